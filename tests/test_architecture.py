@@ -30,6 +30,7 @@ STATIONS = [
     "explain",
     "novelty",
     "models",
+    "nodes",
 ]
 HELPERS = ["_utils", "_pages"]  # below all stations
 ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "explorer", "auditing", "cli"]

@@ -23,6 +23,8 @@ from tests.zoo import labelled_zoo
 OTHER_INPUT: dict[str, Callable[[Any], Any]] = {}
 # Estimators outside this contract, each with the reason and where it is tested instead.
 NOT_UNDER_CONTRACT: dict[str, str] = {
+    "CoincidingWalkKernel": "has one row per node: tests/nodes/test_coinciding_walks.py",
+    "NodeFeatures": "has one row per node: tests/nodes/test_features.py",
     "MoleculesToGraphs": "takes molecules, which not every graph is: tests/molecules/test_transformer.py",
 }
 # Estimators that rightly refuse training graphs without a single node, each with the reason.

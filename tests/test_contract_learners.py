@@ -17,7 +17,11 @@ from tests.strategies import permute_graphs, permute_nodes
 from tests.test_contract_checks import EXPECTED_SKIPS, LEAST_CHECKS, path_graphs
 from tests.test_contract_discovery import has, public_classes
 
-ROWS_NOT_GRAPHS = {"LinearModel": "takes rows of features: tests/models/test_linear_model.py"}
+ROWS_NOT_GRAPHS = {
+    "LinearModel": "takes rows of features: tests/models/test_linear_model.py",
+    "NodeClassifier": "has one target per node: tests/nodes/test_classifier.py",
+    "NodeRegressor": "has one target per node: tests/nodes/test_regressor.py",
+}
 LEARNERS = {
     name: cls
     for name, cls in public_classes("fit", "predict").items()

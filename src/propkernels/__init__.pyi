@@ -7,6 +7,7 @@ from . import explorer as explorer
 from . import graphs as graphs
 from . import images as images
 from . import molecules as molecules
+from . import nodes as nodes
 from . import novelty as novelty
 from . import plotting as plotting
 from . import propagation as propagation
@@ -52,6 +53,10 @@ from .models import LinearModel as LinearModel
 from .models import PropagationClassifier as PropagationClassifier
 from .models import PropagationRegressor as PropagationRegressor
 from .molecules import MoleculesToGraphs as MoleculesToGraphs
+from .nodes import CoincidingWalkKernel as CoincidingWalkKernel
+from .nodes import NodeClassifier as NodeClassifier
+from .nodes import NodeFeatures as NodeFeatures
+from .nodes import NodeRegressor as NodeRegressor
 from .novelty import NoveltyDetector as NoveltyDetector
 from .propagation import AbsorbingWalk as AbsorbingWalk
 from .propagation import AnisotropicDiffusion as AnisotropicDiffusion

@@ -487,3 +487,35 @@ def test_attributes_of_different_dimensions():
 def test_items_of_another_kind():
     with pytest.raises(TypeError, match=r"^item 1 is a str, not a GraphDatabase$"):
         GraphDatabase.concat([one(1), "graph"])
+
+
+def test_sparse_attributes_stay_sparse():
+    values = np.array([[0.0, 2.0, np.nan], [0.0, 0.0, 1.0], [3.0, 0.0, 0.0]])
+    graphs = GraphDatabase(PATH, [0, 3], node_attributes=sparse.coo_array(np.nan_to_num(values, nan=5.0)))
+    assert isinstance(graphs.attribute_matrix, sparse.csr_array)
+    assert isinstance(graphs[[0]].attribute_matrix, sparse.csr_array)
+    dense = GraphDatabase(PATH, [0, 3], node_attributes=np.nan_to_num(values, nan=5.0))
+    assert (graphs.node_attributes == dense.node_attributes).all()
+    assert graphs == dense
+    joined = GraphDatabase.concat([graphs, dense])
+    assert isinstance(joined.attribute_matrix, sparse.csr_array)
+    assert joined.attribute_matrix.shape == (6, 3)
+    assert graphs != GraphDatabase(PATH, [0, 3], node_attributes=sparse.csr_array((3, 3)))
+    assert pickle.loads(pickle.dumps(graphs)) == graphs
+    assert "3 attributes" in repr(graphs)
+
+
+def test_sparse_attributes_are_checked():
+    with pytest.raises(ValueError, match="has 2 rows for 3 nodes"):
+        GraphDatabase(PATH, [0, 3], node_attributes=sparse.csr_array((2, 2)))
+    infinite = sparse.coo_array(([np.inf], ([1], [0])), shape=(3, 2))
+    with pytest.raises(ValueError, match="node 1 of graph 0 has an infinite attribute in dimension 0"):
+        GraphDatabase(PATH, [0, 3], node_attributes=infinite)
+
+
+def test_files_keep_sparse_attributes(tmp_path):
+    graphs = GraphDatabase(PATH, [0, 3], node_attributes=sparse.eye_array(3, format="csr"))
+    graphs.save(tmp_path / "graphs.pk")
+    loaded = GraphDatabase.load(tmp_path / "graphs.pk")
+    assert loaded == graphs
+    assert isinstance(loaded.attribute_matrix, sparse.csr_array)

@@ -38,6 +38,7 @@ class Normalization(StrEnum):
 
     row = "row"
     symmetric = "symmetric"
+    renormalized = "renormalized"
     none = "none"
 
 

@@ -1,7 +1,7 @@
 """Converters between GraphDatabase and graphs of other libraries, tables and files."""
 
 from propkernels.convert.adjacency import from_adjacency
-from propkernels.convert.check import check_graphs
+from propkernels.convert.check import check_graph, check_graphs
 from propkernels.convert.grakel import from_grakel, to_grakel
 from propkernels.convert.igraph import from_igraph, to_igraph
 from propkernels.convert.networkx import from_networkx, to_networkx
@@ -13,6 +13,7 @@ from propkernels.convert.rdkit import from_rdkit, from_smiles
 from propkernels.convert.triples import from_triples
 
 __all__ = [
+    "check_graph",
     "check_graphs",
     "from_adjacency",
     "from_grakel",

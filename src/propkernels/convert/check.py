@@ -20,7 +20,7 @@ from propkernels.convert.networkx import is_networkx
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
 from propkernels.graphs.grid_database import Grid, GridDatabase
-from propkernels.graphs.inputs import Graphs
+from propkernels.graphs.inputs import Graphs, OneGraph
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
@@ -92,6 +92,39 @@ def check_graphs(graphs: Graphs) -> GraphDatabase:
         database = join([part for _, part in found], "graph", [first for first, _ in found])
     if len(database) == 0:
         raise ValueError("at least one graph is needed, got none (0 graphs)")
+    return cast("GraphDatabase", database)
+
+
+def check_graph(graph: OneGraph) -> GraphDatabase:
+    """Convert one graph, or a database of graphs whose nodes are one set.
+
+    Parameters
+    ----------
+    graph : GraphDatabase, graph taken from a database, or anything that a list for ``check_graphs`` may hold
+        A networkx, igraph or RDKit graph, data of PyTorch Geometric, an adjacency matrix, or a tuple
+        ``(adjacency, node_labels[, node_attributes])``. A list is read as several graphs.
+
+    Returns
+    -------
+    GraphDatabase
+
+    Raises
+    ------
+    TypeError, ValueError
+
+    Examples
+    --------
+    >>> import networkx as nx, propkernels as pk
+    >>> pk.convert.check_graph(nx.path_graph(3))
+    GraphDatabase(1 graph, 3 nodes, 2 edges)
+    """
+    is_matrix = issparse(graph) or (isinstance(graph, np.ndarray) and graph.ndim == 2)
+    is_parts = isinstance(graph, tuple) and len(graph) > 0 and not isinstance(graph[0], tuple)
+    is_one = is_matrix or is_parts or isinstance(graph, Graph) or _kind_of(graph) not in (None, "grakel")
+    several: Any = [graph] if is_one and not _is_batch(graph) else graph
+    database: Any = check_graphs(several)
+    if isinstance(database, GridDatabase):
+        raise TypeError("models of nodes need a graph with edges, and a grid stores none")
     return cast("GraphDatabase", database)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from propkernels._utils.arrays import frozen, index_dtype, offsets, ranges
 from propkernels._utils.locks import cached_property
@@ -191,6 +191,11 @@ class Graph:
         return self.database.node_attributes
 
     @property
+    def attribute_matrix(self) -> NDArray[np.float64] | csr_array | None:
+        """One row per node, dense or sparse as stored, or None."""
+        return self.database.attribute_matrix
+
+    @property
     def edge_labels(self) -> Array | None:
         """One label per stored entry of ``adjacency``, or None."""
         return self.database.edge_labels
@@ -250,8 +255,8 @@ def describe(database: GraphDatabase) -> str:
         missing = int(np.count_nonzero(~column.observed))
         if missing:
             parts.append(f"{missing} unobserved")
-    if database.node_attributes is not None:
-        parts.append(count(database.node_attributes.shape[1], "attribute"))
+    if database.attribute_matrix is not None:
+        parts.append(count(database.attribute_matrix.shape[1], "attribute"))
     if database.edge_label_column is not None:
         parts.append(count(len(database.edge_label_column.present), "edge label"))
     if database.edge_attributes is not None:
@@ -313,7 +318,7 @@ def _gather(
     index = matrix.indices.dtype
     arrays = (matrix.data[entries].copy(), columns.astype(index), indptr.astype(index))
     labels, edge_labels = database.label_column, database.edge_label_column
-    attributes, edge_attributes = database.node_attributes, database.edge_attributes
+    attributes, edge_attributes = database.attribute_matrix, database.edge_attributes
     return (
         csr_array(arrays, shape=(n, n)),
         graph_ptr,
@@ -383,12 +388,14 @@ def _join_labels(
     )
 
 
-def _join_attributes(databases: Sequence[GraphDatabase], names: Sequence[str]) -> NDArray[np.float64] | None:
-    """Stack attributes; a database without nodes is compatible with any dimension."""
-    inhabited = [(i, d.node_attributes) for i, d in enumerate(databases) if d.n_nodes]
+def _join_attributes(
+    databases: Sequence[GraphDatabase], names: Sequence[str]
+) -> NDArray[np.float64] | csr_array | None:
+    """Stack attributes, sparse if any are; a database without nodes is compatible with any dimension."""
+    inhabited = [(i, d.attribute_matrix) for i, d in enumerate(databases) if d.n_nodes]
     given = [(i, a) for i, a in inhabited if a is not None]
     if not given:
-        return databases[0].node_attributes if not inhabited else None
+        return databases[0].attribute_matrix if not inhabited else None
     if len(given) < len(inhabited):
         without = next(i for i, a in inhabited if a is None)
         raise ValueError(f"{names[without]} has no node attributes but {names[given[0][0]]} has some")
@@ -397,4 +404,7 @@ def _join_attributes(databases: Sequence[GraphDatabase], names: Sequence[str]) -
         if attributes.shape[1] != dimension:
             size = f"{attributes.shape[1]} attribute dimensions"
             raise ValueError(f"{names[i]} has {size} but {names[first]} has {dimension}")
-    return np.concatenate([attributes for _, attributes in given])
+    parts = [attributes for _, attributes in given]
+    if any(isinstance(part, csr_array) for part in parts):
+        return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
+    return np.concatenate(parts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
-from propkernels._utils.arrays import freeze, frozen
+from propkernels._utils.arrays import check_room, freeze, frozen
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, Column, PathLike, Rows, Target
 from propkernels.graphs.container import Container, Graph, one_line, parts_of_join, parts_of_subset
@@ -59,8 +59,9 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         Graph ``i`` has the nodes ``graph_ptr[i]`` to ``graph_ptr[i + 1] - 1``.
     node_labels : sequence of length N, optional
         Any hashable values. None, NaN, masked, and -1 among integers mean "not observed".
-    node_attributes : array of shape (N,) or (N, D), optional
-        Real-valued vectors; NaN and masked entries mean "not observed".
+    node_attributes : array or sparse matrix of shape (N,) or (N, D), optional
+        Real-valued vectors; NaN and masked entries mean "not observed". A sparse matrix stays sparse
+        (``attribute_matrix``).
     edge_labels : sequence, optional
         One hashable value per stored entry of ``adjacency``, in the order of
         ``scipy.sparse.coo_array(adjacency)``.
@@ -151,7 +152,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         adjacency: csr_array,
         graph_ptr: NDArray[np.int64],
         labels: LabelColumn | LabelDistributions | None,
-        attributes: NDArray[np.float64] | None,
+        attributes: NDArray[np.float64] | csr_array | None,
         edge_labels: LabelColumn | None,
         edge_attributes: NDArray[np.float64] | None = None,
         ids: NDArray[Any] | None = None,
@@ -160,7 +161,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         self.adjacency = adjacency
         self.graph_ptr = graph_ptr
         self._labels = labels
-        self.node_attributes = attributes
+        self._attributes = attributes
         self._edge_labels = edge_labels
         self.edge_attributes = edge_attributes
         self.ids = ids
@@ -175,6 +176,26 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         return database
 
     # properties of graphs and edges
+
+    @property
+    def node_attributes(self) -> NDArray[np.float64] | None:
+        """Attributes as a dense array of shape (N, D), or None.
+
+        Sparse attributes are converted on first use; KernelTooLargeError if they do not fit into memory.
+        """
+        stored = self._attributes
+        return self._dense_attributes if isinstance(stored, csr_array) else stored
+
+    @cached_property
+    def _dense_attributes(self) -> NDArray[np.float64]:
+        stored: Any = self._attributes
+        check_room(*stored.shape, ways_out="use attribute_matrix, which stays sparse")
+        return frozen(stored.toarray())
+
+    @property
+    def attribute_matrix(self) -> NDArray[np.float64] | csr_array | None:
+        """Attributes as they are stored: a dense array, a sparse matrix, or None."""
+        return self._attributes
 
     @property
     def edge_labels(self) -> Array | None:
@@ -265,7 +286,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             "adjacency": self.adjacency,
             "graph_ptr": self.graph_ptr,
             "labels": self._labels,
-            "attributes": self.node_attributes,
+            "attributes": self._attributes,
             "edge_labels": self._edge_labels,
             "edge_attributes": self.edge_attributes,
             "ids": self.ids,
@@ -363,7 +384,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         }
         parts |= {"edge_attribute_names": None} if "edge_attributes" in changed else {}
         return GraphDatabase(
-            matrix, self.graph_ptr, self._labels, self.node_attributes, ids=self.ids, **(parts | changed)
+            matrix, self.graph_ptr, self._labels, self._attributes, ids=self.ids, **(parts | changed)
         )
 
     def __eq__(self, other: object) -> bool:
@@ -373,7 +394,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             np.array_equal(self.graph_ptr, other.graph_ptr)
             and _same_matrix(self.adjacency, other.adjacency)
             and self._labels == other._labels
-            and _same_attributes(self.node_attributes, other.node_attributes)
+            and _same_attributes(self._attributes, other._attributes)
             and self._edge_labels == other._edge_labels
             and _same_attributes(self.edge_attributes, other.edge_attributes)
         )
@@ -382,15 +403,16 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle and copy the data without cached properties."""
-        names = ("adjacency", "graph_ptr", "_labels", "node_attributes", "_edge_labels")
+        names = ("adjacency", "graph_ptr", "_labels", "_attributes", "_edge_labels")
         return {
             name: getattr(self, name) for name in (*names, "edge_attributes", "ids", "edge_attribute_names")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the unpickled arrays read-only again."""
-        self.__dict__.update(state)
-        freeze(self.adjacency, self.graph_ptr, self.node_attributes, self.edge_attributes)
+        renamed = {"node_attributes": "_attributes"}  # pickles of earlier versions
+        self.__dict__.update({renamed.get(name, name): value for name, value in state.items()})
+        freeze(self.adjacency, self.graph_ptr, self._attributes, self.edge_attributes)
 
     # display
 
@@ -450,10 +472,19 @@ def _same_matrix(a: csr_array, b: csr_array) -> bool:
     )
 
 
-def _same_attributes(a: NDArray[np.float64] | None, b: NDArray[np.float64] | None) -> bool:
+def _same_attributes(a: Any, b: Any) -> bool:
+    """Return whether attributes, dense or sparse, are equal or absent; NaN equals NaN."""
     if a is None or b is None:
         return a is b
+    if isinstance(a, csr_array) or isinstance(b, csr_array):
+        return a.shape == b.shape and _same_entries(csr_array(a), csr_array(b))
     return np.array_equal(a, b, equal_nan=True)
+
+
+def _same_entries(a: csr_array, b: csr_array) -> bool:
+    """Return whether two sorted sparse matrices without zeros have the same entries; NaN equals NaN."""
+    same_places = np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
+    return same_places and np.array_equal(a.data, b.data, equal_nan=True)
 
 
 def join(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from propkernels._utils.randomness import label_keys
 from propkernels.graphs import GraphDatabase, GridDatabase, LabelDistributions
@@ -41,9 +42,20 @@ def _parts_of_graphs(graphs: GraphDatabase) -> Iterator[tuple[str, Any]]:
     yield "indptr", adjacency.indptr.astype(np.int64)
     yield "indices", adjacency.indices.astype(np.int64)
     yield "weights", adjacency.data.astype(np.float64)
-    yield "attributes", graphs.node_attributes
+    yield from _attributes(graphs.attribute_matrix)
     yield from _labels("node labels", graphs.label_column)
     yield from _labels("edge labels", graphs.edge_label_column)
+
+
+def _attributes(attributes: Any) -> Iterator[tuple[str, Any]]:
+    """Yield dense attributes, or the arrays of sparse ones."""
+    if not isinstance(attributes, csr_array):
+        yield "attributes", attributes
+        return
+    yield "attributes, shape", np.array(attributes.shape, dtype=np.int64)
+    yield "attributes, indptr", attributes.indptr.astype(np.int64)
+    yield "attributes, indices", attributes.indices.astype(np.int64)
+    yield "attributes, values", attributes.data
 
 
 def _parts_of_grids(grids: GridDatabase) -> Iterator[tuple[str, Any]]:

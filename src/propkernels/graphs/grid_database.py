@@ -151,6 +151,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     inside: NDArray[np.bool_] | None
 
     node_attributes = None
+    attribute_matrix = None
     edge_label_column = None
     edge_labels = None
 

@@ -31,12 +31,27 @@ def pack(graphs: GraphDatabase) -> dict[str, Any]:
         "indptr": adjacency.indptr,
         "graph_ptr": graphs.graph_ptr,
         "node_labels": _pack_labels(graphs.label_column),
-        "node_attributes": graphs.node_attributes,
+        "node_attributes": _pack_attributes(graphs.attribute_matrix),
         "edge_labels": _pack_labels(edges),
         "edge_attributes": graphs.edge_attributes,
         "ids": graphs.ids,
         "edge_attribute_names": graphs.edge_attribute_names,
     }
+
+
+def _pack_attributes(attributes: Any) -> Any:
+    """Return a dense array as it is, and a sparse matrix as its arrays and number of columns."""
+    if not isinstance(attributes, csr_array):
+        return attributes
+    return attributes.data, attributes.indices, attributes.indptr, attributes.shape[1]
+
+
+def _unpack_attributes(parts: Any) -> Any:
+    if not isinstance(parts, tuple):
+        return parts
+    data, columns, indptr, width = parts
+    rows, columns, n = _entries(indptr, columns, data, width, "the attributes")
+    return coo_array((np.asarray(data, dtype=np.float64), (rows, columns)), shape=(n, width))
 
 
 def _pack_labels(column: LabelColumn | LabelDistributions | None) -> tuple[Any, ...] | None:
@@ -62,7 +77,7 @@ def unpack(parts: Mapping[str, Any]) -> GraphDatabase:
         coo_array((data, (rows, columns)), shape=(n, n)),
         parts["graph_ptr"],
         _unpack_labels(parts["node_labels"]),
-        parts["node_attributes"],
+        _unpack_attributes(parts["node_attributes"]),
         _unpack_labels(parts["edge_labels"]),
         parts["edge_attributes"],
         parts["ids"],

@@ -131,10 +131,12 @@ def _check_distributions(labels: Any, n: int) -> LabelDistributions:
     return distributions
 
 
-def check_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """Return attributes as an (N, D) float64 array of finite numbers and NaN (not observed)."""
+def check_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> NDArray[np.float64] | csr_array | None:
+    """Return attributes as (N, D) float64, finite or NaN (not observed): sparse if they are, else dense."""
     if attributes is None:
         return None
+    if issparse(attributes) and attributes.ndim == 2:
+        return _check_sparse_attributes(attributes, graph_ptr)
     n, array = int(graph_ptr[-1]), _numbers(attributes)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2:
@@ -144,17 +146,34 @@ def check_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> NDArray[n
     infinite = np.isinf(array)
     if infinite.any():
         node, dimension = (int(i) for i in np.argwhere(infinite)[0])
-        place, value = name_node(node, graph_ptr), array[node, dimension]
-        raise ValueError(f"{place} has an infinite attribute in dimension {dimension}: {value}")
+        _refuse_infinite(node, dimension, array[node, dimension], graph_ptr)
     return np.ascontiguousarray(array)
+
+
+def _check_sparse_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> csr_array:
+    """Return a sorted float64 CSR copy without zeros."""
+    n, matrix = int(graph_ptr[-1]), check_sparse(attributes, "node_attributes")
+    if np.dtype(matrix.dtype).kind not in "biuf":
+        raise TypeError(f"node_attributes must hold real numbers, got dtype {matrix.dtype}")
+    if matrix.shape[0] != n:
+        raise ValueError(f"node_attributes has {matrix.shape[0]} rows for {n} nodes")
+    csr = _smallest_index(_to_csr(matrix))
+    infinite = np.flatnonzero(np.isinf(csr.data))
+    if infinite.size:
+        node = int(np.searchsorted(csr.indptr, infinite[0], side="right")) - 1
+        _refuse_infinite(node, int(csr.indices[infinite[0]]), csr.data[infinite[0]], graph_ptr)
+    return csr
+
+
+def _refuse_infinite(node: int, dimension: int, value: float, graph_ptr: NDArray[np.int64]) -> None:
+    place = name_node(node, graph_ptr)
+    raise ValueError(f"{place} has an infinite attribute in dimension {dimension}: {value}")
 
 
 def _numbers(attributes: Any) -> NDArray[np.float64]:
     """Return a float64 copy of attributes; masked entries become NaN."""
     if isinstance(attributes, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(attributes), np.nan, _numbers(attributes.data))
-    if issparse(attributes) and attributes.ndim == 2:
-        attributes = check_sparse(attributes, "node_attributes").astype(np.float64).toarray()
     try:
         raw = np.asarray(attributes)
         if raw.dtype.kind in "biufO":

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,13 +17,14 @@ from sklearn.base import BaseEstimator, clone
 
 from propkernels._utils.arrays import freeze
 from propkernels._utils.checks import Documented, check_choice, check_fraction, shown
+from propkernels._utils.parallel import run_threads, threads_for
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.inputs import Graphs
 from propkernels.propagation.initial import InitialDistributions
 
 LARGEST_USUAL = 2.0**500  # larger (or smaller than 1 over this) weights are balanced
-NORMALIZATIONS = ("row", "symmetric", "none")
+NORMALIZATIONS = ("row", "symmetric", "renormalized", "none")
 ISOLATED = ("stay", "vanish")
 
 
@@ -84,16 +86,29 @@ class AffineOperator:
         object.__setattr__(self, "adjacency", balanced)
         object.__setattr__(self, "spread", np.ldexp(self.spread, exponents))
 
-    def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the columns (label probabilities, or projections of them) after one step."""
+    def step(
+        self, current: NDArray[np.float64], initial: NDArray[np.float64], n_jobs: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return the columns (label probabilities, or projections of them) after one step.
+
+        Threads take ranges of rows, so that their number changes no bit.
+        """
         from propkernels.propagation.steps_compiled import affine_step
 
         if self.pushed_back is not None:
             current = np.where(self.pushed_back[:, None], initial, current)
         current = np.ascontiguousarray(current, dtype=np.float64)
         following = np.empty_like(current)
-        a = self.adjacency
-        affine_step(a.indptr, a.indices, a.data, self.spread, self.keep, current, following)
+        a, threads = self.adjacency, threads_for(self.adjacency.nnz * current.shape[1], n_jobs)
+        # each thread has about as many edges as the others
+        cuts = np.searchsorted(a.indptr, np.linspace(0, a.nnz, threads + 1)[1:-1])
+        bounds = [0, *cuts.tolist(), len(current)]
+
+        def rows(bounds: tuple[int, int]) -> None:
+            arrays = (a.indptr, a.indices, a.data, self.spread, self.keep)
+            affine_step(*arrays, current, following, *bounds)
+
+        run_threads(rows, list(pairwise(bounds)), threads)
         if self.restart is not None:
             following += self.restart[:, None] * initial
         return following
@@ -230,6 +245,14 @@ def symmetrically_normalized(adjacency: csr_array) -> csr_array:
     return csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
 
 
+def renormalized(adjacency: csr_array) -> tuple[csr_array, NDArray[np.float64]]:
+    """Return the entries A_ij / sqrt((d_i + 1) (e_j + 1)) with in-degrees e, and those of the added loops."""
+    out = 1 / np.sqrt(row_sums(adjacency) + 1)
+    into = 1 / np.sqrt(np.asarray(adjacency.sum(axis=0), dtype=np.float64).ravel() + 1)
+    data = adjacency.data * np.repeat(out, np.diff(adjacency.indptr)) * into[adjacency.indices]
+    return csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape), out * into
+
+
 def transition_matrix(graphs: Graphs, direction: str = "follow") -> csr_array:
     """Return T = D^{-1} A of all graphs, block-diagonal; T_ii = 1 for a node without outgoing edges.
 
@@ -269,8 +292,9 @@ class Diffusion(AffineScheme):
     laziness : float in [0, 1), default=0
         Probability l that the walk stays at its node; 0 is the paper's walk.
         ``P' = (1 - l) T P + l P``.
-    normalization : {"row", "symmetric", "none"}, default="row"
-        "row": T = D^{-1} A, as in the paper. "symmetric": D^{-1/2} A D^{-1/2}. "none": neighbors are
+    normalization : {"row", "symmetric", "renormalized", "none"}, default="row"
+        "row": T = D^{-1} A, as in the paper. "symmetric": D^{-1/2} A D^{-1/2}. "renormalized": the same with
+        a loop at each node, (D + I)^{-1/2} (A + I) (D + I)^{-1/2} [2]_. "none": neighbors are
         summed instead of averaged, ``P' = (A + l I) P / 2``, which distinguishes degrees; the factor 1/2
         keeps values on molecule-like graphs at the scale of the bin width.
     isolated : {"stay", "vanish"}, default="stay"
@@ -289,6 +313,8 @@ class Diffusion(AffineScheme):
     .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
        kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
        Section 6.1, P_{t+1} = T P_t.
+    .. [2] T. N. Kipf and M. Welling (2017). Semi-supervised classification with graph convolutional networks.
+       International Conference on Learning Representations. Section 2.2.
 
     Examples
     --------
@@ -316,9 +342,12 @@ class Diffusion(AffineScheme):
         check_choice(self.isolated, ISOLATED, "isolated")
         adjacency = directed_adjacency(graphs, self.direction)
         degrees = row_sums(adjacency)
+        spread, keep = affine_weights(self.normalization, laziness, degrees)
         if self.normalization == "symmetric":
             adjacency = symmetrically_normalized(adjacency)
-        spread, keep = affine_weights(self.normalization, laziness, degrees)
+        elif self.normalization == "renormalized":
+            adjacency, loops = renormalized(adjacency)
+            keep = (1 - laziness) * loops + keep
         stuck = degrees == 0
         vanished = stuck if self.isolated == "vanish" else None
         return AffineOperator(adjacency, spread, np.where(stuck, 1.0, keep), vanished=vanished)
@@ -339,7 +368,7 @@ def affine_weights(
     ones = np.ones_like(degrees)
     if normalization == "row":
         return (1 - laziness) * reciprocal(degrees), laziness * ones
-    if normalization == "symmetric":
+    if normalization in ("symmetric", "renormalized"):
         return (1 - laziness) * ones, laziness * ones
     return ones / 2, laziness / 2 * ones
 

@@ -11,7 +11,15 @@ from propkernels._utils.jit import compiled
 
 @compiled
 def affine_step(
-    indptr: Any, indices: Any, weights: Any, spread: Any, keep: Any, current: Any, following: Any
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    spread: Any,
+    keep: Any,
+    current: Any,
+    following: Any,
+    first: int,
+    last: int,
 ) -> None:
     """Write spread_i * sum_j A_ij x_j + keep_i x_i to ``following``, row by row, without temporaries.
 
@@ -25,11 +33,13 @@ def affine_step(
         Values x before the step.
     following : ndarray of float64, (N, columns)
         Output: values after the step.
+    first, last : int
+        Rows first..last-1 are written.
     """
     # ``total`` holds the sums over the neighbors of one node, one per column; it stays in the L1 cache.
     n_columns = current.shape[1]
     total = np.empty(n_columns)
-    for i in range(len(spread)):
+    for i in range(first, last):
         total[:] = 0.0
         for entry in range(indptr[i], indptr[i + 1]):
             j, weight = indices[entry], weights[entry]

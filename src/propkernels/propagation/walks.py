@@ -31,6 +31,8 @@ class AbsorbingWalk(AffineScheme):
         The set S: nodes with an observed label (label propagation); nodes whose observed label is certain
         and in the collection (degrees, if the kernel uses degrees as labels); or a function that maps a
         GraphDatabase to one bool per node.
+    alpha : float in (0, 1], default=1
+        Probability that a walk at a node of S ends there; otherwise it moves on, [2]_.
     direction : {"follow", "reverse", "both"}, default="follow"
         Direction in which walks cross directed edges.
 
@@ -44,6 +46,8 @@ class AbsorbingWalk(AffineScheme):
     .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
        kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
        Section 6.2.
+    .. [2] M. Neumann, R. Garnett and K. Kersting (2013). Coinciding walk kernels: parallel absorbing random
+       walks for learning with graphs and few labels. Asian Conference on Machine Learning, 357-372.
 
     Examples
     --------
@@ -57,14 +61,19 @@ class AbsorbingWalk(AffineScheme):
         self,
         absorbing: str | Collection[Hashable] | Callable[[GraphDatabase], ArrayLike] = "observed",
         *,
+        alpha: float = 1.0,
         direction: str = "follow",
     ) -> None:
         self.absorbing = absorbing
+        self.alpha = alpha
         self.direction = direction
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
-        return absorbing_operator(graphs, self._set(graphs, initial), self.direction)
+        alpha = check_positive(self.alpha, "alpha")
+        if alpha > 1:
+            raise ValueError(f"alpha must be at most 1, got {shown(self.alpha)}")
+        return absorbing_operator(graphs, self._set(graphs, initial), self.direction, alpha)
 
     def _set(self, graphs: GraphDatabase, initial: InitialDistributions) -> NDArray[np.bool_]:
         """Return the mask of absorbing nodes."""
@@ -94,11 +103,17 @@ def _has_label(initial: InitialDistributions, labels: Collection[Hashable]) -> N
     return np.asarray(row_hit[initial.rows] & initial.observed)
 
 
-def absorbing_operator(graphs: GraphDatabase, held: NDArray[np.bool_], direction: str) -> AffineOperator:
-    """Return the walk T^ that is absorbed at the held nodes."""
+def absorbing_operator(
+    graphs: GraphDatabase, held: NDArray[np.bool_], direction: str, alpha: float = 1.0
+) -> AffineOperator:
+    """Return the walk T^ that is absorbed at the held nodes with probability alpha, else moves on."""
     adjacency = directed_adjacency(graphs, direction)
     spread = reciprocal(row_sums(adjacency))
-    held = held | (spread == 0.0)
+    stuck = spread == 0.0
+    if alpha < 1:
+        absorbed = np.where(held & ~stuck, alpha, 0.0)
+        return AffineOperator(adjacency, (1 - absorbed) * spread, stuck.astype(np.float64), restart=absorbed)
+    held = held | stuck
     return AffineOperator(adjacency, np.where(held, 0.0, spread), held.astype(np.float64))
 
 

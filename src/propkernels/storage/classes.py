@@ -99,6 +99,13 @@ _BY_MODULE = {
     "propkernels.models.linear_model": ("LinearModel",),
     "propkernels.models.category_prior": ("CategoryPrior",),
     "propkernels.models.classifier": ("PropagationClassifier",),
+    "propkernels.nodes.classifier": ("NodeClassifier",),
+    "propkernels.nodes.coinciding_walks": ("CoincidingWalkKernel",),
+    "propkernels.nodes.features": ("NodeFeatures",),
+    "propkernels.nodes.inputs": ("AttributeInputs", "NodeInputs", "StructureInputs"),
+    "propkernels.nodes.members": ("LinearMember", "RadialMember", "Scaling"),
+    "propkernels.nodes.regressor": ("NodeRegressor",),
+    "propkernels.nodes.views": ("Block",),
     "propkernels.novelty.detector": ("NoveltyDetector",),
     "propkernels.novelty.neighbor_scores": (
         "DensityScore",

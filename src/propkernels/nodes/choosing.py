@@ -1,0 +1,219 @@
+"""Choice among views: machines compete on held-out nodes whose targets are removed before propagation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.decisions.support_vectors import Machine
+from propkernels.decisions.tasks import Task
+from propkernels.nodes.members import NodeMember, ViewMap
+from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
+from propkernels.nodes.views import Rows, Sheet, View
+from propkernels.selection.folds import Folds
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.int64]
+COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)
+MOST_CHOOSING = 6000  # training nodes of machines that are only compared
+MOST_MEMBERS = 4
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Labelled nodes of one graph, with everything that machines are fitted to.
+
+    Attributes
+    ----------
+    sheet : Sheet
+    nodes : ndarray of int64
+        Labelled nodes.
+    target : ndarray, (nodes,) or (nodes, columns)
+        Targets for machines.
+    spread : ndarray, (nodes, columns)
+        Targets that are propagated.
+    rows : Rows
+        Propagated columns at the labelled nodes.
+    returns : ndarray, (nodes, steps)
+        Chances of return.
+    """
+
+    sheet: Sheet
+    nodes: Indices
+    target: NDArray[Any]
+    spread: Matrix
+    rows: Rows
+    returns: Matrix
+
+    @classmethod
+    def gather(
+        cls, sheet: Sheet, nodes: Indices, target: NDArray[Any], spread: Matrix, views: Sequence[View]
+    ) -> Labelled:
+        """Propagate the columns of all views, and keep their rows at the labelled nodes."""
+        blocks = list(dict.fromkeys(block for view in views for block in view.blocks))
+        steps = max((b.last for b in blocks if b.source == "targets"), default=0)
+        returns = return_chances_of(sheet.walks, nodes, steps) if steps else np.zeros((len(nodes), 0))
+        return cls(sheet, nodes, target, spread, sheet.at(nodes, blocks), returns)
+
+    def hops(self, places: Indices) -> TargetHops:
+        """Return propagated targets if only the nodes at these places are known."""
+        walks = self.sheet.walks
+        return target_hops(walks, self.spread[places], self.nodes[places], self.returns[places])
+
+    def parts(self, view: View, places: Indices, targets: TargetHops | None) -> list[Any]:
+        """Return the features of a view, block by block."""
+        return [self.rows.block(block, places, targets) for block in view.blocks]
+
+
+@dataclass
+class Arm:
+    """A view with a cost: its losses and decisions on held-out nodes.
+
+    Attributes
+    ----------
+    view : View
+    cost : float
+    losses : list of ndarray
+        One array per part.
+    decisions : list of ndarray
+    """
+
+    view: View
+    cost: float
+    losses: list[Matrix] = field(default_factory=list)
+    decisions: list[Matrix] = field(default_factory=list)
+
+    @property
+    def mean_loss(self) -> float:
+        """Mean loss of the held-out nodes; 0 if there are none."""
+        return float(np.concatenate(self.losses).mean()) if self.losses else 0.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Arms whose decisions are averaged, the best first; all arms; and the held-out nodes in order."""
+
+    arms: list[Arm]
+    all_arms: list[Arm]
+    held: Indices
+
+    def held_decisions(self) -> Matrix:
+        """Return the mean decisions of all arms on the held-out nodes."""
+        return np.mean([np.concatenate(arm.decisions) for arm in self.arms], axis=0)
+
+
+def choose(
+    labelled: Labelled,
+    views: Sequence[View],
+    folds: Folds,
+    task: Task,
+    maker: Any,
+    costs: Sequence[float],
+    seed: int,
+) -> Choice:
+    """Compare all views and costs on held-out nodes, and return the best and those like it.
+
+    Per fold, only targets of its training nodes are propagated: a held-out target reaches neither its own
+    features nor those of others.
+    """
+    arms = [Arm(view, cost) for view in views for cost in costs]
+    held_out = []
+    for number, (train, held) in enumerate(folds):
+        if labelled.target.ndim == 1 and task.is_constant(labelled.target[train]):
+            continue
+        fitted = _thinned(train, seed + number)
+        targets = labelled.hops(train) if any(view.uses_targets for view in views) else None
+        for view in views:
+            _judge(labelled, view, fitted, held, targets, task, maker, seed, arms)
+        held_out.append(held)
+    if not held_out:
+        return Choice([arms[0]], arms, np.arange(0))
+    return Choice(partners(arms, task.is_additive), arms, np.concatenate(held_out))
+
+
+def _thinned(train: Indices, seed: int) -> Indices:
+    """Return at most ``MOST_CHOOSING`` training nodes, drawn at random."""
+    if len(train) <= MOST_CHOOSING:
+        return train
+    return np.sort(np.random.default_rng(seed).permutation(train)[:MOST_CHOOSING])
+
+
+def _judge(
+    labelled: Labelled,
+    view: View,
+    train: Indices,
+    held: Indices,
+    targets: TargetHops | None,
+    task: Task,
+    maker: Any,
+    seed: int,
+    arms: list[Arm],
+) -> None:
+    """Fit the machines of one view for one fold, and keep their losses on the held-out nodes."""
+    known, truth = labelled.target[train], labelled.target[held]
+    view_map = ViewMap(view, labelled.parts(view, train, targets), seed)
+    rows = view_map.rows(labelled.parts(view, held, targets))
+    weights = None if task.weights is None else task.weights[train]
+    for arm in arms:
+        if arm.view is view:
+            machine = fit_classes(maker, view_map.known, known, arm.cost, weights, labelled.target)
+            arm.losses.append(task.judge(maker, machine, rows, labelled.target, truth))
+            arm.decisions.append(machine.decisions(rows))
+
+
+def partners(arms: list[Arm], is_additive: bool) -> list[Arm]:
+    """Return the best arm, and the best of other views whose loss is within one standard error of it."""
+    order = sorted(range(len(arms)), key=lambda i: arms[i].mean_loss)
+    best = arms[order[0]]
+    chosen, views = [best], {best.view}
+    if not is_additive:
+        return chosen
+    for i in order[1:]:
+        arm = arms[i]
+        if arm.view in views or len(chosen) == MOST_MEMBERS:
+            continue
+        gaps = np.concatenate(arm.losses) - np.concatenate(best.losses)
+        if gaps.mean() > gaps.std() / np.sqrt(len(gaps)):
+            break
+        chosen.append(arm)
+        views.add(arm.view)
+    return chosen
+
+
+ABSENT = -2.0  # decision for a class without training nodes: below the margin, -1, of other classes
+
+
+def fit_classes(
+    maker: Any, rows: Any, target: NDArray[Any], cost: float, weights: Any, every_target: NDArray[Any]
+) -> Machine:
+    """Return a machine with a decision for each class of ``every_target``, with or without training nodes."""
+    machine: Machine = maker.fit(rows, target, cost, weights)
+    if target.ndim == 2 or target.dtype.kind == "f":
+        return machine
+    present, n_classes = np.unique(target), int(every_target.max()) + 1
+    if len(present) == n_classes:
+        return machine
+    coefficients = np.zeros((len(machine.coefficients), n_classes))
+    intercepts = np.full(n_classes, ABSENT)
+    signs = np.array([[-1.0, 1.0]]) if len(present) == 2 else np.ones((1, len(present)))
+    coefficients[:, present] = machine.coefficients * signs
+    intercepts[present] = machine.intercepts * signs[0]
+    return replace(machine, coefficients=coefficients, intercepts=intercepts)
+
+
+def fit_members(
+    labelled: Labelled, arms: Sequence[Arm], task: Task, maker: Any, seed: int, every_target: NDArray[Any]
+) -> list[NodeMember]:
+    """Return the members of the chosen arms, fitted to all labelled nodes."""
+    everyone = np.arange(len(labelled.nodes))
+    targets = labelled.hops(everyone) if any(arm.view.uses_targets for arm in arms) else None
+    members = []
+    for arm in arms:
+        view_map = ViewMap(arm.view, labelled.parts(arm.view, everyone, targets), seed)
+        machine = fit_classes(maker, view_map.known, labelled.target, arm.cost, task.weights, every_target)
+        members.append(view_map.member(machine))
+    return members

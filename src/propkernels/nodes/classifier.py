@@ -1,0 +1,280 @@
+"""NodeClassifier: classes of the nodes of a graph, from a few labelled nodes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.parallel import one_blas_thread
+from propkernels._utils.typing import Array, ClassWeight, Floats, Folding, Scoring, Seed, Target
+from propkernels.convert.check import check_graph
+from propkernels.decisions.decision_columns import Calibration, DecisionLayout
+from propkernels.decisions.scoring import resolve_scorer
+from propkernels.decisions.support_vectors import stopping_allowed
+from propkernels.decisions.tasks import Classification, Columns
+from propkernels.graphs.inputs import OneGraph
+from propkernels.models.model import check_weights
+from propkernels.nodes.choosing import COSTS, Choice
+from propkernels.nodes.known import KnownNodes
+from propkernels.nodes.model import NodeModel
+from propkernels.selection.folds import draw_seeds
+from propkernels.selection.targets import check_labels, check_target
+
+Matrix = NDArray[np.float64]
+UNSEEN = -50.0  # logit of classes without held-out nodes
+
+
+class NodeClassifier(ClassifierMixin, NodeModel):
+    """Classifier of the nodes of one graph (or of all nodes of several graphs), some of which are labelled.
+
+    Nodes are seen through several views: their attributes; attributes summed over 2, 4 and 10 steps of a
+    walk; attributes, positional statistics and targets of nodes up to three or four steps away, side by side
+    (with a linear and a radial machine); and codes of surroundings. Views compete on held-out nodes, whose
+    targets are removed before propagation, and those within one standard error of the best are averaged. A
+    node's own target never enters its features.
+
+    Parameters
+    ----------
+    C : float or sequence of float, default=(0.01, 0.1, 1, 10, 100)
+        Candidates for the cost of errors, for features with the mean square norm 1.
+    direction : {"both", "follow", "reverse"}, default="both"
+        Direction in which walks cross directed edges.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in training.
+    scoring : str, callable or None, default=None
+        Score to maximize, as in scikit-learn; None: accuracy.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the labelled nodes for the choice; None: five stratified folds, or fewer if the smallest
+        class has fewer nodes.
+    random_state : int, RandomState or None, default=None
+        Seed of folds, landmarks and hash functions.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores. Their number changes no bit.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    views_ : list of str
+        Views whose decisions are averaged, the best first.
+    score_ : float
+        Score of the best view on held-out nodes.
+    transduction_ : ndarray, (N,)
+        Predicted class of each node of the training graph.
+    inputs_, members_, blind_members_
+        Prepared columns, and the members of the decision; the last ones are for graphs without known targets.
+    calibration_ : Calibration or None
+        Map from decisions to probabilities, learned on held-out nodes.
+
+    See Also
+    --------
+    NodeRegressor : The same for numbers.
+    NodeFeatures : The columns.
+    CoincidingWalkKernel : The kernel of absorbing walks.
+    PropagationClassifier : Classes of graphs.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett and K. Kersting (2013). Coinciding walk kernels: parallel absorbing random
+       walks for learning with graphs and few labels. Asian Conference on Machine Learning, 357-372.
+    .. [2] F. Wu, A. Souza, T. Zhang, C. Fifty, T. Yu and K. Weinberger (2019). Simplifying graph
+       convolutional networks. International Conference on Machine Learning, 6861-6871.
+
+    Examples
+    --------
+    >>> import networkx as nx, numpy as np, propkernels as pk
+    >>> club = nx.karate_club_graph()
+    >>> truth = np.array([club.nodes[i]["club"] == "Officer" for i in club]).astype(int)
+    >>> y = np.full(34, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = truth[[0, 1, 2, 3, 30, 31, 32, 33]]
+    >>> model = pk.NodeClassifier(random_state=0).fit(nx.to_scipy_sparse_array(club), y)
+    >>> bool(np.mean(model.predict() == truth) > 0.9)
+    True
+    """
+
+    calibration_: Calibration | None
+    classes_: Any  # an array of numbers, texts or objects
+    layout_: DecisionLayout
+
+    def __init__(
+        self,
+        *,
+        C: Floats = COSTS,
+        direction: str = "both",
+        class_weight: ClassWeight = None,
+        scoring: Scoring = None,
+        cv: Folding = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.direction = direction
+        self.class_weight = class_weight
+        self.scoring = scoring
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: OneGraph,
+        y: Target,
+        *,
+        validation: ArrayLike | None = None,
+        nodes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Choose views, and learn from all labelled nodes.
+
+        Parameters
+        ----------
+        X : graph or GraphDatabase
+            See :func:`propkernels.convert.check_graph`; attributes may be sparse.
+        y : array-like of shape (N,) or (N, labels)
+            Class of each node; -1 among integers, None and NaN mean unknown. Several labels per node are 0,
+            1 or NaN.
+        validation : mask or sequence of int, optional
+            Labelled nodes that only choose: machines are fitted to the other labelled nodes.
+        nodes : mask or sequence of int, optional
+            Nodes that the entries of ``y`` belong to; by default all.
+        sample_weight : array-like of shape (N,) or (nodes,), optional
+            Weight of the errors of each entry of ``y``.
+
+        Returns
+        -------
+        self
+        """
+        graphs = check_graph(X)
+        known = KnownNodes.of(y, nodes, graphs.n_nodes)
+        several = known.target.ndim == 2
+        target: Any = (check_labels if several else check_target)(known.target, len(known.nodes))
+        classes = np.arange(target.shape[1]) if several else np.unique(known.target)
+        task = self._task(known, target, known.weights(sample_weight))
+        seeds = draw_seeds(self.random_state, 1)[0]
+        folds, fitted = self._folds(target, known.nodes, validation, graphs.n_nodes, seeds.inner)
+        spread = _spread(target, len(classes))
+        with stopping_allowed(), one_blas_thread():
+            maker = task.makers("linear", [0.0])[0][1]
+            learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, task, maker, seeds)
+        layout = DecisionLayout(len(classes), maker.pairwise, several)
+        self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
+        self.classes_, self.layout_ = classes, layout
+        self.calibration_ = _calibration(learned.choice, layout, target)
+        self.score_ = score_of(learned.choice, task)
+        return self
+
+    def _task(self, known: KnownNodes, target: NDArray[Any], weights: Any) -> Classification | Columns:
+        weights = check_weights(weights, len(target))
+        scorer = resolve_scorer(self.scoring, True)
+        if target.ndim == 2:
+            return Columns(Classification(weights, scorer), self.class_weight)
+        if self.class_weight is not None:
+            factors = compute_sample_weight(self.class_weight, known.target)
+            weights = factors if weights is None else weights * factors
+        return Classification(weights, scorer)
+
+    def _spread_of(self, target: NDArray[Any]) -> Matrix:
+        if self.layout_.multilabel:
+            return _spread(np.asarray(target, dtype=np.float64), len(self.classes_))
+        unknown = ~np.isin(target, self.classes_)
+        if unknown.any():
+            raise ValueError(f"y has the class {target[unknown][0]!r}, which did not occur in fit")
+        return _spread(np.searchsorted(self.classes_, target), len(self.classes_))
+
+    @property
+    def transduction_(self) -> Array:
+        """Predicted class of each node of the training graph."""
+        return self.predict()
+
+    def decision_function(
+        self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
+    ) -> Matrix:
+        """Return one decision per node for two classes (positive: the second), else one per class or label.
+
+        Parameters
+        ----------
+        X : graph, optional
+            By default the training graph.
+        y : array-like, optional
+            Known targets of the nodes of ``X``, with gaps, as in ``fit``.
+        nodes : mask or sequence of int, optional
+            Nodes that the entries of ``y`` belong to.
+        """
+        scores = self._scores(X, y, nodes)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _scores(self, X: Any, y: Any, nodes: Any) -> Matrix:
+        return self.layout_.scores(self._decisions(X, y, nodes))
+
+    def predict(
+        self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
+    ) -> Array:
+        """Return the class of each node of the training graph, or of another graph.
+
+        See :meth:`decision_function` for the parameters.
+        """
+        check_is_fitted(self, "members_")
+        numbers = self.layout_.predictions(self._decisions(X, y, nodes))
+        return numbers if self.layout_.multilabel else np.asarray(self.classes_[numbers])
+
+    def predict_proba(
+        self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
+    ) -> Matrix:
+        """Return calibrated probabilities of the classes, or one per label.
+
+        See :meth:`decision_function` for the parameters.
+        """
+        check_is_fitted(self, "members_")
+        scores = self._scores(X, y, nodes)
+        if self.calibration_ is None:
+            raise ValueError("probabilities need held-out nodes: label at least two nodes of each class")
+        return self.calibration_.probabilities(scores)
+
+    def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on the nodes of a graph whose class is known; X None: the training graph."""
+        predicted = self.predict(X)
+        known = KnownNodes.of(y, None, len(predicted))
+        return float(
+            accuracy_score(known.target, predicted[known.nodes], sample_weight=known.weights(sample_weight))
+        )
+
+
+def _spread(target: NDArray[Any], width: int) -> Matrix:
+    """Return the columns that are propagated: one per class or label; a missing label is the mean."""
+    if target.ndim == 2:
+        return np.where(np.isnan(target), np.nanmean(target, axis=0), target)
+    return np.eye(width)[target]
+
+
+def _calibration(choice: Choice, layout: DecisionLayout, target: NDArray[Any]) -> Calibration | None:
+    """Return the calibration of decisions on held-out nodes; None without such nodes of two classes."""
+    if not len(choice.held):
+        return None
+    scores, truth = layout.scores(choice.held_decisions()), target[choice.held]
+    if layout.multilabel:
+        return Calibration.learn_columns(scores, truth)
+    found = np.unique(truth)
+    if len(found) < 2:
+        return None
+    learned = Calibration.learn(scores, truth)
+    if len(found) == layout.n_classes:
+        return learned
+    coefficients, intercepts = (
+        np.zeros((scores.shape[1], layout.n_classes)),
+        np.full(layout.n_classes, UNSEEN),
+    )
+    coefficients[:, found], intercepts[found] = learned.coefficients, learned.intercepts
+    return Calibration(coefficients, intercepts)
+
+
+def score_of(choice: Choice, task: Any) -> float:
+    """Return the score of the best view on held-out nodes: of the scorer, or 1 minus the mean loss."""
+    if not len(choice.held):
+        return float("nan")
+    loss = choice.arms[0].mean_loss
+    return 1.0 - loss if task.is_additive else -loss

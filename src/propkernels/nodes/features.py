@@ -1,0 +1,208 @@
+"""NodeFeatures: propagated attributes, targets, codes and positional statistics, one row per node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.arrays import check_room
+from propkernels._utils.checks import GraphInput, check_choice, check_integer
+from propkernels._utils.randomness import draw_seed
+from propkernels._utils.stored import SOMETIMES
+from propkernels._utils.typing import Array, Column, Seed, Target
+from propkernels.convert.check import check_graph
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.inputs import OneGraph
+from propkernels.nodes.inputs import NodeInputs, learn_inputs
+from propkernels.nodes.known import KnownNodes
+from propkernels.nodes.spreading import LABEL_STEPS, WALKS, return_chances_of, target_hops
+from propkernels.nodes.views import Block, Sheet
+from propkernels.propagation.schemes import DIRECTIONS
+
+Matrix = NDArray[np.float64]
+
+
+class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
+    """Features of the nodes of a graph, side by side.
+
+    Attributes (with node labels) and positional statistics are propagated for t = 0..t_max steps; targets of
+    known nodes for 1..4 steps, without a node's own target; codes of surroundings are hashed to columns.
+
+    Parameters
+    ----------
+    t_max : int, default=3
+        Steps of attributes and positional statistics.
+    normalizations : sequence of {"row", "renormalized"}, default=("row",)
+        Normalizations of the steps of attributes, see :class:`Diffusion`.
+    attributes, structure, targets : bool, default=True
+        Whether to include attributes and node labels, positional statistics, and propagated targets.
+    codes : bool, default=False
+        Whether to include codes of surroundings, as sparse columns; the result is then sparse.
+    direction : {"both", "follow", "reverse"}, default="both"
+        Direction in which walks cross directed edges.
+    random_state : int, RandomState or None, default=None
+        Seed of hash functions, and of the projection of wide attributes.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores. Their number changes no bit.
+
+    Attributes
+    ----------
+    inputs_ : NodeInputs
+        Prepared sources of columns.
+    classes_ : ndarray or None
+        Classes of the target, if it holds classes; numbers are propagated as they are.
+
+    See Also
+    --------
+    NodeClassifier : Chooses among such features.
+    CoincidingWalkKernel : Propagated targets only.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett and K. Kersting (2013). Coinciding walk kernels: parallel absorbing random
+       walks for learning with graphs and few labels. Asian Conference on Machine Learning, 357-372.
+
+    Examples
+    --------
+    >>> import networkx as nx, propkernels as pk
+    >>> features = pk.NodeFeatures(t_max=1)
+    >>> features.fit_transform(nx.path_graph(5), [0, -1, -1, -1, 1]).shape
+    (5, 22)
+    >>> features.get_feature_names_out()[:2].tolist()
+    ['degree, step 0', 'triangles, step 0']
+    """
+
+    inputs_: NodeInputs
+    classes_: Any
+    n_targets_: int
+    _n_features_out: Annotated[int, SOMETIMES]
+
+    def __init__(
+        self,
+        *,
+        t_max: int = 3,
+        normalizations: Sequence[str] = ("row",),
+        attributes: bool = True,
+        structure: bool = True,
+        targets: bool = True,
+        codes: bool = False,
+        direction: str = "both",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.t_max = t_max
+        self.normalizations = normalizations
+        self.attributes = attributes
+        self.structure = structure
+        self.targets = targets
+        self.codes = codes
+        self.direction = direction
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: OneGraph, y: Target | None = None) -> Self:
+        """Learn means, units and classes.
+
+        Parameters
+        ----------
+        X : graph or GraphDatabase
+            See :func:`propkernels.convert.check_graph`.
+        y : array-like of shape (N,), optional
+            Target of each node with gaps, as in :class:`NodeClassifier`.
+        """
+        self._learn(check_graph(X), y)
+        return self
+
+    def _learn(self, graphs: GraphDatabase, y: Any) -> None:
+        check_integer(self.t_max, "t_max", 0)
+        check_choice(self.direction, DIRECTIONS, "direction")
+        for walk in self.normalizations:
+            check_choice(walk, WALKS, "normalizations")
+        for name in ("attributes", "structure", "targets", "codes"):
+            check_choice(getattr(self, name), (True, False), name)
+        if not (self.attributes or self.structure or self.targets or self.codes):
+            raise ValueError("one of attributes, structure, targets and codes must be True")
+        seed = draw_seed(self.random_state)
+        self.inputs_, _ = learn_inputs(graphs, self.direction, self.codes, seed % 2**32)
+        self.classes_, self.n_targets_ = None, 0
+        if y is not None and self.targets:
+            target = KnownNodes.of(y, None, graphs.n_nodes).target
+            if target.dtype.kind != "f":
+                self.classes_ = np.unique(target)
+            self.n_targets_ = 1 if self.classes_ is None else len(self.classes_)
+
+    def fit_transform(self, X: OneGraph, y: Target | None = None, **fit_params: Any) -> Matrix | csr_array:
+        """Fit, and return the features of the training graph; known nodes do not see their own target."""
+        graphs = check_graph(X)
+        self._learn(graphs, y)
+        return self._features(graphs, y)
+
+    def transform(self, X: OneGraph, y: Target | None = None) -> Matrix | csr_array:
+        """Return the features of all nodes of a graph.
+
+        Parameters
+        ----------
+        X : graph or GraphDatabase
+        y : array-like of shape (N,), optional
+            Known targets of this graph; without them, propagated targets are 0.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (N, features)
+        """
+        check_is_fitted(self, "inputs_")
+        return self._features(check_graph(X), y)
+
+    def _blocks(self) -> list[Block]:
+        blocks = []
+        if self.attributes and self.inputs_.attributes is not None:
+            blocks += [Block("attributes", walk, self.t_max) for walk in self.normalizations]
+        return blocks + ([Block("structure", last=self.t_max)] if self.structure else [])
+
+    def _features(self, graphs: GraphDatabase, y: Any) -> Any:
+        sheet, nodes, blocks = (
+            Sheet(graphs, self.inputs_, self.n_jobs),
+            np.arange(graphs.n_nodes),
+            self._blocks(),
+        )
+        check_room(graphs.n_nodes, len(self.get_feature_names_out()) + 1, 2)
+        rows = sheet.at(nodes, blocks)
+        parts = [rows.block(block, nodes, None) for block in blocks]
+        if self.n_targets_:
+            parts.append(self._target_columns(sheet, y))
+        if self.codes:
+            return csr_array(hstack([*map(csr_array, parts), sheet.codes], format="csr"))
+        return np.hstack(parts)
+
+    def _target_columns(self, sheet: Sheet, y: Any) -> Matrix:
+        nodes = np.arange(sheet.graphs.n_nodes)
+        if y is None:
+            return np.zeros((len(nodes), LABEL_STEPS * (self.n_targets_ + 1)))
+        known = KnownNodes.of(y, None, len(nodes))
+        if self.classes_ is None:
+            spread = np.asarray(known.target, dtype=np.float64)[:, None]
+        else:
+            spread = (known.target[:, None] == self.classes_).astype(np.float64)
+        returns = return_chances_of(sheet.walks, known.nodes, LABEL_STEPS)
+        return target_hops(sheet.walks, spread, known.nodes, returns).rows(nodes)
+
+    def get_feature_names_out(self, input_features: Column | None = None) -> Array:
+        """Return the names of the columns."""
+        check_is_fitted(self, "inputs_")
+        names: list[str] = []
+        for block in self._blocks():
+            walk = "" if block.walk == "row" or block.source == "structure" else f", {block.walk}"
+            columns = self.inputs_.column_names(block.source)
+            names += [f"{column}{walk}, step {t}" for t in range(block.last + 1) for column in columns]
+        if self.n_targets_:
+            shown = ["target"] if self.classes_ is None else [f"class {value}" for value in self.classes_]
+            names += [f"{name}, step {t}" for t in range(1, LABEL_STEPS + 1) for name in (*shown, "known")]
+        if self.codes:
+            names += [f"code {i}" for i in range(self.inputs_.n_codes)]
+        return np.array(names, dtype=object)

@@ -1,0 +1,88 @@
+"""Labelled nodes: targets with gaps, and node numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.cells import is_missing
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class KnownNodes:
+    """Labelled nodes and their targets.
+
+    Attributes
+    ----------
+    nodes : ndarray of int64
+    target : ndarray
+        One class, number, or row of labels per labelled node.
+    entries : ndarray of int64
+        Entry of y of each labelled node.
+    """
+
+    nodes: Indices
+    target: NDArray[Any]
+    entries: Indices
+
+    @classmethod
+    def of(cls, y: Any, nodes: Any, n_nodes: int, integers_may_miss: bool = True) -> KnownNodes:
+        """Return the labelled nodes of a target with gaps (None, NaN, masked, -1 among integers).
+
+        Parameters
+        ----------
+        y : array-like
+            One entry per node, or per node of ``nodes``.
+        nodes : mask or sequence of int, or None
+        n_nodes : int
+        integers_may_miss : bool
+            Whether -1 among integers means missing.
+        """
+        places = np.arange(n_nodes) if nodes is None else node_numbers(nodes, n_nodes, "nodes")
+        values = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
+        if values.ndim not in (1, 2) or len(values) != len(places):
+            raise ValueError(f"y has shape {values.shape} for {len(places)} nodes: give one entry per node")
+        gaps = _gaps(values, integers_may_miss)
+        if gaps.all():
+            raise ValueError(f"the target of all {len(places)} nodes is missing: label at least two nodes")
+        known = np.asarray(values[~gaps])
+        if known.dtype == object and known.ndim == 1:
+            known = np.array(known.tolist())
+        return cls(places[~gaps], known, np.flatnonzero(~gaps))
+
+    def weights(self, sample_weight: Any) -> Any:
+        """Return the weights of the labelled nodes, from one weight per entry of y; None for None."""
+        if sample_weight is None or np.ndim(sample_weight) == 0:
+            return sample_weight
+        weights = np.asarray(sample_weight)
+        if len(weights) <= self.entries.max():
+            raise ValueError(f"sample_weight has {len(weights)} entries: give one per entry of y")
+        return weights[self.entries]
+
+
+def _gaps(values: Any, integers_may_miss: bool) -> NDArray[np.bool_]:
+    """Return which rows have no target."""
+    if values.ndim == 2:
+        return np.asarray(np.isnan(np.asarray(values, dtype=np.float64)).all(axis=1))
+    gaps = np.asarray(is_missing(values), dtype=bool)
+    is_integer = integers_may_miss and np.asarray(values).dtype.kind == "i"
+    return np.asarray(gaps | (np.asarray(values) == -1), dtype=bool) if is_integer else gaps
+
+
+def node_numbers(nodes: Any, n_nodes: int, name: str) -> Indices:
+    """Return node numbers of a mask or of a sequence of numbers."""
+    array = np.asarray(nodes)
+    if array.dtype == bool:
+        if array.shape != (n_nodes,):
+            raise ValueError(f"{name} is a mask of shape {array.shape} for {n_nodes} nodes")
+        return np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise TypeError(f"{name} must be a mask or a sequence of node numbers, got an array of {array.dtype}")
+    if array.size and not (array.min() >= 0 and array.max() < n_nodes):
+        raise ValueError(f"{name} has a node number outside 0..{n_nodes - 1}")
+    return array.astype(np.int64)

@@ -1,0 +1,212 @@
+"""Members of a model of nodes: decisions from weights of columns, or from landmarks, and their fits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack, issparse
+
+from propkernels._utils.stored import require
+from propkernels.decisions.support_vectors import Machine
+from propkernels.nodes.spreading import TargetHops
+from propkernels.nodes.views import Block, Rows, Sheet, View
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.int64]
+N_LANDMARKS = 600
+SMALLEST = 1e-10  # eigenvalues of landmarks and spans below this share of the largest are dropped
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Standardization of features, learned from training nodes.
+
+    Attributes
+    ----------
+    middle, unit : ndarray, (columns,)
+        Zeros and one common unit for rows of norm 1.
+    """
+
+    middle: Matrix
+    unit: Matrix
+
+    @classmethod
+    def learn(cls, parts: list[Any], blocks: tuple[Block, ...]) -> Scaling:
+        """Return means and units of all columns, such that rows have the mean square norm 1."""
+        middles, units = [], []
+        for part, block in zip(parts, blocks, strict=True):
+            width = part.shape[1]
+            if block.summed or block.source == "codes":
+                middles.append(np.zeros(width))
+                units.append(np.ones(width))
+                continue
+            middle, spread = part.mean(axis=0), part.std(axis=0)
+            middles.append(middle)
+            constant = spread <= 1e-9 * np.maximum(np.abs(middle), 1e-9)
+            units.append(np.where(constant, np.inf, spread * np.sqrt(np.sum(~constant))))
+        common = np.sqrt(len(parts))
+        return cls(np.concatenate(middles), common * np.concatenate(units))
+
+    def apply(self, parts: list[Any]) -> Any:
+        """Return scaled features of all blocks side by side."""
+        if any(issparse(part) for part in parts):
+            joined = hstack([csr_array(self._dense(parts, i)) for i in range(len(parts))], format="csr")
+            return csr_array(joined)
+        return (np.hstack(parts) - self.middle) / self.unit
+
+    def _dense(self, parts: list[Any], i: int) -> Any:
+        first = sum(part.shape[1] for part in parts[:i])
+        part = slice(first, first + parts[i].shape[1])
+        if issparse(parts[i]):  # codes have middle 0 and one unit
+            return parts[i] / self.unit[first]
+        return (parts[i] - self.middle[part]) / self.unit[part]
+
+
+@dataclass(frozen=True)
+class LinearMember:
+    """Decisions that are sums of weights times propagated columns.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+    weights : tuple of ndarray, (columns of the block, decisions)
+    intercepts : ndarray, (decisions,)
+    """
+
+    blocks: tuple[Block, ...]
+    weights: tuple[Matrix, ...]
+    intercepts: Matrix
+
+    def check_parts(self) -> None:
+        """Raise unless each block has weights for all decisions."""
+        fits = len(self.blocks) == len(self.weights) and self.intercepts.ndim == 1
+        width = len(self.intercepts)
+        require(fits and all(w.ndim == 2 and w.shape[1] == width for w in self.weights), "weights do not fit")
+
+    @property
+    def uses_targets(self) -> bool:
+        """Whether targets of other nodes count."""
+        return any(block.source == "targets" for block in self.blocks)
+
+    def decide(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
+        """Return the decisions of all nodes, (N, decisions)."""
+        parts = [
+            sheet.project(block, weights, targets)
+            for block, weights in zip(self.blocks, self.weights, strict=True)
+        ]
+        return np.asarray(np.sum(parts, axis=0) + self.intercepts)
+
+
+@dataclass(frozen=True)
+class RadialMember:
+    """Decisions that are sums of weights times similarities to landmarks, exp(-gamma |x - z|^2).
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+    scaling : Scaling
+    landmarks : ndarray, (landmarks, columns)
+        Scaled features of some training nodes.
+    gamma : float
+    weights : ndarray, (landmarks, decisions)
+    intercepts : ndarray, (decisions,)
+    """
+
+    blocks: tuple[Block, ...]
+    scaling: Scaling
+    landmarks: Matrix
+    gamma: float
+    weights: Matrix
+    intercepts: Matrix
+
+    def check_parts(self) -> None:
+        """Raise unless landmarks, weights and scaling fit together."""
+        n, width = self.landmarks.shape
+        require(self.weights.shape == (n, len(self.intercepts)), "weights do not fit")
+        require(self.scaling.middle.shape == (width,) == self.scaling.unit.shape, "landmarks do not fit")
+
+    @property
+    def uses_targets(self) -> bool:
+        """Whether targets of other nodes count."""
+        return any(block.source == "targets" for block in self.blocks)
+
+    def decide(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
+        """Return the decisions of all nodes, (N, decisions)."""
+        nodes = np.arange(sheet.graphs.n_nodes)
+        return self.of_rows(self.features(sheet.at(nodes, self.blocks), nodes, targets))
+
+    def features(self, rows: Rows, places: Indices, targets: TargetHops | None) -> Matrix:
+        """Return the scaled features of some nodes."""
+        parts = [rows.block(block, places, targets) for block in self.blocks]
+        return np.asarray(self.scaling.apply(parts))
+
+    def of_rows(self, scaled: Matrix) -> Matrix:
+        """Return the decisions of scaled features."""
+        return radial(scaled, self.landmarks, self.gamma) @ self.weights + self.intercepts
+
+
+NodeMember = LinearMember | RadialMember
+
+
+def radial(rows: Matrix, landmarks: Matrix, gamma: float) -> Matrix:
+    """Return exp(-gamma |x - z|^2) of all pairs."""
+    squares = (rows**2).sum(axis=1)[:, None] + (landmarks**2).sum(axis=1) - 2 * rows @ landmarks.T
+    return np.asarray(np.exp(-gamma * np.maximum(squares, 0.0)))
+
+
+class ViewMap:
+    """Scaled features of a view, in coordinates in which machines are fitted.
+
+    Radial views become similarities to landmarks, whitened (Nyström's method); if there are more columns than
+    training nodes, features are given in the space that the training nodes span, which changes no machine.
+    """
+
+    def __init__(self, view: View, parts: list[Any], seed: int) -> None:
+        self.view, self.scaling = view, Scaling.learn(parts, view.blocks)
+        scaled = self.scaling.apply(parts)
+        self.widths = [part.shape[1] for part in parts]
+        self.landmarks: Matrix | None = None
+        self.gamma = GAMMA
+        if view.radial:
+            chosen = np.random.default_rng(seed).permutation(len(scaled))[:N_LANDMARKS]
+            self.landmarks = scaled[np.sort(chosen)]
+            self.back: Matrix | None = _whitened(radial(self.landmarks, self.landmarks, self.gamma))
+        else:
+            narrow = not issparse(scaled) and scaled.shape[0] < scaled.shape[1]
+            self.back = scaled.T @ _whitened(scaled @ scaled.T) if narrow else None
+        self.known = self._mapped(scaled)
+
+    def rows(self, parts: list[Any]) -> Any:
+        """Return the coordinates of other nodes."""
+        return self._mapped(self.scaling.apply(parts))
+
+    def _mapped(self, scaled: Any) -> Any:
+        if self.landmarks is not None:
+            scaled = radial(scaled, self.landmarks, self.gamma)
+        return scaled if self.back is None else scaled @ self.back
+
+    def member(self, machine: Machine) -> NodeMember:
+        """Return the member of a machine fitted in these coordinates."""
+        weights = machine.coefficients if self.back is None else self.back @ machine.coefficients
+        if self.landmarks is not None:
+            settings = (self.scaling, self.landmarks, self.gamma)
+            return RadialMember(self.view.blocks, *settings, weights, machine.intercepts)
+        folded = weights / self.scaling.unit[:, None]
+        pieces = np.split(folded, np.cumsum(self.widths)[:-1])
+        intercepts = machine.intercepts - self.scaling.middle @ folded
+        return LinearMember(self.view.blocks, tuple(np.ascontiguousarray(p) for p in pieces), intercepts)
+
+
+GAMMA = 1.0  # of radial views, for features with the mean square norm 1
+
+
+def _whitened(gram: Matrix) -> Matrix:
+    """Return R with R R^T = K^+, the columns of K R being coordinates with the same dot products."""
+    values, vectors = np.linalg.eigh(gram)
+    if values[-1] <= 0:  # all rows are 0: one coordinate, which is 0 too
+        return vectors[:, -1:]
+    keep = values > SMALLEST * values[-1]
+    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]))

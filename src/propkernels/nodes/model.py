@@ -1,0 +1,187 @@
+"""NodeModel: the common base of models of nodes: choose views, fit, predict one graph or another."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.checks import GraphInput, check_choice
+from propkernels._utils.parallel import one_blas_thread
+from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
+from propkernels.convert.check import check_graph
+from propkernels.decisions.support_vectors import stopping_allowed
+from propkernels.decisions.tasks import Task
+from propkernels.graphs.database import GraphDatabase
+from propkernels.nodes.choosing import Choice, Labelled, choose, fit_members
+from propkernels.nodes.inputs import NodeInputs, learn_inputs
+from propkernels.nodes.known import KnownNodes, node_numbers
+from propkernels.nodes.members import NodeMember
+from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
+from propkernels.nodes.views import Sheet, default_views
+from propkernels.propagation.schemes import DIRECTIONS
+from propkernels.selection.candidates import check_costs
+from propkernels.selection.folds import Folds, Seeds, choosing_folds
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Everything learned by fit.
+
+    Attributes
+    ----------
+    inputs : NodeInputs
+    choice : Choice
+    members : list
+        Members whose decisions are averaged.
+    blind : list
+        Members that see no targets, for graphs without any.
+    decisions : ndarray, (N, decisions)
+        Decisions of all nodes of the training graph.
+    """
+
+    inputs: NodeInputs
+    choice: Choice
+    members: list[NodeMember]
+    blind: list[NodeMember]
+    decisions: Matrix
+
+
+class NodeModel(GraphInput, BaseEstimator, ABC):
+    """Base of models of nodes; subclasses define the target."""
+
+    inputs_: NodeInputs
+    members_: list[NodeMember]
+    blind_members_: list[NodeMember]
+    graph_: GraphDatabase
+    nodes_: Annotated[NDArray[np.int64], ANY_NUMBER]
+    targets_: NDArray[np.float64]
+    decisions_: NDArray[np.float64]
+    views_: list[str]
+    score_: Annotated[float, SOMETIMES]
+    views: Any
+    C: Any
+    direction: str
+    scoring: Any
+    cv: Any
+    random_state: Any
+    n_jobs: int | None
+
+    @abstractmethod
+    def _spread_of(self, target: NDArray[Any]) -> Matrix:
+        """Return the columns of targets of another graph that are propagated."""
+
+    def _learn(
+        self,
+        graphs: GraphDatabase,
+        nodes: Indices,
+        target: NDArray[Any],
+        spread: Matrix,
+        folds: Folds,
+        fitted: Indices,
+        task: Task,
+        maker: Any,
+        seeds: Seeds,
+    ) -> Learned:
+        """Choose views on held-out nodes, and fit them to the nodes at the places ``fitted``."""
+        check_choice(self.direction, DIRECTIONS, "direction")
+        costs = check_costs(self.C)
+        inputs, structure = learn_inputs(graphs, self.direction, graphs.n_nodes > 0, seeds.kernel)
+        sheet = Sheet(graphs, inputs, self.n_jobs, structure)
+        steps = sheet.walks.label_steps(nodes)
+        views = default_views(inputs, graphs.n_nodes, steps, with_targets=True)
+        blind = default_views(inputs, graphs.n_nodes, steps, with_targets=False)
+        tried = list(dict.fromkeys(views + blind))
+        labelled = Labelled.gather(sheet, nodes, target, spread, tried)
+        choice = choose(labelled, tried, folds, task, maker, costs, seeds.kernel)
+        final = _part(labelled, fitted)
+        own_task = task.reweighted(None if task.weights is None else task.weights[fitted])
+        members = fit_members(final, choice.arms, own_task, maker, seeds.kernel, target)
+        sighted = any(member.uses_targets for member in members)
+        unseen = [m for m in members if not m.uses_targets]
+        if sighted and not unseen:
+            best = min((a for a in choice.all_arms if not a.view.uses_targets), key=lambda a: a.mean_loss)
+            unseen = fit_members(final, [best], own_task, maker, seeds.kernel, target)
+        hops = final.hops(np.arange(len(final.nodes))) if sighted else None
+        return Learned(inputs, choice, members, unseen, mean_decisions(members, sheet, hops))
+
+    def _keep(self, learned: Learned, graphs: GraphDatabase, nodes: Indices, spread: Matrix) -> None:
+        """Store the learned state."""
+        self.inputs_, self.members_, self.blind_members_ = learned.inputs, learned.members, learned.blind
+        self.graph_, self.nodes_, self.targets_ = graphs, nodes, spread
+        self.decisions_ = learned.decisions
+        self.views_ = [str(arm.view) for arm in learned.choice.arms]
+
+    def _folds(
+        self, target: NDArray[Any], nodes: Indices, validation: Any, n_nodes: int, seed: int
+    ) -> tuple[Folds, Indices]:
+        """Return the folds for the choice, and the places of the nodes that are fitted."""
+        everyone = np.arange(len(nodes))
+        if validation is None:
+            return choosing_folds(target, self.cv, None, seed), everyone
+        held = np.isin(nodes, node_numbers(validation, n_nodes, "validation"))
+        if not held.any() or held.all():
+            raise ValueError("validation must name some labelled nodes, and not all of them")
+        return ((everyone[~held], everyone[held]),), everyone[~held]
+
+    def _decisions(self, X: Any, y: Any, nodes: Any) -> Matrix:
+        """Return decisions of all nodes of the fitted graph (None), or of another one."""
+        check_is_fitted(self, "members_")
+        if X is None:
+            return self.decisions_
+        graphs = check_graph(X)
+        with stopping_allowed(), one_blas_thread():
+            sheet = Sheet(graphs, self.inputs_, self.n_jobs)
+            if y is None:
+                return mean_decisions(self.blind_members_, sheet, None)
+            known = KnownNodes.of(y, nodes, graphs.n_nodes)
+            return mean_decisions(self.members_, sheet, self._hops(sheet, known))
+
+    def _hops(self, sheet: Sheet, known: KnownNodes) -> TargetHops | None:
+        """Return the propagated targets of partly known nodes, if members see them."""
+        steps = [b.last for m in self.members_ for b in m.blocks if b.source == "targets"]
+        if not steps:
+            return None
+        returns = return_chances_of(sheet.walks, known.nodes, max(steps))
+        return target_hops(sheet.walks, self._spread_of(known.target), known.nodes, returns)
+
+    def check_parts(self) -> None:
+        """Raise unless every labelled node has a target and every node decisions."""
+        if hasattr(self, "members_"):
+            n = self.graph_.n_nodes
+            require(len(self.nodes_) == len(self.targets_), "every labelled node needs a target")
+            require(((self.nodes_ >= 0) & (self.nodes_ < n)).all(), "a labelled node is out of range")
+            require(self.decisions_.ndim == 2 and len(self.decisions_) == n, "every node needs decisions")
+            require(len(self.members_) > 0 and len(self.blind_members_) > 0, "a model needs members")
+
+
+def mean_decisions(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None) -> Matrix:
+    """Return the mean decisions of members, (N, decisions)."""
+    return np.asarray(np.mean([member.decide(sheet, hops) for member in members], axis=0))
+
+
+def _part(labelled: Labelled, places: Indices) -> Labelled:
+    """Return some of the labelled nodes."""
+    if len(places) == len(labelled.nodes):
+        return labelled
+    rows = labelled.rows
+    steps = {key: [step[places] for step in value] for key, value in rows.steps.items()}
+    codes = None if rows.codes is None else rows.codes[places]
+    nodes = labelled.nodes[places]
+    return Labelled(
+        labelled.sheet,
+        nodes,
+        labelled.target[places],
+        labelled.spread[places],
+        type(rows)(nodes, steps, codes),
+        labelled.returns[places],
+    )

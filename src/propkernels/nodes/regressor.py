@@ -1,0 +1,189 @@
+"""NodeRegressor: numbers at the nodes of a graph, from a few labelled nodes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.parallel import one_blas_thread
+from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
+from propkernels.convert.check import check_graph
+from propkernels.decisions.scoring import resolve_scorer
+from propkernels.decisions.support_vectors import stopping_allowed
+from propkernels.decisions.tasks import Columns, Regression
+from propkernels.graphs.inputs import OneGraph
+from propkernels.models.model import check_weights
+from propkernels.nodes.choosing import COSTS
+from propkernels.nodes.classifier import score_of
+from propkernels.nodes.known import KnownNodes
+from propkernels.nodes.model import NodeModel
+from propkernels.selection.folds import draw_seeds
+from propkernels.selection.targets import check_numbers, check_several
+
+Matrix = NDArray[np.float64]
+
+
+class NodeRegressor(RegressorMixin, NodeModel):
+    """Regressor of numbers at the nodes of a graph, some of which are known.
+
+    Views and their choice are those of :class:`NodeClassifier`; machines minimize squared errors.
+
+    Parameters
+    ----------
+    C : float or sequence of float, default=(0.01, 0.1, 1, 10, 100)
+        Candidates for the cost of errors, for features with the mean square norm 1 and standardized targets.
+    direction : {"both", "follow", "reverse"}, default="both"
+        Direction in which walks cross directed edges.
+    scoring : str, callable or None, default=None
+        Score to maximize, as in scikit-learn; None: R^2.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the labelled nodes for the choice; None: five.
+    random_state : int, RandomState or None, default=None
+        Seed of folds, landmarks and hash functions.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    views_ : list of str
+        Views whose predictions are averaged, the best first.
+    score_ : float
+        Score of the best view on held-out nodes.
+    transduction_ : ndarray, (N,) or (N, columns)
+        Predicted numbers of all nodes of the training graph.
+
+    See Also
+    --------
+    NodeClassifier : The same for classes.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett and K. Kersting (2013). Coinciding walk kernels: parallel absorbing random
+       walks for learning with graphs and few labels. Asian Conference on Machine Learning, 357-372.
+
+    Examples
+    --------
+    >>> import networkx as nx, numpy as np, propkernels as pk
+    >>> path = nx.path_graph(60)
+    >>> known = np.random.default_rng(0).random(60) < 0.5
+    >>> y = np.where(known, np.arange(60), np.nan)
+    >>> model = pk.NodeRegressor(random_state=0).fit(path, y)
+    >>> model.score(None, np.arange(60.0)) > 0.8
+    True
+    """
+
+    middle_: NDArray[np.float64]
+    unit_: NDArray[np.float64]
+    n_columns_: int
+
+    def __init__(
+        self,
+        *,
+        C: Floats = COSTS,
+        direction: str = "both",
+        scoring: Scoring = None,
+        cv: Folding = None,
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.direction = direction
+        self.scoring = scoring
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: OneGraph,
+        y: Target,
+        *,
+        validation: ArrayLike | None = None,
+        nodes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Choose views, and learn from all labelled nodes.
+
+        Parameters
+        ----------
+        X : graph or GraphDatabase
+            See :func:`propkernels.convert.check_graph`; attributes may be sparse.
+        y : array-like of shape (N,) or (N, columns)
+            Number of each node; NaN and None mean unknown.
+        validation : mask or sequence of int, optional
+            Labelled nodes that only choose: machines are fitted to the other labelled nodes.
+        nodes : mask or sequence of int, optional
+            Nodes that the entries of ``y`` belong to; by default all.
+        sample_weight : array-like of shape (N,) or (nodes,), optional
+            Weight of the errors of each entry of ``y``.
+
+        Returns
+        -------
+        self
+        """
+        graphs = check_graph(X)
+        known = KnownNodes.of(y, nodes, graphs.n_nodes, integers_may_miss=False)
+        several = known.target.ndim == 2
+        values: Any = (check_several if several else check_numbers)(known.target, len(known.nodes))
+        middle, deviation = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+        unit = np.where(deviation > 0, deviation, 1.0)
+        target = (values - middle) / unit
+        spread = _spread(target)
+        weights = check_weights(known.weights(sample_weight), len(target))
+        each = Regression(weights, resolve_scorer(self.scoring, False), middle, unit)
+        task: Any = Columns(each) if several else each
+        seeds = draw_seeds(self.random_state, 1)[0]
+        folds, fitted = self._folds(target, known.nodes, validation, graphs.n_nodes, seeds.inner)
+        with stopping_allowed(), one_blas_thread():
+            maker = task.makers("linear", [0.0])[0][1]
+            learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, task, maker, seeds)
+        self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
+        self.middle_, self.unit_ = np.atleast_1d(middle), np.atleast_1d(unit)
+        self.n_columns_ = target.shape[1] if several else 0
+        self.score_ = score_of(learned.choice, task)
+        return self
+
+    def _spread_of(self, target: NDArray[Any]) -> Matrix:
+        values = np.asarray(target, dtype=np.float64).reshape(len(target), -1)
+        return _spread((values - self.middle_) / self.unit_)
+
+    @property
+    def transduction_(self) -> Matrix:
+        """Predicted numbers of all nodes of the training graph."""
+        return self.predict()
+
+    def predict(
+        self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
+    ) -> Matrix:
+        """Return the number of each node of the training graph, or of another graph.
+
+        Parameters
+        ----------
+        X : graph, optional
+            By default the training graph.
+        y : array-like, optional
+            Known targets of the nodes of ``X``, with gaps, as in ``fit``.
+        nodes : mask or sequence of int, optional
+            Nodes that the entries of ``y`` belong to.
+        """
+        check_is_fitted(self, "members_")
+        values = self._decisions(X, y, nodes) * self.unit_ + self.middle_
+        return values if self.n_columns_ else values[:, 0]
+
+    def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
+        """Return R^2 on the nodes of a graph whose number is known; X None: the training graph."""
+        predicted = self.predict(X)
+        known = KnownNodes.of(y, None, len(predicted), integers_may_miss=False)
+        weights = known.weights(sample_weight)
+        return float(r2_score(known.target, predicted[known.nodes], sample_weight=weights))
+
+
+def _spread(target: Matrix) -> Matrix:
+    """Return the columns that are propagated; a missing number is the mean, 0."""
+    columns = target.reshape(len(target), -1)
+    return np.where(np.isnan(columns), 0.0, columns)

@@ -1,0 +1,210 @@
+"""Propagated columns at chosen nodes: hops of attributes, and of targets without a node's own one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels._utils.parallel import run_threads, threads_for
+from propkernels.graphs.database import GraphDatabase
+from propkernels.nodes.inputs import by_column, column_block
+from propkernels.propagation.initial import constant_column, initial_distributions, learn_prior
+from propkernels.propagation.schemes import AffineOperator, Diffusion, transition_matrix
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.int64]
+WALKS = ("row", "renormalized")
+NUMBERS_AT_ONCE = 2**25  # numbers per block of columns: 256 MB
+LABEL_STEPS = 4
+MOST_RETURNS = 2_000_000_000  # pairs of steps for the chances of return; beyond, targets take two steps only
+
+
+class Walks:
+    """Operators of one graph, made on first use.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase
+    direction : {"follow", "reverse", "both"}
+    n_jobs : int or None
+    """
+
+    def __init__(self, graphs: GraphDatabase, direction: str, n_jobs: int | None) -> None:
+        self.graphs, self.direction, self.n_jobs = graphs, direction, n_jobs
+        self._operators: dict[str, AffineOperator] = {}
+        self._transition: csr_array | None = None
+
+    def operator(self, walk: str) -> AffineOperator:
+        """Return the operator of a walk, by its normalization."""
+        if walk not in self._operators:
+            column = constant_column(self.graphs)
+            initial = initial_distributions(column, learn_prior(column, "uniform"))
+            scheme = Diffusion(normalization=walk, direction=self.direction)
+            self._operators[walk] = scheme.prepare(self.graphs, initial)
+        return self._operators[walk]
+
+    def step(self, walk: str, columns: Matrix) -> Matrix:
+        """Return columns after one step."""
+        return self.operator(walk).step(columns, columns, self.n_jobs)
+
+    @property
+    def transition(self) -> csr_array:
+        """The matrix T of the walk "row"."""
+        if self._transition is None:
+            self._transition = transition_matrix(self.graphs, self.direction)
+        return self._transition
+
+    def label_steps(self, nodes: Indices) -> int:
+        """Return the number of steps of targets: four, or two if chances of return would take too long."""
+        degrees = np.diff(self.transition.indptr).astype(np.float64)
+        ends = csr_array((np.ones(self.transition.nnz), self.transition.indices, self.transition.indptr))
+        work = (ends @ degrees)[nodes].sum() if len(nodes) else 0.0
+        return LABEL_STEPS if work <= MOST_RETURNS else 2
+
+
+class Hops(NamedTuple):
+    """Columns to propagate: source, walk and last step."""
+
+    source: str
+    walk: str
+    last: int
+
+
+def hops_at(
+    walks: Walks, columns: Any, walk: str, last: int, nodes: Indices, norms: dict[int, Matrix] | None = None
+) -> list[Matrix]:
+    """Return the rows of T^t C at some nodes for t = 0..last, (nodes, columns) each.
+
+    Columns are propagated in blocks, so that no (N, columns) matrix of a step is kept.
+
+    Parameters
+    ----------
+    walks : Walks
+    columns : ndarray or sparse matrix, (N, columns)
+        C.
+    walk : str
+        Normalization of T.
+    last : int
+        Largest t.
+    nodes : ndarray of int64
+    norms : dict, optional
+        For each key t, the squared norms of the rows of ``sum_(s<=t) T^s C``, (N,), are added to the value.
+    """
+    found = [np.empty((len(nodes), columns.shape[1])) for _ in range(last + 1)]
+    for first, stop, block in _blocks(columns):
+        total = block.copy() if norms else block
+        for t in range(last + 1):
+            if t:
+                block = walks.step(walk, block)
+                if norms:
+                    total += block
+            found[t][:, first:stop] = block[nodes]
+            if norms and t in norms:
+                norms[t] += np.einsum("ij,ij->i", total, total)
+    return found
+
+
+def _blocks(columns: Any) -> Iterator[tuple[int, int, Matrix]]:
+    """Yield blocks of columns with their bounds."""
+    ready, width = by_column(columns), max(1, NUMBERS_AT_ONCE // max(columns.shape[0], 1))
+    for first in range(0, columns.shape[1], width):
+        stop = min(first + width, columns.shape[1])
+        yield first, stop, column_block(ready, first, stop)
+
+
+def spread_back(walks: Walks, walk: str, weighted: Sequence[Matrix]) -> Matrix:
+    """Return ``sum_t T^t V_t``, by Horner's rule: one step on each partial sum.
+
+    Project first, then propagate: V_t = C W_t has one column per decision.
+    """
+    total = weighted[-1]
+    for values in reversed(weighted[:-1]):
+        total = values + walks.step(walk, total)
+    return total
+
+
+@dataclass(frozen=True)
+class TargetHops:
+    """Propagated targets of the known nodes.
+
+    Attributes
+    ----------
+    shares : list of ndarray, (N, columns)
+        For t = 1, 2, ...: the mean target over walks of t steps that end at a known node other than the one
+        where they began, drawn towards the mean of all known targets where such walks are rare.
+    masses : list of ndarray, (N,)
+        Share of those walks.
+    """
+
+    shares: list[Matrix]
+    masses: list[Matrix]
+
+    def rows(self, nodes: Indices) -> Matrix:
+        """Return shares and masses side by side, for some nodes."""
+        return np.hstack(
+            [
+                part
+                for share, mass in zip(self.shares, self.masses, strict=True)
+                for part in (share[nodes], mass[nodes, None])
+            ]
+        )
+
+
+RARE = 0.05  # mass of known targets at which their mean and that of all known targets count alike
+
+
+def target_hops(walks: Walks, targets: Matrix, known: Indices, returns: Matrix) -> TargetHops:
+    """Return propagated targets without a node's own target.
+
+    A walk from v that returns to v would bring v's own target: its chance (T^t)_vv is subtracted, so that
+    features of a known node look like those of an unknown one.
+
+    Parameters
+    ----------
+    walks : Walks
+    targets : ndarray, (known, columns)
+        Targets of the known nodes.
+    known : ndarray of int64
+        Nodes with a target.
+    returns : ndarray, (known, steps)
+        Chances of return, see :func:`return_chances_of`.
+    """
+    n, width = walks.graphs.n_nodes, targets.shape[1]
+    current = np.zeros((n, width + 1))  # the last column marks known nodes
+    current[known, :width], current[known, width] = targets, 1.0
+    own, middle = current[known].copy(), targets.mean(axis=0) if len(targets) else np.zeros(width)
+    shares, masses = [], []
+    for t in range(returns.shape[1]):
+        current = walks.step("row", current)
+        others = current.copy()
+        others[known] -= returns[:, t, None] * own
+        mass = np.maximum(others[:, width], 0.0)
+        shares.append((others[:, :width] + RARE * middle) / (mass + RARE)[:, None])
+        masses.append(mass)
+    return TargetHops(shares, masses)
+
+
+def return_chances_of(walks: Walks, nodes: Indices, steps: int) -> Matrix:
+    """Return the chances (T^t)_vv for t = 1..steps (2 or 4) at some nodes, (nodes, steps)."""
+    from propkernels.nodes.structure_compiled import return_chances
+
+    forward = walks.transition
+    backward = csr_array(forward.T)
+    chances = np.zeros((len(nodes), steps))
+    arrays = [(m.indptr, m.indices, m.data) for m in (forward, backward)]
+    threads = threads_for(len(nodes) * 1000, walks.n_jobs)
+    bounds = np.linspace(0, len(nodes), threads + 1).astype(int)
+
+    def share(i: int) -> None:
+        part = slice(bounds[i], bounds[i + 1])
+        one, two = np.zeros((2, forward.shape[0]))
+        touched = np.empty((2, forward.shape[0]), dtype=np.int64)
+        return_chances(*arrays, nodes[part], chances[part], one, two, touched)
+
+    run_threads(share, range(threads), walks.n_jobs)
+    return chances

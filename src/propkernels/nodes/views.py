@@ -1,0 +1,238 @@
+"""Views of nodes: which columns a model sees, at which steps; features of some nodes of one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels._utils.arrays import index_dtype
+from propkernels._utils.stored import is_whole, require
+from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.propagation_kernel import PropagationCoder
+from propkernels.nodes.inputs import NodeInputs
+from propkernels.nodes.spreading import WALKS, TargetHops, Walks, hops_at, spread_back
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.int64]
+SOURCES = ("attributes", "structure", "targets", "codes")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns of one source, propagated for some steps.
+
+    Attributes
+    ----------
+    source : {"attributes", "structure", "targets", "codes"}
+    walk : {"row", "renormalized"}
+        Normalization of the steps.
+    last : int
+        Steps are t = 0..last; targets and codes have their own steps.
+    summed : bool
+        The steps are added, and each row is divided by its norm; otherwise steps are side by side.
+    """
+
+    source: str
+    walk: str = "row"
+    last: int = 0
+    summed: bool = False
+
+    def check_parts(self) -> None:
+        """Raise if a value is out of range."""
+        require(
+            self.source in SOURCES and self.walk in WALKS and is_whole(self.last, 0), "a block is unknown"
+        )
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether columns are propagated by walks that start at all nodes."""
+        return self.source in ("attributes", "structure")
+
+
+@dataclass(frozen=True)
+class View:
+    """Blocks that a model sees.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+    radial : bool
+        Nodes are compared by a radial basis function; otherwise by a dot product.
+    """
+
+    blocks: tuple[Block, ...]
+    radial: bool = False
+
+    @property
+    def uses_targets(self) -> bool:
+        """Whether targets of other nodes are seen."""
+        return any(block.source == "targets" for block in self.blocks)
+
+    def __str__(self) -> str:
+        steps = [f"{b.source}{f' to step {b.last}' if b.is_moved and b.last else ''}" for b in self.blocks]
+        return " + ".join(steps) + (" (radial)" if self.radial else "")
+
+
+class Sheet:
+    """Columns of one graph, propagated on demand.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase
+    inputs : NodeInputs
+    n_jobs : int or None
+    structure : ndarray, optional
+        Standardized positional statistics, if they are known already.
+    """
+
+    def __init__(
+        self, graphs: GraphDatabase, inputs: NodeInputs, n_jobs: int | None, structure: Matrix | None = None
+    ) -> None:
+        self.graphs, self.inputs = graphs, inputs
+        self.walks = Walks(graphs, inputs.direction, n_jobs)
+        self._columns: dict[str, Any] = {} if structure is None else {"structure": structure}
+        self._codes: csr_array | None = None
+        self._norms: dict[tuple[str, str, int], Matrix] = {}
+
+    def columns(self, source: str) -> Any:
+        """Return attributes or positional statistics of all nodes."""
+        if source not in self._columns:
+            inputs = self.inputs.attributes if source == "attributes" else self.inputs.structure
+            assert inputs is not None
+            self._columns[source] = inputs.columns(self.graphs)
+        return self._columns[source]
+
+    @property
+    def codes(self) -> csr_array:
+        """Hashed codes of all nodes, one entry per node and stream."""
+        if self._codes is None:
+            assert self.inputs.coder is not None
+            self._codes = hashed_codes(self.graphs, self.inputs.coder, self.inputs.n_codes, self.walks.n_jobs)
+        return self._codes
+
+    def at(self, nodes: Indices, blocks: Sequence[Block]) -> Rows:
+        """Propagate the columns of all blocks once, and keep their rows at some nodes."""
+        steps: dict[tuple[str, str], list[Matrix]] = {}
+        for source, walk in sorted({(b.source, b.walk) for b in blocks if b.is_moved}):
+            wanted = [b for b in blocks if (b.source, b.walk) == (source, walk)]
+            norms = {b.last: np.zeros(self.graphs.n_nodes) for b in wanted if b.summed}
+            last = max(b.last for b in wanted)
+            steps[source, walk] = hops_at(self.walks, self.columns(source), walk, last, nodes, norms)
+            for t, squares in norms.items():
+                self._norms[source, walk, t] = np.sqrt(squares)
+        codes = self.codes[nodes] if any(b.source == "codes" for b in blocks) else None
+        return Rows(nodes, steps, codes)
+
+    def norms(self, block: Block) -> Matrix:
+        """Return the norms of the rows of a summed block, for all nodes."""
+        key = (block.source, block.walk, block.last)
+        if key not in self._norms:
+            self.at(np.arange(0), [block])
+        return self._norms[key]
+
+    def project(self, block: Block, weights: Matrix, targets: TargetHops | None) -> Matrix:
+        """Return the features of all nodes times weights, (N, decisions), without forming the features."""
+        if block.source == "codes":
+            return np.asarray(self.codes @ weights)
+        if block.source == "targets":
+            assert targets is not None
+            return targets.rows(np.arange(self.graphs.n_nodes)) @ weights
+        columns = self.columns(block.source)
+        if not block.summed:
+            steps = np.split(weights, block.last + 1)
+            return spread_back(self.walks, block.walk, [np.asarray(columns @ w) for w in steps])
+        total = spread_back(self.walks, block.walk, [np.asarray(columns @ weights)] * (block.last + 1))
+        return total * unit_scale(self.norms(block))[:, None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Propagated columns at some nodes.
+
+    Attributes
+    ----------
+    nodes : ndarray of int64
+    steps : dict
+        Source and walk -> one matrix per step.
+    codes : csr_array or None
+    """
+
+    nodes: Indices
+    steps: dict[tuple[str, str], list[Matrix]]
+    codes: csr_array | None
+
+    def block(self, block: Block, places: Indices, targets: TargetHops | None) -> Any:
+        """Return the features of a block at ``nodes[places]``."""
+        if block.source == "codes":
+            assert self.codes is not None
+            return self.codes[places]
+        if block.source == "targets":
+            assert targets is not None
+            return targets.rows(self.nodes[places])
+        steps = [step[places] for step in self.steps[block.source, block.walk][: block.last + 1]]
+        if not block.summed:
+            return np.hstack(steps)
+        total = np.sum(steps, axis=0)
+        return total * unit_scale(np.linalg.norm(total, axis=1))[:, None]
+
+
+def unit_scale(norms: Matrix) -> Matrix:
+    """Return 1 / norm, and 0 for a norm of 0."""
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+def hashed_codes(
+    graphs: GraphDatabase, coder: PropagationCoder, n_codes: int, n_jobs: int | None
+) -> csr_array:
+    """Return codes of surroundings as sparse columns: one entry per node and stream, of equal norm.
+
+    The code of a stream is hashed to a column together with the number of the stream.
+    """
+    from propkernels._utils.randomness import mix
+
+    columns = [
+        (mix(np.uint64(number), codes.view(np.uint64)) % np.uint64(n_codes)).astype(np.int64)
+        for streams in coder.codes(graphs, n_jobs)
+        for number, codes in enumerate(streams.by_stream())
+    ]
+    table = np.stack(columns, axis=1)
+    n, width = table.shape
+    values = np.full(n * width, 1 / np.sqrt(width))
+    index = index_dtype(n * width, n_codes)
+    ptr = (np.arange(n + 1) * width).astype(index)
+    matrix = csr_array((values, table.ravel().astype(index), ptr), shape=(n, n_codes))
+    matrix.sum_duplicates()
+    return matrix
+
+
+def default_views(inputs: NodeInputs, n_nodes: int, label_steps: int, with_targets: bool) -> list[View]:
+    """Return the views that a model tries, depending on what the graph has."""
+    structure, targets = Block("structure", last=3), Block("targets", last=label_steps)
+    seen = (targets,) if with_targets else ()
+    if inputs.attributes is None:
+        joined = (structure, *seen)
+        views = [View(joined), View(joined, radial=True)]
+        return [*views, *([View(seen)] if seen else []), *_code_views(inputs, seen)]
+    width = inputs.attributes.n_columns
+    views = [View((Block("attributes"),))]
+    views += [View((Block("attributes", "renormalized", last, True),)) for last in (2, 4, 10)]
+    steps = 3 if width <= MOST_JOINED else 1
+    around = (Block("attributes", last=steps), structure, *seen)
+    views.append(View(around))
+    if width * (steps + 1) <= MOST_RADIAL and n_nodes * width * (steps + 1) <= MOST_RADIAL_NUMBERS:
+        views.append(View(around, radial=True))
+    return [*views, *([View((structure, *seen))] if seen else []), *_code_views(inputs, seen)]
+
+
+MOST_JOINED = 300  # attribute columns with three steps side by side; wider ones take one
+MOST_RADIAL = 3000  # columns that radial views compare
+MOST_RADIAL_NUMBERS = 2**26  # nodes times those columns
+
+
+def _code_views(inputs: NodeInputs, seen: tuple[Block, ...]) -> list[View]:
+    return [] if inputs.coder is None else [View((Block("codes"), Block("structure", last=1), *seen))]

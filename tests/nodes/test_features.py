@@ -1,0 +1,88 @@
+"""NodeFeatures: columns by name, a node's own target left out, sparse and dense attributes alike."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, issparse
+
+import propkernels as pk
+
+GRAPH = nx.gnp_random_graph(30, 0.2, seed=0)
+ADJACENCY = nx.to_scipy_sparse_array(GRAPH)
+ATTRIBUTES = np.random.default_rng(0).poisson(0.4, (30, 6)).astype(float)
+LABELS = np.where(np.arange(30) % 3, np.arange(30) % 2, -1)
+
+
+def with_attributes(values):
+    return pk.GraphDatabase(ADJACENCY, [0, 30], node_attributes=values)
+
+
+@pytest.mark.parametrize("codes", [False, True])
+def test_names_match_columns(codes):
+    features = pk.NodeFeatures(normalizations=("row", "renormalized"), codes=codes, random_state=0)
+    found = features.fit_transform(with_attributes(ATTRIBUTES), LABELS)
+    assert found.shape == (30, len(features.get_feature_names_out()))
+    assert issparse(found) == codes
+
+
+def test_steps_are_means_over_neighbors():
+    features = pk.NodeFeatures(t_max=1, structure=False, targets=False)
+    found = features.fit_transform(with_attributes(csr_array(ATTRIBUTES)))
+    norms = np.linalg.norm(ATTRIBUTES, axis=1, keepdims=True)
+    rows = ATTRIBUTES / np.where(norms > 0, norms, 1)
+    step = pk.propagation.transition_matrix([ADJACENCY])
+    np.testing.assert_allclose(found, np.hstack([rows, step @ rows]), atol=1e-14)
+
+
+def test_sparse_and_dense_attributes_give_the_same_features():
+    for seed in (0, 1):
+        features = pk.NodeFeatures(random_state=seed)
+        first = features.fit_transform(with_attributes(ATTRIBUTES), LABELS)
+        second = features.fit_transform(with_attributes(csr_array(ATTRIBUTES)), LABELS)
+        np.testing.assert_allclose(first, second, atol=1e-12)
+
+
+def test_no_node_sees_its_own_target():
+    features = pk.NodeFeatures(random_state=0)
+    before = features.fit_transform(GRAPH, LABELS)
+    for node in (1, 2, 5):
+        changed = LABELS.copy()
+        changed[node] = 1 - changed[node]
+        after = features.transform(GRAPH, changed)
+        columns = [i for i, name in enumerate(features.get_feature_names_out()) if "class" in name]
+        masses = after[node, [i + 1 for i in columns if "class 1" in features.get_feature_names_out()[i]]]
+        shift = np.abs(before[node, columns] - after[node, columns])
+        # only the mean of all targets, to which rare ones are drawn, moves
+        assert shift.max() <= 0.05 / (0.05 + masses.min()) / 20 + 1e-12
+
+
+def test_missing_attributes_are_means_of_their_column():
+    holes = ATTRIBUTES - 2.0
+    holes[3, 1] = np.nan
+    filled = holes.copy()
+    filled[3, 1] = np.nanmean(holes[:, 1])
+    features = pk.NodeFeatures(t_max=0, structure=False, targets=False)
+    found = features.fit_transform(with_attributes(holes))
+    assert np.isfinite(found).all()
+    assert abs(found[3, 1]) < 1e-12
+
+
+def test_wide_attributes_are_projected(monkeypatch):
+    monkeypatch.setattr("propkernels.nodes.inputs.MOST_NUMBERS", 10)
+    monkeypatch.setattr("propkernels.nodes.inputs.N_COMPONENTS", 4)
+    features = pk.NodeFeatures(t_max=0, structure=False, targets=False, random_state=0)
+    graph = with_attributes(csr_array(ATTRIBUTES))
+    found = features.fit_transform(graph)
+    assert found.shape == (30, 4)
+    assert (features.transform(graph) == found).all()
+
+
+def test_another_number_of_attributes_is_refused():
+    features = pk.NodeFeatures().fit(with_attributes(ATTRIBUTES))
+    with pytest.raises(ValueError, match="has 5 attributes, and the one in fit had 6"):
+        features.transform(with_attributes(ATTRIBUTES[:, :5]))
+
+
+def test_nothing_chosen_is_refused():
+    with pytest.raises(ValueError, match="must be True"):
+        pk.NodeFeatures(attributes=False, structure=False, targets=False).fit(GRAPH)

@@ -1,0 +1,90 @@
+"""Propagated columns equal powers of the transition matrix; a node's own target is left out exactly."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import propkernels as pk
+from propkernels.nodes.spreading import RARE, Walks, hops_at, return_chances_of, spread_back, target_hops
+
+DIRECTED = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 1), (4, 2)])
+DIRECTED.add_node(5)
+GRAPHS = [nx.gnp_random_graph(25, 0.2, seed=1), nx.star_graph(6), DIRECTED, nx.empty_graph(3)]
+
+
+def walks_of(graph, direction="follow"):
+    return Walks(pk.check_graphs([graph]), direction, None)
+
+
+def dense(walks):
+    return walks.transition.toarray()
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_return_chances_are_diagonals_of_powers(graph):
+    walks = walks_of(graph)
+    step = dense(walks)
+    found = return_chances_of(walks, np.arange(len(graph)), 4)
+    for t in range(4):
+        expected = np.diag(np.linalg.matrix_power(step, t + 1))
+        np.testing.assert_allclose(found[:, t], expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("walk", ["row", "renormalized"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_hops_and_norms_equal_dense_steps(walk, sparse, monkeypatch):
+    monkeypatch.setattr("propkernels.nodes.spreading.NUMBERS_AT_ONCE", 50)  # two columns per block
+    walks = walks_of(GRAPHS[0])
+    columns = np.random.default_rng(0).random((25, 5))
+    norms = {2: np.zeros(25)}
+    nodes = np.array([3, 1])
+    found = hops_at(walks, csr_array(columns) if sparse else columns, walk, 3, nodes, norms)
+    current, total = columns, np.zeros_like(columns)
+    for t in range(4):
+        np.testing.assert_allclose(found[t], current[nodes], atol=1e-13)
+        total = total + current if t <= 2 else total
+        current = walks.step(walk, current)
+    np.testing.assert_allclose(norms[2], (total**2).sum(axis=1), atol=1e-12)
+
+
+def test_the_renormalized_step_has_a_loop_at_each_node():
+    graph = GRAPHS[0]
+    adjacency = nx.to_numpy_array(graph) + np.eye(25)
+    scale = adjacency.sum(axis=1) ** -0.5
+    columns = np.random.default_rng(0).random((25, 2))
+    expected = (scale[:, None] * adjacency * scale) @ columns
+    np.testing.assert_allclose(walks_of(graph).step("renormalized", columns), expected, atol=1e-13)
+
+
+def test_horner_equals_the_sum_of_powers():
+    walks, rng = walks_of(GRAPHS[0]), np.random.default_rng(0)
+    step, values = dense(walks), [rng.random((25, 2)) for _ in range(3)]
+    expected = sum(np.linalg.matrix_power(step, t) @ v for t, v in enumerate(values))
+    np.testing.assert_allclose(spread_back(walks, "row", values), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("graph", GRAPHS[:3])
+def test_target_hops_equal_walks_without_returns(graph):
+    """Naive: for each node, its own target is removed, and the others are propagated."""
+    walks, n = walks_of(graph), len(graph)
+    known = np.arange(0, n, 2)
+    targets = np.random.default_rng(0).random((len(known), 2))
+    hops = target_hops(walks, targets, known, return_chances_of(walks, known, 4))
+    step = dense(walks)
+    for t in range(4):
+        power = np.linalg.matrix_power(step, t + 1)
+        for v in range(n):
+            others = known != v
+            mass = power[v, known[others]].sum()
+            total = power[v, known[others]] @ targets[others]
+            expected = (total + RARE * targets.mean(axis=0)) / (mass + RARE)
+            np.testing.assert_allclose(hops.shares[t][v], expected, atol=1e-12)
+            assert abs(hops.masses[t][v] - mass) < 1e-12
+
+
+def test_threads_change_no_bit():
+    graph = nx.gnp_random_graph(3000, 0.01, seed=0)
+    columns = np.random.default_rng(0).random((3000, 40))
+    one, two = (Walks(pk.check_graphs([graph]), "both", n).step("row", columns) for n in (1, 2))
+    assert (one == two).all()
