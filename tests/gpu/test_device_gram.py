@@ -6,7 +6,7 @@ import pytest
 import propkernels as pk
 from propkernels.gpu.device_counts import DeviceRows
 from propkernels.gpu.device_gram import square_gram
-from tests.gpu.test_pipeline import SIZES, many_graphs
+from tests.gpu.some_graphs import SIZES, many_graphs
 
 
 def on_device(features, runtime):

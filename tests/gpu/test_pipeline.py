@@ -1,168 +1,210 @@
-"""Codes, counts and features of the device equal those of the CPU, to the bit."""
+"""Estimators give the same bits on the device as on the CPU."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels._utils.randomness import mix
-from propkernels.gpu import device_codes, device_counts
-from propkernels.gpu.device_codes import DeviceOperator
-from propkernels.gpu.packets import DeviceGraphs
-from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, label_codes, stream_numbers
-from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
+from propkernels.gpu import pipeline
+from propkernels.gpu.runtime import import_cupy
+from tests.gpu.some_graphs import SIZES, many_graphs
 
 
-def many_graphs(sizes, seed=0, weighted=False, directed=False):
-    """Random sparse graphs of given sizes, some without edges."""
+@pytest.fixture
+def device(runtime, monkeypatch):
+    """Let device="cuda" be the runtime under test."""
+    monkeypatch.setattr(pipeline, "cuda", lambda: runtime)
+    monkeypatch.setattr(pipeline, "is_available", lambda: True)
+    return runtime
+
+
+def attributed(sizes=(5, 12, 30, 400, 1, 7), seed=0):
+    graphs = many_graphs(list(sizes), seed)
     rng = np.random.default_rng(seed)
-    blocks = []
-    for size in sizes:
-        density = min(1.0, 3.0 / max(size, 1)) * (rng.random() > 0.1)
-        matrix = rng.random((size, size)) * (rng.random((size, size)) < density)
-        matrix = np.triu(matrix, 1)
-        matrix = matrix if directed else matrix + matrix.T
-        blocks.append((matrix if weighted else (matrix > 0) * 1.0, rng.integers(0, 4, size).tolist()))
-    return pk.check_graphs(blocks)
+    values = rng.normal(size=(graphs.n_nodes, 3))
+    values[rng.random(values.shape) < 0.05] = np.nan
+    values[:, 2] = 1.0
+    arrays = {"node_labels": graphs.node_labels, "node_attributes": values}
+    return pk.GraphDatabase(graphs.adjacency, graphs.graph_ptr, **arrays)
 
 
-SIZES = {
-    "molecules": [int(size) for size in np.random.default_rng(1).integers(1, 41, 60)],
-    "mixed": [5, 170, 3, 0, 0, 319, 320, 321, 900, 1, 2, 160, 161],
-    "large": [700, 400],
-    "tiny": [1] * 900,
-    "empty": [0, 0],
-}
-SCHEMES = [
-    pk.Diffusion(),
-    pk.Diffusion(0.3),
-    pk.Diffusion(0.2, "symmetric"),
-    pk.Diffusion(0.1, "none"),
-    pk.Diffusion(isolated="vanish"),
-    pk.LabelSpreading(0.8),
-    pk.PartialAbsorption(0.4),
-    pk.LabelPropagation(),
-    pk.LabelPropagation(clamp="before"),
+def same(first, second):
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+ESTIMATORS = [
+    pk.PropagationKernel(t_max=3, random_state=0),
+    pk.PropagationKernel(t_max=3, random_state=0, n_hashes=2, normalize=True),
+    pk.PropagationKernel(t_max=2, random_state=0, base_kernel="intersection"),
+    pk.PropagationKernel(t_max=2, random_state=0, metric="hellinger"),
+    pk.PropagationKernel(t_max=2, random_state=0, attributes="sum"),
+    pk.PropagationKernel(t_max=2, random_state=0, attributes="product", attribute_bin_width=(0.5, 2.0)),
+    pk.PropagationKernel(t_max=2, random_state=0, attributes="joint", attribute_metric="l2"),
+    pk.PropagationKernel(t_max=2, random_state=0, attributes=pk.PropagatedAttributes()),
+    pk.PropagationKernel(t_max=2, random_state=0, labels="degree"),
+    pk.WeisfeilerLehman(t_max=3),
+    pk.WeisfeilerLehman(t_max=2, base_kernel="intersection", normalize=True),
 ]
 
 
-def on_device(runtime, graphs, adjacency=None):
-    adjacency = graphs.adjacency if adjacency is None else adjacency
-    weights = None if (adjacency.data == 1).all() else runtime.to_device(adjacency.data)
-    arrays = (
-        graphs.graph_ptr.astype(np.int64),
-        adjacency.indptr.astype(np.int32),
-        adjacency.indices.astype(np.int32),
-    )
-    return DeviceGraphs(runtime, *(runtime.to_device(array) for array in arrays), weights)
-
-
-def both_codes(runtime, graphs, scheme, t_max=5, n_hashes=1, plain=False):
-    """Codes of the device and of the CPU."""
-    column = label_column(graphs, label_source(graphs, "auto"))
-    initial = initial_distributions(column, learn_prior(column, "uniform"))
-    lsh = LocalitySensitiveHash("tv", 1e-5, 7)
-    expected = label_codes(graphs, scheme, initial, lsh, t_max, n_hashes, 1)
-    streams = stream_numbers(t_max, n_hashes)
-    ordered, keys = in_key_order(initial)
-    operator = scheme.prepare(graphs, ordered)
-    fields = {}
-    if not plain:
-        for name in ("spread", "keep", "restart", "pushed_back", "vanished"):
-            value = getattr(operator, name)
-            fields[name] = None if value is None else runtime.to_device(np.ascontiguousarray(value))
-    arrays = (ordered.rows.astype(np.int32), ordered.table @ lsh.vectors(keys, streams), lsh.offsets(streams))
-    computed = device_codes.propagated_codes(
-        on_device(runtime, graphs, operator.adjacency),
-        DeviceOperator(**fields),
-        *(runtime.to_device(np.ascontiguousarray(array)) for array in arrays),
-        n_hashes,
-    )
-    return runtime.to_host(computed), expected.codes
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-@pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
-def test_codes_are_the_same_bits(runtime, sizes, scheme):
-    graphs = many_graphs(sizes)
-    if isinstance(scheme, pk.LabelPropagation) and graphs.n_nodes:
-        graphs = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
-    computed, expected = both_codes(runtime, graphs, scheme)
-    np.testing.assert_array_equal(computed, expected)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_kernels(device, estimator):
+    graphs = attributed()
+    new = estimator.set_params(device="cpu").fit(graphs[:4]).transform(graphs[4:])
+    cumulative = estimator.fit_transform_cumulative(graphs)
+    computed = estimator.set_params(device="cuda").fit(graphs[:4])
+    np.testing.assert_array_equal(computed.transform(graphs[4:]), new)
+    np.testing.assert_array_equal(estimator.fit_transform_cumulative(graphs), cumulative)
+    np.testing.assert_array_equal(estimator.fit_transform(graphs), cumulative[-1])
+    estimator.set_params(device="cpu")
 
 
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("n_hashes", [1, 3])
-def test_weights_directions_and_several_hashes(runtime, directed, n_hashes):
-    graphs = many_graphs(SIZES["mixed"], weighted=True, directed=directed)
-    computed, expected = both_codes(runtime, graphs, pk.Diffusion(0.1), 6, n_hashes)
-    np.testing.assert_array_equal(computed, expected)
+FEATURES = [
+    pk.PropagationFeatures(t_max=3, random_state=0),
+    pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12),
+    pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12, normalize=True),
+    pk.PropagationFeatures(t_max=2, random_state=0, n_features=500, attributes="sum"),
+    pk.PropagationFeatures(t_max=2, random_state=0, n_features=500, base_kernel="intersection"),
+    pk.PropagationFeatures(t_max=20, random_state=0, n_features=500, n_hashes=4),
+    pk.WeisfeilerLehmanFeatures(t_max=3, n_features=2**10),
+    pk.WeisfeilerLehmanFeatures(t_max=3),
+]
 
 
-def test_the_plain_walk_needs_no_arrays(runtime):
-    computed, expected = both_codes(runtime, many_graphs(SIZES["mixed"]), pk.Diffusion(), 10, plain=True)
-    np.testing.assert_array_equal(computed, expected)
+@pytest.mark.parametrize("estimator", FEATURES, ids=repr)
+def test_features(device, estimator):
+    graphs = attributed()
+    expected = estimator.set_params(device="cpu").fit_transform(graphs)
+    new = estimator.transform(graphs[2:])
+    same(estimator.set_params(device="cuda").fit_transform(graphs), expected)
+    same(estimator.transform(graphs[2:]), new)
+    estimator.set_params(device="cpu")
 
 
-def columns_of(t_max, n_hashes, n_features, runtime):
-    t, h = np.divmod(np.arange((t_max + 1) * n_hashes), n_hashes)
-    return device_counts.Columns(n_features, words=runtime.to_device(mix(t, h)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_features", [2**20, 2**4, 1000, 1])
-@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-def test_hashed_counts_equal_the_features(runtime, sizes, n_features):
-    graphs = many_graphs(sizes)
-    expected = pk.PropagationFeatures(t_max=4, n_features=n_features, random_state=3).fit_transform(graphs)
-    column = label_column(graphs, label_source(graphs, "auto"))
-    initial = initial_distributions(column, learn_prior(column, "uniform"))
-    lsh = LocalitySensitiveHash("tv", 1e-5, 3)
-    streams = label_codes(graphs, pk.Diffusion(), initial, lsh, 4, 1, 1)
-    rows = device_counts.count_columns(
-        on_device(runtime, graphs),
-        runtime.to_device(streams.codes),
-        columns_of(4, 1, n_features, runtime),
-        1.0,
-    )
-    computed = csr_array(
-        tuple(map(runtime.to_host, (rows.values, rows.columns, rows.indptr))), expected.shape
-    )
-    np.testing.assert_array_equal(computed.indptr, expected.indptr)
-    np.testing.assert_array_equal(computed.indices, expected.indices)
-    np.testing.assert_array_equal(computed.data, expected.data)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-def test_a_vocabulary_equals_the_features(runtime, sizes):
-    graphs = many_graphs(sizes)
-    features = pk.PropagationFeatures(t_max=3, random_state=3, propagation=pk.Diffusion(isolated="vanish"))
+def test_features_can_stay_on_the_device(device):
+    graphs = attributed()
+    features = pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12)
     expected = features.fit_transform(graphs)
-    (streams,) = features.coder_.codes(graphs, 1)
-    listed, bins = device_counts.vocabulary(runtime.to_device(streams.codes), runtime)
-    for computed, known in zip(bins, features.stream_codes_, strict=True):
-        np.testing.assert_array_equal(runtime.to_host(computed), known)
-    columns = device_counts.Columns(max(expected.shape[1], 1), listed=listed)
-    rows = device_counts.count_columns(on_device(runtime, graphs), None, columns, 1.0)
-    np.testing.assert_array_equal(runtime.to_host(rows.indptr), expected.indptr)
-    np.testing.assert_array_equal(runtime.to_host(rows.columns), expected.indices)
-    np.testing.assert_array_equal(runtime.to_host(rows.values), expected.data)
+    there = features.set_params(device="cuda", output="device").fit_transform(graphs)
+    assert there.shape == expected.shape
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(device.to_host(getattr(there, name)), getattr(expected, name))
 
 
-@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
-def test_refinement_is_the_same_bits(runtime, sizes):
-    from propkernels.hashing.refinement import multiset_codes
+def test_features_on_the_device_go_to_torch_without_a_copy(device):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    features = pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12)
+    expected = features.fit_transform(attributed())
+    there = features.set_params(device="cuda", output="device").fit_transform(attributed())
+    for name in ("indptr", "indices", "data"):
+        array = getattr(there, name)
+        tensor = torch.from_dlpack(array)
+        assert tensor.data_ptr() == address(array)
+        np.testing.assert_array_equal(tensor.cpu().numpy(), getattr(expected, name))
 
-    graphs = many_graphs(sizes)
-    rng = np.random.default_rng(0)
-    keys = rng.integers(0, 2**63, graphs.n_nodes).astype(np.uint64) % np.uint64(3)
-    edge_keys = rng.integers(0, 2, graphs.adjacency.nnz).astype(np.uint64)
-    for edges in (None, edge_keys):
-        expected = multiset_codes(graphs, keys, edges, 4, 1).codes
-        given = None if edges is None else runtime.to_device(edges)
-        computed = device_codes.refined_codes(on_device(runtime, graphs), runtime.to_device(keys), given, 4)
-        np.testing.assert_array_equal(runtime.to_host(computed), expected)
+
+def address(array):
+    """Where an array of numpy or CuPy begins."""
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"n_features": None}, {"normalize": True}, {"base_kernel": "intersection"}, {"sparse_output": False}],
+)
+def test_what_the_host_must_finish_cannot_stay_there(device, parameters):
+    settings = {"n_features": 64, "random_state": 0, "device": "cuda", "output": "device", **parameters}
+    features = pk.PropagationFeatures(**settings)
+    with pytest.raises(ValueError, match='output="device" needs n_features'):
+        features.fit(attributed()).transform(attributed())
+    with pytest.raises(ValueError, match='output="device" needs n_features'):
+        features.fit_transform(attributed())
+
+
+def test_batches_that_do_not_fit_the_memory(device, monkeypatch):
+    graphs = many_graphs(SIZES["molecules"])
+    features = pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12)
+    expected = features.fit_transform(graphs)
+    memory = pipeline.BYTES_OF_A_CODE * 4 * 100 / pipeline.SHARE_OF_MEMORY
+    monkeypatch.setattr(device, "free_bytes", lambda: memory, raising=False)
+    same(features.set_params(device="cuda").fit_transform(graphs), expected)
+    kernel = pk.PropagationKernel(t_max=3, random_state=0)
+    gram = kernel.fit_transform(graphs)
+    np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(graphs), gram)
+
+
+def test_edge_labels(device):
+    graphs = many_graphs(SIZES["mixed"])
+    labels = np.random.default_rng(0).integers(0, 3, graphs.adjacency.nnz)
+    arrays = {"node_labels": graphs.node_labels, "edge_labels": labels}
+    graphs = pk.GraphDatabase(graphs.adjacency, graphs.graph_ptr, **arrays)
+    features = pk.PropagationFeatures(t_max=4, random_state=0, n_features=2**14, edge_labels=True)
+    expected = features.fit_transform(graphs)
+    same(features.set_params(device="cuda").fit_transform(graphs), expected)
+
+
+def test_grids(device):
+    grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 4, (9, 7)) for i in range(5)])
+    kernel = pk.PropagationKernel(t_max=3, random_state=0)
+    expected = kernel.fit_transform(grids)
+    np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(grids), expected)
+
+
+def test_a_saved_model_moves_between_machines(device, tmp_path):
+    graphs = many_graphs(SIZES["molecules"])
+    kernel = pk.PropagationKernel(t_max=3, random_state=0, device="cuda").fit(graphs[:30])
+    pk.save_model(kernel, tmp_path / "kernel.pk")
+    here = pk.load_model(tmp_path / "kernel.pk").set_params(device="cpu")
+    np.testing.assert_array_equal(here.transform(graphs[30:]), kernel.transform(graphs[30:]))
+
+
+def test_models_and_indexes_pass_through_their_kernel(device):
+    data = pk.datasets.make_molecules(60, random_state=0)
+    answers = []
+    for where in ("cpu", "cuda"):
+        kernel = pk.PropagationKernel(t_max=2, random_state=0, device=where)
+        model = pk.PropagationClassifier(kernel=kernel, C=1.0, random_state=0, cv=3)
+        index = pk.GraphIndex(kernel=kernel).fit(data.graphs[:50])
+        decisions = model.fit(data.graphs[:50], data.target[:50]).decision_function(data.graphs)
+        answers.append((decisions, *index.query(data.graphs[50:], k=3)))
+    for computed, expected in zip(*answers, strict=True):
+        np.testing.assert_array_equal(computed, expected)
+
+
+def test_no_memory_of_the_device_is_kept(device):
+    if not hasattr(device.xp, "get_default_memory_pool"):
+        pytest.skip("numpy has no memory pool")
+    graphs, pool = many_graphs(SIZES["mixed"]), device.xp.get_default_memory_pool()
+    used = []
+    for _ in range(4):
+        pk.PropagationKernel(t_max=3, random_state=0, device="cuda").fit_transform(graphs)
+        used.append(pool.used_bytes())
+    assert used[1:] == used[:1] * 3
+
+
+def test_auto_leaves_small_work_to_the_cpu(device, monkeypatch):
+    monkeypatch.setattr(pipeline, "cuda", lambda: 1 / 0)
+    graphs = many_graphs(SIZES["molecules"])
+    pk.PropagationKernel(t_max=1, random_state=0, device="auto").fit_transform(graphs)
+    monkeypatch.setattr(pipeline, "WORTH_MOVING", 1)
+    with pytest.raises(ZeroDivisionError):
+        pk.PropagationKernel(t_max=1, random_state=0, device="auto").fit_transform(graphs)
+
+
+@pytest.mark.parametrize("parameter", ["device", "output"])
+def test_unknown_names_are_refused(parameter):
+    graphs = many_graphs(SIZES["molecules"])
+    with pytest.raises(ValueError, match=parameter):
+        pk.PropagationFeatures(n_features=8, **{parameter: "tpu"}).fit(graphs)
+
+
+def test_without_cupy_or_gpu_one_sentence_says_so():
+    graphs = many_graphs(SIZES["molecules"])
+    try:
+        import_cupy()
+    except (ImportError, RuntimeError) as error:
+        with pytest.raises(type(error), match='device="cuda" needs'):
+            pk.PropagationKernel(device="cuda").fit(graphs)

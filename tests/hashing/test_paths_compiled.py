@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.hashing.codes import NO_BIN
 from propkernels.hashing.distances import path_lengths
-from propkernels.hashing.paths_compiled import count_hops, most_hops, path_words, round_lengths, triplet_codes
-from propkernels.hashing.triplets_compiled import Search, count_triplets
+from propkernels.hashing.paths_compiled import count_hops, most_hops, path_words, round_lengths
 
 pytestmark = pytest.mark.compiled
 GENERATOR = np.random.default_rng(0)
@@ -69,35 +67,6 @@ def test_sums_in_another_order_have_one_length():
     round_lengths(values)
     assert values[0] == values[1] != values[4]
     assert values[2:4].tolist() == [np.inf, 0.0]
-
-
-def test_triplets_are_those_of_all_pairs():
-    graphs = some_graphs()
-    keys = np.array([7, 2**63 + 1, 5], dtype=np.uint64)
-    ids = GENERATOR.integers(0, 3, graphs.n_nodes)
-    lengths = path_lengths(graphs, True)
-    codes = np.empty(lengths.pair_ptr[-1], dtype=np.int64)
-    triplet_codes(keys[ids], lengths.words(), graphs.graph_ptr, lengths.pair_ptr, codes, NO_BIN)
-    a = graphs.adjacency
-    room = Search.room(int(graphs.graph_sizes.max()), len(keys))
-    sizes, found, counts = count_triplets(a.indptr, a.indices, graphs.graph_ptr, ids, keys, room)
-    ends = np.cumsum([0, *sizes])
-    for graph in range(len(graphs)):
-        pairs = codes[lengths.pair_ptr[graph] : lengths.pair_ptr[graph + 1]]
-        part = slice(ends[graph], ends[graph + 1])
-        assert dict(zip(found[part], counts[part], strict=True)) == Counter(pairs[pairs != NO_BIN])
-
-
-def test_triplets_outgrow_their_arrays():
-    n = 40
-    ring = np.roll(np.eye(n), 1, axis=1)
-    graphs = pk.check_graphs([ring + ring.T])
-    a, room = graphs.adjacency, Search.room(n, n)
-    sizes, codes, counts = count_triplets(
-        a.indptr, a.indices, graphs.graph_ptr, np.arange(n), np.arange(n).astype(np.uint64), room
-    )
-    assert sizes.tolist() == [n * (n - 1)] == [len(set(codes.tolist()))]
-    assert (counts == 1).all()
 
 
 def test_words_of_paths_tell_edge_labels_in_order():

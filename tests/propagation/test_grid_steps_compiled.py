@@ -5,10 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.graphs.neighborhoods import BOUNDARIES
-from propkernels.hashing.codes import floor_codes
-from propkernels.hashing.grid_codes_compiled import grid_codes
 from propkernels.propagation.convolution import GridOperator
-from propkernels.propagation.initial import Prior, initial_distributions, label_column
 
 pytestmark = pytest.mark.compiled
 GENERATOR = np.random.default_rng(0)
@@ -69,21 +66,3 @@ def test_a_step_is_a_sum_over_taps(boundary, name, masked):
         operator = GridOperator(grids, weights, boundary, held=held, path=path)
         stepped = operator.step(values[:, None], values[:, None])[:, 0]
         np.testing.assert_allclose(stepped, expected, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("boundary", BOUNDARIES)
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("clamped", ["held", "pushed_back", None])
-def test_streams_are_steps_and_hashes(boundary, masked, clamped):
-    grids = some_grids(2, masked)
-    clamps = {} if clamped is None else {clamped: GENERATOR.random(grids.n_nodes) < 0.3}
-    operator = GridOperator(grids, FILTERS["cross"], boundary, **clamps)
-    initial = initial_distributions(label_column(grids, "node"), Prior((), None))
-    vectors = GENERATOR.integers(-9, 9, (len(initial.values), 6)).astype(float)
-    offsets = GENERATOR.random(6)
-    codes = grid_codes(operator, initial, vectors, offsets, 2, None)
-    start = current = np.asarray((initial.table @ vectors)[initial.rows])
-    for t in range(3):
-        streams = slice(2 * t, 2 * t + 2)
-        np.testing.assert_array_equal(codes[streams], floor_codes(current[:, streams] + offsets[streams]).T)
-        current = operator.step(current, start)

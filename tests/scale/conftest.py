@@ -51,3 +51,10 @@ def dask_cluster():
 def graphs_of(plan):
     """All graphs of a plan, targets and ids, part by part."""
     return [[(b.graphs, b.target, b.ids) for b in iter_part(part)] for part in plan]
+
+
+@pytest.fixture
+def out(plan, features, tmp_path):
+    """A folder of features of the plan."""
+    pk.featurize(plan, features, tmp_path / "out")
+    return tmp_path / "out"

@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.storage.classes import class_of, known_names
 from tests.test_contract_discovery import (
     assert_same,
     classes,
@@ -119,11 +118,6 @@ def test_every_public_estimator_that_makes_graphs(cls, tmp_path):
 
 def assert_identical(computed, reference):
     assert np.array_equal(dense(computed), dense(reference))
-
-
-def test_every_class_of_the_table_is_there():
-    for name in known_names():
-        assert class_of(name).__name__ == name
 
 
 PREDICTORS = public_classes("fit", "predict")

@@ -1,0 +1,73 @@
+"""Codes of the device equal those of the CPU, to the bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.gpu import device_codes
+from propkernels.gpu.device_codes import DeviceOperator
+from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, label_codes, stream_numbers
+from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
+from tests.gpu.some_graphs import SIZES, many_graphs, on_device
+
+SCHEMES = [
+    pk.Diffusion(),
+    pk.Diffusion(0.3),
+    pk.Diffusion(0.2, "symmetric"),
+    pk.Diffusion(0.1, "none"),
+    pk.Diffusion(isolated="vanish"),
+    pk.LabelSpreading(0.8),
+    pk.PartialAbsorption(0.4),
+    pk.LabelPropagation(),
+    pk.LabelPropagation(clamp="before"),
+]
+
+
+def both_codes(runtime, graphs, scheme, t_max=5, n_hashes=1, plain=False):
+    """Codes of the device and of the CPU."""
+    column = label_column(graphs, label_source(graphs, "auto"))
+    initial = initial_distributions(column, learn_prior(column, "uniform"))
+    lsh = LocalitySensitiveHash("tv", 1e-5, 7)
+    expected = label_codes(graphs, scheme, initial, lsh, t_max, n_hashes, 1)
+    streams = stream_numbers(t_max, n_hashes)
+    ordered, keys = in_key_order(initial)
+    operator = scheme.prepare(graphs, ordered)
+    fields = {}
+    if not plain:
+        for name in ("spread", "keep", "restart", "pushed_back", "vanished"):
+            value = getattr(operator, name)
+            fields[name] = None if value is None else runtime.to_device(np.ascontiguousarray(value))
+    arrays = (ordered.rows.astype(np.int32), ordered.table @ lsh.vectors(keys, streams), lsh.offsets(streams))
+    computed = device_codes.propagated_codes(
+        on_device(runtime, graphs, operator.adjacency),
+        DeviceOperator(**fields),
+        *(runtime.to_device(np.ascontiguousarray(array)) for array in arrays),
+        n_hashes,
+    )
+    return runtime.to_host(computed), expected.codes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
+def test_codes_are_the_same_bits(runtime, sizes, scheme):
+    graphs = many_graphs(sizes)
+    if isinstance(scheme, pk.LabelPropagation) and graphs.n_nodes:
+        graphs = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
+    computed, expected = both_codes(runtime, graphs, scheme)
+    np.testing.assert_array_equal(computed, expected)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("n_hashes", [1, 3])
+def test_weights_directions_and_several_hashes(runtime, directed, n_hashes):
+    graphs = many_graphs(SIZES["mixed"], weighted=True, directed=directed)
+    computed, expected = both_codes(runtime, graphs, pk.Diffusion(0.1), 6, n_hashes)
+    np.testing.assert_array_equal(computed, expected)
+
+
+def test_the_plain_walk_needs_no_arrays(runtime):
+    computed, expected = both_codes(runtime, many_graphs(SIZES["mixed"]), pk.Diffusion(), 10, plain=True)
+    np.testing.assert_array_equal(computed, expected)

@@ -1,0 +1,44 @@
+"""Compiled counts of triplets against all pairs of nodes."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.hashing.codes import NO_BIN
+from propkernels.hashing.distances import path_lengths
+from propkernels.hashing.paths_compiled import triplet_codes
+from propkernels.hashing.triplets_compiled import Search, count_triplets
+from tests.hashing.test_paths_compiled import GENERATOR, some_graphs
+
+pytestmark = pytest.mark.compiled
+
+
+def test_triplets_are_those_of_all_pairs():
+    graphs = some_graphs()
+    keys = np.array([7, 2**63 + 1, 5], dtype=np.uint64)
+    ids = GENERATOR.integers(0, 3, graphs.n_nodes)
+    lengths = path_lengths(graphs, True)
+    codes = np.empty(lengths.pair_ptr[-1], dtype=np.int64)
+    triplet_codes(keys[ids], lengths.words(), graphs.graph_ptr, lengths.pair_ptr, codes, NO_BIN)
+    a = graphs.adjacency
+    room = Search.room(int(graphs.graph_sizes.max()), len(keys))
+    sizes, found, counts = count_triplets(a.indptr, a.indices, graphs.graph_ptr, ids, keys, room)
+    ends = np.cumsum([0, *sizes])
+    for graph in range(len(graphs)):
+        pairs = codes[lengths.pair_ptr[graph] : lengths.pair_ptr[graph + 1]]
+        part = slice(ends[graph], ends[graph + 1])
+        assert dict(zip(found[part], counts[part], strict=True)) == Counter(pairs[pairs != NO_BIN])
+
+
+def test_triplets_outgrow_their_arrays():
+    n = 40
+    ring = np.roll(np.eye(n), 1, axis=1)
+    graphs = pk.check_graphs([ring + ring.T])
+    a, room = graphs.adjacency, Search.room(n, n)
+    sizes, codes, counts = count_triplets(
+        a.indptr, a.indices, graphs.graph_ptr, np.arange(n), np.arange(n).astype(np.uint64), room
+    )
+    assert sizes.tolist() == [n * (n - 1)] == [len(set(codes.tolist()))]
+    assert (counts == 1).all()
