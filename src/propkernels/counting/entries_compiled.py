@@ -147,6 +147,36 @@ def square_lengths(starts: Any, sizes: Any, counts: Any, weights: Any, assigned:
         squares[graph] = total
 
 
+@compiled
+def mark_bins(starts: Any, sizes: Any, columns: Any, is_training: Any, seen: Any) -> None:
+    """Set ``seen[column, fold]`` to 1 for each bin of a graph with ``is_training[graph, fold]`` 1."""
+    for s in range(starts.shape[0]):
+        for graph in range(starts.shape[1]):
+            for e in range(starts[s, graph], starts[s, graph] + sizes[s, graph]):
+                if columns[e] >= 0:
+                    for k in range(seen.shape[1]):
+                        seen[columns[e], k] |= is_training[graph, k]
+
+
+@compiled
+def share_unseen(starts: Any, sizes: Any, columns: Any, counts: Any, seen: Any, shares: Any) -> None:
+    """Write the share of each graph's counts in bins that a fold has not seen to ``shares[graph, fold]``.
+
+    A graph without entries has the share 1.
+    """
+    for graph in range(shares.shape[0]):
+        total = 0.0
+        shares[graph, :] = 0.0
+        for s in range(starts.shape[0]):
+            for e in range(starts[s, graph], starts[s, graph] + sizes[s, graph]):
+                total += counts[e]
+                for k in range(shares.shape[1]):
+                    if columns[e] < 0 or seen[columns[e], k] == 0:
+                        shares[graph, k] += counts[e]
+        for k in range(shares.shape[1]):
+            shares[graph, k] = shares[graph, k] / total if total > 0 else 1.0
+
+
 @compiled(cache=False)
 def entry_value(count: float, column: int, level_ptr: Any, weights: Any, d: int) -> Any:
     """Return the contribution of an entry to decision d: count * weight, or the weights of its levels."""

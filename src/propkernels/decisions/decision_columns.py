@@ -117,6 +117,30 @@ class DecisionLayout:
             return decisions
         return -decisions if self.n_classes == 2 else class_scores(decisions, self.n_classes)
 
+    def margins(self, decisions: Matrix) -> Matrix:
+        """Return how far each class is ahead of its strongest rival: (graphs, classes).
+
+        With several labels, (graphs, labels, 2): the margins of 0 and of 1.
+
+        Examples
+        --------
+        >>> DecisionLayout(3, pairwise=True).margins(np.array([[0.5, 2.0, -1.0]]))
+        array([[ 0.5, -1. , -2. ]])
+        """
+        if self.multilabel:
+            return np.stack([-decisions, decisions], axis=2)
+        margins = np.full((len(decisions), self.n_classes), np.inf)
+        for p, (i, j) in enumerate(combinations(range(self.n_classes), 2)):
+            gap = self._pair(decisions, p, i, j)
+            margins[:, i], margins[:, j] = np.minimum(margins[:, i], gap), np.minimum(margins[:, j], -gap)
+        return margins
+
+    def _pair(self, decisions: Matrix, pair: int, first: int, second: int) -> NDArray[np.float64]:
+        """Return the decisions of a pair of classes, positive for the first class."""
+        if self.pairwise:
+            return decisions[:, pair]
+        return -decisions[:, 0] if self.n_classes == 2 else decisions[:, first] - decisions[:, second]
+
     def of_pairs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return weights of the columns from weights of pairs of classes, positive for the first class.
 

@@ -55,9 +55,9 @@ class Rule:
         check_members(self.members)
 
     @classmethod
-    def of(cls, members: Sequence[Member]) -> Rule:
-        """Return the rule of these members, with equal vocabularies merged."""
-        merged = merged_vocabularies([v for member in members for v in member.vocabularies])
+    def of(cls, members: Sequence[Member], known: Sequence[Vocabulary] = ()) -> Rule:
+        """Return the rule of these members, with equal vocabularies merged, those of ``known`` first."""
+        merged = merged_vocabularies([*known, *(v for member in members for v in member.vocabularies)])
         return cls([member.sharing(merged) for member in members])
 
     @property

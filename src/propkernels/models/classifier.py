@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
@@ -46,15 +47,15 @@ from propkernels.explain.questions import ask_class, ask_label
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.inputs import Graphs, OneGraph
+from propkernels.models.conformal import check_coverage
 from propkernels.models.model import (
     Learned,
     PropagationModel,
     check_weights,
     cross_validated_score,
-    held_out_decisions,
 )
 from propkernels.selection.candidates import DEFAULT_COSTS
-from propkernels.selection.folds import Folds, draw_seeds
+from propkernels.selection.folds import draw_seeds
 from propkernels.selection.targets import check_labels, check_target, has_columns, known_targets
 
 Matrix = NDArray[np.float64]
@@ -129,6 +130,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Map from scores to probabilities.
     posterior_ : Posterior or None
         Posterior of the Gaussian process.
+    conformal_ : Conformal or None
+        Machines and scores of the folds, for :meth:`predict_set`; None without folds.
 
     See Also
     --------
@@ -148,6 +151,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
        likelihood methods. Advances in Large Margin Classifiers, 61-74. MIT Press.
     .. [4] O. Maron and A. W. Moore (1994). Hoeffding races: accelerating model selection search for
        classification and function approximation. Advances in Neural Information Processing Systems 6, 59-66.
+    .. [5] Y. Romano, M. Sesia and E. J. Candès (2020). Classification with valid and adaptive coverage.
+       Advances in Neural Information Processing Systems 33, 3581-3591. CV+ for classes.
 
     Examples
     --------
@@ -233,8 +238,11 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         with stopping_allowed(), blas_threads(self.n_jobs):
             learned = self._learn(graphs, target, folds, task, seeds, 0.0)
             layout = DecisionLayout(len(classes), learned.selection.candidate.maker.pairwise, several)
-            calibration = None if learned.posterior else _calibration(learned, layout, target, folds, task)
+            calibration = None if learned.posterior else _calibration(learned, layout, target, task)
         self._keep(learned)
+        self.conformal_ = (
+            learned.conformal(_class_scores(learned, layout, target)) if learned.held_out else None
+        )
         self.classes_, self.layout_, self.calibration_ = classes, layout, calibration
         self.score_ = cross_validated_score(learned.selection, target, folds, task)
         self.n_folds_ = len(folds)
@@ -260,14 +268,28 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Graphs) -> Array:
+    def predict(self, X: Graphs, coverage: float | None = None) -> Any:
         """Return the class of each graph: by votes of the C-SVM, or the most probable one (solver "gp").
 
         With several labels, an array (m, labels) of 0 and 1. Warns about graphs with node labels that occur
         in no training graph (:class:`ForeignGraphsWarning`).
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        coverage : float, optional
+            Also return the sets of classes of :meth:`predict_set`; a pipeline passes it on.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, labels), or this and the sets
         """
         graphs = self._checked(X)
-        decisions = self._watched_decisions(graphs, 2)
+        predicted = self._classes_of(graphs)
+        return predicted if coverage is None else (predicted, self._sets(graphs, check_coverage(coverage)))
+
+    def _classes_of(self, graphs: GraphDatabase) -> NDArray[Any]:
+        decisions = self._watched_decisions(graphs, 3)
         if self.layout_.multilabel:
             return self.layout_.predictions(decisions)
         if self.posterior_ is not None and len(self.classes_) > 2:
@@ -288,6 +310,49 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         if len(self.classes_) == 2:
             return np.column_stack([1 - chances[:, 0], chances[:, 0]])
         return chances / chances.sum(axis=1, keepdims=True)
+
+    def predict_set(self, X: Graphs, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return which classes each graph may have, so that its class is among them with a given probability.
+
+        Conformal prediction (CV+ [5]_) from the folds that fit used for its choice, class by class: of the
+        graphs of each class, the share ``coverage`` has its class in the set, if new graphs are drawn like
+        the training graphs. Classes are easier to enter for graphs with bins that no training graph has. A
+        set may be empty: the graph is unlike all classes. Graphs from elsewhere, such as other scaffolds,
+        are covered less often.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        coverage : float, default=0.9
+            Probability that the set contains the class, above 0 and below 1.
+
+        Returns
+        -------
+        ndarray of bool, (m, classes)
+            Columns in the order of ``classes_``; with several labels (m, labels, 2), for the values 0 and 1.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> data = pk.datasets.make_molecules(120, random_state=0)
+        >>> model = pk.PropagationClassifier(random_state=0).fit(data.graphs[:100], data.target[:100])
+        >>> sets = model.predict_set(data.graphs[100:], coverage=0.9)
+        >>> sets.shape, sets.dtype
+        ((20, 2), dtype('bool'))
+        """
+        return self._sets(self._checked(X), check_coverage(coverage))
+
+    def _sets(self, graphs: GraphDatabase, coverage: float) -> NDArray[np.bool_]:
+        conformal = self._conformal()
+        found, layout = conformal.models.predict(graphs, self.n_jobs), self.layout_
+        margins = layout.margins(found.decisions.reshape(-1, layout.n_decisions))
+        scores = expit(-margins).reshape(len(graphs), conformal.models.n_folds, conformal.n_groups)
+        columns = [
+            conformal.contains(group, scores[:, :, group], found.unseen, coverage)
+            for group in range(conformal.n_groups)
+        ]
+        sets = np.column_stack(columns)
+        return sets.reshape(len(graphs), -1, 2) if layout.multilabel else sets
 
     def explain(self, X: Graphs, classes: object = None) -> Explanation:
         """Return the contributions of nodes and iterations to the decision for one class against another.
@@ -512,21 +577,33 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
                 require(calibration.multilabel == layout.multilabel, "probabilities are of other targets")
                 shape = (layout.n_scores, layout.n_classes)
                 require(calibration.coefficients.shape == shape, "probabilities are of other classes")
+            conformal = getattr(self, "conformal_", None)
+            if conformal is not None:
+                n_groups = layout.n_classes * (2 if layout.multilabel else 1)
+                require(conformal.n_groups == n_groups, "held-out scores are of other classes")
 
 
-def _calibration(
-    learned: Learned, layout: DecisionLayout, target: NDArray[Any], folds: Folds, task: Any
-) -> Calibration:
+def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any], task: Any) -> Calibration:
     """Learn probabilities from decisions on held-out graphs (Platt scaling).
 
     If classes are too small for that, use decisions on the training graphs.
     """
-    held_out = held_out_decisions(learned.selection, target, folds, task)
     everyone = np.arange(len(target))
-    known = np.concatenate([held for held, _ in held_out]) if held_out else everyone[:0]
-    if not held_out or (not layout.multilabel and len(np.unique(target[known])) < layout.n_classes):
-        held_out = held_out_decisions(learned.selection, target, [(everyone, everyone)], task)
-        known = everyone
-    scores = np.concatenate([layout.scores(decisions) for _, decisions in held_out])
+    known = learned.known if learned.held_out else everyone[:0]
+    if not len(known) or (not layout.multilabel and len(np.unique(target[known])) < layout.n_classes):
+        known, decisions = everyone, learned.selection.decide(task, target, everyone, everyone)
+    else:
+        decisions = learned.decisions
     learn = Calibration.learn_columns if layout.multilabel else Calibration.learn
-    return learn(scores, target[known])
+    return learn(layout.scores(decisions), target[known])
+
+
+def _class_scores(learned: Learned, layout: DecisionLayout, target: NDArray[Any]) -> Matrix:
+    """Return the nonconformity of held-out graphs with their class, (graphs, classes); NaN for the others.
+
+    With several labels, one column per label and value, 0 before 1.
+    """
+    scores, classes = expit(-layout.margins(learned.decisions)), target[learned.known]
+    if not layout.multilabel:
+        return np.where(classes[:, None] == np.arange(layout.n_classes), scores, np.nan)
+    return np.where(classes[:, :, None] == np.arange(2), scores, np.nan).reshape(len(scores), -1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation_kernel import PropagationKernel
+from propkernels.models.conformal import Conformal, FoldModels, learn_fold_models
 from propkernels.models.defaults import check_kernels
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.novelty.foreign import unknown_nodes, warn_if_foreign
@@ -52,7 +53,7 @@ from propkernels.selection.choosing import (
 )
 from propkernels.selection.folds import Folds, Seeds, check_groups, choosing_folds
 from propkernels.selection.halving import count_steps, is_worthwhile
-from propkernels.selection.partners import Selection
+from propkernels.selection.partners import HeldOut, Selection
 
 Matrix = NDArray[np.float64]
 
@@ -74,6 +75,12 @@ class Learned:
         Trained on all training graphs.
     posterior : Posterior or None
         Posterior of a Gaussian process.
+    held_out : list of HeldOut
+        Machines and decisions of the folds.
+    fold_models : FoldModels or None
+        The same machines for new graphs; None without folds.
+    unseen : ndarray
+        Share of each held-out graph's bins that its fold has not seen, fold after fold.
     imputer : LabelImputer or None
         Imputes missing node labels first, if that was better in cross-validation.
     """
@@ -84,7 +91,25 @@ class Learned:
     rule: Rule
     machine: Machine
     posterior: Posterior | None
+    held_out: Sequence[HeldOut] = ()
+    fold_models: FoldModels | None = None
+    unseen: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     imputer: LabelImputer | None = None
+
+    @property
+    def known(self) -> NDArray[np.int64]:
+        """Positions of the held-out graphs, fold after fold."""
+        return np.concatenate([part.held for part in self.held_out])
+
+    @property
+    def decisions(self) -> Matrix:
+        """Decisions about the held-out graphs, fold after fold."""
+        return np.concatenate([part.decisions for part in self.held_out])
+
+    def conformal(self, scores: Matrix) -> Conformal:
+        """Return the scores of held-out graphs, (graphs, groups), with the models that gave them."""
+        assert self.fold_models is not None
+        return Conformal.learn(self.fold_models, self.held_out, self.unseen, scores)
 
 
 class PropagationModel(GraphInput, BaseEstimator, ABC):
@@ -96,6 +121,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     rule_: Rule
     t_max_: int | None
     C_: Annotated[float | None, SOMETIMES]
+    conformal_: Annotated[Conformal | None, SOMETIMES]
     imputer_: Annotated[LabelImputer | None, SOMETIMES]
     n_folds_: Annotated[int, SOMETIMES]
     normalize_: Annotated[bool | None, SOMETIMES]
@@ -149,7 +175,15 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
                 best = chosen, imputer, known, space.solver
         assert best is not None
         chosen, imputer, known, solver = best
-        return replace(_learned(chosen, known, target, task, solver, self.n_jobs), imputer=imputer)
+        found = _learned_each(chosen, known, target, task, solver, self.n_jobs)
+        learned = replace(_mean_of(found), imputer=imputer)
+        held_out = hold_out(chosen, target, folds, task, self.n_jobs)
+        if not held_out:
+            return learned
+        kernels = [one.kernel for one in found]
+        models = learn_fold_models(chosen, kernels, learned.rule, known, target, held_out, self.n_jobs)
+        unseen = models.unseen(known, held_out, self.n_jobs)
+        return replace(learned, held_out=held_out, fold_models=models, unseen=unseen)
 
     def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
         """Imputers to try for missing node labels: None (left to the kernels), and label propagation."""
@@ -230,6 +264,15 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             raise TypeError(f"{name} compares graphs without counting bins: there are no surroundings")
         return applicability_of(self.rule_.vocabularies, graphs, self.n_jobs)
 
+    def _conformal(self) -> Conformal:
+        """Return the held-out scores of fit; raise if there are none."""
+        conformal = getattr(self, "conformal_", None)  # missing in files of earlier versions
+        if conformal is None:
+            raise ValueError(
+                "this model has no held-out predictions: fit it with at least two folds, by this version"
+            )
+        return conformal
+
     def _variances(self, graphs: GraphDatabase) -> Matrix:
         """Return the posterior variances at new graphs."""
         if self.posterior_ is None:
@@ -276,7 +319,11 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Refuse a number of intercepts other than that of the decisions."""
         if hasattr(self, "rule_"):
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
-            require(self.intercept_.shape == (self.rule_.n_decisions,), "every decision needs an intercept")
+            n_decisions, conformal = self.rule_.n_decisions, getattr(self, "conformal_", None)
+            require(self.intercept_.shape == (n_decisions,), "every decision needs an intercept")
+            if conformal is not None:
+                fits = conformal.models.n_decisions == n_decisions
+                require(fits, "models of folds have other decisions")
 
 
 def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained") -> str:
@@ -295,21 +342,25 @@ def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained"
     )
 
 
-def _learned(
+def _learned_each(
     chosen: Selection,
     graphs: GraphDatabase,
     target: NDArray[Any],
     task: Task,
     solver: str,
     n_jobs: int | None,
-) -> Learned:
-    """Train on all graphs with the chosen settings."""
-    found = run_threads(
+) -> list[Learned]:
+    """Train on all graphs with each of the chosen candidates."""
+    return run_threads(
         lambda member: _learned_one(chosen, member[0], member[1], graphs, target, task, solver),
         chosen.members,
         n_jobs,
         uses_blas=True,
     )
+
+
+def _mean_of(found: Sequence[Learned]) -> Learned:
+    """Return the mean of what was learned with each of the chosen candidates."""
     if len(found) == 1:
         only: Learned = found[0]
         return only
@@ -341,15 +392,23 @@ def _learned_one(
 def held_out_decisions(
     chosen: Selection, target: NDArray[Any], folds: Folds, task: Task
 ) -> Sequence[tuple[Any, Matrix]]:
-    """Return, for each fold, the held-out graphs and their decisions.
+    """Return, for each fold, the held-out graphs and their decisions."""
+    return [(part.held, part.decisions) for part in hold_out(chosen, target, folds, task)]
+
+
+def hold_out(
+    chosen: Selection, target: NDArray[Any], folds: Folds, task: Task, n_jobs: int | None = None
+) -> list[HeldOut]:
+    """Return the machines of each fold, and their decisions on its held-out graphs.
 
     Folds whose training part is insufficient for the task (such as one without a class) are skipped.
     """
-    return [
-        (held, chosen.decide(task, target, train, held))
+    learnable = [
+        (train, held)
         for train, held in folds
-        if task.is_learnable(target[train], target)
+        if task.is_learnable(target[train], target) and not task.is_constant(target[train])
     ]
+    return run_threads(lambda fold: chosen.hold_out(task, target, *fold), learnable, n_jobs, uses_blas=True)
 
 
 def cross_validated_score(chosen: Selection, target: NDArray[Any], folds: Folds, task: Task) -> float:

@@ -38,7 +38,9 @@ from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.questions import ask_number
 from propkernels.explain.strongest_bins import Bins
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.inputs import Graphs, OneGraph
+from propkernels.models.conformal import check_coverage
 from propkernels.models.model import (
     Learned,
     PropagationModel,
@@ -113,6 +115,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         Predictions for any graph, without ``intercept_``.
     posterior_ : Posterior or None
         Posterior of the Gaussian process.
+    conformal_ : Conformal or None
+        Machines and errors of the folds, for :meth:`predict_interval`; None without folds.
 
     See Also
     --------
@@ -127,6 +131,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
        Algorithm 1.
     .. [2] C.-C. Chang and C.-J. Lin (2011). LIBSVM: a library for support vector machines. ACM Transactions
        on Intelligent Systems and Technology 2 (3). doi:10.1145/1961189.1961199.
+    .. [3] R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani (2021). Predictive inference with the
+       jackknife+. Annals of Statistics 49 (1), 486-507. doi:10.1214/20-AOS1965. CV+, for intervals.
 
     Examples
     --------
@@ -214,14 +220,18 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         standardized = (target - mean) / unit
         with stopping_allowed(), blas_threads(self.n_jobs):
             learned = self._learn(graphs, standardized, folds, task, seeds, self.epsilon)
-        self._keep(_in_units(learned, mean, unit))
+        learned = _in_units(learned, mean, unit)
+        self._keep(learned)
+        self.conformal_ = learned.conformal(_errors(learned, target)) if learned.held_out else None
         self.n_targets_ = target.shape[1] if several else 1
         self.epsilon_ = learned.selection.candidate.epsilon
         self.score_ = cross_validated_score(learned.selection, standardized, folds, task)
         self.n_folds_ = len(folds)
         return self
 
-    def predict(self, X: Graphs, return_std: bool = False) -> NDArray[np.float64] | Any:
+    def predict(
+        self, X: Graphs, return_std: bool = False, coverage: float | None = None
+    ) -> NDArray[np.float64] | Any:
         """Return the predicted number of each graph.
 
         Parameters
@@ -230,10 +240,12 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         return_std : bool, default=False
             Also return the predictive standard deviation of each graph's number, noise included; only
             with solver "gp".
+        coverage : float, optional
+            Also return the intervals of :meth:`predict_interval`; a pipeline passes it on.
 
         Returns
         -------
-        ndarray of shape (m,) or (m, columns), or two of them
+        ndarray of shape (m,) or (m, columns), or a tuple of this and what else was asked for
 
         Warns
         -----
@@ -242,12 +254,48 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         """
         graphs = self._checked(X)
         decisions = self._watched_decisions(graphs, 2)
-        if decisions.shape[1] > 1:
-            if return_std:
-                self._variances(graphs)  # raises an error: several targets have no Gaussian process
-            return decisions
-        mean = decisions[:, 0]
-        return (mean, np.sqrt(self._variances(graphs)[:, 0])) if return_std else mean
+        found = [decisions[:, 0] if decisions.shape[1] == 1 else decisions]
+        if return_std:  # an error if there are several targets, which have no Gaussian process
+            found.append(np.sqrt(self._variances(graphs)[:, 0]))
+        if coverage is not None:
+            found.append(self._intervals(graphs, check_coverage(coverage)))
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def predict_interval(self, X: Graphs, coverage: float = 0.9) -> Matrix:
+        """Return an interval for the number of each graph that contains it with a given probability.
+
+        Conformal prediction (CV+ [3]_) from the folds that fit used for its choice: the share ``coverage`` of
+        the intervals contains the number, if new graphs are drawn like the training graphs. Intervals are
+        wider for graphs with bins that no training graph has. Graphs from elsewhere, such as other
+        scaffolds, are covered less often.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+        coverage : float, default=0.9
+            Probability that the interval contains the number, above 0 and below 1.
+
+        Returns
+        -------
+        ndarray of shape (m, 2), or (m, columns, 2)
+            Lower and upper ends; infinite if there are too few training graphs for the coverage.
+
+        Examples
+        --------
+        >>> import numpy as np, propkernels as pk
+        >>> graphs = pk.datasets.make_molecules(80, random_state=0).graphs
+        >>> size = np.diff(graphs.graph_ptr)
+        >>> model = pk.PropagationRegressor(t_max=[0, 2], random_state=0).fit(graphs[:60], size[:60])
+        >>> model.predict_interval(graphs[60:], coverage=0.9).shape
+        (20, 2)
+        """
+        return self._intervals(self._checked(X), check_coverage(coverage))
+
+    def _intervals(self, graphs: GraphDatabase, coverage: float) -> Matrix:
+        conformal = self._conformal()
+        found = conformal.models.predict(graphs, self.n_jobs)
+        intervals = [conformal.interval(group, found, coverage) for group in range(conformal.n_groups)]
+        return intervals[0] if len(intervals) == 1 else np.stack(intervals, axis=1)
 
     def explain(self, X: Graphs, column: int = 0) -> Explanation:
         """Return the contribution of each node at each iteration to the prediction.
@@ -404,10 +452,24 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         return tags
 
 
+def _errors(learned: Learned, target: Matrix) -> Matrix:
+    """Return the absolute errors of held-out graphs, (graphs, columns); NaN for missing entries."""
+    return np.asarray(np.abs(learned.decisions - target[learned.known].reshape(len(learned.known), -1)))
+
+
 def _in_units(learned: Learned, mean: Any, unit: Any) -> Learned:
     """Return predictions of the target instead of the standardized target."""
     machine = replace(learned.machine, intercepts=np.asarray(unit * learned.machine.intercepts + mean))
     posterior = learned.posterior
     if posterior is not None:
         posterior = replace(posterior, amplitude=float(posterior.amplitude * unit**2))
-    return replace(learned, rule=learned.rule.scaled(unit), machine=machine, posterior=posterior)
+    models = None if learned.fold_models is None else learned.fold_models.scaled(unit, mean)
+    held_out = [replace(part, decisions=unit * part.decisions + mean) for part in learned.held_out]
+    return replace(
+        learned,
+        rule=learned.rule.scaled(unit),
+        machine=machine,
+        posterior=posterior,
+        held_out=held_out,
+        fold_models=models,
+    )

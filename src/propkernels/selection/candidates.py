@@ -21,6 +21,7 @@ from propkernels.selection.folds import Indices
 from propkernels.selection.kernel_sources import (
     AlignedSource,
     GramSource,
+    Slice,
     Source,
     compute_stack,
     feature_sources,
@@ -173,8 +174,8 @@ class Candidate:
         The kernel that was fitted once for all candidates: largest t_max, not normalized.
     family : int
         Position of the kernel in the list of kernels.
-    decisions : dict or None
-        If given, trials store their decisions here, keyed by the identity of ``train`` and by C.
+    machines : dict or None
+        If given, trials store their machines here, keyed by the identity of ``train`` and by C.
     """
 
     kernel: Any
@@ -187,7 +188,7 @@ class Candidate:
     scaled: bool
     fitted: Any = None
     family: int = 0
-    decisions: dict[tuple[int, float], Any] | None = field(default=None, compare=False, repr=False)
+    machines: dict[tuple[int, float], Machine] | None = field(default=None, compare=False, repr=False)
 
     def fitted_kernel(self, graphs: GraphDatabase, target: NDArray[Any]) -> Any:
         """Return the kernel fitted on the graphs; reuses the counts of ``fitted`` where possible."""
@@ -227,23 +228,21 @@ class Candidate:
         def trial(position: int) -> Trial:
             machine = self.fit(task, part.known, known, train, self.costs[position])
             state = machine.is_final, machine.is_settled, machine.is_nearly_final, machine.is_converged
-            if self.decisions is not None:
-                self.decisions[id(train), self.costs[position]] = machine.decisions(part.unknown)
+            if self.machines is not None:
+                self.machines[id(train), self.costs[position]] = machine
             return Trial(task.judge(self.maker, machine, part.unknown, known, truth), *state)
 
         ahead = thread_count(n_jobs)
         for first in range(0, len(positions), ahead):
             yield from run_threads(trial, positions[first : first + ahead], n_jobs, uses_blas=True)
 
-    def decide(
+    def machine_and_slice(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, cost: float
-    ) -> NDArray[np.float64]:
-        """Return decisions on the test graphs after a fit on the training graphs, stored ones if possible."""
-        decisions = (self.decisions or {}).get((id(train), cost))
-        if decisions is None:
-            part = self.source.slice(train, test, self.scaled)
-            decisions = self.fit(task, part.known, target[train], train, cost).decisions(part.unknown)
-        return np.asarray(decisions)
+    ) -> tuple[Machine, Slice]:
+        """Return the machine of the training graphs, a stored one if possible, and the slice of the fold."""
+        part = self.source.slice(train, test, self.scaled)
+        machine = (self.machines or {}).get((id(train), cost))
+        return machine or self.fit(task, part.known, target[train], train, cost), part
 
     def score(self, task: Task, target: NDArray[Any], train: Indices, test: Indices, position: int) -> float:
         """Return the task's score on the test graphs after a fit on the training graphs with one C."""

@@ -295,7 +295,7 @@ def search(
         has_partners = averages and are_few(folds)
         with stopping_allowed():
             arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell, has_partners)
-        arms = [replace(arm, decisions={}) for arm in arms]
+        arms = [replace(arm, machines={}) for arm in arms]
         if has_partners:
             families = [[arm for arm in arms if arm.family == family] for family in range(len(kernels))]
             winners = run_threads(

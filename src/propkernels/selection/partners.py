@@ -18,6 +18,29 @@ from propkernels.selection.folds import Folds, Indices
 CLOSE = 2.0  # largest distance of a partner from the best candidate, in standard errors
 
 
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Machines of one fold, and their decisions on its held-out graphs.
+
+    Attributes
+    ----------
+    train, held : ndarray of int
+        Positions of the training graphs and of the held-out graphs.
+    decisions : ndarray of shape (held-out graphs, decisions)
+        Mean decisions of all members, with intercepts.
+    coefficients : tuple of ndarray
+        Coefficients of each member, for the kernel or the features without a unit.
+    intercepts : ndarray of shape (decisions,)
+        Mean intercepts of all members.
+    """
+
+    train: Indices
+    held: Indices
+    decisions: NDArray[np.float64]
+    coefficients: tuple[NDArray[np.float64], ...]
+    intercepts: NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Selection:
     """Chosen candidate, and its losses in the inner cross-validation.
@@ -52,7 +75,15 @@ class Selection:
 
     def decide(self, task: Task, target: NDArray[Any], train: Indices, test: Indices) -> NDArray[np.float64]:
         """Return mean decisions of all members on the test graphs after a fit on the training graphs."""
-        return np.asarray(np.mean([m.decide(task, target, train, test, C) for m, C in self.members], axis=0))
+        return self.hold_out(task, target, train, test).decisions
+
+    def hold_out(self, task: Task, target: NDArray[Any], train: Indices, test: Indices) -> HeldOut:
+        """Return the machines of all members after a fit on the training graphs, and their decisions."""
+        fits = [m.machine_and_slice(task, target, train, test, C) for m, C in self.members]
+        decisions = np.mean([machine.decisions(part.unknown) for machine, part in fits], axis=0)
+        coefficients = tuple(machine.coefficients / part.unit for machine, part in fits)
+        intercepts = np.mean([machine.intercepts for machine, _ in fits], axis=0)
+        return HeldOut(train, test, np.asarray(decisions), coefficients, np.asarray(intercepts))
 
     @property
     def mean_loss(self) -> float:

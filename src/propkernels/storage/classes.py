@@ -106,6 +106,7 @@ _BY_MODULE = {
     "propkernels.nodes.members": ("LinearMember", "RadialMember", "Scaling"),
     "propkernels.nodes.regressor": ("NodeRegressor",),
     "propkernels.nodes.views": ("Block",),
+    "propkernels.models.conformal": ("Conformal", "FoldModels"),
     "propkernels.novelty.detector": ("NoveltyDetector",),
     "propkernels.novelty.neighbor_scores": (
         "DensityScore",
