@@ -158,6 +158,15 @@ def test_data_without_targets(run, small_folder, model_file, tmp_path, monkeypat
     assert "has no file SMALL_graph_labels.txt" in run("fit", folder, "-o", "model.pk").stderr
 
 
+def test_sets_of_classes(run, small_folder, model_file):
+    rows = table(run("predict", model_file, small_folder, "--coverage", "0.8").stdout)
+    model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
+    names = model.classes_.astype(str)
+    assert [row["set"] for row in rows] == ["|".join(names[one]) for one in model.predict_set(graphs, 0.8)]
+    result = run("predict", model_file, small_folder, "--coverage", "1")
+    assert result.stderr == "propkernels: coverage must be above 0 and below 1, got 1.0\n"
+
+
 @pytest.mark.slow
 def test_numbers_with_their_uncertainty(run, numbers):
     run("fit", numbers, "-o", "gp.pk", "--target", 0, "--solver", "gp", *QUICK)
@@ -165,6 +174,9 @@ def test_numbers_with_their_uncertainty(run, numbers):
     assert set(rows[0]) == {"id", "prediction", "std"}
     run("fit", numbers, "-o", "svr.pk", "--target", 0, *QUICK)
     assert set(table(run("predict", "svr.pk", numbers).stdout)[0]) == {"id", "prediction"}
+    rows = table(run("predict", "svr.pk", numbers, "--coverage", "0.8").stdout)
+    assert set(rows[0]) == {"id", "prediction", "low", "high"}
+    assert all(float(row["low"]) < float(row["high"]) for row in rows)
 
 
 def test_files_that_are_not_models(run, small_folder, tmp_path):

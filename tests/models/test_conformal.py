@@ -182,8 +182,8 @@ def test_pipelines_pass_the_coverage_on():
 
 
 def test_cross_validation_returns_intervals_and_sets():
-    regressor = pk.PropagationRegressor(epsilon=0.1, n_folds=2, **ONE)
-    classifier = pk.PropagationClassifier(n_folds=2, **ONE)
+    regressor = pk.PropagationRegressor(epsilon=0.1, cv=2, **ONE)
+    classifier = pk.PropagationClassifier(cv=2, **ONE)
     with config_context(skip_parameter_validation=True):  # scikit-learn names four methods only
         found = cross_val_predict(regressor, GRAPHS[TRAIN], SIZES[TRAIN], cv=2, method="predict_interval")
         sets = cross_val_predict(classifier, GRAPHS[TRAIN], CLASSES[TRAIN], cv=2, method="predict_set")
@@ -222,7 +222,7 @@ def test_several_labels_have_sets_each():
     ],
 )
 def test_every_solver_and_kernel_has_sets_and_intervals(settings):
-    options = ONE | {"C": 10.0, "n_folds": 2} | settings
+    options = ONE | {"C": 10.0, "cv": 2} | settings
     model = pk.PropagationRegressor(**options).fit(GRAPHS[TRAIN], SIZES[TRAIN])
     low, high = model.predict_interval(GRAPHS[TEST]).T
     predicted = model.predict(GRAPHS[TEST])
@@ -237,7 +237,7 @@ def test_every_solver_and_kernel_has_sets_and_intervals(settings):
 def test_many_classes_keep_graphs_instead_of_bins():
     """Both forms give the same sets: five classes have 10 pairs, and three folds 30 decisions."""
     classes = np.digitize(SIZES[:100], np.quantile(SIZES[:100], [0.2, 0.4, 0.6, 0.8]))
-    model = pk.PropagationClassifier(n_folds=3, **ONE).fit(GRAPHS[:100], classes)
+    model = pk.PropagationClassifier(cv=3, **ONE).fit(GRAPHS[:100], classes)
     (member,) = model.conformal_.models.rule.members
     assert not member.compares_bins
     sets = model.predict_set(GRAPHS[100:200])
@@ -247,11 +247,11 @@ def test_many_classes_keep_graphs_instead_of_bins():
 
 
 def test_too_few_graphs_exclude_nothing():
-    model = pk.PropagationRegressor(epsilon=0.1, n_folds=2, **ONE).fit(GRAPHS[:8], SIZES[:8])
+    model = pk.PropagationRegressor(epsilon=0.1, cv=2, **ONE).fit(GRAPHS[:8], SIZES[:8])
     assert np.isinf(model.predict_interval(GRAPHS[TEST], 0.9)).all()
     assert np.isfinite(model.predict_interval(GRAPHS[TEST], 0.5)).all()
     classes = np.array([0, 1] * 4)
-    model = pk.PropagationClassifier(n_folds=2, **ONE).fit(GRAPHS[:8], classes)
+    model = pk.PropagationClassifier(cv=2, **ONE).fit(GRAPHS[:8], classes)
     assert model.predict_set(GRAPHS[TEST], 0.9).all()
 
 

@@ -37,10 +37,19 @@ def predict(
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
     errors: arguments.ErrorsOption = arguments.Errors.stop,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            "--coverage",
+            metavar="SHARE",
+            help="Also write sets of classes, or intervals, that hold this share of targets, such as 0.9.",
+        ),
+    ] = None,
 ) -> None:
     """Predict the targets of graphs, as CSV.
 
-    The columns are id, prediction, and the probability of each class (std for a Gaussian process). Graphs
+    The columns are id, prediction, and the probability of each class (std for a Gaussian process); with
+    --coverage also set, the possible classes, or low and high, the ends of an interval. Graphs
     (rows of a table) are numbered from 0. Targets are optional; if the data set has classes, the accuracy is
     printed. For a folder written by 'featurize', predictions are written to the folder -o, one Parquet file
     per part.
@@ -58,6 +67,7 @@ def predict(
     with warnings_as_lines(), spinner(f"Predicting {data.name}"):
         fitted.set_params(n_jobs=jobs)
         predictions, columns = compute(fitted, data.graphs)
+        columns |= {} if coverage is None else covering(fitted, data.graphs, coverage)
     if output is None:
         write_rows(results_stream(), ids_of(data.graphs), predictions, columns)
         return
@@ -79,6 +89,30 @@ def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
         return model.predict(graphs), {}
     mean, deviation = model.predict(graphs, return_std=True)
     return mean, {"std": deviation}
+
+
+def covering(model: Any, graphs: Any, coverage: float) -> dict[str, Any]:
+    """Return columns that hold the target with a probability: the set of classes, or ends of an interval."""
+    if hasattr(model, "predict_set"):
+        import numpy as np
+
+        sets = model.predict_set(graphs, coverage)
+        if sets.ndim == 3:
+            values = ["|".join(np.array(["0", "1"])[row]) for row in sets.reshape(-1, 2)]
+            by_label = np.array(values).reshape(sets.shape[:2])
+            return {f"set_{label}": column for label, column in enumerate(by_label.T)}
+        names = model.classes_.astype(str)
+        return {"set": np.array(["|".join(names[row]) for row in sets])}
+    if not hasattr(model, "predict_interval"):
+        raise ValueError(f"--coverage needs a classifier or regressor, not a {type(model).__name__}")
+    intervals = model.predict_interval(graphs, coverage)
+    if intervals.ndim == 2:
+        return {"low": intervals[:, 0], "high": intervals[:, 1]}
+    return {
+        f"{end}_{column}": intervals[:, column, i]
+        for column in range(intervals.shape[1])
+        for i, end in enumerate(("low", "high"))
+    }
 
 
 def ids_of(graphs: Any) -> list[Any]:

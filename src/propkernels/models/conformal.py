@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from propkernels._utils.checks import check_fraction, shown
+from propkernels._utils.checks import check_nonnegative, shown
 from propkernels._utils.parallel import whole_runs
 from propkernels._utils.stored import Offsets, is_whole, not_negative, require
 from propkernels.decisions.members import Counted, KernelMember, Member
@@ -310,8 +310,8 @@ def check_coverage(coverage: Any) -> float:
     ------
     ValueError
     """
-    share = check_fraction(coverage, "coverage")
-    if share == 0:
+    share = check_nonnegative(coverage, "coverage")
+    if not 0 < share < 1:
         raise ValueError(f"coverage must be above 0 and below 1, got {shown(coverage)}")
     return share
 
