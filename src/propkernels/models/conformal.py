@@ -73,7 +73,7 @@ class FoldModels:
     intercepts: Matrix
     seen: list[NDArray[np.uint8]]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if intercepts or bins do not match the rule."""
         require(self.intercepts.ndim == 2 and self.intercepts.size, "every fold needs intercepts")
         require(self.rule.n_decisions == self.intercepts.size, "every fold needs the same decisions")
@@ -230,7 +230,7 @@ class Conformal:
     base: Values
     slope: Values
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if runs, scores or scales do not match."""
         require(
             is_whole(self.n_groups, 1) and self.base.shape == self.slope.shape, "every group needs a scale"
