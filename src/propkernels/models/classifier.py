@@ -268,7 +268,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Graphs, coverage: float | None = None) -> Any:
+    def predict(self, X: Graphs, coverage: float | None = None) -> Array | Any:
         """Return the class of each graph: by votes of the C-SVM, or the most probable one (solver "gp").
 
         With several labels, an array (m, labels) of 0 and 1. Warns about graphs with node labels that occur
@@ -288,7 +288,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         predicted = self._classes_of(graphs)
         return predicted if coverage is None else (predicted, self._sets(graphs, check_coverage(coverage)))
 
-    def _classes_of(self, graphs: GraphDatabase) -> NDArray[Any]:
+    def _classes_of(self, graphs: GraphDatabase) -> Array:
         decisions = self._watched_decisions(graphs, 3)
         if self.layout_.multilabel:
             return self.layout_.predictions(decisions)
