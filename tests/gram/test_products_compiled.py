@@ -47,7 +47,7 @@ def test_visits_are_those_of_the_example():
     """The example above ENTRY and VISIT in the module."""
     entries = np.array([(9, 9)] * 10 + [(0, 1), (2, 1), (3, 1)], dtype=ENTRY)
     bin_ptr, visits = np.array([10, 13], dtype=np.int32), np.zeros(2, dtype=VISIT)
-    list_visits(bin_ptr, entries, 2, np.array([0, 1]), visits)
+    list_visits(bin_ptr, entries, 0, len(bin_ptr) - 1, 2, np.array([0, 1]), visits)
     assert visits.tolist() == [(10, 10, 11), (10, 11, 13)]
 
 

@@ -463,3 +463,37 @@ def sum_columns(
                 filled += 1
         lengths[row] = filled - row_start
     return filled
+
+
+@compiled
+def count_levels(indices: Any, counts: Any, most: Any) -> Any:
+    """Write the largest count of each bin to ``most``, zeros of int64 (bins,); return the sum of counts."""
+    total = np.int64(0)
+    for entry in range(len(indices)):
+        number = np.int64(counts[entry])
+        most[indices[entry]] = max(most[indices[entry]], number)
+        total += number
+    return total
+
+
+@compiled
+def list_levels(indptr: Any, indices: Any, counts: Any, firsts: Any, level_ptr: Any, columns: Any) -> None:
+    """Replace each entry with count c by the first c level columns of its bin.
+
+    Parameters
+    ----------
+    indptr, indices, counts : ndarray
+        CSR arrays of the counts.
+    firsts : ndarray of int64, (bins,)
+        Column of the first level of each bin.
+    level_ptr, columns : ndarray
+        Output: CSR arrays of the levels; all values are 1.
+    """
+    filled = 0
+    for row in range(len(indptr) - 1):
+        for entry in range(indptr[row], indptr[row + 1]):
+            first = firsts[indices[entry]]
+            for level in range(np.int64(counts[entry])):
+                columns[filled] = first + level
+                filled += 1
+        level_ptr[row + 1] = filled

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import index_dtype
+from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import (
     Codes,
@@ -43,7 +45,7 @@ class LevelCounter(Counter):
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return the counts of levels; ``known`` codes are the first columns."""
-        streams = levels_of(self.counter.count(graphs, None, n_jobs))
+        streams = levels_of(self.counter.count(graphs, None, n_jobs), n_jobs)
         if known is None:
             return streams
         return [after_known(stream, codes) for stream, codes in zip(streams, known, strict=True)]
@@ -79,7 +81,7 @@ class LevelCounter(Counter):
         return stack_columns(columns)
 
 
-def levels_of(streams: Sequence[StreamCounts]) -> list[StreamCounts]:
+def levels_of(streams: Sequence[StreamCounts], n_jobs: int | None = None) -> list[StreamCounts]:
     """Return streams with bins turned into levels; streams that share counts share the result.
 
     Examples
@@ -92,16 +94,15 @@ def levels_of(streams: Sequence[StreamCounts]) -> list[StreamCounts]:
     >>> levels.codes[[0, 2]]
     array([7, 9])
     """
-    made: dict[int, tuple[csr_array, NDArray[np.int64]]] = {}
-    result = []
-    for stream in streams:
-        key = id(stream.counts)
-        if key not in made:
-            made[key] = _levels(stream.counts)
-        counts, most = made[key]
+    distinct = {id(stream.counts): stream.counts for stream in streams}
+    made = dict(zip(distinct, run_threads(_levels, list(distinct.values()), n_jobs), strict=True))
+
+    def one_stream(stream: StreamCounts) -> StreamCounts:
+        counts, most = made[id(stream.counts)]
         codes = stream.codes if counts is stream.counts else level_codes(stream.codes, most)
-        result.append(StreamCounts(counts, codes, stream.iteration, stream.weight))
-    return result
+        return StreamCounts(counts, codes, stream.iteration, stream.weight)
+
+    return run_threads(one_stream, streams, n_jobs)
 
 
 def one_stream_levels(counts: csr_array) -> csr_array:
@@ -111,19 +112,18 @@ def one_stream_levels(counts: csr_array) -> csr_array:
 
 def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
     """Return the columns (bin, 1), (bin, 2), ... of each bin, and the number of levels of each bin."""
-    numbers = counts.data.astype(np.int64)
+    from propkernels.counting.counts_compiled import count_levels, list_levels
+
     most = np.zeros(counts.shape[1], dtype=np.int64)
-    if numbers.max(initial=1) == 1:
+    total = int(count_levels(counts.indices, counts.data, most))
+    if total == counts.nnz:  # all counts are 1
         most[:] = 1
         return counts, most
-    np.maximum.at(most, counts.indices, numbers)
-    ends = np.cumsum(numbers)
-    first = (np.cumsum(most) - most)[counts.indices] - (ends - numbers)
-    columns = np.repeat(first, numbers) + np.arange(ends[-1])
-    indptr = np.concatenate([[0], ends])[counts.indptr]
     shape = (counts.shape[0], int(most.sum()))
-    index = np.int32 if max(len(columns), shape[1]) < 2**31 else np.int64
-    return csr_array((np.ones(len(columns)), columns.astype(index), indptr.astype(index)), shape=shape), most
+    index = index_dtype(total, shape[1])
+    indptr, columns = np.zeros(len(counts.indptr), dtype=index), np.empty(total, dtype=index)
+    list_levels(counts.indptr, counts.indices, counts.data, np.cumsum(most) - most, indptr, columns)
+    return csr_array((np.ones(total), columns, indptr), shape=shape), most
 
 
 def level_codes(codes: Codes, most: NDArray[np.int64]) -> Codes:

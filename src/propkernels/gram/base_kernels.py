@@ -16,12 +16,15 @@ from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
 from propkernels.gram.products import (
+    add_matrix,
     add_sparse,
+    by_rows,
     fits_one_product,
     rectangular_gram,
     self_products,
     square_gram,
 )
+from propkernels.gram.products_compiled import add_ratios
 
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]
@@ -68,16 +71,22 @@ class BaseKernel(ABC):
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, summed over streams."""
-        total: Matrix | None = None
-        for stream in streams:
-            part = self.at(stream.iteration).square_of(stream.counts, n_jobs) * stream.weight
-            total = part if total is None else np.add(total, part, out=total)
-        assert total is not None
+        total = self.square_stream(streams[0], n_jobs)
+        for stream in streams[1:]:
+            self.add_square(total, stream, n_jobs)
         return total
 
     def at(self, iteration: int) -> BaseKernel:
         """Return the kernel between the counts of one iteration."""
         return self
+
+    def square_stream(self, stream: StreamCounts, n_jobs: int | None) -> Matrix:
+        """Return the contribution of one stream to the kernel among training graphs."""
+        return _scaled(self.at(stream.iteration).square_of(stream.counts, n_jobs), stream.weight, n_jobs)
+
+    def add_square(self, total: Matrix, stream: StreamCounts, n_jobs: int | None) -> None:
+        """Add the contribution of one stream to the kernel among training graphs, in place."""
+        add_matrix(total, self.square_stream(stream, n_jobs), n_jobs)
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel of new against training graphs, including bins not seen in fit."""
@@ -95,10 +104,11 @@ class BaseKernel(ABC):
         n, n_kernels = streams[0].counts.shape[0], streams[-1].iteration + 1
         kernels = np.zeros((n_kernels, n, n))
         for t in range(n_kernels):
-            kernels[t] = kernels[t - 1] if t else 0.0
+            if t:
+                add_matrix(kernels[t], kernels[t - 1], n_jobs)
             for stream in streams:  # one by one, as in square, so that rounding is the same
                 if stream.iteration == t:
-                    kernels[t] += self.at(t).square_of(stream.counts, n_jobs) * stream.weight
+                    self.add_square(kernels[t], stream, n_jobs)
         return kernels
 
 
@@ -141,8 +151,11 @@ class Linear(BaseKernel):
         """Return the kernel among training graphs, with streams side by side."""
         total: Matrix | None = None
         for weight, group in _by_weight(streams):
-            part = _scaled(square_gram([streams[i].counts for i in group], n_jobs), weight)
-            total = part if total is None else np.add(total, part, out=total)
+            part = _scaled(square_gram([streams[i].counts for i in group], n_jobs), weight, n_jobs)
+            if total is None:
+                total = part
+            else:
+                add_matrix(total, part, n_jobs)
         assert total is not None
         return total
 
@@ -157,6 +170,7 @@ class Linear(BaseKernel):
                     n_jobs,
                 ),
                 weight,
+                n_jobs,
             )
             for weight, group in _by_weight(train)
         )
@@ -169,9 +183,15 @@ class Linear(BaseKernel):
         n, n_kernels = streams[0].counts.shape[0], streams[-1].iteration + 1
         kernels = np.zeros((n_kernels, n, n))
         for t in range(n_kernels):
-            kernels[t] = square_gram([s.counts for s in streams if s.iteration == t], n_jobs)
-            kernels[t] += kernels[t - 1] if t else 0.0
-        return _scaled(kernels, weights.pop())
+            if t:
+                add_matrix(kernels[t], kernels[t - 1], n_jobs)
+            add_matrix(
+                kernels[t], square_gram([s.counts for s in streams if s.iteration == t], n_jobs), n_jobs
+            )
+        weight = weights.pop()
+        for kernel in kernels if weight != 1.0 else ():
+            _scaled(kernel, weight, n_jobs)
+        return kernels
 
 
 def _by_weight(streams: Streams) -> list[tuple[float, list[int]]]:
@@ -180,9 +200,11 @@ def _by_weight(streams: Streams) -> list[tuple[float, list[int]]]:
     return [(w, [i for i, s in enumerate(streams) if s.weight == w]) for w in weights]
 
 
-def _scaled(gram: Matrix, weight: float) -> Matrix:
+def _scaled(gram: Matrix, weight: float, n_jobs: int | None) -> Matrix:
     """Multiply by a weight in place."""
-    return gram if weight == 1.0 else np.multiply(gram, weight, out=gram)
+    if weight != 1.0:
+        by_rows(lambda rows: np.multiply(gram[rows], weight, out=gram[rows]), gram.shape, n_jobs)
+    return gram
 
 
 class Ratio(BaseKernel):
@@ -195,16 +217,29 @@ class Ratio(BaseKernel):
     has_constant_diagonal = True
     is_ratio = True
 
+    def matrices_at_once(self, streams: Streams) -> int:
+        """Return 2: the sum and the next product."""
+        return 2
+
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Return the ratios among graphs."""
-        own = self._shared.diagonal_of(counts)
-        shared = square_gram([one_stream_levels(counts) if self.assigned else counts], n_jobs)
-        return _ratio(shared, own, own)
+        own, shared = self._shared_sums(counts, n_jobs)
+        return _ratio(shared, own, own, n_jobs)
+
+    def add_square(self, total: Matrix, stream: StreamCounts, n_jobs: int | None) -> None:
+        """Add the ratios of one stream among training graphs, in place."""
+        own, shared = self._shared_sums(stream.counts, n_jobs)
+        _ratio(shared, own, own, n_jobs, stream.weight, total)
+
+    def _shared_sums(self, counts: csr_array, n_jobs: int | None) -> tuple[NDArray[np.float64], Matrix]:
+        """Return the sums of each graph with itself, and of all pairs of graphs."""
+        levels = one_stream_levels(counts) if self.assigned else counts
+        return self._shared.diagonal_of(counts), square_gram([levels], n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Return the ratios between graphs."""
         own, other = self._shared.diagonal_of(left), self._shared.diagonal_of(right)
-        return _ratio(self._shared.cross_of(left, right, n_jobs), own, other)
+        return _ratio(self._shared.cross_of(left, right, n_jobs), own, other, n_jobs)
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return 1 for each graph with nodes, else 0."""
@@ -248,13 +283,13 @@ class Intersection(BaseKernel):
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, from all levels at once if that is exact."""
         if _are_powers_of_two(streams):
-            return Linear().square(levels_of(streams), n_jobs)
+            return Linear().square(levels_of(streams, n_jobs), n_jobs)
         return super().square(streams, n_jobs)
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernels for t_max = 0, 1, ..., from the levels of each iteration if that is exact."""
         if _are_powers_of_two(streams):
-            return Linear().cumulative(levels_of(streams), n_jobs)
+            return Linear().cumulative(levels_of(streams, n_jobs), n_jobs)
         return super().cumulative(streams, n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
@@ -285,10 +320,22 @@ def _numbers(counts: csr_array) -> NDArray[np.float64]:
     return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
 
 
-def _ratio(shared: Matrix, left: NDArray[np.float64], right: NDArray[np.float64]) -> Matrix:
-    """Return s / (l + r - s), and 0 where the denominator is 0."""
-    union = left[:, None] + right[None, :] - shared
-    return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+def _ratio(
+    shared: Matrix,
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    n_jobs: int | None,
+    weight: float = 1.0,
+    total: Matrix | None = None,
+) -> Matrix:
+    """Add s / (l + r - s) times a weight to ``total``; by default, replace s. 0 / 0 is 0."""
+    adds, into = total is not None, shared if total is None else total
+
+    def one_run(rows: slice) -> None:
+        add_ratios(shared, left, right, weight, rows.start, rows.stop, adds, into)
+
+    by_rows(one_run, shared.shape, n_jobs)
+    return into
 
 
 class RadialBasis(BaseKernel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from scipy.sparse import csc_array, csr_array
 from propkernels._utils.arrays import index_dtype, offsets, power_of_two
 from propkernels._utils.parallel import (
     active_device,
-    blas_threads,
+    one_blas_thread,
     run_threads,
     thread_count,
     threads_for,
@@ -23,6 +23,7 @@ from propkernels.gram.products_compiled import (
     ENTRY,
     LONG_VISIT,
     VISIT,
+    add_bin_squares,
     add_pairs,
     add_products,
     add_squares,
@@ -30,6 +31,7 @@ from propkernels.gram.products_compiled import (
     list_visits,
     merge_bins,
     mirror,
+    scale_block,
     sign_bins,
     split_bins,
 )
@@ -38,6 +40,7 @@ Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of po
 POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
 EXACT_FLOAT32 = 2**24
 ROWS_OF_A_PRODUCT = 256
+ROWS_OF_A_TILE = 64  # of products and copies by several threads, whose rows differ in length
 WORTH_MERGING = 0.3  # share of duplicate bins above which merging is faster (measured)
 ROWS_IN_CACHE = 2**18  # entries of the rows of a block, which then fit the L2 cache (measured)
 BLOCKS = 16  # smallest number of blocks, for the threads
@@ -66,7 +69,7 @@ def square_gram(
     batches = whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()
     gram = _square_gram(parts[: batches[1]], copies[: batches[1]], n_jobs)
     for a, b in pairwise(batches[1:]):
-        gram += _square_gram(parts[a:b], copies[a:b], n_jobs)
+        add_matrix(gram, _square_gram(parts[a:b], copies[a:b], n_jobs), n_jobs)
     return gram
 
 
@@ -91,8 +94,8 @@ def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int |
         return bin_ptr[: kept + 1], entries[: bin_ptr[kept]], popular
 
     pieces = run_threads(split, range(len(parts)), n_jobs)
-    gram = dense_product(_stack(pieces, copies, popular=True), n, n_jobs)
-    _add_rest(_stack(pieces, copies, popular=False), gram, n_jobs)
+    gram = dense_product(_stack(pieces, copies, True, n_jobs), n, n_jobs)
+    _add_rest(_stack(pieces, copies, False, n_jobs), gram, n_jobs)
     gram.flat[:: n + 1] += copies @ squares
     return mirrored(gram, n_jobs)
 
@@ -113,48 +116,77 @@ class Bins(NamedTuple):
     multiplicity: NDArray[np.int64]
 
 
-def _stack(pieces: Sequence[Piece], copies: NDArray[np.int64], popular: bool) -> Bins:
+def _stack(pieces: Sequence[Piece], copies: NDArray[np.int64], popular: bool, n_jobs: int | None) -> Bins:
     """Return the popular (or other) bins of all streams side by side."""
     chosen = [_some_bins(piece, popular) for piece in pieces]
-    multiplicity = np.repeat(copies, [len(lengths) for lengths, _ in chosen])
-    lengths, entries = (np.concatenate(part) for part in zip(*chosen, strict=True))
-    bin_ptr = offsets(lengths).astype(index_dtype(len(entries)))
-    return Bins(bin_ptr, entries, multiplicity)
+    firsts, places = (offsets([len(some) for some in part]) for part in zip(*chosen, strict=True))
+    entries = np.empty(places[-1], dtype=ENTRY)
+    bin_ptr = np.zeros(firsts[-1] + 1, dtype=index_dtype(len(entries)))
+
+    def place(k: int) -> None:
+        ends, some = chosen[k]
+        bin_ptr[firsts[k] + 1 : firsts[k + 1] + 1] = ends + places[k]
+        entries[places[k] : places[k + 1]] = some
+
+    run_threads(place, range(len(pieces)), n_jobs)
+    return Bins(bin_ptr, entries, np.repeat(copies, np.diff(firsts)))
 
 
 def _some_bins(piece: Piece, popular: bool) -> tuple[Any, Any]:
-    """Return the lengths and entries of the popular (or other) bins of a stream."""
+    """Return the ends and entries of the popular (or other) bins of a stream."""
     bin_ptr, entries, n_popular = piece
     chosen = bin_ptr[: n_popular + 1] if popular else bin_ptr[n_popular:]
-    return chosen[1:] - chosen[:-1], entries[chosen[0] : chosen[-1]]
+    return chosen[1:] - chosen[0], entries[chosen[0] : chosen[-1]]
 
 
 def _add_rest(bins: Bins, gram: NDArray[np.float64], n_jobs: int | None) -> None:
     """Add the products of bins that few graphs have, pair by pair, over blocks of rows, in threads."""
+    if not len(bins.multiplicity):
+        return
     signatures = np.empty(len(bins.multiplicity), dtype=np.uint64)
-    sign_bins(bins.bin_ptr, bins.entries, signatures)
-    if share_of_equals(signatures) > WORTH_MERGING:
+    runs = _bin_runs(bins, n_jobs)
+
+    def sign(run: int) -> NDArray[np.uint64]:
+        """Return those signatures of a run that are divisible by 64."""
+        sign_bins(bins.bin_ptr, bins.entries, runs[run], runs[run + 1], signatures)
+        some = signatures[runs[run] : runs[run + 1]]
+        return some[some % np.uint64(64) == 0]
+
+    sample = np.concatenate(run_threads(sign, range(len(runs) - 1), n_jobs))
+    if share_of_equals(sample) > WORTH_MERGING:
         bins = _merged(bins, signatures)
     weights = np.empty(0)
     if (bins.multiplicity != 1).any():
         weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)).astype(np.float64)
-    visits, bounds = _visits(bins, len(gram))
+    visits, bounds = _visits(bins, len(gram), n_jobs)
 
     def one_block(block: int) -> None:
         add_pairs(visits, bounds[block], bounds[block + 1], weights, bins.entries, gram)
 
-    run_threads(one_block, range(len(bounds) - 1), n_jobs)
+    run_threads(one_block, range(len(bounds) - 1)[::-1], n_jobs)  # longest rows first
 
 
-def _visits(bins: Bins, n: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _bin_runs(bins: Bins, n_jobs: int | None) -> NDArray[np.int64]:
+    """Return bounds of runs of bins with about equal numbers of entries."""
+    return whole_runs(bins.bin_ptr, len(bins.entries) / (4 * threads_for(len(bins.entries), n_jobs)))
+
+
+def _visits(bins: Bins, n: int, n_jobs: int | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """For each block of rows, the bins with entries in it; and where the visits of each block begin."""
-    block = max(min(ROWS_IN_CACHE // n, n // BLOCKS), 1)
-    numbers = np.zeros(-(-n // block), dtype=np.int64)
+    block = max(min(ROWS_IN_CACHE // n, n // max(BLOCKS, 4 * thread_count(n_jobs))), 1)
+    runs = _bin_runs(bins, n_jobs)
+    numbers = np.zeros((len(runs) - 1, -(-n // block)), dtype=np.int64)
     visit = VISIT if bins.bin_ptr.dtype == np.int32 else LONG_VISIT
-    list_visits(bins.bin_ptr, bins.entries, block, numbers, np.empty(0, dtype=visit))
-    bounds = offsets(numbers)
+
+    def one_run(run: int) -> None:
+        list_visits(bins.bin_ptr, bins.entries, runs[run], runs[run + 1], block, numbers[run], visits)
+
+    visits = np.empty(0, dtype=visit)
+    run_threads(one_run, range(len(runs) - 1), n_jobs)
+    bounds = offsets(numbers.sum(axis=0))
+    numbers = bounds[:-1] + np.cumsum(numbers, axis=0) - numbers  # where the visits of a run in a block begin
     visits = np.empty(bounds[-1], dtype=visit)
-    list_visits(bins.bin_ptr, bins.entries, block, bounds[:-1].copy(), visits)
+    run_threads(one_run, range(len(runs) - 1), n_jobs)
     return visits, bounds
 
 
@@ -163,9 +195,8 @@ def _row_runs(n: int, n_jobs: int | None) -> NDArray[np.int64]:
     return np.linspace(0, n, 16 * thread_count(n_jobs) + 1).astype(np.int64)
 
 
-def share_of_equals(signatures: NDArray[np.uint64]) -> float:
-    """Return an estimate of the share of duplicate bins, from the signatures divisible by 64."""
-    sample = signatures[signatures % np.uint64(64) == 0]
+def share_of_equals(sample: NDArray[np.uint64]) -> float:
+    """Return the share of duplicates among a sample of the signatures, an estimate of that of all bins."""
     return (len(sample) - len(np.unique(sample))) / max(len(sample), 1)
 
 
@@ -184,26 +215,32 @@ def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
     """
     if not len(bins.multiplicity):
         return np.zeros((n, n))
-    squares = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)) * bins.entries["count"].astype(float) ** 2
-    bound = np.bincount(bins.entries["row"], weights=squares, minlength=n).max()
-    right = np.zeros((n, len(bins.multiplicity)), np.float32 if bound < EXACT_FLOAT32 else np.float64)
+    squares = np.zeros(n)
+    add_bin_squares(bins.bin_ptr, bins.entries, bins.multiplicity, squares)
+    is_exact = squares.max() < EXACT_FLOAT32
+    right = np.zeros((n, len(bins.multiplicity)), np.float32 if is_exact else np.float64)
     fill_dense(bins.bin_ptr, bins.entries, right)
     left = right if (bins.multiplicity == 1).all() else right * bins.multiplicity.astype(right.dtype)
     gram = np.empty((n, n))
+    length = ROWS_OF_A_PRODUCT if n_jobs == 1 else ROWS_OF_A_TILE
 
     def one_run(start: int) -> None:
-        rows = slice(start, start + ROWS_OF_A_PRODUCT)
+        rows = slice(start, start + length)
         gram[rows, : rows.stop] = left[rows] @ right[: rows.stop].T
 
-    with blas_threads(n_jobs):
-        run_threads(one_run, range(0, n, ROWS_OF_A_PRODUCT)[::-1], n_jobs)  # longest rows first
+    with one_blas_thread():
+        run_threads(one_run, range(0, n, length)[::-1], n_jobs)  # longest rows first
     return gram
 
 
 def mirrored(gram: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.float64]:
     """Copy the lower triangle to the upper one in place, in threads; return the matrix."""
-    bounds = np.arange(0, len(gram) + ROWS_OF_A_PRODUCT, ROWS_OF_A_PRODUCT).clip(max=len(gram))
-    run_threads(lambda run: mirror(gram, bounds[run], bounds[run + 1]), range(len(bounds) - 1), n_jobs)
+    n = len(gram)
+
+    def one_run(first: int) -> None:
+        mirror(gram, first, min(first + ROWS_OF_A_TILE, n))
+
+    run_threads(one_run, range(0, n, ROWS_OF_A_TILE)[::-1], n_jobs)  # longest rows first
     return gram
 
 
@@ -236,16 +273,30 @@ def self_products(counts: csr_array) -> NDArray[np.float64]:
 
 
 def normalized(
-    kernel: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
+    kernel: NDArray[np.float64],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Return the kernel divided by the square roots of the self-similarities; 0 for graphs without nodes.
 
     The result is written into ``kernel``.
     """
-    columns = inverse_length(right)
-    for row, factor in zip(kernel, inverse_length(left), strict=True):
-        row *= factor * columns  # the product of the factors first, so that rounding keeps the symmetry
+    factors = inverse_length(left), inverse_length(right)
+    by_rows(lambda rows: scale_block(kernel, *factors, rows.start, rows.stop), kernel.shape, n_jobs)
     return kernel
+
+
+def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: int | None) -> None:
+    """Call a function for runs of rows of a matrix, in threads."""
+    threads = threads_for(shape[0] * shape[1], n_jobs)
+    bounds = np.linspace(0, shape[0], (1 if threads == 1 else 4 * threads) + 1).astype(int).tolist()
+    run_threads(lambda run: function(slice(*run)), list(pairwise(bounds)), threads)
+
+
+def add_matrix(total: NDArray[np.float64], matrix: NDArray[np.float64], n_jobs: int | None) -> None:
+    """Add a matrix to ``total`` in place, in threads."""
+    by_rows(lambda rows: np.add(total[rows], matrix[rows], out=total[rows]), total.shape, n_jobs)
 
 
 def inverse_length(self_similarity: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -101,19 +101,21 @@ def split_bins(
 
 
 @compiled
-def sign_bins(bin_ptr: Any, entries: Any, signatures: Any) -> None:
-    """Write a 64-bit signature of each bin: bins with equal contents have equal signatures.
+def sign_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: Any) -> None:
+    """Write a 64-bit signature of the bins first .. last - 1: equal contents have equal signatures.
 
     Parameters
     ----------
     bin_ptr : ndarray of int, (bins + 1,)
     entries : ndarray of ENTRY
+    first, last : int
+        Range of bins.
     signatures : ndarray of uint64, (bins,)
         Output.
     """
     # Entries of a bin are sorted by row, so equal contents have the same order and an ordered hash suffices.
     # Different bins may share a signature: merge_bins compares contents.
-    for b in range(len(signatures)):
+    for b in range(first, last):
         word = np.uint64(0)
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
             word = (word ^ np.uint64(entries[entry]["row"])) * GOLDEN
@@ -173,6 +175,15 @@ def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any, t
 
 
 @compiled
+def add_bin_squares(bin_ptr: Any, entries: Any, multiplicity: Any, squares: Any) -> None:
+    """Add the squared counts of each graph, times the multiplicity of the bin, to ``squares``, (graphs,)."""
+    for b in range(len(multiplicity)):
+        for entry in range(bin_ptr[b], bin_ptr[b + 1]):
+            count = float(entries[entry]["count"])
+            squares[entries[entry]["row"]] += multiplicity[b] * (count * count)
+
+
+@compiled
 def fill_dense(bin_ptr: Any, entries: Any, dense: Any) -> None:
     """Write bins as columns of ``dense``, zeros of shape (graphs, bins)."""
     for b in range(len(bin_ptr) - 1):
@@ -181,13 +192,17 @@ def fill_dense(bin_ptr: Any, entries: Any, dense: Any) -> None:
 
 
 @compiled
-def list_visits(bin_ptr: Any, entries: Any, block: int, numbers: Any, visits: Any) -> None:
-    """List the visits of each block of rows, in the order of the bins; or count them.
+def list_visits(
+    bin_ptr: Any, entries: Any, first: int, last_bin: int, block: int, numbers: Any, visits: Any
+) -> None:
+    """List the visits of each block of rows by the bins first .. last_bin - 1, in order; or count them.
 
     Parameters
     ----------
     bin_ptr, entries
         Arrays of ``products.Bins``.
+    first, last_bin : int
+        Range of bins.
     block : int
         Rows per block.
     numbers : ndarray of int64, (blocks,)
@@ -195,7 +210,7 @@ def list_visits(bin_ptr: Any, entries: Any, block: int, numbers: Any, visits: An
     visits : ndarray of VISIT or LONG_VISIT
         Output; empty: visits are only counted.
     """
-    for b in range(len(bin_ptr) - 1):
+    for b in range(first, last_bin):
         last = -1
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
             at = entries[entry]["row"] // block
@@ -299,3 +314,51 @@ def add_squares(indptr: Any, data: Any, squares: Any) -> None:
     for row in range(len(indptr) - 1):
         for entry in range(indptr[row], indptr[row + 1]):
             squares[row] += data[entry] * data[entry]
+
+
+@compiled
+def scale_block(block: Any, left: Any, right: Any, first: int, last: int) -> None:
+    """Multiply entry (i, j) of the rows first .. last - 1 by ``left[i] * right[j]``, in place."""
+    # The product of the factors comes first, so that rounding keeps a symmetric matrix symmetric.
+    for i in range(first, last):
+        for j in range(block.shape[1]):
+            block[i, j] *= left[i] * right[j]
+
+
+@compiled
+def take_block(matrix: Any, rows: Any, columns: Any, left: Any, right: Any, unit: float, block: Any) -> None:
+    """Write ``matrix[rows][:, columns] * (left right^T) / unit`` to ``block``; empty ``left``: not scaled."""
+    for i in range(len(rows)):
+        row = matrix[rows[i]]
+        for j in range(len(columns)):
+            value = row[columns[j]]
+            if len(left) > 0:
+                value *= left[i] * right[j]
+            block[i, j] = value / unit
+
+
+@compiled
+def add_ratios(
+    shared: Any, left: Any, right: Any, weight: float, first: int, last: int, adds: bool, total: Any
+) -> None:
+    """Add ``weight * s / (l + r - s)`` to the rows first .. last - 1 of ``total``; 0 where l + r - s is 0.
+
+    Parameters
+    ----------
+    shared : ndarray of float64, (m, n)
+        The sums s.
+    left, right : ndarray of float64, (m,) and (n,)
+        The sums l and r of each graph with itself.
+    weight : float
+    first, last : int
+        Range of rows.
+    adds : bool
+        Whether to add to ``total`` instead of overwriting it.
+    total : ndarray of float64, (m, n)
+        Changed in place; may be ``shared`` if it is overwritten.
+    """
+    for i in range(first, last):
+        for j in range(len(right)):
+            union = left[i] + right[j] - shared[i, j]
+            ratio = shared[i, j] / union if union > 0.0 else 0.0
+            total[i, j] = total[i, j] + ratio * weight if adds else ratio * weight

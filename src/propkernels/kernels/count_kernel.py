@@ -104,7 +104,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             check_room(len(database), len(database), base_kernel.matrices_at_once(counts))
             kernel = base_kernel.square(counts, self.n_jobs)
         if self.normalize:
-            _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
+            _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
         self._keep(*learned)
         return kernel
 
@@ -126,7 +126,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         if self.normalize:
             for t, kernel in enumerate(kernels):  # the same rounding as in a fit with t_max=t
                 diagonal = base_kernel.diagonal([s for s in counts if s.iteration <= t])
-                _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
+                _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
         self._keep(*learned)
         return kernels
 
@@ -146,7 +146,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         new = self._count(database)
         kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
         if self.normalize:
-            normalized(kernel, self.base_kernel_.diagonal(new), self.diagonal_)
+            normalized(kernel, self.base_kernel_.diagonal(new), self.diagonal_, self.n_jobs)
         return kernel
 
     def self_similarities(self, X: Graphs) -> NDArray[np.float64]:

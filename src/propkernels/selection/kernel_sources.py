@@ -14,7 +14,8 @@ from propkernels._utils.checks import shown
 from propkernels._utils.locks import cached_property
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import StreamCounts
-from propkernels.gram.products import inverse_length, normalized, self_products
+from propkernels.gram.products import inverse_length, self_products
+from propkernels.gram.products_compiled import take_block
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.sum_kernel import aligned_weights
 from propkernels.selection.folds import Indices
@@ -73,14 +74,14 @@ class GramSource:
         return (diagonal > 0).astype(np.float64) if self.normalize else diagonal.copy()
 
     def _part(self, rows: Indices, columns: Indices, unit: float) -> Matrix:
-        part = self.matrix[np.ix_(rows, columns)]
-        if self.normalize:
-            diagonal = self.matrix.diagonal()
-            normalized(part, diagonal[rows], diagonal[columns])
-            if rows is columns:
-                np.fill_diagonal(part, self._diagonal[rows])
-        if unit != 1.0:
-            part /= unit
+        diagonal = self.matrix.diagonal()
+        left, right = (inverse_length(diagonal[some]) for some in (rows, columns))
+        if not self.normalize:
+            left = right = np.empty(0)
+        part = np.empty((len(rows), len(columns)))
+        take_block(self.matrix, rows, columns, left, right, unit, part)
+        if self.normalize and rows is columns:
+            np.fill_diagonal(part, self._diagonal[rows] / unit)
         return part
 
 
