@@ -1,0 +1,43 @@
+"""Packets hold whole graphs and fit their capacity."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tests.gpu.some_graphs import SIZES, many_graphs, on_device
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+def test_packets_cover_all_graphs_and_fit(runtime, sizes):
+    graphs = on_device(runtime, many_graphs(sizes))
+    packets = runtime.to_host(graphs.packets)
+    assert (packets[0], packets[-1]) == (0, len(sizes))
+    assert (np.diff(packets) > 0).all()
+    ptr = runtime.to_host(graphs.graph_ptr)
+    for first, last in pairwise(packets.tolist()):
+        assert ptr[last] - ptr[first] <= graphs.capacity or last == first + 1
+    assert graphs.n_packets == len(packets) - 1
+
+
+def test_large_graphs_are_alone(runtime):
+    graphs = on_device(runtime, many_graphs(SIZES["mixed"]))
+    packets = runtime.to_host(graphs.packets).tolist()
+    for graph in runtime.to_host(graphs.large_graphs).tolist():
+        assert graph in packets
+        assert graph + 1 in packets
+
+
+def test_nodes_of_graphs_beyond_a_packet(runtime):
+    sizes = SIZES["mixed"]
+    graphs = on_device(runtime, many_graphs(sizes))
+    large = graphs.large_nodes
+    beyond = [i for i, size in enumerate(sizes) if size > graphs.capacity]
+    assert runtime.to_host(large.graphs).tolist() == beyond
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    nodes = np.concatenate([np.arange(ptr[i], ptr[i + 1]) for i in beyond])
+    np.testing.assert_array_equal(runtime.to_host(large.nodes), nodes)
+    np.testing.assert_array_equal(runtime.to_host(large.place)[nodes], np.arange(len(nodes)))
+    owners = np.repeat(np.arange(len(beyond)), [sizes[i] for i in beyond])
+    np.testing.assert_array_equal(runtime.to_host(large.owner), owners)
+    assert on_device(runtime, many_graphs([5, 7])).large_nodes is None

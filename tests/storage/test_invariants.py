@@ -1,0 +1,66 @@
+"""Loaded objects are checked against the annotations of their classes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.counting.counters import StreamCounts
+from propkernels.counting.entries import Vocabulary
+from propkernels.decisions.members import FoldedMember
+from propkernels.storage.invariants import always_learned, check_fields, check_object, pointers
+
+GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs
+
+
+def fitted():
+    return pk.WeisfeilerLehman(t_max=1).fit(GRAPHS)
+
+
+def test_a_fitted_kernel_passes():
+    kernel = fitted()
+    check_fields(kernel)
+    check_object(kernel)
+
+
+def test_attributes_of_another_type():
+    kernel = fitted()
+    kernel.diagonal_ = "a text"
+    with pytest.raises(ValueError, match=r"WeisfeilerLehman\.diagonal_ is not"):
+        check_fields(kernel)
+
+
+def test_what_fit_always_leaves():
+    kernel = fitted()
+    assert "counts_" in always_learned(type(kernel))
+    del kernel.counts_
+    with pytest.raises(ValueError, match="WeisfeilerLehman lacks counts_"):
+        check_fields(kernel)
+
+
+def test_parts_that_do_not_match():
+    stream = fitted().counts_[0]
+    check_object(stream)
+    with pytest.raises(ValueError, match="are inconsistent: every column needs a code"):
+        check_object(replace(stream, codes=stream.codes[:-1]))
+    with pytest.raises(ValueError, match=r"are inconsistent$"):
+        check_object(replace(stream, counts=None))
+
+
+def test_offsets_and_indices_are_known_from_annotations():
+    assert pointers(FoldedMember)
+    assert pointers(StreamCounts) == {}  # codes are any numbers
+    assert pointers(Vocabulary) == {}
+
+
+def test_an_index_out_of_range_is_refused():
+    kernel = pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.LabelHistogram()]).fit(GRAPHS)
+    counter = kernel._counter
+    check_object(counter)
+    parts = counter.parts.copy()
+    parts[0] = 2
+    with pytest.raises(ValueError, match=r"JoinedCounter.*inconsistent"):
+        check_object(replace(counter, parts=parts))
+    with pytest.raises(ValueError, match=r"JoinedCounter.*inconsistent"):
+        check_object(replace(counter, parts=np.full_like(parts, -1)))
