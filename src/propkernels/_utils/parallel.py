@@ -8,7 +8,6 @@ their work. Functions in between take no device argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
@@ -18,6 +17,7 @@ import numpy as np
 from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
+from propkernels._utils.helpers import map_in_threads
 from propkernels._utils.locks import ForkSafeLock
 
 STEPS_OF_A_THREAD = 2**18  # least work per thread: a few milliseconds
@@ -56,11 +56,24 @@ def run_threads(
     if workers <= 1:
         return list(map(function, items))
     share = threads // workers
-    with (
-        _BLAS.at_most(share) if uses_blas else nullcontext(),
-        ThreadPoolExecutor(workers, initializer=_SHARE.set, initargs=(share,)) as pool,
-    ):
-        return list(pool.map(function, items))
+
+    def one(item: Any) -> Any:
+        with _inside(share):
+            return function(item)
+
+    with _BLAS.at_most(share) if uses_blas else nullcontext():
+        return map_in_threads(one, items, workers)
+
+
+@contextmanager
+def _inside(share: int) -> Iterator[None]:
+    """Set the threads of this thread inside the block; its device is the CPU."""
+    tokens = _SHARE.set(share), _ACTIVE.set(None)
+    try:
+        yield
+    finally:
+        _SHARE.reset(tokens[0])
+        _ACTIVE.reset(tokens[1])
 
 
 _SHARE: ContextVar[int | None] = ContextVar("propkernels_threads", default=None)
