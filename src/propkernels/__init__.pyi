@@ -18,6 +18,7 @@ from ._version import __version__ as __version__
 from .auditing import audit as audit
 from .convert import check_graphs as check_graphs
 from .convert import from_adjacency as from_adjacency
+from .convert import from_contacts as from_contacts
 from .convert import from_igraph as from_igraph
 from .convert import from_networkx as from_networkx
 from .convert import from_pandas as from_pandas

@@ -180,12 +180,31 @@ def tables():
             yield (edges, pandas.DataFrame(nodes)), {"label": "label", "attributes": ["a"]}
 
 
+def tables_of_contacts():
+    pandas = pytest.importorskip("pandas")
+    good = {"graph": [0, 0, 1], "source": [0, 1, 0], "target": [1, 2, 1], "time": [1, 2, 3], "l": list("abc")}
+    states = {"graph": [0, 0, 1], "node": [0, 0, 1], "time": [1, 2, 3], "label": list("aba")}
+    for lie in LIES:
+        for name in good:
+            column = pandas.Series([None] * 3, dtype=object)
+            for i, value in enumerate([good[name][0], lie, good[name][2]]):
+                column.iat[i] = value
+            yield (pandas.DataFrame(good | {name: column}),), {"label": "l"}
+        for name in states:
+            column = pandas.Series([None] * 3, dtype=object)
+            for i, value in enumerate([states[name][0], lie, states[name][2]]):
+                column.iat[i] = value
+            yield (pandas.DataFrame(good),), {"node_labels": pandas.DataFrame(states | {name: column})}
+
+
 def cases_of(name):
     """Arguments and options of all lying calls of one adapter."""
     if name == "from_triples":
         return list(triples())
     if name == "from_pandas":
         return list(tables())
+    if name == "from_contacts":
+        return list(tables_of_contacts())
     good = {
         "from_pyg": lambda: SimpleNamespace(
             edge_index=EDGES, num_nodes=3, x=np.eye(3), edge_weight=np.ones(4)
@@ -202,10 +221,12 @@ def cases_of(name):
     return [((several,), options) for several, options in in_a_list(lies, good)]
 
 
+TABLES = ("from_contacts", "from_pandas", "from_triples")  # refused as a whole
 ADAPTERS = sorted(name for name in dir(pk) if name.startswith("from_"))
 NAMED = {
     "from_pandas": r"(graph|row) -?[\w']",
     "from_triples": r"(entity|triple|label) \S",
+    "from_contacts": r"row \d",
     "from_points": r"cloud \d",
     "from_smiles": r"molecule \d",
     "from_rdkit": r"molecule \d",
@@ -215,9 +236,7 @@ NAMED = {
 def test_every_adapter_has_lying_inputs():
     assert len(ADAPTERS) >= 9
     for name in ADAPTERS:
-        assert (
-            name in ("from_triples", "from_pandas") or f"lies_about_{name.removeprefix('from_')}" in globals()
-        )
+        assert name in TABLES or f"lies_about_{name.removeprefix('from_')}" in globals()
 
 
 def refusal(adapter, args, options):
@@ -248,7 +267,7 @@ def test_a_lie_is_read_or_refused_in_one_line_that_names_the_graph(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in ADAPTERS if name not in ("from_triples", "from_pandas")])
+@pytest.mark.parametrize("name", [name for name in ADAPTERS if name not in TABLES])
 def test_a_lie_that_is_skipped_leaves_the_others(name):
     for args, options in cases_of(name):
         assert refusal(getattr(pk, name), args, {**options, "errors": "skip"}) is None, (args, options)

@@ -2,6 +2,7 @@
 
 from propkernels.convert.adjacency import from_adjacency
 from propkernels.convert.check import check_graph, check_graphs
+from propkernels.convert.contacts import from_contacts, from_snapshots
 from propkernels.convert.grakel import from_grakel, to_grakel
 from propkernels.convert.igraph import from_igraph, to_igraph
 from propkernels.convert.networkx import from_networkx, to_networkx
@@ -16,6 +17,7 @@ __all__ = [
     "check_graph",
     "check_graphs",
     "from_adjacency",
+    "from_contacts",
     "from_grakel",
     "from_igraph",
     "from_networkx",
@@ -25,6 +27,7 @@ __all__ = [
     "from_pyg",
     "from_rdkit",
     "from_smiles",
+    "from_snapshots",
     "from_triples",
     "iter_parquet",
     "to_grakel",

@@ -147,7 +147,7 @@ class _Keys:
         pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
         tables = [("graphs", graphs), ("nodes", nodes), ("edges", edges)]
         given = [(name, table[graph]) for name, table in tables if table is not None]
-        codes, ids = _numbered(pd, given, "graph")
+        codes, ids = numbered_keys(pd, given, "graph")
         self.ids = ids.tolist()
         parts = dict(
             zip(
@@ -159,7 +159,7 @@ class _Keys:
         edge_graph = parts["edges"].astype(np.int64)
         named = [("nodes", nodes[node])] if nodes is not None else []
         columns = [*named, ("edges", edges[source]), ("edges", edges[target])]
-        node_codes, _ = _numbered(pd, columns, "node")
+        node_codes, _ = numbered_keys(pd, columns, "node")
         split = np.split(node_codes.astype(np.int64), np.cumsum([len(c) for _, c in columns])[:-1])
         self.width = int(node_codes.max(initial=-1)) + 2
         ends = [edge_graph * self.width + codes for codes in split[-2:]]
@@ -221,7 +221,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _numbered(pd: Any, columns: list[tuple[str, Any]], what: str) -> tuple[Codes, Any]:
+def numbered_keys(pd: Any, columns: list[tuple[str, Any]], what: str) -> tuple[Codes, Any]:
     """Return numbers of keys in order of appearance, and the keys; raise an error for missing keys."""
     try:
         codes, keys = pd.factorize(pd.concat([column for _, column in columns], ignore_index=True))

@@ -96,6 +96,7 @@ def _columns(pa: Any, database: GraphDatabase) -> tuple[dict[str, Any], dict[str
     for name, column, ptr in (
         ("node_label", database.label_column, nodes),
         ("edge_label", database.edge_label_column, entries),
+        ("vertex", None if database.moments is None else database.moments.vertices, nodes),
     ):
         if isinstance(column, LabelColumn):
             values, notes["labels"][name] = _label_values(pa, column)
@@ -111,6 +112,8 @@ def _columns(pa: Any, database: GraphDatabase) -> tuple[dict[str, Any], dict[str
         if rows is not None:
             vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), max(rows.shape[1], 1))
             columns[name] = _lists(pa, ptr, vectors)
+    if database.moments is not None:
+        columns["time"] = _lists(pa, nodes, pa.array(database.moments.times))
     notes["edge_attribute_names"] = database.edge_attribute_names
     return columns, notes
 
@@ -348,7 +351,11 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
         notes.get("edge_attribute_names"),
     )
     target = _read_target(columns["y"]) if "y" in columns else None
-    return build(flat, faults), target
+    database = build(flat, faults)
+    if "vertex" in columns and "time" in columns:
+        vertices = _labels(columns, "vertex", sizes, notes, faults)
+        database = database.with_moments(vertices, _optional(columns, "time", sizes, faults, _floats))
+    return database, target
 
 
 def _check_bare_nodes(n_nodes: int, n_held: int) -> None:

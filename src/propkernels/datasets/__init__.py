@@ -7,6 +7,7 @@ from propkernels.datasets.generators import make_molecules, make_synthetic
 from propkernels.datasets.loader import load
 from propkernels.datasets.pictures import load_leaves, load_plants
 from propkernels.datasets.sources import open_source
+from propkernels.datasets.temporal_reader import read_temporal
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.datasets.tu_writer import write_tu
 
@@ -22,6 +23,7 @@ __all__ = [
     "make_molecules",
     "make_synthetic",
     "open_source",
+    "read_temporal",
     "read_tu",
     "write_tu",
 ]

@@ -16,6 +16,7 @@ from propkernels._utils.typing import Array
 from propkernels.graphs.edges import joined_edge_attributes, joined_ids
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+from propkernels.graphs.moments import Moments
 
 if TYPE_CHECKING:
     from networkx import Graph as NetworkxGraph
@@ -261,6 +262,8 @@ def describe(database: GraphDatabase) -> str:
         parts.append(count(len(database.edge_label_column.present), "edge label"))
     if database.edge_attributes is not None:
         parts.append(count(database.edge_attributes.shape[1], "edge attribute"))
+    if database.moments is not None:
+        parts.append("in time")
     return ", ".join(parts)
 
 
@@ -328,6 +331,7 @@ def _gather(
         None if edge_attributes is None else edge_attributes[entries].copy(),
         None if database.ids is None else database.ids[positions].copy(),
         database.edge_attribute_names,
+        None if database.moments is None else database.moments.take(nodes),
     )
 
 
@@ -342,7 +346,20 @@ def parts_of_join(databases: Sequence[GraphDatabase], names: Sequence[str]) -> t
         joined_edge_attributes([(d.edge_attributes, d.adjacency.nnz) for d in databases], names),
         joined_ids([(d.ids, len(d)) for d in databases]),
         _join_names(databases),
+        _join_moments(databases, names),
     )
+
+
+def _join_moments(databases: Sequence[GraphDatabase], names: Sequence[str]) -> Moments | None:
+    """Return the moments of all databases, or None if none is in time; raise if only some are."""
+    inhabited = [(name, d) for name, d in zip(names, databases, strict=True) if d.n_nodes]
+    given = [d.moments for _, d in inhabited if d.moments is not None]
+    if not given:
+        return databases[0].moments if databases and not inhabited else None
+    without = [name for name, d in inhabited if d.moments is None]
+    if without:
+        raise ValueError(f"{without[0]} has no times but other graphs have: convert it by from_contacts")
+    return Moments.concat(given)
 
 
 def _join_names(databases: Sequence[GraphDatabase]) -> tuple[str, ...] | None:

@@ -24,6 +24,7 @@ from propkernels.graphs.edges import (
 )
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+from propkernels.graphs.moments import Moments, check_moments
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
@@ -83,6 +84,8 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         One row per stored entry of ``adjacency``.
     skipped : mapping
         Id or position -> reason, for each graph that a converter left out (``errors="skip"``).
+    moments : Moments or None
+        Vertex and time of each node, for graphs in time (:func:`propkernels.from_contacts`).
     sources : list or None
         SMILES or RDKit molecules that the graphs were converted from; subsets keep them, files and pickles
         do not.
@@ -108,6 +111,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     _edge_labels: LabelColumn | None
     skipped: Mapping[Any, str] = MappingProxyType({})
     sources: list[Any] | None = None
+    moments: Moments | None = None
 
     def __init__(
         self,
@@ -157,6 +161,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         edge_attributes: NDArray[np.float64] | None = None,
         ids: NDArray[Any] | None = None,
         edge_attribute_names: tuple[str, ...] | None = None,
+        moments: Moments | None = None,
     ) -> None:
         self.adjacency = adjacency
         self.graph_ptr = graph_ptr
@@ -166,6 +171,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         self.edge_attributes = edge_attributes
         self.ids = ids
         self.edge_attribute_names = edge_attribute_names
+        self.moments = moments
         freeze(adjacency, graph_ptr, attributes, edge_attributes)
 
     @classmethod
@@ -291,6 +297,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             "edge_attributes": self.edge_attributes,
             "ids": self.ids,
             "edge_attribute_names": self.edge_attribute_names,
+            "moments": self.moments,
         }
 
     def with_labels(self, node_labels: Labeling | None) -> GraphDatabase:
@@ -304,6 +311,18 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     def with_ids(self, ids: Column | None) -> GraphDatabase:
         """Return the same graphs with other ids (or none)."""
         return self._with(ids=check_ids(ids, len(self)))
+
+    def with_moments(self, vertices: Any, times: Any) -> GraphDatabase:
+        """Return the same graphs as graphs in time: the vertex and the time of each node.
+
+        Edges need relations as labels; see :func:`propkernels.from_contacts`, which makes such graphs.
+        """
+        return self._with(moments=check_moments(vertices, times, self))
+
+    @property
+    def is_temporal(self) -> bool:
+        """Whether nodes are vertices at certain times; see :func:`propkernels.from_contacts`."""
+        return self.moments is not None
 
     def with_edge_labels(self, edge_labels: Labeling | None) -> GraphDatabase:
         """Return the same graphs with other edge labels (or none), one per stored entry of ``adjacency``."""
@@ -397,6 +416,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             and _same_attributes(self._attributes, other._attributes)
             and self._edge_labels == other._edge_labels
             and _same_attributes(self.edge_attributes, other.edge_attributes)
+            and self.moments == other.moments
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -405,7 +425,8 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         """Pickle and copy the data without cached properties."""
         names = ("adjacency", "graph_ptr", "_labels", "_attributes", "_edge_labels")
         return {
-            name: getattr(self, name) for name in (*names, "edge_attributes", "ids", "edge_attribute_names")
+            name: getattr(self, name)
+            for name in (*names, "edge_attributes", "ids", "edge_attribute_names", "moments")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

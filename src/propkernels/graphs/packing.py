@@ -36,6 +36,8 @@ def pack(graphs: GraphDatabase) -> dict[str, Any]:
         "edge_attributes": graphs.edge_attributes,
         "ids": graphs.ids,
         "edge_attribute_names": graphs.edge_attribute_names,
+        "vertices": None if graphs.moments is None else _pack_labels(graphs.moments.vertices),
+        "times": None if graphs.moments is None else graphs.moments.times,
     }
 
 
@@ -73,7 +75,7 @@ def unpack(parts: Mapping[str, Any]) -> GraphDatabase:
     """
     rows, columns, n = _entries(parts["indptr"], parts["indices"], parts["data"], None, "the adjacency")
     data = np.asarray(parts["data"], dtype=np.float64)
-    return GraphDatabase(
+    database = GraphDatabase(
         coo_array((data, (rows, columns)), shape=(n, n)),
         parts["graph_ptr"],
         _unpack_labels(parts["node_labels"]),
@@ -83,6 +85,9 @@ def unpack(parts: Mapping[str, Any]) -> GraphDatabase:
         parts["ids"],
         parts["edge_attribute_names"],
     )
+    if parts.get("vertices") is None:  # files written before graphs had times lack it
+        return database
+    return database.with_moments(_unpack_labels(parts["vertices"]), parts["times"])
 
 
 def _entries(

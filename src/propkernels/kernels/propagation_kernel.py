@@ -20,6 +20,7 @@ from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
+from propkernels.kernels.time_views import learn_in_time
 from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.gaussian_mixtures import GaussianMixtures
@@ -248,6 +249,9 @@ class PropagationKernel(CountKernel):
         sparse count matrices; applied per iteration, and summed.
     normalize : bool, default=False
         Divide k(x, y) by sqrt(k(x, x) k(y, y)).
+    time : {"auto", "forward", "both", "static"}, default="auto"
+        For graphs in time (:func:`from_contacts`): information moves forwards in time, in both directions,
+        or times are ignored. "auto": forwards in time if graphs have times.
     random_state : int, RandomState or None, default=None
         Seed of the hash functions. The same integer gives the same kernel for any order or batch of graphs,
         process or number of threads.
@@ -307,6 +311,7 @@ class PropagationKernel(CountKernel):
         standardize: bool = True,
         base_kernel: BaseKernelLike = "linear",
         normalize: bool = False,
+        time: str = "auto",
         random_state: Seed = None,
         n_jobs: int | None = None,
         device: str = "cpu",
@@ -326,11 +331,12 @@ class PropagationKernel(CountKernel):
         self.base_kernel = base_kernel
         self.normalize = normalize
         self.random_state = random_state
+        self.time = time
         self.n_jobs = n_jobs
         self.device = device
 
-    def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
-        return PropagationCoder.learn(graphs, self, self.attributes)
+    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
+        return learn_in_time(graphs, self, lambda seen, my: PropagationCoder.learn(seen, my, my.attributes))
 
 
 class P2K(PropagationKernel):
@@ -344,7 +350,7 @@ class P2K(PropagationKernel):
     attributes : GaussianMixtures or None, default=None
         Mixtures and their sample points; None: ``GaussianMixtures()``.
     propagation, labels, prior, edge_labels, t_max, metric, bin_width, n_hashes, attribute_metric, \
-    attribute_bin_width, standardize, base_kernel, normalize, random_state, n_jobs, device
+    attribute_bin_width, standardize, base_kernel, normalize, time, random_state, n_jobs, device
         As in :class:`PropagationKernel`.
 
     See Also
@@ -367,9 +373,9 @@ class P2K(PropagationKernel):
     (2, 2)
     """
 
-    def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
+    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
         mixtures = GaussianMixtures() if self.attributes is None else self.attributes
-        return PropagationCoder.learn(graphs, self, mixtures)
+        return learn_in_time(graphs, self, lambda seen, own: PropagationCoder.learn(seen, own, mixtures))
 
 
 class PropagationFeatures(CountFeatures):
@@ -381,7 +387,7 @@ class PropagationFeatures(CountFeatures):
     Parameters
     ----------
     propagation, labels, prior, attributes, edge_labels, t_max, metric, bin_width, n_hashes, \
-    attribute_metric, attribute_bin_width, standardize, normalize, random_state, n_jobs, device
+    attribute_metric, attribute_bin_width, standardize, normalize, time, random_state, n_jobs, device
         As in :class:`PropagationKernel`.
     base_kernel : {"linear", "intersection"}, default="linear"
         "linear": one column per bin, which holds its count. "intersection": one column per bin and level,
@@ -437,6 +443,7 @@ class PropagationFeatures(CountFeatures):
         normalize: bool = False,
         n_features: int | None = None,
         sparse_output: bool = True,
+        time: str = "auto",
         random_state: Seed = None,
         n_jobs: int | None = None,
         device: str = "cpu",
@@ -459,9 +466,10 @@ class PropagationFeatures(CountFeatures):
         self.n_features = n_features
         self.sparse_output = sparse_output
         self.random_state = random_state
+        self.time = time
         self.n_jobs = n_jobs
         self.device = device
         self.output = output
 
-    def _learn_coder(self, graphs: GraphDatabase) -> PropagationCoder:
-        return PropagationCoder.learn(graphs, self, self.attributes)
+    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
+        return learn_in_time(graphs, self, lambda seen, my: PropagationCoder.learn(seen, my, my.attributes))

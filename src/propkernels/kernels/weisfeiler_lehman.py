@@ -21,6 +21,7 @@ from propkernels.hashing.codes import CodeStreams
 from propkernels.hashing.refinement import as_streams, multiset_codes
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
+from propkernels.kernels.time_views import learn_in_time
 from propkernels.propagation.initial import (
     KNOWN_SOURCES,
     LABEL_SOURCES,
@@ -224,6 +225,9 @@ class WeisfeilerLehman(CountKernel):
         Kernel between counts; see :class:`PropagationKernel`.
     normalize : bool, default=False
         Divide k(x, y) by sqrt(k(x, x) k(y, y)).
+    time : {"auto", "forward", "both", "static"}, default="auto"
+        For graphs in time (:func:`from_contacts`): information moves forwards in time, in both directions,
+        or times are ignored. "auto": forwards in time if graphs have times.
     n_jobs : int or None, default=None
         Number of threads; None means 1, -1 all cores.
     device : {"cpu", "cuda", "auto"}, default="cpu"
@@ -274,6 +278,7 @@ class WeisfeilerLehman(CountKernel):
         exact: bool = False,
         base_kernel: BaseKernelLike = "linear",
         normalize: bool = False,
+        time: str = "auto",
         n_jobs: int | None = None,
         device: str = "cpu",
     ) -> None:
@@ -284,12 +289,14 @@ class WeisfeilerLehman(CountKernel):
         self.exact = exact
         self.base_kernel = base_kernel
         self.normalize = normalize
+        self.time = time
         self.n_jobs = n_jobs
         self.device = device
 
-    def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
+    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
         check_choice(self.exact, (False, True), "exact")
-        return _coder_class(self.labels, self.exact).learn(graphs, self)
+        chosen = _coder_class(self.labels, self.exact)
+        return learn_in_time(graphs, self, chosen.learn)
 
 
 @renamed_parameters(n_iter="t_max")
@@ -300,7 +307,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
 
     Parameters
     ----------
-    t_max, labels, edge_labels, edge_weights, normalize, n_jobs, device
+    t_max, labels, edge_labels, edge_weights, normalize, time, n_jobs, device
         As in :class:`WeisfeilerLehman`.
     base_kernel : {"linear", "intersection"}, default="linear"
         "linear": one column per bin, which holds its count. "intersection": one column per bin and level,
@@ -343,6 +350,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         normalize: bool = False,
         n_features: int | None = None,
         sparse_output: bool = True,
+        time: str = "auto",
         n_jobs: int | None = None,
         device: str = "cpu",
         output: str = "host",
@@ -355,12 +363,13 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         self.normalize = normalize
         self.n_features = n_features
         self.sparse_output = sparse_output
+        self.time = time
         self.n_jobs = n_jobs
         self.device = device
         self.output = output
 
-    def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
-        return _coder_class(self.labels, False).learn(graphs, self)
+    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
+        return learn_in_time(graphs, self, _coder_class(self.labels, False).learn)
 
 
 def _coder_class(labels: Any, exact: bool) -> type[RefinementCoder]:

@@ -43,7 +43,9 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
     -------
     list of estimators
     """
-    if graphs.node_attributes is not None:
+    if getattr(graphs, "is_temporal", False):
+        kernels = _in_time()
+    elif graphs.node_attributes is not None:
         kernels = _attributed(graphs)
     elif not isinstance(graphs, GraphDatabase):
         kernels = [PropagationKernel(), PropagationKernel(base_kernel="intersection")]
@@ -96,6 +98,19 @@ def _edge_labeled(graphs: GraphDatabase) -> list[Any]:
     ]
     pairs = float(np.square(graphs.graph_sizes, dtype=np.float64).sum())
     return kernels if pairs > MOST_PAIRS * graphs.n_nodes else [*kernels, ShortestPath(**common)]
+
+
+def _in_time() -> list[Any]:
+    """Kernels for graphs in time: forwards in time, in both directions, and without time."""
+    assigned: dict[str, Any] = {"base_kernel": "intersection"}
+    return [
+        WeisfeilerLehman(t_max=5, time="both"),
+        WeisfeilerLehman(t_max=5, time="both", **assigned),
+        WeisfeilerLehman(t_max=5, time="forward", **assigned),
+        PropagationKernel(t_max=6, time="both", **assigned),
+        PropagationKernel(t_max=6, time="forward", **assigned),
+        WeisfeilerLehman(t_max=5, time="static", **assigned),
+    ]
 
 
 def _by_entry(graphs: GraphDatabase, is_regression: bool) -> list[Any]:

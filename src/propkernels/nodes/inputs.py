@@ -54,7 +54,7 @@ class AttributeInputs:
     unit: Matrix
     directions: Matrix | None = None
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless attributes, labels and directions have the same number of columns."""
         require(self.middle.shape == (self.width,) == self.unit.shape, "every attribute needs mean and unit")
         fits = self.directions is None or len(self.directions) == self.width + len(self.labels)
@@ -204,7 +204,7 @@ class StructureInputs:
     directed: bool
     relations: tuple[Hashable, ...]
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless every statistic has mean and unit."""
         shape = (len(self.names),)
         require(self.middle.shape == shape == self.unit.shape, "every statistic needs mean and unit")
@@ -247,7 +247,7 @@ class NodeInputs:
     n_codes: int
     direction: str
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if the number of hashed columns is out of range."""
         require(is_whole(self.n_codes, 1), "the number of hashed columns is out of range")
 

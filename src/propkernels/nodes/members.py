@@ -80,7 +80,7 @@ class LinearMember:
     weights: tuple[Matrix, ...]
     intercepts: Matrix
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless each block has weights for all decisions."""
         fits = len(self.blocks) == len(self.weights) and self.intercepts.ndim == 1
         width = len(self.intercepts)
@@ -122,7 +122,7 @@ class RadialMember:
     weights: Matrix
     intercepts: Matrix
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless landmarks, weights and scaling fit together."""
         n, width = self.landmarks.shape
         require(self.weights.shape == (n, len(self.intercepts)), "weights do not fit")

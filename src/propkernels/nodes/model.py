@@ -154,7 +154,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         returns = return_chances_of(sheet.walks, known.nodes, max(steps))
         return target_hops(sheet.walks, self._spread_of(known.target), known.nodes, returns)
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise unless every labelled node has a target and every node decisions."""
         if hasattr(self, "members_"):
             n = self.graph_.n_nodes

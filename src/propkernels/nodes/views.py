@@ -42,7 +42,7 @@ class Block:
     last: int = 0
     summed: bool = False
 
-    def check_parts(self) -> None:
+    def _check_parts(self) -> None:
         """Raise if a value is out of range."""
         require(
             self.source in SOURCES and self.walk in WALKS and is_whole(self.last, 0), "a block is unknown"

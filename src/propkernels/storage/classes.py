@@ -86,6 +86,7 @@ _BY_MODULE = {
         "WeisfeilerLehmanFeatures",
     ),
     "propkernels.kernels.sum_kernel": ("SumKernel",),
+    "propkernels.kernels.time_views": ("TimeCoder",),
     "propkernels.kernels.cliques": (
         "SubgraphComparison",
         "Wired",

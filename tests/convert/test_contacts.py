@@ -1,0 +1,156 @@
+"""Contacts: nodes, relations, labels over time, durations, delays, other libraries, and refusals."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.convert import from_snapshots
+
+pd = pytest.importorskip("pandas")
+
+STATES = ("graph", "node", "time", "label")
+
+
+def contacts(*rows, names=("graph", "source", "target", "time")):
+    return pd.DataFrame(list(rows), columns=list(names))
+
+
+def edges(graphs):
+    """Return (vertex and time of the receiver, relation, vertex and time of the sender) of all edges."""
+    moments, matrix = graphs.moments, graphs.adjacency.tocoo()
+    names = [f"{v}{t:g}" for v, t in zip(moments.vertices.to_array(), moments.times, strict=True)]
+    rows, columns = matrix.coords
+    labels = graphs.edge_labels
+    return {(names[i], label, names[j]) for i, j, label in zip(rows, columns, labels, strict=True)}
+
+
+def test_a_chain_of_contacts():
+    graphs = pk.from_contacts(contacts((0, "a", "b", 1), (0, "c", "b", 3)))
+    assert edges(graphs) == {
+        ("a1", "contact", "b1"),
+        ("b1", "contact", "a1"),
+        ("b3", "contact", "c3"),
+        ("c3", "contact", "b3"),
+        ("b3", "earlier", "b1"),
+        ("b1", "later", "b3"),
+    }
+
+
+def test_both_directions_in_the_table_are_one_contact():
+    once = pk.from_contacts(contacts((0, "a", "b", 1)))
+    assert pk.from_contacts(contacts((0, "a", "b", 1), (0, "b", "a", 1), (0, "a", "b", 1))) == once
+
+
+def test_directed_contacts_are_received():
+    graphs = pk.from_contacts(contacts((0, "a", "b", 1)), directed=True)
+    assert edges(graphs) == {("b1", "received", "a1"), ("a1", "sent", "b1")}
+
+
+def test_delay_and_duration():
+    names = ("graph", "source", "target", "time", "wait", "length")
+    graphs = pk.from_contacts(
+        contacts((0, "a", "b", 1, 2, 4), names=names), delay="wait", duration="length", directed=True
+    )
+    received = {edge for edge in edges(graphs) if edge[1] == "received"}
+    assert received == {("b3", "received", "a1"), ("b7", "received", "a5")}
+
+
+def test_labels_hold_until_they_change_and_changes_are_nodes():
+    labels = contacts(
+        (0, "a", 2, "S"), (0, "a", 4, "I"), (0, "b", 0, "S"), names=("graph", "node", "time", "label")
+    )
+    graphs = pk.from_contacts(contacts((0, "a", "b", 1), (0, "a", "b", 3)), node_labels=labels)
+    moments = graphs.moments
+    found = dict(
+        zip(zip(moments.vertices.to_array(), moments.times, strict=True), graphs.node_labels, strict=True)
+    )
+    assert found == {("a", 1): "S", ("a", 3): "S", ("a", 4): "I", ("b", 1): "S", ("b", 3): "S"}
+
+
+def test_vertices_without_contacts_and_without_labels():
+    labels = contacts((0, "lone", 7, "S"), names=STATES)
+    graphs = pk.from_contacts(contacts((0, "a", "b", 1)), node_labels=labels)
+    assert graphs.moments.vertices.to_array().tolist() == ["lone", "a", "b"]
+    assert graphs.node_labels.tolist() == ["S", None, None]
+    assert graphs.moments.times[0] == 7
+
+
+def test_labels_of_contacts():
+    graphs = pk.from_contacts(
+        contacts((0, "a", "b", 1, "call"), names=("graph", "source", "target", "time", "kind")), label="kind"
+    )
+    assert set(graphs.edge_labels) == {("contact", "call")}
+    kernel = pk.WeisfeilerLehman(t_max=1, time="both", edge_labels=True)
+    assert kernel.fit_transform(graphs).shape == (1, 1)
+
+
+def test_dates_one_graph_and_the_target():
+    days = pd.to_datetime(["2024-01-01", "2024-01-02"])
+    table = pd.DataFrame({"source": ["a", "a"], "target": ["b", "c"], "time": days})
+    graphs = pk.from_contacts(table, graph=None)
+    assert len(graphs) == 1
+    assert np.ptp(graphs.moments.times) == 86400
+    rows = pd.DataFrame({"graph": [1, 0], "y": ["no", "yes"]})
+    graphs, target = pk.from_contacts(contacts((0, "a", "b", 1)), rows, graph_target="y")
+    assert graphs.graph_sizes.tolist() == [0, 2]
+    assert list(target) == ["no", "yes"]
+
+
+def test_networkx_and_temporal_data_agree_with_the_table():
+    graph = nx.MultiGraph()
+    graph.add_edge("a", "b", time=1)
+    graph.add_edge("a", "b", time=2)
+    graph.nodes["a"]["state"] = [(0, "S"), (2, "I")]
+    graph.nodes["b"]["state"] = "S"
+    found = pk.from_contacts(graph, node_labels="state")
+    labels = contacts(
+        (0, "a", 0, "S"), (0, "a", 2, "I"), (0, "b", 0, "S"), names=("graph", "node", "time", "label")
+    )
+    assert found == pk.from_contacts(contacts((0, "a", "b", 1), (0, "a", "b", 2)), node_labels=labels)
+
+    class TemporalData:
+        src, dst, t = np.array([0, 0]), np.array([1, 2]), np.array([1, 2])
+
+    again = pk.from_contacts([TemporalData()])
+    assert edges(again) == edges(pk.from_contacts(contacts((0, 0, 1, 1), (0, 0, 2, 2))))
+
+
+def test_snapshots():
+    first, second = nx.Graph([("a", "b")]), nx.Graph([("a", "b"), ("b", "c")])
+    nx.set_node_attributes(second, {"c": "I"}, "state")
+    graphs = from_snapshots([first, second], [0, 10])
+    assert edges(graphs) == edges(
+        pk.from_contacts(contacts((0, "a", "b", 0), (0, "a", "b", 10), (0, "b", "c", 10)))
+    )
+    labeled = from_snapshots([first, second], node_label="state")
+    assert "I" in labeled.node_labels
+    with pytest.raises(ValueError, match="one time for each of 2 snapshots"):
+        from_snapshots([first, second], [0])
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (
+            contacts((0, "a", "b", None)),
+            "row 0 of contacts needs a finite number or a date as 'time'",
+        ),
+        (contacts((0, "a", "b", "noon")), "row 0 of contacts needs a finite number"),
+        (contacts((0, "a", None, 1)), "row 0 of contacts names no vertex"),
+        (contacts((0, "a", "b", 1), names=("graph", "source", "target", "when")), "no column 'time'"),
+    ],
+)
+def test_wrong_tables_are_refused(table, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        pk.from_contacts(table)
+
+
+def test_negative_durations_and_missing_attributes_are_refused():
+    names = ("graph", "source", "target", "time", "length")
+    with pytest.raises(ValueError, match="'length' of contacts is negative in row 0"):
+        pk.from_contacts(contacts((0, "a", "b", 1, -2), names=names), duration="length")
+    with pytest.raises(ValueError, match="has no attribute 'time'; it has"):
+        pk.from_contacts(nx.Graph([("a", "b", {"when": 1})]))
+    with pytest.raises(TypeError, match="position 0"):
+        pk.from_contacts([object()])

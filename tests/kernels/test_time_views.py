@@ -1,0 +1,131 @@
+"""Graphs in time: codes against a naive twin that walks through tables of contacts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import propkernels as pk
+from propkernels.graphs.moments import static_graphs
+
+contacts_of_a_graph = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 5)).filter(lambda c: c[0] != c[1]),
+    min_size=1,
+    max_size=12,
+)
+
+
+def table(*graphs):
+    rows = [(number, u, v, t) for number, contacts in enumerate(graphs) for u, v, t in contacts]
+    return pd.DataFrame(rows, columns=["graph", "source", "target", "time"])
+
+
+def naive_refinement(contacts, t_max, back):
+    """Multiset of (iteration, color) of all vertices at all their times; colors are nested tuples."""
+    met = {frozenset((u, v)) | {("t", t)}: (u, v, t) for u, v, t in contacts}.values()
+    times = {}
+    for u, v, t in met:
+        times.setdefault(u, set()).add(t)
+        times.setdefault(v, set()).add(t)
+    heard = {(v, t): [] for v, moments in times.items() for t in moments}
+    for v, moments in times.items():
+        for before, after in pairwise(sorted(moments)):
+            heard[v, after].append(("earlier", (v, before)))
+            if back:
+                heard[v, before].append(("later", (v, after)))
+    for u, v, t in met:
+        heard[u, t].append(("contact", (v, t)))
+        heard[v, t].append(("contact", (u, t)))
+    colors, counts = dict.fromkeys(heard, "x"), Counter()
+    counts.update((0, color) for color in colors.values())
+    for step in range(1, t_max + 1):
+        colors = {
+            node: (colors[node], tuple(sorted(((kind, colors[other]) for kind, other in around), key=repr)))
+            for node, around in heard.items()
+        }
+        counts.update((step, color) for color in colors.values())
+    return counts
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(contacts_of_a_graph, min_size=2, max_size=3), st.sampled_from(["forward", "both"]))
+def test_kernel_equals_the_naive_walk_through_contacts(graphs, time):
+    counts = [naive_refinement(contacts, 3, time == "both") for contacts in graphs]
+    expected = [[sum(a[key] * b[key] for key in a) for b in counts] for a in counts]
+
+    kernel = pk.WeisfeilerLehman(t_max=3, labels=None, time=time).fit_transform(
+        pk.from_contacts(table(*graphs))
+    )
+
+    np.testing.assert_array_equal(kernel, expected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(contacts_of_a_graph, min_size=2, max_size=3))
+def test_static_view_equals_the_kernel_of_static_graphs(graphs):
+    data = pk.from_contacts(table(*graphs))
+    plain = pk.from_pandas(table(*[sorted({(min(u, v), max(u, v), 0) for u, v, _ in g}) for g in graphs]))
+
+    seen = pk.WeisfeilerLehman(t_max=2, labels="degree", time="static").fit_transform(data)
+
+    np.testing.assert_array_equal(seen, pk.WeisfeilerLehman(t_max=2, labels="degree").fit_transform(plain))
+    assert static_graphs(data).n_nodes == plain.n_nodes
+
+
+def test_information_does_not_move_backwards():
+    """A vertex that met the only other label before or after its contact with the center differs forwards."""
+    first = [("seed", "a", 1), ("a", "b", 2)]
+    second = [("seed", "a", 2), ("a", "b", 1)]
+    labels = pd.DataFrame(
+        [(g, v, 0, v == "seed") for g in (0, 1) for v in ("seed", "a", "b")],
+        columns=["graph", "node", "time", "label"],
+    )
+    graphs = pk.from_contacts(table(first, second), node_labels=labels)
+
+    forward = pk.WeisfeilerLehman(t_max=3, time="forward").fit_transform(graphs)
+    static = pk.WeisfeilerLehman(t_max=3, time="static").fit_transform(graphs)
+
+    assert forward[0, 1] < forward[0, 0]
+    assert (static == static[0, 0]).all()
+
+
+def infections(n):
+    """Graphs whose seed meets a before a meets b, or after it; the order is the class."""
+    rng, rows, target = np.random.default_rng(0), [], []
+    for number in range(n):
+        first, second = (1, 2) if number % 2 else (2, 1)
+        rows += [(number, "s", "a", first), (number, "a", "b", second)]
+        rows += [(number, "a", f"v{k}", int(rng.integers(3, 9))) for k in range(3)]
+        target.append(number % 2)
+    met = pd.DataFrame(rows, columns=["graph", "source", "target", "time"])
+    labels = [(g, v, 0, v == "s") for g in range(n) for v in ("s", "a", "b", "v0", "v1", "v2")]
+    known = pd.DataFrame(labels, columns=["graph", "node", "time", "label"])
+    return pk.from_contacts(met, node_labels=known), np.array(target)
+
+
+@pytest.mark.slow
+def test_default_model_explains_saves_and_answers(tmp_path):
+    graphs, target = infections(40)
+    model = pk.PropagationClassifier(random_state=0).fit(graphs[:30], target[:30])
+    new = graphs[30:]
+
+    assert model.score(new, target[30:]) == 1.0
+    explanation, decisions = model.explain(new), model.decision_function(new)
+    sums = np.add.reduceat(explanation.contributions.sum(axis=1), new.graph_ptr[:-1])
+    np.testing.assert_allclose(sums + explanation.intercept, decisions, atol=1e-9)
+    pk.save_model(model, tmp_path / "model.pk")
+    again = pk.load_model(tmp_path / "model.pk")
+    np.testing.assert_array_equal(again.decision_function(new), decisions)
+    with pytest.raises(ValueError, match="graphs in time"):
+        again.predict([np.ones((3, 3)) - np.eye(3)])
+
+
+def test_plain_graphs_refuse_views_of_time():
+    with pytest.raises(ValueError, match="from_contacts"):
+        pk.PropagationKernel(time="forward").fit([np.ones((3, 3)) - np.eye(3)])
