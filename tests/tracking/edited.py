@@ -33,7 +33,7 @@ class Edited:
         """The codes of the graph and of all edited graphs."""
         kernel.fit(pk.GraphDatabase.concat([self.graph, *self.graphs]))
         return Vocabulary(
-            kernel.counting_.counter, [np.asarray(one.codes) for one in kernel.counting_.counts]
+            kernel._counting.counter, [np.asarray(one.codes) for one in kernel._counting.counts]
         )
 
 

@@ -1,6 +1,6 @@
 """Types of public parameters, by the names that an editor shows.
 
-Graphs have their alias in :mod:`propkernels.graphs.inputs`.
+Graphs have their alias in :mod:`propkernels.graphs.accepted`.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from propkernels.auditing.statistics import statistics_of
 from propkernels.auditing.suspects import suspects_of
 from propkernels.auditing.target import Target, check_audit_target
 from propkernels.convert.check import check_graphs
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.models.defaults import default_kernels
 from propkernels.selection.kernel_sources import compute_stack, has_steps
 

@@ -17,10 +17,10 @@ import propkernels.convert.rdkit as rdkit
 from propkernels.convert.adjacency import doubt, from_adjacency
 from propkernels.convert.build import Faults
 from propkernels.convert.networkx import is_networkx
+from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
 from propkernels.graphs.grid_database import Grid, GridDatabase
-from propkernels.graphs.inputs import Graphs, OneGraph
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,

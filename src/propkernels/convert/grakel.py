@@ -23,8 +23,8 @@ from propkernels.convert.build import (
     owners,
 )
 from propkernels.convert.listing import list_edges
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 
 
 class DanglingError(ValueError):

@@ -25,9 +25,9 @@ from propkernels.convert.build import (
     numbers,
 )
 from propkernels.convert.listing import edge_columns, list_edges, node_columns
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 
 
 def from_igraph(

@@ -13,8 +13,8 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Target
 from propkernels.convert.build import Faults, FlatGraphs, build, numbers, why_no_label, with_target
 from propkernels.convert.listing import list_edges
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.typing import Array, PathLike, Target
 from propkernels.convert.build import Faults, FlatGraphs, build
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
 
 KEY, VERSION = b"propkernels", 1

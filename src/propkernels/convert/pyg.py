@@ -30,9 +30,9 @@ from propkernels.convert.tensors import (
     labels_or_attributes,
     to_numpy,
 )
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
 
 if TYPE_CHECKING:

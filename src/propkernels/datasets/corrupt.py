@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import check_share
 from propkernels._utils.typing import Seed
 from propkernels.convert.check import check_graphs
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
 

@@ -26,8 +26,8 @@ from propkernels.evaluation.study import (
     default_folds,
     split_digest,
 )
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.selection.candidates import (
     DEFAULT_COSTS,

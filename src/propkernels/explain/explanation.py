@@ -14,10 +14,10 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Molecules, Record
 from propkernels.explain.edge_shares import edge_contributions
+from propkernels.graphs.accepted import Database
 from propkernels.graphs.container import as_positions
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
-from propkernels.graphs.inputs import Database
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -17,7 +17,7 @@ from propkernels.counting.counters import Occurrences
 from propkernels.decisions.members import SharedBins
 from propkernels.explain.similarity import SharedBin, Similarity
 from propkernels.gram.products import inverse_length
-from propkernels.graphs.inputs import OneGraph
+from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.hashing.codes import NO_BIN
 from propkernels.search.index import GraphIndex

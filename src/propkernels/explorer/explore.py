@@ -29,9 +29,9 @@ from propkernels.explorer.page_arrays import pack
 from propkernels.explorer.page_contents import page_contents
 from propkernels.explorer.places import given_places, image_places, molecule_places, pixel_places
 from propkernels.explorer.texts import page_about, page_facts
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
 from propkernels.selection.targets import Known, check_numbers, known_targets

@@ -22,8 +22,8 @@ from propkernels.counting.columns import hashed_codes, hashed_column, hashed_col
 from propkernels.counting.counters import Coder, Counter, StreamCounts, rank_bins
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.gram.products import inverse_length, self_products
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.count_kernel import CountEstimator, check_options
 
 MOST_COLUMNS = 2**31 - 1  # column indices are 32-bit integers

@@ -20,8 +20,8 @@ from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.gram.countings import Counting
 from propkernels.gram.products import normalized
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 
 BOOLEANS = ("normalize", "sparse_output", "standardize")
 

@@ -21,8 +21,8 @@ from propkernels.convert.check import check_edges
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.gram.countings import Counting
 from propkernels.gram.products import normalized
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.checkpoint import checkpointed, fingerprint
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.count_kernel import check_options

@@ -13,8 +13,8 @@ from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.typing import Floats, PathLike
 from propkernels.convert.check import check_edges
 from propkernels.gram.products import normalized
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.cliques import SubgraphComparison
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.node_kernel import NodeComparison

@@ -20,7 +20,7 @@ from propkernels.convert.check import check_graphs
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.joined import JoinedCounter
 from propkernels.gram.products import normalized
-from propkernels.graphs.inputs import Graphs
+from propkernels.graphs.accepted import Graphs
 from propkernels.kernels.count_kernel import check_options
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman

@@ -15,8 +15,8 @@ from propkernels._utils.stored import Indices, require
 from propkernels._utils.typing import Array, Estimator, Seed, Steps, Target
 from propkernels.convert.check import check_graphs
 from propkernels.gram.products import normalized
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.selection.candidates import check_steps
 from propkernels.selection.folds import draw_seeds

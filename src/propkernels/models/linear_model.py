@@ -19,7 +19,7 @@ from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import Array, ClassWeight, Column, Estimator, PathLike, Target
 from propkernels.convert.check import check_graphs
 from propkernels.explain.explanation import Explanation
-from propkernels.graphs.inputs import Graphs
+from propkernels.graphs.accepted import Graphs
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.models.exact_sums import CLASSIFIES, LOSSES, Problem, learn_rows
 from propkernels.models.predicting import class_numbers, predict_folder, probabilities_of, scores_of

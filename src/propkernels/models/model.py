@@ -27,8 +27,8 @@ from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import Model, find_counterfactuals
 from propkernels.explain.strongest_bins import Bins, strongest_bins
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.models.conformal import Conformal, FoldModels, learn_fold_models

@@ -38,8 +38,8 @@ from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.questions import ask_number
 from propkernels.explain.strongest_bins import Bins
+from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs, OneGraph
 from propkernels.models.conformal import check_coverage
 from propkernels.models.model import (
     Learned,

@@ -18,7 +18,7 @@ from propkernels.decisions.decision_columns import Calibration, DecisionLayout
 from propkernels.decisions.scoring import resolve_scorer
 from propkernels.decisions.support_vectors import stopping_allowed
 from propkernels.decisions.tasks import Classification, Columns
-from propkernels.graphs.inputs import OneGraph
+from propkernels.graphs.accepted import OneGraph
 from propkernels.models.model import check_weights
 from propkernels.nodes.choosing import COSTS, Choice
 from propkernels.nodes.known import KnownNodes

@@ -16,7 +16,7 @@ from propkernels.convert.check import check_graph
 from propkernels.decisions.scoring import resolve_scorer
 from propkernels.decisions.support_vectors import stopping_allowed
 from propkernels.decisions.tasks import Columns, Regression
-from propkernels.graphs.inputs import OneGraph
+from propkernels.graphs.accepted import OneGraph
 from propkernels.models.model import check_weights
 from propkernels.nodes.choosing import COSTS
 from propkernels.nodes.classifier import score_of

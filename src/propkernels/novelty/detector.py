@@ -15,8 +15,8 @@ from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES, Indices, require
 from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.novelty.neighbor_scores import DensityScore, NeighborScore, OneClassScore
 from propkernels.novelty.novelty_explanation import NoveltyExplanation

@@ -15,8 +15,8 @@ from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.check import check_graphs
 from propkernels.convert.rdkit import is_mol
 from propkernels.explain.explanation import Explanation
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.grid_database import Grid
-from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import one_axes, several_axes
 from propkernels.plotting.draw_graph import draw_graph

@@ -15,10 +15,10 @@ from propkernels._utils.typing import LabelNames, Molecule
 from propkernels.convert.check import check_graphs
 from propkernels.convert.listing import Listing, list_edges
 from propkernels.convert.rdkit import is_mol
+from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
-from propkernels.graphs.inputs import Graphs, OneGraph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import one_axes, text_color

@@ -13,9 +13,9 @@ from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.check import check_graphs
 from propkernels.explain.shared_bins import similar_because
 from propkernels.explain.similarity import Similarity
+from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.grid_database import Grid
-from propkernels.graphs.inputs import OneGraph
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice, check_positive, check_share
+from propkernels.graphs.accepted import Database
 from propkernels.graphs.grid_database import GridDatabase
-from propkernels.graphs.inputs import Database
 from propkernels.propagation.convolution import check_grids
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.schemes import SCHEMES, PropagationScheme

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import check_choice
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import NeighborhoodLike
+from propkernels.graphs.accepted import Database
 from propkernels.graphs.grid_database import GridDatabase
-from propkernels.graphs.inputs import Database
 from propkernels.graphs.neighborhoods import BOUNDARIES, NEAREST, resolve_neighborhood
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.schemes import SCHEMES, PropagationScheme

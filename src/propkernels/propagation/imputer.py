@@ -17,8 +17,8 @@ from propkernels._utils.checks import GraphInput, check_integer, check_positive
 from propkernels._utils.parallel import whole_runs
 from propkernels._utils.typing import PriorLike
 from propkernels.convert.check import check_graphs
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.inputs import Graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.initial import (
     InitialDistributions,

@@ -19,10 +19,10 @@ from propkernels._utils.typing import Array, Estimator, PathLike, Record, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.convert.networkx import is_networkx
 from propkernels.counting.counters import Counter
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid
-from propkernels.graphs.inputs import Graphs
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.scale.executors import ExecutorLike
 from propkernels.scale.plan import Plan
