@@ -62,3 +62,20 @@ def test_calibration_is_logistic_regression(n_classes):
     reference = LogisticRegression(C=1e3, max_iter=1000).fit(scores, target).predict_proba(scores)
     computed = Calibration.learn(scores, target).probabilities(scores)
     np.testing.assert_allclose(computed, reference, atol=1e-9)
+
+
+@pytest.mark.parametrize("multilabel", [False, True])
+def test_extreme_scores_and_coefficients_give_probabilities(multilabel):
+    calibration = Calibration(np.array([[1e150, -1e150]]), np.array([1e150, -1e150]), multilabel)
+    calibration.check_parts()
+    with np.errstate(all="raise", under="ignore"):
+        found = calibration.probabilities(np.array([[1.7e308], [-1.7e308], [0.0]]))
+    assert ((found >= 0) & (found <= 1)).all()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e300])
+def test_calibrations_that_could_overflow_are_refused(number):
+    with pytest.raises(ValueError, match="at most 1e150"):
+        Calibration(np.array([[0.0, number]]), np.zeros(2)).check_parts()
+    with pytest.raises(ValueError, match="at most 1e150"):
+        Calibration(np.zeros((1, 2)), np.array([number, 0.0])).check_parts()

@@ -174,6 +174,24 @@ def test_how_a_stream_is_cut_makes_no_difference(loss):
     same(parts, whole)
 
 
+@pytest.mark.parametrize("factor", [2.0**-40, 2.0**40])
+def test_the_unit_of_the_target_makes_no_difference_to_a_stream(factor):
+    X = rows()
+    y = 5 + X @ np.random.default_rng(0).normal(size=X.shape[1])
+    reference = pk.LinearModel(loss="squared").partial_fit(X, y)
+    computed = pk.LinearModel(loss="squared").partial_fit(X[:50], factor * y[:50])
+    computed.partial_fit(X[50:], factor * y[50:])
+    assert np.array_equal(computed.coef_, factor * reference.coef_)
+    assert np.array_equal(computed.intercept_, factor * reference.intercept_)
+    assert np.abs(reference.predict(X) - y).mean() < 2 * y.std()
+
+
+def test_a_stream_of_zeros():
+    model = pk.LinearModel(loss="squared").partial_fit(rows(), np.zeros(rows().shape[0]))
+    assert not model.coef_.any()
+    assert not model.intercept_.any()
+
+
 def test_a_stream_learns():
     X, y = rows(), molecules().target
     model = pk.LinearModel(C=10)

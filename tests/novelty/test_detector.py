@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.novelty import detector as detector_module
-from propkernels.novelty.detector import SCORES, cross_conformal, deal_folds
+from propkernels.novelty.detector import SCORES, cross_conformal, deal_folds, ranked_by_fold
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=0, mean_nodes=10).graphs
 TRAIN, NEW = GRAPHS[:45], GRAPHS[45:]
@@ -83,7 +83,14 @@ def test_p_values_count_held_out_graphs():
     rng = np.random.default_rng(0)
     folds, held_out, values = rng.integers(3, size=20), rng.integers(5, size=20), rng.integers(5, size=(3, 4))
     reference = [(1 + sum(held_out[i] <= values[folds[i], x] for i in range(20))) / 21 for x in range(4)]
-    assert cross_conformal(values, held_out, folds).tolist() == reference
+    assert cross_conformal(values, ranked_by_fold(held_out, folds, 3)).tolist() == reference
+
+
+def test_p_values_follow_a_second_fit():
+    model = detector("size").fit(TRAIN)
+    model.predict_p(NEW)
+    again = model.fit(TRAIN[:30]).predict_p(NEW)
+    assert np.array_equal(again, detector("size").fit(TRAIN[:30]).predict_p(NEW))
 
 
 @pytest.mark.slow

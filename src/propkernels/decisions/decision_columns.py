@@ -16,6 +16,7 @@ from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
+LARGEST = 1e150  # largest absolute number of a calibration, and of a score that it takes
 
 
 def pairwise_coefficients(machine: SVC, n_graphs: int) -> tuple[Matrix, NDArray[np.float64]]:
@@ -183,6 +184,8 @@ class Calibration:
         """Raise if coefficients and intercepts do not match."""
         require(self.coefficients.ndim == 2 and self.intercepts.ndim == 1, "every class needs coefficients")
         require(self.coefficients.shape[1] == len(self.intercepts), "every class needs an intercept")
+        for numbers in (self.coefficients, self.intercepts):
+            require(bool((np.abs(numbers) <= LARGEST).all()), "numbers of a calibration are at most 1e150")
 
     @classmethod
     def learn(cls, scores: Matrix, target: NDArray[np.int64]) -> Calibration:
@@ -215,6 +218,7 @@ class Calibration:
 
     def probabilities(self, scores: Matrix) -> Matrix:
         """Return probabilities of classes, or of labels, one row per graph."""
+        scores = np.clip(scores, -LARGEST, LARGEST)  # products with coefficients stay finite
         if self.multilabel:
             return np.asarray(expit(scores * self.coefficients + self.intercepts))
         return np.asarray(softmax(scores @ self.coefficients + self.intercepts, axis=1))

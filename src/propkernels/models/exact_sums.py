@@ -146,6 +146,7 @@ def learn_rows(
     rate: Any,
     gradients: Any,
     squares: Any,
+    units: Any,
 ) -> None:
     """Learn rows one by one, by dual averaging with one step size per column.
 
@@ -159,15 +160,20 @@ def learn_rows(
     ridge : float64
         Penalty of squared coefficients.
     rate : float64
-        Step size.
+        Step size: of the intercept in units of the target, of coefficients in units of target per row length.
     gradients, squares : (columns + 1,), float64, modified
         Sums of gradients and of their squares over all rows so far; the intercept is last.
+    units : (2,), float64, modified
+        Largest absolute target and largest row length so far; of classes 1 and 1.
     """
     n_columns = len(gradients) - 1
     for row in range(len(indptr) - 1):
-        decision = weight_of(n_columns, 0.0, rate, gradients, squares)
+        if loss == SQUARED:
+            widen_units(data[indptr[row] : indptr[row + 1]], targets[row], units)
+        step = rate * units[0] / units[1]
+        decision = weight_of(n_columns, 0.0, rate * units[0], gradients, squares)
         for entry in range(indptr[row], indptr[row + 1]):
-            decision += data[entry] * weight_of(indices[entry], ridge, rate, gradients, squares)
+            decision += data[entry] * weight_of(indices[entry], ridge, step, gradients, squares)
         slope = weights[row] * loss_of(loss, decision, targets[row])[1]
         if has_intercept:
             gradients[n_columns] += slope
@@ -176,6 +182,16 @@ def learn_rows(
             part = slope * data[entry]
             gradients[indices[entry]] += part
             squares[indices[entry]] += part * part
+
+
+@compiled(cache=False)
+def widen_units(entries: Any, target: Any, units: Any) -> None:
+    """Raise the units of a stream to the target and the length of a row with these entries."""
+    length = 0.0
+    for entry in entries:
+        length += entry * entry
+    units[0] = max(units[0], abs(target))
+    units[1] = max(units[1], math.sqrt(length))
 
 
 @compiled(cache=False)

@@ -41,6 +41,7 @@ from propkernels.scale.opened import FeatureFolder
 from propkernels.selection.targets import Known
 
 Values = NDArray[np.float64]
+SMALLEST = 1e-150  # unit of targets, and of rows, that are all 0
 RATE = 1.0  # step size on a stream, in units of coefficients
 
 
@@ -129,6 +130,7 @@ class LinearModel(Documented, BaseEstimator):
     feature_names_in_: Annotated[Any, SOMETIMES]  # an array of texts, of a table with named columns
     gradients_: Annotated[NDArray[np.float64], SOMETIMES]  # of a stream
     squares_: Annotated[NDArray[np.float64], SOMETIMES]
+    units_: Annotated[NDArray[np.float64], SOMETIMES]
 
     def __init__(
         self,
@@ -222,7 +224,9 @@ class LinearModel(Documented, BaseEstimator):
         """Train on the next rows of a stream, each used once.
 
         Dual averaging with one step size per column (AdaGrad). The result depends on the order of rows, but
-        not on their partition into calls. The first call starts from scratch, also after :meth:`fit`.
+        not on their partition into calls. With ``loss="squared"``, steps are in units of the largest absolute
+        target and the longest row so far: predictions are proportional to the unit of the target. The first
+        call starts from scratch, also after :meth:`fit`.
 
         Parameters
         ----------
@@ -252,6 +256,7 @@ class LinearModel(Documented, BaseEstimator):
         if is_first:
             self.gradients_ = np.zeros((len(targets), features.shape[1] + 1))
             self.squares_ = np.zeros_like(self.gradients_)
+            self.units_ = np.full((len(targets), 2), 1.0 if self.loss in CLASSIFIES else SMALLEST)
         self._learn_stream(features, targets, weights, settings)
         self.n_iter_, self.features_ = 1, None
         return self
@@ -413,11 +418,15 @@ class LinearModel(Documented, BaseEstimator):
             )
         rows = (features.indptr, features.indices, features.data)
         how = (LOSSES[self.loss], settings.fit_intercept, 1 / settings.cost, RATE)
-        for target, gradients, squares in zip(targets, self.gradients_, self.squares_, strict=True):
-            learn_rows(*rows, target, weights, *how, gradients, squares)
-        ridge = np.full(shape[1], 1 / settings.cost)
+        if not hasattr(self, "units_"):  # a stream that an earlier version saved
+            self.units_ = np.ones((len(targets), 2))
+        sums = zip(targets, self.gradients_, self.squares_, self.units_, strict=True)
+        for target, gradients, squares, units in sums:
+            learn_rows(*rows, target, weights, *how, gradients, squares, units)
+        ridge, steps = np.full(shape[1], 1 / settings.cost), np.repeat(RATE * self.units_[:, :1], shape[1], 1)
         ridge[-1] = 0.0
-        scale = ridge + np.sqrt(self.squares_) / RATE
+        steps[:, :-1] /= self.units_[:, 1:]
+        scale = ridge + np.sqrt(self.squares_) / steps
         self._keep(-np.divide(self.gradients_, scale, out=np.zeros(shape), where=self.squares_ > 0))
 
     def _learn(
@@ -436,7 +445,7 @@ class LinearModel(Documented, BaseEstimator):
             text = f"Learning class {number + 1}" if number else "Learning"
             problem = Problem(LOSSES[self.loss], *of_all_rows(targets / unit, weights, known))
             learned.append(rows.minimize(problem, settings, text))
-        self._forget("gradients_", "squares_")  # a later stream starts from scratch
+        self._forget("gradients_", "squares_", "units_")  # a later stream starts from scratch
         self._keep(unit * np.stack([coefficients for coefficients, _ in learned]))
         self.n_iter_ = max(n_iterations for _, n_iterations in learned)
 
@@ -497,6 +506,8 @@ class LinearModel(Documented, BaseEstimator):
         sums = [getattr(self, name) for name in ("gradients_", "squares_") if hasattr(self, name)]
         fits = all(array.shape == (n_machines, self.n_features_in_ + 1) for array in sums)
         require(fits, "sums of gradients are of other columns")
+        units = getattr(self, "units_", np.ones((n_machines, 2)))
+        require(units.shape == (n_machines, 2) and bool((units >= SMALLEST).all()), "units are positive")
         finite = np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()
         require(finite, "coefficients are finite")
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer, check_positive
+from propkernels._utils.derived import derived
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES, Indices, require
 from propkernels._utils.typing import Estimator, Seed
@@ -262,7 +263,9 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
             From 1 / (judged training graphs + 1) to 1.
         """
         values = self._values(self._checked(X), True)
-        return cross_conformal(values[:-1], self.held_out_scores_, self.folds_[self.judged_])
+        # kept with the index, which every fit replaces
+        ranked = derived(self.index_, "held-out scores by fold", self._ranked)
+        return cross_conformal(values[:-1], ranked)
 
     def explain(self, X: Graphs) -> NoveltyExplanation:
         """Return the rarity of graphs as a sum over nodes and iterations, for any ``score``.
@@ -287,6 +290,9 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     def kernel_(self) -> Estimator:
         """The normalized kernel."""
         return self.index_.kernel_
+
+    def _ranked(self) -> list[Values]:
+        return ranked_by_fold(self.held_out_scores_, self.folds_[self.judged_], int(self.folds_.max()) + 1)
 
     def _checked(self, X: Any) -> GraphDatabase:
         check_is_fitted(self, "index_")
@@ -412,7 +418,18 @@ def lower_threshold(scores: Values, contamination: float | None) -> float:
     return float(low - FENCE * (high - low))
 
 
-def cross_conformal(values: Values, held_out: Values, folds: NDArray[np.int64]) -> Values:
+def ranked_by_fold(held_out: Values, folds: NDArray[np.int64], n_folds: int) -> list[Values]:
+    """Return the held-out scores of each fold, sorted.
+
+    Examples
+    --------
+    >>> ranked_by_fold(np.array([0.7, 0.1, 3.0]), np.array([0, 0, 1]), 2)
+    [array([0.1, 0.7]), array([3.])]
+    """
+    return [np.sort(held_out[folds == fold]) for fold in range(n_folds)]
+
+
+def cross_conformal(values: Values, ranked: list[Values]) -> Values:
     """P-value: share of the training graphs, and the new graph itself, with at most the new graph's score.
 
     Each training graph is compared with the new graph by scores from the graphs outside its fold.
@@ -420,18 +437,18 @@ def cross_conformal(values: Values, held_out: Values, folds: NDArray[np.int64]) 
     Parameters
     ----------
     values : ndarray, (folds, new graphs)
-    held_out : ndarray, (training graphs,)
-    folds : ndarray, (training graphs,)
+    ranked : list of ndarray
+        Sorted scores of the training graphs of each fold.
 
     Examples
     --------
-    >>> cross_conformal(np.array([[0.5], [2.5]]), np.array([0.1, 0.7, 3.0]), np.array([0, 0, 1]))
+    >>> cross_conformal(np.array([[0.5], [2.5]]), [np.array([0.1, 0.7]), np.array([3.0])])
     array([0.5])
     """
     n_stranger = np.ones(values.shape[1])
-    for fold, row in enumerate(values):
-        n_stranger += np.searchsorted(np.sort(held_out[folds == fold]), row, side="right")
-    return n_stranger / (len(held_out) + 1)
+    for row, scores in zip(values, ranked, strict=True):
+        n_stranger += np.searchsorted(scores, row, side="right")
+    return n_stranger / (sum(map(len, ranked)) + 1)
 
 
 def _signs(decisions: Values) -> NDArray[np.int64]:
