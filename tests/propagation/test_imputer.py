@@ -256,3 +256,19 @@ def test_nothing_to_fill_in_with():
             imputer.fit(graphs)
     with pytest.raises(NotFittedError):
         imputer.transform(labelled_zoo())
+
+
+@pytest.mark.parametrize("prior", ["uniform", "frequency"])
+def test_labels_that_a_graph_lacks_change_nothing_but_the_time(prior):
+    """Columns that only the prior fills are computed once; the answer is that of all columns."""
+    graphs = pk.GraphDatabase.concat([dense.partial_zoo(), one(9, [], [*"pqrstuvw", None])])
+    imputer = pk.LabelImputer(prior=prior).fit(graphs)
+    initial = initial_distributions(label_column(graphs, "node"), imputer.prior_)
+    final = run_to_convergence(graphs, imputer.scheme_, initial, imputer.tolerance, imputer.max_steps)
+    order = sorted(initial.values, key=lambda value: (-imputer.frequencies_.get(value, 0), repr(value)))
+    column = {value: i for i, value in enumerate(initial.values)}
+    reference = [
+        next(value for value in order if row[column[value]] >= row.max() - imputer.tolerance) for row in final
+    ]
+    computed = [imputer.transform(graphs[[i]]).node_labels for i in range(len(graphs))]
+    assert np.concatenate(computed).tolist() == reference

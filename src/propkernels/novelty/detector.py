@@ -21,7 +21,14 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.novelty.neighbor_scores import DensityScore, NeighborScore, OneClassScore
 from propkernels.novelty.novelty_explanation import NoveltyExplanation
-from propkernels.novelty.novelty_scores import SizeScore, Training, Values, center_and_scale, left_out
+from propkernels.novelty.novelty_scores import (
+    SizeScore,
+    Training,
+    Values,
+    are_scales,
+    center_and_scale,
+    left_out,
+)
 from propkernels.novelty.rarity import RarityScore
 from propkernels.search.index import GraphIndex
 
@@ -319,6 +326,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         require(
             self.centers_.shape == self.scales_.shape == shape and shape[0] in (1, 2), "folds need scales"
         )
+        require(are_scales(self.centers_, self.scales_), "scales are positive")
         require({"rarity", *self.used_} == set(self.scores_), "names of scores do not match")
         for name, score in self.scores_.items():
             require(type(score) is SCORES.get(name), f"{name} is a score of another kind")

@@ -19,6 +19,7 @@ from propkernels.graphs.grid_database import GridDatabase
 
 Values = NDArray[np.float64]
 MAD_OF_NORMAL = 1.4826  # standard deviation of a normal distribution per unit of median absolute deviation
+SMALLEST = 1e-150  # scale of a statistic
 
 
 class Training(NamedTuple):
@@ -98,6 +99,11 @@ def center_and_scale(values: Values) -> tuple[Values, Values]:
     return center, np.where(scale > 0, scale, 1.0)
 
 
+def are_scales(centers: Values, scales: Values) -> bool:
+    """Whether numbers can be centered and divided without overflow."""
+    return bool(np.isfinite(centers).all() and ((scales >= SMALLEST) & (scales < np.inf)).all())
+
+
 @dataclass(frozen=True)
 class SizeScore(Score):
     """Robust z-scores of the number of nodes, the number of edges and the mean degree.
@@ -115,6 +121,7 @@ class SizeScore(Score):
     def check_rows(self, n_graphs: int, n_rows: int) -> None:
         """Refuse any shape but three statistics per row."""
         require(self.centers.shape == self.scales.shape == (n_rows, 3), "every fold needs three sizes")
+        require(are_scales(self.centers, self.scales), "scales of sizes are positive")
 
     @classmethod
     def learn(cls, training: Training) -> tuple[SizeScore, Values]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -28,7 +30,7 @@ from propkernels.propagation.initial import (
     label_frequencies,
     learn_prior,
 )
-from propkernels.propagation.schemes import PropagationScheme, check_step, resolve_scheme
+from propkernels.propagation.schemes import AffineOperator, PropagationScheme, check_step, resolve_scheme
 
 
 def run_to_convergence(
@@ -75,7 +77,7 @@ def _largest_per_graph(values: NDArray[np.float64], graphs: GraphDatabase) -> ND
     return largest
 
 
-VALUES_IN_MEMORY = 2**24  # probabilities per run of graphs
+VALUES_IN_MEMORY = 2**22  # probabilities per run of graphs
 
 
 class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
@@ -159,25 +161,50 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
         database = check_graphs(X)
         width = len(self.frequencies_) + len(label_column(database, "node").values)
         runs = whole_runs(database.graph_ptr, VALUES_IN_MEMORY / width)
-        parts = [self._labels(database[a:b]) for a, b in pairwise(runs)]
+        sample = initial_distributions(label_column(database[:1], "node"), self.prior_)
+        is_affine = isinstance(self.scheme_.prepare(database[:1], sample), AffineOperator)
+        parts = [self._labels(database[a:b], is_affine) for a, b in pairwise(runs)]
         return database.with_labels(LabelColumn.concat(parts))
 
-    def _labels(self, graphs: GraphDatabase) -> LabelColumn:
+    def _labels(self, graphs: GraphDatabase, is_affine: bool) -> LabelColumn:
         """Return the observed and predicted labels of all nodes."""
         initial = initial_distributions(label_column(graphs, "node"), self.prior_)
+        initial = _columns_of(initial, self._preferred(initial.values))
+        if is_affine:  # such a step treats all columns alike
+            initial = _columns_of(initial, _distinct_columns(initial))
         final = run_to_convergence(graphs, self.scheme_, initial, self.tolerance, self.max_steps)
         final[initial.observed] = initial.to_dense()[initial.observed]
-        frequency = np.array([self.frequencies_.get(value, 0.0) for value in initial.values])
-        return LabelColumn(_most_probable(final, frequency, initial.values, self.tolerance), initial.values)
+        return LabelColumn(_most_probable(final, self.tolerance), initial.values)
+
+    def _preferred(self, values: tuple[Hashable, ...]) -> NDArray[np.int64]:
+        """Return the order of labels among equals: the most frequent first, then by repr."""
+        frequency = [self.frequencies_.get(value, 0.0) for value in values]
+        order = sorted(range(len(values)), key=lambda i: (-frequency[i], repr(values[i])))
+        return np.array(order, dtype=np.int64)
 
 
-def _most_probable(
-    distributions: NDArray[np.float64],
-    frequency: NDArray[np.float64],
-    values: tuple[Any, ...],
-    tolerance: float,
-) -> NDArray[np.int32]:
-    """Return the most probable label of each row; ties go to the most frequent, then the first by repr."""
-    order = np.array(sorted(range(len(values)), key=lambda i: (-frequency[i], repr(values[i]))), dtype=int)
+def _columns_of(initial: InitialDistributions, columns: NDArray[np.int64]) -> InitialDistributions:
+    """Return some columns of initial distributions."""
+    values = tuple(initial.values[i] for i in columns)
+    return replace(initial, table=csr_array(initial.table[:, columns]), values=values)
+
+
+def _distinct_columns(initial: InitialDistributions) -> NDArray[np.int64]:
+    """Return the first of all columns that only the prior fills, with the same weight; and all others.
+
+    Labels that no node has observed differ by their prior only: equal columns stay equal in every step, and
+    the first of them is preferred, so that a few columns stand for thousands of labels.
+    """
+    table = csc_array(initial.table[np.unique(initial.rows)])
+    n_entries = np.diff(table.indptr)
+    alike = np.flatnonzero(n_entries == 1)
+    entries = table.indptr[alike]
+    _, first = np.unique(np.stack([table.indices[entries], table.data[entries]]), axis=1, return_index=True)
+    kept = [np.flatnonzero(n_entries > 1), alike[first], np.flatnonzero(n_entries == 0)[:1]]
+    return np.sort(np.concatenate(kept))
+
+
+def _most_probable(distributions: NDArray[np.float64], tolerance: float) -> NDArray[np.int32]:
+    """Return the first column of each row whose probability is the largest, up to the tolerance."""
     best = distributions.max(axis=1, keepdims=True, initial=0.0)
-    return order[(distributions[:, order] >= best - tolerance).argmax(axis=1)].astype(np.int32)
+    return (distributions >= best - tolerance).argmax(axis=1).astype(np.int32)

@@ -117,9 +117,12 @@ class Shard:
     Attributes
     ----------
     path : Path
+    n_rows : int
+        Number of rows of its plan, above all ids.
     """
 
     path: Path
+    n_rows: int = MOST_THINGS
 
     @property
     def mapped(self) -> Mapped:
@@ -143,10 +146,16 @@ class Shard:
         """Number of graphs."""
         return len(self.arrays["ids"])
 
-    @property
-    def ids(self) -> NDArray[np.int64]:
-        """Numbers of the graphs in their plan."""
-        return self.arrays["ids"]
+    def ids(self, places: NDArray[np.int64] | slice) -> NDArray[np.int64]:
+        """Return the numbers of graphs in their plan; raise ValueError if the plan has fewer rows."""
+        found = self.arrays["ids"][places]
+        if ((found < 0) | (found >= self.n_rows)).any():
+            raise self.damaged()
+        return found
+
+    def damaged(self) -> ValueError:
+        """Return the error for invalid offsets or numbers."""
+        return ValueError(f"{self.path} is damaged: remove it and build the index again")
 
     @property
     def segment(self) -> Segment:
@@ -359,14 +368,11 @@ class ShardSearch(Search):
 
     def numbers(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers in the index of graphs of the shard, after those of earlier plans."""
-        found = self.shard.ids[places]
-        if ((found < 0) | (found >= MOST_THINGS)).any():
-            raise self.damaged()
-        return self.first + found
+        return self.first + self.shard.ids(places)
 
     def damaged(self) -> ValueError:
         """Return the error for invalid offsets or numbers."""
-        return ValueError(f"{self.shard.path} is damaged: remove it and build the index again")
+        return self.shard.damaged()
 
 
 def ahead(items: Iterable[Item], n: int) -> Iterator[Item]:

@@ -83,7 +83,7 @@ class ShardFolder:
         for group in self.groups:
             _check_group(group, self.groups[0])
         self.shards = [
-            (Shard(group.folder / receipt.name), group.first_id, receipt.counts["n_graphs"])
+            (Shard(group.folder / receipt.name, group.n_rows), group.first_id, receipt.counts["n_graphs"])
             for group in self.groups
             for receipt in group.manifest.receipts
             if receipt is not None
@@ -133,7 +133,7 @@ class ShardFolder:
 
     def places(self) -> NDArray[np.int64]:
         """Return the numbers of all graphs; rows that are not valid molecules have a number but no graph."""
-        return np.concatenate([first + shard.ids for shard, first, _ in self.shards])
+        return np.concatenate([first + shard.ids(slice(None)) for shard, first, _ in self.shards])
 
     @property
     def n_rows(self) -> int:

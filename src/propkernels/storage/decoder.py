@@ -66,6 +66,13 @@ def read_float(text: Any) -> float:
     return float(text)
 
 
+def array_number(number: Any) -> int:
+    """Return the number of an array; refuse what is not an integer."""
+    if not isinstance(number, int):
+        raise TypeError("the number of an array is not an integer")
+    return number
+
+
 class Decoder:
     """Decode the tree of an Encoder: plain values, arrays and objects of savable classes.
 
@@ -121,13 +128,13 @@ class Decoder:
 
     def _array(self, number: Any) -> NDArray[Any]:
         if number not in self._arrays:
-            self._arrays[number] = self._read_array(int(number))
+            self._arrays[number] = self._read_array(array_number(number))
         return self._arrays[number]
 
     def _unshared_array(self, number: Any) -> NDArray[Any]:
         """Return an array that no other object shares: sparse matrices sort their arrays in place."""
         shared = self._arrays.get(number)
-        return self._read_array(int(number)) if shared is None else shared.copy()
+        return self._read_array(array_number(number)) if shared is None else shared.copy()
 
     def _objects(self, content: Any) -> NDArray[Any]:
         values = self._list(content["values"])
