@@ -30,7 +30,7 @@ from fuzz.cases import SCRATCH
 from fuzz.counts import keep
 
 PAGE = resource.getpagesize()
-PATIENCE = 20.0
+PATIENCE = 60.0
 ALLOWED = (MemoryError, OSError, ValueError, RuntimeError)  # threads that cannot be started are RuntimeErrors
 
 

@@ -6,8 +6,9 @@ import os
 from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Thread
 from typing import Any
+
+from propkernels._utils.thread_pool import start_thread
 
 Task = Callable[[], Any]
 
@@ -31,7 +32,7 @@ class Helpers:
         except IndexError:
             queue = SimpleQueue()
             try:
-                Thread(target=self._work, args=(queue,), daemon=True, name="propkernels").start()
+                start_thread(self._work, queue)
             except (RuntimeError, MemoryError):
                 return False
         queue.put(task)

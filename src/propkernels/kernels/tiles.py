@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
@@ -144,7 +143,7 @@ def _each(function: Callable[[tuple[int, Tile]], None], items: list[tuple[int, T
         for item in items:
             function(item)
         return
-    pool = ThreadPoolExecutor(workers)
+    pool = ThreadPool(workers)
     try:
         for future in [pool.submit(function, item) for item in items]:
             future.result()

@@ -224,7 +224,7 @@ def resolve_executor(executor: Any, n_jobs: int | None) -> Engine:
     n_jobs : int or None
     """
     if executor is None:
-        return Engine(ThreadPoolExecutor(thread_count(n_jobs)), True)
+        return Engine(ThreadPool(thread_count(n_jobs)), True)
     if isinstance(executor, str):
         distributed = import_optional("distributed", extra="dask", purpose="clusters need")
         return DaskEngine(distributed.Client(executor), True)

@@ -122,7 +122,7 @@ class Shard:
     """
 
     path: Path
-    n_rows: int = MOST_THINGS
+    n_rows: int = int(MOST_THINGS)
 
     @property
     def mapped(self) -> Mapped:
