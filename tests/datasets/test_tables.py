@@ -65,6 +65,19 @@ def test_all_readers_agree(name, tmp_path):
     assert column(pk.from_pandas(edges, graphs=graphs, graph_target="class")[1]) == expected
 
 
+def test_every_reader_warns_of_marks_among_numbers(tmp_path):
+    pytest.importorskip("pandas")
+    path = written(tmp_path, ["0.5", "NA", "2", "", "na", "7"])
+    edges = tmp_path / "g_edges.csv"
+    edges.write_text("graph,source,target\n0,0,1\n1,0,1\n")
+    (tmp_path / "g_graphs.csv").write_text("graph,class\n0,1.5\n1,NA\n")
+    for read, said in [(open_source, "2 cells"), (pk.partition, "2 cells")]:
+        with pytest.warns(UserWarning, match=f"column 'class' of .* has {said} such as 'NA' among numbers"):
+            read(path)
+    with pytest.warns(UserWarning, match="column 'class' of the table of graphs has 1 cell 'NA'"):
+        open_source(edges)
+
+
 def pair(labels, **parts):
     n = len(labels)
     path = np.eye(n, k=1) + np.eye(n, k=-1)

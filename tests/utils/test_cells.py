@@ -1,5 +1,7 @@
 """Columns: what is missing, and what texts stand for."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -92,3 +94,18 @@ def test_kinds_of_cells():
         "string",
         "int64",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"), [(["1", "NA", "2"], "1 cell 'NA'"), (["0.5", "-", "?"], "2 cells")]
+)
+def test_marks_among_numbers_are_warned_of(cells, said):
+    with pytest.warns(UserWarning, match=f"^column 'y' has {said}.* leave these cells empty"):
+        assert read_cells(cells, "column 'y'").tolist() == cells
+
+
+@pytest.mark.parametrize("cells", [["NA", "yes"], ["NA", "NA"], ["NA", ""], ["1", "x"], ["1", ""]])
+def test_other_texts_are_not_warned_of(cells):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_cells(cells, "column 'y'")

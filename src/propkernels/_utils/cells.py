@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 EXACT = 2**53  # from here on, not all integers are floats
 LONGEST_NUMBER = 400  # characters; longer numbers are strings
 BOOLEANS = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+MARKS = frozenset(("na", "n/a", "#n/a", "<na>", "null", "none", "nil", "missing", "-", "?", "."))
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _NUMBER = re.compile(
     r"[+-]?(?:(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE
@@ -156,15 +159,51 @@ def parse_cell(cell: str, kind: str) -> Any:
     return int(text) if kind == "int64" else float(text)
 
 
-def read_cells(cells: Sequence[str]) -> NDArray[Any]:
+class CellKinds:
+    """Kinds of the cells of one column, and its usual marks for missing values, such as "NA"."""
+
+    def __init__(self) -> None:
+        self.kinds, self.marks, self.has_numbers = set[str](), Counter[str](), False
+
+    def add(self, cell: str, times: int = 1) -> None:
+        """Count a cell."""
+        text, kind = cell.strip().casefold(), kind_of_cell(cell)
+        if text in MARKS:
+            self.marks[cell] += times
+        else:
+            self.kinds.add(kind)
+            self.has_numbers |= kind in ("int64", "large", "double") and text.lstrip("+-") != "nan"
+
+    def common(self, where: str) -> str:
+        """Return the type of the column; warn of marks among numbers, which make strings of them all."""
+        kind = common_kind(self.kinds)
+        if not self.marks:
+            return kind
+        if where and self.has_numbers and kind != "string":
+            mark, number = next(iter(self.marks)), self.marks.total()
+            cells = f"1 cell {mark!r}" if number == 1 else f"{number:,} cells such as {mark!r}"
+            warnings.warn(
+                f"{where} has {cells} among numbers, so that all its values are read as text: leave these "
+                "cells empty if the values are missing",
+                stacklevel=3,
+            )
+        return "string"
+
+
+def read_cells(cells: Sequence[str], where: str = "") -> NDArray[Any]:
     """Return text cells as a typed column, see :func:`typed_column`.
+
+    ``where`` names the column in a warning of marks such as "NA" among numbers; without it, none is given.
 
     Examples
     --------
     >>> read_cells(["1", "2"]), read_cells(["NA", "", "x"]), read_cells(["0.5", ""])
     (array([1, 2]), array(['NA', None, 'x'], dtype=object), array([0.5, nan]))
     """
-    kind = common_kind(map(kind_of_cell, set(cells)))
+    kinds = CellKinds()
+    for cell, times in Counter(cells).items():
+        kinds.add(cell, times)
+    kind = kinds.common(where)
     gaps = np.array([not cell.strip() for cell in cells], dtype=bool)
     present = [parse_cell(cell, kind) for cell in cells if cell.strip()]
     return _filled(present, gaps, kind)

@@ -192,7 +192,7 @@ def _read_table(path: Path, how: Reading) -> Dataset:
     texts = [cell.strip() or None for cell in table[smiles]]
     graphs = _rows_of_smiles(texts, path, how)
     kept = list(range(len(texts))) if graphs.ids is None else graphs.ids.astype(np.int64).tolist()
-    target = None if column is None else read_cells(table[column])[kept]
+    target = None if column is None else read_cells(table[column], f"column {column!r} of {path}")[kept]
     extras = {"smiles": [texts[i] for i in kept]}
     return Dataset(path.stem, graphs, _checked_target(target, len(graphs), path, how), (), extras)
 
@@ -245,7 +245,7 @@ def _read_edges(paths: list[Path], how: Reading) -> Dataset:
         if "graphs" not in tables
         else find_column(list(tables["graphs"]), how.target_column, TARGET_NAMES, paths[-1])
     )
-    frames, columns = _frames(tables)
+    frames, columns = _frames(tables, target)
     found: Any = from_pandas(**frames, **columns, graph_target=target, errors=how.errors)
     graphs, values = (found, None) if target is None else found
     name = paths[0].stem.removesuffix("edges").rstrip("_-") or paths[0].parent.name
@@ -256,10 +256,10 @@ Cells = dict[str, list[str]]
 KEYS = {"graph": ("graph",), "node": ("node", "source", "target")}  # columns that share a type
 
 
-def _frames(tables: dict[str, Cells]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _frames(tables: dict[str, Cells], target: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return tables and column arguments for :func:`from_pandas`."""
     pd = import_optional("pandas", extra="pandas", purpose="tables need")
-    read = {kind: _typed(table, kind) for kind, table in tables.items()}
+    read = {kind: _typed(table, kind, target) for kind, table in tables.items()}
     for names in KEYS.values():
         places = [(kind, name) for kind in read for name in names if name in read[kind]]
         places = [place for place in places if place != ("graphs", "target")]
@@ -270,13 +270,16 @@ def _frames(tables: dict[str, Cells]) -> tuple[dict[str, Any], dict[str, Any]]:
     return {kind: pd.DataFrame(columns) for kind, columns in read.items()}, _columns_of(read)
 
 
-def _typed(table: Cells, kind: str) -> dict[str, Any]:
+def _typed(table: Cells, kind: str, target: str | None) -> dict[str, Any]:
     """Return columns with their texts converted to labels, numbers or other values."""
-    has_labels = kind != "graphs"
-    return {
-        name: (read_labels if has_labels and name == "label" else read_cells)(cells)
-        for name, cells in table.items()
-    }
+    keys = ("graph", "node", "source", "target")  # of rows; read again together with those of other tables
+    columns = {}
+    for name, cells in table.items():
+        is_used = name == target if kind == "graphs" else name not in keys
+        where = f"column {name!r} of the table of {kind}" if is_used else ""
+        is_label = kind != "graphs" and name == "label"
+        columns[name] = read_labels(cells) if is_label else read_cells(cells, where)
+    return columns
 
 
 def _columns_of(tables: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from propkernels._utils.parallel import one_blas_thread, thread_count, whole_runs
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.stored import Offsets
+from propkernels._utils.thread_pool import ThreadPool
 
 NODES_IN_TILE = 384
 SAVE_EVERY = 30.0  # seconds between checkpoints

@@ -96,20 +96,36 @@ def _core(mol: Any) -> Any:
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     around = [[other.GetIdx() for other in atom.GetNeighbors()] for atom in mol.GetAtoms()]
     inside = _without_ends(around)
-    core = chem.RWMol(mol)
-    core.BeginBatchEdit()
+    is_kept, closed = inside.copy(), set[int]()
     for i in np.flatnonzero(~inside).tolist():
-        kept = [core.GetAtomWithIdx(j) for j in around[i] if inside[j]]
-        bonds = [core.GetBondBetweenAtoms(i, atom.GetIdx()).GetBondType() for atom in kept]
-        if chem.BondType.DOUBLE in bonds:
-            continue
-        for atom in kept:
-            _close(chem, atom)
-        core.RemoveAtom(i)
-    core.CommitBatchEdit()
-    core.UpdatePropertyCache(strict=False)
-    chem.FastFindRings(core)
-    return core
+        bonds = [(j, mol.GetBondBetweenAtoms(i, j).GetBondType()) for j in around[i] if inside[j]]
+        if any(kind == chem.BondType.DOUBLE for _, kind in bonds):
+            is_kept[i] = True
+        else:
+            closed.update(j for j, _ in bonds)
+    return _part(chem, mol, np.flatnonzero(is_kept).tolist(), closed)
+
+
+def _part(chem: Any, mol: Any, kept: list[int], closed: set[int]) -> Any:
+    """Return some atoms of a molecule and the bonds between them; ``closed`` atoms have lost a neighbor.
+
+    The atoms are copied, since RDKit takes quadratic time to remove the others.
+    """
+    part, places = chem.RWMol(), dict[int, int]()
+    for i in kept:
+        atom = mol.GetAtomWithIdx(i)
+        places[i] = part.AddAtom(atom)
+        if i in closed:
+            _close(chem, part.GetAtomWithIdx(places[i]))
+        for bond in atom.GetBonds():
+            other = bond.GetOtherAtomIdx(i)
+            if other in places:
+                part.AddBond(places[other], places[i], bond.GetBondType())
+                between = part.GetBondBetweenAtoms(places[other], places[i])
+                between.SetIsAromatic(bond.GetIsAromatic())
+    part.UpdatePropertyCache(strict=False)
+    chem.FastFindRings(part)
+    return part
 
 
 def _without_ends(around: list[list[int]]) -> NDArray[np.bool_]:

@@ -26,6 +26,7 @@ from propkernels._utils.checks import check_integer, check_positive, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.parallel import thread_count
 from propkernels._utils.safe_files import discard_unfinished
+from propkernels._utils.thread_pool import ThreadPool
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propkernels._utils.cells import common_kind, kind_of_cell, parse_cell
+from propkernels._utils.cells import CellKinds, parse_cell
 from propkernels.datasets.tables import (
     BOM,
     SMILES_NAMES,
@@ -39,13 +39,14 @@ class Layout(NamedTuple):
     target: int | None
     header: bytes
     n_columns: int = 1
+    target_name: str | None = None
 
 
 def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
     """Cut a file into pieces, reading it line by line."""
     layout = _layout(path, reading)
     pieces: list[Piece] = []
-    kinds: set[str] = set()
+    kinds = CellKinds()
     start, first, row, nodes, digest = len(layout.header), 0, 0, 0, hashlib.sha256(layout.header)
     end = start
     for place, record in iter_records(path, len(layout.header), layout.separator is not None):
@@ -60,12 +61,13 @@ def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
             start, first, nodes, digest = place, row, 0, hashlib.sha256(layout.header)
         digest.update(record)
         if cells[1] is not None:
-            kinds.add(kind_of_cell(cells[1]))
+            kinds.add(cells[1])
         row, nodes, end = row + 1, nodes + atoms, place + len(record)
     if row == 0:
         raise ValueError(f"{path} has no molecules")
     pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
-    return Survey(tuple(pieces), None if layout.target is None else common_kind(kinds))
+    kind = None if layout.target is None else kinds.common(f"column {layout.target_name!r} of {path}")
+    return Survey(tuple(pieces), kind)
 
 
 def _layout(path: Path, reading: Reading) -> Layout:
@@ -84,7 +86,7 @@ def _layout(path: Path, reading: Reading) -> Layout:
         )
     target = find_column(names, reading.target_column, TARGET_NAMES, path)
     place = None if target is None else names.index(target)
-    return Layout(separator, names.index(smiles), place, header, len(names))
+    return Layout(separator, names.index(smiles), place, header, len(names), target)
 
 
 def _cells(record: bytes, layout: Layout, path: Path) -> tuple[str, str | None] | None:
