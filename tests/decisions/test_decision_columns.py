@@ -67,7 +67,7 @@ def test_calibration_is_logistic_regression(n_classes):
 @pytest.mark.parametrize("multilabel", [False, True])
 def test_extreme_scores_and_coefficients_give_probabilities(multilabel):
     calibration = Calibration(np.array([[1e150, -1e150]]), np.array([1e150, -1e150]), multilabel)
-    calibration.check_parts()
+    calibration._check_parts()
     with np.errstate(all="raise", under="ignore"):
         found = calibration.probabilities(np.array([[1.7e308], [-1.7e308], [0.0]]))
     assert ((found >= 0) & (found <= 1)).all()
@@ -76,6 +76,6 @@ def test_extreme_scores_and_coefficients_give_probabilities(multilabel):
 @pytest.mark.parametrize("number", [np.nan, np.inf, 1e300])
 def test_calibrations_that_could_overflow_are_refused(number):
     with pytest.raises(ValueError, match="at most 1e150"):
-        Calibration(np.array([[0.0, number]]), np.zeros(2)).check_parts()
+        Calibration(np.array([[0.0, number]]), np.zeros(2))._check_parts()
     with pytest.raises(ValueError, match="at most 1e150"):
-        Calibration(np.zeros((1, 2)), np.array([number, 0.0])).check_parts()
+        Calibration(np.zeros((1, 2)), np.array([number, 0.0]))._check_parts()
