@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Hashable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
