@@ -57,6 +57,7 @@ from .molecules import MoleculesToGraphs as MoleculesToGraphs
 from .nodes import CoincidingWalkKernel as CoincidingWalkKernel
 from .nodes import NodeClassifier as NodeClassifier
 from .nodes import NodeFeatures as NodeFeatures
+from .nodes import NodeIndex as NodeIndex
 from .nodes import NodeRegressor as NodeRegressor
 from .novelty import NoveltyDetector as NoveltyDetector
 from .propagation import AbsorbingWalk as AbsorbingWalk

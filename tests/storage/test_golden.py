@@ -20,6 +20,7 @@ NEWER = {
     "CoincidingWalkKernel": "0.2",
     "NodeClassifier": "0.2",
     "NodeFeatures": "0.2",
+    "NodeIndex": "0.2",
     "NodeRegressor": "0.2",
     "LabelHistogramFeatures": "0.2",
     "LinearModel": "0.2",

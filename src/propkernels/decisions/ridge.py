@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve
 from scipy.linalg.lapack import get_lapack_funcs
+from scipy.sparse import issparse
 
 from propkernels.decisions.support_vectors import (
     ColumnMaker,
@@ -68,6 +69,60 @@ class RidgeRegression:
         of_target, of_ones = solved[:, :-1], solved[:, -1]
         intercepts = of_target.sum(axis=0) / of_ones.sum()
         return Machine(of_target - np.outer(of_ones, intercepts), intercepts)
+
+
+@dataclass(frozen=True)
+class FeatureRegression:
+    """Least squares on features, with a penalty on the weights and free intercepts.
+
+    Attributes
+    ----------
+    epsilon : float, default=0.0
+        Epsilon of the support vector regression that it replaces; not used.
+    """
+
+    epsilon: float = 0.0
+    uses_features = True
+    pairwise = False
+
+    def fit(self, known: Any, target: NDArray[Any], cost: float, weights: Weights = None) -> Machine:
+        """Return the machine that minimizes ``C' sum_i c_i (y_i - x_i w - b)^2 + |w|^2``."""
+        return _least_squares(known, target.reshape(len(target), -1), cost, weights)
+
+
+@dataclass(frozen=True)
+class FeatureClassification:
+    """Least squares on features for columns of 1 and -1, one class against the rest."""
+
+    uses_features = True
+    pairwise = False
+
+    def fit(self, known: Any, target: NDArray[Any], cost: float, weights: Weights = None) -> Machine:
+        """Return the machine of :class:`FeatureRegression` for all classes, or for the second of two."""
+        classes = np.unique(target)
+        positive = classes[1 if len(classes) == 2 else 0 :]
+        return _least_squares(known, np.where(target[:, None] == positive, 1.0, -1.0), cost, weights)
+
+
+def _least_squares(known: Any, columns: Matrix, cost: float, weights: Weights) -> Machine:
+    """Solve the normal equations of centered features."""
+    shares = np.ones(len(columns)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = shares.sum()
+    shares = shares / total
+    middle, level = np.asarray(shares @ known).ravel(), shares @ columns
+    gram = _weighted_products(known, shares) - np.outer(middle, middle)
+    sides = np.asarray(known.T @ (shares[:, None] * columns)) - np.outer(middle, level)
+    gram.flat[:: len(gram) + 1] += 1 / (PER_COST * cost * total)
+    solved = np.asarray(solve(gram, sides, assume_a="pos", overwrite_a=True))
+    return Machine(solved, level - middle @ solved)
+
+
+def _weighted_products(rows: Any, shares: NDArray[np.float64]) -> Matrix:
+    """Return ``X^T diag(shares) X`` as a dense matrix, for dense or sparse rows."""
+    if issparse(rows):
+        scaled = rows.multiply(shares[:, None])
+        return np.asarray((rows.T @ scaled).toarray(), dtype=np.float64)
+    return np.asarray(rows.T @ (shares[:, None] * rows))
 
 
 @dataclass(frozen=True)

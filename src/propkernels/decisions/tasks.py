@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from propkernels.decisions.decision_columns import DecisionLayout
 from propkernels.decisions.gaussian_process import ProcessClassification, ProcessRegression
 from propkernels.decisions.linear_machines import LinearClassification, LinearRegression
+from propkernels.decisions.ridge import FeatureClassification, FeatureRegression
 from propkernels.decisions.scoring import FoldClassifier, FoldRegressor, Scorer, column_mean
 from propkernels.decisions.support_vectors import (
     ColumnMaker,
@@ -98,6 +99,7 @@ class Classification:
             "kernel": SupportVectorClassification,
             "linear": LinearClassification,
             "gp": ProcessClassification,
+            "least_squares": FeatureClassification,
         }
         return [(None, kinds[solver]())]
 
@@ -177,8 +179,12 @@ class Regression:
         """Return one maker per epsilon; a Gaussian process has no epsilon."""
         if solver == "gp":
             return [(None, ProcessRegression())]
-        kind: Any = SupportVectorRegression if solver == "kernel" else LinearRegression
-        return [(epsilon, kind(epsilon)) for epsilon in epsilons]
+        kinds: dict[str, Any] = {
+            "kernel": SupportVectorRegression,
+            "linear": LinearRegression,
+            "least_squares": FeatureRegression,
+        }
+        return [(epsilon, kinds[solver](epsilon)) for epsilon in epsilons]
 
     def is_constant(self, target: NDArray[np.float64]) -> bool:
         """Return whether all values are equal."""

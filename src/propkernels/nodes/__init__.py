@@ -2,7 +2,16 @@
 
 from propkernels.nodes.classifier import NodeClassifier
 from propkernels.nodes.coinciding_walks import CoincidingWalkKernel
+from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.features import NodeFeatures
+from propkernels.nodes.index import NodeIndex
 from propkernels.nodes.regressor import NodeRegressor
 
-__all__ = ["CoincidingWalkKernel", "NodeClassifier", "NodeFeatures", "NodeRegressor"]
+__all__ = [
+    "CoincidingWalkKernel",
+    "NodeClassifier",
+    "NodeExplanation",
+    "NodeFeatures",
+    "NodeIndex",
+    "NodeRegressor",
+]

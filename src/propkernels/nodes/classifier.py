@@ -18,10 +18,14 @@ from propkernels.decisions.decision_columns import Calibration, DecisionLayout
 from propkernels.decisions.scoring import resolve_scorer
 from propkernels.decisions.support_vectors import stopping_allowed
 from propkernels.decisions.tasks import Classification, Columns
+from propkernels.explain.comparisons import compare_classes
+from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.explain.questions import ask_class, ask_label
 from propkernels.graphs.accepted import OneGraph
 from propkernels.models.model import check_weights
 from propkernels.nodes.choosing import COSTS, Choice
-from propkernels.nodes.known import KnownNodes
+from propkernels.nodes.explanation import NodeExplanation
+from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.model import NodeModel
 from propkernels.selection.folds import draw_seeds
 from propkernels.selection.targets import check_labels, check_target
@@ -159,7 +163,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         folds, fitted = self._folds(target, known.nodes, validation, graphs.n_nodes, seeds.inner)
         spread = _spread(target, len(classes))
         with stopping_allowed(), one_blas_thread():
-            maker = task.makers("linear", [0.0])[0][1]
+            maker = task.makers("least_squares", [0.0])[0][1]
             learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, task, maker, seeds)
         layout = DecisionLayout(len(classes), maker.pairwise, several)
         self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
@@ -234,6 +238,73 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         if self.calibration_ is None:
             raise ValueError("probabilities need held-out nodes: label at least two nodes of each class")
         return self.calibration_.probabilities(scores)
+
+    def explain(self, nodes: ArrayLike, classes: object = None) -> NodeExplanation:
+        """Return what neighbors, columns and steps add to the decisions about nodes of the training graph.
+
+        Contributions add up to the decision: exactly for linear views, and up to 1e-12 for radial ones.
+
+        Parameters
+        ----------
+        nodes : int, mask or sequence of int
+        classes : pair, or one class, optional
+            The class favored by positive contributions, and the one it is compared with; a single class is
+            compared with the mean of the others. Default for two classes: the second with the first; for
+            more: the predicted class of each node with the mean of the others. With several labels, the
+            number of one label.
+
+        Returns
+        -------
+        NodeExplanation
+        """
+        check_is_fitted(self, "members_")
+        chosen = node_numbers(np.atleast_1d(nodes), self.graph_.n_nodes, "nodes")
+        names = [str(name) for name in self.classes_]
+        if classes is None and len(self.classes_) > 2 and not self.layout_.multilabel:
+            predicted = self.layout_.predictions(self.decisions_[chosen])
+            weights = np.array([self._comparison(self.classes_[k])[0] for k in predicted])
+            return self._explain(chosen, weights, names, self.classes_[predicted])
+        weights, first, other = self._comparison(classes)
+        return self._explain(chosen, np.tile(weights, (len(chosen), 1)), names, first, other)
+
+    def _comparison(self, classes: Any) -> tuple[Matrix, Any, Any]:
+        """Return the weights of the decisions in a comparison of classes, and the classes compared."""
+        names = self.classes_.tolist()
+        if self.layout_.multilabel:
+            if classes not in names:
+                raise ValueError(f"classes must be a label from 0 to {names[-1]}, got {classes!r}")
+            return np.eye(len(names))[classes], classes, None
+        weights, first, other = compare_classes(names, classes)
+        return self.layout_.of_pairs(np.asarray(weights)), first, other
+
+    def counterfactuals(
+        self, node: int, max_edits: int = 1, n: int = 10, *, target: object = None, n_added: int = 30
+    ) -> Counterfactuals:
+        """Return the smallest changes of edges around a node that change its class.
+
+        Edges at the node and between its neighbors are removed, and edges to nodes two steps away are added.
+        The model decides about every edited graph.
+
+        Parameters
+        ----------
+        node : int
+        max_edits : int, default=1
+            Largest number of edits, at most 3; pairs extend the single edits that come closest.
+        n : int, default=10
+            Number of results.
+        target : class, optional
+            The wanted class; by default any other. With several labels, the number of the label to change.
+        n_added : int, default=30
+            Number of new edges to try.
+        """
+        check_is_fitted(self, "members_")
+        (chosen,) = node_numbers(np.atleast_1d(node), self.graph_.n_nodes, "node")
+        before = self.decisions_[[chosen]]
+        if self.layout_.multilabel:
+            question = ask_label(self.layout_, target, before)
+        else:
+            question = ask_class(self.layout_, self.classes_, target, before)
+        return self._counterfactuals(int(chosen), question, max_edits, n, n_added)
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on the nodes of a graph whose class is known; X None: the training graph."""

@@ -20,7 +20,7 @@ Matrix = NDArray[np.float64]
 MOST_NODE_LABELS = 1000  # node labels with a column each; rarer ones have none
 MOST_NUMBERS = 2**25  # nodes times columns; more attributes are reduced to ``N_COMPONENTS`` columns
 N_COMPONENTS = 256
-N_CODES = 2**14  # hashed columns of codes
+N_CODES = 2**11  # hashed columns of codes
 CODE_STEPS, CODE_HASHES, CODE_WIDTH = 2, 4, 0.2
 SPARSE_BELOW = 0.5  # share of entries other than 0 below which nonnegative attributes are counts of words
 

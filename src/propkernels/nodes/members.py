@@ -175,8 +175,8 @@ class ViewMap:
             self.landmarks = scaled[np.sort(chosen)]
             self.back: Matrix | None = _whitened(radial(self.landmarks, self.landmarks, self.gamma))
         else:
-            narrow = not issparse(scaled) and scaled.shape[0] < scaled.shape[1]
-            self.back = scaled.T @ _whitened(scaled @ scaled.T) if narrow else None
+            narrow = scaled.shape[0] < scaled.shape[1]
+            self.back = np.asarray(scaled.T @ _whitened(_dense(scaled @ scaled.T))) if narrow else None
         self.known = self._mapped(scaled)
 
     def rows(self, parts: list[Any]) -> Any:
@@ -201,6 +201,10 @@ class ViewMap:
 
 
 GAMMA = 1.0  # of radial views, for features with the mean square norm 1
+
+
+def _dense(matrix: Any) -> Matrix:
+    return np.asarray(matrix.toarray() if issparse(matrix) else matrix)
 
 
 def _whitened(gram: Matrix) -> Matrix:

@@ -12,19 +12,26 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.checks import GraphInput, check_choice
+from propkernels._utils.checks import GraphInput, check_choice, check_integer
 from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels.convert.check import check_graph
+from propkernels.counting.entries import Vocabulary
 from propkernels.decisions.support_vectors import stopping_allowed
 from propkernels.decisions.tasks import Task
+from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.choosing import Choice, Labelled, choose, fit_members
+from propkernels.nodes.contributions import Known, Tallies
+from propkernels.nodes.edge_edits import find_edge_edits
+from propkernels.nodes.explanation import NodeExplanation, column_names
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.members import NodeMember
 from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
 from propkernels.nodes.views import Sheet, default_views
+from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
 from propkernels.selection.candidates import check_costs
 from propkernels.selection.folds import Folds, Seeds, choosing_folds
@@ -66,6 +73,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     nodes_: Annotated[NDArray[np.int64], ANY_NUMBER]
     targets_: NDArray[np.float64]
     decisions_: NDArray[np.float64]
+    surroundings_: Vocabulary
     views_: list[str]
     score_: Annotated[float, SOMETIMES]
     views: Any
@@ -119,6 +127,10 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         self.inputs_, self.members_, self.blind_members_ = learned.inputs, learned.members, learned.blind
         self.graph_, self.nodes_, self.targets_ = graphs, nodes, spread
         self.decisions_ = learned.decisions
+        assert learned.inputs.coder is not None
+        streams = learned.inputs.coder.codes(graphs, self.n_jobs)
+        codes = [np.unique(row) for block in streams for _, _, row in block.streams()]
+        self.surroundings_ = Vocabulary(learned.inputs.coder, codes)
         self.views_ = [str(arm.view) for arm in learned.choice.arms]
 
     def _folds(
@@ -145,6 +157,62 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
                 return mean_decisions(self.blind_members_, sheet, None)
             known = KnownNodes.of(y, nodes, graphs.n_nodes)
             return mean_decisions(self.members_, sheet, self._hops(sheet, known))
+
+    def _own_decisions(self, graphs: GraphDatabase, node: int) -> Matrix:
+        """Return the decisions about a node of the training graph after its edges have been changed."""
+        with stopping_allowed(), one_blas_thread():
+            sheet = Sheet(graphs, self.inputs_, self.n_jobs)
+            known = self._known(sheet)
+            return mean_decisions(self.members_, sheet, None if known is None else known.hops)[[node]]
+
+    def _known(self, sheet: Sheet) -> Known | None:
+        """Return the known targets of the training graph, propagated, if members see them."""
+        steps = [b.last for m in self.members_ for b in m.blocks if b.source == "targets"]
+        if not steps:
+            return None
+        returns = return_chances_of(sheet.walks, self.nodes_, max(steps))
+        return Known(
+            self.nodes_, self.targets_, target_hops(sheet.walks, self.targets_, self.nodes_, returns)
+        )
+
+    def _explain(
+        self, nodes: Any, weights: Matrix, names: list[str], speaks_for: Any = None, against: Any = None
+    ) -> NodeExplanation:
+        """Return contributions to weighted sums of decisions, one row of weights per node."""
+        check_is_fitted(self, "members_")
+        chosen = node_numbers(np.atleast_1d(nodes), self.graph_.n_nodes, "nodes")
+        with stopping_allowed(), one_blas_thread():
+            sheet = Sheet(self.graph_, self.inputs_, self.n_jobs)
+            tallies = Tallies(sheet, self._known(sheet))
+            found = [tallies.of(int(v), self.members_, w) for v, w in zip(chosen, weights, strict=True)]
+        decisions = np.einsum("ij,ij->i", self.decisions_[chosen], weights)
+        columns = column_names(self.inputs_, names)
+        return NodeExplanation(chosen, found, decisions, self.graph_, columns, speaks_for, against)
+
+    def _counterfactuals(
+        self, node: int, question: Any, max_edits: int, n: int, n_added: int
+    ) -> Counterfactuals:
+        """Return edits of edges around a node that answer a question."""
+        most, number = check_integer(max_edits, "max_edits", 1, 3), check_integer(n, "n", 1)
+        added = check_integer(n_added, "n_added", 0)
+        decide = self._own_decisions
+        return find_edge_edits(self.graph_, node, decide, question, most, number, added)
+
+    def applicability(self, X: OneGraph | None = None) -> Applicability:
+        """Return which surroundings of nodes did not occur in the training graph, per radius and node.
+
+        Parameters
+        ----------
+        X : graph, optional
+            By default the training graph, whose surroundings all occurred.
+
+        Returns
+        -------
+        Applicability
+        """
+        check_is_fitted(self, "members_")
+        graphs = self.graph_ if X is None else check_graph(X)
+        return applicability_of([self.surroundings_], graphs, self.n_jobs)
 
     def _hops(self, sheet: Sheet, known: KnownNodes) -> TargetHops | None:
         """Return the propagated targets of partly known nodes, if members see them."""

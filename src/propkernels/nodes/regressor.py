@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,17 +11,21 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from propkernels._utils.checks import check_integer
 from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
 from propkernels.convert.check import check_graph
 from propkernels.decisions.scoring import resolve_scorer
 from propkernels.decisions.support_vectors import stopping_allowed
 from propkernels.decisions.tasks import Columns, Regression
+from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.explain.questions import ask_number
 from propkernels.graphs.accepted import OneGraph
 from propkernels.models.model import check_weights
 from propkernels.nodes.choosing import COSTS
 from propkernels.nodes.classifier import score_of
-from propkernels.nodes.known import KnownNodes
+from propkernels.nodes.explanation import NodeExplanation
+from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.model import NodeModel
 from propkernels.selection.folds import draw_seeds
 from propkernels.selection.targets import check_numbers, check_several
@@ -140,7 +145,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
         seeds = draw_seeds(self.random_state, 1)[0]
         folds, fitted = self._folds(target, known.nodes, validation, graphs.n_nodes, seeds.inner)
         with stopping_allowed(), one_blas_thread():
-            maker = task.makers("linear", [0.0])[0][1]
+            maker = task.makers("least_squares", [0.0])[0][1]
             learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, task, maker, seeds)
         self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
         self.middle_, self.unit_ = np.atleast_1d(middle), np.atleast_1d(unit)
@@ -174,6 +179,40 @@ class NodeRegressor(RegressorMixin, NodeModel):
         check_is_fitted(self, "members_")
         values = self._decisions(X, y, nodes) * self.unit_ + self.middle_
         return values if self.n_columns_ else values[:, 0]
+
+    def explain(self, nodes: ArrayLike, column: int = 0) -> NodeExplanation:
+        """Return what neighbors, columns and steps add to the predictions of nodes of the training graph.
+
+        Contributions are in units of the target; the intercept holds its mean.
+
+        Parameters
+        ----------
+        nodes : int, mask or sequence of int
+        column : int, default=0
+            Column of a target with several columns.
+        """
+        check_is_fitted(self, "members_")
+        chosen = node_numbers(np.atleast_1d(nodes), self.graph_.n_nodes, "nodes")
+        width = len(self.unit_)
+        number = check_integer(column, "column", 0, width - 1)
+        weights = np.tile(np.eye(width)[number] * self.unit_[number], (len(chosen), 1))
+        found = self._explain(chosen, weights, [str(i) for i in range(width)])
+        for tally in found.tallies:
+            tally.intercept += float(self.middle_[number])
+        return replace(found, decisions=found.decisions + self.middle_[number])
+
+    def counterfactuals(
+        self, node: int, max_edits: int = 1, n: int = 10, *, target: float | None = None, n_added: int = 30
+    ) -> Counterfactuals:
+        """Return the changes of edges around a node that change its number most, or bring it to a target.
+
+        See :meth:`NodeClassifier.counterfactuals` for the parameters; ``target`` is a number in standardized
+        units of ``decisions_``.
+        """
+        check_is_fitted(self, "members_")
+        (chosen,) = node_numbers(np.atleast_1d(node), self.graph_.n_nodes, "node")
+        question = ask_number(0, target, self.decisions_[[chosen]])
+        return self._counterfactuals(int(chosen), question, max_edits, n, n_added)
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2 on the nodes of a graph whose number is known; X None: the training graph."""

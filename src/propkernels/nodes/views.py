@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import index_dtype
+from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationCoder
@@ -97,6 +98,7 @@ class Sheet:
         self.walks = Walks(graphs, inputs.direction, n_jobs)
         self._columns: dict[str, Any] = {} if structure is None else {"structure": structure}
         self._codes: csr_array | None = None
+        self._code_table: tuple[Indices, Indices] | None = None
         self._norms: dict[tuple[str, str, int], Matrix] = {}
 
     def columns(self, source: str) -> Any:
@@ -111,9 +113,35 @@ class Sheet:
     def codes(self) -> csr_array:
         """Hashed codes of all nodes, one entry per node and stream."""
         if self._codes is None:
-            assert self.inputs.coder is not None
-            self._codes = hashed_codes(self.graphs, self.inputs.coder, self.inputs.n_codes, self.walks.n_jobs)
+            self._codes = hashed_codes(self.graphs, *self._coding)
         return self._codes
+
+    @property
+    def full_attributes(self) -> Any:
+        """Attributes of all nodes before the projection on directions."""
+        if "full" not in self._columns:
+            assert self.inputs.attributes is not None
+            self._columns["full"] = self.inputs.attributes.full_columns(self.graphs)
+        return self._columns["full"]
+
+    def code_columns(self, node: int) -> Iterator[tuple[int, Indices]]:
+        """Yield, per step, the hashed columns of a node's codes; each entry is ``code_value``."""
+        if self._code_table is None:
+            self._code_table = code_table(self.graphs, *self._coding)
+        table, iterations = self._code_table
+        for t in np.unique(iterations):
+            yield int(t), table[node, iterations == t]
+
+    @property
+    def code_value(self) -> float:
+        """Entry of each code in its column."""
+        assert self._code_table is not None
+        return float(1 / np.sqrt(self._code_table[0].shape[1]))
+
+    @property
+    def _coding(self) -> tuple[PropagationCoder, int, int | None]:
+        assert self.inputs.coder is not None
+        return self.inputs.coder, self.inputs.n_codes, self.walks.n_jobs
 
     def at(self, nodes: Indices, blocks: Sequence[Block]) -> Rows:
         """Propagate the columns of all blocks once, and keep their rows at some nodes."""
@@ -189,25 +217,31 @@ def unit_scale(norms: Matrix) -> Matrix:
 def hashed_codes(
     graphs: GraphDatabase, coder: PropagationCoder, n_codes: int, n_jobs: int | None
 ) -> csr_array:
-    """Return codes of surroundings as sparse columns: one entry per node and stream, of equal norm.
-
-    The code of a stream is hashed to a column together with the number of the stream.
-    """
-    from propkernels._utils.randomness import mix
-
-    columns = [
-        (mix(np.uint64(number), codes.view(np.uint64)) % np.uint64(n_codes)).astype(np.int64)
-        for streams in coder.codes(graphs, n_jobs)
-        for number, codes in enumerate(streams.by_stream())
-    ]
-    table = np.stack(columns, axis=1)
-    n, width = table.shape
+    """Return codes of surroundings as sparse columns: one entry per node and stream, of equal norm."""
+    n, width = (table := code_table(graphs, coder, n_codes, n_jobs)[0]).shape
     values = np.full(n * width, 1 / np.sqrt(width))
     index = index_dtype(n * width, n_codes)
     ptr = (np.arange(n + 1) * width).astype(index)
     matrix = csr_array((values, table.ravel().astype(index), ptr), shape=(n, n_codes))
     matrix.sum_duplicates()
     return matrix
+
+
+def code_table(
+    graphs: GraphDatabase, coder: PropagationCoder, n_codes: int, n_jobs: int | None
+) -> tuple[Indices, Indices]:
+    """Return the hashed column of each node and stream, (N, streams), and the step of each stream.
+
+    A code is hashed together with the number of its stream.
+    """
+    columns: list[Indices] = []
+    iterations: list[int] = []
+    for streams in coder.codes(graphs, n_jobs):
+        for t, _, codes in streams.streams():
+            mixed = mix(np.uint64(len(columns)), codes.view(np.uint64))
+            columns.append((mixed % np.uint64(n_codes)).astype(np.int64))
+            iterations.append(t)
+    return np.stack(columns, axis=1), np.array(iterations)
 
 
 def default_views(inputs: NodeInputs, n_nodes: int, label_steps: int, with_targets: bool) -> list[View]:

@@ -103,6 +103,7 @@ _BY_MODULE = {
     "propkernels.nodes.classifier": ("NodeClassifier",),
     "propkernels.nodes.coinciding_walks": ("CoincidingWalkKernel",),
     "propkernels.nodes.features": ("NodeFeatures",),
+    "propkernels.nodes.index": ("NodeIndex",),
     "propkernels.nodes.inputs": ("AttributeInputs", "NodeInputs", "StructureInputs"),
     "propkernels.nodes.members": ("LinearMember", "RadialMember", "Scaling"),
     "propkernels.nodes.regressor": ("NodeRegressor",),

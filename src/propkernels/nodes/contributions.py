@@ -1,0 +1,214 @@
+"""Contributions to decisions about nodes: what each neighbor, column and step adds, exactly.
+
+A decision is linear in propagated columns: with the row ``p_t = e_v T^t`` of walks from node v, the value of
+column j at node u adds ``p_t[u] C[u, j] W_t[j]``. A radial member is made linear for one node at a time:
+along the straight path from features of 0 to the node's, its change is the integral of the gradient
+(integrated gradients [1]_), which gives each feature one weight; weights times features add up to the change.
+
+References
+----------
+.. [1] M. Sundararajan, A. Taly and Q. Yan (2017). Axiomatic attribution for deep networks. International
+   Conference on Machine Learning, 3319-3328.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from propkernels.nodes.members import LinearMember, NodeMember, RadialMember
+from propkernels.nodes.spreading import RARE, TargetHops
+from propkernels.nodes.views import Block, Sheet, unit_scale
+from propkernels.propagation.schemes import AffineOperator
+
+Matrix = NDArray[np.float64]
+Indices = NDArray[np.int64]
+POINTS = 16  # of Gauss-Legendre quadrature per piece of the path
+MOST_PIECES = 256
+CLOSE = 1e-12  # of the change along a path, relative to its size
+
+
+@dataclass
+class Tally:
+    """Contributions to one decision, added up by neighbor and step, and by column and step.
+
+    Attributes
+    ----------
+    by_neighbor : dict
+        Step -> one value per node of the graph.
+    by_column : dict
+        (source, step) -> one value per column of the source.
+    intercept : float
+        What is added without any input.
+    """
+
+    by_neighbor: dict[int, Matrix] = field(default_factory=dict)
+    by_column: dict[tuple[str, int], Matrix] = field(default_factory=dict)
+    intercept: float = 0.0
+
+    def add(self, source: str, step: int, nodes: Indices, values: Matrix, columns: Matrix, n: int) -> None:
+        """Add contributions of some nodes, and the same ones by column."""
+        self.by_neighbor.setdefault(step, np.zeros(n))[nodes] += values
+        key = (source, step)
+        self.by_column[key] = self.by_column.get(key, 0.0) + columns
+
+
+@dataclass(frozen=True)
+class Known:
+    """Known targets of a graph: nodes and their propagated columns."""
+
+    nodes: Indices
+    spread: Matrix
+    hops: TargetHops
+
+
+class Tallies:
+    """Contributions to decisions about nodes of one graph.
+
+    Parameters
+    ----------
+    sheet : Sheet
+    known : Known or None
+        Known targets.
+    """
+
+    def __init__(self, sheet: Sheet, known: Known | None) -> None:
+        self.sheet, self.known = sheet, known
+        self._steps: dict[str, csr_array] = {}
+
+    def of(self, node: int, members: Sequence[NodeMember], weights: Matrix) -> Tally:
+        """Return the contributions to the mean of members' decisions times weights."""
+        tally = Tally()
+        for member in members:
+            share = weights / len(members)
+            self._add(tally, node, self._linear(node, member, share), np.ones(1))
+        return tally
+
+    def _linear(self, node: int, member: NodeMember, weights: Matrix) -> LinearMember:
+        """Return a member with one decision that decides about a node as a weighted sum of decisions does."""
+        if isinstance(member, LinearMember):
+            combined = tuple(w @ weights[:, None] for w in member.weights)
+            return LinearMember(member.blocks, combined, np.array([member.intercepts @ weights]))
+        place = np.array([node])
+        rows, hops = self.sheet.at(place, member.blocks), None if self.known is None else self.known.hops
+        parts = [rows.block(block, np.arange(1), hops) for block in member.blocks]
+        return linear_along(member, parts, weights)
+
+    def _add(self, tally: Tally, node: int, member: LinearMember, scale: Matrix) -> None:
+        tally.intercept += float(member.intercepts[0])
+        for block, weights in zip(member.blocks, member.weights, strict=True):
+            if block.source == "targets":
+                self._add_targets(tally, node, weights[:, 0])
+            elif block.source == "codes":
+                self._add_codes(tally, node, weights[:, 0])
+            else:
+                self._add_moved(tally, node, block, weights[:, 0])
+
+    def _add_moved(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
+        """Add the contributions of propagated attributes or positional statistics."""
+        sheet, source = self.sheet, block.source
+        columns, n = sheet.columns(source), sheet.graphs.n_nodes
+        per_step = [weights] * (block.last + 1) if block.summed else np.split(weights, block.last + 1)
+        scale = float(unit_scale(sheet.norms(block))[node]) if block.summed else 1.0
+        for t, walk in enumerate(self._rows(block.walk, node, block.last)):
+            nodes, chances = walk.indices, scale * walk.data
+            here = columns[nodes]
+            values = chances * np.asarray(here @ per_step[t])
+            tally.add(source, t, nodes, values, self._column_values(source, nodes, chances, per_step[t]), n)
+
+    def _column_values(self, source: str, nodes: Indices, chances: Matrix, weights: Matrix) -> Matrix:
+        """Return the contribution of each attribute or statistic, before any projection on directions."""
+        inputs = self.sheet.inputs.attributes
+        if source == "structure" or inputs is None or inputs.directions is None:
+            return np.asarray(chances @ self.sheet.columns(source)[nodes]).ravel() * weights
+        full = self.sheet.full_attributes[nodes]
+        return np.asarray(chances @ full).ravel() * (inputs.directions @ weights)
+
+    def _add_targets(self, tally: Tally, node: int, weights: Matrix) -> None:
+        """Add the contributions of known targets other than the node's own."""
+        known, n = self.known, self.sheet.graphs.n_nodes
+        assert known is not None
+        width = known.spread.shape[1]
+        place = np.full(n, -1)
+        place[known.nodes] = np.arange(len(known.nodes))
+        middle = known.spread.mean(axis=0)
+        steps = self._rows("row", node, len(known.hops.shares))[1:]
+        for t, (walk, piece) in enumerate(zip(steps, np.split(weights, len(steps)), strict=True)):
+            others = (place[walk.indices] >= 0) & (walk.indices != node)
+            nodes, chances = walk.indices[others], walk.data[others]
+            total = known.hops.masses[t][node] + RARE
+            shares = known.spread[place[nodes]] * chances[:, None] / total
+            values = shares @ piece[:width] + chances * piece[width]
+            columns = np.append(shares.sum(axis=0) * piece[:width], chances.sum() * piece[width])
+            tally.add("targets", t + 1, nodes, values, columns, n)
+            tally.intercept += float(RARE * middle @ piece[:width] / total)
+
+    def _add_codes(self, tally: Tally, node: int, weights: Matrix) -> None:
+        """Add the contribution of the codes of a node's surroundings, by step."""
+        sheet = self.sheet
+        for t, columns in sheet.code_columns(node):
+            value = np.array([weights[columns].sum() * sheet.code_value])
+            tally.add("codes", t, np.array([node]), value, value, sheet.graphs.n_nodes)
+
+    def _rows(self, walk: str, node: int, last: int) -> list[csr_array]:
+        """Return e_v T^t for t = 0..last, sparse."""
+        if walk not in self._steps:
+            self._steps[walk] = as_matrix(self.sheet.walks.operator(walk))
+        n = self.sheet.graphs.n_nodes
+        rows = [csr_array((np.ones(1), ([0], [node])), shape=(1, n))]
+        for _ in range(last):
+            rows.append(csr_array(rows[-1] @ self._steps[walk]))
+        return rows
+
+
+def as_matrix(operator: AffineOperator) -> csr_array:
+    """Return the matrix of a step, spread * A + keep."""
+    scaled = diags_array(operator.spread) @ operator.adjacency
+    return csr_array(scaled + diags_array(operator.keep))
+
+
+def linear_along(member: RadialMember, parts: list[Any], weights: Matrix) -> LinearMember:
+    """Return the linear member that equals a radial one at one node, by the gradient along a path.
+
+    Parameters
+    ----------
+    member : RadialMember
+    parts : list of ndarray, (1, columns)
+        Features of the node, block by block.
+    weights : ndarray, (decisions,)
+        Decisions are combined with these weights.
+    """
+    combined, scaling = member.weights @ weights, member.scaling
+    end = np.asarray(scaling.apply(parts))[0]
+    start = -scaling.middle / scaling.unit
+    change = float((_values(member, end[None]) - _values(member, start[None]))[0] @ combined)
+    pieces, slopes = 1, _mean_gradient(member, start, end, combined, 1)
+    while abs(slopes @ (end - start) - change) > CLOSE * max(abs(change), 1.0) and pieces < MOST_PIECES:
+        pieces *= 2
+        slopes = _mean_gradient(member, start, end, combined, pieces)
+    folded = slopes / scaling.unit
+    cuts = np.cumsum([part.shape[1] for part in parts])[:-1]
+    base = float(_values(member, start[None])[0] @ combined + member.intercepts @ weights)
+    return LinearMember(member.blocks, tuple(p[:, None] for p in np.split(folded, cuts)), np.array([base]))
+
+
+def _values(member: RadialMember, rows: Matrix) -> Matrix:
+    from propkernels.nodes.members import radial
+
+    return radial(rows, member.landmarks, member.gamma)
+
+
+def _mean_gradient(member: RadialMember, start: Matrix, end: Matrix, weights: Matrix, pieces: int) -> Matrix:
+    """Return the mean gradient of the weighted decision along the path, by quadrature."""
+    nodes, shares = np.polynomial.legendre.leggauss(POINTS)
+    places = ((nodes + 1) / 2 + np.arange(pieces)[:, None]).ravel() / pieces
+    heights = np.tile(shares / 2, pieces) / pieces
+    rows = start + places[:, None] * (end - start)
+    pull = _values(member, rows) * weights * heights[:, None]  # (points, landmarks)
+    total = pull.sum(axis=0) @ member.landmarks - pull.sum(axis=1) @ rows
+    return np.asarray(2 * member.gamma * total)
