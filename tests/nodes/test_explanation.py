@@ -20,7 +20,9 @@ VIEWS = {
     "own": View((Block("attributes"),)),
     "summed": View((Block("attributes", "renormalized", 4, True),)),
     "joined": View((Block("attributes", last=2), Block("structure", last=1), Block("targets", last=4))),
-    "radial": View((Block("attributes", last=2), Block("structure", last=1), Block("targets", last=4)), True),
+    "radial": View((Block("attributes", last=2), Block("structure", last=1), Block("targets", last=4)), 0.7),
+    "crossed": View((Block("attributes"), Block("targets", last=4), Block("crossed"))),
+    "crossed radial": View((Block("targets", last=4), Block("crossed")), 0.5),
     "codes": View((Block("codes"), Block("targets", last=4))),
 }
 

@@ -88,3 +88,20 @@ def test_threads_change_no_bit():
     columns = np.random.default_rng(0).random((3000, 40))
     one, two = (Walks(pk.check_graphs([graph]), "both", n).step("row", columns) for n in (1, 2))
     assert (one == two).all()
+
+
+def test_crossed_targets_leave_the_own_target_out():
+    """Naive: a loop over neighbors w of v, and neighbors u of w other than v."""
+    walks, rng = walks_of(GRAPHS[0]), np.random.default_rng(0)
+    known, between = np.arange(0, 25, 2), rng.random((25, 3))
+    targets = rng.random((len(known), 2))
+    hops = target_hops(walks, targets, known, return_chances_of(walks, known, 2), between)
+    marked = np.zeros((25, 3))
+    marked[known] = np.column_stack([targets, np.ones(len(known))])
+    step = dense(walks)
+    for v in range(25):
+        expected = np.zeros((3, 3))
+        for w in range(25):
+            for u in set(range(25)) - {v}:
+                expected += step[v, w] * step[w, u] * np.outer(between[w], marked[u])
+        np.testing.assert_allclose(hops.crossed[v], expected.ravel(), atol=1e-13)

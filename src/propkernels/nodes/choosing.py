@@ -40,6 +40,8 @@ class Labelled:
         Propagated columns at the labelled nodes.
     returns : ndarray, (nodes, steps)
         Chances of return.
+    between : ndarray, (N, attributes), or None
+        Attributes for crossed targets.
     """
 
     sheet: Sheet
@@ -48,6 +50,7 @@ class Labelled:
     spread: Matrix
     rows: Rows
     returns: Matrix
+    between: Matrix | None
 
     @classmethod
     def gather(
@@ -57,12 +60,14 @@ class Labelled:
         blocks = list(dict.fromkeys(block for view in views for block in view.blocks))
         steps = max((b.last for b in blocks if b.source == "targets"), default=0)
         returns = return_chances_of(sheet.walks, nodes, steps) if steps else np.zeros((len(nodes), 0))
-        return cls(sheet, nodes, target, spread, sheet.at(nodes, blocks), returns)
+        between = sheet.between(blocks)
+        return cls(sheet, nodes, target, spread, sheet.at(nodes, blocks), returns, between)
 
     def hops(self, places: Indices) -> TargetHops:
         """Return propagated targets if only the nodes at these places are known."""
         walks = self.sheet.walks
-        return target_hops(walks, self.spread[places], self.nodes[places], self.returns[places])
+        known = (self.spread[places], self.nodes[places], self.returns[places])
+        return target_hops(walks, *known, self.between)
 
     def parts(self, view: View, places: Indices, targets: TargetHops | None) -> list[Any]:
         """Return the features of a view, block by block."""

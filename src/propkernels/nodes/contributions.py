@@ -104,6 +104,8 @@ class Tallies:
         for block, weights in zip(member.blocks, member.weights, strict=True):
             if block.source == "targets":
                 self._add_targets(tally, node, weights[:, 0])
+            elif block.source == "crossed":
+                self._add_crossed(tally, node, weights[:, 0])
             elif block.source == "codes":
                 self._add_codes(tally, node, weights[:, 0])
             else:
@@ -147,6 +149,28 @@ class Tallies:
             columns = np.append(shares.sum(axis=0) * piece[:width], chances.sum() * piece[width])
             tally.add("targets", t + 1, nodes, values, columns, n)
             tally.intercept += float(RARE * middle @ piece[:width] / total)
+
+    def _add_crossed(self, tally: Tally, node: int, weights: Matrix) -> None:
+        """Add the contributions of known targets two steps away, by the attribute of the node in between."""
+        known, between = self.known, self.sheet.between([Block("crossed")])
+        assert known is not None
+        assert between is not None
+        n, width = self.sheet.graphs.n_nodes, known.spread.shape[1]
+        marked = np.zeros((n, width + 1))
+        marked[known.nodes, :width], marked[known.nodes, width] = known.spread, 1.0
+        step = self._rows("row", node, 1)[1]
+        totals = np.zeros(n)
+        columns = np.zeros(width + 1)
+        for j, piece in enumerate(np.split(weights, between.shape[1])):
+            passed = csr_array(
+                (step.data * between[step.indices, j], step.indices, step.indptr), shape=step.shape
+            )
+            chances = np.asarray((passed @ self._steps["row"]).toarray()).ravel()
+            chances[node] = 0.0
+            totals += chances * (marked @ piece)
+            columns += (chances @ marked) * piece
+        nodes = np.flatnonzero(totals)
+        tally.add("crossed", 2, nodes, totals[nodes], columns, n)
 
     def _add_codes(self, tally: Tally, node: int, weights: Matrix) -> None:
         """Add the contribution of the codes of a node's surroundings, by step."""

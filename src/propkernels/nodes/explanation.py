@@ -181,5 +181,9 @@ def column_names(inputs: NodeInputs, targets: Array | list[str]) -> dict[str, li
         "attributes": attributes,
         "structure": list(inputs.structure.names),
         "targets": [*(f"target {name}" for name in targets), "known targets"],
+        "crossed": [
+            *(f"target {name}, by neighbors' attributes" for name in targets),
+            "known, by attributes",
+        ],
         "codes": ["codes of surroundings"],
     }

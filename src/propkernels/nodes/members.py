@@ -16,7 +16,7 @@ from propkernels.nodes.views import Block, Rows, Sheet, View
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
-N_LANDMARKS = 600
+N_LANDMARKS = 1000
 SMALLEST = 1e-10  # eigenvalues of landmarks and spans below this share of the largest are dropped
 
 
@@ -89,7 +89,7 @@ class LinearMember:
     @property
     def uses_targets(self) -> bool:
         """Whether targets of other nodes count."""
-        return any(block.source == "targets" for block in self.blocks)
+        return any(block.uses_targets for block in self.blocks)
 
     def decide(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
         """Return the decisions of all nodes, (N, decisions)."""
@@ -131,7 +131,7 @@ class RadialMember:
     @property
     def uses_targets(self) -> bool:
         """Whether targets of other nodes count."""
-        return any(block.source == "targets" for block in self.blocks)
+        return any(block.uses_targets for block in self.blocks)
 
     def decide(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
         """Return the decisions of all nodes, (N, decisions)."""
@@ -169,8 +169,8 @@ class ViewMap:
         scaled = self.scaling.apply(parts)
         self.widths = [part.shape[1] for part in parts]
         self.landmarks: Matrix | None = None
-        self.gamma = GAMMA
-        if view.radial:
+        self.gamma = view.gamma
+        if view.gamma:
             chosen = np.random.default_rng(seed).permutation(len(scaled))[:N_LANDMARKS]
             self.landmarks = scaled[np.sort(chosen)]
             self.back: Matrix | None = _whitened(radial(self.landmarks, self.landmarks, self.gamma))
@@ -198,9 +198,6 @@ class ViewMap:
         pieces = np.split(folded, np.cumsum(self.widths)[:-1])
         intercepts = machine.intercepts - self.scaling.middle @ folded
         return LinearMember(self.view.blocks, tuple(np.ascontiguousarray(p) for p in pieces), intercepts)
-
-
-GAMMA = 1.0  # of radial views, for features with the mean square norm 1
 
 
 def _dense(matrix: Any) -> Matrix:

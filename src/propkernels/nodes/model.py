@@ -106,8 +106,8 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         inputs, structure = learn_inputs(graphs, self.direction, graphs.n_nodes > 0, seeds.kernel)
         sheet = Sheet(graphs, inputs, self.n_jobs, structure)
         steps = sheet.walks.label_steps(nodes)
-        views = default_views(inputs, graphs.n_nodes, steps, with_targets=True)
-        blind = default_views(inputs, graphs.n_nodes, steps, with_targets=False)
+        views = default_views(inputs, graphs.n_nodes, steps, spread.shape[1])
+        blind = default_views(inputs, graphs.n_nodes, steps, 0)
         tried = list(dict.fromkeys(views + blind))
         labelled = Labelled.gather(sheet, nodes, target, spread, tried)
         choice = choose(labelled, tried, folds, task, maker, costs, seeds.kernel)
@@ -167,13 +167,12 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 
     def _known(self, sheet: Sheet) -> Known | None:
         """Return the known targets of the training graph, propagated, if members see them."""
-        steps = [b.last for m in self.members_ for b in m.blocks if b.source == "targets"]
-        if not steps:
+        blocks = [block for member in self.members_ for block in member.blocks if block.uses_targets]
+        if not blocks:
             return None
-        returns = return_chances_of(sheet.walks, self.nodes_, max(steps))
-        return Known(
-            self.nodes_, self.targets_, target_hops(sheet.walks, self.targets_, self.nodes_, returns)
-        )
+        returns = return_chances_of(sheet.walks, self.nodes_, max(block.last for block in blocks))
+        hops = target_hops(sheet.walks, self.targets_, self.nodes_, returns, sheet.between(blocks))
+        return Known(self.nodes_, self.targets_, hops)
 
     def _explain(
         self, nodes: Any, weights: Matrix, names: list[str], speaks_for: Any = None, against: Any = None
@@ -216,11 +215,12 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 
     def _hops(self, sheet: Sheet, known: KnownNodes) -> TargetHops | None:
         """Return the propagated targets of partly known nodes, if members see them."""
-        steps = [b.last for m in self.members_ for b in m.blocks if b.source == "targets"]
-        if not steps:
+        blocks = [block for member in self.members_ for block in member.blocks if block.uses_targets]
+        if not blocks:
             return None
-        returns = return_chances_of(sheet.walks, known.nodes, max(steps))
-        return target_hops(sheet.walks, self._spread_of(known.target), known.nodes, returns)
+        returns = return_chances_of(sheet.walks, known.nodes, max(block.last for block in blocks))
+        spread = self._spread_of(known.target)
+        return target_hops(sheet.walks, spread, known.nodes, returns, sheet.between(blocks))
 
     def _check_parts(self) -> None:
         """Raise unless every labelled node has a target and every node decisions."""
@@ -252,4 +252,5 @@ def _part(labelled: Labelled, places: Indices) -> Labelled:
         labelled.spread[places],
         type(rows)(nodes, steps, codes),
         labelled.returns[places],
+        labelled.between,
     )

@@ -139,10 +139,21 @@ class TargetHops:
         where they began, drawn towards the mean of all known targets where such walks are rare.
     masses : list of ndarray, (N,)
         Share of those walks.
+    crossed : ndarray, (N, attributes * (columns + 1)), or None
+        For walks of two steps, the sum of targets (and their number, last) times each attribute of the node
+        in between, see :func:`crossed_targets`.
     """
 
     shares: list[Matrix]
     masses: list[Matrix]
+    crossed: Matrix | None = None
+
+    def columns(self, source: str, nodes: Indices) -> Matrix:
+        """Return the columns of "targets" or "crossed" for some nodes."""
+        if source == "targets":
+            return self.rows(nodes)
+        assert self.crossed is not None
+        return self.crossed[nodes]
 
     def rows(self, nodes: Indices) -> Matrix:
         """Return shares and masses side by side, for some nodes."""
@@ -158,7 +169,9 @@ class TargetHops:
 RARE = 0.05  # mass of known targets at which their mean and that of all known targets count alike
 
 
-def target_hops(walks: Walks, targets: Matrix, known: Indices, returns: Matrix) -> TargetHops:
+def target_hops(
+    walks: Walks, targets: Matrix, known: Indices, returns: Matrix, between: Matrix | None = None
+) -> TargetHops:
     """Return propagated targets without a node's own target.
 
     A walk from v that returns to v would bring v's own target: its chance (T^t)_vv is subtracted, so that
@@ -173,10 +186,13 @@ def target_hops(walks: Walks, targets: Matrix, known: Indices, returns: Matrix) 
         Nodes with a target.
     returns : ndarray, (known, steps)
         Chances of return, see :func:`return_chances_of`.
+    between : ndarray, (N, attributes), optional
+        Attributes of nodes in between, for crossed targets.
     """
     n, width = walks.graphs.n_nodes, targets.shape[1]
     current = np.zeros((n, width + 1))  # the last column marks known nodes
     current[known, :width], current[known, width] = targets, 1.0
+    crossed = None if between is None else crossed_targets(walks, current, between)
     own, middle = current[known].copy(), targets.mean(axis=0) if len(targets) else np.zeros(width)
     shares, masses = [], []
     for t in range(returns.shape[1]):
@@ -186,7 +202,36 @@ def target_hops(walks: Walks, targets: Matrix, known: Indices, returns: Matrix) 
         mass = np.maximum(others[:, width], 0.0)
         shares.append((others[:, :width] + RARE * middle) / (mass + RARE)[:, None])
         masses.append(mass)
-    return TargetHops(shares, masses)
+    return TargetHops(shares, masses, crossed)
+
+
+def crossed_targets(walks: Walks, marked: Matrix, between: Matrix) -> Matrix:
+    """Return ``sum_w T_vw X_wj sum_(u != v) T_wu Y_uc`` for all nodes v, attributes j and columns c.
+
+    The targets around a neighbor w count in proportion to w's attributes: a neighbor that says "two of my
+    neighbors are mines" says less about v if two of them are known. The way back to v is subtracted,
+    ``T_vw X_wj T_wv Y_vc``.
+
+    Parameters
+    ----------
+    walks : Walks
+    marked : ndarray, (N, columns)
+        Y: targets of known nodes, and zeros.
+    between : ndarray, (N, attributes)
+        X.
+
+    Returns
+    -------
+    ndarray, (N, attributes * columns)
+    """
+    around = walks.step("row", marked)
+    there_and_back = csr_array(walks.transition.multiply(walks.transition.T))
+    back = np.asarray(there_and_back @ between)
+    parts = []
+    for j in range(between.shape[1]):
+        forward = walks.step("row", between[:, [j]] * around)
+        parts.append(forward - back[:, [j]] * marked)
+    return np.hstack(parts)
 
 
 def return_chances_of(walks: Walks, nodes: Indices, steps: int) -> Matrix:

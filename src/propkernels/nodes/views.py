@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from propkernels._utils.arrays import index_dtype
 from propkernels._utils.randomness import mix
@@ -20,7 +20,7 @@ from propkernels.nodes.spreading import WALKS, TargetHops, Walks, hops_at, sprea
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
-SOURCES = ("attributes", "structure", "targets", "codes")
+SOURCES = ("attributes", "structure", "targets", "crossed", "codes")
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Block:
 
     Attributes
     ----------
-    source : {"attributes", "structure", "targets", "codes"}
+    source : {"attributes", "structure", "targets", "crossed", "codes"}
+        "crossed" are targets two steps away, times attributes of the node in between.
     walk : {"row", "renormalized"}
         Normalization of the steps.
     last : int
@@ -50,6 +51,11 @@ class Block:
         )
 
     @property
+    def uses_targets(self) -> bool:
+        """Whether targets of other nodes are seen."""
+        return self.source in ("targets", "crossed")
+
+    @property
     def is_moved(self) -> bool:
         """Whether columns are propagated by walks that start at all nodes."""
         return self.source in ("attributes", "structure")
@@ -62,21 +68,21 @@ class View:
     Attributes
     ----------
     blocks : tuple of Block
-    radial : bool
-        Nodes are compared by a radial basis function; otherwise by a dot product.
+    gamma : float
+        Nodes are compared by exp(-gamma |x - z|^2); 0: by a dot product.
     """
 
     blocks: tuple[Block, ...]
-    radial: bool = False
+    gamma: float = 0.0
 
     @property
     def uses_targets(self) -> bool:
         """Whether targets of other nodes are seen."""
-        return any(block.source == "targets" for block in self.blocks)
+        return any(block.uses_targets for block in self.blocks)
 
     def __str__(self) -> str:
         steps = [f"{b.source}{f' to step {b.last}' if b.is_moved and b.last else ''}" for b in self.blocks]
-        return " + ".join(steps) + (" (radial)" if self.radial else "")
+        return " + ".join(steps) + (f" (radial, gamma {self.gamma:g})" if self.gamma else "")
 
 
 class Sheet:
@@ -115,6 +121,13 @@ class Sheet:
         if self._codes is None:
             self._codes = hashed_codes(self.graphs, *self._coding)
         return self._codes
+
+    def between(self, blocks: Sequence[Block]) -> Matrix | None:
+        """Return the attributes of all nodes for crossed targets, if a block has them."""
+        if not any(block.source == "crossed" for block in blocks):
+            return None
+        columns = self.columns("attributes")
+        return np.asarray(columns.toarray() if issparse(columns) else columns)
 
     @property
     def full_attributes(self) -> Any:
@@ -167,9 +180,9 @@ class Sheet:
         """Return the features of all nodes times weights, (N, decisions), without forming the features."""
         if block.source == "codes":
             return np.asarray(self.codes @ weights)
-        if block.source == "targets":
+        if block.uses_targets:
             assert targets is not None
-            return targets.rows(np.arange(self.graphs.n_nodes)) @ weights
+            return targets.columns(block.source, np.arange(self.graphs.n_nodes)) @ weights
         columns = self.columns(block.source)
         if not block.summed:
             steps = np.split(weights, block.last + 1)
@@ -199,9 +212,9 @@ class Rows:
         if block.source == "codes":
             assert self.codes is not None
             return self.codes[places]
-        if block.source == "targets":
+        if block.uses_targets:
             assert targets is not None
-            return targets.rows(self.nodes[places])
+            return targets.columns(block.source, self.nodes[places])
         steps = [step[places] for step in self.steps[block.source, block.walk][: block.last + 1]]
         if not block.summed:
             return np.hstack(steps)
@@ -244,29 +257,42 @@ def code_table(
     return np.stack(columns, axis=1), np.array(iterations)
 
 
-def default_views(inputs: NodeInputs, n_nodes: int, label_steps: int, with_targets: bool) -> list[View]:
-    """Return the views that a model tries, depending on what the graph has."""
-    structure, targets = Block("structure", last=3), Block("targets", last=label_steps)
-    seen = (targets,) if with_targets else ()
-    if inputs.attributes is None:
-        joined = (structure, *seen)
-        views = [View(joined), View(joined, radial=True)]
-        return [*views, *([View(seen)] if seen else []), *_code_views(inputs, seen)]
-    width = inputs.attributes.n_columns
-    views = [View((Block("attributes"),))]
-    views += [View((Block("attributes", "renormalized", last, True),)) for last in (2, 4, 10)]
-    steps = 3 if width <= MOST_JOINED else 1
-    around = (Block("attributes", last=steps), structure, *seen)
-    views.append(View(around))
-    if width * (steps + 1) <= MOST_RADIAL and n_nodes * width * (steps + 1) <= MOST_RADIAL_NUMBERS:
-        views.append(View(around, radial=True))
-    return [*views, *([View((structure, *seen))] if seen else []), *_code_views(inputs, seen)]
-
-
-MOST_JOINED = 300  # attribute columns with three steps side by side; wider ones take one
-MOST_RADIAL = 3000  # columns that radial views compare
+GAMMAS = (0.2, 1.0)
+MOST_JOINED = 300  # attribute columns with two steps side by side; wider ones take one
+MOST_CROSSED = 200  # columns of crossed targets
+MOST_RADIAL = 2000  # columns that radial views compare
 MOST_RADIAL_NUMBERS = 2**26  # nodes times those columns
 
 
-def _code_views(inputs: NodeInputs, seen: tuple[Block, ...]) -> list[View]:
-    return [] if inputs.coder is None else [View((Block("codes"), Block("structure", last=1), *seen))]
+def default_views(inputs: NodeInputs, n_nodes: int, label_steps: int, n_targets: int) -> list[View]:
+    """Return the views that a model tries, depending on what the graph has.
+
+    Parameters
+    ----------
+    inputs : NodeInputs
+    n_nodes : int
+    label_steps : int
+        Steps of targets.
+    n_targets : int
+        Columns of targets; 0: views without targets.
+    """
+    structure, codes = Block("structure", last=3), Block("codes")
+    seen = (Block("targets", last=label_steps),) if n_targets else ()
+    tables = [(structure, *seen), *([seen] if seen else []), (codes, Block("structure", last=1), *seen)]
+    if inputs.attributes is None:
+        return [*_linear_and_radial((structure, *seen)), *map(View, tables[1:])]
+    width = inputs.attributes.n_columns
+    steps = 2 if width <= MOST_JOINED else 1
+    near = Block("attributes", last=steps)
+    if n_targets and width * (n_targets + 1) <= MOST_CROSSED:
+        seen = (*seen, Block("crossed"))
+    views = [View((Block("attributes"),))]
+    views += [View((Block("attributes", "renormalized", last, True),)) for last in (2, 4, 10)]
+    fits = width * (steps + 1) <= MOST_RADIAL and n_nodes * width * (steps + 1) <= MOST_RADIAL_NUMBERS
+    for blocks in ((near, *seen), (near, structure, *seen)):
+        views += _linear_and_radial(blocks) if fits else [View(blocks)]
+    return views + [View(table) for table in tables]
+
+
+def _linear_and_radial(blocks: tuple[Block, ...]) -> list[View]:
+    return [View(blocks, gamma) for gamma in (0.0, *GAMMAS)]
