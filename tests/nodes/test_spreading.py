@@ -37,15 +37,16 @@ def test_hops_and_norms_equal_dense_steps(walk, sparse, monkeypatch):
     monkeypatch.setattr("propkernels.nodes.spreading.NUMBERS_AT_ONCE", 50)  # two columns per block
     walks = walks_of(GRAPHS[0])
     columns = np.random.default_rng(0).random((25, 5))
-    norms = {2: np.zeros(25)}
     nodes = np.array([3, 1])
-    found = hops_at(walks, csr_array(columns) if sparse else columns, walk, 3, nodes, norms)
+    found = hops_at(walks, csr_array(columns) if sparse else columns, walk, nodes, 1, [3])
     current, total = columns, np.zeros_like(columns)
     for t in range(4):
-        np.testing.assert_allclose(found[t], current[nodes], atol=1e-13)
-        total = total + current if t <= 2 else total
+        if t <= 1:
+            np.testing.assert_allclose(found.steps[t], current[nodes], atol=1e-13)
+        total = total + current
         current = walks.step(walk, current)
-    np.testing.assert_allclose(norms[2], (total**2).sum(axis=1), atol=1e-12)
+    np.testing.assert_allclose(found.sums[3], total[nodes], atol=1e-13)
+    np.testing.assert_allclose(found.norms[3], np.linalg.norm(total, axis=1), atol=1e-12)
 
 
 def test_the_renormalized_step_has_a_loop_at_each_node():

@@ -42,6 +42,8 @@ class Labelled:
         Chances of return.
     between : ndarray, (N, attributes), or None
         Attributes for crossed targets.
+    n_pool : int
+        The last nodes of ``rows`` are not labelled: their classes may be guessed.
     """
 
     sheet: Sheet
@@ -51,17 +53,30 @@ class Labelled:
     rows: Rows
     returns: Matrix
     between: Matrix | None
+    n_pool: int = 0
 
     @classmethod
     def gather(
-        cls, sheet: Sheet, nodes: Indices, target: NDArray[Any], spread: Matrix, views: Sequence[View]
+        cls,
+        sheet: Sheet,
+        nodes: Indices,
+        target: NDArray[Any],
+        spread: Matrix,
+        views: Sequence[View],
+        pool: Indices,
     ) -> Labelled:
-        """Propagate the columns of all views, and keep their rows at the labelled nodes."""
+        """Propagate the columns of all views, and keep their rows at the labelled nodes and the pool."""
         blocks = list(dict.fromkeys(block for view in views for block in view.blocks))
         steps = max((b.last for b in blocks if b.source == "targets"), default=0)
         returns = return_chances_of(sheet.walks, nodes, steps) if steps else np.zeros((len(nodes), 0))
         between = sheet.between(blocks)
-        return cls(sheet, nodes, target, spread, sheet.at(nodes, blocks), returns, between)
+        rows = sheet.at(np.concatenate([nodes, pool]), blocks)
+        return cls(sheet, nodes, target, spread, rows, returns, between, len(pool))
+
+    @property
+    def pool(self) -> Indices:
+        """Places of the nodes whose classes may be guessed."""
+        return np.arange(len(self.nodes), len(self.rows.nodes))
 
     def hops(self, places: Indices) -> TargetHops:
         """Return propagated targets if only the nodes at these places are known."""
@@ -108,6 +123,8 @@ class Choice:
 
     def held_decisions(self) -> Matrix:
         """Return the mean decisions of all arms on the held-out nodes."""
+        if not len(self.held):
+            return np.zeros((0, 1))
         return np.mean([np.concatenate(arm.decisions) for arm in self.arms], axis=0)
 
 

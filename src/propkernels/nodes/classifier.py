@@ -26,7 +26,7 @@ from propkernels.models.model import check_weights
 from propkernels.nodes.choosing import COSTS, Choice
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes, node_numbers
-from propkernels.nodes.model import NodeModel
+from propkernels.nodes.model import Learned, NodeModel
 from propkernels.selection.folds import draw_seeds
 from propkernels.selection.targets import check_labels, check_target
 
@@ -70,6 +70,9 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         Score of the best view on held-out nodes.
     transduction_ : ndarray, (N,)
         Predicted class of each node of the training graph.
+    guesses_ : bool
+        Whether machines also learned from guessed classes of unlabelled nodes, because that was better on
+        held-out nodes.
     inputs_, members_, blind_members_
         Prepared columns, and the members of the decision; the last ones are for graphs without known targets.
     calibration_ : Calibration or None
@@ -168,7 +171,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         layout = DecisionLayout(len(classes), maker.pairwise, several)
         self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
         self.classes_, self.layout_ = classes, layout
-        self.calibration_ = _calibration(learned.choice, layout, target)
+        self.calibration_ = _calibration(learned, layout, target)
         self.score_ = score_of(learned.choice, task)
         return self
 
@@ -322,24 +325,24 @@ def _spread(target: NDArray[Any], width: int) -> Matrix:
     return np.eye(width)[target]
 
 
-def _calibration(choice: Choice, layout: DecisionLayout, target: NDArray[Any]) -> Calibration | None:
+def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any]) -> Calibration | None:
     """Return the calibration of decisions on held-out nodes; None without such nodes of two classes."""
-    if not len(choice.held):
+    if not len(learned.choice.held):
         return None
-    scores, truth = layout.scores(choice.held_decisions()), target[choice.held]
+    scores, truth = layout.scores(learned.held_decisions), target[learned.choice.held]
     if layout.multilabel:
         return Calibration.learn_columns(scores, truth)
     found = np.unique(truth)
     if len(found) < 2:
         return None
-    learned = Calibration.learn(scores, truth)
+    fitted = Calibration.learn(scores, truth)
     if len(found) == layout.n_classes:
-        return learned
+        return fitted
     coefficients, intercepts = (
         np.zeros((scores.shape[1], layout.n_classes)),
         np.full(layout.n_classes, UNSEEN),
     )
-    coefficients[:, found], intercepts[found] = learned.coefficients, learned.intercepts
+    coefficients[:, found], intercepts[found] = fitted.coefficients, fitted.intercepts
     return Calibration(coefficients, intercepts)
 
 

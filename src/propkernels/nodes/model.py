@@ -26,6 +26,7 @@ from propkernels.nodes.choosing import Choice, Labelled, choose, fit_members
 from propkernels.nodes.contributions import Known, Tallies
 from propkernels.nodes.edge_edits import find_edge_edits
 from propkernels.nodes.explanation import NodeExplanation, column_names
+from propkernels.nodes.guessing import fit_guessing, guessing_helps
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.members import NodeMember
@@ -38,6 +39,8 @@ from propkernels.selection.folds import Folds, Seeds, choosing_folds
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
+MOST_LABELLED = 0.25  # share of labelled nodes above which no classes are guessed
+LARGEST_POOL = 2500  # unlabelled nodes whose classes are guessed
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,9 @@ class Learned:
         Members that see no targets, for graphs without any.
     decisions : ndarray, (N, decisions)
         Decisions of all nodes of the training graph.
+    held_decisions : ndarray, (held-out nodes, decisions)
+    guesses : bool
+        Whether machines also learned from guessed classes of unlabelled nodes.
     """
 
     inputs: NodeInputs
@@ -61,6 +67,8 @@ class Learned:
     members: list[NodeMember]
     blind: list[NodeMember]
     decisions: Matrix
+    held_decisions: Matrix
+    guesses: bool
 
 
 class NodeModel(GraphInput, BaseEstimator, ABC):
@@ -75,6 +83,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     decisions_: NDArray[np.float64]
     surroundings_: Vocabulary
     views_: list[str]
+    guesses_: bool
     score_: Annotated[float, SOMETIMES]
     views: Any
     C: Any
@@ -109,18 +118,38 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         views = default_views(inputs, graphs.n_nodes, steps, spread.shape[1])
         blind = default_views(inputs, graphs.n_nodes, steps, 0)
         tried = list(dict.fromkeys(views + blind))
-        labelled = Labelled.gather(sheet, nodes, target, spread, tried)
+        pool = self._pool(graphs.n_nodes, nodes, target, task, seeds.kernel)
+        labelled = Labelled.gather(sheet, nodes, target, spread, tried, pool)
         choice = choose(labelled, tried, folds, task, maker, costs, seeds.kernel)
+        guessed = None
+        if len(pool) and len(choice.held):
+            guessed = guessing_helps(labelled, choice, folds, task, maker, seeds.kernel)
         final = _part(labelled, fitted)
         own_task = task.reweighted(None if task.weights is None else task.weights[fitted])
-        members = fit_members(final, choice.arms, own_task, maker, seeds.kernel, target)
+        if guessed is None:
+            members = fit_members(final, choice.arms, own_task, maker, seeds.kernel, target)
+        else:
+            settings = (np.arange(len(final.nodes)), own_task.weights, maker, seeds.kernel, target)
+            fitted_arms = fit_guessing(final, choice.arms, *settings)
+            members = [view_map.member(machine) for view_map, machine in fitted_arms]
         sighted = any(member.uses_targets for member in members)
         unseen = [m for m in members if not m.uses_targets]
         if sighted and not unseen:
             best = min((a for a in choice.all_arms if not a.view.uses_targets), key=lambda a: a.mean_loss)
             unseen = fit_members(final, [best], own_task, maker, seeds.kernel, target)
         hops = final.hops(np.arange(len(final.nodes))) if sighted else None
-        return Learned(inputs, choice, members, unseen, mean_decisions(members, sheet, hops))
+        decisions = mean_decisions(members, sheet, hops)
+        held = choice.held_decisions() if guessed is None else guessed
+        return Learned(inputs, choice, members, unseen, decisions, held, guessed is not None)
+
+    @staticmethod
+    def _pool(n_nodes: int, nodes: Indices, target: NDArray[Any], task: Task, seed: int) -> Indices:
+        """Return unlabelled nodes whose classes may be guessed: none if many nodes are labelled."""
+        is_class = target.ndim == 1 and target.dtype.kind in "iu"
+        if not is_class or not task.is_additive or len(nodes) > MOST_LABELLED * n_nodes:
+            return np.arange(0)
+        rest = np.setdiff1d(np.arange(n_nodes), nodes)
+        return np.sort(np.random.default_rng(seed).permutation(rest)[:LARGEST_POOL])
 
     def _keep(self, learned: Learned, graphs: GraphDatabase, nodes: Indices, spread: Matrix) -> None:
         """Store the learned state."""
@@ -132,6 +161,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         codes = [np.unique(row) for block in streams for _, _, row in block.streams()]
         self.surroundings_ = Vocabulary(learned.inputs.coder, codes)
         self.views_ = [str(arm.view) for arm in learned.choice.arms]
+        self.guesses_ = learned.guesses
 
     def _folds(
         self, target: NDArray[Any], nodes: Indices, validation: Any, n_nodes: int, seed: int
@@ -242,15 +272,17 @@ def _part(labelled: Labelled, places: Indices) -> Labelled:
     if len(places) == len(labelled.nodes):
         return labelled
     rows = labelled.rows
-    steps = {key: [step[places] for step in value] for key, value in rows.steps.items()}
-    codes = None if rows.codes is None else rows.codes[places]
+    kept = np.concatenate([places, labelled.pool])
+    hops = {key: value.at(kept) for key, value in rows.hops.items()}
+    codes = None if rows.codes is None else rows.codes[kept]
     nodes = labelled.nodes[places]
     return Labelled(
         labelled.sheet,
         nodes,
         labelled.target[places],
         labelled.spread[places],
-        type(rows)(nodes, steps, codes),
+        type(rows)(rows.nodes[kept], hops, codes),
         labelled.returns[places],
         labelled.between,
+        labelled.n_pool,
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,20 +67,34 @@ class Walks:
         return LABEL_STEPS if work <= MOST_RETURNS else 2
 
 
-class Hops(NamedTuple):
-    """Columns to propagate: source, walk and last step."""
+@dataclass(frozen=True)
+class Hops:
+    """Propagated columns at some nodes, (nodes, columns) each.
 
-    source: str
-    walk: str
-    last: int
+    Attributes
+    ----------
+    steps : dict
+        t -> T^t C.
+    sums : dict
+        t -> ``sum_(s<=t) T^s C``.
+    norms : dict
+        t -> norms of the rows of that sum, for all nodes of the graph, (N,).
+    """
+
+    steps: dict[int, Matrix]
+    sums: dict[int, Matrix]
+    norms: dict[int, Matrix]
+
+    def at(self, places: Indices) -> Hops:
+        """Return some of the nodes."""
+        steps, sums = ({t: part[places] for t, part in parts.items()} for parts in (self.steps, self.sums))
+        return Hops(steps, sums, self.norms)
 
 
 def hops_at(
-    walks: Walks, columns: Any, walk: str, last: int, nodes: Indices, norms: dict[int, Matrix] | None = None
-) -> list[Matrix]:
-    """Return the rows of T^t C at some nodes for t = 0..last, (nodes, columns) each.
-
-    Columns are propagated in blocks, so that no (N, columns) matrix of a step is kept.
+    walks: Walks, columns: Any, walk: str, nodes: Indices, last: int, summed: Collection[int] = ()
+) -> Hops:
+    """Propagate columns, in blocks, and keep their rows at some nodes: no (N, columns) matrix is kept.
 
     Parameters
     ----------
@@ -89,23 +103,32 @@ def hops_at(
         C.
     walk : str
         Normalization of T.
-    last : int
-        Largest t.
     nodes : ndarray of int64
-    norms : dict, optional
-        For each key t, the squared norms of the rows of ``sum_(s<=t) T^s C``, (N,), are added to the value.
+    last : int
+        Steps 0..last are kept; -1: none.
+    summed : collection of int
+        Steps whose sums, and norms of sums, are kept.
     """
-    found = [np.empty((len(nodes), columns.shape[1])) for _ in range(last + 1)]
-    for first, stop, block in _blocks(columns):
-        total = block.copy() if norms else block
-        for t in range(last + 1):
+    shape, n = (len(nodes), columns.shape[1]), columns.shape[0]
+    found = Hops(
+        {t: np.empty(shape) for t in range(last + 1)},
+        {t: np.empty(shape) for t in summed},
+        {t: np.zeros(n) for t in summed},
+    )
+    for first, stop, start in _blocks(columns):
+        block, total = start, start.copy() if summed else start
+        for t in range(max(last, *summed, 0) + 1):
             if t:
                 block = walks.step(walk, block)
-                if norms:
-                    total += block
-            found[t][:, first:stop] = block[nodes]
-            if norms and t in norms:
-                norms[t] += np.einsum("ij,ij->i", total, total)
+            if t and summed:
+                total += block
+            if t <= last:
+                found.steps[t][:, first:stop] = block[nodes]
+            if t in found.sums:
+                found.sums[t][:, first:stop] = total[nodes]
+                found.norms[t][:] += np.einsum("ij,ij->i", total, total)
+    for norms in found.norms.values():
+        np.sqrt(norms, out=norms)
     return found
 
 

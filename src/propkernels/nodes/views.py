@@ -16,7 +16,7 @@ from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationCoder
 from propkernels.nodes.inputs import NodeInputs
-from propkernels.nodes.spreading import WALKS, TargetHops, Walks, hops_at, spread_back
+from propkernels.nodes.spreading import WALKS, Hops, TargetHops, Walks, hops_at, spread_back
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -158,16 +158,17 @@ class Sheet:
 
     def at(self, nodes: Indices, blocks: Sequence[Block]) -> Rows:
         """Propagate the columns of all blocks once, and keep their rows at some nodes."""
-        steps: dict[tuple[str, str], list[Matrix]] = {}
+        hops: dict[tuple[str, str], Hops] = {}
         for source, walk in sorted({(b.source, b.walk) for b in blocks if b.is_moved}):
             wanted = [b for b in blocks if (b.source, b.walk) == (source, walk)]
-            norms = {b.last: np.zeros(self.graphs.n_nodes) for b in wanted if b.summed}
-            last = max(b.last for b in wanted)
-            steps[source, walk] = hops_at(self.walks, self.columns(source), walk, last, nodes, norms)
-            for t, squares in norms.items():
-                self._norms[source, walk, t] = np.sqrt(squares)
+            last = max((b.last for b in wanted if not b.summed), default=-1)
+            summed = sorted({b.last for b in wanted if b.summed})
+            found = hops_at(self.walks, self.columns(source), walk, nodes, last, summed)
+            hops[source, walk] = found
+            for t, norms in found.norms.items():
+                self._norms[source, walk, t] = norms
         codes = self.codes[nodes] if any(b.source == "codes" for b in blocks) else None
-        return Rows(nodes, steps, codes)
+        return Rows(nodes, hops, codes)
 
     def norms(self, block: Block) -> Matrix:
         """Return the norms of the rows of a summed block, for all nodes."""
@@ -198,13 +199,13 @@ class Rows:
     Attributes
     ----------
     nodes : ndarray of int64
-    steps : dict
-        Source and walk -> one matrix per step.
+    hops : dict
+        Source and walk -> propagated columns.
     codes : csr_array or None
     """
 
     nodes: Indices
-    steps: dict[tuple[str, str], list[Matrix]]
+    hops: dict[tuple[str, str], Hops]
     codes: csr_array | None
 
     def block(self, block: Block, places: Indices, targets: TargetHops | None) -> Any:
@@ -215,10 +216,10 @@ class Rows:
         if block.uses_targets:
             assert targets is not None
             return targets.columns(block.source, self.nodes[places])
-        steps = [step[places] for step in self.steps[block.source, block.walk][: block.last + 1]]
+        hops = self.hops[block.source, block.walk]
         if not block.summed:
-            return np.hstack(steps)
-        total = np.sum(steps, axis=0)
+            return np.hstack([hops.steps[t][places] for t in range(block.last + 1)])
+        total = hops.sums[block.last][places]
         return total * unit_scale(np.linalg.norm(total, axis=1))[:, None]
 
 
