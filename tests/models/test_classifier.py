@@ -267,6 +267,7 @@ def test_fitted_state_is_made_of_arrays_numbers_and_dataclasses(data):
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_the_choice_makes_one_pass_for_each_kernel(solver, monkeypatch):
+    """And one pass of the chosen kernel marks the bins that each fold has seen."""
     data, passes = pk.datasets.make_molecules(40, random_state=0), []
     codes = RefinementCoder.codes
     monkeypatch.setattr(
@@ -275,7 +276,7 @@ def test_the_choice_makes_one_pass_for_each_kernel(solver, monkeypatch):
     kernels = [pk.WeisfeilerLehman(t_max=2), pk.WeisfeilerLehman(t_max=3, labels="degree")]
     model = pk.PropagationClassifier(kernel=kernels, solver=solver, random_state=0)
     model.fit(data.graphs, data.target)
-    assert passes == [2, 3]
+    assert passes == [2, 3, model.t_max_]
 
 
 @pytest.mark.parametrize("solver", ["kernel", "linear"])

@@ -100,7 +100,7 @@ class FoldModels:
         """Return the decisions about graphs by all folds, and their shares of unseen bins."""
 
         def one_run(counted: Counted) -> tuple[Matrix, Matrix]:
-            return self.rule.decide(counted), self._unseen(counted)
+            return self.rule.decide(counted), self.unseen(counted)
 
         decisions, unseen = zip(*self.rule.by_runs(graphs, n_jobs, one_run), strict=True)
         shape = (len(graphs), self.n_folds, self.n_decisions)
@@ -108,12 +108,7 @@ class FoldModels:
             np.concatenate(decisions).reshape(shape) + self.intercepts, np.concatenate(unseen)
         )
 
-    def unseen(self, graphs: GraphDatabase, held_out: Sequence[HeldOut], n_jobs: int | None) -> Values:
-        """Return the shares of unseen bins of held-out graphs, each by its fold, fold after fold."""
-        shares = np.concatenate(self.rule.by_runs(graphs, n_jobs, self._unseen))
-        return np.concatenate([shares[part.held, k] for k, part in enumerate(held_out)])
-
-    def _unseen(self, counted: Counted) -> Matrix:
+    def unseen(self, counted: Counted) -> Matrix:
         """Return the mean share over the vocabularies; 0 if graphs are compared without bins."""
         from propkernels.counting.entries_compiled import share_unseen
 
@@ -131,8 +126,10 @@ def learn_fold_models(
     target: NDArray[Any],
     held_out: Sequence[HeldOut],
     n_jobs: int | None,
-) -> FoldModels:
-    """Return the machines of the folds as one rule, and the bins that each fold has seen.
+) -> tuple[FoldModels, Values]:
+    """Return the machines of the folds as one rule, and the unseen shares of held-out graphs.
+
+    The training graphs are counted once more, to mark the bins that each fold has seen.
 
     Parameters
     ----------
@@ -145,16 +142,23 @@ def learn_fold_models(
     target : ndarray
     held_out : sequence of HeldOut
     n_jobs : int or None
+
+    Returns
+    -------
+    models : FoldModels
+    unseen : ndarray
+        Share of each held-out graph's counts in bins that its fold has not seen, fold after fold.
     """
     members: list[Member] = []
     for number, ((candidate, _), kernel) in enumerate(zip(chosen.members, kernels, strict=True)):
         members += _members_of(candidate, kernel, number, graphs, target, held_out)
     rule = Rule.of([member.scaled(1 / len(kernels)) for member in members], whole.vocabularies)
     intercepts = np.stack([part.intercepts for part in held_out])
-    is_training = np.zeros((len(graphs), len(held_out)), dtype=np.uint8)
-    for k, part in enumerate(held_out):
-        is_training[part.train, k] = 1
-    return FoldModels(rule, intercepts, _seen_bins(rule, graphs, is_training, n_jobs))
+    runs = pairwise(whole_runs(graphs.graph_ptr, NODES_AT_ONCE).tolist())
+    counted = [Counted(graphs[start:stop], n_jobs) for start, stop in runs]
+    models = FoldModels(rule, intercepts, _seen_bins(rule, counted, held_out))
+    shares = np.concatenate([models.unseen(run) for run in counted])
+    return models, np.concatenate([shares[part.held, k] for k, part in enumerate(held_out)])
 
 
 def _members_of(
@@ -192,16 +196,19 @@ def _padded(coefficients: Matrix, fold: int, n_folds: int) -> Matrix:
 
 
 def _seen_bins(
-    rule: Rule, graphs: GraphDatabase, is_training: NDArray[np.uint8], n_jobs: int | None
+    rule: Rule, counted: Sequence[Counted], held_out: Sequence[HeldOut]
 ) -> list[NDArray[np.uint8]]:
     """Return, for each vocabulary, which bins the training graphs of each fold have."""
     from propkernels.counting.entries_compiled import mark_bins
 
-    n_folds = is_training.shape[1]
-    seen = [np.zeros((int(v.starts[-1]), n_folds), dtype=np.uint8) for v in rule.vocabularies]
-    for start, stop in pairwise(whole_runs(graphs.graph_ptr, NODES_AT_ONCE).tolist()):
+    ends = np.concatenate([[0], np.cumsum([len(run.graphs) for run in counted])])
+    is_training = np.zeros((int(ends[-1]), len(held_out)), dtype=np.uint8)
+    for k, part in enumerate(held_out):
+        is_training[part.train, k] = 1
+    seen = [np.zeros((int(v.starts[-1]), len(held_out)), dtype=np.uint8) for v in rule.vocabularies]
+    for run, start, stop in zip(counted, ends, ends[1:], strict=False):
         for vocabulary, marks in zip(rule.vocabularies, seen, strict=True):
-            starts, sizes, columns, _ = vocabulary.enter(graphs[start:stop], n_jobs).arrays
+            starts, sizes, columns, _ = run.entries(vocabulary).arrays
             mark_bins(starts, sizes, columns, is_training[start:stop], marks)
     return seen
 

@@ -181,8 +181,9 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         if not held_out:
             return learned
         kernels = [one.kernel for one in found]
-        models = learn_fold_models(chosen, kernels, learned.rule, known, target, held_out, self.n_jobs)
-        unseen = models.unseen(known, held_out, self.n_jobs)
+        models, unseen = learn_fold_models(
+            chosen, kernels, learned.rule, known, target, held_out, self.n_jobs
+        )
         return replace(learned, held_out=held_out, fold_models=models, unseen=unseen)
 
     def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
