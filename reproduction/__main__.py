@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ALL, REPORT = "all", "report"
 DEFAULTS, FAIR, NOVELTY = "defaults", "fair", "novelty"  # models as they come: not in the paper
 MOLECULES = "molecules"  # beside fingerprints
+MOLECULEACE, SCAFFOLDS, COVERAGE = "moleculeace", "scaffolds", "coverage"
 
 
 def reproduce(
@@ -31,7 +32,8 @@ def reproduce(
             metavar="NAME...",
             help="Experiments; 'all': every one; 'report': only write the document; 'defaults', 'fair': the "
             "default model, nested, and on the folds of other authors; 'novelty': graphs of one data set "
-            "among those of another; 'molecules': beside fingerprints; no name: list them.",
+            "among those of another; 'molecules': beside fingerprints; 'moleculeace': activity cliffs; "
+            "'scaffolds': the splits of OGB; 'coverage': of sets and intervals; no name: list them.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One repeat, coarser grids, no slow cells.")] = False,
@@ -57,7 +59,9 @@ def reproduce(
     from reproduction.registry import experiments
 
     with one_sentence_errors():
-        if names in ([DEFAULTS], [FAIR], [NOVELTY], [MOLECULES]):
+        if names in [
+            [name] for name in (DEFAULTS, FAIR, NOVELTY, MOLECULES, MOLECULEACE, SCAFFOLDS, COVERAGE)
+        ]:
             stdout().print(measure_defaults(names[0], dataset or [], repeats, output, document, jobs))
             return
         known, store = experiments(), Store(output)
@@ -81,6 +85,18 @@ def measure_defaults(
         from reproduction.molecules import run as molecules
 
         return molecules.run(datasets, repeats, output, page)
+    if name == MOLECULEACE:
+        from reproduction.molecules import activity_cliffs
+
+        return activity_cliffs.run(datasets, repeats, output, page)
+    if name == SCAFFOLDS:
+        from reproduction.molecules import scaffold_splits
+
+        return scaffold_splits.run(datasets, output, page)
+    if name == COVERAGE:
+        from reproduction.molecules import coverage
+
+        return coverage.run(datasets, output, page)
     if name == FAIR:
         return fair.run(datasets, output, page, jobs)
     if name == NOVELTY:

@@ -167,6 +167,35 @@ def draw_runtime_and_accuracy(panels: Mapping[str, Markers]) -> Any:
     return figure
 
 
+def draw_strips(errors: Mapping[str, Mapping[str, float]], marked: str, label: str) -> Any:
+    """Draw one row of points per method, smallest mean first, with a line at the mean; one method is marked.
+
+    Parameters
+    ----------
+    errors : mapping from method to errors by data set
+    marked : str
+        The method in color.
+    label : str
+        Label of the axis.
+    """
+    means = {method: float(np.mean(list(of.values()))) for method, of in errors.items()}
+    order = sorted(means, key=lambda method: -means[method])
+    figure = new_figure(7.2, 0.27 * len(order) + 0.8)
+    ax = figure.subplots()
+    for row, method in enumerate(order):
+        color, size = ("tab:blue", 16) if method == marked else ("0.6", 9)
+        values = np.array(list(errors[method].values()))
+        ax.scatter(values, np.full(len(values), row), s=size, color=color, alpha=0.75, linewidths=0)
+        ax.plot([means[method]] * 2, [row - 0.36, row + 0.36], color="black", linewidth=1.5)
+    ax.set_yticks(range(len(order)), [f"{method}   {means[method]:.3f}" for method in order])
+    ax.get_yticklabels()[order.index(marked)].set(color="tab:blue", fontweight="bold")
+    ax.set_xlabel(label)
+    ax.set_ylim(-0.7, len(order) - 0.3)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return figure
+
+
 def _decades(ax: Any, seconds: Sequence[float]) -> None:
     """A logarithmic axis with two powers of ten at least, which alone are labeled."""
     from matplotlib.ticker import NullFormatter

@@ -1,0 +1,288 @@
+"""``python -m reproduction coverage``: how often intervals and sets contain the truth, and how wide they are.
+
+    python -m reproduction coverage --document docs/COVERAGE.md
+    python -m reproduction coverage --dataset ESOL
+
+Twelve sets of molecules, five folds each, at random and by scaffold; tables are read from moleculenet.zip and
+moleculeace.zip in the folder that PROPKERNELS_DATA names. Each fold is kept in OUTPUT/coverage.jsonl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+import propkernels as pk
+from propkernels._utils.optional import import_optional
+from propkernels._utils.safe_files import atomic_write
+from reproduction.extra.folds_of_defaults import markdown
+from reproduction.extra.records import keep_records, load_records, report
+from reproduction.molecules import activity_cliffs, sets
+
+COVERAGE = 0.9
+CONFORMAL, PROCESS, FOREST = "conformal", "Gaussian process", "forest on ECFP, MAPIE"
+NUMBERS = (
+    "FreeSolv",
+    "ESOL",
+    "Lipophilicity",
+    "BACE pIC50",
+    "CHEMBL2147_Ki",
+    "CHEMBL219_Ki",
+    "CHEMBL237_EC50",
+    "CHEMBL4792_Ki",
+)
+CLASSES = {"BACE": 0, "BBBP": 0, "ClinTox": 1, "Tox21": 10}  # set -> column of the target
+METHODS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(NUMBERS, (CONFORMAL, PROCESS, FOREST)),
+    **dict.fromkeys(CLASSES, (CONFORMAL,)),
+}
+MOST_FOR_PROCESS = 2000  # molecules; a Gaussian process of more takes minutes per fold
+Values = NDArray[np.float64]
+PAGE = """# Coverage, measured
+
+Do intervals and sets with `coverage=0.9` contain nine of ten true values, and how wide are they? Twelve
+sets of molecules, five folds each, pooled: at random, where new molecules are drawn like the training
+molecules, and such that no Murcko scaffold is in two folds, where they are not and no method has a
+guarantee. Written by
+
+    python -m reproduction coverage --document docs/COVERAGE.md
+
+{verdict}
+
+## Numbers
+
+Coverage in percent, and the mean width of intervals in standard deviations of the target. "conformal" is
+`PropagationRegressor(random_state=0).predict_interval`; "Gaussian process" is
+`PropagationRegressor(solver="gp")`, mean ± {quantile:.3f} standard deviations, for sets of at most
+{most:,} molecules; "{forest}" is a random forest of 100 trees on counts of ECFP in MAPIE's
+`CrossConformalRegressor` (CV+, five folds).
+
+{numbers}
+
+## Classes
+
+`PropagationClassifier(random_state=0).predict_set`: coverage in percent over all molecules and over those
+of each class, the mean number of classes in a set, and the share of empty sets.
+
+{classes}
+"""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Coverage on the test molecules of one fold.
+
+    Attributes
+    ----------
+    dataset, split, fold, method
+        What was measured.
+    tested, covered : list of int
+        Test molecules, and how many of them are covered; one entry per class, or one for numbers.
+    width : float
+        Mean width of intervals in standard deviations of the target, or mean number of classes in a set.
+    empty : int
+        Number of empty sets.
+    seconds : float
+        Processor seconds.
+    """
+
+    dataset: str
+    split: str
+    fold: int
+    method: str
+    tested: list[int]
+    covered: list[int]
+    width: float
+    empty: int
+    seconds: float
+
+
+@lru_cache(maxsize=1)
+def load(name: str) -> tuple[sets.Molecules, Any]:
+    """Return molecules with one target, and their graphs."""
+    if name.startswith("CHEMBL"):
+        chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+        table = activity_cliffs.load(name)
+        mols = [chem.MolFromSmiles(text) for text in table.smiles]
+        data = sets.Molecules(name, mols, table.values[:, None], False, 0)
+    else:
+        data = sets.load(name)
+        target = data.target[:, CLASSES.get(name, 0)]
+        known = np.flatnonzero(~np.isnan(target))
+        mols = [data.mols[i] for i in known]
+        data = sets.Molecules(name, mols, target[known, None], data.is_class, data.n_unread)
+    return data, pk.MoleculesToGraphs().transform(data.mols)
+
+
+def intervals(method: str, data: sets.Molecules, graphs: Any, train: Any, test: Any) -> Values:
+    """Return intervals of the test molecules by one of the methods, (molecules, 2)."""
+    target = data.target[:, 0]
+    if method == CONFORMAL:
+        model = pk.PropagationRegressor(random_state=0, n_jobs=1, progress=False)
+        return model.fit(graphs[train], target[train]).predict_interval(graphs[test], COVERAGE)
+    if method == PROCESS:
+        model = pk.PropagationRegressor(solver="gp", random_state=0, n_jobs=1, progress=False)
+        mean, std = model.fit(graphs[train], target[train]).predict(graphs[test], return_std=True)
+        return np.asarray(mean[:, None] + norm.ppf((1 + COVERAGE) / 2) * std[:, None] * np.array([-1, 1]))
+    return _forest(data, train, test)
+
+
+def _forest(data: sets.Molecules, train: Any, test: Any) -> Values:
+    from sklearn.ensemble import RandomForestRegressor
+
+    mapie = import_optional("mapie.regression", extra="dev", purpose="intervals of other methods need")
+    generators = import_optional("rdkit.Chem.rdFingerprintGenerator", extra="chem", purpose="molecules need")
+    fingerprint = generators.GetMorganGenerator(radius=2, fpSize=2048)
+    counts = np.stack([fingerprint.GetCountFingerprintAsNumPy(mol) for mol in data.mols])
+    forest = RandomForestRegressor(100, random_state=0, n_jobs=1)
+    model = mapie.CrossConformalRegressor(forest, confidence_level=COVERAGE, cv=5, random_state=0)
+    model.fit_conformalize(counts[train], data.target[train, 0])
+    return np.asarray(model.predict_interval(counts[test])[1][:, :, 0])
+
+
+def measure(name: str, split: str, fold: int, method: str) -> Fold:
+    """Return the coverage of one method on one fold."""
+    data, graphs = load(name)
+    train, test = sets.folds(data, split)[fold]
+    truth, start = data.target[test, 0], process_time()
+    if data.is_class:
+        model = pk.PropagationClassifier(random_state=0, n_jobs=1, progress=False)
+        found = model.fit(graphs[train], data.target[train, 0].astype(int)).predict_set(
+            graphs[test], COVERAGE
+        )
+        classes = truth.astype(int)
+        hit = found[np.arange(len(test)), classes]
+        tested, covered = np.bincount(classes, minlength=2), np.bincount(classes[hit], minlength=2)
+        width, empty = float(found.sum(axis=1).mean()), int((~found.any(axis=1)).sum())
+    else:
+        low, high = intervals(method, data, graphs, train, test).T
+        tested, covered = np.array([len(test)]), np.array([((low <= truth) & (truth <= high)).sum()])
+        width, empty = float((high - low).mean() / data.target.std()), 0
+    took = round(process_time() - start, 1)
+    return Fold(name, split, fold, method, tested.tolist(), covered.tolist(), round(width, 4), empty, took)
+
+
+def missing(folds: Sequence[Fold], names: Sequence[str]) -> Iterator[tuple[str, str, int, str]]:
+    """Yield what is not measured: our method first, then the others."""
+    done = {(fold.dataset, fold.split, fold.fold, fold.method) for fold in folds}
+    for method in (CONFORMAL, FOREST, PROCESS):
+        for name, split, fold in product(names, sets.SPLITS, range(sets.N_FOLDS)):
+            if method in METHODS[name] and (name, split, fold, method) not in done:
+                yield name, split, fold, method
+
+
+def run(names: Sequence[str], folder: Path, document: Path) -> str:
+    """Measure what is missing, write the page, and return its verdict."""
+    unknown = [name for name in names if name not in METHODS]
+    if unknown:
+        raise ValueError(f"the set {unknown[0]!r} is not here: choose among {', '.join(METHODS)}")
+    path = folder / "coverage.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folds = load_records(path, Fold)
+    for key in missing(folds, list(names) or list(METHODS)):
+        if key[3] == PROCESS and len(load(key[0])[0].mols) > MOST_FOR_PROCESS:
+            continue
+        folds.append(measure(*key))
+        keep_records(folds[-1:], path)
+        share = sum(folds[-1].covered) / sum(folds[-1].tested)
+        report(f"{', '.join(map(str, key))}: {100 * share:.1f} %, width {folds[-1].width:.2f}")
+    with atomic_write(document, text=True) as stream:
+        stream.write(page_of(folds))
+    return verdict(folds)
+
+
+def pooled(folds: Sequence[Fold], name: str, split: str, method: str = CONFORMAL) -> list[Fold]:
+    """Return the folds of one set, split and method."""
+    return [f for f in folds if (f.dataset, f.split, f.method) == (name, split, method)]
+
+
+def coverage_of(folds: Sequence[Fold], group: int | None = None) -> float:
+    """Return the coverage in percent, over all molecules or those of one class."""
+    part = slice(None) if group is None else slice(group, group + 1)
+    covered, tested = (sum(sum(getattr(f, what)[part]) for f in folds) for what in ("covered", "tested"))
+    return 100 * covered / tested
+
+
+def mean_width(folds: Sequence[Fold]) -> float:
+    """Return the mean width over all molecules."""
+    return float(np.average([f.width for f in folds], weights=[sum(f.tested) for f in folds]))
+
+
+def page_of(folds: Sequence[Fold]) -> str:
+    """Return the page."""
+    quantile = norm.ppf((1 + COVERAGE) / 2)
+    tables = {"numbers": numbers_table(folds), "classes": classes_table(folds)}
+    return PAGE.format(
+        verdict=verdict(folds), quantile=quantile, most=MOST_FOR_PROCESS, forest=FOREST, **tables
+    )
+
+
+def verdict(folds: Sequence[Fold]) -> str:
+    """Return the mean coverage by split, and the number of sets within one point of 90 %, as sentences."""
+    lines = []
+    for split in (sets.RANDOM, sets.SCAFFOLD):
+        found = {name: pooled(folds, name, split) for name in METHODS}
+        shares = [coverage_of(of) for of in found.values() if of]
+        if shares:
+            near = sum(abs(share - 100 * COVERAGE) <= 1 for share in shares)
+            where = "by scaffold" if split == sets.SCAFFOLD else "at random"
+            lines.append(
+                f"- Folds {where}: mean coverage {np.mean(shares):.1f} %, from {min(shares):.1f} to "
+                f"{max(shares):.1f} %; "
+                f"within one point of 90 % on {near} of {len(shares)} sets."
+            )
+    return "\n".join([*lines, *_widths(folds)])
+
+
+def _widths(folds: Sequence[Fold]) -> list[str]:
+    """Return sentences that compare the mean width with that of the other methods."""
+    lines = []
+    for method in (PROCESS, FOREST):
+        both = [
+            (pooled(folds, name, sets.RANDOM), pooled(folds, name, sets.RANDOM, method)) for name in NUMBERS
+        ]
+        both = [(ours, theirs) for ours, theirs in both if len(ours) == len(theirs) == sets.N_FOLDS]
+        if both:
+            ours, theirs = (np.mean([mean_width(pair[i]) for pair in both]) for i in range(2))
+            share = np.mean([coverage_of(pair[1]) for pair in both])
+            lines.append(
+                f"- Mean width on {len(both)} sets of numbers, folds at random: {ours:.2f} standard "
+                f"deviations; {method}: {theirs:.2f}, with a mean coverage of {share:.1f} %."
+            )
+    return lines
+
+
+def numbers_table(folds: Sequence[Fold]) -> str:
+    """Return coverage and width of all methods on the sets of numbers."""
+    rows = []
+    for name, split in product(NUMBERS, (sets.RANDOM, sets.SCAFFOLD)):
+        cells = []
+        for method in METHODS[name]:
+            of = pooled(folds, name, split, method)
+            cells += [f"{coverage_of(of):.1f}", f"{mean_width(of):.2f}"] if of else ["-", "-"]
+        if pooled(folds, name, split):
+            rows.append([name, split, *cells])
+    head = [text for method in METHODS["ESOL"] for text in (method, "width")]
+    return markdown(["set", "folds", *head], rows)
+
+
+def classes_table(folds: Sequence[Fold]) -> str:
+    """Return coverage by class and sizes of sets."""
+    rows = []
+    for name, split in product(CLASSES, (sets.RANDOM, sets.SCAFFOLD)):
+        of = pooled(folds, name, split)
+        if of:
+            shares = [coverage_of(of, group) for group in (None, 0, 1)]
+            empty = 100 * sum(f.empty for f in of) / sum(sum(f.tested) for f in of)
+            cells = [f"{share:.1f}" for share in shares]
+            rows.append([name, split, *cells, f"{mean_width(of):.2f}", f"{empty:.1f}"])
+    return markdown(["set", "folds", "all", "class 0", "class 1", "classes in a set", "empty, %"], rows)

@@ -1,0 +1,50 @@
+"""Coverage in miniature: pooled shares, and intervals of all methods."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from reproduction.molecules import coverage, sets
+from reproduction.molecules.coverage import CONFORMAL, FOREST, PROCESS, Fold
+
+pytest.importorskip("rdkit")
+pytest.importorskip("pandas")
+
+
+def test_shares_are_pooled_over_folds():
+    folds = [
+        Fold("BACE", "random", 0, CONFORMAL, [10, 30], [5, 30], 1.0, 1, 0.0),
+        Fold("BACE", "random", 1, CONFORMAL, [10, 10], [10, 10], 2.0, 2, 0.0),
+    ]
+    assert coverage.coverage_of(folds) == pytest.approx(100 * 55 / 60)
+    assert coverage.coverage_of(folds, 0) == 75
+    assert coverage.mean_width(folds) == pytest.approx((40 + 2 * 20) / 60)
+    assert "| BACE | random | 91.7 | 75.0 | 100.0 | 1.33 | 5.0 |" in coverage.classes_table(folds)
+    assert "mean coverage 91.7 %" in coverage.verdict(folds)
+
+
+def test_missing_folds_begin_with_the_library():
+    keys = list(coverage.missing([], ["ESOL", "BACE"]))
+    assert len(keys) == 2 * 5 * (3 + 1)
+    assert {key[3] for key in keys[:20]} == {CONFORMAL}
+    done = [Fold(*key, [1], [1], 1.0, 0, 0.0) for key in keys]
+    assert not list(coverage.missing(done, ["ESOL", "BACE"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [CONFORMAL, PROCESS, FOREST])
+def test_every_method_has_intervals(method, tmp_path, monkeypatch):
+    if method == FOREST:
+        pytest.importorskip("mapie")
+    smiles = ["C" * n + end for n in range(1, 16) for end in ("O", "N", "Cl", "F")]
+    lines = [f"{text},{len(text) + i % 2}" for i, text in enumerate(smiles)]
+    with zipfile.ZipFile(tmp_path / "moleculenet.zip", "w") as file:
+        file.writestr("FreeSolv_SAMPL.csv", "\n".join(["smiles,expt", *lines]))
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
+    coverage.load.cache_clear()
+    fold = coverage.measure("FreeSolv", sets.RANDOM, 0, method)
+    coverage.load.cache_clear()
+    assert fold.tested == [12]
+    assert fold.covered[0] >= 8
+    assert np.isfinite(fold.width)
