@@ -240,6 +240,11 @@ def verdict(folds: Sequence[Fold]) -> str:
                 f"{max(shares):.1f} %; "
                 f"within one point of 90 % on {near} of {len(shares)} sets."
             )
+    n_measured = sum(any(pooled(folds, name, split) for split in sets.SPLITS) for name in METHODS)
+    if n_measured < len(METHODS):
+        lines.append(
+            f"- Measured so far: {n_measured} of {len(METHODS)} sets; the command measures the others."
+        )
     return "\n".join([*lines, *_widths(folds)])
 
 
