@@ -33,6 +33,7 @@ extensions = [
     "mathml",
     "measured",
     "other_libraries",
+    "source_pages",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "summaries", "_templates"]

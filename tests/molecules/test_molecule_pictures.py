@@ -108,7 +108,7 @@ def test_figures_show_the_depiction(model):
         ("model", SMILES, 8, IndexError, "8 molecules, and no molecule 8"),
         ("model", ["C1CC"], 0, ValueError, "cannot be read"),
         ("explanation", SMILES[:3], 0, ValueError, "3 molecules, but 8 graphs"),
-        ("explanation", SMILES[::-1], 0, ValueError, "not the explained ones: molecule 0 has 7 atoms"),
+        ("explanation", SMILES[::-1], 0, ValueError, "not those of the graphs: molecule 0 has 7 atoms"),
     ],
 )
 def test_bad_input_is_named(model, which, molecules, number, error, message):

@@ -100,7 +100,7 @@ def test_molecules_are_depicted():
     assert np.asarray(ax.images[0].get_array()).min() < 0.2  # something is drawn
     hydrogens = pk.from_smiles(["C"], explicit_hydrogens=True)
     assert len(pk.plotting.plot_graph(hydrogens, molecule="C").images) == 1
-    with pytest.raises(ValueError, match="3 atoms, but the graph 6 nodes"):
+    with pytest.raises(ValueError, match="molecule 0 has 3 atoms, but its graph has 6 nodes"):
         pk.plotting.plot_graph(graphs, 1, molecule="CCO")
-    with pytest.raises(ValueError, match="RDKit molecule or SMILES"):
+    with pytest.raises(ValueError, match="molecule 0"):
         pk.plotting.plot_graph(graphs, 1, molecule="C(C")

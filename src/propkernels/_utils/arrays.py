@@ -9,7 +9,7 @@ Offsets, sizes and indices from outside are validated by :func:`check_offsets`, 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import reduce
 from pathlib import Path
@@ -32,6 +32,19 @@ CGROUPS = Path("/sys/fs/cgroup")
 # File names of limit and usage, and the field of reclaimable memory, in versions 2 and 1 of control groups.
 _VERSION_2 = ("memory.max", "memory.current", "inactive_file")
 _VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+
+
+def object_array(values: Sequence[Any]) -> NDArray[Any]:
+    """Return an array of objects with one entry per value, also if values are sequences.
+
+    Examples
+    --------
+    >>> object_array([(1, 2), None]).shape
+    (2,)
+    """
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def offsets(lengths: ArrayLike) -> NDArray[np.int64]:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import object_array
+
 EXACT = 2**53  # from here on, not all integers are floats
 LONGEST_NUMBER = 400  # characters; longer numbers are strings
 BOOLEANS = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
@@ -31,7 +33,7 @@ def is_missing(values: Any) -> NDArray[np.bool_]:
     """
     if isinstance(values, np.ma.MaskedArray):
         return np.asarray(np.ma.getmaskarray(values) | is_missing(values.filled()))
-    array = values if isinstance(values, np.ndarray) else _objects(list(values))
+    array = values if isinstance(values, np.ndarray) else object_array(list(values))
     if array.dtype.kind == "f":
         return np.asarray(np.isnan(array))
     if array.dtype.kind in "mM":
@@ -45,12 +47,6 @@ def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant"):
         return True
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
-
-
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def typed_column(values: Any) -> NDArray[Any]:
@@ -100,7 +96,9 @@ def _filled(present: list[Any], gaps: NDArray[np.bool_], kind: str) -> NDArray[A
     kinds: dict[str, Any] = {"bool": np.bool_, "int64": np.int64, "double": np.float64, "string": str}
     if not gaps.any():
         return np.array(present, dtype=kinds[kind])
-    filled: NDArray[Any] = np.full(len(gaps), np.nan) if kind == "double" else _objects([None] * len(gaps))
+    filled: NDArray[Any] = (
+        np.full(len(gaps), np.nan) if kind == "double" else object_array([None] * len(gaps))
+    )
     filled[~gaps] = present
     return filled
 
@@ -219,7 +217,7 @@ def read_labels(cells: Sequence[str]) -> NDArray[Any]:
     """
     kinds = set(map(kind_of_cell, set(cells))) - {"missing"}
     kind = "int64" if kinds <= {"int64", "large"} else common_kind(kinds)
-    return _objects([parse_cell(cell, kind) for cell in cells])
+    return object_array([parse_cell(cell, kind) for cell in cells])
 
 
 def as_classes(values: NDArray[Any]) -> NDArray[Any]:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn import config_context
 
-from propkernels.auditing.statistics import edges_of_graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.edges import edges_of_graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.selection.folds import Folds
 

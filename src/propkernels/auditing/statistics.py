@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from propkernels._utils.cells import EXACT
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.edges import edges_of_graphs
 from propkernels.graphs.labels import LabelColumn
 
 Values = NDArray[Any]
@@ -233,14 +234,6 @@ def _range(title: str, values: Values) -> AttributeRange:
     observed = values[~np.isnan(values)]
     is_constant = observed.size > 0 and bool((observed == observed[0]).all())
     return AttributeRange(title, Spread.of(values), int(np.isnan(values).sum()), is_constant)
-
-
-def edges_of_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
-    """Return the number of edges of each graph; an edge stored in both directions counts once."""
-    stored = np.diff(graphs.adjacency.indptr[graphs.graph_ptr].astype(np.int64))
-    looped = np.flatnonzero(graphs.adjacency.diagonal())
-    loops = np.bincount(graphs.graph_ids[looped], minlength=len(graphs))
-    return np.where(graphs.directed_graphs, stored, (stored + loops) // 2)
 
 
 def components_of_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from propkernels._utils.checks import reason_of
+from propkernels._utils.optional import import_optional
 
 
 def parse_smiles(chem: Any, text: Any, sanitize: bool = True) -> Any:
@@ -42,3 +43,18 @@ def asking_rdkit(name: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise ValueError(f"{name}: {rdkit_reason(error)}") from None
+
+
+def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
+    """Return a molecule with one atom per node of its graph, by adding hydrogens if necessary."""
+    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+    if molecule.GetNumAtoms() == n_nodes:
+        return molecule
+    with asking_rdkit(f"molecule {number}"):
+        full = chem.AddHs(molecule)
+    if full.GetNumAtoms() != n_nodes:
+        raise ValueError(
+            f"molecules are not those of the graphs: molecule {number} has {molecule.GetNumAtoms()} atoms, "
+            f"but its graph has {n_nodes} nodes"
+        )
+    return full

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import shown
 from propkernels.convert.asking_rdkit import rdkit_reason
 from propkernels.convert.bonds import Bonds, load_rdkit
@@ -86,7 +87,7 @@ def _labels_by(
     """Return labels by one recipe; precomputed invariants determine symbols and roles."""
     if not isinstance(recipe, str):
         every = _asked(_by(recipe), mols, sizes, None, faults, _function_reason)
-        return LabelColumn.from_values(_objects(list(chain.from_iterable(every))))
+        return LabelColumn.from_values(object_array(list(chain.from_iterable(every))))
     if invariants is None or recipe == "symbol+aromatic":
         return _symbols(mols, sizes, recipe == "symbol+aromatic")
     if recipe == "symbol":
@@ -147,13 +148,6 @@ def _asked(
 def _function_reason(error: Exception) -> str:
     text = " ".join(str(error).split())[:200]
     return f"the function node_labels raises {type(error).__name__}{': ' if text else ''}{text}"
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    """Return an object array, in which -1 is an ordinary label."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def _by(function: Any) -> Callable[[Any], list[Any]]:

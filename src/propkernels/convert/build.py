@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from propkernels._utils.arrays import ASK_FROM, available_memory, check_sizes, check_whole, in_bytes, offsets
+from propkernels._utils.arrays import (
+    ASK_FROM,
+    available_memory,
+    check_sizes,
+    check_whole,
+    in_bytes,
+    object_array,
+    offsets,
+)
 from propkernels._utils.cells import typed_column
 from propkernels._utils.checks import reason_of, shown
 from propkernels.graphs.database import GraphDatabase
@@ -277,9 +285,7 @@ def _one_row_each(target: Any) -> NDArray[Any]:
     try:
         return np.asarray(listed)
     except ValueError:
-        rows = np.empty(len(listed), dtype=object)
-        rows[:] = listed
-        return rows
+        return object_array(list(listed))
 
 
 @dataclass

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import check_declared, check_sizes
+from propkernels._utils.arrays import check_declared, check_sizes, object_array
 from propkernels._utils.cells import is_missing, typed_column
 from propkernels._utils.checks import reason_of, shown
 from propkernels._utils.optional import import_optional
@@ -424,11 +424,5 @@ def _labels(
     if notes.get("labels", {}).get(name) == "json":
         known = [_from_json(text) for text in known]
     ids = np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int32)
-    table = LabelColumn.from_values(_objects(known))
+    table = LabelColumn.from_values(object_array(known))
     return LabelColumn(np.append(table.ids, np.int32(-1))[ids], table.values)
-
-
-def _objects(values: list[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array

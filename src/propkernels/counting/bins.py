@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
+from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.counting.counters import Counter, Occurrences, StreamCounts
 from propkernels.counting.levels import level_codes, level_numbers
 from propkernels.graphs.container import Graph
@@ -333,13 +334,7 @@ def _shells(
 def _smarts(mol: Any, graphs: GraphDatabase, graph: int, roots: NDArray[np.int64], radius: int) -> str:
     """Return the surroundings of an atom as SMARTS."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="SMARTS need")
-    if mol.GetNumAtoms() != graphs.n_nodes:
-        mol = chem.AddHs(mol)
-    if mol.GetNumAtoms() != graphs.n_nodes:
-        raise ValueError(
-            f"molecules are not those of the graphs: molecule {graph} has {mol.GetNumAtoms()} atoms, "
-            f"and graph {graph} has {graphs.n_nodes} nodes"
-        )
+    mol = with_atoms(mol, graphs.n_nodes, graph)
     atoms, bonds = set(roots.tolist()), []
     if radius:
         around = chem.FindAtomEnvironmentOfRadiusN(mol, radius, int(roots[0]), useHs=True, enforceSize=False)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_regressor
 
+from propkernels._utils.arrays import object_array
 from propkernels._utils.cells import has_fractions
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.typing import Column, LabelNames, Molecules
@@ -196,11 +197,7 @@ def _layout_of(known: Known, layout: Any, graphs: Any) -> Any:
 
 def _objects(values: Any) -> Any:
     """Return a sequence as an array of objects; arrays and None are unchanged."""
-    if values is None or isinstance(values, np.ndarray):
-        return values
-    array = np.empty(len(values), dtype=object)
-    array[:] = list(values)
-    return array
+    return values if values is None or isinstance(values, np.ndarray) else object_array(list(values))
 
 
 def _drawable(graphs: Any, molecules: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.explorer.models import Explained
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.edges import edges_of_graphs
 
 MOST_NAMES = 40  # distinct words of a column with separate colors
 
@@ -72,25 +73,11 @@ def map_columns(
     columns += [
         _numbers("novelty", "novelty", novelty),
         _numbers("nodes", "number of nodes", graphs.graph_sizes),
-        _numbers("edges", "number of edges", _edges_of(graphs)),
+        _numbers("edges", "number of edges", edges_of_graphs(graphs)),
     ]
     for i, (name, values) in enumerate((further or {}).items()):
         columns.append(_further(f"c{i}", str(name), values, len(graphs)))
     return columns
-
-
-def _edges_of(graphs: GraphDatabase) -> NDArray[np.int64]:
-    """Return the number of edges of each graph; an undirected edge counts once."""
-    ends = graphs.adjacency.indptr[graphs.graph_ptr].astype(np.int64)
-    loops = np.bincount(
-        graphs.graph_ids[_rows(graphs)][_rows(graphs) == graphs.adjacency.indices], minlength=len(graphs)
-    )
-    directed = graphs.directed_graphs
-    return np.where(directed, np.diff(ends), (np.diff(ends) + loops) // 2)
-
-
-def _rows(graphs: GraphDatabase) -> NDArray[np.int64]:
-    return np.repeat(np.arange(graphs.n_nodes), np.diff(graphs.adjacency.indptr))
 
 
 def _numbers(key: str, name: str, values: Any) -> tuple[Column, NDArray[Any]]:

@@ -19,6 +19,7 @@ from propkernels.graphs.edges import (
     check_ids,
     check_names,
     choose_column,
+    edges_of_graphs,
     parallel_entries,
     sorted_edges,
 )
@@ -252,11 +253,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     @property
     def n_edges(self) -> int:
         """Number of edges; an undirected edge, stored in both directions, counts once."""
-        ends = self.adjacency.indptr[self.graph_ptr]
-        rows = np.repeat(np.arange(self.n_nodes), np.diff(self.adjacency.indptr))
-        loops = np.bincount(self.graph_ids[rows[rows == self.adjacency.indices]], minlength=len(self))
-        stored = np.diff(ends.astype(np.int64))
-        return int(np.where(self.directed_graphs, stored, (stored + loops) // 2).sum())
+        return int(edges_of_graphs(self).sum())
 
     # list behavior
 

@@ -45,6 +45,15 @@ def check_edge_attributes(attributes: Any, n_entries: int) -> NDArray[np.float64
     return np.ascontiguousarray(array)
 
 
+def edges_of_graphs(graphs: Any) -> NDArray[np.int64]:
+    """Return the number of edges of each graph; an undirected edge counts once."""
+    adjacency = graphs.adjacency
+    stored = np.diff(adjacency.indptr[graphs.graph_ptr].astype(np.int64))
+    rows = np.repeat(np.arange(graphs.n_nodes), np.diff(adjacency.indptr))
+    loops = np.bincount(graphs.graph_ids[rows[rows == adjacency.indices]], minlength=len(graphs))
+    return np.where(graphs.directed_graphs, stored, (stored + loops) // 2)
+
+
 def check_names(names: Any, n_columns: int, what: str) -> tuple[str, ...] | None:
     """Return distinct names of the columns, or None."""
     if names is None:

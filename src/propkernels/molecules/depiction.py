@@ -48,21 +48,6 @@ def light_colors(cmap: Any = "RdBu_r", first: float = FIRST, last: float = LAST)
     return colors.LinearSegmentedColormap.from_list("light", whole(np.linspace(first, last, 101)))
 
 
-def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
-    """Return a molecule with one atom per node of its graph, by adding hydrogens if necessary."""
-    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
-    if molecule.GetNumAtoms() == n_nodes:
-        return molecule
-    with asking_rdkit(f"molecule {number}"):
-        full = chem.AddHs(molecule)
-    if full.GetNumAtoms() != n_nodes:
-        raise ValueError(
-            f"molecules are not the explained ones: molecule {number} has {molecule.GetNumAtoms()} atoms, "
-            f"but its graph has {n_nodes} nodes"
-        )
-    return full
-
-
 def values_of_bonds(molecule: Any, ends: NDArray[np.int64], values: Values) -> Values:
     """Return one value per bond of a molecule, from the values of pairs of atoms ``ends``."""
     numbers = [molecule.GetBondBetweenAtoms(int(i), int(j)).GetIdx() for i, j in ends]

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.typing import Estimator, Molecules
+from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.explain.explanation import Explanation
-from propkernels.molecules.depiction import Panel, depict, values_of_bonds, with_atoms
+from propkernels.molecules.depiction import Panel, depict, values_of_bonds
 from propkernels.molecules.read_molecules import as_list, as_molecules
 from propkernels.plotting.plot_explanation import centered, explained, shown
 

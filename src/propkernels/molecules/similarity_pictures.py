@@ -8,10 +8,11 @@ import numpy as np
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Estimator, Molecule
+from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.check import check_graphs
 from propkernels.explain.edge_shares import edge_contributions
 from propkernels.explain.shared_bins import similar_because
-from propkernels.molecules.depiction import Panel, light_colors, values_of_bonds, with_atoms
+from propkernels.molecules.depiction import Panel, light_colors, values_of_bonds
 from propkernels.molecules.molecule_pictures import MoleculePicture, picture_of
 from propkernels.molecules.read_molecules import as_molecules
 from propkernels.plotting.plot_explanation import shown

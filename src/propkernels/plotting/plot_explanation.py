@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from propkernels._utils.checks import check_positive
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Estimator, LabelNames
+from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.check import check_graphs
 from propkernels.convert.rdkit import is_mol
 from propkernels.explain.explanation import Explanation
@@ -156,8 +157,6 @@ def _molecule(graphs: Any, graph: int, n_nodes: int) -> Any:
     """Return the molecule to draw if graphs are RDKit molecules, else None."""
     if not isinstance(graphs, Sequence) or not len(graphs) or not is_mol(graphs[graph]):
         return None
-    from propkernels.molecules.depiction import with_atoms
-
     return with_atoms(graphs[graph], n_nodes, graph)
 
 

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import LabelNames, Molecule
+from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.check import check_graphs
 from propkernels.convert.listing import Listing, list_edges
-from propkernels.convert.rdkit import is_mol
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
@@ -139,16 +139,11 @@ def _draw_molecule(ax: Any, graph: Graph, molecule: Any) -> None:
     """Depict a molecule (RDKit object or SMILES) whose atoms are the nodes of the graph."""
     from matplotlib.image import imread
 
-    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+    from propkernels.molecules.read_molecules import as_molecules
+
     draw = import_optional("rdkit.Chem.Draw.rdMolDraw2D", extra="chem", purpose="molecules need")
-    mol = chem.MolFromSmiles(molecule) if isinstance(molecule, str) else molecule
-    if mol is None or not is_mol(mol):
-        raise ValueError(f"molecule must be an RDKit molecule or SMILES, got {shown(molecule)}")
-    whole = mol if mol.GetNumAtoms() == graph.n_nodes else chem.AddHs(mol)
-    if whole.GetNumAtoms() != graph.n_nodes:
-        raise ValueError(f"the molecule has {mol.GetNumAtoms()} atoms, but the graph {graph.n_nodes} nodes")
     drawer = draw.MolDraw2DCairo(*MOLECULE_SIZE)
-    draw.PrepareAndDrawMolecule(drawer, whole)
+    draw.PrepareAndDrawMolecule(drawer, with_atoms(as_molecules([molecule])[0], graph.n_nodes, 0))
     drawer.FinishDrawing()
     ax.imshow(imread(BytesIO(drawer.GetDrawingText()), format="png"), interpolation="lanczos")
     ax.set_axis_off()
