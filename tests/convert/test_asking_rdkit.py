@@ -2,7 +2,7 @@
 
 import pytest
 
-from propkernels.convert.asking_rdkit import asking_rdkit, parse_smiles, rdkit_reason
+from propkernels.convert.asking_rdkit import asking_rdkit, parse_smiles, rdkit_reason, with_atoms
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -30,3 +30,11 @@ def test_errors_name_the_molecule():
         raise RuntimeError("no ring")
     with pytest.raises(MemoryError), asking_rdkit("molecule 3"):
         raise MemoryError
+
+
+def test_hydrogens_are_added_to_match_the_graph():
+    methane = Chem.MolFromSmiles("C")
+    assert with_atoms(methane, 1, 0) is methane
+    assert with_atoms(methane, 5, 0).GetNumAtoms() == 5
+    with pytest.raises(ValueError, match="molecule 3 has 1 atoms, but its graph has 2 nodes"):
+        with_atoms(methane, 2, 3)

@@ -13,7 +13,6 @@ from propkernels.molecules.depiction import (
     depict,
     light_colors,
     values_of_bonds,
-    with_atoms,
 )
 
 Chem = pytest.importorskip("rdkit.Chem")
@@ -22,14 +21,6 @@ Chem = pytest.importorskip("rdkit.Chem")
 def test_colors_are_the_middle_of_the_map():
     colors, whole = light_colors("RdBu_r"), matplotlib.colormaps["RdBu_r"]
     assert np.allclose(colors([0.0, 1.0]), whole([FIRST, LAST]), atol=0.01)
-
-
-def test_hydrogens_are_added_to_match_the_graph():
-    methane = Chem.MolFromSmiles("C")
-    assert with_atoms(methane, 1, 0) is methane
-    assert with_atoms(methane, 5, 0).GetNumAtoms() == 5
-    with pytest.raises(ValueError, match="molecule 3 has 1 atoms, but its graph has 2 nodes"):
-        with_atoms(methane, 2, 3)
 
 
 def test_values_of_pairs_follow_the_bonds():

@@ -314,11 +314,11 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def predict_set(self, X: Graphs, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return which classes each graph may have, so that its class is among them with a given probability.
 
-        Conformal prediction (CV+ [5]_) from the folds that fit used for its choice, class by class: of the
-        graphs of each class, the share ``coverage`` has its class in the set, if new graphs are drawn like
-        the training graphs. Classes are easier to enter for graphs with bins that no training graph has. A
-        set may be empty: the graph is unlike all classes. Graphs from elsewhere, such as other scaffolds,
-        are covered less often.
+        Conformal prediction (CV+, Romano et al. 2020) from the folds that fit used for its choice, class by
+        class: of the graphs of each class, the share ``coverage`` has its class in the set, if new graphs are
+        drawn like the training graphs. Classes are easier to enter for graphs with bins that no training
+        graph has. A set may be empty: the graph is unlike all classes. Graphs from elsewhere, such as other
+        scaffolds, are covered less often.
 
         Parameters
         ----------

@@ -264,10 +264,10 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     def predict_interval(self, X: Graphs, coverage: float = 0.9) -> Matrix:
         """Return an interval for the number of each graph that contains it with a given probability.
 
-        Conformal prediction (CV+ [3]_) from the folds that fit used for its choice: the share ``coverage`` of
-        the intervals contains the number, if new graphs are drawn like the training graphs. Intervals are
-        wider for graphs with bins that no training graph has. Graphs from elsewhere, such as other
-        scaffolds, are covered less often.
+        Conformal prediction (CV+, Barber et al. 2021) from the folds that fit used for its choice: the share
+        ``coverage`` of the intervals contains the number, if new graphs are drawn like the training graphs.
+        Intervals are wider for graphs with bins that no training graph has. Graphs from elsewhere, such as
+        other scaffolds, are covered less often.
 
         Parameters
         ----------
