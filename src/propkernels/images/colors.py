@@ -29,6 +29,8 @@ class KMeansColors(Quantizer):
     ----------
     colors_ : ndarray of shape (n_colors, 3)
         The palette, from dark to bright, with intensities from 0 to 1.
+    n_labels_ : int
+        Number of labels of inner pixels, which is ``n_colors``.
 
     Examples
     --------

@@ -124,6 +124,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Score of the choice in the cross-validation that chose it (by default the share of correctly
         classified graphs). It is the best of many candidates, and therefore optimistic; :func:`evaluate`
         estimates the score on new graphs.
+    n_folds_ : int
+        Number of folds of the cross-validation for the choice; 0 if there were too few graphs.
+    imputer_ : LabelImputer or None
+        Imputes missing node labels before the kernel, if that was better in the cross-validation.
     rule_ : Rule
         Decisions without ``intercept_``; ``layout_`` describes their columns.
     calibration_ : Calibration or None

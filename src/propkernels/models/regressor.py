@@ -111,6 +111,12 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     score_ : float
         R^2 of the choice (or its score by ``scoring``) in the cross-validation that chose it, and therefore
         optimistic; :func:`evaluate` estimates the score on new graphs.
+    n_folds_ : int
+        Number of folds of the cross-validation for the choice; 0 if there were too few graphs.
+    imputer_ : LabelImputer or None
+        Imputes missing node labels before the kernel, if that was better in the cross-validation.
+    n_targets_ : int
+        Number of columns of the target.
     rule_ : Rule
         Predictions for any graph, without ``intercept_``.
     posterior_ : Posterior or None
