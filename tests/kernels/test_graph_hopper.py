@@ -9,7 +9,7 @@ from hypothesis import given, settings
 import propkernels as pk
 from tests.naive_baselines import gram_of, graph_hopper_kernel, node_kernel, plain_graphs
 from tests.strategies import databases
-from tests.zoo import one, path_edges
+from tests.zoo import labelled_zoo, one, path_edges
 
 
 def naive(graphs, nodes, weighted=True):
@@ -73,3 +73,14 @@ def test_equals_grakel_on_mutag(data_folder):
     kernel = pk.GraphHopper(labels=None, attributes="gaussian", standardize=False)
     computed = kernel.fit_transform(graphs.with_attributes(units))
     np.testing.assert_allclose(computed, reference, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_threads_count_the_same(weighted):
+    """One graph is larger than all others, and is cut where that is possible."""
+    ring = np.roll(np.eye(60), 1, axis=1)
+    large = pk.check_graphs([(ring + ring.T, ["a", "b", "c"] * 20)])
+    graphs = pk.GraphDatabase.concat([labelled_zoo(), large])
+    kernel = pk.GraphHopper(weighted=weighted)
+    reference, computed = (kernel.set_params(n_jobs=n_jobs).fit_transform(graphs) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(computed, reference)

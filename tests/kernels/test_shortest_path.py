@@ -108,3 +108,14 @@ def test_equals_grakel_on_mutag(data_folder):
     for labels, with_labels in (("node", True), (None, False)):
         reference = grakel.ShortestPath(with_labels=with_labels).fit_transform(to_grakel(graphs))
         assert np.array_equal(pk.ShortestPath(labels=labels).fit_transform(graphs), reference)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_threads_count_the_same(weighted):
+    """One graph is larger than all others, and is cut where that is possible."""
+    ring = np.roll(np.eye(60), 1, axis=1)
+    large = pk.check_graphs([(ring + ring.T, ["a", "b", "c"] * 20)])
+    graphs = pk.GraphDatabase.concat([labelled_zoo(), large])
+    kernel = pk.ShortestPath(weighted=weighted)
+    reference, computed = (kernel.set_params(n_jobs=n_jobs).fit_transform(graphs) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(computed, reference)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from propkernels._utils.arrays import check_room, offsets
+from propkernels._utils.parallel import run_threads, thread_count
 from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
@@ -94,12 +95,21 @@ def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64
     return np.asarray(dijkstra(block)).ravel()
 
 
-def runs_of_graphs(graphs: GraphDatabase) -> Iterator[GraphDatabase]:
-    """Yield runs of graphs whose pairs of nodes fit into memory."""
+def runs_of_graphs(graphs: GraphDatabase, n_jobs: int | None = None) -> Iterator[GraphDatabase]:
+    """Yield runs of graphs whose pairs of nodes fit into memory; at least four per thread, by pairs."""
     pairs = offsets(graphs.graph_sizes**2)
+    threads = thread_count(n_jobs)
+    most = PAIRS_IN_MEMORY if threads == 1 else min(PAIRS_IN_MEMORY, int(pairs[-1]) // (4 * threads))
     first = 0
     while first < len(graphs):
-        last = int(np.searchsorted(pairs, pairs[first] + PAIRS_IN_MEMORY, side="right")) - 1
+        last = int(np.searchsorted(pairs, pairs[first] + most, side="right")) - 1
         last = min(max(last, first + 1), len(graphs))
         yield graphs[first:last]
         first = last
+
+
+def by_size(function: Callable[[Any], Any], runs: Sequence[Any], sizes: Any, n_jobs: int | None) -> list[Any]:
+    """Return the results of a function for all runs, in order; threads take the largest runs first."""
+    order = np.argsort(-np.asarray(sizes), kind="stable")
+    found = run_threads(lambda k: function(runs[k]), order.tolist(), n_jobs)
+    return [found[place] for place in np.argsort(order)]

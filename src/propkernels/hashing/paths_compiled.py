@@ -291,3 +291,81 @@ def most_hops(indptr: Any, indices: Any, weights: Any, first: int, n: int, dista
                 if _on_a_path(distances[row + u], weights[entry], distances[row + v]):
                     hops[v] = max(hops[v], hops[u] + 1)
     return most
+
+
+@compiled
+def widest_hops(
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    graph_ptr: Any,
+    pair_ptr: Any,
+    distances: Any,
+    whole: bool,
+    most: Any,
+) -> None:
+    """Write the largest number of edges on a shortest path of each graph to ``most``; int64 (graphs,).
+
+    ``whole`` tells that every edge has length 1, so that this is the largest distance.
+    """
+    for graph in range(len(most)):
+        first, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
+        within = distances[pair_ptr[graph] : pair_ptr[graph + 1]]
+        if whole:
+            for k in range(len(within)):
+                if within[k] != np.inf:
+                    most[graph] = max(most[graph], np.int64(within[k]))
+        else:
+            most[graph] = most_hops(indptr, indices, weights, first, n, within)
+
+
+@compiled
+def hop_entries(
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    graph_ptr: Any,
+    pair_ptr: Any,
+    distances: Any,
+    slots: Any,
+    slot_ptr: Any,
+    keys: Any,
+    most: Any,
+    codes: Any,
+    counts: Any,
+    lengths: Any,
+) -> Any:
+    """Write the path counts of graphs, summed by label, as codes and counts; return their number.
+
+    Parameters
+    ----------
+    indptr, indices, weights, distances
+        As in ``count_hops``, of all graphs.
+    graph_ptr, pair_ptr, slot_ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the graphs' nodes, of their pairs, and of their labels.
+    slots : ndarray of int64, (N,)
+        Label of each node, numbered within its graph.
+    keys : ndarray of uint64, (labels of all graphs,)
+    most : ndarray of int64, (graphs,)
+        Largest number of edges on a shortest path.
+    codes, counts, lengths : ndarray
+        Output; the code of position a of b edges is ``randomness.mix(key, a, b)``.
+    """
+    filled = 0
+    for graph in range(len(most)):
+        first, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
+        start, n_slots, width = filled, slot_ptr[graph + 1] - slot_ptr[graph], most[graph] + 1
+        within = distances[pair_ptr[graph] : pair_ptr[graph + 1]]
+        matrices = np.zeros((n_slots, width, width))
+        count_hops(indptr, indices, weights, first, n, within, slots[first : first + n], matrices)
+        for slot in range(n_slots):
+            key = mix_word(keys[slot_ptr[graph] + slot])
+            for a in range(width):
+                begin = mix_word(key ^ np.uint64(a))
+                for b in range(a, width):
+                    if matrices[slot, a, b] != 0.0:
+                        codes[filled] = np.int64(mix_word(begin ^ np.uint64(b)))
+                        counts[filled] = matrices[slot, a, b]
+                        filled += 1
+        lengths[graph] = filled - start
+    return filled

@@ -168,7 +168,9 @@ def _write_triplets(
 
 
 @compiled
-def count_triplets(indptr: Any, indices: Any, graph_ptr: Any, ids: Any, keys: Any, search: Any) -> Any:
+def count_triplets(
+    indptr: Any, indices: Any, graph_ptr: Any, ids: Any, keys: Any, part: int, n_parts: int, search: Any
+) -> Any:
     """Count label triplets of graphs whose edges have length 1.
 
     Parameters
@@ -181,6 +183,9 @@ def count_triplets(indptr: Any, indices: Any, graph_ptr: Any, ids: Any, keys: An
         Label number of each node.
     keys : ndarray of uint64, (labels,)
         Key of each label number.
+    part, n_parts : int
+        Part of the first labels of each graph: 0 and 1 for all. Concatenated in order, the triplets of all
+        parts are those of a graph.
     search : Search
 
     Returns
@@ -203,7 +208,7 @@ def count_triplets(indptr: Any, indices: Any, graph_ptr: Any, ids: Any, keys: An
             table = np.zeros(n * n_labels, dtype=np.int64)
             touched = np.empty(n * n_labels, dtype=np.int64)
         _group(n, n_labels, search)
-        for a in range(n_labels):
+        for a in range(part * n_labels // n_parts, (part + 1) * n_labels // n_parts):
             n_touched = 0
             for k in range(search.starts[a], search.starts[a + 1]):
                 source = search.members[k]

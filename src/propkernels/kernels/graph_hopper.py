@@ -16,7 +16,7 @@ from propkernels._utils.stored import is_array, require
 from propkernels._utils.typing import PathLike
 from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.distances import WITHOUT_PAIRS, PathLengths, path_lengths, runs_of_graphs
+from propkernels.hashing.distances import WITHOUT_PAIRS, PathLengths, by_size, path_lengths, runs_of_graphs
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
 from propkernels.kernels.pairwise_kernel import PairwiseKernel
@@ -48,10 +48,9 @@ class HopCounter(Counter):
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return counts of (label, position, number of edges); known codes have the first columns."""
-        keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
-        parts = list(self._graphs(graphs, keys, ids))
-        sizes = np.array([len(codes) for codes, _ in parts])
-        codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        runs = list(runs_of_graphs(graphs, n_jobs))
+        parts = by_size(self._entries, runs, [np.square(run.graph_sizes).sum() for run in runs], n_jobs)
+        sizes, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         ptr = offsets(sizes)
         counted, bins = count_codes(codes, ptr, None if known is None else known[0])
         return [stream_of(sizes, counted.indices, counts, bins)]
@@ -76,19 +75,29 @@ class HopCounter(Counter):
         """Return runs of graphs whose pairs of nodes fit in memory."""
         return runs_of_graphs(graphs)
 
-    def _graphs(
-        self, graphs: GraphDatabase, keys: NDArray[np.uint64], ids: NDArray[Any]
-    ) -> Iterator[tuple[NDArray[np.int64], Matrix]]:
-        """Yield codes and counts of each graph."""
-        first = 0
-        for part in runs_of_graphs(graphs):
-            paths = path_lengths(part, self.weighted)
-            for i, size in enumerate(part.graph_sizes):
-                labels, slots = np.unique(ids[first : first + size], return_inverse=True)
-                matrices = _hop_counts(paths, i, slots, len(labels))
-                slot, a, b = np.nonzero(matrices)
-                yield mix(keys[labels[slot]], a, b).view(np.int64), matrices[slot, a, b]
-                first += size
+    def _entries(self, graphs: GraphDatabase) -> tuple[NDArray[np.int64], NDArray[np.int64], Matrix]:
+        """Return the number of entries of each graph, and the codes and counts of all."""
+        from propkernels.hashing.paths_compiled import hop_entries, widest_hops
+
+        paths, adjacency = path_lengths(graphs, self.weighted), graphs.adjacency
+        where = graphs.graph_ptr, paths.pair_ptr, paths.distances
+        edges = (adjacency.indptr, adjacency.indices, paths.weights, *where)
+        keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
+        labels, slots = np.unique(graphs.graph_ids * np.int64(len(keys)) + ids, return_inverse=True)
+        slot_ptr = np.searchsorted(labels, np.arange(len(graphs) + 1) * len(keys))
+        slots -= slot_ptr[graphs.graph_ids]
+        most = np.zeros(len(graphs), dtype=np.int64)
+        widest_hops(*edges, bool((paths.weights == 1).all()), most)
+        n_slots = np.diff(slot_ptr)
+        for rows, columns in ((n_slots, (most + 1) ** 2), (graphs.graph_sizes, most + 1)):
+            largest = int(np.argmax(rows * columns))
+            check_room(int(rows[largest]), int(columns[largest]), 2, ways_out=WITHOUT_PAIRS)
+        room = int((n_slots * (most + 1) * (most + 2) // 2).sum())
+        codes, counts = np.empty(room, dtype=np.int64), np.empty(room)  # unused parts take no memory
+        sizes = np.zeros(len(graphs), dtype=np.int64)
+        label_keys = keys[labels % max(len(keys), 1)]
+        filled = hop_entries(*edges, slots, slot_ptr, label_keys, most, codes, counts, sizes)
+        return sizes, codes[:filled].copy(), counts[:filled].copy()
 
 
 def _hop_counts(paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int) -> Matrix:

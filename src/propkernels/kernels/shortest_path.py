@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import check_room, index_dtype, offsets
 from propkernels._utils.checks import check_choice
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import thread_count
 from propkernels._utils.stored import Offsets
 from propkernels._utils.typing import PathLike
 from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
@@ -23,6 +23,7 @@ from propkernels.hashing.codes import NO_BIN, CodeStreams
 from propkernels.hashing.distances import (
     WITHOUT_PAIRS,
     PathLengths,
+    by_size,
     path_lengths,
     runs_of_graphs,
 )
@@ -59,8 +60,12 @@ class TripletCoder(Counter):
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return counts of triplets; known codes have the first columns."""
         hops = not self.edge_labels and (graphs.is_unweighted or not self.weighted)
-        parts = run_threads(self._hops if hops else self._lengths, list(runs_of_graphs(graphs)), n_jobs)
-        lengths, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        runs = list(runs_of_graphs(graphs, n_jobs))
+        pieces = _pieces(runs, n_jobs) if hops else [Piece(run, 0, 1) for run in runs]
+        sizes = [float(np.square(piece.graphs.graph_sizes).sum()) / piece.n_parts for piece in pieces]
+        parts = by_size(self._hops if hops else self._lengths, pieces, sizes, n_jobs)
+        lengths = _joined_lengths(pieces, [part[0] for part in parts])
+        codes, counts = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
         ptr = offsets(lengths)
         counted, bins = count_codes(codes, ptr, None if known is None else known[0])
         return [stream_of(lengths, counted.indices, counts, bins)]
@@ -94,22 +99,24 @@ class TripletCoder(Counter):
             return None
         return pair_tracker(vocabulary, graph, alphabet, self.source, self.edge_labels)
 
-    def _hops(self, graphs: GraphDatabase) -> Counted:
+    def _hops(self, piece: Piece) -> Counted:
         """Return counts without a list of pairs, if every edge has length 1."""
         from propkernels.hashing.triplets_compiled import Search, count_triplets
 
+        graphs = piece.graphs
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
         adjacency = graphs.adjacency
         if len(graphs) == 1:  # runs of several graphs have few pairs of nodes
             check_room(graphs.n_nodes, len(keys), 2, ways_out=WITHOUT_PAIRS)
         room = Search.room(int(graphs.graph_sizes.max(initial=1)), len(keys))
         edges = (adjacency.indptr, adjacency.indices)
-        counted: Counted = count_triplets(*edges, graphs.graph_ptr, ids, keys, room)
+        parts = piece.part, piece.n_parts
+        counted: Counted = count_triplets(*edges, graphs.graph_ptr, ids, keys, *parts, room)
         return counted
 
-    def _lengths(self, graphs: GraphDatabase) -> Counted:
+    def _lengths(self, piece: Piece) -> Counted:
         """Return counts from the codes of all pairs, each code once per graph."""
-        paths = path_lengths(graphs, self.weighted)
+        paths = path_lengths(piece.graphs, self.weighted)
         counted, bins = count_codes(self._codes(paths), paths.pair_ptr)
         return np.diff(counted.indptr), bins[counted.indices], counted.data
 
@@ -132,6 +139,33 @@ class TripletCoder(Counter):
         edges = (graphs.adjacency.indptr, graphs.adjacency.indices, paths.weights, keys)
         path_words(*edges, graphs.graph_ptr, paths.pair_ptr, paths.distances, words)
         return words
+
+
+class Piece(NamedTuple):
+    """A run of graphs, or a part of the first labels of a single graph."""
+
+    graphs: GraphDatabase
+    part: int
+    n_parts: int
+
+
+def _pieces(runs: Sequence[GraphDatabase], n_jobs: int | None) -> list[Piece]:
+    """Return pieces of work: runs of graphs; in threads, a graph that is a run alone is cut by labels."""
+    threads = thread_count(n_jobs)
+    n_parts = 1 if threads == 1 else 2 * threads
+    cuts = [n_parts if len(run) == 1 else 1 for run in runs]
+    return [Piece(run, part, n) for run, n in zip(runs, cuts, strict=True) for part in range(n)]
+
+
+def _joined_lengths(pieces: Sequence[Piece], lengths: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return the number of entries of each graph from those of all pieces."""
+    joined: list[NDArray[Any]] = []
+    for piece, some in zip(pieces, lengths, strict=True):
+        if piece.part == 0:
+            joined.append(some.copy())
+        else:
+            joined[-1] += some
+    return np.concatenate(joined)
 
 
 def stream_of(
