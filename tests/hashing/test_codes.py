@@ -227,6 +227,20 @@ def test_the_length_of_runs_does_not_matter(name, metric, monkeypatch):
         assert np.array_equal(codes_of(graphs, OPERATORS[name], n_jobs, metric=metric), reference)
 
 
+@pytest.mark.parametrize("n_hashes", [1, 5])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_threads_share_large_graphs(name, n_hashes, monkeypatch):
+    graphs = labelled_zoo()
+    reference = codes_of(graphs, OPERATORS[name], n_hashes=n_hashes)
+    monkeypatch.setattr(module, "NODES_IN_CACHE", 5)
+    monkeypatch.setattr(module, "ENTRIES_OF_A_LARGE_GRAPH", 0)
+    monkeypatch.setattr(module, "threads_for", lambda work, n_jobs: 3)
+    work = module.Work.of(graphs, graphs.adjacency.indptr, 1, 3)
+    assert work.large
+    assert work.runs
+    assert np.array_equal(codes_of(graphs, OPERATORS[name], 3, n_hashes=n_hashes), reference)
+
+
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 def test_nodes_that_vanish_have_no_bin_from_the_first_step_on(metric):
     graphs = pk.GraphDatabase.concat([one(3, [(0, 1)]), one(1)])

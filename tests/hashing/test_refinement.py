@@ -43,11 +43,16 @@ def test_classes_are_those_of_dictionaries(labeled):
         colors = refined(colors, given)
 
 
-def test_threads_do_not_matter(monkeypatch):
-    expected = multiset_codes(GRAPHS, KEYS, None, 3, 1).codes
-    monkeypatch.setattr("propkernels.hashing.refinement.NODES_IN_CACHE", 16)
-    monkeypatch.setattr("propkernels.hashing.refinement.threads_for", lambda work, n_jobs: 3)
-    np.testing.assert_array_equal(multiset_codes(GRAPHS, KEYS, None, 3, 3).codes, expected)
+@pytest.mark.parametrize("labeled", [False, True])
+@pytest.mark.parametrize("entries", [0, 2**16])
+def test_threads_do_not_matter(monkeypatch, labeled, entries):
+    """Without a least number of entries, threads share the nodes of the larger graphs."""
+    edges = (np.arange(GRAPHS.adjacency.nnz) % 3).astype(np.uint64) if labeled else None
+    expected = multiset_codes(GRAPHS, KEYS, edges, 3, 1).codes
+    monkeypatch.setattr("propkernels.hashing.codes.NODES_IN_CACHE", 16)
+    monkeypatch.setattr("propkernels.hashing.codes.ENTRIES_OF_A_LARGE_GRAPH", entries)
+    monkeypatch.setattr("propkernels.hashing.codes.threads_for", lambda work, n_jobs: 3)
+    np.testing.assert_array_equal(multiset_codes(GRAPHS, KEYS, edges, 3, 3).codes, expected)
 
 
 def test_the_word_for_not_counted_is_replaced():

@@ -153,6 +153,19 @@ def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:
     return np.unique(np.concatenate([[0], cuts, [len(ptr) - 1]])).astype(np.int64)
 
 
+def equal_work(work: NDArray[Any], n_pieces: int) -> NDArray[np.int64]:
+    """Return bounds of at most ``n_pieces`` runs of items with about equal work, given its cumulative sums.
+
+    Examples
+    --------
+    >>> equal_work(np.array([0, 1, 2, 3, 12, 13, 14]), 3)
+    array([0, 4, 6])
+    """
+    marks = np.linspace(work[0], work[-1], n_pieces + 1)[1:-1]
+    cuts = np.searchsorted(work, marks, side="left")
+    return np.unique(np.concatenate([[0], cuts, [len(work) - 1]])).astype(np.int64)
+
+
 _ACTIVE: ContextVar[Any] = ContextVar("propkernels_device", default=None)
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.parallel import run_threads, threads_for, whole_runs
+from propkernels._utils.parallel import equal_work, run_threads, threads_for, whole_runs
 from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
@@ -107,6 +108,7 @@ def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
 
 
 NODES_IN_CACHE = 256  # nodes of a block of graphs
+ENTRIES_OF_A_LARGE_GRAPH = 2**16  # edges and nodes from which threads may share a graph
 VALUES_IN_MEMORY = 2**24  # probabilities or projections per run of graphs
 LARGEST_EXPONENT = 1020.0  # values below 2 to this power do not overflow
 
@@ -241,7 +243,14 @@ def _fused(
 
     ``edge_labels``: label number of each edge, and factors of shape (steps, labels, streams), if they count.
     """
-    from propkernels.hashing.codes_compiled import LANES, Start, Step, propagate_and_hash, slp_vectorization
+    from propkernels.hashing.codes_compiled import (
+        LANES,
+        Start,
+        Step,
+        one_iteration,
+        propagate_and_hash,
+        slp_vectorization,
+    )
 
     adjacency = operator.adjacency
     unused = -len(offsets) % LANES
@@ -261,20 +270,80 @@ def _fused(
         None if edge_labels is None else _by_lanes(edge_labels[1], unused, LANES),
     )
     start = Start(initial.rows, projected)
-    blocks = graphs.graph_ptr[whole_runs(graphs.graph_ptr, NODES_IN_CACHE)]
-    threads = threads_for(codes.size, n_jobs)
-    shares = np.linspace(0, len(blocks) - 1, min(threads, len(blocks)) + 1).astype(int)
+    work = Work.of(graphs, adjacency.indptr, codes.size, n_jobs)
 
-    def one_share(share: int) -> None:
-        bounds = blocks[shares[share] : shares[share + 1] + 1]
+    def one_run(bounds: NDArray[np.int64]) -> None:
         odd, even = np.zeros((2, np.diff(bounds).max(initial=0), LANES))
         propagate_and_hash(step, start, offsets, n_hashes, bounds, odd, even, codes)
 
+    def one_graph(graph: LargeGraph) -> None:
+        now, then = np.empty((2, graph.last - graph.first, LANES))
+        for column in range(0, len(projected.T), LANES):
+            for t in range((column + LANES - 1 - unused) // n_hashes + 1):
+                where = (column, t, now, then, codes)
+                graph.run(
+                    lambda a, b, w=where: one_iteration(  # type: ignore[misc]
+                        step, start, offsets, n_hashes, graph.first, a, b, *w
+                    )
+                )
+                now, then = then, now
+
     with slp_vectorization():
-        run_threads(one_share, range(len(shares) - 1), n_jobs)
+        for graph in work.large:
+            one_graph(graph)
+        run_threads(one_run, work.runs, work.threads)
     if operator.vanished is not None:
         codes[n_hashes:, operator.vanished] = NO_BIN
     return codes
+
+
+class LargeGraph(NamedTuple):
+    """A graph whose nodes are shared by threads: nodes first .. last - 1, cut by ``bounds``."""
+
+    first: int
+    last: int
+    bounds: list[int]
+
+    def run(self, function: Callable[[int, int], Any]) -> None:
+        """Call a function for all parts of the nodes, in threads."""
+        run_threads(lambda part: function(*part), list(pairwise(self.bounds)), len(self.bounds) - 1)
+
+
+class Work(NamedTuple):
+    """Work of threads over graphs, cut by edges: runs of blocks of whole graphs, and large graphs.
+
+    ``runs`` are boundaries of blocks; a block is a run of graphs that fits the cache.
+    """
+
+    threads: int
+    runs: list[NDArray[np.int64]]
+    large: list[LargeGraph]
+
+    @classmethod
+    def of(cls, graphs: GraphDatabase, indptr: NDArray[Any], size: int, n_jobs: int | None) -> Work:
+        """Return the work on these graphs for ``size`` codes."""
+        ptr, threads = graphs.graph_ptr, threads_for(size, n_jobs)
+        if threads == 1:
+            return cls(1, [ptr[whole_runs(ptr, NODES_IN_CACHE)]], [])
+        cost = indptr[ptr] + ptr  # entries and nodes before each graph
+        is_large = np.diff(cost) > max(float(cost[-1]) / (2 * threads), ENTRIES_OF_A_LARGE_GRAPH)
+        large = [
+            _large_graph(indptr, int(ptr[g]), int(ptr[g + 1]), threads) for g in np.flatnonzero(is_large)
+        ]
+        runs: list[NDArray[np.int64]] = []
+        ends = np.concatenate([[-1], np.flatnonzero(is_large), [len(graphs)]])
+        for before, after in pairwise(ends.tolist()):
+            some = ptr[before + 1 : after + 1]
+            blocks = some[whole_runs(some - some[0], NODES_IN_CACHE)] if len(some) > 1 else some
+            for a, b in pairwise(equal_work(indptr[blocks] + blocks, 4 * threads)):
+                runs.append(blocks[a : b + 1])
+        return cls(threads, runs, large)
+
+
+def _large_graph(indptr: NDArray[Any], first: int, last: int, threads: int) -> LargeGraph:
+    """Return a large graph with nodes cut by edges."""
+    cost = indptr[first : last + 1] + np.arange(first, last + 1)
+    return LargeGraph(first, last, (first + equal_work(cost, 4 * threads)).tolist())
 
 
 def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[np.float64]:

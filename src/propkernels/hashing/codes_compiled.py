@@ -111,21 +111,21 @@ def _walk(
     ----------
     indptr, indices, weights, kinds, factors, spread, keep
         See :class:`Step`; for None, numba omits the multiplication.
-    place : tuple of four int
-        First node, last node + 1, group of columns, number of earlier steps.
+    place : tuple of five int
+        First node of the block, first node, last node + 1, group of columns, number of earlier steps.
     now, then : ndarray of float64, (nodes, LANES)
-        Values before the step, and output; node i of the database is row i - first.
+        Values before the step, and output; node i of the database is row i - base.
     """
-    first, last, group, made = place
+    base, first, last, group, made = place
     # The sums of a node's LANES columns are plain variables, which the compiler keeps in registers and, with
     # SLP vectorization, in a few vector registers; an array of sums would be written to memory at every edge.
     # Indices are unsigned, which avoids the test for negative indices.
     for i in range(first, last):
-        node = np.uint64(i - first)
+        node = np.uint64(i - base)
         a = b = c = d = e = f = g = h = 0.0
         if spread[i] != 0.0:
             for entry in range(indptr[i], indptr[i + 1]):
-                j = np.uint64(indices[entry] - first)
+                j = np.uint64(indices[entry] - base)
                 weight = 1.0 if weights is None else weights[entry]
                 if factors is None:
                     a = arrived(a, weight, 1.0, now[j, 0])
@@ -176,30 +176,59 @@ def _walk(
 
 
 @compiled(cache=False)
-def _hash_lane(values: Any, lane: int, offset: float, codes: Any, first: int, last: int) -> None:
-    """Hash one column: codes[i] is the code of values[i - first, lane] + offset, i in first .. last - 1."""
+def _hash_lane(values: Any, lane: int, offset: float, codes: Any, base: int, first: int, last: int) -> None:
+    """Hash one column: codes[i] is the code of values[i - base, lane] + offset, i in first .. last - 1."""
     # ``values`` has one row per node of the block; ``codes`` one entry per node of the database.
     for i in range(first, last):
-        codes[i] = floor_code(values[i - first, lane] + offset)
+        codes[i] = floor_code(values[i - base, lane] + offset)
 
 
 @compiled(cache=False)
-def _restart(values: Any, restart: Any, start: Any, column: int, first: int, last: int) -> None:
-    """Add restart_i x0_i to node i of a block, for LANES columns from ``column`` on; no-op for None."""
+def _restart(values: Any, restart: Any, start: Any, column: int, base: int, first: int, last: int) -> None:
+    """Add restart_i x0_i to the nodes first .. last - 1, for LANES columns; no-op for None."""
     if restart is not None:
         for i in range(first, last):
             if restart[i] != 0.0:
                 for lane in range(LANES):
-                    values[i - first, lane] += restart[i] * start.projected[start.rows[i], column + lane]
+                    values[i - base, lane] += restart[i] * start.projected[start.rows[i], column + lane]
 
 
 @compiled(cache=False)
-def _push_back(values: Any, chosen: Any, start: Any, column: int, first: int, last: int) -> None:
-    """Reset node i of a block to x0_i if ``chosen[i]``, for LANES columns; empty ``chosen``: all nodes."""
+def _push_back(values: Any, chosen: Any, start: Any, column: int, base: int, first: int, last: int) -> None:
+    """Reset the nodes i with ``chosen[i]`` to x0_i, for LANES columns; empty ``chosen``: all nodes."""
     for i in range(first, last):
         if len(chosen) == 0 or chosen[i]:
             for lane in range(LANES):
-                values[i - first, lane] = start.projected[start.rows[i], column + lane]
+                values[i - base, lane] = start.projected[start.rows[i], column + lane]
+
+
+@compiled(cache=False)
+def _iteration(
+    step: Any, start: Any, offsets: Any, n_hashes: int, place: Any, column: int, t: int, now: Any, then: Any,
+    codes: Any,
+) -> None:  # fmt: skip
+    """Make step t of some nodes of a block (t = 0: set x0), and hash the columns of iteration t.
+
+    ``now`` are the values before the step, and ``then`` those after it; ``place`` is the first node of the
+    block, the first node, and the last node + 1.
+    """
+    base, first, last = place
+    unused = start.projected.shape[1] - len(offsets)  # column = stream + unused, see Start
+    if t == 0:
+        _push_back(then, step.pushed_back[:0], start, column, base, first, last)
+    else:
+        _walk(
+            step.indptr, step.indices, step.weights, step.kinds, step.factors, step.spread, step.keep,
+            (base, first, last, column // LANES, t - 1), now, then,
+        )  # fmt: skip
+        _restart(then, step.restart, start, column, base, first, last)
+    # The streams of iteration t that are among these columns.
+    stream = max(t * n_hashes, column - unused)
+    while stream < min((t + 1) * n_hashes, column + LANES - unused):
+        _hash_lane(then, stream + unused - column, offsets[stream], codes[stream], base, first, last)
+        stream += 1
+    if len(step.pushed_back) > 0:
+        _push_back(then, step.pushed_back, start, column, base, first, last)
 
 
 @compiled
@@ -227,31 +256,39 @@ def propagate_and_hash(
         Output.
     """
     n_columns = start.projected.shape[1]
-    unused = n_columns - len(offsets)  # column = stream + unused, see Start
-    everywhere = step.pushed_back[:0]
+    unused = n_columns - len(offsets)
     for block in range(len(blocks) - 1):
-        first, last = blocks[block], blocks[block + 1]
+        place = (blocks[block], blocks[block], blocks[block + 1])
         for column in range(0, n_columns, LANES):
-            # Invariant: iteration t of this loop begins with ``now`` after t - 1 steps (t = 0: x0).
             # The last stream of these columns, column + LANES - 1 - unused, makes the most steps.
-            now, then = even, odd
-            _push_back(now, everywhere, start, column, first, last)
+            now, then = odd, even
             for t in range((column + LANES - 1 - unused) // n_hashes + 1):
-                if t > 0:
-                    place = (first, last, column // LANES, t - 1)
-                    _walk(
-                        step.indptr, step.indices, step.weights, step.kinds, step.factors, step.spread,
-                        step.keep, place, now, then,
-                    )  # fmt: skip
-                    _restart(then, step.restart, start, column, first, last)
-                    now, then = then, now
-                # The streams of iteration t that are among these columns.
-                stream = max(t * n_hashes, column - unused)
-                while stream < min((t + 1) * n_hashes, column + LANES - unused):
-                    _hash_lane(now, stream + unused - column, offsets[stream], codes[stream], first, last)
-                    stream += 1
-                if len(step.pushed_back) > 0:
-                    _push_back(now, step.pushed_back, start, column, first, last)
+                _iteration(step, start, offsets, n_hashes, place, column, t, now, then, codes)
+                now, then = then, now
+
+
+@compiled
+def one_iteration(
+    step: Any,
+    start: Any,
+    offsets: Any,
+    n_hashes: int,
+    base: int,
+    first: int,
+    last: int,
+    column: int,
+    t: int,
+    now: Any,
+    then: Any,
+    codes: Any,
+) -> None:
+    """Make step t of the nodes first .. last - 1 of a large graph, for LANES columns, and hash them.
+
+    Threads share the nodes of the graph: step t may begin when all of step t - 1 are done. Arguments are
+    those of :func:`propagate_and_hash`; ``base`` is the first node of the graph, ``now`` are its values
+    before the step, and ``then`` those after it.
+    """
+    _iteration(step, start, offsets, n_hashes, (base, first, last), column, t, now, then, codes)
 
 
 @compiled(cache=False)
@@ -394,6 +431,34 @@ def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -
                 for i in range(first, last):
                     total = _sum_labeled(indptr, indices, edge_keys, i, first, mixed)
                     codes[t, i] = refined(codes[t - 1, i], total)
+
+
+@compiled
+def refine_part(
+    indptr: Any,
+    indices: Any,
+    edge_keys: Any,
+    base: int,
+    first: int,
+    last: int,
+    t: int,
+    mixed: Any,
+    following: Any,
+    codes: Any,
+) -> None:
+    """Compute the codes of iteration t of the nodes first .. last - 1 of a large graph; see :func:`refine`.
+
+    Threads share the nodes: iteration t may begin when all of iteration t - 1 are done. ``base`` is the first
+    node of the graph, ``mixed`` the mixed words of its nodes before, and ``following`` those after.
+    """
+    for i in range(first, last):
+        if t > 0:
+            if len(edge_keys) == 0:
+                total = _sum_neighbors(indptr, indices, i, base, mixed)
+            else:
+                total = _sum_labeled(indptr, indices, edge_keys, i, base, mixed)
+            codes[t, i] = refined(codes[t - 1, i], total)
+        following[i - base] = mix_other(codes[t, i])
 
 
 _LOCK = ForkSafeLock()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.parallel import run_threads, threads_for, whole_runs
+from propkernels._utils.parallel import run_threads
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import NO_BIN, NODES_IN_CACHE, CodeStreams
+from propkernels.hashing.codes import NO_BIN, CodeStreams, Work
 
 ANY_OTHER = 0x5851F42D4C957F2D  # replaces the code that means "not counted"
 
@@ -38,21 +38,20 @@ def multiset_codes(
     CodeStreams
         Iterations t = 0, ..., t_max, one stream each.
     """
-    from propkernels.hashing.codes_compiled import refine
+    from propkernels.hashing.codes_compiled import refine, refine_part
 
     codes = np.empty((t_max + 1, graphs.n_nodes), dtype=np.uint64)
     codes[0] = node_keys
     keys = np.empty(0, dtype=np.uint64) if edge_keys is None else edge_keys
-    blocks = graphs.graph_ptr[whole_runs(graphs.graph_ptr, NODES_IN_CACHE)]
-    threads = threads_for(codes.size, n_jobs)
-    shares = np.linspace(0, len(blocks) - 1, min(threads, len(blocks)) + 1).astype(int)
-    adjacency = graphs.adjacency
-
-    def one_share(share: int) -> None:
-        part = blocks[shares[share] : shares[share + 1] + 1]
-        refine(adjacency.indptr, adjacency.indices, keys, part, codes)
-
-    run_threads(one_share, range(len(shares) - 1), n_jobs)
+    edges = graphs.adjacency.indptr, graphs.adjacency.indices, keys
+    work = Work.of(graphs, graphs.adjacency.indptr, codes.size, n_jobs)
+    for graph in work.large:
+        mixed, following = np.empty((2, graph.last - graph.first), dtype=np.uint64)
+        for t in range(t_max + 1):
+            rest = (t, mixed, following, codes)
+            graph.run(lambda a, b, first=graph.first, rest=rest: refine_part(*edges, first, a, b, *rest))  # type: ignore[misc]
+            mixed, following = following, mixed
+    run_threads(lambda blocks: refine(*edges, blocks, codes), work.runs, work.threads)
     return as_streams(codes)
 
 
