@@ -111,7 +111,7 @@ def _last_stage(model: Any, graphs: Any, counts: Any) -> dict[str, Call]:
         }
     base_kernel = resolve_base_kernel(model.base_kernel).fit(counts)
     return {
-        "diagonal": lambda: base_kernel.diagonal(counts),
+        "diagonal": lambda: base_kernel.diagonal(counts, model.n_jobs),
         "gram": lambda: base_kernel.square(counts, model.n_jobs),
     }
 

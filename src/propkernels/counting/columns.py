@@ -142,7 +142,8 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float, n_jobs:
     ptr = np.asarray(sum_in_order(one.indptr.astype(np.int64) for one in entries), dtype=np.int64)
     threads = threads_for(int(ptr[-1] - ptr[0]), n_jobs)
     pieces = _pieces(ptr, n_features, threads)
-    summed = run_threads(lambda piece: _sum_piece(entries, piece, ptr, n_features), pieces, threads)
+    room = np.empty(ptr[-1], dtype=entries[0].columns.dtype), np.empty(ptr[-1])
+    summed = run_threads(lambda piece: _sum_piece(entries, piece, ptr, n_features, room), pieces, threads)
     lengths = np.zeros(n, dtype=np.int64)
     for piece, (_, _, some) in zip(pieces, summed, strict=True):
         lengths[piece.first : piece.last] += some
@@ -183,24 +184,36 @@ def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> list[Piece
 
 
 def _sum_piece(
-    entries: Sequence[Entries], piece: Piece, ptr: NDArray[np.int64], n_features: int
+    entries: Sequence[Entries],
+    piece: Piece,
+    ptr: NDArray[np.int64],
+    n_features: int,
+    room: tuple[NDArray[Any], NDArray[np.float64]],
 ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the columns and sums of a piece, and the lengths of its rows."""
+    """Return the columns and sums of a piece, and the lengths of its rows.
+
+    They lie in ``room``, which all pieces share: the pages of one large array are fewer than those of many.
+    Ranges of columns of one row have arrays of their own.
+    """
     from propkernels.counting.counts_compiled import Gathered, gather_columns, sum_columns
 
     first, last, low, high = piece
     starts = ptr[first:last] - ptr[first]
     n, longest = int(ptr[last] - ptr[first]), int(np.diff(ptr[first : last + 1]).max(initial=0))
     weighted = len(entries[0].values) > 0
-    gathered = Gathered.make(n, longest, entries[0].columns.dtype, weighted)
+    if (low, high) == (0, n_features):
+        columns, sums = (array[ptr[first] : ptr[last]] for array in room)
+    else:
+        columns, sums = np.empty(n, dtype=room[0].dtype), np.empty(n)
+    others = np.empty(longest, dtype=columns.dtype), np.empty(longest * weighted)
+    gathered = Gathered(columns, sums if weighted else sums[:0], *others, sums)
     ends = starts.copy()
     for one in entries:
         gather_columns(*one, first, last, low, high, ends, gathered)
-    sums = gathered.values if weighted else np.empty(n)
     lengths = np.zeros(last - first, dtype=np.int64)
     n_digits = -(-int(n_features - 1).bit_length() // 8)
-    filled = sum_columns(starts, ends, gathered, n_digits, np.empty(256, dtype=np.int64), sums, lengths)
-    return gathered.columns[:filled], sums[:filled], lengths
+    filled = sum_columns(starts, ends, gathered, n_digits, np.empty(256, dtype=np.int64), lengths)
+    return columns[:filled], sums[:filled], lengths
 
 
 def _column_dtype(n_features: int) -> Any:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.parallel import active_device, run_threads, threads_for
+from propkernels._utils.arrays import offsets
+from propkernels._utils.parallel import active_device, run_threads, thread_count, threads_for
 from propkernels._utils.stored import ANY_NUMBER, not_negative, require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, CodeStreams
@@ -114,13 +115,23 @@ def _count_rows(
     calls = max(threads_for(work, n_jobs), -(-work // CODES_IN_MEMORY))
     shares = [rows[call::calls] for call in range(min(calls, len(rows)))]
 
-    def one_share(share: NDArray[np.int64]) -> Any:
-        counted = Counted.make(len(share), n_nodes, n_graphs)  # unused parts take no memory
-        count_rows(codes, share, graph_ptr, NO_BIN, Room.make(n_nodes), counted)
+    ends = offsets([len(share) for share in shares])
+    is_at_once = calls <= thread_count(n_jobs)  # pages of a few large arrays are fewer than those of many
+    rooms = Room.make(n_nodes, len(shares)) if is_at_once else []
+    every = Counted.make(len(rows), n_nodes, n_graphs) if is_at_once else None  # unused parts take no memory
+
+    def one_share(call: int) -> Any:
+        share = shares[call]
+        room = rooms[call] if rooms else Room.make(n_nodes)[0]
+        if every is None:
+            counted = Counted.make(len(share), n_nodes, n_graphs)
+        else:
+            counted = every.part(int(ends[call]), int(ends[call + 1]), n_nodes)
+        count_rows(codes, share, graph_ptr, NO_BIN, room, counted)
         return counted
 
     result: list[Any] = [None] * len(rows)
-    for call, counted in enumerate(run_threads(one_share, shares, n_jobs)):
+    for call, counted in enumerate(run_threads(one_share, range(len(shares)), n_jobs)):
         result[call :: len(shares)] = _unpacked(n_graphs, *counted)
     return result
 

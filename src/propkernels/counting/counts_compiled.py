@@ -36,15 +36,16 @@ class Room(NamedTuple):
     table: Any
 
     @classmethod
-    def make(cls, n: int) -> Room:
-        """Return a workspace for n codes; few codes are not partitioned."""
+    def make(cls, n: int, number: int = 1) -> list[Room]:
+        """Return workspaces for n codes, as parts of large arrays; few codes are not partitioned."""
         n_parts = (
             1 if n <= 4 * CODES_IN_CACHE else min(power_of_two(-(-n // CODES_IN_CACHE)), MOST_PARTITIONS)
         )
-        parted, bins = np.empty((2, n), dtype=np.int64)
-        nodes, ids, place = np.empty((3, n), dtype=np.int32)
-        table = np.zeros(power_of_two(2 * n), dtype=SLOT)
-        return cls(np.empty(n_parts, dtype=np.int64), parted, nodes, ids, place, bins, table)
+        ends = np.empty((number, n_parts), dtype=np.int64)
+        parted, bins = np.empty((2, number, n), dtype=np.int64)
+        nodes, ids, place = np.empty((3, number, n), dtype=np.int32)
+        table = np.zeros((number, power_of_two(2 * n)), dtype=SLOT)
+        return [cls(*parts) for parts in zip(ends, parted, nodes, ids, place, bins, table, strict=True)]
 
 
 class Counted(NamedTuple):
@@ -68,6 +69,14 @@ class Counted(NamedTuple):
         indices, counts = np.empty(n_rows * n, dtype=np.int32), np.empty(n_rows * n, dtype=np.float64)
         entry_ends, bin_ends = np.zeros((2, n_rows + 1), dtype=np.int64)
         return cls(indptr, indices, counts, np.empty(n_rows * n, dtype=np.int64), entry_ends, bin_ends)
+
+    def part(self, first: int, last: int, n: int) -> Counted:
+        """Return the arrays of the rows first .. last - 1 of n codes each, before anything is counted."""
+        flat = slice(first * n, last * n)
+        ends = (np.zeros(last - first + 1, dtype=np.int64) for _ in range(2))
+        return Counted(
+            self.indptr[first:last], self.indices[flat], self.counts[flat], self.codes[flat], *ends
+        )
 
 
 @compiled(cache=False)
@@ -339,19 +348,15 @@ def hash_to_columns(codes: Any, word: Any, n_features: Any, no_bin: int, columns
 class Gathered(NamedTuple):
     """Entries of some rows, one row after the other, with room to sort a row.
 
-    ``values`` and ``other_values`` are empty if every entry has the value 1.
+    ``values`` and ``other_values`` are empty if every entry has the value 1; else ``values`` is ``sums``,
+    which takes the sums of entries in the same column.
     """
 
     columns: Any
     values: Any
     other_columns: Any
     other_values: Any
-
-    @classmethod
-    def make(cls, n: int, longest: int, index: Any, weighted: bool) -> Gathered:
-        """Return room for n entries in rows of at most ``longest`` entries."""
-        columns, other_columns = np.empty(n, dtype=index), np.empty(longest, dtype=index)
-        return cls(columns, np.empty(n * weighted), other_columns, np.empty(longest * weighted))
+    sums: Any
 
 
 @compiled
@@ -414,7 +419,7 @@ def _one_digit(
 @compiled(cache=False)
 def _radix_sort(gathered: Any, start: int, stop: int, n_digits: int, places: Any) -> None:
     """Sort the entries start .. stop - 1 by column, stable; ``n_digits`` bytes of columns differ."""
-    columns, values, others, other_values = gathered
+    columns, values, others, other_values, _ = gathered
     for digit in range(n_digits):
         if digit % 2 == 0:
             _one_digit(columns, values, start, stop, 8 * digit, places, others, other_values, 0)
@@ -428,9 +433,7 @@ def _radix_sort(gathered: Any, start: int, stop: int, n_digits: int, places: Any
 
 
 @compiled
-def sum_columns(
-    starts: Any, ends: Any, gathered: Any, n_digits: int, places: Any, sums: Any, lengths: Any
-) -> Any:
+def sum_columns(starts: Any, ends: Any, gathered: Any, n_digits: int, places: Any, lengths: Any) -> Any:
     """Sort each row, sum the values of equal columns, move all rows to the front; return the entries left.
 
     Parameters
@@ -438,17 +441,15 @@ def sum_columns(
     starts, ends : ndarray of int64, (rows,)
         Entries of each row in ``gathered``.
     gathered : Gathered
-        Sorted columns without repeats are written to the front of ``gathered.columns``.
+        Sorted columns without repeats, and their sums, are written to the front.
     n_digits : int
         Number of bytes of a column.
     places : ndarray of int64, (256,)
         Workspace.
-    sums : ndarray of float64, (entries,)
-        Output; may be ``gathered.values``.
     lengths : ndarray of int64, (rows,)
         Output: number of entries of each row.
     """
-    columns, values = gathered.columns, gathered.values
+    columns, values, sums = gathered.columns, gathered.values, gathered.sums
     filled = 0
     for row in range(len(starts)):
         start, stop, row_start = starts[row], ends[row], filled

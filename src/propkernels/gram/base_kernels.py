@@ -12,6 +12,7 @@ from scipy.sparse import csc_array, csr_array
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.checks import check_choice
+from propkernels._utils.parallel import run_threads, threads_for
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
@@ -95,9 +96,10 @@ class BaseKernel(ABC):
             for x, y in zip(new, train, strict=True)
         )
 
-    def diagonal(self, streams: Streams) -> NDArray[np.float64]:
+    def diagonal(self, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return k(x, x) of each graph over all of its bins, including those not seen in fit."""
-        return sum_in_order(self.diagonal_of(s.counts) * s.weight for s in streams)
+        threads = threads_for(sum(s.counts.nnz for s in streams), n_jobs)
+        return sum_in_order(run_threads(lambda s: self.diagonal_of(s.counts) * s.weight, streams, threads))
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernels for t_max = 0, 1, ...: each adds one iteration to the one before."""
@@ -281,14 +283,28 @@ class Intersection(BaseKernel):
         return square_gram([one_stream_levels(counts)], n_jobs)
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Return the kernel among training graphs, from all levels at once if that is exact."""
-        if _are_powers_of_two(streams):
+        """Return the kernel among training graphs, from all levels at once where that is possible."""
+        if _are_summed_first(streams):
             return Linear().square(levels_of(streams, n_jobs), n_jobs)
         return super().square(streams, n_jobs)
 
+    def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
+        """Return the kernel against training graphs; integers are summed before they are weighted."""
+        if not _are_summed_first(train):
+            return super().cross(new, train, n_jobs)
+        total: Matrix | None = None
+        for weight, group in _by_weight(train):
+            part = np.zeros((new[0].counts.shape[0], train[0].counts.shape[0]))
+            for x, y in ((new[i].counts, train[i].counts) for i in group):
+                add_sparse(x, csc_array(_widen(y, x.shape[1])), False, True, part, n_jobs)
+            _scaled(part, weight, n_jobs)
+            total = part if total is None else np.add(total, part, out=total)
+        assert total is not None
+        return total
+
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
-        """Return the kernels for t_max = 0, 1, ..., from the levels of each iteration if that is exact."""
-        if _are_powers_of_two(streams):
+        """Return the kernels for t_max = 0, 1, ..., from the levels of each iteration where possible."""
+        if _are_summed_first(streams):
             return Linear().cumulative(levels_of(streams, n_jobs), n_jobs)
         return super().cumulative(streams, n_jobs)
 
@@ -303,9 +319,10 @@ class Intersection(BaseKernel):
         return _numbers(counts)
 
 
-def _are_powers_of_two(streams: Streams) -> bool:
-    """Whether weights are powers of two, so that sums weighted before or after are bit-equal."""
-    return all(np.frexp(stream.weight)[0] == 0.5 for stream in streams)
+def _are_summed_first(streams: Streams) -> bool:
+    """Whether integers are summed before they are weighted: weights are equal, or powers of two."""
+    weights = {stream.weight for stream in streams}
+    return len(weights) == 1 or all(np.frexp(weight)[0] == 0.5 for weight in weights)
 
 
 class Jaccard(Ratio):

@@ -85,12 +85,16 @@ def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int |
     popular_from = max(int(POPULAR * n), 1) + 1
     squares = np.zeros((len(parts), n))
 
+    sizes, widths = offsets([part.nnz for part in parts]), offsets([part.shape[1] + 1 for part in parts])
+    all_entries = np.empty(sizes[-1], dtype=ENTRY)  # one large array for all streams has fewer pages
+    all_fill, all_ptr = np.zeros(widths[-1], dtype=np.int32), np.zeros(widths[-1], dtype=np.int64)
+
     def split(k: int) -> Piece:
-        """Return the counts of a stream by bin, popular bins first; unused parts of arrays take no memory."""
-        part, n_bins = parts[k], parts[k].shape[1]
-        fill, bin_ptr = np.zeros(n_bins, dtype=np.int32), np.zeros(n_bins + 1, dtype=np.int64)
-        entries, rows = np.empty(part.nnz, dtype=ENTRY), (part.indptr, part.indices, part.data)
-        kept, popular = split_bins(*rows, popular_from, squares[k], fill, bin_ptr, entries)
+        """Return the counts of a stream by bin, popular bins first."""
+        part, bins = parts[k], slice(widths[k], widths[k + 1])
+        bin_ptr, entries = all_ptr[bins], all_entries[sizes[k] : sizes[k + 1]]
+        rows = (part.indptr, part.indices, part.data)
+        kept, popular = split_bins(*rows, popular_from, squares[k], all_fill[bins][:-1], bin_ptr, entries)
         return bin_ptr[: kept + 1], entries[: bin_ptr[kept]], popular
 
     pieces = run_threads(split, range(len(parts)), n_jobs)

@@ -146,7 +146,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         new = self._count(database)
         kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
         if self.normalize:
-            normalized(kernel, self.base_kernel_.diagonal(new), self.diagonal_, self.n_jobs)
+            normalized(kernel, self.base_kernel_.diagonal(new, self.n_jobs), self.diagonal_, self.n_jobs)
         return kernel
 
     def self_similarities(self, X: Graphs) -> NDArray[np.float64]:
@@ -228,7 +228,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         coder = self._learn_coder(graphs)
         counts = coder.count(graphs, None, self.n_jobs)
         base_kernel.fit(counts)
-        return base_kernel, coder, counts, base_kernel.diagonal(counts)
+        return base_kernel, coder, counts, base_kernel.diagonal(counts, self.n_jobs)
 
     def _keep(
         self, base_kernel: BaseKernel, coder: Any, counts: list[StreamCounts], diagonal: NDArray[np.float64]
