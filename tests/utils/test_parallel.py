@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from joblib import cpu_count, parallel_config
+from joblib import Parallel, cpu_count, delayed, parallel_config
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -95,9 +95,33 @@ def test_threads_inside_a_worker_of_multiprocessing():
         assert pool.map(threads_in_a_worker, [None, 1, 2]) == [1, 1, 2]
 
 
-def test_thread_count_follows_joblib():
+def test_thread_count_follows_joblib(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert thread_count(None) == 1
     assert thread_count(3) == 3
     assert thread_count(-1) == cpu_count()
     with parallel_config(n_jobs=2):
         assert thread_count(None) == 2
+
+
+@pytest.mark.parametrize(("variable", "n_cores"), [("1", 1), ("1,4", 1), ("0", 2), ("all", 2), ("", 2)])
+def test_all_cores_are_those_that_the_environment_allows(monkeypatch, variable, n_cores):
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
+    monkeypatch.setattr("joblib.parallel.cpu_count", lambda: 2)
+    monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: 2)
+    monkeypatch.setenv("OMP_NUM_THREADS", variable)
+    assert thread_count(-1) == n_cores
+    assert thread_count(3) == 3
+
+
+def all_cores():
+    return thread_count(-1)
+
+
+@pytest.mark.slow
+def test_workers_of_joblib_share_the_cores(monkeypatch):
+    """joblib tells its processes how many threads each may start, unless the user has."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    workers = max(cpu_count(), 2)
+    found = Parallel(n_jobs=workers, backend="loky")(delayed(all_cores)() for _ in range(workers))
+    assert max(found) <= max(cpu_count() // workers, 1)

@@ -7,6 +7,8 @@ their work. Functions in between take no device argument.
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -26,16 +28,27 @@ STEPS_OF_A_THREAD = 2**18  # least work per thread: a few milliseconds
 def thread_count(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs``, by joblib's rules (None: 1, -1: all cores).
 
-    Inside a thread of :func:`run_threads` it is at most that thread's share, so that the sum of all threads
-    is the ``n_jobs`` of the outermost call. The threading backend is selected, because joblib's default
-    (processes) allows only one worker inside a process of ``multiprocessing``, and warns.
+    All cores are those that this process may use: its affinity, the CPU quota of its container, and
+    ``OMP_NUM_THREADS``, which joblib and Dask set in their workers. Inside a thread of :func:`run_threads`
+    the number is at most that thread's share, so that the sum of all threads is the ``n_jobs`` of the
+    outermost call. The threading backend is selected, because joblib's default (processes) allows only one
+    worker inside a process of ``multiprocessing``, and warns.
     """
-    if n_jobs == 1:
-        return 1
-    with parallel_config(backend="threading"):
-        wanted = int(effective_n_jobs(n_jobs))
     share = _SHARE.get()
+    if n_jobs is not None and n_jobs > 0:
+        wanted = int(n_jobs)
+    else:
+        with parallel_config(backend="threading"):
+            wanted = int(effective_n_jobs(n_jobs))
+        if n_jobs is not None:
+            wanted = int(min(wanted, _cores_of_the_environment()))
     return wanted if share is None else min(wanted, share)
+
+
+def _cores_of_the_environment() -> int | float:
+    """Return ``OMP_NUM_THREADS``; infinity if it is not a positive number."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() and int(first) > 0 else math.inf
 
 
 def threads_for(work: int, n_jobs: int | None) -> int:
