@@ -205,6 +205,18 @@ def test_verify_looks_at_every_number_of_a_shard(shard, fault):
         pk.verify(shard.parent)
 
 
+def test_verify_takes_the_folder_of_an_index(shard):
+    found = pk.verify(shard.parents[1])
+    assert found == pk.verify(shard.parent)
+    more = shard.parents[2] / "more.parquet"
+    pk.datasets.make_molecules(7, random_state=9).graphs.to_parquet(more)
+    pk.GraphIndex.open(shard.parents[1]).add(more)
+    assert pk.verify(shard.parents[1]).n_graphs == found.n_graphs + 7
+    rewritten(shard, "weights", Shard(shard).arrays["weights"] * np.nan)
+    with pytest.raises(DamagedFolderError, match=shard.name):
+        pk.verify(shard.parents[1])
+
+
 def test_offsets_of_a_shard_that_wrap_around_are_refused_when_it_is_opened(shard, tmp_path):
     name, change = WRONG_NUMBERS["stream_ptr that wraps around"]
     rewritten(shard, name, change(Shard(shard).arrays[name]))

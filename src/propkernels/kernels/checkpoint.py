@@ -56,7 +56,8 @@ def checkpointed(path: Any, matrix: TiledMatrix, fingerprint: str) -> Iterator[S
 def _save(place: Path, matrix: TiledMatrix, fingerprint: str) -> None:
     """Write the computed tiles to a file that atomically replaces the previous checkpoint."""
     done = matrix.done.copy()  # copied first, so that tiles added by other threads are not marked
-    arrays = {"values": matrix.values, "done": done, "fingerprint": np.array(fingerprint)}
+    names = {"format": np.array(FORMAT), "fingerprint": np.array(fingerprint)}
+    arrays = {**names, "values": matrix.values, "done": done}
     with atomic_write(place) as stream:
         write_arrays(stream, arrays)
 
@@ -67,9 +68,12 @@ def _load(place: Path, matrix: TiledMatrix, fingerprint: str) -> None:
         return
     remove_stale_files(place.parent)  # a complete checkpoint is not rewritten, so that no write removes them
     text = np.array(fingerprint)
+    stored = ""
     try:
         with open_regular(place) as stream, ZipFile(stream) as archive:
-            stored = str(_member(archive, "fingerprint", text.dtype, ()))
+            is_current = _is_current(archive)
+            if is_current:
+                stored = str(_member(archive, "fingerprint", text.dtype, ()))
             if stored == fingerprint:
                 values = _member(archive, "values", matrix.values.dtype, matrix.values.shape)
                 done = _member(archive, "done", matrix.done.dtype, matrix.done.shape)
@@ -77,9 +81,23 @@ def _load(place: Path, matrix: TiledMatrix, fingerprint: str) -> None:
         if is_system_error(error):
             raise
         raise ValueError(f"checkpoint {place} is not readable: delete it, or name another file") from error
+    if not is_current:
+        raise ValueError(
+            f"checkpoint {place} has the format of another version of propkernels: delete it, or name "
+            "another file"
+        )
     if stored != fingerprint:
         raise ValueError(f"checkpoint {place} belongs to other graphs or parameters: name another file")
     matrix.add(values, done)
+
+
+def _is_current(archive: ZipFile) -> bool:
+    """Whether a checkpoint has the format of this version; versions up to 0.1 wrote no format."""
+    text = np.array(FORMAT)
+    names = archive.namelist()
+    if "format.npy" not in names and {"fingerprint.npy", "values.npy", "done.npy"} <= set(names):
+        return False
+    return bool(_member(archive, "format", text.dtype, ()) == text)
 
 
 def _member(archive: ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -54,8 +54,8 @@ def verify(out: PathLike, n_jobs: int | None = None) -> Verified:
     Parameters
     ----------
     out : str or path
-        Folder written by :func:`featurize`, by ``predict_parts`` or as an index. For other kinds of work,
-        only names, sizes and SHA-256 of the files are checked.
+        Folder written by :func:`featurize`, by ``predict_parts`` or as an index, whose plans are all checked.
+        For other kinds of work, only names, sizes and SHA-256 of the files are checked.
     n_jobs : int or None
         Number of threads.
 
@@ -88,6 +88,14 @@ def verify(out: PathLike, n_jobs: int | None = None) -> Verified:
     folder = Path(os.fspath(out))
     if not folder.is_dir():
         raise FileNotFoundError(f"the folder {folder} does not exist")
+    plans = sorted(path for path in folder.glob("plan*") if path.is_dir() and path.name[4:].isdigit())
+    if plans and not (folder / MANIFEST).exists():
+        return Verified(*map(sum, zip(*(_verify(path, n_jobs) for path in plans), strict=True)))
+    return _verify(folder, n_jobs)
+
+
+def _verify(folder: Path, n_jobs: int | None) -> Verified:
+    """Check the plan, the manifest and every byte of one folder of parts."""
     try:
         manifest, plan = Manifest.load(folder), Plan.load(folder / PLAN)
     except (ValueError, FileNotFoundError) as error:
