@@ -239,8 +239,8 @@ def test_every_adapter_has_lying_inputs():
         assert name in TABLES or f"lies_about_{name.removeprefix('from_')}" in globals()
 
 
-def refusal(adapter, args, options):
-    """The error of a call, or None; a database must have one graph per item at most."""
+def refusal(adapter, args, options, check=lambda graphs: None):
+    """The error of a call, or None; then ``check`` sees the database."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -248,6 +248,7 @@ def refusal(adapter, args, options):
         except (TypeError, ValueError, MemoryError) as error:
             return error
     assert isinstance(found, pk.GraphDatabase)
+    check(found)
     return None
 
 
@@ -271,3 +272,23 @@ def test_a_lie_is_read_or_refused_in_one_line_that_names_the_graph(name):
 def test_a_lie_that_is_skipped_leaves_the_others(name):
     for args, options in cases_of(name):
         assert refusal(getattr(pk, name), args, {**options, "errors": "skip"}) is None, (args, options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    ["ptr", "batch", "edge_index", "num_nodes", "x", "edge_attr", "edge_weight", "node_type", "edge_type"],
+)
+def test_a_lying_batch_is_read_or_refused_in_one_line(name):
+    good = {"edge_index": EDGES, "num_nodes": 3, "x": np.eye(3), "edge_weight": np.ones(4)}
+    good |= {"ptr": np.array([0, 3]), "batch": np.zeros(3, dtype=np.int64)}
+    for lie in LIES:
+        for errors in ("raise", "skip"):
+            error = refusal(pk.from_pyg, (SimpleNamespace(**(good | {name: lie})),), {"errors": errors})
+            if error is not None:
+                assert re.fullmatch(
+                    "(the batch cannot be read|from_pyg takes a list|.*graph [0-9]).{0,400}", str(error)
+                ), (
+                    lie,
+                    error,
+                )

@@ -282,6 +282,8 @@ def _flat_batch(batch: Any, ptr: Table, x: str, edge_attr: str, weight: str | No
     tables = {name: _table(batch, name, n_nodes) for name in ("x", "node_type")}
     tables |= {name: _table(batch, name, n_edges, order) for name in ("edge_attr", "edge_type")}
     weights = None if weight is None else _table(batch, weight, n_edges, order)
+    if weights is not None and weights.size != n_edges:
+        raise ValueError(f"{weight} must hold one number per edge, got shape {weights.shape}")
     return _flat(np.diff(ptr), counts, source, target, tables, weights, x, edge_attr)
 
 
