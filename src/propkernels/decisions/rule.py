@@ -87,9 +87,8 @@ class Rule:
         """Return decisions, (graphs, decisions)."""
         return np.concatenate(self.by_runs(graphs, n_jobs, self.decide))
 
-    def begin(self, graph: GraphDatabase) -> list[Any]:
+    def begin(self, counted: Counted) -> list[Any]:
         """Return the state of each member for one graph, from which :meth:`changed` starts."""
-        counted = Counted(graph, None)
         return [member.begin(counted) for member in self.members]
 
     def changed(self, begun: Sequence[Any], changes: Mapping[Vocabulary, Changes]) -> Matrix:

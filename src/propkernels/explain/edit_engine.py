@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.decisions.members import Counted
 from propkernels.decisions.rule import Rule
 from propkernels.graphs.database import GraphDatabase
 from propkernels.tracking.alphabet import Alphabet
@@ -29,20 +30,29 @@ class Engine:
         Labels of nodes and edges that edits may use.
     trackers : list of Tracker
         One per vocabulary of the rule.
+    counted : Counted
+        The counts of the graph.
     """
 
-    def __init__(self, rule: Rule, graph: GraphDatabase, alphabet: Alphabet, trackers: list[Tracker]) -> None:
+    def __init__(
+        self, rule: Rule, graph: GraphDatabase, alphabet: Alphabet, trackers: list[Tracker], counted: Counted
+    ) -> None:
         self.rule, self.n_nodes = rule, graph.n_nodes
         self.trackers = dict(zip(rule.vocabularies, trackers, strict=True))
         self.wiring = wired(graph, alphabet)
-        self.begun = rule.begin(graph)
+        self.begun = rule.begin(counted)
         self.counted = {v for member in rule.members if member.needs_counts for v in member.vocabularies}
         most = max(tracker.most_changes for tracker in trackers)
         self.n_at_once = max(1, min(EDITS_AT_ONCE, MOST_CHANGES // most))
 
     @classmethod
-    def of(cls, rule: Rule, graph: GraphDatabase, alphabet: Alphabet) -> Engine | None:
-        """Return an engine; None if a kernel of the rule, or the graph, has no tracker."""
+    def of(
+        cls, rule: Rule, graph: GraphDatabase, alphabet: Alphabet, counted: Counted | None = None
+    ) -> Engine | None:
+        """Return an engine; None if a kernel of the rule, or the graph, has no tracker.
+
+        The graph is counted, unless its counts are given.
+        """
         if not rule.compares_bins or not is_trackable(graph):
             return None
         trackers = []
@@ -50,7 +60,7 @@ class Engine:
             trackers.append(vocabulary.tracker(graph, alphabet))
             if trackers[-1] is None:
                 return None
-        return cls(rule, graph, alphabet, trackers)
+        return cls(rule, graph, alphabet, trackers, Counted(graph, None) if counted is None else counted)
 
     def decisions(self, edits: Edits, connected: bool) -> Matrix:
         """Return decisions without intercepts, (edits, decisions); NaN for impossible edits.

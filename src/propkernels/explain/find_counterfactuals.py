@@ -13,6 +13,7 @@ from propkernels._utils.checks import check_integer
 from propkernels.convert.check import check_edges
 from propkernels.convert.rdkit import is_mol
 from propkernels.counting.counters import Counter
+from propkernels.decisions.members import Counted
 from propkernels.decisions.rule import Rule
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
 from propkernels.explain.edit_engine import Engine
@@ -93,10 +94,11 @@ def find_counterfactuals(
     check_integer(n, "n", 1)
     molecule = graph if molecule is None and is_mol(graph) else molecule
     one = one_graph(graph)
-    before = model.decisions(one)
+    counted = Counted(one, None)
+    before = model.rule.decide(counted) + model.intercepts if model.is_plain else model.decisions(one)
     question = ask(before)
     editor, chemist, connected = _editor(model.rule, one, Allowed.check(allowed, one.n_nodes), molecule)
-    engine = Engine.of(model.rule, one, editor.alphabet) if model.is_plain else None
+    engine = Engine.of(model.rule, one, editor.alphabet, counted) if model.is_plain else None
     pairs = _usual_budget(engine) if budget is None else check_integer(budget, "budget", 0)
     decide = _slow(model, editor, connected) if engine is None else _fast(model, engine, connected)
     validate = None if chemist is None else chemist.smiles

@@ -270,9 +270,9 @@ def diffusion_tracker(
     degrees = np.arange(most_degrees(graph), dtype=np.float64)
     spread, keep = affine_weights(scheme.normalization, scheme.laziness, degrees)
     streams = stream_numbers(t_max, n_hashes)
-    keys, steps = label_keys(alphabet.edge_values), np.arange(1, t_max + 1)
-    factors = np.ones((len(steps), len(keys), len(streams)))
+    factors = np.ones((t_max, len(alphabet.edge_values), len(streams)))
     if edge_labels:
+        keys, steps = label_keys(alphabet.edge_values), np.arange(1, t_max + 1)
         factors = EdgeFactors(lsh.seed, lsh.purpose).draw(keys, streams, steps)
     initial, label_order = in_key_order(initial_distributions(start_column(source, graph, alphabet), prior))
     scaled = scheme.normalization == "symmetric"
