@@ -144,9 +144,14 @@ def _sum_of_bins(group: Sequence[WeightedBins]) -> WeightedBins:
     stream, codes, weights = (
         np.concatenate([getattr(part, name) for part in group]) for name in ("stream", "codes", "weights")
     )
-    keys, place = np.unique(np.stack([stream, codes]), axis=1, return_inverse=True)
-    sums = np.asarray(np.bincount(place.ravel(), weights), dtype=np.float64)
-    return WeightedBins(group[0].counter, keys[0], keys[1], sums)
+    order = np.lexsort((codes, stream))
+    stream, codes = stream[order], codes[order]
+    is_first = np.ones(len(order), dtype=bool)
+    is_first[1:] = (stream[1:] != stream[:-1]) | (codes[1:] != codes[:-1])
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(is_first) - 1
+    sums = np.asarray(np.bincount(place, weights), dtype=np.float64)
+    return WeightedBins(group[0].counter, stream[is_first], codes[is_first], sums)
 
 
 def merged_vocabularies(vocabularies: Sequence[Vocabulary]) -> dict[Vocabulary, Vocabulary]:

@@ -45,7 +45,9 @@ def strongest_bins(
         np.concatenate([getattr(one, name) for one in members]) for name in ("stream", "codes", "weights")
     )
     # ties are broken by stream, member and code, so the order of training graphs does not matter
-    order = np.lexsort((codes, member, stream, -np.abs(values)))[:n]
+    sizes = np.abs(values)
+    large = np.flatnonzero(sizes >= np.partition(sizes, -n)[-n]) if n < len(sizes) else np.arange(len(sizes))
+    order = large[np.lexsort((codes[large], member[large], stream[large], -sizes[large]))[:n]]
     shown = Shown(graphs, target, molecules, label_names or {})
     described: dict[int, Bin] = {}
     for number, one in enumerate(members):

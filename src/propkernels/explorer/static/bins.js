@@ -1,22 +1,19 @@
 // Bins of all graphs of the page, by vocabulary: a code function, and the number of each bin in each of its streams.
 
+const seenCodes = new WordTable(); // workspace of groupedItems
+
 /** Group the items of a stream by code. `bins` are numbers of known bins, -1 for others; `group` is the group of each item. */
 function groupedItems(row, table) {
   const n = row.length / 2;
   const group = new Int32Array(n).fill(-1);
   const bins = [], counts = [];
-  const known = new Map(), others = new Map();
+  seenCodes.clear();
   for (let i = 0; i < n; i++) {
     const wordLow = row[2 * i], wordHigh = row[2 * i + 1];
     if (wordLow === 0 && wordHigh === NOT_COUNTED) continue;
-    const bin = table.find(wordLow, wordHigh);
-    const seen = bin < 0 ? others : known;
-    const key = bin < 0 ? `${wordHigh}/${wordLow}` : bin;
-    let at = seen.get(key);
-    if (at === undefined) {
-      at = bins.length;
-      seen.set(key, at);
-      bins.push(bin);
+    const at = seenCodes.number(wordLow, wordHigh);
+    if (at === bins.length) {
+      bins.push(table.find(wordLow, wordHigh));
       counts.push(0);
     }
     counts[at]++;

@@ -224,9 +224,9 @@ function joinedCodes(spec, graph, labelRows) {
   for (let first = 0, stream = 0; first < labelRows.length; first += hashes) {
     for (let part = 0; part < widths * hashes; part++) {
       for (let c = 0; c < columns; c++, stream++) {
-        const row = new Uint32Array(2 * graph.n);
-        for (let i = 0; i < graph.n; i++) row.set(own[i].subarray(2 * stream, 2 * stream + 2), 2 * i);
-        rows.push(joinedRow(labelRows[first + (part % hashes)], row));
+        const row = labelRows[first + (part % hashes)].slice();
+        for (let i = 0; i < graph.n; i++) joinWord(row, 2 * i, own[i][2 * stream], own[i][2 * stream + 1]);
+        rows.push(row);
       }
     }
   }
@@ -254,39 +254,39 @@ function standardized(spec, graph, origin) {
 
 function newAttributeWords(spec, values) {
   const { combine, columns, width } = spec.attributes;
-  const code = { sum: columnCodes, product: productCode, joint: jointCode }[combine];
+  const write = { sum: columnCodes, product: productCode, joint: jointCode }[combine];
   const blocks = spec.vectors.length / width;
   const words = new Uint32Array(2 * blocks * columns);
-  for (let block = 0; block < blocks; block++) words.set(code(spec, values, block), 2 * block * columns);
+  for (let block = 0; block < blocks; block++) write(spec, values, block, words, 2 * block * columns);
   return words;
 }
 
-/** One code per column (hash_columns). */
-function columnCodes(spec, values, block) {
-  const words = new Uint32Array(2 * values.length);
-  for (let c = 0; c < values.length; c++) {
-    const at = block * values.length + c;
-    attributeCode(values[c] * spec.vectors[at] + spec.attributeOffsets[at]);
-    words[2 * c] = low;
-    words[2 * c + 1] = high;
+/** Write one code per column (hash_columns) to a place of the words. */
+function columnCodes(spec, values, block, words, at) {
+  const { vectors, attributeOffsets } = spec;
+  for (let c = 0, k = block * values.length; c < values.length; c++, k++) {
+    attributeCode(values[c] * vectors[k] + attributeOffsets[k]);
+    words[at + 2 * c] = low;
+    words[at + 2 * c + 1] = high;
   }
-  return words;
 }
 
-/** One code that is equal where the codes of all columns are. */
-function productCode(spec, values, block) {
-  const words = columnCodes(spec, values, block);
-  let joined = new Uint32Array(2);
-  for (let c = 0; c < words.length; c += 2) joined = joinedRow(joined, words.subarray(c, c + 2));
-  return joined;
+/** Write one code that is equal where the codes of all columns are. */
+function productCode(spec, values, block, words, at) {
+  const { vectors, attributeOffsets } = spec;
+  for (let c = 0, k = block * values.length; c < values.length; c++, k++) {
+    attributeCode(values[c] * vectors[k] + attributeOffsets[k]);
+    joinWord(words, at, low, high);
+  }
 }
 
-/** The code of the projection of the whole vector. */
-function jointCode(spec, values, block) {
+/** Write the code of the projection of the whole vector. */
+function jointCode(spec, values, block, words, at) {
   let sum = 0;
   for (let c = 0; c < values.length; c++) sum += values[c] * spec.vectors[block * values.length + c];
   attributeCode(sum + spec.attributeOffsets[block]);
-  return [low, high];
+  words[at] = low;
+  words[at + 1] = high;
 }
 
 /** low, high = the code of an attribute, or that of a missing one. */
@@ -297,23 +297,14 @@ function attributeCode(value) {
   } else floorCode(value);
 }
 
-/** Codes that are equal where both are; what is not counted stays so (join_codes). */
-function joinedRow(codes, others) {
-  const row = new Uint32Array(codes.length);
-  for (let i = 0; i < row.length; i += 2) {
-    low = codes[i];
-    high = codes[i + 1];
-    if (low !== 0 || high !== NOT_COUNTED) {
-      multiply(low, high, 0x7f4a7c15, 0x9e3779b9);
-      add(low, high, others[i], others[i + 1]);
-      multiply((low ^ high) >>> 0, high, 0x6659fd93, 0xd6e8feb8);
-      low = (low ^ ((low >>> 29) | (high << 3))) >>> 0;
-      high = (high ^ (high >>> 29)) >>> 0;
-    }
-    row[i] = low;
-    row[i + 1] = high;
-  }
-  return row;
+/** Join the code at a place of a row with another one; what is not counted stays so (join_codes). */
+function joinWord(row, at, otherLow, otherHigh) {
+  if (row[at] === 0 && row[at + 1] === NOT_COUNTED) return;
+  multiply(row[at], row[at + 1], 0x7f4a7c15, 0x9e3779b9);
+  add(low, high, otherLow, otherHigh);
+  multiply((low ^ high) >>> 0, high, 0x6659fd93, 0xd6e8feb8);
+  row[at] = (low ^ ((low >>> 29) | (high << 3))) >>> 0;
+  row[at + 1] = (high ^ (high >>> 29)) >>> 0;
 }
 
 /** Shortest paths: the code of the ordered pair (u, v) is item u * n + v, and mixes both labels with the path (triplet_codes). */

@@ -76,9 +76,10 @@ class FoldedMember extends Leaf {
   decide(counted, scale, decisions) {
     const own = scale * this.scale(counted);
     const sums = new Float64Array(this.columns);
+    const { streams } = counted.parts[this.place];
     for (let s = 0; s < this.streams.length; s++) {
-      const { bins, counts } = counted.parts[this.place].streams[s];
-      for (let k = 0; k < bins.length; k++) this._addValues(this.streams[s], bins[k], counts[k], sums);
+      const { bins, counts } = streams[s], stream = this.streams[s];
+      for (let k = 0; k < bins.length; k++) if (bins[k] >= 0) this._addValues(stream, bins[k], counts[k], sums);
     }
     for (let column = 0; column < this.columns; column++) decisions[column] += sums[column] * own;
   }

@@ -69,6 +69,12 @@ class WordTable {
     this.size = 0;
   }
 
+  /** Forget all words, and keep the room for them. */
+  clear() {
+    this.slots.fill(-1);
+    this.size = 0;
+  }
+
   /** The slot of a word, or of the gap where it belongs. */
   _slot(wordLow, wordHigh) {
     const mask = this.slots.length - 1;
