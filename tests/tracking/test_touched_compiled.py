@@ -24,7 +24,8 @@ def tree_with_ring():
 def as_networkx(wiring):
     plain = nx.Graph()
     plain.add_nodes_from(np.flatnonzero(wiring.alive).tolist())
-    plain.add_edges_from((int(i), int(j)) for i in plain for j in wiring.neighbors[i, : wiring.degree[i]])
+    rows = {i: wiring.neighbors[wiring.first[i] :][: wiring.degree[i]] for i in plain}
+    plain.add_edges_from((int(i), int(j)) for i, row in rows.items() for j in row)
     return plain
 
 

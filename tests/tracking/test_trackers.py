@@ -132,6 +132,7 @@ def test_no_tracker_where_memory_would_not_suffice(monkeypatch):
 
 def test_degrees_start_as_those_of_nodes():
     graph = zoo()["star"]
-    column = trackers.start_column("degree", graph, Edited(graph, 0, 1).alphabet)
+    alphabet = Edited(graph, 0, 1).alphabet
+    column = trackers.start_column("degree", graph, alphabet)
     assert isinstance(column, LabelColumn)
-    assert [column.values[i] for i in column.ids] == list(range(trackers.most_degrees(graph)))
+    assert [column.values[i] for i in column.ids] == list(range(trackers.most_degrees(graph, alphabet)))

@@ -36,11 +36,11 @@ def listed(wiring):
     nodes = np.flatnonzero(wiring.alive)
     edges = {}
     for i in nodes:
-        row = wiring.neighbors[i, : wiring.degree[i]]
+        row = wiring.neighbors[wiring.first[i] :][: wiring.degree[i]]
         assert (np.diff(row) > 0).all()
         edges |= {
             (int(number[i]), int(number[j])): int(bond)
-            for j, bond in zip(row, wiring.bonds[i, : wiring.degree[i]], strict=True)
+            for j, bond in zip(row, wiring.bonds[wiring.first[i] :][: wiring.degree[i]], strict=True)
         }
     return wiring.labels[nodes].tolist(), edges
 

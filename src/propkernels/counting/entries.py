@@ -59,7 +59,7 @@ class Vocabulary:
         """Return the entries of graphs: their bins, counts and columns, in one pass over codes."""
         listed = self.counter.listed(graphs, n_jobs)
         if listed is not None:
-            return _of_codes(self, listed, graphs)
+            return entries_of_codes(self, listed, graphs)
         return _of_counts(self, self.counter.count(graphs, None, n_jobs), graphs, n_jobs)
 
 
@@ -136,7 +136,7 @@ class Entries:
         return shares
 
 
-def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> Entries:
+def entries_of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> Entries:
     """Return the entries of graphs whose items have one code per stream."""
     from propkernels.counting.entries_compiled import enter_codes
 

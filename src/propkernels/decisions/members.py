@@ -41,11 +41,15 @@ class Counted:
     ----------
     graphs : GraphDatabase or GridDatabase
     n_jobs : int or None
+    known : mapping, optional
+        Entries that are counted already, by vocabulary.
     """
 
-    def __init__(self, graphs: GraphDatabase, n_jobs: int | None) -> None:
+    def __init__(
+        self, graphs: GraphDatabase, n_jobs: int | None, known: Mapping[Vocabulary, Entries] | None = None
+    ) -> None:
         self.graphs, self.n_jobs = graphs, n_jobs
-        self._entries: dict[Vocabulary, Entries] = {}
+        self._entries: dict[Vocabulary, Entries] = dict(known or {})
 
     def entries(self, vocabulary: Vocabulary) -> Entries:
         """Return the entries of all graphs in a vocabulary."""

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from propkernels.decisions.members import Counted
 from propkernels.decisions.rule import Rule
 from propkernels.graphs.database import GraphDatabase
-from propkernels.tracking.alphabet import Alphabet
-from propkernels.tracking.trackers import NEW_NODES, Tracker, is_trackable, wired
+from propkernels.tracking.alphabet import NEW_NODES, Alphabet
+from propkernels.tracking.trackers import Tracker, is_trackable, wired
 
 EDITS_AT_ONCE = 256
 MOST_CHANGES = 2**22  # changed counts held in memory at a time

@@ -124,14 +124,14 @@ class PropagationCoder(Coder):
 
     def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
         """Return a tracker of diffusion, with attributes that are not propagated; None for other settings."""
-        from propkernels.tracking.trackers import NEW_NODES, diffusion_tracker
+        from propkernels.tracking.trackers import diffusion_tracker
 
         uncertain = self.reads_labels and isinstance(graph.label_column, LabelDistributions)
         if type(self.scheme) is not Diffusion or self.lsh.takes_root or uncertain:
             return None
         attributes = None
         if self.attributes is not None:
-            attributes = self.attributes.of_nodes(graph, self.t_max, self.n_hashes, NEW_NODES)
+            attributes = self.attributes.of_nodes(graph, self.t_max, self.n_hashes, alphabet.n_new)
             if attributes is None:
                 return None
         settings = (self.scheme, self.source, self.prior, self.lsh, self.t_max, self.n_hashes)

@@ -568,7 +568,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
     def _scores(self, X: Any) -> Matrix:
         graphs = self._checked(X)
-        return self.layout_.scores(self._decisions(graphs))
+        return self._shown(self._decisions(graphs))
+
+    def _shown(self, decisions: Matrix) -> Matrix:
+        return self.layout_.scores(decisions)
 
     def _check_parts(self) -> None:
         """Refuse decisions, classes and probabilities that do not match."""

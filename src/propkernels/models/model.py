@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import Model, find_counterfactuals
 from propkernels.explain.strongest_bins import Bins, strongest_bins
-from propkernels.graphs.accepted import Graphs
+from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation_kernel import PropagationKernel
@@ -54,6 +54,9 @@ from propkernels.selection.choosing import (
 from propkernels.selection.folds import Folds, Seeds, check_groups, choosing_folds
 from propkernels.selection.halving import count_steps, is_worthwhile
 from propkernels.selection.partners import HeldOut, Selection
+
+if TYPE_CHECKING:
+    from propkernels.models.live import Live
 
 Matrix = NDArray[np.float64]
 
@@ -246,6 +249,29 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             return graphs
         with stopping_allowed():
             return imputer.transform(graphs)
+
+    def live(self, graph: OneGraph) -> Live:
+        """Return one graph whose edges, labels and nodes may change, with the decision of this model.
+
+        Parameters
+        ----------
+        graph : Graph, or anything that is one graph
+            Undirected, without weights, loops and parallel edges.
+
+        Returns
+        -------
+        Live
+            Its methods ``add_edge``, ``remove_edge``, ``set_label`` and ``add_node`` change the graph;
+            ``decision`` follows.
+        """
+        from propkernels.models.live import Live
+
+        check_is_fitted(self, "rule_")
+        return Live(self, graph)
+
+    def _shown(self, decisions: Matrix) -> Matrix:
+        """Return decisions as the user sees them, (graphs, scores)."""
+        return decisions
 
     def applicability(self, X: Graphs) -> Applicability:
         """Return which surroundings of nodes did not occur in training, per radius and node.

@@ -13,10 +13,12 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, canonical_label
 from propkernels.propagation.initial import UNKNOWN
 
+NEW_NODES = 2  # nodes that the edits of one row may add
+
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Labels of a graph and labels that edits may use, as numbers.
+    """Labels of a graph and labels that edits may use, as numbers, and the number of nodes they may add.
 
     Attributes
     ----------
@@ -34,6 +36,8 @@ class Alphabet:
         Labels that edits may give to an edge.
     has_labels, has_bonds : bool
         Whether nodes, and whether edges, have labels.
+    n_new : int
+        Number of nodes, and of neighbors of a node, that edits may add.
     """
 
     node_values: tuple[Hashable, ...]
@@ -44,6 +48,7 @@ class Alphabet:
     new_bonds: NDArray[np.int64]
     has_labels: bool
     has_bonds: bool
+    n_new: int = NEW_NODES
 
     @classmethod
     def of(cls, graph: GraphDatabase, labels: Sequence[Any], bonds: Sequence[Any]) -> Alphabet:

@@ -112,24 +112,24 @@ def _seed_rows(wiring: Any, touched: Any, scaled: bool, count: int, kind: int, a
         count = _touch(wiring, touched, count, end, 1)
         if scaled and wiring.alive[end]:
             for k in range(wiring.degree[end]):
-                count = _touch(wiring, touched, count, wiring.neighbors[end, k], 1)
+                j = wiring.neighbors[wiring.first[end] + k]
+                count = _touch(wiring, touched, count, j, 1)
     return count
 
 
 @compiled(cache=False)
 def _spread_out(wiring: Any, touched: Any, start: int, count: int) -> None:
     """List the nodes reached in t steps, and fill ``ends``; the first ``start`` nodes have depth 0."""
-    neighbors, degree, order, depth, ends = (
-        wiring.neighbors, wiring.degree, touched.order, touched.depth, touched.ends
-    )  # fmt: skip
+    neighbors, rows, degree = wiring.neighbors, wiring.first, wiring.degree
+    order, depth, ends = touched.order, touched.depth, touched.ends
     first, last = 0, start
     ends[0] = start
     for t in range(1, len(ends)):
         # nodes first .. last - 1 are those of depth t - 1; those of depth t that are seeds are listed already
         for k in range(first, last):
             i = order[k]
-            for e in range(degree[i]):
-                j = neighbors[i, e]
+            for e in range(rows[i], rows[i] + degree[i]):
+                j = neighbors[e]
                 if depth[j] > t:
                     depth[j] = t
                     order[count] = j
@@ -177,6 +177,7 @@ def _walk_touched(wiring: Any, walk: Any, touched: Any, codes: Any) -> None:
     """Compute x'_i = spread_i * sum_j A_ij x_j + keep_i x_i and codes of the touched nodes, as in hashing."""
     if walk is not None:
         neighbors, bonds, degrees, labels = wiring.neighbors, wiring.bonds, wiring.degree, wiring.labels
+        rows = wiring.first
         spread, keep, root, factors = walk.spread, walk.keep, walk.root, walk.factors
         start, offsets, values = walk.start, walk.offsets, walk.values
         order, ends = touched.order, touched.ends
@@ -202,14 +203,14 @@ def _walk_touched(wiring: Any, walk: Any, touched: Any, codes: Any) -> None:
                         total = values[0, i, c]
                     else:
                         if share != 0.0:
-                            for e in range(degree):
-                                j = np.uint64(neighbors[i, e])
+                            for e in range(rows[i], rows[i] + degree):
+                                j = np.uint64(neighbors[e])
                                 if walk.is_plain:
                                     total = arrived(total, 1.0, 1.0, values[t - 1, j, c])
                                 else:
                                     weight, factor = (
                                         root[degree] * root[degrees[j]],
-                                        factors[t - 1, bonds[i, e], c],
+                                        factors[t - 1, bonds[e], c],
                                     )
                                     total = arrived(total, weight, factor, values[t - 1, j, c])
                             total *= share
@@ -225,6 +226,7 @@ def _refine_touched(wiring: Any, refinement: Any, touched: Any, codes: Any) -> N
     """Compute the Weisfeiler-Lehman words and codes of the touched nodes, as in hashing."""
     if refinement is not None:
         neighbors, bonds, degrees, labels = wiring.neighbors, wiring.bonds, wiring.degree, wiring.labels
+        rows = wiring.first
         start, edge_keys, values = refinement.start, refinement.edge_keys, refinement.values
         order, ends, n_views = touched.order, touched.ends, len(refinement.start)
         for t in range(len(ends)):
@@ -235,9 +237,9 @@ def _refine_touched(wiring: Any, refinement: Any, touched: Any, codes: Any) -> N
                         values[view, 0, i] = start[view, degrees[i] if refinement.by_degree else labels[i]]
                     else:
                         total = np.uint64(0)
-                        for e in range(degrees[i]):
-                            word = mix_other(values[view, t - 1, neighbors[i, e]])
-                            total += over_edge(word, edge_keys[bonds[i, e]]) if refinement.labeled else word
+                        for e in range(rows[i], rows[i] + degrees[i]):
+                            word = mix_other(values[view, t - 1, neighbors[e]])
+                            total += over_edge(word, edge_keys[bonds[e]]) if refinement.labeled else word
                         values[view, t, i] = refined(values[view, t - 1, i], total)
                     codes[t * n_views + view, i] = counted_code(values[view, t, i])
 
@@ -278,6 +280,42 @@ def _forget(touched: Any) -> None:
     order, depth, ends = touched.order, touched.depth, touched.ends
     for k in range(ends[len(ends) - 1]):
         depth[order[k]] = len(ends)
+
+
+@compiled
+def code_nodes(wiring: Any, walk: Any, refinement: Any, codes: Any, touched: Any) -> None:
+    """Compute values and codes of the listed nodes; ``codes``, (rows, nodes), keeps them."""
+    _walk_touched(wiring, walk, touched, codes)
+    _refine_touched(wiring, refinement, touched, codes)
+    _forget(touched)
+
+
+@compiled
+def code_edited(wiring: Any, walk: Any, refinement: Any, codes: Any, touched: Any, edits: Any) -> None:
+    """Compute the values and codes that differ after edits, which are made already.
+
+    The seeds are the ends of all edits. A value at step t differs only if the node's row differs, or the
+    value of a neighbor at step t - 1, so that balls around the seeds in the edited graph hold all of them.
+
+    Parameters
+    ----------
+    wiring : Wiring
+    walk, refinement : Walk or None, Refinement or None
+        Exactly one of the two is None.
+    codes : ndarray of int64, (rows, nodes)
+    touched : Touched
+    edits : ndarray of int64, (m, 3)
+        Kind and the two nodes of each edit.
+    """
+    by_degree, scaled = _dependence(walk, refinement)
+    start = 0
+    for k in range(len(edits)):
+        start = _seed_start(wiring, touched, by_degree, start, edits[k, 0], edits[k, 1], edits[k, 2])
+    count = start
+    for k in range(len(edits)):
+        count = _seed_rows(wiring, touched, scaled, count, edits[k, 0], edits[k, 1], edits[k, 2])
+    _spread_out(wiring, touched, start, count)
+    code_nodes(wiring, walk, refinement, codes, touched)
 
 
 @compiled

@@ -49,7 +49,7 @@ def edge_words(keys: Any, words: Any) -> None:
 @compiled(cache=False)
 def _search_from(wiring: Any, paths: Any, source: int) -> Any:
     """Breadth-first search; return the number of nodes in ``queue``, whose words are complete."""
-    neighbors, bonds, degree = wiring.neighbors, wiring.bonds, wiring.degree
+    neighbors, bonds, rows, degree = wiring.neighbors, wiring.bonds, wiring.first, wiring.degree
     distance, words, queue, edge_words = paths.distance, paths.words, paths.queue, paths.edge_words
     for v in range(len(distance)):
         distance[v] = -1
@@ -61,15 +61,15 @@ def _search_from(wiring: Any, paths: Any, source: int) -> Any:
     while head < tail:
         u = queue[head]
         head += 1
-        for e in range(degree[u]):
-            v = neighbors[u, e]
+        for e in range(rows[u], rows[u] + degree[u]):
+            v = neighbors[e]
             if distance[v] < 0:
                 distance[v] = distance[u] + 1
                 words[v] = np.uint64(0)
                 queue[tail] = v
                 tail += 1
             if paths.labeled and distance[v] == distance[u] + 1:
-                words[v] += longer_path(words[u], edge_words[bonds[u, e]])
+                words[v] += longer_path(words[u], edge_words[bonds[e]])
     return tail
 
 

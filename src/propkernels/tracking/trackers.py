@@ -20,7 +20,14 @@ from propkernels.counting.entries import Changes, Vocabulary
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.hashing.attribute_codes import JoinedAttributes
-from propkernels.hashing.codes import NO_BIN, LocalitySensitiveHash, in_key_order, stream_numbers
+from propkernels.hashing.codes import (
+    NO_BIN,
+    CodeStreams,
+    LocalitySensitiveHash,
+    in_key_order,
+    join_codes,
+    stream_numbers,
+)
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
     Prior,
@@ -29,11 +36,9 @@ from propkernels.propagation.initial import (
     label_column_keys,
 )
 from propkernels.propagation.schemes import Diffusion, affine_weights, reciprocal
-from propkernels.tracking.alphabet import Alphabet
+from propkernels.tracking.alphabet import NEW_NODES, Alphabet
 
 MOST_VALUES = 2**25  # stored values of the unedited graph: nodes * steps * streams
-MOST_NEIGHBORS = 2**24
-NEW_NODES = 2  # nodes that the edits of one row may add
 BY_DEGREE = ("degree", "log_degree")
 Keys = NDArray[np.uint64]
 
@@ -41,8 +46,7 @@ Keys = NDArray[np.uint64]
 def is_trackable(graph: GraphDatabase) -> bool:
     """Whether a graph is unweighted, undirected and simple, with one label per edge."""
     adjacency = graph.adjacency
-    width = int(np.diff(adjacency.indptr).max(initial=0)) + NEW_NODES + 1
-    if width * graph.n_nodes > MOST_NEIGHBORS or not graph.is_unweighted or graph.is_directed:
+    if not graph.is_unweighted or graph.is_directed:
         return False
     return not graph.has_parallel_edges and not adjacency.diagonal().any() and _same_both_ways(graph)
 
@@ -61,24 +65,27 @@ def wired(graph: GraphDatabase, alphabet: Alphabet) -> Any:
     """Return the graph as a ``Wiring``, with room for further neighbors and nodes."""
     from propkernels.tracking.wiring_compiled import Wiring
 
-    n, adjacency = graph.n_nodes, graph.adjacency
-    degree = np.zeros(n + NEW_NODES, dtype=np.int64)
+    n, adjacency, more = graph.n_nodes, graph.adjacency, alphabet.n_new
+    degree = np.zeros(n + more, dtype=np.int64)
     degree[:n] = np.diff(adjacency.indptr)
-    neighbors, bonds = np.zeros(
-        (2, n + NEW_NODES, int(degree.max(initial=0)) + NEW_NODES + 1), dtype=np.int32
-    )
-    rows = np.repeat(np.arange(n), degree[:n])
-    places = np.arange(adjacency.nnz) - np.repeat(adjacency.indptr[:-1], degree[:n])
-    neighbors[rows, places] = adjacency.indices
-    bonds[rows, places] = alphabet.edge_ids
-    labels = np.zeros(n + NEW_NODES, dtype=np.int64)
+    room = degree + NEW_NODES + 1
+    first = np.cumsum(room) - room
+    places = np.repeat(first[:n], degree[:n]) + np.arange(adjacency.nnz)
+    places -= np.repeat(adjacency.indptr[:-1].astype(np.int64), degree[:n])
+    used = int(room.sum())
+    spare = used + more if more > NEW_NODES else 0  # rows of graphs that stay edited move when they are full
+    neighbors, bonds = np.zeros((2, used + spare), dtype=np.int32)
+    neighbors[places] = adjacency.indices
+    bonds[places] = alphabet.edge_ids
+    labels = np.zeros(n + more, dtype=np.int64)
     labels[:n] = alphabet.node_ids
-    return Wiring(neighbors, bonds, degree, labels, np.arange(n + NEW_NODES) < n)
+    alive = np.arange(n + more) < n
+    return Wiring(first, room, neighbors, bonds, np.array([used]), degree, labels, alive)
 
 
-def most_degrees(graph: GraphDatabase) -> int:
-    """Return the number of possible degrees of a node after two edits, 0 included."""
-    return int(np.diff(graph.adjacency.indptr).max(initial=0)) + NEW_NODES + 2
+def most_degrees(graph: GraphDatabase, alphabet: Alphabet) -> int:
+    """Return the number of possible degrees of a node after edits, 0 included."""
+    return int(np.diff(graph.adjacency.indptr).max(initial=0)) + alphabet.n_new + 2
 
 
 class Tracker(ABC):
@@ -143,7 +150,7 @@ class NodeTracker(Tracker):
         from propkernels.tracking.bins_compiled import Coding
         from propkernels.tracking.touched_compiled import Touched, settle_nodes
 
-        n, n_steps = graph.n_nodes + NEW_NODES, int(iterations[-1]) + 1
+        n, n_steps = graph.n_nodes + alphabet.n_new, int(iterations[-1]) + 1
         codes, new_codes = np.full((2, len(iterations), n), NO_BIN, dtype=np.int64)
         coding = Coding(rows, iterations, salts, codes, new_codes)
         order, depth = np.arange(n), np.full(n, n_steps)
@@ -158,6 +165,61 @@ class NodeTracker(Tracker):
         from propkernels.tracking.touched_compiled import follow_nodes
 
         follow_nodes(*self._parts, edits, counted, changes)
+
+
+class NodeCodes:
+    """Codes of the nodes of a graph that stays edited; see :class:`NodeTracker` for the parameters.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, (rows, nodes and room for more)
+        Codes since the last :meth:`update`.
+    """
+
+    def __init__(
+        self,
+        graph: GraphDatabase,
+        alphabet: Alphabet,
+        *,
+        walk: Any = None,
+        refinement: Any = None,
+        iterations: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        salts: NDArray[np.int64] | None = None,
+    ) -> None:
+        from propkernels.tracking.touched_compiled import Touched, code_nodes
+
+        n, n_steps = graph.n_nodes + alphabet.n_new, int(iterations[-1]) + 1
+        self.rows, self.salts, self.iterations = rows, salts, iterations
+        self.codes = np.full((len(iterations), n), NO_BIN, dtype=np.int64)
+        ends = np.full(n_steps, graph.n_nodes)
+        unused = np.full(2, -1), np.zeros(2, dtype=np.int64)
+        self._touched = Touched(np.arange(n), np.full(n, n_steps), ends, *unused)
+        self._walk, self._refinement = walk, refinement
+        code_nodes(wired(graph, alphabet), walk, refinement, self.codes, self._touched)
+
+    def update(self, wiring: Any, edits: NDArray[np.int64]) -> None:
+        """Compute the codes that change by edits, (m, 3): kind, and the two nodes; they are made already."""
+        from propkernels.tracking.touched_compiled import code_edited
+
+        code_edited(wiring, self._walk, self._refinement, self.codes, self._touched, edits)
+
+    def streams(self, n_nodes: int, n_hashes: int) -> CodeStreams:
+        """Return the codes of the first nodes as those of the counter of a vocabulary."""
+        codes = self.codes[self.rows, :n_nodes]
+        if self.salts is not None:
+            codes = join_codes(codes, self.salts[:, :n_nodes])
+        iterations = self.iterations[self.rows]
+        return CodeStreams(np.ascontiguousarray(codes), iterations, np.full(len(iterations), 1.0 / n_hashes))
+
+
+def node_tracker(
+    vocabulary: Vocabulary | None, graph: GraphDatabase, alphabet: Alphabet, **parts: Any
+) -> Any:
+    """Return a tracker of counts in a vocabulary; without a vocabulary, of codes alone."""
+    if vocabulary is None:
+        return NodeCodes(graph, alphabet, **parts)
+    return NodeTracker(vocabulary, graph, alphabet, **parts)
 
 
 class PairTracker(Tracker):
@@ -186,7 +248,7 @@ class PairTracker(Tracker):
     ) -> None:
         from propkernels.tracking.tracked_paths_compiled import Paths, edge_words, settle_pairs
 
-        n = graph.n_nodes + NEW_NODES
+        n = graph.n_nodes + alphabet.n_new
         keys = label_keys(alphabet.edge_values)
         words = np.empty_like(keys)
         edge_words(keys, words)
@@ -222,7 +284,7 @@ def _bins(n_streams: int, n_nodes: int, n_cells: int, n_touched: int) -> Any:
 def start_column(source: str | None, graph: GraphDatabase, alphabet: Alphabet) -> LabelColumn:
     """Return one label per label of the alphabet or, if nodes start with degrees, per degree."""
     if source in BY_DEGREE:
-        most = most_degrees(graph)
+        most = most_degrees(graph, alphabet)
         column = label_column(_stars(most), source)
         assert isinstance(column, LabelColumn)
         return column.take(np.arange(most))
@@ -247,7 +309,7 @@ def start_keys(source: str | None, graph: GraphDatabase, alphabet: Alphabet) -> 
 
 
 def diffusion_tracker(
-    vocabulary: Vocabulary,
+    vocabulary: Vocabulary | None,
     graph: GraphDatabase,
     alphabet: Alphabet,
     scheme: Diffusion,
@@ -258,16 +320,18 @@ def diffusion_tracker(
     n_hashes: int,
     edge_labels: bool,
     attributes: JoinedAttributes | None,
-) -> NodeTracker | None:
+) -> Any:
     """Return a tracker of diffused labels joined with attribute codes; None if memory would not suffice."""
     from propkernels.tracking.touched_compiled import Walk
 
     iterations = np.repeat(np.arange(t_max + 1), n_hashes)
     rows, salts = (np.arange(len(iterations)), None) if attributes is None else attributes
-    shape = (t_max + 1, graph.n_nodes + NEW_NODES, len(iterations))
-    if np.prod(shape, dtype=np.float64) > MOST_VALUES or len(rows) * shape[1] > MOST_VALUES // 16:
+    shape = (t_max + 1, graph.n_nodes + alphabet.n_new, len(iterations))
+    if vocabulary is not None and (
+        np.prod(shape, dtype=np.float64) > MOST_VALUES or len(rows) * shape[1] > MOST_VALUES // 16
+    ):
         return None
-    degrees = np.arange(most_degrees(graph), dtype=np.float64)
+    degrees = np.arange(most_degrees(graph, alphabet), dtype=np.float64)
     spread, keep = affine_weights(scheme.normalization, scheme.laziness, degrees)
     streams = stream_numbers(t_max, n_hashes)
     factors = np.ones((t_max, len(alphabet.edge_values), len(streams)))
@@ -290,37 +354,41 @@ def diffusion_tracker(
         scheme.isolated == "vanish",
         *np.zeros((2, *shape)),
     )
-    return NodeTracker(vocabulary, graph, alphabet, walk=walk, iterations=iterations, rows=rows, salts=salts)
+    return node_tracker(vocabulary, graph, alphabet, walk=walk, iterations=iterations, rows=rows, salts=salts)
 
 
 def refinement_tracker(
-    vocabulary: Vocabulary,
+    vocabulary: Vocabulary | None,
     graph: GraphDatabase,
     alphabet: Alphabet,
     starts: Sequence[Keys],
     by_degree: bool,
     t_max: int,
     edge_labels: bool,
-) -> NodeTracker | None:
+) -> Any:
     """Return a tracker of refined labels, one row of start keys per view; None if too large."""
     from propkernels.tracking.touched_compiled import Refinement
 
-    shape = (len(starts), t_max + 1, graph.n_nodes + NEW_NODES)
-    if np.prod(shape, dtype=np.float64) > MOST_VALUES // 16:
+    shape = (len(starts), t_max + 1, graph.n_nodes + alphabet.n_new)
+    if vocabulary is not None and np.prod(shape, dtype=np.float64) > MOST_VALUES // 16:
         return None
     edge_keys = label_keys(alphabet.edge_values)
     values, before = np.zeros((2, *shape), dtype=np.uint64)
     refinement = Refinement(np.stack(starts), by_degree, edge_keys, edge_labels, values, before)
     iterations = np.repeat(np.arange(t_max + 1), len(starts))
     rows = np.arange(len(iterations))
-    return NodeTracker(vocabulary, graph, alphabet, refinement=refinement, iterations=iterations, rows=rows)
+    return node_tracker(vocabulary, graph, alphabet, refinement=refinement, iterations=iterations, rows=rows)
 
 
 def pair_tracker(
-    vocabulary: Vocabulary, graph: GraphDatabase, alphabet: Alphabet, source: str | None, edge_labels: bool
+    vocabulary: Vocabulary | None,
+    graph: GraphDatabase,
+    alphabet: Alphabet,
+    source: str | None,
+    edge_labels: bool,
 ) -> PairTracker | None:
-    """Return a tracker of shortest paths; None if memory would not suffice."""
-    if (graph.n_nodes + NEW_NODES) ** 2 > MOST_VALUES // 64:
+    """Return a tracker of shortest paths; None if memory would not suffice, or without a vocabulary."""
+    if vocabulary is None or (graph.n_nodes + alphabet.n_new) ** 2 > MOST_VALUES // 64:
         return None
     start = start_keys(source, graph, alphabet)
     return PairTracker(vocabulary, graph, alphabet, start, source in BY_DEGREE, edge_labels)

@@ -23,38 +23,65 @@ NOTHING, RELABEL, ADD_EDGE, REMOVE_EDGE, ADD_LEAF, REMOVE_LEAF = -1, 0, 1, 2, 3,
 
 
 class Wiring(NamedTuple):
-    """The graph while it is edited, with room for two more nodes.
+    """The graph while it is edited, with room for more nodes and neighbors.
 
-    Node i has the neighbors ``neighbors[i, : degree[i]]``, ascending as in a row of the adjacency, over edges
-    whose labels have the numbers ``bonds[i, : degree[i]]``. Nodes keep their numbers while others are removed
-    (``alive`` tells), which leaves neighbors in the order that they have in the edited graph.
+    Node i has the neighbors ``neighbors[first[i] : first[i] + degree[i]]``, ascending as in a row of the
+    adjacency, over edges whose labels have the numbers in ``bonds`` at the same places. A row has room for
+    ``room[i]`` neighbors; a full row moves to the free places of the pool, which begin at ``used[0]``. Nodes
+    keep their numbers while others are removed (``alive`` tells), which leaves neighbors in the order that
+    they have in the edited graph.
     """
 
+    first: Any
+    room: Any
     neighbors: Any
     bonds: Any
+    used: Any
     degree: Any
     labels: Any
     alive: Any
 
 
 @compiled(cache=False)
+def room_of_moved(room: int) -> Any:
+    """Return the room of a row after it was full and moved."""
+    return 2 * room + 2
+
+
+@compiled(cache=False)
+def _move_row(wiring: Any, i: int) -> None:
+    """Move the row of i to the free places of the pool, with twice the room."""
+    neighbors, bonds, old, new = wiring.neighbors, wiring.bonds, wiring.first[i], wiring.used[0]
+    for k in range(wiring.degree[i]):
+        neighbors[new + k] = neighbors[old + k]
+        bonds[new + k] = bonds[old + k]
+    wiring.first[i] = new
+    wiring.room[i] = room_of_moved(wiring.room[i])
+    wiring.used[0] += wiring.room[i]
+
+
+@compiled(cache=False)
 def _link(wiring: Any, i: int, j: int, bond: int) -> None:
     """Insert j into the row of i, after all smaller neighbors."""
-    k = wiring.degree[i]
-    while k > 0 and wiring.neighbors[i, k - 1] > j:
-        wiring.neighbors[i, k] = wiring.neighbors[i, k - 1]
-        wiring.bonds[i, k] = wiring.bonds[i, k - 1]
+    if wiring.degree[i] == wiring.room[i]:
+        _move_row(wiring, i)
+    neighbors, bonds, first = wiring.neighbors, wiring.bonds, wiring.first[i]
+    k = first + wiring.degree[i]
+    while k > first and neighbors[k - 1] > j:
+        neighbors[k] = neighbors[k - 1]
+        bonds[k] = bonds[k - 1]
         k -= 1
-    wiring.neighbors[i, k] = j
-    wiring.bonds[i, k] = bond
+    neighbors[k] = j
+    bonds[k] = bond
     wiring.degree[i] += 1
 
 
 @compiled(cache=False)
 def _place(wiring: Any, i: int, j: int) -> Any:
-    """Return the position of j in the row of i; -1: no edge."""
-    for k in range(wiring.degree[i]):
-        if wiring.neighbors[i, k] == j:
+    """Return the place of j in the row of i; -1: no edge."""
+    neighbors, first = wiring.neighbors, wiring.first[i]
+    for k in range(first, first + wiring.degree[i]):
+        if neighbors[k] == j:
             return k
     return -1
 
@@ -62,12 +89,13 @@ def _place(wiring: Any, i: int, j: int) -> Any:
 @compiled(cache=False)
 def _unlink(wiring: Any, i: int, j: int) -> Any:
     """Remove j from the row of i; return the number of the edge's label."""
-    k = _place(wiring, i, j)
-    bond = wiring.bonds[i, k]
+    k, neighbors, bonds = _place(wiring, i, j), wiring.neighbors, wiring.bonds
+    bond = bonds[k]
     wiring.degree[i] -= 1
-    while k < wiring.degree[i]:
-        wiring.neighbors[i, k] = wiring.neighbors[i, k + 1]
-        wiring.bonds[i, k] = wiring.bonds[i, k + 1]
+    last = wiring.first[i] + wiring.degree[i]
+    while k < last:
+        neighbors[k] = neighbors[k + 1]
+        bonds[k] = bonds[k + 1]
         k += 1
     return bond
 
@@ -84,7 +112,7 @@ def is_possible(wiring: Any, kind: int, a: int, b: int, label: int) -> Any:
     if kind == ADD_EDGE:
         return a != b and _place(wiring, a, b) < 0
     if kind == REMOVE_LEAF:
-        return wiring.degree[a] == 1 and wiring.neighbors[a, 0] == b
+        return wiring.degree[a] == 1 and wiring.neighbors[wiring.first[a]] == b
     return _place(wiring, a, b) >= 0
 
 
@@ -160,7 +188,7 @@ def is_joined(wiring: Any, a: int, b: int, queue: Any, met: Any) -> Any:
     while k < count and not met[b]:
         i = queue[k]
         for e in range(wiring.degree[i]):
-            j = wiring.neighbors[i, e]
+            j = wiring.neighbors[wiring.first[i] + e]
             if not met[j]:
                 met[j] = True
                 queue[count] = j
@@ -170,6 +198,32 @@ def is_joined(wiring: Any, a: int, b: int, queue: Any, met: Any) -> Any:
     for k in range(count):
         met[queue[k]] = False
     return is_reached
+
+
+@compiled
+def change_edges(wiring: Any, kind: int, pairs: Any, bond: int, before: Any) -> Any:
+    """Add or remove edges for good; return their number, or the first impossible row, and change nothing.
+
+    Parameters
+    ----------
+    wiring : Wiring
+        Must have room for the new edges.
+    kind : int
+        ADD_EDGE or REMOVE_EDGE.
+    pairs : ndarray of int64, (m, 2)
+    bond : int
+        Label of new edges.
+    before : ndarray of int64, (m,)
+        Workspace: labels of removed edges.
+    """
+    made = 0
+    while made < len(pairs) and is_possible(wiring, kind, pairs[made, 0], pairs[made, 1], 0):
+        before[made] = apply_edit(wiring, kind, pairs[made, 0], pairs[made, 1], 0, bond)
+        made += 1
+    if made < len(pairs):
+        for k in range(made - 1, -1, -1):
+            take_back(wiring, kind, pairs[k, 0], pairs[k, 1], before[k])
+    return made
 
 
 @compiled
