@@ -309,7 +309,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         """Return the same graphs with other ids (or none)."""
         return self._with(ids=check_ids(ids, len(self)))
 
-    def with_moments(self, vertices: Any, times: Any) -> GraphDatabase:
+    def with_moments(self, vertices: Labeling | None, times: ArrayLike) -> GraphDatabase:
         """Return the same graphs as graphs in time: the vertex and the time of each node.
 
         Edges need relations as labels; see :func:`propkernels.from_contacts`, which makes such graphs.
