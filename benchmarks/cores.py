@@ -178,16 +178,39 @@ def copy_speed(threads: int, n_bytes: int = 2**30) -> float:
         return 2 * n_bytes / (best(lambda: list(pool.map(one, range(threads))), 3) / 1e3)
 
 
-def section(rows: Sequence[tuple[Times, list[Times]]], cores: Sequence[int], speed: float) -> str:
-    """Return the section of the page."""
+def arithmetic_gain(threads: int) -> float:
+    """Return how many times as fast threads are at arithmetic in registers, which shares nothing."""
+    from propkernels._utils.jit import compiled
+    from propkernels._utils.mixing import mix_word
+
+    @compiled(cache=False)
+    def spin(n: int) -> Any:
+        word = np.uint64(n)
+        for _ in range(n):
+            word = mix_word(word)
+        return word
+
+    def shared(n: int) -> Call:
+        return lambda: list(pool.map(spin, [2**28 // n] * n))
+
+    spin(1)
+    with ThreadPoolExecutor(threads) as pool:
+        return best(shared(1), 2) / best(shared(threads), 2)
+
+
+def section(
+    rows: Sequence[tuple[Times, list[Times]]], cores: Sequence[int], speed: float, gain: float
+) -> str:
+    """Return the section of the page; ``gain`` is that of arithmetic alone."""
     head = [
         BEGIN,
         "## On many cores",
         "",
-        f"Measured by `python -m benchmarks.cores` on a machine with {cores[-1]} cores, whose copies read "
-        f"and write {speed / 1e9:.0f} GB/s. Milliseconds by n_jobs, t_max = 10, best of some runs; results "
-        "are the same bits for every n_jobs. The serial share f solves T_n / T_1 = f + (1 - f) / n; copies: "
-        "the bytes of inputs and outputs over the time, as a share of the speed of copies.",
+        f"Measured by `python -m benchmarks.cores` on a machine with {cores[-1]} cores, on which arithmetic "
+        f"in registers gains {gain:.1f} and copies read and write {speed / 1e9:.0f} GB/s. Milliseconds by "
+        "n_jobs, t_max = 10, best of some runs; results are the same bits for every n_jobs. The serial share f "
+        "solves T_n / T_1 = f + (1 - f) / n; copies: the bytes of inputs and outputs over the time, as a share "
+        "of the speed of copies.",
         "",
         "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | copies |",
         "|---|" + "--:|" * (len(cores) + 4),
@@ -253,14 +276,14 @@ def main() -> None:
         return
     cores = core_numbers(options.cores)
     chosen = [job for job in present(JOBS) if not options.only or any(o in job.name for o in options.only)]
-    speed = copy_speed(cores[-1])
+    speed, gain = copy_speed(cores[-1]), arithmetic_gain(cores[-1])
     rows = []
     for job in chosen:
         rows.append(measure(job, cores, options.repeats))
         print(_row(rows[-1][0], cores, speed), flush=True)
         if options.output is not None:  # what is measured is kept if the run is cut short
-            options.output.write_text(section(rows, cores, speed), encoding="utf-8")
-    print(section(rows, cores, speed))
+            options.output.write_text(section(rows, cores, speed, gain), encoding="utf-8")
+    print(section(rows, cores, speed, gain))
 
 
 if __name__ == "__main__":

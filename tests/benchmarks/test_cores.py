@@ -25,7 +25,7 @@ def test_core_numbers_end_with_the_most(most, numbers):
 
 def test_section_has_a_row_per_job_and_stage():
     stage = cores.Times("count", {1: 80.0, 16: 10.0})
-    text = cores.section([(TIMES, [stage])], [1, 4, 16], 1e9)
+    text = cores.section([(TIMES, [stage])], [1, 4, 16], 1e9, 9.9)
     assert "| job | 160 | 55 | 20 | 8.0 | 8 | 7% | 5% |" in text
     assert "| job | count | 80.0 | 10.0 | 8.0 | 100% | 7% |" in text
 

@@ -49,6 +49,17 @@ ESTIMATORS = [
 ]
 
 
+def test_counts_of_the_device_are_not_copied_back_to_it(device, monkeypatch):
+    def copied(parts, runtime):
+        raise AssertionError("counts were copied")
+
+    graphs, kernel = many_graphs([5, 12, 30, 1], 0), pk.PropagationKernel(t_max=2, random_state=0)
+    expected = kernel.fit_transform(graphs)
+    monkeypatch.setattr(pipeline, "side_by_side", copied)
+    computed = kernel.set_params(device="cuda").fit_transform(graphs)
+    np.testing.assert_array_equal(computed, expected)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_kernels(device, estimator):

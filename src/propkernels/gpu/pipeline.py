@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -50,10 +51,14 @@ def resolve_device(device: Any, n_nodes: int) -> Device | None:
 
 
 class Device:
-    """Interface of the GPU for counting and gram; see ``_utils.parallel.active_device``."""
+    """Interface of the GPU for counting and gram; see ``_utils.parallel.active_device``.
+
+    Counts stay on the device as long as this object lives, so that their Gram matrix needs no second copy.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
+        self._counted: tuple[list[csr_array], DeviceRows] | None = None
 
     def count(
         self, coder: Any, graphs: Any, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
@@ -65,6 +70,7 @@ class Device:
         rows, bins = exact_rows(streams, graphs.graph_ptr, self.runtime)
         counted = stream_counts(rows, bins, streams, self.runtime)
         if known is None:
+            self._counted = [stream.counts for stream in counted], rows
             return counted
         return [after_known(stream, codes) for stream, codes in zip(counted, known, strict=True)]
 
@@ -73,7 +79,15 @@ class Device:
         n = parts[0].shape[0]
         if 3 * 8 * n * n + 64 * sum(part.nnz for part in parts) > self.runtime.free_bytes():
             return None
-        return np.asarray(self.runtime.to_host(square_gram(side_by_side(parts, self.runtime), self.runtime)))
+        return np.asarray(self.runtime.to_host(square_gram(self._rows_of(parts), self.runtime)))
+
+    def _rows_of(self, parts: Sequence[csr_array]) -> DeviceRows:
+        """Return count matrices on the device: those that were counted there, or a copy."""
+        if self._counted is not None:
+            here, rows = self._counted
+            if len(here) == len(parts) and all(map(is_, here, parts)):
+                return rows
+        return side_by_side(parts, self.runtime)
 
     def hashed_features(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> csr_array:
         """Return features of a fixed width, on the host."""
