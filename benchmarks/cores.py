@@ -208,9 +208,9 @@ def section(
         "",
         f"Measured by `python -m benchmarks.cores` on a machine with {cores[-1]} cores, on which arithmetic "
         f"in registers gains {gain:.1f} and copies read and write {speed / 1e9:.0f} GB/s. Milliseconds by "
-        "n_jobs, t_max = 10, best of some runs; results are the same bits for every n_jobs. The serial share f "
-        "solves T_n / T_1 = f + (1 - f) / n; copies: the bytes of inputs and outputs over the time, as a share "
-        "of the speed of copies.",
+        "n_jobs, t_max = 10, best of some runs; results are the same bits for every n_jobs. The serial share "
+        "f solves T_n / T_1 = f + (1 - f) / n; copies: the bytes of inputs and outputs over the time, as a "
+        "share of the speed of copies.",
         "",
         "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | copies |",
         "|---|" + "--:|" * (len(cores) + 4),
