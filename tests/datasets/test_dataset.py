@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from propkernels.datasets import Dataset, list_datasets, make_molecules
-from propkernels.datasets.dataset import ELEMENTS, label_names
+from propkernels.datasets.dataset import ELEMENTS, named
 from propkernels.graphs import GraphDatabase
 from tests.datasets.tiny import TINY, write_folder
 
@@ -83,8 +83,41 @@ def test_elements_are_numbered_as_rdkit_numbers_them() -> None:
     assert {n: table.GetElementSymbol(n) for n in range(1, 93)} == ELEMENTS
 
 
-def test_names_of_labels_are_known_for_all_labels_or_for_none() -> None:
-    assert label_names("BBBP", [6, 17]) == {6: "C", 17: "Cl"}
-    assert label_names("MUTAG", [0, 7]) == {}
-    assert label_names("NCI1", [0, 1]) == {}
-    assert label_names("MUTAG", []) == {}
+def test_names_of_a_set_in_the_catalogue() -> None:
+    graphs = GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=[0, 9], edge_labels=[2, 2])
+    graphs = GraphDatabase.concat([graphs, graphs])
+    data = named(Dataset("MUTAG", graphs, np.array([-1, 1])), "MUTAG")
+    assert data.label_names == data.graphs[1].database.names.labels == {0: "C"}
+    assert data.graphs.names.edge_labels == {2: "double"}
+    assert data.target_names == ("not mutagenic", "mutagenic")
+    assert named(Dataset("MUTAG", graphs, np.array([5, 1])), "MUTAG").target_names == ()
+    assert named(Dataset("other", graphs, np.array([5, 1])), "other").graphs.names.labels == {}
+
+
+def test_a_part_keeps_names_extras_and_columns() -> None:
+    data = make_molecules(12, random_state=0)
+    extras = {"smiles": list("abcdefghijkl"), "coordinates": np.arange(data.graphs.n_nodes), "about": "text"}
+    data = dataclasses.replace(data, extras=extras, target_names=("no", "yes"), columns={"n": np.arange(12)})
+    part = data.take([5, 2])
+    assert part.extras["smiles"] == ["f", "c"]
+    assert part.extras["about"] == "text"
+    assert len(part.extras["coordinates"]) == part.graphs.n_nodes
+    assert part.extras["coordinates"][0] == data.graphs.graph_ptr[5]
+    assert part.columns["n"].tolist() == [5, 2]
+    only = data.take(np.flatnonzero(data.target == 1))
+    assert only.target_names == ("yes",)
+
+
+def test_a_sample_has_the_shares_of_the_classes() -> None:
+    data = make_molecules(60, random_state=0)
+    data = dataclasses.replace(data, target=np.repeat([0, 1, 2], [40, 15, 5]))
+    assert np.bincount(data.sample(12).target).tolist() == [8, 3, 1]
+    assert data.sample(60) is data
+    ids = data.sample(12, random_state=1).graphs.graph_sizes
+    assert np.array_equal(ids, data.sample(12, random_state=1).graphs.graph_sizes)
+
+
+def test_columns_have_one_value_per_graph() -> None:
+    data = make_molecules(4, random_state=0)
+    with pytest.raises(ValueError, match="column 'x' has 3 values for 4 graphs"):
+        dataclasses.replace(data, columns={"x": [1, 2, 3]})

@@ -61,6 +61,10 @@ class Browser:
     def open(self, path):
         """Open a page and wait until its model is there."""
         self.driver.get(path.as_uri())
+        self.wait_until_ready()
+
+    def wait_until_ready(self):
+        """Wait until the page has its model."""
         for _ in range(600):
             state = self.run("return document.body.dataset.ready")
             if state:

@@ -14,7 +14,7 @@ def test_a_frame_for_notebooks(data, model):
     page = pk.explore(data.graphs, data.target, model, title='"><script>alert(1)</script>')
     frame = page._repr_html_()
     assert frame.count("<") == 2
-    assert 'sandbox="allow-scripts"' in frame
+    assert 'sandbox="allow-scripts allow-downloads"' in frame
 
 
 @pytest.mark.slow

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import compile_loops, open_dataset, open_model
 from propkernels.cli.console import size_of, spinner, warnings_as_lines
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
 
 
 def explore(
@@ -23,12 +26,26 @@ def explore(
         str | None, typer.Option("--title", help="Title; default: name of the data set.")
     ] = None,
     first: Annotated[
-        int | None, typer.Option("--first", min=2, metavar="N", help="Only the first N graphs.")
+        int | None,
+        typer.Option("--first", min=2, metavar="N", help="A sample of N graphs, each class with its share."),
     ] = None,
+    id_column: Annotated[
+        str | None, typer.Option("--id-column", metavar="COLUMN", help="Column with names of graphs.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option("--columns", metavar="A,B,...", help="Columns to show; default: all of the table."),
+    ] = None,
+    class_names: Annotated[
+        str | None,
+        typer.Option("--class-names", metavar="A,B,...", help="Names of the classes, in sorted order."),
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
+    errors: arguments.ErrorsOption = arguments.Errors.stop,
 ) -> None:
     """Write a page with a map of a data set and a model.
 
@@ -37,25 +54,46 @@ def explore(
     from propkernels import explore as make_page
 
     fitted, node_labels = (None, "symbol") if model is None else open_model(model)
-    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
+    reading: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
+    with warnings_as_lines():
+        whole = open_dataset(name, target_required=False, **reading, node_labels=node_labels, errors=errors)
+    data = whole if first is None else whole.sample(first, seed)
+    is_sample = len(data.graphs) < len(whole.graphs)
+    note = f"a sample of {len(data.graphs):,} of {len(whole.graphs):,} graphs" if is_sample else None
     compile_loops()
-    part = slice(first)
-    has_target = len(data.target) == len(data.graphs) and data.target.ndim == 1
-    smiles = data.extras.get("smiles")
     with warnings_as_lines(), spinner(f"Exploring {data.name}"):
-        make_page(
-            data.graphs[part],
-            data.target[part] if has_target else None,
-            fitted,
+        page = make_page(
+            data,
+            model=fitted,
             title=title or data.name,
-            class_names=(data.target_names or None) if first is None else None,
-            label_names=data.label_names,
-            molecules=None if smiles is None else smiles[part],
+            ids=None if id_column is None else _column(data, id_column, name),
+            class_names=None if class_names is None else class_names.split(","),
+            columns=_chosen(data, columns, name),
+            note=note,
             random_state=seed,
             n_jobs=jobs,
-        ).save(output)
+        )
+        page.save(output)
     print_written(output)
+    if page.how:
+        typer.echo(f"Predictions: {page.how}.", err=True)
+    if open_page:
+        typer.launch(str(output))
+
+
+def _column(data: Dataset, column: str, name: str) -> Any:
+    """Return a column of the data set; raise ValueError if it has none of that name."""
+    if column not in data.columns:
+        known = ", ".join(data.columns) or "none"
+        raise ValueError(f"{name} has no column {column!r}; its further columns are: {known}")
+    return data.columns[column]
+
+
+def _chosen(data: Dataset, columns: str | None, name: str) -> dict[str, Any]:
+    """Return the columns that the page shows."""
+    if columns is None:
+        return data.columns
+    return {column: _column(data, column, name) for column in columns.split(",") if column}
 
 
 def print_written(path: Path) -> None:

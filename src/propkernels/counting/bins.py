@@ -221,7 +221,7 @@ def _described(
         int(roots[0]),
         tuple(nodes.tolist()),
         _subgraph(plain, nodes, distances, radius),
-        _shells(plain, nodes, distances, shown.label_names),
+        _shells(plain, nodes, distances, shown.label_names or plain.names.labels),
         None if shown.molecules is None else _smarts(shown.molecules[graph], plain, graph, roots, radius),
         chosen.stream,
         code,
@@ -304,15 +304,14 @@ def _subgraph(
     inside, n = inside[order], len(nodes)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
     labels, edge_labels, attributes = graphs.label_column, graphs.edge_label_column, graphs.node_attributes
-    return Graph(
-        GraphDatabase(
-            csr_array((matrix.data[inside], columns[order], indptr), shape=(n, n)),
-            [0, n],
-            None if labels is None else labels.take(nodes),
-            None if attributes is None else attributes[nodes],
-            None if edge_labels is None else edge_labels.take(inside),
-        )
+    database = GraphDatabase(
+        csr_array((matrix.data[inside], columns[order], indptr), shape=(n, n)),
+        [0, n],
+        None if labels is None else labels.take(nodes),
+        None if attributes is None else attributes[nodes],
+        None if edge_labels is None else edge_labels.take(inside),
     )
+    return Graph(database.with_names(graphs.names.labels, graphs.names.edge_labels))
 
 
 def _shells(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propkernels._utils.cells import as_classes, is_missing, typed_column
 from propkernels._utils.text_tables import format_table
@@ -43,7 +43,9 @@ class Dataset:
         Description from the files of the set.
     label_names : dict
         Names of node labels for display, such as ``{0: "C", 1: "N"}``; empty if unknown. The labels of
-        ``graphs``, and hence all kernels, are those of the file.
+        ``graphs``, and hence all kernels, are those of the file; ``graphs.names`` has the names too.
+    columns : dict
+        Further values, one per graph, by name: other columns of a table, or names of molecules.
     """
 
     name: str
@@ -53,16 +55,83 @@ class Dataset:
     extras: Record = field(default_factory=dict)
     description: str = ""
     label_names: LabelNames = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.target) != len(self.graphs):
             raise ValueError(f"target has {len(self.target)} values for {len(self.graphs)} graphs")
+        for name, values in self.columns.items():
+            if len(values) != len(self.graphs):
+                raise ValueError(f"column {name!r} has {len(values)} values for {len(self.graphs)} graphs")
 
     @property
     def n_classes(self) -> int | None:
         """Number of distinct class labels; None if the target is real-valued or has several columns."""
         is_class = self.target.ndim == 1 and self.target.dtype.kind in "iu"
         return len(np.unique(self.target)) if is_class else None
+
+    def take(self, positions: Any) -> Dataset:
+        """Return some graphs with their targets, columns, and those extras that have one entry per graph.
+
+        Parameters
+        ----------
+        positions : sequence of int
+
+        Examples
+        --------
+        >>> from propkernels.datasets import make_molecules
+        >>> make_molecules(10, random_state=0).take([0, 3]).target.shape
+        (2,)
+        """
+        chosen = np.asarray(positions, dtype=np.int64)
+        extras = {name: self._part(name, values, chosen) for name, values in self.extras.items()}
+        columns = {name: _at(values, chosen) for name, values in self.columns.items()}
+        target, names = self.target[chosen], self.target_names
+        if names and self.n_classes == len(names):
+            present = np.isin(np.unique(self.target), target)
+            names = tuple(name for name, is_there in zip(names, present, strict=True) if is_there)
+        return replace(
+            self,
+            graphs=self.graphs[chosen],
+            target=target,
+            target_names=names,
+            extras=extras,
+            columns=columns,
+        )
+
+    def _part(self, name: str, values: Any, chosen: NDArray[np.int64]) -> Any:
+        """Return the entries of an extra for some graphs; one entry per graph, or one row per node."""
+        if not hasattr(values, "__len__") or isinstance(values, (str, dict)):
+            return values
+        if len(values) == len(self.graphs):
+            return _at(values, chosen)
+        if len(values) == self.graphs.n_nodes:
+            ptr = self.graphs.graph_ptr
+            return np.concatenate([np.asarray(values)[ptr[i] : ptr[i + 1]] for i in chosen.tolist()])
+        return values
+
+    def sample(self, n: int, random_state: int = 0) -> Dataset:
+        """Return n graphs drawn at random, each class with its share; the order of the graphs is kept.
+
+        Parameters
+        ----------
+        n : int
+            Number of graphs; the whole data set if it has no more.
+        random_state : int, default=0
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from propkernels.datasets import make_molecules
+        >>> np.bincount(make_molecules(100, random_state=0).sample(20).target)
+        array([10, 10])
+        """
+        if n >= len(self.graphs):
+            return self
+        order = np.random.default_rng(random_state).permutation(len(self.graphs))
+        if self.n_classes is not None:
+            order = order[_by_turns(np.unique(self.target, return_inverse=True)[1][order])]
+        return self.take(np.sort(order[:n]))
 
     def with_known_target(self) -> Dataset:
         """Return the graphs with a target, without extras; the data set itself if no target is missing.
@@ -112,6 +181,22 @@ class Dataset:
             Drawing(graph_svg(graphs[int(i)], names=self.label_names), text)
             for i, text in zip(chosen, texts, strict=True)
         ]
+
+
+def _at(values: Any, chosen: NDArray[np.int64]) -> Any:
+    if isinstance(values, np.ndarray):
+        return values[chosen]
+    return [values[i] for i in chosen.tolist()]
+
+
+def _by_turns(classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return an order in which every beginning has the classes in about their shares."""
+    sizes = np.bincount(classes)
+    rank = np.empty(len(classes))
+    for c in range(len(sizes)):
+        members = np.flatnonzero(classes == c)
+        rank[members] = (np.arange(len(members)) + 0.5) / len(members)
+    return np.argsort(rank, kind="stable")
 
 
 def _classes(number: int) -> str:
@@ -193,7 +278,8 @@ ELEMENTS = _numbered(
     Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U""",
     start=1,
 )
-# Names of node labels from the README of each set; the labels of BBBP and HIV are atomic numbers.
+# Names of node labels, from the README of each set; those of BBBP, HIV, BZR, COX2 and DHFR are atomic
+# numbers, and those of NCI1 and NCI109 are numbered in the order in which elements occur.
 LABEL_NAMES: dict[str, dict[int, str]] = {
     "MUTAG": _numbered("C N O F I Cl Br"),
     "AIDS": _numbered(
@@ -202,22 +288,70 @@ LABEL_NAMES: dict[str, dict[int, str]] = {
     ),
     "BBBP": ELEMENTS,
     "HIV": ELEMENTS,
+    "BZR": ELEMENTS,
+    "COX2": ELEMENTS,
+    "DHFR": ELEMENTS,
+    "NCI1": _numbered(
+        "O N C S Cl P F Na Sn Pt Ni Zn Mn Br Cu Co Se Au Pb Ge I Si Fe Cr Hg As B Ga Ti Bi Y Nd Eu Tl Zr Hf "
+        "In",
+        start=1,
+    ),
+    "NCI109": _numbered("O N C Br S Cl P F Na", start=1),
+    "ENZYMES": _numbered("helix sheet turn", start=1),
+    "PROTEINS": _numbered("helix sheet turn"),
+    "PROTEINS_full": _numbered("helix sheet turn"),
+}
+BONDS = {1: "single", 2: "double", 3: "triple", 4: "aromatic"}
+EDGE_LABEL_NAMES: dict[str, dict[int, str]] = {
+    "MUTAG": _numbered("aromatic single double triple"),
+    "AIDS": _numbered("single double triple"),
+    "BBBP": BONDS,
+    "HIV": BONDS,
+}
+EC_CLASSES = "oxidoreductase transferase hydrolase lyase isomerase ligase"
+CLASS_NAMES: dict[str, dict[int, str]] = {
+    "MUTAG": {-1: "not mutagenic", 1: "mutagenic"},
+    "NCI1": {0: "inactive", 1: "active"},
+    "NCI109": {0: "inactive", 1: "active"},
+    "ENZYMES": {i: f"EC {i} {name}" for i, name in enumerate(EC_CLASSES.split(), 1)},
+    "PROTEINS": {1: "enzyme", 2: "not an enzyme"},
+    "PROTEINS_full": {1: "enzyme", 2: "not an enzyme"},
+    "DD": {1: "enzyme", 2: "not an enzyme"},
+    "AIDS": {0: "active", 1: "inactive"},
+    "BBBP": {0: "blocked", 1: "passes"},
+    "BZR": {-1: "inactive", 1: "active"},
+    "COX2": {-1: "inactive", 1: "active"},
+    "DHFR": {-1: "inactive", 1: "active"},
 }
 
 
-def label_names(name: str, labels: Iterable[Any]) -> dict[Any, str]:
-    """Return names of the node labels of a set in the catalogue; empty if any label has no name.
+def named(data: Dataset, name: str) -> Dataset:
+    """Return a data set of the catalogue with the names of its labels, edge labels and classes.
 
-    Examples
-    --------
-    >>> label_names("MUTAG", [0, 1, 5])
-    {0: 'C', 1: 'N', 5: 'Cl'}
-    >>> label_names("MUTAG", [0, 99])
-    {}
+    Labels keep their numbers where the catalogue has no name for them.
     """
-    known = LABEL_NAMES.get(name, {})
-    names = {label: known.get(label, "") for label in labels}
-    return names if all(names.values()) else {}
+    graphs = data.graphs
+    if not isinstance(graphs, GraphDatabase):
+        return data
+    labels = _known(LABEL_NAMES.get(name, {}), graphs.label_column)
+    edge_labels = _known(EDGE_LABEL_NAMES.get(name, {}), graphs.edge_label_column)
+    classes = CLASS_NAMES.get(name, {})
+    present = [] if data.n_classes is None else np.unique(data.target).tolist()
+    has_all = not data.target_names and set(present) <= set(classes)
+    target_names = tuple(classes[value] for value in present) if has_all else data.target_names
+    return replace(
+        data,
+        graphs=graphs.with_names(labels, edge_labels),
+        target_names=target_names,
+        label_names=labels,
+    )
+
+
+def _known(names: dict[int, str], column: Any) -> dict[Any, str]:
+    """Return the names of the labels that occur in a column."""
+    if not hasattr(column, "present"):
+        return {}
+    return {value: names[value] for value in column.present if value in names}
 
 
 def check_name(name: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -13,13 +12,12 @@ from propkernels.datasets.dataset import (
     DATA_VARIABLE,
     FROM_FILES,
     IMAGES,
-    LABEL_NAMES,
     Dataset,
     cache_folder,
     check_name,
     data_folder,
     find_in,
-    label_names,
+    named,
 )
 from propkernels.datasets.download import NotOnServerError, UnverifiedError, download
 from propkernels.datasets.tu_reader import read_tu
@@ -86,10 +84,7 @@ def load(
         return _images(name)
     if found is None:
         found = _downloaded(name, folder, allow_unverified)
-    data = read_tu(found, name, target_required=target_required)
-    if name not in LABEL_NAMES:
-        return data
-    return replace(data, label_names=label_names(name, data.graphs.label_values))
+    return named(read_tu(found, name, target_required=target_required), name)
 
 
 KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}

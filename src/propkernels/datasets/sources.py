@@ -32,6 +32,7 @@ from propkernels.datasets.tables import (
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn, canonical_label
 
+MOST_COLUMNS = 30  # further columns of a table that are kept
 MOST_NAMED = 5  # maximum number of molecules in an error
 SUFFIXES = (".zip", ".parquet", ".csv", ".tsv", ".sdf", ".smi", ".smiles")
 
@@ -194,7 +195,10 @@ def _read_table(path: Path, how: Reading) -> Dataset:
     kept = list(range(len(texts))) if graphs.ids is None else graphs.ids.astype(np.int64).tolist()
     target = None if column is None else read_cells(table[column], f"column {column!r} of {path}")[kept]
     extras = {"smiles": [texts[i] for i in kept]}
-    return Dataset(path.stem, graphs, _checked_target(target, len(graphs), path, how), (), extras)
+    others = [name for name in names if name and name not in (smiles, column)][:MOST_COLUMNS]
+    columns = {name: read_cells(table[name])[kept] for name in others}
+    values = _checked_target(target, len(graphs), path, how)
+    return Dataset(path.stem, graphs, values, (), extras, columns=columns)
 
 
 def _rows_of_smiles(column: Any, path: Path, how: Reading) -> Any:

@@ -13,6 +13,7 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Array, LabelNames, Record
 from propkernels.graphs.container import Graph
+from propkernels.graphs.names import Names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -52,10 +53,11 @@ class Edit:
     before: Hashable | None = None
     edge_label: Hashable | None = None
 
-    def describe(self, names: LabelNames | None = None) -> str:
-        """Return the edit in words; ``names`` maps labels to display names."""
-        label, before = (str((names or {}).get(value, value)) for value in (self.label, self.before))
-        bond = "" if self.edge_label is None else f" ({self.edge_label})"
+    def describe(self, names: Names | LabelNames | None = None) -> str:
+        """Return the edit in words; ``names`` are display names of labels."""
+        words = names if isinstance(names, Names) else Names(names or {})
+        label, before = (words.label(value) for value in (self.label, self.before))
+        bond = "" if self.edge_label is None else f" ({words.edge_label(self.edge_label)})"
         if self.kind == "relabel":
             return f"relabel node {self.node}: {before} -> {label}"
         if self.kind == "add_leaf":
@@ -165,7 +167,8 @@ class Counterfactuals(Sequence[Counterfactual]):
         self.decision_before, self.prediction_before = decision_before, prediction_before
         self.reached, self.exhaustive, self.summary = reached, exhaustive, summary
         self.n_decided = n_decided
-        self.label_names = dict(label_names or {})
+        known = original.database.names
+        self.names = Names(label_names or known.labels, known.edge_labels)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -208,7 +211,7 @@ class Counterfactuals(Sequence[Counterfactual]):
         """Return one record per item."""
         return [
             {
-                "edits": "; ".join(edit.describe(self.label_names) for edit in item.edits),
+                "edits": "; ".join(edit.describe(self.names) for edit in item.edits),
                 "n_edits": len(item.edits),
                 "decision": item.decision,
                 "change": item.change,
@@ -253,10 +256,10 @@ class Counterfactuals(Sequence[Counterfactual]):
         from propkernels.graphs.layout import node_positions
 
         places = node_positions(self.original) if self.original.n_nodes else np.zeros((0, 2))
-        drawings = [Drawing(graph_svg(self.original, positions=places, names=self.label_names), "as it is")]
+        drawings = [Drawing(graph_svg(self.original, positions=places, names=self.names.labels), "as it is")]
         for item, record in zip(self._items[:MOST_DRAWN], self.records(), strict=False):
             positions, marked = _edited_places(places, item.edits)
-            svg = graph_svg(item.graph, positions=positions, marked=marked, names=self.label_names)
+            svg = graph_svg(item.graph, positions=positions, marked=marked, names=self.names.labels)
             drawings.append(Drawing(svg, f"{record['edits']}; predicted {_text(item.prediction)}"))
         head = self.cells()[0]
         shown: dict[str, Callable[[Any], Any]] = {"prediction": _text, "edits": str, "smiles": str}

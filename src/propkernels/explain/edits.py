@@ -293,7 +293,7 @@ class _Draft:
         index = graph.adjacency.indices.dtype
         arrays = (weights, columns[order].astype(index), indptr.astype(index))
         bonds = np.concatenate([alphabet.edge_ids[kept], new[:, 2], new[:, 2]])[order]
-        return GraphDatabase._assemble(
+        database = GraphDatabase._assemble(
             csr_array(arrays, shape=(size, size)),
             np.array([0, size], dtype=np.int64),
             self._node_labels(alive),
@@ -305,6 +305,7 @@ class _Draft:
             graph.ids,
             graph.edge_attribute_names,
         )
+        return database.with_names(graph.names.labels, graph.names.edge_labels)
 
     def _node_labels(self, alive: NDArray[np.bool_]) -> Any:
         column, alphabet = self.graph.label_column, self.editor.alphabet

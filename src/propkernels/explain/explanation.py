@@ -327,12 +327,14 @@ class Explanation:
         return {**head, **dict(zip(self._columns, values, strict=True))}
 
     def _label(self, node: int) -> Any:
-        """Label of a node; None if it has none, or a distribution of labels."""
+        """Label of a node, or its name; None if it has none, or a distribution of labels."""
         column = None if self.graphs is None else self.graphs.label_column
-        if column is None or not hasattr(column, "ids"):
+        if self.graphs is None or column is None or not hasattr(column, "ids"):
             return None
         number = int(column.ids[node])
-        return None if number < 0 else column.values[number]
+        if number < 0:
+            return None
+        return self.graphs.names.labels.get(column.values[number], column.values[number])
 
 
 def _named(label: Any) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer
 from propkernels.convert.check import check_edges
+from propkernels.convert.graph_molecules import BONDS
 from propkernels.convert.rdkit import is_mol
 from propkernels.counting.counters import Counter
 from propkernels.decisions.members import Counted
@@ -19,7 +20,7 @@ from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals,
 from propkernels.explain.edit_engine import Engine
 from propkernels.explain.edit_search import Judge, Search, Searched
 from propkernels.explain.edits import KINDS, NOTHING, Allowed, Editor, Rows
-from propkernels.explain.valences import BONDS, Chemist, molecule_of
+from propkernels.explain.valences import Chemist, molecule_of
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
@@ -177,9 +178,11 @@ def _known_labels(graph: GraphDatabase, counters: Sequence[Counter], read: bool)
 
 
 def _known_bonds(graph: GraphDatabase, is_molecule: bool) -> list[Any]:
-    if is_molecule:
-        return list(BONDS)
-    return [] if graph.edge_label_column is None else list(graph.edge_label_column.values)
+    column = graph.edge_label_column
+    if not is_molecule:
+        return [] if column is None else list(column.values)
+    named = {name: value for value, name in graph.names.edge_labels.items()}
+    return [named.get(bond, bond) for bond in BONDS if not named or bond in named]
 
 
 def _fast(model: Model, engine: Engine, connected: bool) -> Callable[[Rows], Matrix]:

@@ -9,6 +9,7 @@ import numpy as np
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
 from propkernels.convert.asking_rdkit import asking_rdkit, parse_smiles
+from propkernels.convert.graph_molecules import BONDS, rebuilt_molecule, symbols_of
 from propkernels.convert.rdkit import from_rdkit, is_mol
 from propkernels.explain.edits import (
     ADD_EDGE,
@@ -20,8 +21,7 @@ from propkernels.explain.edits import (
 )
 from propkernels.graphs.database import GraphDatabase
 
-BONDS = ("single", "double", "triple")  # labels of new edges
-OTHER_BONDS = ("aromatic",)
+SMALLEST_RING = 5  # atoms of a ring that an edit may close
 
 
 def molecule_of(graph: GraphDatabase, molecule: Any) -> Any:
@@ -40,7 +40,7 @@ def molecule_of(graph: GraphDatabase, molecule: Any) -> Any:
     rdkit.Chem.Mol or None
     """
     if molecule is None:
-        return _rebuilt(graph)
+        return rebuilt_molecule(graph)
     chem = _chem()
     mol = parse_smiles(chem, molecule) if isinstance(molecule, str) else molecule
     if mol is None or not is_mol(mol):
@@ -66,51 +66,15 @@ def _fits(graph: GraphDatabase, mol: Any) -> bool:
     return (
         own.adjacency.shape == graph.adjacency.shape
         and not (own.adjacency != graph.adjacency).nnz
-        and own.label_column == graph.label_column
+        and symbols_of(own) == symbols_of(graph)
     )
 
 
-def _rebuilt(graph: GraphDatabase) -> Any:
-    """Return the molecule of a graph with labels from ``from_rdkit``; None for other labels."""
-    bonds, labels = graph.edge_label_column, graph.node_labels
-    if bonds is None or labels is None or not set(bonds.present) <= {*BONDS, *OTHER_BONDS}:
-        return None
-    if not all(isinstance(label, str) for label in labels) or not bonds.present:
-        return None
-    try:
-        chem = _chem()
-    except ImportError:
-        return None
-    from rdkit import rdBase
-
-    with rdBase.BlockLogs():
-        mol = _drawn(chem, graph, labels)
-        if mol is None or chem.SanitizeMol(mol, catchErrors=True) != chem.SanitizeFlags.SANITIZE_NONE:
-            return None
-    return mol.GetMol() if _fits(graph, mol) else None
-
-
-def _drawn(chem: Any, graph: GraphDatabase, labels: Any) -> Any:
-    """Return a molecule with atoms and bonds from labels; charges of nitro groups are restored."""
-    mol, table = chem.RWMol(), chem.GetPeriodicTable()
-    for label in labels:
-        try:
-            mol.AddAtom(chem.Atom(table.GetAtomicNumber(label)))
-        except RuntimeError:
-            return None
-    matrix, column = graph.adjacency.tocoo(), graph.edge_label_column
-    assert column is not None
-    for i, j, kind in zip(*matrix.coords, column.ids, strict=True):
-        if i < j:
-            mol.AddBond(int(i), int(j), getattr(chem.BondType, str(column.values[kind]).upper()))
-    for atom in mol.GetAtoms():
-        if atom.GetAtomicNum() == 7 and sum(b.GetBondTypeAsDouble() for b in atom.GetBonds()) == 4:
-            ends = [a for a in atom.GetNeighbors() if a.GetAtomicNum() == 8 and a.GetDegree() == 1]
-            single = [a for a in ends if a.GetBonds()[0].GetBondType() == chem.BondType.SINGLE]
-            if single:
-                atom.SetFormalCharge(1)
-                single[0].SetFormalCharge(-1)
-    return mol
+def _edge_names(graph: GraphDatabase) -> list[str]:
+    column = graph.edge_label_column
+    if column is None:
+        return []
+    return [graph.names.edge_label(column.values[i]) if i >= 0 else "" for i in column.ids.tolist()]
 
 
 class Chemist:
@@ -134,7 +98,7 @@ class Chemist:
         table = self.chem.GetPeriodicTable()
         self.numbers: dict[int, int] = {}
         for number in editor.alphabet.new_labels.tolist():
-            symbol = editor.alphabet.node_values[number]
+            symbol = editor.graph.names.label(editor.alphabet.node_values[number])
             try:
                 self.numbers[number] = table.GetAtomicNumber(str(symbol))
             except RuntimeError:
@@ -156,6 +120,8 @@ class Chemist:
 
     def _edited(self, rows: Rows) -> Any:
         mol, gone = self.chem.RWMol(self.kekulized), []
+        if any(kind == ADD_EDGE and self._strains(a, b) for kind, a, b, _, _ in rows.tolist()):
+            return None
         for kind, a, b, label, bond in rows.tolist():
             if kind == RELABEL:
                 self._relax(mol, a)
@@ -178,6 +144,14 @@ class Chemist:
             mol.RemoveAtom(atom)
         return mol
 
+    def _strains(self, a: int, b: int) -> bool:
+        """Whether a new bond bridges a ring, or closes a ring of fewer than five atoms."""
+        rings = self.kekulized.GetRingInfo()
+        if max(a, b) >= self.kekulized.GetNumAtoms() or rings.AreAtomsInSameRing(a, b):
+            return True
+        path = self.chem.GetShortestPath(self.kekulized, a, b)
+        return 0 < len(path) < SMALLEST_RING
+
     def _relax(self, mol: Any, number: int) -> None:
         """Let RDKit choose the number of hydrogens of an atom."""
         atom = mol.GetAtomWithIdx(number)
@@ -187,13 +161,13 @@ class Chemist:
         atom.SetChiralTag(self.chem.ChiralType.CHI_UNSPECIFIED)
 
     def _bond_type(self, bond: int) -> Any:
-        label = self.editor.alphabet.edge_values[bond]
-        return getattr(self.chem.BondType, str(label).upper() if label in BONDS else "SINGLE")
+        label = self.editor.graph.names.edge_label(self.editor.alphabet.edge_values[bond])
+        return getattr(self.chem.BondType, label.upper() if label in BONDS else "SINGLE")
 
     def _same_bonds(self, mol: Any, rows: Rows) -> bool:
         graph, own = self.editor.edited(rows), from_rdkit([mol])
         return (
             graph is not None
             and bool(np.array_equal(graph.adjacency.indices, own.adjacency.indices))
-            and own.edge_label_column == graph.edge_label_column
+            and _edge_names(own) == _edge_names(graph)
         )

@@ -185,9 +185,13 @@ def _leading_coordinates(features: csr_array, seed: int) -> Values:
     return np.asarray(points * np.where(points[largest, np.arange(3)] < 0, -1.0, 1.0))  # signs are arbitrary
 
 
-def quantized(points: Values) -> NDArray[np.uint16]:
-    """Return coordinates x0, y0, x1, y1, ... as 16-bit integers from 0 to 65535, with equal scales."""
-    low, high = points.min(axis=0), points.max(axis=0)
+def quantized(points: Values, frame: Values | None = None) -> NDArray[np.uint16]:
+    """Return coordinates x0, y0, x1, y1, ... as 16-bit integers from 0 to 65535, with equal scales.
+
+    ``frame``: points whose extent is scaled; by default the points themselves.
+    """
+    whole = points if frame is None else frame
+    low, high = whole.min(axis=0), whole.max(axis=0)
     scale = 65535 / max(float((high - low).max()), TINY)
     middle = (low + high) / 2
     return np.clip(np.round((points - middle) * scale + 32767.5), 0, 65535).astype(np.uint16).ravel()

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from propkernels._pages import read_static, render_page
 from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels._utils.typing import Array
+from propkernels.explorer.texts import GLOSSARY, edit_rule, reading_line
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
 
 # the order matters: top-level code of a file uses names of earlier files only
 SCRIPTS = [
     *("words", "coder", "data", "bins", "model", "similarity"),
-    *("layout", "colors", "shell", "draw", "map"),
-    *("edits", "panels", "view", "app"),
+    *("layout", "colors", "shell", "draw", "chemistry", "map"),
+    *("edits", "histogram", "paste", "panels", "view", "app"),
 ]
 TABS = [(name, name.capitalize()) for name in ("graph", "errors", "bins", "selection", "about")]
 FRAME_HEIGHT = 760  # pixels, in a notebook
@@ -43,6 +44,8 @@ class Exploration:
         Predictions on the page: class numbers 0, 1, ..., or real numbers.
     novelty : ndarray of shape (n,)
         1 minus the mean similarity to the nearest graphs.
+    how : str
+        Origin of the predictions, in a few words.
 
     See Also
     --------
@@ -71,6 +74,7 @@ class Exploration:
     points: NDArray[np.float64]
     predictions: Array | None = None
     novelty: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    how: str = ""
 
     def save(self, path: Pathlike) -> Path:
         """Write the page to a file atomically.
@@ -95,11 +99,16 @@ class Exploration:
     def _repr_html_(self) -> str:
         """Return the page in a sandboxed frame, for notebooks."""
         style = f"width: 100%; height: {FRAME_HEIGHT}px; border: 1px solid #8884; border-radius: 8px"
-        frame = f'<iframe title="{escape(self.title, quote=True)}" sandbox="allow-scripts" style="{style}" '
-        return frame + f'srcdoc="{escape(self.html, quote=True)}"></iframe>'
+        frame = f'<iframe title="{escape(self.title, quote=True)}" style="{style}" '
+        return (
+            frame
+            + f'sandbox="allow-scripts allow-downloads" srcdoc="{escape(self.html, quote=True)}"></iframe>'
+        )
 
 
-def explorer_page(title: str, facts: str, about: list[str], meta: dict[str, Any], data: Any) -> str:
+def explorer_page(
+    title: str, facts: str, notes: list[str], about: list[str], meta: dict[str, Any], data: Any
+) -> str:
     """Return the HTML of the page.
 
     Parameters
@@ -107,6 +116,8 @@ def explorer_page(title: str, facts: str, about: list[str], meta: dict[str, Any]
     title : str
     facts : str
         Line beside the title.
+    notes : list of str
+        Sentences that a reader must know: a sample, inputs that the model ignores.
     about : list of str
         Paragraphs of the tab "About".
     meta : dict
@@ -118,10 +129,14 @@ def explorer_page(title: str, facts: str, about: list[str], meta: dict[str, Any]
     return render_page(
         "explorer/page.html.j2",
         title=title,
-        data={"ex-meta": meta, "ex-data": data},
+        data={"ex-meta": meta | {"glossary": GLOSSARY}, "ex-data": data},
         scripts=[script],
         styles=[read_static("explorer/explorer.css")],
         facts=facts,
+        notes=notes,
+        reading=reading_line(meta),
+        rule=edit_rule(meta),
+        glossary=GLOSSARY,
         about=about,
         tabs=TABS,
         n_graphs=meta["n"],

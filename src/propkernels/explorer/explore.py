@@ -15,6 +15,7 @@ from propkernels._utils.randomness import draw_seed
 from propkernels._utils.typing import Column, LabelNames, Molecules
 from propkernels.convert.check import check_graphs
 from propkernels.explorer.carried import carried_rule
+from propkernels.explorer.depictions import depictions, read_molecules
 from propkernels.explorer.embedding import (
     SHOWN,
     comparisons,
@@ -24,12 +25,13 @@ from propkernels.explorer.embedding import (
     spectral_start,
 )
 from propkernels.explorer.exploration import Exploration, explorer_page
-from propkernels.explorer.map_columns import map_columns
+from propkernels.explorer.groups import map_groups
+from propkernels.explorer.map_columns import detail_texts, map_columns
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
 from propkernels.explorer.page_arrays import pack
 from propkernels.explorer.page_contents import page_contents
-from propkernels.explorer.places import given_places, image_places, molecule_places, pixel_places
-from propkernels.explorer.texts import page_about, page_facts
+from propkernels.explorer.places import given_places, image_places, pixel_places
+from propkernels.explorer.texts import page_about, page_facts, page_notes, telling_graph
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
@@ -58,6 +60,7 @@ def explore(
     columns: Mapping[str, ArrayLike] | None = None,
     molecules: Molecules | None = None,
     layout: ArrayLike | Sequence[ArrayLike] | None = None,
+    note: str | None = None,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
 ) -> Exploration:
@@ -88,11 +91,16 @@ def explore(
     label_names : mapping, optional
         Names of node labels, such as ``{0: "C", 1: "N"}``.
     columns : mapping, optional
-        Additional columns by which the map can be colored: a name, and one number or word per graph.
+        Additional columns by which the map can be colored: a name, and one number or word per graph. Texts
+        that differ from graph to graph, such as names of molecules, are shown and searched instead.
     molecules : sequence of str or rdkit.Chem.Mol, optional
-        One molecule per graph, to draw the graphs as RDKit depicts them.
+        One molecule per graph, to draw the graphs as skeletal formulas. By default the molecules that the
+        graphs were made from, or molecules built from labels that are called "C", "N", ... and "single",
+        "double", ...
     layout : array of shape (nodes, 2 or more), or sequence of arrays, optional
         Node positions; by default, distances are close to the number of edges between nodes.
+    note : str, optional
+        A remark on the data for the header, such as "a sample of 600 graphs".
     random_state : int, RandomState or None, default=0
         Seed of the hash functions, the folds and the map.
     n_jobs : int or None, default=None
@@ -126,12 +134,14 @@ def explore(
     """
     data: Any = graphs if hasattr(graphs, "graphs") and hasattr(graphs, "target_names") else None
     if data is not None:
-        target = data.target if target is None else target
+        target = data.target if target is None and data.target.ndim == 1 else target
         title = data.name if title is None else title
         class_names = (data.target_names or None) if class_names is None else class_names
         label_names = data.label_names if label_names is None else label_names
         molecules = data.extras.get("smiles") if molecules is None else molecules
+        molecules = data.extras.get("molecules") if molecules is None else molecules
         layout = data.extras.get("coordinates") if layout is None else layout
+        columns = data.columns if columns is None else columns
     several: Any = graphs if data is None else data.graphs
     given = check_graphs(several)
     images = None if data is None else data.extras.get("images")
@@ -142,7 +152,13 @@ def explore(
         ids, molecules, images = (known.take(_objects(part)) for part in (ids, molecules, images))
         columns = {name: known.take(values) for name, values in (columns or {}).items()}
         given, target = known.take(given), known.target
-    shown, places, pixels = _drawable(given, molecules, layout, images)
+    shown, places, pixels = _drawable(given, layout, images)
+    if label_names is None:
+        label_names = shown.names.labels
+    molecules = None if molecules is None else list(molecules)
+    chemistry = None if places is not None else read_molecules(shown, molecules)
+    if _are_texts(molecules):
+        columns = dict(columns or {}) | {"SMILES": np.asarray(molecules, dtype=str)}
     seed = draw_seed(random_state) % 2**31
     are_numbers = model is not None and is_regressor(model)
     classes, numbers, names = _checked_target(target, len(shown), class_names, are_numbers)
@@ -164,26 +180,34 @@ def explore(
     novelty = 1.0 - similarities[:, :SHOWN].mean(axis=1)
     described = map_columns(shown, numbers, names, found, novelty, columns)
     meta, sections = page_contents(shown, found, carried, names, label_names, described)
+    by_class = None if names is None else (numbers, names)
     meta |= {
         "ids": _ids(ids, given),
+        "details": _without(detail_texts(columns, len(shown)), _ids(ids, given)),
         "pixels": pixels,
         "source": "" if found is None else found.source,
         "heldOut": found is not None and model is None,
+        "first": telling_graph(shown, found, numbers, classes),
+        "groups": map_groups(points, shown, by_class, chemistry),
     }
     sections["map"]["xy"] = quantized(points)
-    if places is not None:
+    if chemistry is not None:
+        sections["graphs"] |= depictions(shown, chemistry)
+    elif places is not None:
         sections["graphs"]["places"] = places
     name = title or "Graphs"
+    missing = None if known is None or not known.n_missing else known.sentence
     html = explorer_page(
         name,
-        page_facts(shown, found, numbers, classes)
-        + ("" if known is None or not known.n_missing else f" · {known.sentence}"),
+        page_facts(shown, found, numbers, classes),
+        page_notes(shown, carried, [note, missing]),
         page_about(found, kernel, n_neighbors),
         meta,
         {key: pack(arrays) for key, arrays in sections.items()},
     )
     predictions = None if found is None else found.predictions
-    return Exploration(name, html, None if found is None else found.model, points, predictions, novelty)
+    how = "" if found is None else found.how
+    return Exploration(name, html, None if found is None else found.model, points, predictions, novelty, how)
 
 
 def _layout_of(known: Known, layout: Any, graphs: Any) -> Any:
@@ -200,7 +224,12 @@ def _objects(values: Any) -> Any:
     return values if values is None or isinstance(values, np.ndarray) else object_array(list(values))
 
 
-def _drawable(graphs: Any, molecules: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any, Any]:
+def _are_texts(molecules: Any) -> bool:
+    """Whether molecules are given as SMILES."""
+    return molecules is not None and all(isinstance(molecule, str) for molecule in molecules)
+
+
+def _drawable(graphs: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any, Any]:
     """Return graphs without grids, node positions or None, and the size of a pixel or None."""
     if len(graphs) < 2 or len(graphs) > MOST_GRAPHS or graphs.n_nodes > MOST_NODES:
         raise ValueError(
@@ -218,7 +247,7 @@ def _drawable(graphs: Any, molecules: Any, layout: Any, images: Any) -> tuple[Gr
         return graphs, given_places(layout, graphs), None
     if np.ndim(images) == 3 and np.size(images) == graphs.n_nodes:
         return graphs, image_places(np.shape(images)), 1
-    return graphs, None if molecules is None else molecule_places(list(molecules), graphs), None
+    return graphs, None, None
 
 
 def _checked_target(
@@ -244,6 +273,11 @@ def _checked_target(
     if len(texts) != len(classes):
         raise ValueError(f"class_names must name {len(classes)} classes, got {len(texts)} names")
     return classes, numbers.astype(np.int64), texts
+
+
+def _without(texts: dict[str, list[str]], ids: list[str] | None) -> dict[str, list[str]]:
+    """Return columns of texts without those that repeat the ids."""
+    return {name: values for name, values in texts.items() if values != ids}
 
 
 def _ids(ids: Any, graphs: Any) -> list[str] | None:

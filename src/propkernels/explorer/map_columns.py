@@ -13,6 +13,7 @@ from propkernels.explorer.models import Explained
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import edges_of_graphs
 
+MOST_DISTINCT = 0.9  # distinct texts per graph, from which on a column is shown as text
 MOST_NAMES = 40  # distinct words of a column with separate colors
 
 
@@ -75,9 +76,24 @@ def map_columns(
         _numbers("nodes", "number of nodes", graphs.graph_sizes),
         _numbers("edges", "number of edges", edges_of_graphs(graphs)),
     ]
+    texts = detail_texts(further, len(graphs))
     for i, (name, values) in enumerate((further or {}).items()):
+        if name in texts:
+            continue
         columns.append(_further(f"c{i}", str(name), values, len(graphs)))
     return columns
+
+
+def detail_texts(columns: Mapping[str, Any] | None, n_graphs: int) -> dict[str, list[str]]:
+    """Return the columns of texts, such as names and SMILES, which the page shows and searches."""
+    found: dict[str, list[str]] = {}
+    for name, values in (columns or {}).items():
+        array = np.asarray(values)
+        if array.shape == (n_graphs,) and array.dtype.kind not in "biuf" and n_graphs:
+            texts = [str(value) for value in array.tolist()]
+            if len(set(texts)) >= MOST_DISTINCT * n_graphs:
+                found[str(name)] = texts
+    return found
 
 
 def _numbers(key: str, name: str, values: Any) -> tuple[Column, NDArray[Any]]:

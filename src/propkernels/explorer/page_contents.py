@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.datasets.dataset import ELEMENTS
 from propkernels.explorer.carried import CarriedRule
 from propkernels.explorer.map_columns import Column
 from propkernels.explorer.models import Explained
@@ -17,6 +18,7 @@ from propkernels.models.defaults import has_views
 
 Arrays = dict[str, NDArray[Any]]
 BINS = 12  # shown per class
+SYMBOLS = set(ELEMENTS.values())
 
 
 def page_contents(
@@ -37,7 +39,8 @@ def page_contents(
         "classes": names,
         "labels": _label_texts(graphs.label_column, short),
         "labelChoices": _label_texts(graphs.label_column, label_names),
-        "kinds": _label_texts(graphs.edge_label_column, {}),
+        "kinds": _label_texts(graphs.edge_label_column, graphs.names.edge_labels),
+        "atoms": are_elements(_label_texts(graphs.label_column, short)),
         "directed": directed,
         "codes": carried.codes,
         "sums": [bins.sum for bins in carried.bins],
@@ -52,6 +55,7 @@ def page_contents(
             "columns": found.model.rule_.n_decisions,
             "intercepts": np.asarray(found.model.intercept_, dtype=np.float64).ravel().tolist(),
             "layout": {"pairwise": layout.pairwise, "classes": layout.n_classes},
+            "calibration": _calibration(found.model),
         }
         target = next(values for column, values in described if column.key == "target")
         meta["bins"] = _bins(found, graphs, target, names, short)
@@ -59,6 +63,19 @@ def page_contents(
     if found is not None and "margin" not in maps:
         maps["margin"] = found.margins
     return meta, {"map": maps, "graphs": structure} | carried.sections
+
+
+def are_elements(names: list[str]) -> bool:
+    """Whether all names of labels are symbols of elements."""
+    return bool(names) and set(names) <= SYMBOLS
+
+
+def _calibration(model: Any) -> dict[str, Any] | None:
+    """Return coefficients and intercepts from which the page computes probabilities of classes."""
+    found = getattr(model, "calibration_", None)
+    if found is None or found.multilabel:
+        return None
+    return {"coefficients": found.coefficients.tolist(), "intercepts": found.intercepts.tolist()}
 
 
 def short_names(column: Any, names: Mapping[Any, str] | None) -> dict[Any, str]:

@@ -1,4 +1,4 @@
-"""Node positions computed in Python: RDKit depictions, coordinates of the user, pixels of images."""
+"""Node positions computed in Python: coordinates of the user, pixels of images."""
 
 from __future__ import annotations
 
@@ -8,48 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.optional import import_optional
-from propkernels._utils.progress import ProgressBar
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
 
 Places = NDArray[np.int8]
 LARGEST = 127
-
-
-def molecule_places(molecules: Any, graphs: GraphDatabase) -> Places | None:
-    """Return RDKit's atom positions x0, y0, x1, y1, ...; None if a molecule does not match its graph.
-
-    Parameters
-    ----------
-    molecules : sequence of rdkit.Chem.Mol or str
-        Molecules or SMILES, one per graph.
-    graphs : GraphDatabase
-    """
-    chem = import_optional("rdkit.Chem", extra="chem", purpose="drawings of molecules need")
-    depictor = import_optional("rdkit.Chem.rdDepictor", extra="chem", purpose="drawings of molecules need")
-    base = import_optional("rdkit.rdBase", extra="chem", purpose="drawings of molecules need")
-    if len(molecules) != len(graphs):
-        raise ValueError(f"there are {len(molecules)} molecules for {len(graphs)} graphs")
-    points = np.zeros((graphs.n_nodes, 2))
-    ptr = graphs.graph_ptr
-    with base.BlockLogs(), ProgressBar("explore: drawing molecules", len(graphs)) as bar:
-        for i, item in enumerate(molecules):
-            molecule = chem.MolFromSmiles(item) if isinstance(item, str) else chem.Mol(item)
-            n_nodes = int(ptr[i + 1] - ptr[i])
-            if molecule is None:
-                if n_nodes:
-                    return None
-                continue
-            if molecule.GetNumAtoms() != n_nodes:
-                molecule = chem.AddHs(molecule)
-            if molecule.GetNumAtoms() != n_nodes:
-                return None
-            if n_nodes:
-                depictor.Compute2DCoords(molecule)
-                points[ptr[i] : ptr[i + 1]] = molecule.GetConformer().GetPositions()[:, :2]
-            bar.step()
-    return quantized_places(points, ptr)
 
 
 def given_places(coordinates: Any, graphs: GraphDatabase) -> Places:

@@ -11,6 +11,75 @@ from propkernels.explorer.models import Explained
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.sum_kernel import SumKernel
 
+GLOSSARY = {
+    "bin": "All nodes with equal (or nearly equal) surroundings of t steps: one feature of the kernel.",
+    "iteration": "The number of steps t that a node sees around it: at t = 0 only its label, at t = 1 its "
+    "neighbors, and so on.",
+    "decision": "Contributions of all nodes and iterations plus an intercept. Its sign, or the largest of "
+    "several decisions, gives the class.",
+    "contribution": "The part of the decision that a node adds; these parts add up to the decision exactly.",
+    "probability": "The decision, calibrated on graphs that were held out from training.",
+    "margin": "The score of the true class minus the best other score: below 0 the graph is misclassified.",
+    "novelty": "1 minus the mean similarity to the nearest graphs: near 1 for a graph unlike all others.",
+    "similarity": "The mean of the normalized kernels: 1 for equal graphs, 0 without a common bin.",
+    "held out": "Predicted by a model that was trained without this graph.",
+}
+FAR_FROM_MEDIAN = 1.5  # a graph that opens first has at most this many times the median number of nodes
+
+
+def telling_graph(graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any) -> int:
+    """Return the graph that a page opens first: of usual size, and predicted as clearly as any.
+
+    Of classes, a correctly predicted graph of the last class with the largest margin; of numbers, the largest
+    target with a small error; without a target, the graph of median size.
+    """
+    sizes = graphs.graph_sizes
+    usual = (sizes <= FAR_FROM_MEDIAN * np.median(sizes)) & (sizes > 1)
+    if found is None or not usual.any():
+        return int(np.argmin(np.abs(sizes - np.median(sizes))))
+    if classes is None:
+        close = usual & (found.margins <= np.nanmedian(found.margins))
+        return int(np.argmax(np.where(close, numbers, -np.inf))) if close.any() else int(np.argmax(usual))
+    right = usual & (found.predictions == numbers)
+    last = right & (numbers == len(classes) - 1)
+    chosen = last if last.any() else right if right.any() else usual
+    return int(np.argmax(np.where(chosen, found.margins, -np.inf)))
+
+
+def reading_line(meta: dict[str, Any]) -> str:
+    """Return one line on how to read the page, for its first screen."""
+    nodes = "atoms" if meta["atoms"] else "pixels" if meta["pixels"] else "nodes"
+    points = "Each point is a graph; similar graphs are close. "
+    if meta["model"] is None:
+        return points + "Click a point to open it."
+    classes = meta["classes"]
+    if classes is None:
+        sides = f"Red {nodes} raise the prediction, blue {nodes} lower it. "
+    elif len(classes) == 2:
+        sides = f"Red {nodes} are evidence for “{classes[1]}”, blue {nodes} for “{classes[0]}”. "
+    else:
+        sides = f"Red {nodes} are evidence for the predicted class, blue {nodes} against it. "
+    edit = "" if meta["pixels"] else f" Press Relabel and click on the {nodes} to change the prediction."
+    return points + sides + "Click a point to open it." + edit
+
+
+def edit_rule(meta: dict[str, Any]) -> str:
+    """Return the rule that edits must respect, for its check box."""
+    if meta["atoms"] and meta["kinds"]:
+        return "only valid molecules (valences, no strained rings)"
+    return "only degrees that occur in the data"
+
+
+def page_notes(graphs: GraphDatabase, carried: Any, notes: list[str | None]) -> list[str]:
+    """Return sentences that a reader must know: notes of the user, and inputs that the model ignores."""
+    sentences = [note[0].upper() + note[1:].rstrip(".") + "." for note in notes if note]
+    uses = any("attributes" in code for code in carried.codes)
+    if graphs.node_attributes is not None and not uses:
+        number = graphs.node_attributes.shape[1]
+        what = "node attribute is" if number == 1 else "node attributes are"
+        sentences.append(f"{number} {what} not used by the model of this page.")
+    return sentences
+
 
 def page_facts(graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any) -> str:
     """Return the line beside the title: sizes of the data, and the score and origin of the predictions."""
@@ -25,7 +94,7 @@ def page_facts(graphs: GraphDatabase, found: Explained | None, numbers: Any, cla
 def _score(predictions: Any, numbers: Any, classes: Any) -> str:
     if classes is not None:
         return f"{100 * np.mean(predictions == numbers):.1f} % predicted correctly"
-    return f"root mean squared error {np.sqrt(np.mean((predictions - numbers) ** 2)):.4g}"
+    return f"root mean squared error {np.sqrt(np.mean((predictions - numbers) ** 2)):.3f}"
 
 
 def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[str]:

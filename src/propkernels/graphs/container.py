@@ -17,6 +17,7 @@ from propkernels.graphs.edges import joined_edge_attributes, joined_ids
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.moments import Moments
+from propkernels.graphs.names import Names
 
 if TYPE_CHECKING:
     from networkx import Graph as NetworkxGraph
@@ -78,6 +79,7 @@ class Container(ABC, Generic[One, Labels]):
 
     graph_ptr: NDArray[np.int64]
     _labels: Labels
+    names: Names = Names()
 
     @abstractmethod
     def _subset(self, positions: NDArray[np.int64]) -> Self:

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 
 from propkernels._utils.arrays import check_room, freeze, frozen
 from propkernels._utils.locks import cached_property
-from propkernels._utils.typing import Array, Column, PathLike, Rows, Target
+from propkernels._utils.typing import Array, Column, LabelNames, PathLike, Rows, Target
 from propkernels.graphs.container import Container, Graph, one_line, parts_of_join, parts_of_subset
 from propkernels.graphs.edges import (
     check_edge_attributes,
@@ -26,6 +26,7 @@ from propkernels.graphs.edges import (
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.moments import Moments, check_moments
+from propkernels.graphs.names import Names
 from propkernels.graphs.validation import (
     check_adjacency,
     check_attributes,
@@ -90,6 +91,9 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     sources : list or None
         SMILES or RDKit molecules that the graphs were converted from; subsets keep them, files and pickles
         do not.
+    names : Names
+        Display names of node and edge labels, see :meth:`with_names`; subsets, concatenations and pickles
+        keep them.
 
     See Also
     --------
@@ -266,6 +270,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         subset = GraphDatabase._assemble(*parts_of_subset(self, positions))
         if self.sources is not None:
             subset.sources = [self.sources[i] for i in positions.tolist()]
+        subset.names = self.names
         return subset
 
     @staticmethod
@@ -280,7 +285,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     def _with(self, **parts: Any) -> GraphDatabase:
         """Return a copy with some parts replaced by valid parts."""
         database = GraphDatabase._assemble(*(self._parts() | parts).values())
-        database.sources = self.sources
+        database.sources, database.names = self.sources, self.names
         return database
 
     def _parts(self) -> dict[str, Any]:
@@ -298,8 +303,33 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         }
 
     def with_labels(self, node_labels: Labeling | None) -> GraphDatabase:
-        """Return the same graphs with other node labels (or none)."""
-        return self._with(labels=check_node_labels(node_labels, self.graph_ptr))
+        """Return the same graphs with other node labels (or none), which have no names."""
+        return self._with(labels=check_node_labels(node_labels, self.graph_ptr)).with_names(labels={})
+
+    def with_names(
+        self, labels: LabelNames | None = None, edge_labels: LabelNames | None = None
+    ) -> GraphDatabase:
+        """Return the same graphs with display names of labels.
+
+        Parameters
+        ----------
+        labels, edge_labels : mapping, optional
+            Names of node and edge labels, shown in tables, drawings and pages; kernels ignore them. None:
+            the names that the database has.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=[0, 1])
+        >>> pair.with_names({0: "C", 1: "N"})[0].database.names.label(1)
+        'N'
+        """
+        database = self._with()
+        database.names = Names(
+            dict(self.names.labels if labels is None else labels),
+            dict(self.names.edge_labels if edge_labels is None else edge_labels),
+        )
+        return database
 
     def with_attributes(self, node_attributes: Rows | None) -> GraphDatabase:
         """Return the same graphs with other node attributes (or none)."""
@@ -399,8 +429,11 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             "edge_attribute_names": self.edge_attribute_names,
         }
         parts |= {"edge_attribute_names": None} if "edge_attributes" in changed else {}
-        return GraphDatabase(
+        database = GraphDatabase(
             matrix, self.graph_ptr, self._labels, self._attributes, ids=self.ids, **(parts | changed)
+        )
+        return database.with_names(
+            self.names.labels, {} if "edge_labels" in changed else self.names.edge_labels
         )
 
     def __eq__(self, other: object) -> bool:
@@ -420,10 +453,9 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle and copy the data without cached properties."""
-        names = ("adjacency", "graph_ptr", "_labels", "_attributes", "_edge_labels")
+        arrays = ("adjacency", "graph_ptr", "_labels", "_attributes", "_edge_labels", "edge_attributes")
         return {
-            name: getattr(self, name)
-            for name in (*names, "edge_attributes", "ids", "edge_attribute_names", "moments")
+            name: getattr(self, name) for name in (*arrays, "ids", "edge_attribute_names", "moments", "names")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -515,7 +547,9 @@ def join(
         return databases[0]
     if not databases:
         return GraphDatabase(np.zeros((0, 0)), [0])
-    return GraphDatabase._assemble(*parts_of_join(databases, names))
+    joined = GraphDatabase._assemble(*parts_of_join(databases, names))
+    joined.names = Names.merge(database.names for database in databases)
+    return joined
 
 
 def _as_database(item: Any, name: str) -> GraphDatabase:

@@ -51,4 +51,4 @@ def label_numbers(graph: Graph) -> list[tuple[str, int]]:
         return []
     numbers = np.bincount(column.ids[column.observed], minlength=len(column.values))
     order = [int(i) for i in np.argsort(-numbers, kind="stable") if numbers[i]]
-    return [(str(column.values[i]), int(numbers[i])) for i in order]
+    return [(graph.database.names.label(column.values[i]), int(numbers[i])) for i in order]

@@ -61,7 +61,7 @@ def graph_svg(
     """
     if not 0 < graph.n_nodes <= MOST_DRAWN:
         return svg.drawing("", (svg.MARGIN, svg.MARGIN), title or repr(graph))
-    labels = _labels(graph, names or {})
+    labels = _labels(graph, names or graph.database.names.labels)
     colors = _by_value(values) if values is not None else _by_label(graph)
     numbers = [""] * graph.n_nodes if values is None else [f": {value:+.4g}" for value in values]
     nodes = [

@@ -16,6 +16,9 @@ Positions = NDArray[np.float64]
 MOST_EXACT = 400  # maximum nodes of a component for using the distances of all pairs
 PIVOTS, ROUNDS = 60, 300
 STILL = 1e-3  # edge lengths; iteration stops when no node moves further
+STARTS, MOST_UNTANGLED = 30, 150  # starts of a component with crossings, and its maximum nodes
+MOST_CYCLES = 0.6  # edges beyond a tree, per node; more of them cross in any drawing
+CLOSEST = 0.62  # edge lengths between two nodes; closer nodes overlap
 
 
 def node_positions(graph: Graph, layout: Any = None) -> Positions:
@@ -75,8 +78,75 @@ def _connected(graph: Graph, nodes: NDArray[np.int64]) -> Positions:
     if len(nodes) > MOST_EXACT:
         return _turned(_from_pivots(adjacency))
     distances = shortest_path(adjacency, directed=False, unweighted=True)
+    return _turned(_untangled(distances, _ends(adjacency)))
+
+
+def _ends(adjacency: Any) -> NDArray[np.int64]:
+    """Return the two nodes of each edge once, without loops: (edges, 2)."""
+    ends = np.stack(adjacency.tocoo().coords, axis=1)
+    return np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0).astype(np.int64)
+
+
+def _untangled(distances: Positions, ends: NDArray[np.int64]) -> Positions:
+    """Return the layout with the fewest crossings and overlaps, from several starts if the first has any."""
+    n, rng = len(distances), np.random.default_rng(0)
     start = _turned(_scaled_multidimensionally(distances))
-    return _turned(_majorised(distances, start))
+    many = n <= MOST_UNTANGLED and len(ends) - n + 1 <= MOST_CYCLES * n
+    best, fewest = start, np.inf
+    for number in range(STARTS if many else 1):
+        if number:
+            start = rng.normal(scale=np.sqrt(n), size=start.shape)
+        points = _majorised(distances, start)
+        points = points / np.median(np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1))
+        faults = n_faults(points, ends) if many else 0
+        if faults < fewest:
+            best, fewest = points, faults
+        if not fewest:
+            break
+    return best if not fewest else _spread(best)
+
+
+def n_faults(points: Positions, ends: NDArray[np.int64]) -> int:
+    """Return the number of crossing edges plus the number of overlapping nodes of a drawing.
+
+    Parameters
+    ----------
+    points : ndarray of shape (nodes, 2)
+        Positions; edges are about 1 long.
+    ends : ndarray of shape (edges, 2)
+
+    Examples
+    --------
+    >>> square = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> n_faults(square, np.array([[0, 1], [2, 3]])), n_faults(square, np.array([[0, 2], [1, 3]]))
+    (1, 0)
+    """
+    one, two = np.triu_indices(len(ends), 1)
+    apart = (ends[one][:, :, None] != ends[two][:, None, :]).all(axis=(1, 2))
+    (a, b), (c, d) = (np.moveaxis(points[ends[which[apart]]], 1, 0) for which in (one, two))
+    sides = [_side(a, b, c) * _side(a, b, d), _side(c, d, a) * _side(c, d, b)]
+    crossings = (sides[0] < 0) & (sides[1] < 0)
+    near = cdist(points, points)[np.triu_indices(len(points), 1)] < CLOSEST
+    return int(crossings.sum() + near.sum())
+
+
+def _side(a: Positions, b: Positions, c: Positions) -> NDArray[np.float64]:
+    """Return the side of the line through a and b on which c lies, by its sign."""
+    ab, ac = b - a, c - a
+    return np.asarray(ab[:, 0] * ac[:, 1] - ab[:, 1] * ac[:, 0])
+
+
+def _spread(points: Positions) -> Positions:
+    """Return points of which those that overlap were pushed apart."""
+    for _ in range(40):
+        differences = points[:, None] - points[None]
+        lengths = np.linalg.norm(differences, axis=2) + np.eye(len(points))
+        push = np.where(lengths < 1.05 * CLOSEST, (1.05 * CLOSEST - lengths) / np.maximum(lengths, 1e-6), 0.0)
+        np.fill_diagonal(push, 0.0)
+        if not push.any():
+            break
+        points = points + 0.5 * (push[:, :, None] * differences).sum(axis=1)
+    return points
 
 
 def _scaled_multidimensionally(distances: Positions) -> Positions:

@@ -3,8 +3,9 @@
 const meta = readJSON("ex-meta");
 const app = {
   meta, n: meta.n, selected: -1, filter: null, hiddenClasses: new Set(), index: null, model: null,
-  positions: new Map(), busy: byId("ex-busy"),
+  positions: new Map(), limits: new Map(), busy: byId("ex-busy"),
 };
+meta.details = Object.entries(meta.details || {}); // texts of each graph by name: SMILES, names
 
 function idOf(g) {
   return meta.ids ? meta.ids[g] : String(g);
@@ -39,23 +40,40 @@ function positionsOf(g, graph) {
   return app.positions.get(g);
 }
 
+/** Gray values of pixels: a larger label is darker. */
+function pixelShades(graph) {
+  const most = Math.max(meta.labels.length - 1, 1);
+  return Array.from(graph.labels, (label) => { const shade = Math.round(245 - (215 * Math.max(label, 0)) / most); return [shade, shade, shade]; });
+}
+
 /** A color for each node by its label, for graphs that nothing is said about. */
 function labelFills(graph) {
-  if (meta.pixels) {
-    const most = Math.max(meta.labels.length - 1, 1);
-    return Array.from(graph.labels, (label) => { const shade = Math.round(245 - (215 * Math.max(label, 0)) / most); return [shade, shade, shade]; });
-  }
+  if (meta.pixels) return pixelShades(graph);
   const colors = classColors(Math.max(meta.labels ? meta.labels.length : 1, 1));
   return Array.from(graph.labels, (label) => (label < 0 ? [200, 200, 200] : colors[label].map((part) => Math.round(part + 0.45 * (255 - part)))));
+}
+
+/** What a picture of any graph needs. */
+function pictureOf(graph, positions) {
+  return {
+    graph, positions, fills: labelFills(graph), labels: Array.from(graph.labels, labelName), kindNames: meta.kinds,
+    pixels: meta.pixels, atoms: meta.atoms, chemistry: chemistryOf(graph, meta), shades: meta.pixels ? pixelShades(graph) : null,
+  };
+}
+
+/** Colors of values that are positive or negative, or of shares between 0 and the largest. */
+function shaded(values, limit, isShare = false) {
+  const flat = meta.atoms || meta.pixels; // the strength of the color shows the value
+  return {
+    fills: Array.from(values, (v) => (isShare ? between(GREENS, flat ? 0.85 : v / limit) : diverging(flat ? Math.sign(v) * 0.85 * limit : v, limit))),
+    strengths: Array.from(values, (v) => Math.min(Math.abs(v) / limit, 1)),
+  };
 }
 
 function thumbnail(g, options = {}) {
   const graph = app.graphs.graph(g);
   const svg = svgElement("svg", { role: "img", "aria-label": `graph ${idOf(g)}` });
-  drawGraph(svg, {
-    graph, positions: positionsOf(g, graph), fills: options.fills || labelFills(graph), small: graph.n > 34,
-    labels: Array.from(graph.labels, labelName), kindNames: meta.kinds, pixels: meta.pixels, ...options,
-  });
+  drawGraph(svg, { ...pictureOf(graph, positionsOf(g, graph)), small: graph.n > 34, ...options });
   return svg;
 }
 
@@ -88,7 +106,7 @@ function recolor() {
       const share = (values[i] - low) / (high - low || 1);
       map.colors.set(Number.isFinite(values[i]) ? between(VIRIDIS, share) : styleColor("--soft"), 3 * i);
     }
-    legend.append(make("span", {}, column.name), make("span", {}, plain(low)), ramp(VIRIDIS), make("span", {}, plain(high)));
+    legend.append(histogram(column, values));
   }
   refilter();
 }
@@ -115,12 +133,19 @@ function refilter() {
     const values = app.map_[name];
     for (let i = 0; i < map.n; i++) if (values[i] === c) map.shown[i] = 0;
   }
+  for (const [key, [, , low, high]] of app.limits) {
+    const values = app.map_[key];
+    for (let i = 0; i < map.n; i++) if (!(values[i] >= low - 1e-9 && values[i] <= high + 1e-9)) map.shown[i] = 0;
+  }
   if (filter) for (let i = 0; i < map.n; i++) if (!filter.has(i)) map.shown[i] = 0;
+  const left = map.shown.reduce((sum, value) => sum + value, 0);
+  byId("ex-left").textContent = left < map.n ? `${plain(left)} of ${plain(map.n)} shown` : "";
   map.draw();
 }
 
 /** Show only some graphs in color; null: all. */
 function setFilter(graphs, title) {
+  say("");
   app.filter = graphs ? new Set(graphs) : null;
   app.filterTitle = title;
   refilter();
@@ -147,6 +172,7 @@ function listen() {
   });
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = place(event);
+    if (event.pointerType === "touch" && fingers.size < 2 && !map.lasso) return; // one finger scrolls the page
     if (fingers.size === 2 && fingers.has(event.pointerId)) {
       const spread = () => { const [[ax, ay], [bx, by]] = [...fingers.values()]; return [Math.hypot(ax - bx, ay - by), (ax + bx) / 2, (ay + by) / 2]; };
       const [before] = spread();
@@ -173,11 +199,15 @@ function listen() {
     if (!drag) return;
     const [x, y] = place(event);
     if (map.lasso && map.lasso.length > 3) {
-      const found = map.inside(map.lasso);
+      const found = map.inside(map.lasso).filter((g) => map.shown[g]);
       setFilter(found, "inside the lasso");
-    } else if (!drag.moved) {
+      byId("ex-lasso").click();
+    } else if (!drag.moved && event.type !== "pointercancel") {
       const found = map.at(x, y, event.pointerType === "touch" ? 18 : 9);
-      if (found >= 0) select(found);
+      if (found >= 0) {
+        select(found);
+        if (innerWidth <= 900) byId("ex-tabs").scrollIntoView({ block: "start" });
+      }
     }
     map.lasso = null;
     map.paintOverlay();
@@ -205,6 +235,13 @@ function listen() {
     else if (event.key === "-") map.zoomAt(1 / 1.4);
     else if (event.key === "Escape") resetMap();
   });
+  document.addEventListener("keydown", (event) => {
+    if ((event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName))) {
+      event.preventDefault();
+      byId("ex-search").focus();
+    } else if (event.key === "Escape") byId("ex-meaning").hidden = true;
+  });
+  document.addEventListener("click", () => { byId("ex-meaning").hidden = true; });
   byId("ex-in").addEventListener("click", () => map.zoomAt(1.5));
   byId("ex-out").addEventListener("click", () => map.zoomAt(1 / 1.5));
   byId("ex-reset").addEventListener("click", resetMap);
@@ -213,14 +250,51 @@ function listen() {
     event.currentTarget.setAttribute("aria-pressed", String(on));
     canvas.classList.toggle("ex-lassoing", on);
   });
+  byId("ex-png").addEventListener("click", () => map.toPNG((blob) => download(fileName(document.title, "png"), blob)));
+  byId("ex-csv").addEventListener("click", () => download(fileName(document.title, "csv"), tableOf(Array.from({ length: app.n }, (_, g) => g).filter((g) => map.shown[g]))));
+  addEventListener("hashchange", () => { const g = graphOfHash(); if (g >= 0 && g !== app.selected) select(g); });
   byId("ex-color").addEventListener("change", recolor);
   byId("ex-search").addEventListener("change", find);
   byId("ex-search").addEventListener("keydown", (event) => { if (event.key === "Enter") find(); });
   document.addEventListener("pk-theme", () => { recolor(); if (app.view) app.view.draw(); });
 }
 
+/** A message below the map; an empty one is hidden. */
+function say(text) {
+  app.busy.textContent = text;
+  app.busy.hidden = !text;
+}
+
+/** All columns of some graphs as a CSV file. */
+function tableOf(graphs) {
+  const head = ["graph", ...meta.details.map(([name]) => name), ...meta.columns.map(({ name }) => name)];
+  const rows = graphs.map((g) => [idOf(g), ...meta.details.map(([, texts]) => texts[g]), ...meta.columns.map((column) => {
+    const value = app.map_[column.key][g];
+    return column.kind === "class" ? column.names[value] ?? "" : Number.isFinite(value) ? value : "";
+  })]);
+  return new Blob([[head, ...rows].map((row) => row.map(csvCell).join(",")).join("\n") + "\n"], { type: "text/csv" });
+}
+
+/** The graph that the address names (#graph=ID), or -1. */
+function graphOfHash() {
+  const found = /[#&]graph=([^&]+)/.exec(location.hash);
+  if (!found) return -1;
+  let wanted = found[1];
+  try { wanted = decodeURIComponent(wanted); } catch { /* not encoded */ }
+  return graphCalled(wanted);
+}
+
+/** The graph with an id, or with a number; -1 if there is none. */
+function graphCalled(wanted) {
+  const byId_ = meta.ids ? meta.ids.indexOf(wanted) : -1;
+  return byId_ < 0 && /^\d+$/.test(wanted) && Number(wanted) < app.n ? Number(wanted) : byId_;
+}
+
 function resetMap() {
   app.hiddenClasses.clear();
+  app.limits.clear();
+  app.map.guest = null;
+  byId("ex-search").value = "";
   byId("ex-lasso").setAttribute("aria-pressed", "false");
   byId("ex-map").classList.remove("ex-lassoing");
   setFilter(null);
@@ -233,13 +307,14 @@ function resetMap() {
 function find() {
   const wanted = byId("ex-search").value.trim();
   if (!wanted) return;
-  let found = meta.ids ? meta.ids.indexOf(wanted) : -1;
-  if (found < 0 && /^\d+$/.test(wanted) && Number(wanted) < app.n) found = Number(wanted);
-  if (found < 0 && meta.ids) found = meta.ids.findIndex((id) => id.toLowerCase().includes(wanted.toLowerCase()));
+  let found = graphCalled(wanted);
+  const texts = [...(meta.ids ? [meta.ids] : []), ...meta.details.map(([, list]) => list)];
+  for (const match of [(text) => text === wanted, (text) => text.toLowerCase().includes(wanted.toLowerCase())]) {
+    for (const list of texts) if (found < 0) found = list.findIndex(match);
+  }
   byId("ex-search").setAttribute("aria-invalid", String(found < 0));
-  app.busy.textContent = found < 0 ? `No graph is called “${wanted}”.` : "";
-  app.busy.hidden = found >= 0;
   if (found >= 0) select(found);
+  say(found < 0 ? `No graph is called “${wanted}”.` : "");
 }
 
 /** Show what a point is. */
@@ -251,10 +326,12 @@ function hover(g, x = 0, y = 0) {
     map.paintOverlay();
     tip.replaceChildren();
     if (g >= 0) {
-      const lines = [make("b", {}, `graph ${idOf(g)}`)];
+      const lines = [make("b", {}, nameOf(g))];
       const node = app.graphs.size(g);
+      const stacked = map.stacked(g);
       lines.push(make("div", {}, `${node} nodes`));
       for (const text of factsOf(g)) lines.push(make("div", {}, text));
+      if (stacked > 1) lines.push(make("div", { className: "pk-soft" }, `${stacked} graphs at this place`));
       if (node <= 600) tip.append(thumbnail(g));
       tip.append(...lines);
     }
@@ -266,23 +343,38 @@ function hover(g, x = 0, y = 0) {
   tip.style.top = `${Math.min(Math.max(y - 20, 4), Math.max(map.height - height - 4, 4))}px`;
 }
 
+/** What a graph is called: its name, or "graph" and its number. */
+function nameOf(g) {
+  return meta.ids && !/^\d+$/.test(meta.ids[g]) ? meta.ids[g] : `Graph ${idOf(g)}`;
+}
+
 /** What is known of a graph, in a few words each. */
 function factsOf(g) {
   const { target, predicted } = app.map_;
   if (!target) return [];
-  if (!meta.classes) return [`target ${plain(target[g])}`, predicted ? `predicted ${plain(predicted[g])}` : ""].filter(Boolean);
-  const facts = [`class ${className(target[g])}`];
-  const how = meta.heldOut ? "held out, predicted" : "predicted";
-  if (predicted && predicted[g] >= 0) facts.push(predicted[g] === target[g] ? `${how} correctly` : `${how} as ${className(predicted[g])}`);
+  const how = meta.heldOut ? "trained without it: " : "predicted: ";
+  if (!meta.classes) return [`target ${plain(target[g])}`, predicted ? `${how}${plain(predicted[g])}` : ""].filter(Boolean);
+  const facts = [`class: ${className(target[g])}`];
+  if (predicted && predicted[g] >= 0) facts.push(`${how}${className(predicted[g])} ${predicted[g] === target[g] ? "✓" : "✗"}`);
   return facts;
 }
 
 function select(g) {
+  say("");
   app.selected = g;
   app.map.selected = g;
   app.map.show(g);
   chooseTab("graph");
   app.view.open(g);
+  try { history.replaceState(null, "", `#graph=${encodeURIComponent(idOf(g))}`); } catch { /* frames of notebooks have no address */ }
+}
+
+/** Bring the large picture into view, if it was scrolled away or lies below the map. */
+function showPicture() {
+  const box = byId("ex-verdict").getBoundingClientRect();
+  if (box.top < 0 || byId("ex-graph").getBoundingClientRect().bottom > innerHeight || box.top < byId("ex-panel-graph").getBoundingClientRect().top) {
+    byId("ex-title").scrollIntoView({ behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth", block: "start" });
+  }
 }
 
 function chooseTab(name) {
@@ -314,17 +406,21 @@ async function start() {
   const sections = readJSON("ex-data");
   const [map_, graphs] = await Promise.all([unpack(sections.map), unpack(sections.graphs)]);
   app.map_ = map_;
-  app.graphs = new Collection(graphs, meta.directed);
+  app.graphs = new Collection(graphs, meta.directed, meta.kinds);
   app.map = new GraphMap(byId("ex-map"), byId("ex-overlay"), map_.xy);
   app.map.order = Uint32Array.from(app.map.order).sort((a, b) => ((a * 2654435761) >>> 0) - ((b * 2654435761) >>> 0));
   meta.columns.forEach((column, k) => byId("ex-color").append(make("option", { value: String(k) }, column.name)));
   if (meta.ids && meta.n <= 5000) byId("ex-ids").append(...meta.ids.map((id) => make("option", { value: id })));
+  app.map.groups = meta.groups.map(({ x, y, ...rest }) => ({ x: x / 65535 - 0.5, y: 0.5 - y / 65535, ...rest })).sort((a, b) => b.n - a.n);
   app.view = new GraphView(app);
   listen();
   listenToTabs();
   recolor();
   showErrors();
   showSelection();
+  const named = graphOfHash();
+  app.selected = app.map.selected = named >= 0 ? named : meta.first;
+  app.view.open(app.selected);
   const specs = await Promise.all(meta.codes.map(async (code, v) => ({ ...code, ...await unpack(sections[`code${v}`]) })));
   app.index = new Index(app.graphs, specs);
   await inSlices(app.index, (index) => { app.busy.textContent = `Indexing ${plain(index.done)} of ${plain(app.n)} graphs …`; });
@@ -333,8 +429,9 @@ async function start() {
   const members = meta.members.map((member) => newMember(app.index, member, arrays));
   app.similarity = new Similarity(app.index, members);
   if (meta.model) app.model = new Model(app.index, members, meta.model);
-  app.busy.hidden = true;
+  say("");
   showBins();
+  listenToPaste();
   if (app.selected >= 0) app.view.open(app.selected);
   document.body.dataset.ready = "true";
 }
@@ -345,4 +442,4 @@ start().catch((error) => {
   document.body.dataset.ready = "failed";
   throw error;
 });
-globalThis.propkernels = { app, select, setFilter, edited, builtGraph }; // for programs, and for the curious
+globalThis.propkernels = { app, select, setFilter, edited, builtGraph, laidOut, faultsOf, readSmiles, readPasted, chemistryOf }; // for programs, and for the curious

@@ -28,8 +28,10 @@ class Collection {
   /**
    * @param {object} packed sizes of graphs, forward degrees of nodes, steps to the other ends, labels and kinds
    * @param {boolean} directed whether each direction of an edge is listed; else each edge once, ends ascending
+   * @param {string[]} kindNames names of kinds of edges
    */
-  constructor(packed, directed) {
+  constructor(packed, directed, kindNames = []) {
+    this.kindNames = kindNames;
     this.length = packed.sizes.length;
     this.directed = directed;
     this.first = cumulated(packed.sizes);
@@ -46,15 +48,15 @@ class Collection {
     return this.first[g + 1] - this.first[g];
   }
 
-  /** Edges as a list of [from, to, kind]; undirected ones once. */
+  /** Edges as a list of [from, to, kind, wedge]; undirected ones once. */
   edges(g) {
-    const { degrees, steps, kinds } = this.packed;
+    const { degrees, steps, kinds, wedges } = this.packed;
     const list = [];
     let e = this.firstEdge[g];
     for (let i = this.first[g]; i < this.first[g + 1]; i++) {
       for (let k = 0; k < degrees[i]; k++, e++) {
         const from = i - this.first[g];
-        list.push([from, from + steps[e], kinds ? kinds[e] : -1]);
+        list.push([from, from + steps[e], kinds ? kinds[e] : -1, wedges ? wedges[e] : 0]);
       }
     }
     return list;
@@ -68,7 +70,17 @@ class Collection {
   /** One graph, ready for codesOf. */
   graph(g) {
     const origin = Int32Array.from({ length: this.size(g) }, (_, i) => this.first[g] + i);
-    return assembled(this.size(g), this.labels(g), this.edges(g), this.directed, origin, this.packed.attributes);
+    const graph = assembled(this.size(g), this.labels(g), this.edges(g), this.directed, origin, this.packed.attributes);
+    if (this.packed.hydrogens) graph.atoms = this._atoms(g, graph);
+    return graph;
+  }
+
+  /** What edits start from: hydrogens and charge of each atom, and the sum of the orders of its bonds. */
+  _atoms(g, graph) {
+    const { hydrogens, charges } = this.packed;
+    return Array.from({ length: graph.n }, (_, i) => ({
+      hydrogens: hydrogens[this.first[g] + i], charge: charges[this.first[g] + i], sum: valenceOf(graph, i, this.kindNames)[0],
+    }));
   }
 }
 
@@ -99,9 +111,14 @@ function assembled(n, labels, edges, directed, origin, attributes) {
   return { n, labels, ptr, ends, kinds, edges, directed, origin, attributes };
 }
 
+/** A wedge whose edge is listed from its other end: 1 and 3 begin at the first node, 2 and 4 at the second. */
+function turnedWedge(wedge) {
+  return wedge ? wedge + (wedge % 2 ? 1 : -1) : 0;
+}
+
 /** A graph with edges in any order. */
 function builtGraph(n, labels, edges, directed, origin, attributes) {
-  const sorted = edges.map(([a, b, kind]) => (directed || a <= b ? [a, b, kind] : [b, a, kind]));
+  const sorted = edges.map(([a, b, kind, wedge = 0]) => (directed || a <= b ? [a, b, kind, wedge] : [b, a, kind, turnedWedge(wedge)]));
   sorted.sort((x, y) => x[0] - y[0] || x[1] - y[1]);
   return assembled(n, labels, sorted, directed, origin, attributes);
 }

@@ -2,26 +2,32 @@
 
 /** A graph after an edit. Edits: relabel, remove (a node), link, unlink, rekind, grow (a new leaf). */
 function edited(graph, edit) {
-  const labels = Array.from(graph.labels), origin = Array.from(graph.origin);
+  const labels = Array.from(graph.labels), origin = Array.from(graph.origin), atoms = graph.atoms ? graph.atoms.slice() : null;
   let edges = graph.edges.map((edge) => edge.slice());
   let n = graph.n;
-  if (edit.kind === "relabel") labels[edit.node] = edit.label;
-  else if (edit.kind === "link") edges.push([edit.a, edit.b, edit.edgeKind]);
+  if (edit.kind === "relabel") {
+    labels[edit.node] = edit.label;
+    if (atoms) atoms[edit.node] = null;
+  } else if (edit.kind === "link") edges.push([edit.a, edit.b, edit.edgeKind]);
   else if (edit.kind === "unlink") edges.splice(edit.edge, 1);
   else if (edit.kind === "rekind") edges[edit.edge][2] = edit.edgeKind;
   else if (edit.kind === "grow") {
     labels.push(edit.label);
     origin.push(-1);
+    if (atoms) atoms.push(null);
     edges.push([edit.node, n, edit.edgeKind]);
     n += 1;
   } else if (edit.kind === "remove") {
     labels.splice(edit.node, 1);
     origin.splice(edit.node, 1);
+    if (atoms) atoms.splice(edit.node, 1);
     const moved = (i) => (i > edit.node ? i - 1 : i);
-    edges = edges.filter(([a, b]) => a !== edit.node && b !== edit.node).map(([a, b, kind]) => [moved(a), moved(b), kind]);
+    edges = edges.filter(([a, b]) => a !== edit.node && b !== edit.node).map(([a, b, kind, wedge]) => [moved(a), moved(b), kind, wedge]);
     n -= 1;
   }
-  return builtGraph(n, Int32Array.from(labels), edges, graph.directed, Int32Array.from(origin), graph.attributes);
+  const result = builtGraph(n, Int32Array.from(labels), edges, graph.directed, Int32Array.from(origin), graph.attributes);
+  result.atoms = atoms;
+  return result;
 }
 
 /** Positions after an edit: others stay where they are, a new leaf goes where there is room. */
@@ -45,11 +51,11 @@ function editedPositions(graph, positions, edit) {
 
 /** What an edit is called. */
 function editText(graph, edit, names) {
-  const node = (i) => `${names.label(graph.labels[i])} ${i}`;
+  const node = (i) => `${names.label(graph.labels[i]) || "node"} ${i}`;
   const kind = edit.edgeKind >= 0 ? ` (${names.kind(edit.edgeKind)})` : "";
   switch (edit.kind) {
     case "relabel":
-      return `node ${edit.node}: ${names.label(graph.labels[edit.node])} → ${names.label(edit.label)}`;
+      return `${node(edit.node)} → ${names.label(edit.label)}`;
     case "link":
       return `join ${node(edit.a)} and ${node(edit.b)}${kind}`;
     case "unlink":
@@ -61,6 +67,13 @@ function editText(graph, edit, names) {
     default:
       return `remove ${node(edit.node)}`;
   }
+}
+
+/** The nodes that an edit touches. */
+function editedNodes(graph, edit) {
+  if (edit.kind === "link") return [edit.a, edit.b];
+  if (edit.kind === "unlink" || edit.kind === "rekind") return graph.edges[edit.edge].slice(0, 2);
+  return [edit.node];
 }
 
 /** The largest degree that each label has anywhere in the data: edits beyond it are left out. */
@@ -79,7 +92,8 @@ function largestDegrees(collection, nLabels) {
 /**
  * All single edits of a graph.
  * @param {object} graph
- * @param {object} allowed labels (numbers), kinds (numbers), degrees (largest by label, or null)
+ * @param {object} allowed labels (numbers), kinds (numbers), degrees (largest by label, or null), rules (function of a
+ *   graph that returns MoleculeRules, or null)
  */
 function* singleEdits(graph, allowed) {
   const { n, ptr, labels, edges } = graph;
@@ -134,6 +148,7 @@ class Counterfactuals {
           break;
         }
         this.edits = singleEdits(this.from.graph, this.allowed);
+        this.rules = this.allowed.rules ? this.allowed.rules(this.from.graph) : null;
       }
       const { value: edit, done } = this.edits.next();
       if (done) this._endOfGraph();
@@ -153,6 +168,7 @@ class Counterfactuals {
 
   _try(edit) {
     const graph = edited(this.from.graph, edit);
+    if (this.rules && !this.rules.allows(edit, graph)) return;
     const decisions = this.model.decisions(this.model.index.count(graph));
     const score = this.model.score(decisions, this.target);
     const flips = this.model.predicted(decisions) !== this.target;
@@ -160,7 +176,14 @@ class Counterfactuals {
     const one = { graph, edits: [...this.from.edits, edit], score, flips, predicted: this.model.predicted(decisions) };
     if (this.from.edits.length === 0) this.ones.push(one);
     if (!flips) return;
-    this.found.push(one);
+    // symmetric edits: the same kind with the same decision
+    const key = `${one.edits.map((step) => `${step.kind} ${step.label ?? ""} ${step.edgeKind ?? ""}`).join()} ${score.toFixed(9)}`;
+    const same = this.found.find((other) => other.key === key);
+    if (same) {
+      same.times++;
+      return;
+    }
+    this.found.push({ ...one, key, times: 1 });
     this.found.sort((a, b) => a.edits.length - b.edits.length || a.score - b.score);
     this.found.length = Math.min(this.found.length, this.most);
   }

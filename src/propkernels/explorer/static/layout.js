@@ -2,6 +2,9 @@
 
 const MOST_EXACT = 400; // nodes of a component, up to which all pairs are looked at
 const ROUNDS = 90;
+const STARTS = 30, MOST_UNTANGLED = 150; // starts of a component with crossings, and its maximum nodes
+const MOST_CYCLES = 0.6; // edges beyond a tree, per node; more of them cross in any drawing
+const CLOSEST = 0.62; // edge lengths between two nodes; closer nodes overlap
 
 /** Positions of a graph's nodes, [x, y] each; components side by side. */
 function laidOut(graph) {
@@ -66,10 +69,80 @@ function connectedLayout(graph, nodes) {
     around[place.get(a)].push(place.get(b));
     around[place.get(b)].push(place.get(a));
   }
-  const points = fromPivots(around);
-  if (nodes.length > MOST_EXACT) return points;
-  const distances = around.map((_, k) => distancesFrom(around, k));
-  return majorized(points, distances);
+  if (nodes.length > MOST_EXACT) return fromPivots(around);
+  const ends = around.flatMap((list, a) => [...new Set(list)].filter((b) => b > a).map((b) => [a, b]));
+  return untangled(around, ends);
+}
+
+/** The layout with the fewest crossings and overlaps, from several starts if the first one has any. */
+function untangled(around, ends) {
+  const n = around.length, distances = around.map((_, k) => distancesFrom(around, k)), random = randomNumbers(1);
+  const many = n <= MOST_UNTANGLED && ends.length - n + 1 <= MOST_CYCLES * n;
+  let best = null, fewest = Infinity;
+  for (let number = 0; number < (many ? STARTS : 1) && fewest > 0; number++) {
+    const start = number ? around.map(() => [0, 1].map(() => Math.sqrt(n) * (random() + random() + random() - 1.5))) : fromPivots(around);
+    let points = majorized(start, distances);
+    const unit = medianLength(ends, points);
+    points = points.map(([x, y]) => [x / unit, y / unit]);
+    const faults = many ? faultsOf(points, ends) : 0;
+    if (faults < fewest) [best, fewest] = [points, faults];
+  }
+  return turned(fewest ? spreadOut(best) : best);
+}
+
+function medianLength(ends, points) {
+  const lengths = ends.map(([a, b]) => Math.hypot(points[a][0] - points[b][0], points[a][1] - points[b][1])).sort((a, b) => a - b);
+  return lengths[Math.floor(lengths.length / 2)] || 1;
+}
+
+/** Uniform random numbers, the same on every machine (mulberry32). */
+function randomNumbers(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let z = Math.imul(state ^ (state >>> 15), 1 | state);
+    z = (z + Math.imul(z ^ (z >>> 7), 61 | z)) ^ z;
+    return ((z ^ (z >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** The number of crossing edges plus the number of overlapping nodes. */
+function faultsOf(points, ends) {
+  const side = (a, b, c) => (points[b][0] - points[a][0]) * (points[c][1] - points[a][1]) - (points[b][1] - points[a][1]) * (points[c][0] - points[a][0]);
+  let faults = 0;
+  for (let e = 0; e < ends.length; e++) {
+    const [a, b] = ends[e];
+    for (let f = e + 1; f < ends.length; f++) {
+      const [c, d] = ends[f];
+      if (a === c || a === d || b === c || b === d) continue;
+      if (side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0) faults++;
+    }
+  }
+  for (let i = 0; i < points.length; i++) {
+    for (let j = 0; j < i; j++) if (Math.hypot(points[i][0] - points[j][0], points[i][1] - points[j][1]) < CLOSEST) faults++;
+  }
+  return faults;
+}
+
+/** Push overlapping nodes apart. */
+function spreadOut(points) {
+  const wanted = 1.05 * CLOSEST;
+  for (let round = 0; round < 40; round++) {
+    let still = true;
+    for (let i = 0; i < points.length; i++) {
+      for (let j = 0; j < i; j++) {
+        const dx = points[i][0] - points[j][0], dy = points[i][1] - points[j][1];
+        const length = Math.hypot(dx, dy);
+        if (length >= wanted) continue;
+        const push = (wanted - length) / (2 * Math.max(length, 1e-6));
+        points[i] = [points[i][0] + push * dx, points[i][1] + push * dy];
+        points[j] = [points[j][0] - push * dx, points[j][1] - push * dy];
+        still = false;
+      }
+    }
+    if (still) break;
+  }
+  return points;
 }
 
 /** A start: two pairs of nodes that lie far apart are the ends of two axes. */
@@ -111,7 +184,7 @@ function majorized(points, distances) {
       points[i] = [x / total, y / total];
     }
   }
-  return turned(points);
+  return points;
 }
 
 /** Turn points so that they spread most from left to right. */

@@ -21,6 +21,8 @@ class GraphMap {
     this.selected = -1;
     this.hovered = -1;
     this.lasso = null;
+    this.groups = []; // {x, y, name, n}: names written on the map
+    this.guest = null; // {x, y}: a graph that the user has pasted
     this.frame = 0;
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
@@ -44,10 +46,7 @@ class GraphMap {
   }
 
   screen(i) {
-    return [
-      this.width / 2 + (this.x[i] - this.center[0]) * this.scale,
-      this.height / 2 + (this.y[i] - this.center[1]) * this.scale,
-    ];
+    return this.screenOf(this.x[i], this.y[i]);
   }
 
   /** Ask for a repaint in the next frame. */
@@ -121,6 +120,18 @@ class GraphMap {
         context.stroke();
       }
     }
+    this._writeGroups(context, ink, ground);
+    if (this.guest) {
+      const [x, y] = this.screenOf(this.guest.x, this.guest.y);
+      context.beginPath();
+      for (const [dx, dy] of [[0, -10], [9, 0], [0, 10], [-9, 0]]) context.lineTo(x + dx, y + dy);
+      context.closePath();
+      context.fillStyle = cssColor(styleColor("--accent"));
+      context.strokeStyle = ground;
+      context.lineWidth = 2;
+      context.fill();
+      context.stroke();
+    }
     if (this.lasso && this.lasso.length > 1) {
       context.beginPath();
       this.lasso.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
@@ -131,6 +142,43 @@ class GraphMap {
       context.stroke();
       context.setLineDash([]);
     }
+  }
+
+  /** Names of groups, larger ones first; a name that would cover another one is left out. */
+  _writeGroups(context, ink, ground) {
+    context.font = "600 12px system-ui, sans-serif";
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.lineJoin = "round";
+    const taken = [];
+    for (const { x: gx, y: gy, name } of this.groups) {
+      const [x, y] = this.screenOf(gx, gy);
+      const half = context.measureText(name).width / 2 + 4;
+      const box = [Math.min(Math.max(x, half + 2), this.width - half - 2), y];
+      if (x < 0 || y < 8 || x > this.width || y > this.height - 8) continue;
+      if (taken.some(([ox, oy, ohalf]) => Math.abs(ox - box[0]) < ohalf + half && Math.abs(oy - y) < 17)) continue;
+      taken.push([box[0], y, half]);
+      context.lineWidth = 4;
+      context.strokeStyle = ground;
+      context.fillStyle = ink;
+      context.strokeText(name, box[0], y);
+      context.fillText(name, box[0], y);
+    }
+  }
+
+  screenOf(x, y) {
+    return [this.width / 2 + (x - this.center[0]) * this.scale, this.height / 2 + (y - this.center[1]) * this.scale];
+  }
+
+  /** How many points lie where a point lies. */
+  stacked(i) {
+    const [x, y] = this.screen(i);
+    let count = 0;
+    for (let j = 0; j < this.n; j++) {
+      const [ox, oy] = this.screen(j);
+      if (this.shown[j] && Math.abs(ox - x) < 1.5 && Math.abs(oy - y) < 1.5) count++;
+    }
+    return count;
   }
 
   /** The point nearest to a place on the screen, within some pixels; -1 if there is none. */
@@ -162,6 +210,15 @@ class GraphMap {
     this.center[0] -= dx / this.scale;
     this.center[1] -= dy / this.scale;
     this.draw();
+  }
+
+  /** The map with its rings and names as a PNG. */
+  toPNG(done) {
+    const whole = document.createElement("canvas");
+    [whole.width, whole.height] = [this.canvas.width, this.canvas.height];
+    const context = whole.getContext("2d");
+    for (const layer of [this.canvas, this.overlay]) context.drawImage(layer, 0, 0);
+    whole.toBlob(done, "image/png");
   }
 
   reset() {

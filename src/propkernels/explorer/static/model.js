@@ -302,6 +302,35 @@ class Model {
     return indexOfLargest(votes);
   }
 
+  /** Calibrated probability of each class; null if the model has no calibration. */
+  probabilities(decisions) {
+    if (!this.calibration) return null;
+    const { coefficients, intercepts } = this.calibration;
+    const scores = this._classScores(decisions);
+    const logits = intercepts.map((value, c) => value + scores.reduce((sum, score, k) => sum + score * coefficients[k][c], 0));
+    const most = Math.max(...logits);
+    const parts = logits.map((value) => Math.exp(value - most));
+    const total = parts.reduce((a, b) => a + b, 0);
+    return parts.map((value) => value / total);
+  }
+
+  /** One score per class, or the score of the second of two classes (DecisionLayout.scores). */
+  _classScores(decisions) {
+    const { pairwise, classes } = this.layout;
+    if (!pairwise) return Array.from(decisions);
+    if (classes === 2) return [-decisions[0]];
+    const votes = new Array(classes).fill(0), sums = new Array(classes).fill(0);
+    let p = 0;
+    for (let i = 0; i < classes; i++) {
+      for (let j = i + 1; j < classes; j++, p++) {
+        votes[decisions[p] < 0 ? j : i]++;
+        sums[i] += decisions[p];
+        sums[j] -= decisions[p];
+      }
+    }
+    return votes.map((count, c) => count + sums[c] / (3 * (Math.abs(sums[c]) + 1)));
+  }
+
   /** What each column counts if one class is compared with the mean of the others; numbers: the one column. */
   share(target) {
     const { pairwise, classes } = this.layout;

@@ -8,16 +8,44 @@ function rowLink(g, text) {
 function showErrors() {
   const panel = byId("ex-panel-errors");
   const { target, predicted, margin } = app.map_;
-  if (!target || !predicted) return panel.replaceChildren(make("p", {}, "No target was given: nothing was predicted."));
-  panel.replaceChildren(make("h2", {}, meta.classes ? "Predicted and true classes" : "Largest errors"), make("p", { className: "pk-soft" }, meta.source));
+  if (!target || !predicted) return panel.replaceChildren(make("p", {}, "There is no target, so no model was trained."));
+  panel.replaceChildren(make("h2", {}, meta.classes ? "Confusion matrix" : "Largest errors"), make("p", { className: "pk-soft" }, meta.source));
   const all = Array.from({ length: app.n }, (_, g) => g);
   if (meta.classes) panel.append(confusion(target, predicted));
   const wrong = all.filter((g) => (meta.classes ? predicted[g] >= 0 && predicted[g] !== target[g] : Number.isFinite(margin[g])));
   wrong.sort((a, b) => (meta.classes ? margin[a] - margin[b] : margin[b] - margin[a]));
-  if (meta.classes) panel.append(make("h3", {}, `${plain(wrong.length)} misclassified, the clearest first`));
-  panel.append(errorTable(wrong.slice(0, 200)));
-  if (wrong.length > 200) panel.append(make("p", { className: "pk-soft" }, `and ${plain(wrong.length - 200)} more`));
+  if (meta.classes) panel.append(make("h3", {}, `${plain(wrong.length)} misclassified, smallest `, term("margin"), " first"));
+  if (wrong.length) panel.append(make("div", { className: "ex-bar" }, make("button", { type: "button", onclick: () => download(fileName(`${document.title} errors`, "csv"), tableOf(wrong)) }, "CSV")));
+  panel.append(errorTable(wrong.slice(0, MOST_LISTED)));
+  if (wrong.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(wrong.length - MOST_LISTED)} more`));
 }
+
+/** A row of small pictures, drawn when they come into view. */
+function gallery(graphs) {
+  const box = make("div", { className: "ex-neighbors" });
+  for (const g of graphs) {
+    const card = make("button", { type: "button", className: "ex-card", onclick: () => select(g) }, make("span", { className: "ex-frame" }), make("b", {}, nameOf(g)), ...factsOf(g).map((text) => make("span", {}, text)));
+    drawWhenSeen(card.firstChild, g);
+    box.append(card);
+  }
+  return box;
+}
+
+/** Draw a graph into a frame as soon as it can be seen. */
+function drawWhenSeen(frame, g) {
+  frame.dataset.graph = String(g);
+  watcher.observe(frame);
+}
+
+const MOST_LISTED = 200;
+const watcher = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    watcher.unobserve(target);
+    const g = Number(target.dataset.graph);
+    if (app.graphs.size(g) <= 600) target.replaceChildren(thumbnail(g));
+  }
+});
 
 function confusion(target, predicted) {
   const n = meta.classes.length;
@@ -43,8 +71,13 @@ function errorTable(graphs) {
   const { target, predicted, margin } = app.map_;
   const show = (value) => (meta.classes ? className(value) : plain(value));
   const number = meta.classes ? "" : "pk-number";
-  const head = make("tr", {}, make("th", {}, "graph"), make("th", { className: number }, "true"), make("th", { className: number }, "predicted"), make("th", { className: "pk-number" }, meta.classes ? "margin" : "error"));
-  const rows = graphs.map((g) => make("tr", {}, make("td", {}, rowLink(g, idOf(g))), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g], 3))));
+  const head = make("tr", {}, make("th", {}, ""), make("th", {}, "graph"), make("th", { className: number }, "true"), make("th", { className: number }, "predicted"), make("th", { className: "pk-number" }, meta.classes ? "margin" : "error"));
+  const framed = (g) => {
+    const frame = make("span", { className: "ex-frame" });
+    drawWhenSeen(frame, g);
+    return frame;
+  };
+  const rows = graphs.map((g) => make("tr", {}, make("td", {}, framed(g)), make("td", {}, rowLink(g, idOf(g))), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g]))));
   return make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
@@ -52,11 +85,11 @@ function errorTable(graphs) {
 function showBins() {
   const panel = byId("ex-panel-bins");
   panel.replaceChildren();
-  if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "Nothing was learned, so no bin matters."));
+  if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no target, so no model was trained."));
   for (const { subject, bins } of meta.bins) {
-    panel.append(make("h2", {}, `Bins that matter most ${subject}`));
-    panel.append(make("p", { className: "pk-soft" }, meta.classes ? "A bin is a node as it is seen from t steps around it; a positive weight speaks for the class named first. The last columns are shares of that class among graphs with and without the bin." : "A bin is a node as it is seen from t steps around it; a positive weight makes the prediction larger. The last columns are mean targets of graphs with and without the bin."));
-    const head = ["example", "weight", "graphs", meta.classes ? "share with" : "mean with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
+    panel.append(make("h2", {}, term("bin", "Bins"), ` with the largest weights ${subject}`));
+    panel.append(make("p", { className: "pk-soft" }, `Each row is a pattern of radius t around a node. A positive weight is evidence ${meta.classes ? "for the class named first" : "for a larger prediction"}. Weights belong to a joint model: a pattern that occurs together with others may have the opposite sign of its share. The last columns compare graphs with and without the pattern.`));
+    const head = ["example", "weight", "graphs", meta.classes ? "class share with" : "mean with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
     panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...bins.map(binRow)))));
   }
 }
@@ -94,11 +127,11 @@ function showSelection() {
   const panel = byId("ex-panel-selection");
   const chosen = app.filter ? [...app.filter] : [];
   if (!app.filter) {
-    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around graphs on the map, click a cell of the confusion matrix, or follow “on the map” of a bin."));
+    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points, click a cell of the confusion matrix under Errors, or press “on the map” beside a bin."));
   }
   panel.replaceChildren(
     make("h2", {}, `${plain(chosen.length)} graphs ${app.filterTitle || ""}`),
-    make("div", { className: "ex-bar" }, make("button", { type: "button", onclick: () => setFilter(null) }, "Clear")),
+    make("div", { className: "ex-bar" }, make("button", { type: "button", onclick: () => setFilter(null) }, "Clear"), make("button", { type: "button", onclick: () => download(fileName(`${document.title} selection`, "csv"), tableOf(chosen)) }, "CSV")),
   );
   if (meta.classes) {
     const { target, predicted } = app.map_;
@@ -111,11 +144,24 @@ function showSelection() {
     const head = ["class", "graphs", "share here", "share in all", "predicted correctly"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
     panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))));
   }
-  panel.append(make("h3", {}, "Graphs"));
-  const list = make("p", {});
-  for (const g of chosen.slice(0, 100)) list.append(rowLink(g, idOf(g)), " ");
-  if (chosen.length > 100) list.append(`and ${plain(chosen.length - 100)} more`);
-  panel.append(list, make("h3", {}, "Ids, to copy"), make("textarea", { className: "ex-ids", readOnly: true, "aria-label": "Ids of the selected graphs", value: chosen.map(idOf).join("\n") }));
+  panel.append(...specialties(chosen), make("h3", {}, "Graphs"), gallery(chosen.slice(0, MOST_LISTED)));
+  if (chosen.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(chosen.length - MOST_LISTED)} more`));
+  panel.append(make("h3", {}, "Ids, to copy"), make("textarea", { className: "ex-ids", readOnly: true, "aria-label": "Ids of the selected graphs", value: chosen.map(idOf).join("\n") }));
+}
+
+/** Numbers in which selected graphs differ most from all graphs, in units of the standard deviation. */
+function specialties(chosen) {
+  if (chosen.length < 2 || chosen.length === app.n) return [];
+  const mean = (values, graphs) => graphs.reduce((sum, g) => sum + values[g], 0) / graphs.length;
+  const all = Array.from({ length: app.n }, (_, g) => g);
+  const rows = meta.columns.filter(({ kind }) => kind === "number").map(({ key, name }) => {
+    const values = app.map_[key], known = all.filter((g) => Number.isFinite(values[g])), here = chosen.filter((g) => Number.isFinite(values[g]));
+    const whole = mean(values, known), part = mean(values, here);
+    const spread = Math.sqrt(known.reduce((sum, g) => sum + (values[g] - whole) ** 2, 0) / known.length) || 1;
+    return { name, part, whole, shift: (part - whole) / spread };
+  }).filter(({ shift }) => Math.abs(shift) > 0.25).sort((a, b) => Math.abs(b.shift) - Math.abs(a.shift)).slice(0, 4);
+  if (!rows.length) return [];
+  return [make("h3", {}, "What is special here"), make("ul", { className: "ex-list" }, ...rows.map(({ name, part, whole }) => make("li", {}, `${name}: ${plain(part)} on average, ${plain(whole)} in all graphs`)))];
 }
 
 function countClasses(target) {

@@ -16,15 +16,78 @@ function make(name, properties = {}, ...children) {
   return element;
 }
 
+/** A number with its sign and three decimals; very small and very large ones with an exponent. */
 function signed(value, digits = 3) {
   if (!Number.isFinite(value)) return "–";
-  const text = Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? Math.abs(value).toExponential(2) : Math.abs(value).toPrecision(digits + 1).replace(/\.?0+$/, "");
-  return (value < 0 ? "−" : "+") + (value === 0 ? "0" : text);
+  return (value < 0 ? "−" : "+") + decimals(Math.abs(value), digits);
 }
 
-function plain(value, digits = 4) {
+/** A number with three decimals; integers without any. */
+function plain(value, digits = 3) {
   if (!Number.isFinite(value)) return "–";
-  return Number.isInteger(value) ? value.toLocaleString("en-US") : Number(value.toPrecision(digits)).toString().replace("-", "−");
+  return Number.isInteger(value) ? value.toLocaleString("en-US") : (value < 0 ? "−" : "") + decimals(Math.abs(value), digits);
+}
+
+function decimals(value, digits) {
+  if (value === 0) return (0).toFixed(digits);
+  if (value >= 1e5 || value < 0.5 * 10 ** -digits) return value.toExponential(1).replace("e-", "e−").replace("e+", "e");
+  return value.toFixed(digits);
+}
+
+/** A word that the glossary explains: pressing it shows the sentence. */
+function term(word, text = word) {
+  const meaning = meta.glossary[word];
+  const button = make("button", { type: "button", className: "ex-term", title: meaning, "aria-expanded": "false" }, text);
+  button.addEventListener("click", (event) => {
+    event.stopPropagation();
+    const open = byId("ex-meaning");
+    const shown = !open.hidden && open.dataset.word === word;
+    open.hidden = shown;
+    open.dataset.word = word;
+    open.replaceChildren(make("b", {}, word), ` ${meaning}`);
+    button.setAttribute("aria-expanded", String(!shown));
+    if (shown) return;
+    const box = button.getBoundingClientRect();
+    open.style.left = `${Math.max(Math.min(box.left, innerWidth - open.offsetWidth - 12), 8)}px`;
+    open.style.top = `${box.bottom + open.offsetHeight + 12 > innerHeight ? box.top - open.offsetHeight - 6 : box.bottom + 6}px`;
+  });
+  return button;
+}
+
+/** Offer a file for download. */
+function download(name, blob) {
+  const link = make("a", { href: URL.createObjectURL(blob), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/** A cell of a CSV file; texts that spreadsheets would run as formulas get an apostrophe. */
+function csvCell(value) {
+  const text = String(value);
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** A file name from a title. */
+function fileName(title, ending) {
+  return `${title.replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^_+|_+$/g, "").slice(0, 60) || "graphs"}.${ending}`;
+}
+
+/** An SVG element as the text of a file, with the colors that it has on the page. */
+function standaloneSVG(svg) {
+  const copy = svg.cloneNode(true);
+  const own = [svg, ...svg.querySelectorAll("*")];
+  [copy, ...copy.querySelectorAll("*")].forEach((element, k) => {
+    const style = getComputedStyle(own[k]);
+    for (const name of ["fill", "stroke"]) if ((element.getAttribute(name) || "").startsWith("var(")) element.setAttribute(name, style[name]);
+    for (const name of ["tabindex", "role", "aria-label", "class"]) element.removeAttribute(name);
+  });
+  const [, , width, height] = (svg.getAttribute("viewBox") || "0 0 4 3").split(" ").map(Number);
+  const scale = 60;
+  for (const [name, value] of [["xmlns", SVG], ["width", width * scale], ["height", height * scale], ["font-family", "sans-serif"]]) copy.setAttribute(name, value);
+  return new XMLSerializer().serializeToString(copy);
 }
 
 function dot(color) {

@@ -20,10 +20,22 @@ class GraphView {
     for (const button of byId("ex-modes").children) button.addEventListener("click", () => this._setMode(button.dataset.mode));
     (meta.labelChoices || []).forEach((name, label) => byId("ex-label").append(make("option", { value: String(label) }, name)));
     (meta.kinds || []).forEach((name, kind) => byId("ex-kind").append(make("option", { value: String(kind) }, name)));
+    byId("ex-label").value = String(usualLabel(meta));
+    byId("ex-kind").value = String(Math.max((meta.kinds || []).indexOf("single"), 0));
+    this.lit = new Set(); // nodes that a hovered edit touches
     byId("ex-label-box").hidden = !(meta.labels && meta.labels.length);
     byId("ex-kind-box").hidden = !(meta.kinds && meta.kinds.length);
     byId("ex-undo").addEventListener("click", () => this._undo());
-    byId("ex-restore").addEventListener("click", () => this.open(this.g));
+    byId("ex-restore").addEventListener("click", () => {
+      byId("ex-hint").textContent = "";
+      if (this.guest) this.openGuest(this.guest);
+      else this.open(this.g);
+    });
+    byId("ex-svg").addEventListener("click", () => download(fileName(byId("ex-name").textContent, "svg"), new Blob([standaloneSVG(byId("ex-graph"))], { type: "image/svg+xml" })));
+    byId("ex-more").addEventListener("click", () => {
+      const more = byId("ex-sums").classList.toggle("ex-all");
+      byId("ex-more").textContent = more ? "Hide iterations" : "Show each iteration";
+    });
     byId("ex-t").addEventListener("input", () => {
       this.t = Number(byId("ex-t").value) - 1;
       byId("ex-t-text").textContent = this.t < 0 ? "all" : `t = ${this.t}`;
@@ -46,22 +58,55 @@ class GraphView {
   open(g) {
     const { app } = this;
     this.g = g;
-    this.past = [];
-    this.first = -1;
-    this.compared = -1;
+    this.guest = null;
+    app.map.guest = null;
     const graph = app.graphs.graph(g);
-    byId("ex-name").textContent = `Graph ${idOf(g)}`;
+    byId("ex-name").textContent = nameOf(g);
     byId("ex-status").textContent = [`${plain(graph.n)} nodes`, `${plain(graph.edges.length)} edges`, ...factsOf(g)].join(" · ");
-    byId("ex-live").hidden = false;
-    byId("ex-flip-list").replaceChildren();
-    byId("ex-flip-text").textContent = "";
-    this.search++;
+    byId("ex-details").replaceChildren(...app.meta.details.map(([name, texts]) => this._detail(name, texts[g])));
     if (graph.n > 2000) {
       byId("ex-live").hidden = true;
       byId("ex-status").textContent += " · too large to be drawn";
       return;
     }
-    this._show({ graph, positions: positionsOf(g, graph) }, true);
+    this._start({ graph, positions: positionsOf(g, graph) });
+  }
+
+  /** Show a graph that the user has pasted, and place it on the map. */
+  openGuest(graph) {
+    const { app } = this;
+    this.guest = graph;
+    this.g = -1;
+    app.selected = app.map.selected = -1;
+    byId("ex-name").textContent = "Your graph";
+    byId("ex-status").textContent = [`${plain(graph.n)} nodes`, `${plain(graph.edges.length)} edges`, "not among the graphs of the page"].join(" · ");
+    byId("ex-details").replaceChildren();
+    this._start({ graph, positions: laidOut(graph) });
+    app.map.guest = placeOnMap(this.counted);
+    app.map.draw();
+  }
+
+  _start(state) {
+    this.past = [];
+    this.first = -1;
+    this.compared = -1;
+    this.lit.clear();
+    byId("ex-live").hidden = false;
+    byId("ex-hint").textContent = "";
+    byId("ex-flip-list").replaceChildren();
+    byId("ex-flip-text").textContent = "";
+    this.search++;
+    this._show(state, true);
+  }
+
+  /** A text of the graph, such as its SMILES, with a button that copies it. */
+  _detail(name, text) {
+    const copy = make("button", { type: "button", className: "ex-copy", title: `Copy ${name}`, "aria-label": `Copy ${name}` }, "copy");
+    copy.addEventListener("click", async () => {
+      try { await navigator.clipboard.writeText(text); copy.textContent = "copied"; } catch { getSelection().selectAllChildren(copy.previousSibling); }
+      setTimeout(() => { copy.textContent = "copy"; }, 1200);
+    });
+    return make("div", {}, make("span", { className: "pk-soft" }, `${name} `), make("code", {}, text), copy);
   }
 
   /** Show a state of the graph: count it, decide, explain, compare. */
@@ -103,16 +148,18 @@ class GraphView {
       for (let t = 0; t < parts.length; t++) if (this.t < 0 || this.t === t) for (let i = 0; i < graph.n; i++) values[i] += parts[t][i];
       limit = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
     }
-    const fills = this.compared >= 0 ? Array.from(values, (v) => between(REDS, v / limit)) : parts ? Array.from(values, (v) => diverging(v, limit)) : labelFills(graph);
+    const picture = pictureOf(graph, positions);
+    this.faulty = picture.chemistry ? [...picture.chemistry.faulty] : [];
     drawGraph(byId("ex-graph"), {
-      graph, positions, fills, labels: Array.from(graph.labels, labelName), kindNames: app.meta.kinds, pixels: app.meta.pixels,
-      rings: this.first >= 0 ? new Set([this.first]) : null,
+      ...picture, ...(this.compared >= 0 || parts ? shaded(values, limit, this.compared >= 0) : {}),
+      rings: this.first >= 0 ? new Set([this.first]) : null, lit: this.lit,
       onNode: (i) => this._clickNode(i),
       onEdge: (e) => this._clickEdge(e),
       nodeTitle: (i) => `node ${i}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
     });
     this._scale(limit, Boolean(parts));
     this._verdict();
+    this._warn();
     this._sums(parts);
     byId("ex-explained").hidden = !app.model;
     byId("ex-flips").hidden = !app.model || !app.meta.classes;
@@ -120,11 +167,18 @@ class GraphView {
 
   _scale(limit, explained) {
     const box = byId("ex-scale");
-    if (this.compared >= 0) box.replaceChildren(make("span", {}, `in common with graph ${idOf(this.compared)}: nothing`), ramp(REDS), make("span", {}, "much"));
+    if (this.compared >= 0) box.replaceChildren(make("span", {}, `shared with ${nameOf(this.compared)}: nothing`), ramp(GREENS), make("span", {}, "much"));
     else if (explained) {
       const [less, more] = this._sides();
-      box.replaceChildren(make("span", {}, `← ${less}`), ramp(RDBU), make("span", {}, `${more} →`), make("span", {}, `full color: ${plain(limit, 3)} per node`));
+      box.replaceChildren(make("span", {}, `for ${less}`), ramp(RDBU), make("span", {}, `for ${more}`), make("span", {}, "darkest: ", term("contribution"), ` of ${plain(limit)}`));
     } else box.replaceChildren();
+  }
+
+  /** Say which atoms have too many bonds. */
+  _warn() {
+    const { graph } = this.state;
+    const named = this.faulty.slice(0, 4).map((i) => `${labelName(graph.labels[i])} ${i}`);
+    byId("ex-warning").textContent = this.faulty.length ? `No such molecule exists: ${named.join(", ")} ${this.faulty.length > 1 ? "have" : "has"} too many bonds.` : "";
   }
 
   /** What negative and positive contributions speak for. */
@@ -142,8 +196,8 @@ class GraphView {
     if (!this.decisions) return;
     const edited_ = this.past.length > 0;
     if (!meta.classes) {
-      box.replaceChildren(make("span", {}, "predicts"), make("b", { id: "ex-decision" }, plain(this.decisions[0], 5)));
-      if (edited_) box.append(make("span", { className: "pk-soft" }, `before the edits: ${plain(this.before[0], 5)}`));
+      box.replaceChildren(make("span", {}, this._who()), make("b", { id: "ex-decision" }, plain(this.decisions[0])));
+      if (edited_) box.append(make("span", { className: "pk-soft" }, `before the edits: ${plain(this.before[0])}`));
       return;
     }
     const show = (decisions) => {
@@ -152,11 +206,22 @@ class GraphView {
     };
     const [c, score] = show(this.decisions);
     const colors = classColors(meta.classes.length);
-    box.replaceChildren(make("span", {}, "the model says"), make("span", { className: "ex-chip" }, dot(colors[c]), make("b", {}, meta.classes[c])), make("span", { id: "ex-decision" }, `decision ${signed(score, 4)}`));
+    const chances = model.probabilities(this.decisions);
+    box.replaceChildren(
+      make("span", {}, this._who()), make("span", { className: "ex-chip" }, dot(colors[c]), make("b", {}, meta.classes[c])),
+      chances ? make("span", {}, term("probability"), ` ${percent(chances[c])}`) : "",
+      make("span", { id: "ex-decision", className: "pk-soft" }, term("decision"), ` ${signed(score)}`),
+    );
     if (edited_) {
       const [old, oldScore] = show(this.before);
-      box.append(make("span", { className: "pk-soft" }, `before the edits: ${meta.classes[old]}, ${signed(oldScore, 4)}`));
+      box.append(make("span", { className: "pk-soft" }, `before the edits: ${meta.classes[old]}, ${signed(oldScore)}`));
     }
+  }
+
+  /** Which model speaks, as the map may show predictions of others. */
+  _who() {
+    if (this.guest) return "The model predicts";
+    return this.app.meta.heldOut && !this.past.length ? "Final model (has seen this graph)" : "The model predicts";
   }
 
   /** The decision as a sum over iterations. */
@@ -179,8 +244,9 @@ class GraphView {
     };
     const rows = sums.map((value, t) => row(`t = ${t}`, value, t === this.t ? "ex-now" : ""));
     const total = sums.reduce((a, b) => a + b, 0) + rest;
-    rows.push(row("intercept", rest, ""), make("tr", { className: "ex-total" }, make("td", {}, "sum"), make("td", {}), make("td", {}, signed(total, 4))));
-    box.append(make("table", { className: "ex-sums" }, ...rows));
+    rows.push(row("intercept", rest, ""), make("tr", { className: "ex-total" }, make("td", {}, "sum"), make("td", {}), make("td", {}, signed(total))));
+    const head = make("p", { className: "ex-sentence" }, "The decision is a sum over nodes and ", term("iteration", "iterations"), `: ${signed(total)}.`);
+    box.append(head, make("table", { className: "ex-sums" }, make("tbody", {}, ...rows)));
   }
 
   _setMode(mode) {
@@ -204,7 +270,8 @@ class GraphView {
     else if (this.mode === "link") this._joinTo(i, edgeKind);
     else if (this.mode === "look" && this.parts) {
       const texts = this.parts.map((part, t) => `t = ${t}: ${signed(part[i])}`);
-      byId("ex-hint").textContent = `node ${i} ${labelName(graph.labels[i])} adds ${texts.join(", ")}`;
+      const total = this.parts.reduce((sum, part) => sum + part[i], 0);
+      byId("ex-hint").textContent = `${labelName(graph.labels[i]) || "Node"} ${i} adds ${signed(total)} (${texts.join(", ")})`;
     }
   }
 
@@ -234,6 +301,7 @@ class GraphView {
     this.past.push(this.state);
     this.compared = -1;
     const { graph, positions } = this.state;
+    this.lit.clear();
     byId("ex-hint").textContent = editText(graph, edit, { label: labelName, kind: kindName });
     this._show({ graph: edited(graph, edit), positions: editedPositions(graph, positions, edit) });
   }
@@ -241,6 +309,7 @@ class GraphView {
   _undo() {
     const state = this.past.pop();
     this.first = -1;
+    byId("ex-hint").textContent = "";
     if (state) this._show(state);
   }
 
@@ -255,9 +324,9 @@ class GraphView {
       const other = app.index.count(app.graphs.graph(g));
       const values = app.similarity.shared(this.counted, other)[1];
       const most = Math.max(...values, 1e-12);
-      const picture = other.graph.n <= 400 ? thumbnail(g, { fills: Array.from(values, (v) => between(REDS, v / most)) }) : null;
-      const card = make("div", { className: "ex-neighbor", "data-graph": String(g) }, picture, make("b", {}, idOf(g)), ` · ${similarity.toFixed(3)}`, ...factsOf(g).slice(0, 1).map((text) => make("div", {}, text)));
-      const compare = make("button", { type: "button", "aria-pressed": "false", title: "Light up in the large picture what both share" }, "shared");
+      const picture = other.graph.n <= 400 ? thumbnail(g, shaded(values, most, true)) : null;
+      const card = make("div", { className: "ex-neighbor", "data-graph": String(g) }, picture, make("b", {}, nameOf(g)), make("div", {}, `similarity ${similarity.toFixed(3)}`), ...factsOf(g).slice(0, 1).map((text) => make("div", {}, text)));
+      const compare = make("button", { type: "button", "aria-pressed": "false", title: "Show in the large picture what both graphs share" }, "shared");
       compare.addEventListener("click", () => this._compare(g, card, compare));
       card.append(make("span", { className: "ex-group" }, compare, make("button", { type: "button", onclick: () => select(g) }, "open")));
       box.append(card);
@@ -273,6 +342,7 @@ class GraphView {
     }
     button.setAttribute("aria-pressed", String(on));
     this.draw();
+    if (on) showPicture();
   }
 
   /** Look for the smallest changes that flip the class, and list them as they are found. */
@@ -283,18 +353,21 @@ class GraphView {
     const nLabels = app.meta.labels ? app.meta.labels.length : 0;
     const used = app.meta.codes.some(({ source }) => source === "node") && nLabels;
     if (byId("ex-degrees").checked && !app.degrees) app.degrees = largestDegrees(app.graphs, Math.max(nLabels, 1));
+    const chemical = Boolean(graph.atoms) && haveOrders(app.meta) && byId("ex-degrees").checked;
     const allowed = {
       labels: used ? Array.from({ length: nLabels }, (_, i) => i) : [0],
       kinds: app.meta.kinds && app.meta.kinds.length ? app.meta.kinds.map((_, i) => i) : [-1],
-      degrees: byId("ex-degrees").checked ? app.degrees : null,
+      degrees: byId("ex-degrees").checked && !chemical ? app.degrees : null,
+      rules: chemical ? (one) => new MoleculeRules(one, app.meta) : null,
     };
     const target = app.model.predicted(this.decisions);
     const search = new Counterfactuals(app.model, graph, target, allowed);
     const base = this.state;
     let listed = -1;
     await inSlices(search, (job, done) => {
-      const state = done ? "All" : "Trying";
-      byId("ex-flip-text").textContent = `${state}: ${plain(job.tried)} edits tried, ${plain(job.found.length)} found that flip the class${done && !job.found.length ? "; two edits from the best single ones were not enough" : ""}.`;
+      const valid = chemical ? " valid" : "";
+      const ended = job.found.length ? "" : " None of them flips the class, nor do two edits from the best single ones.";
+      byId("ex-flip-text").textContent = done ? `${plain(job.tried)}${valid} edits tried.${ended}` : `Trying … ${plain(job.tried)}${valid} edits so far.`;
       if (job.found.length !== listed || done) this._listFlips(job.found, base);
       listed = job.found.length;
     }, () => own !== this.search);
@@ -302,19 +375,44 @@ class GraphView {
 
   _listFlips(found, base) {
     const names = { label: labelName, kind: kindName };
-    byId("ex-flip-list").replaceChildren(...found.map(({ edits, score, predicted }) => {
-      const texts = [];
-      let graph = base.graph;
+    byId("ex-flip-list").replaceChildren(...found.map(({ edits, graph: result, predicted, times }) => {
+      const texts = [], touched = new Set();
+      let graph = base.graph, positions = base.positions;
       for (const edit of edits) {
         texts.push(editText(graph, edit, names));
+        for (const node of editedNodes(graph, edit)) touched.add(node);
+        positions = editedPositions(graph, positions, edit);
         graph = edited(graph, edit);
       }
+      const light = (on) => {
+        if (this.state !== base) return;
+        this.lit = on ? new Set([...touched].filter((i) => i < base.graph.n)) : new Set();
+        this.draw();
+      };
       const apply = () => {
         this.past = this.past.slice(0, base === this.state ? this.past.length : 0);
         this.state = base;
         for (const edit of edits) this.apply(edit);
+        showPicture();
       };
-      return make("li", {}, make("button", { type: "button", className: "ex-link", onclick: apply }, texts.join(", then ")), ` → ${this.app.meta.classes[predicted]} (${signed(-score)})`);
+      const picture = svgElement("svg", { role: "img", "aria-label": "the edited graph" });
+      if (result.n <= 120) drawGraph(picture, { ...pictureOf(graph, positions), small: graph.n > 34, rings: new Set([...touched].filter((i) => i < graph.n)) });
+      const decisions = this.app.model.decisions(this.app.index.count(result));
+      const classes = this.app.meta.classes;
+      const score = this.app.model.score(decisions, classes.length === 2 ? 1 : predicted);
+      const button = make("button", { type: "button", className: "ex-flip", onclick: apply, onmouseenter: () => light(true), onmouseleave: () => light(false), onfocus: () => light(true), onblur: () => light(false) },
+        picture, make("span", {}, make("b", {}, texts.join(", then ")), make("span", {}, `→ ${classes[predicted]}, decision ${signed(score)}${times > 1 ? ` · ${times} symmetric ways` : ""}`)));
+      return make("li", {}, button);
     }));
   }
+}
+
+/** The label that a new node has unless another one is chosen: carbon in molecules, else the most frequent one. */
+function usualLabel(meta) {
+  const carbon = (meta.labels || []).indexOf("C");
+  return meta.atoms && carbon >= 0 ? carbon : 0;
+}
+
+function percent(share) {
+  return `${(100 * share).toFixed(share > 0.995 || share < 0.005 ? 1 : 0)} %`;
 }

@@ -1,0 +1,109 @@
+"""Molecules of graphs: those that the graphs were made from, or built from the names of labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from propkernels._utils.optional import import_optional
+from propkernels.convert.asking_rdkit import parse_smiles
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+BONDS = ("single", "double", "triple")  # labels of new edges
+KNOWN_BONDS = {*BONDS, "aromatic"}
+LONGEST_SYMBOL = 2
+
+
+def symbols_of(graph: GraphDatabase) -> list[str] | None:
+    """Return the name of the label of each node; None if labels are missing or not short words."""
+    column = graph.label_column
+    if not isinstance(column, LabelColumn) or not column.observed.all():
+        return None
+    names = [graph.names.label(value) for value in column.values]
+    if not all(0 < len(name) <= LONGEST_SYMBOL and name[0].isupper() for name in names):
+        return None
+    return [names[i] for i in column.ids.tolist()]
+
+
+def known_molecule(graph: GraphDatabase) -> Any:
+    """Return the molecule of one graph, with one atom per node; None if there is none, or no RDKit.
+
+    It is the molecule that the graph was made from or, if that is not stored, one built from the names of
+    node and edge labels.
+    """
+    try:
+        chem = _chem()
+    except ImportError:
+        return None
+    from rdkit import rdBase
+
+    if graph.sources is None:
+        return rebuilt_molecule(graph)
+    source = graph.sources[0]
+    with rdBase.BlockLogs():
+        mol = parse_smiles(chem, source) if isinstance(source, str) else source
+        return matched_molecule(mol, graph.n_nodes)
+
+
+def matched_molecule(mol: Any, n_nodes: int) -> Any:
+    """Return a molecule with the given number of atoms, by adding hydrogens if necessary, or None."""
+    if mol is None or mol.GetNumAtoms() == n_nodes:
+        return mol
+    whole = _chem().AddHs(mol)
+    return whole if whole.GetNumAtoms() == n_nodes else None
+
+
+def rebuilt_molecule(graph: GraphDatabase) -> Any:
+    """Return the molecule of a graph whose labels are called "C", "N", ... and "single", "double", ...
+
+    Returns
+    -------
+    rdkit.Chem.Mol or None
+        None for other labels, and for labels that do not make a valid molecule.
+    """
+    column, symbols = graph.edge_label_column, symbols_of(graph)
+    if column is None or symbols is None or graph.is_directed:
+        return None
+    bonds = [graph.names.edge_label(value) for value in column.values]
+    if not column.present or not column.observed.all() or not set(bonds) <= KNOWN_BONDS:
+        return None
+    try:
+        chem = _chem()
+    except ImportError:
+        return None
+    from rdkit import rdBase
+
+    with rdBase.BlockLogs():
+        mol = _assembled(chem, graph, symbols, [bonds[i] for i in column.ids.tolist()])
+        if mol is None or chem.SanitizeMol(mol, catchErrors=True) != chem.SanitizeFlags.SANITIZE_NONE:
+            return None
+    return mol.GetMol()
+
+
+def _chem() -> Any:
+    return import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+
+
+def _assembled(chem: Any, graph: GraphDatabase, symbols: list[str], bonds: list[str]) -> Any:
+    """Return atoms and bonds; charges of nitro groups are restored."""
+    mol, table = chem.RWMol(), chem.GetPeriodicTable()
+    for symbol in symbols:
+        try:
+            mol.AddAtom(chem.Atom(table.GetAtomicNumber(symbol)))
+        except RuntimeError:
+            return None
+    for i, j, bond in zip(*graph.adjacency.tocoo().coords, bonds, strict=True):
+        if i < j:
+            mol.AddBond(int(i), int(j), getattr(chem.BondType, bond.upper()))
+            if bond == "aromatic":
+                mol.GetBondBetweenAtoms(int(i), int(j)).SetIsAromatic(True)
+                for end in (i, j):
+                    mol.GetAtomWithIdx(int(end)).SetIsAromatic(True)
+    for atom in mol.GetAtoms():
+        if atom.GetAtomicNum() == 7 and sum(b.GetBondTypeAsDouble() for b in atom.GetBonds()) == 4:
+            ends = [a for a in atom.GetNeighbors() if a.GetAtomicNum() == 8 and a.GetDegree() == 1]
+            single = [a for a in ends if a.GetBonds()[0].GetBondType() == chem.BondType.SINGLE]
+            if single:
+                atom.SetFormalCharge(1)
+                single[0].SetFormalCharge(-1)
+    return mol

@@ -1,0 +1,157 @@
+"""Groups of points on the map, each named by what distinguishes its graphs from all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels.explorer.embedding import quantized
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+FEWEST, MOST_GROUPS = 40, 14  # graphs of a page with groups, and groups
+SMALLEST = 4  # graphs of a group
+LEAST_LIFT = 0.35  # share of graphs with a feature in a group minus the share in all graphs
+MOST_LETTERS = 24
+# names of parts of molecules that chemists use, by SMARTS; the first ones are preferred
+PARTS = {
+    "steroid": "C1CCC2C(C1)CCC1C2CCC2CCCC12",
+    "penicillin": "O=C1CC2SCCN12",
+    "sulfonamide": "[#6]S(=O)(=O)[NX3]",
+    "nitro": "[$([NX3](=O)=O),$([NX3+](=O)[O-])]",
+    "phenothiazine": "c1ccc2c(c1)Nc1ccccc1S2",
+    "indole": "c1ccc2[nH]ccc2c1",
+    "quinoline": "c1ccc2ncccc2c1",
+    "purine": "c1ncc2ncnc2n1",
+    "barbiturate": "O=C1CC(=O)NC(=O)N1",
+    "benzodiazepine": "c1ccc2c(c1)CN=CCN2",
+    "anthracene": "c1ccc2cc3ccccc3cc2c1",
+    "naphthalene": "c1ccc2ccccc2c1",
+    "biphenyl": "c1ccccc1-c1ccccc1",
+    "sugar": "OC1OCCC(O)C1O",
+    "phosphate": "P(=O)(O)O",
+    "amide": "[CX3](=O)[NX3]",
+    "carboxylic acid": "[CX3](=O)[OX2H1]",
+    "ester": "[CX3](=O)[OX2][#6]",
+    "ketone": "[#6][CX3](=O)[#6]",
+    "aniline": "c[NX3;H2,H1;!$(NC=O)]",
+    "phenol": "c[OX2H1]",
+    "alcohol": "[CX4][OX2H1]",
+    "nitrile": "C#N",
+    "amine": "[NX3;!$(NC=O);!$(N=O)][CX4]",
+    "ether": "[CX4][OX2][#6;!$(C=O)]",
+    "pyridine": "c1ccncc1",
+    "furan": "c1ccoc1",
+    "thiophene": "c1ccsc1",
+    "benzene": "c1ccccc1",
+    "fluoride": "F",
+    "chloride": "Cl",
+    "bromide": "Br",
+    "long chain": "CCCCCCCC",
+}
+
+
+def map_groups(
+    points: NDArray[np.float64],
+    graphs: GraphDatabase,
+    classes: tuple[NDArray[Any], Sequence[str]] | None,
+    molecules: Sequence[Any] | None,
+) -> list[dict[str, Any]]:
+    """Return the groups of the map: centers, sizes and names; empty for few graphs.
+
+    A group is named by the feature with the largest lift, the share of its graphs with the feature minus the
+    share of all graphs: a class (of three or more), a part of a molecule, or a node with its neighbors.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, 2)
+        Coordinates on the map.
+    graphs : GraphDatabase
+    classes : pair, or None
+        Class numbers and their names.
+    molecules : sequence of rdkit.Chem.Mol or None
+        One per graph; None: graphs are no molecules.
+    """
+    if len(points) < FEWEST:
+        return []
+    groups = _clusters(points)
+    names, having = _features(graphs, classes, molecules)
+    found: list[dict[str, Any]] = []
+    for group in range(int(groups.max()) + 1):
+        inside = groups == group
+        if inside.sum() < SMALLEST or not names:
+            continue
+        share, others = having[inside].mean(axis=0), having[~inside].mean(axis=0)
+        best = int(np.argmax(share - others))
+        if (share - others)[best] >= LEAST_LIFT:
+            x, y = quantized(np.median(points[inside], axis=0)[None], points).tolist()
+            found.append({"x": x, "y": y, "n": int(inside.sum()), "name": names[best]})
+    return found
+
+
+def _clusters(points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the group of each point, from k-means on the map."""
+    from sklearn.cluster import KMeans
+
+    n_groups = int(np.clip(np.sqrt(len(points) / 3), 3, MOST_GROUPS))
+    return np.asarray(KMeans(n_groups, n_init=4, random_state=0).fit_predict(points), dtype=np.int64)
+
+
+def _features(graphs: GraphDatabase, classes: Any, molecules: Any) -> tuple[list[str], NDArray[np.bool_]]:
+    """Return names of features, and whether each graph has each of them: (n, features)."""
+    names: list[str] = []
+    parts: list[NDArray[np.bool_]] = []
+    if classes is not None and len(classes[1]) > 2:
+        names += [f"class {name}" if len(str(name)) < 3 else str(name) for name in classes[1]]
+        parts.append(np.asarray(classes[0])[:, None] == np.arange(len(classes[1])))
+    if molecules is not None:
+        names += list(PARTS)
+        parts.append(_parts_of(molecules))
+    elif isinstance(graphs.label_column, LabelColumn) and _texts(graphs) is not None:
+        texts, having = _neighborhoods(graphs)
+        names += texts
+        parts.append(having)
+    table = np.concatenate(parts, axis=1) if parts else np.zeros((len(graphs), 0), dtype=bool)
+    return [name if len(name) <= MOST_LETTERS else name[: MOST_LETTERS - 1] + "…" for name in names], table
+
+
+def _parts_of(molecules: Sequence[Any]) -> NDArray[np.bool_]:
+    """Return whether each molecule has each of the known parts."""
+    from rdkit import Chem
+
+    patterns = [Chem.MolFromSmarts(text) for text in PARTS.values()]
+    having = [
+        [mol is not None and mol.HasSubstructMatch(pattern) for pattern in patterns] for mol in molecules
+    ]
+    return np.array(having, dtype=bool).reshape(len(molecules), len(PARTS))
+
+
+def _texts(graphs: GraphDatabase) -> list[str] | None:
+    """Return the names of node labels if they are words; None if they are numbers."""
+    column = graphs.label_column
+    assert isinstance(column, LabelColumn)
+    texts = [graphs.names.label(value) for value in column.values]
+    return None if all(text.lstrip("-").isdigit() for text in texts) else texts
+
+
+def _neighborhoods(graphs: GraphDatabase, most: int = 200) -> tuple[list[str], NDArray[np.bool_]]:
+    """Return frequent nodes with their neighbors, such as "N–C O O", and the graphs that have them."""
+    texts, column = _texts(graphs) or [], graphs.label_column
+    assert isinstance(column, LabelColumn)
+    labels = np.array([*texts, "?"], dtype=object)[column.ids]
+    matrix = graphs.adjacency
+    words = [
+        f"{labels[i]}–{' '.join(sorted(labels[matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]]]))}"
+        for i in range(graphs.n_nodes)
+    ]
+    names, numbers, counts = np.unique(np.array(words, dtype=str), return_inverse=True, return_counts=True)
+    legible = np.char.str_len(names) <= MOST_LETTERS
+    kept = np.argsort(np.where(legible, -counts, 1), kind="stable")[: min(most, int(legible.sum()))]
+    place = np.full(len(names), -1)
+    place[kept] = np.arange(len(kept))
+    having = np.zeros((len(graphs), len(kept) + 1), dtype=bool)
+    having[graphs.graph_ids, place[numbers]] = True
+    return [str(name) for name in names[kept]], having[:, :-1]

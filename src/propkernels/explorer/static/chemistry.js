@@ -1,0 +1,251 @@
+// Chemistry of the page: hydrogens and charges of edited molecules, valences, and a reader of SMILES.
+
+const VALENCES = { H: 1, B: 3, C: 4, N: 3, O: 2, F: 1, Si: 4, P: 5, S: 6, Cl: 1, As: 5, Se: 6, Br: 1, Te: 6, I: 1 };
+const SMALLEST_RING = 5; // atoms of a ring that an edit may close
+
+/** Whether bonds have orders: all kinds of edges are called single, double, triple or aromatic. */
+function haveOrders(meta) {
+  return Boolean(meta.atoms && meta.kinds.length && meta.kinds.every((_, kind) => bondOrder(meta.kinds, kind)));
+}
+
+/** Sum of the orders of an atom's bonds, and whether one of them is aromatic. */
+function valenceOf(graph, i, kindNames) {
+  let sum = 0, aromatic = false;
+  for (let k = graph.ptr[i]; k < graph.ptr[i + 1]; k++) {
+    const order = bondOrder(kindNames, graph.kinds[k]) || 1;
+    sum += order;
+    if (order === 1.5) aromatic = true;
+  }
+  return [sum, aromatic];
+}
+
+/** Hydrogens that an uncharged atom has beside its bonds; negative: too many bonds. */
+function freeValence(symbol, sum, aromatic) {
+  const most = VALENCES[symbol];
+  if (most === undefined) return 0;
+  const choices = most > 4 ? (aromatic ? [most % 2 ? 3 : 2] : most === 5 ? [3, 5] : [2, 4, 6]) : [most];
+  const fitting = choices.find((valence) => valence >= Math.floor(sum));
+  return fitting === undefined ? Math.max(...choices) - Math.ceil(sum) : fitting - Math.ceil(sum - (aromatic ? 0.5 : 0));
+}
+
+/**
+ * Hydrogens, charges and wedges of a graph as it is edited, and atoms with too many bonds.
+ * Atoms that edits left as they were keep their charge, and lose or win hydrogens with their bonds.
+ */
+function chemistryOf(graph, meta) {
+  if (!graph.atoms) return null;
+  const hydrogens = [], charges = [], faulty = new Set();
+  for (let i = 0; i < graph.n; i++) {
+    const [sum, aromatic] = valenceOf(graph, i, meta.kinds);
+    const atom = graph.atoms[i];
+    const free = atom ? atom.hydrogens - (sum - atom.sum) : freeValence(labelName(graph.labels[i]), sum, aromatic);
+    if (free < -0.01 && haveOrders(meta)) faulty.add(i);
+    hydrogens.push(Math.max(Math.floor(free + 0.01), 0));
+    charges.push(atom ? atom.charge : 0);
+  }
+  const wedges = new Map(graph.edges.filter((edge) => edge[3]).map(([a, b, , wedge]) => [`${a},${b}`, wedge]));
+  return { hydrogens, charges, wedges, faulty };
+}
+
+/** Components that stay connected if any one edge is cut: the number of each node's ring system, -1 for none. */
+function ringSystems(graph) {
+  const order = new Int32Array(graph.n).fill(-1), low = new Int32Array(graph.n), system = new Int32Array(graph.n).fill(-1);
+  const bridges = new Set();
+  let time = 0;
+  const visit = (i, from) => {
+    order[i] = low[i] = time++;
+    for (let k = graph.ptr[i]; k < graph.ptr[i + 1]; k++) {
+      const j = graph.ends[k];
+      if (j === from || j === i) continue;
+      if (order[j] < 0) {
+        visit(j, i);
+        low[i] = Math.min(low[i], low[j]);
+        if (low[j] > order[i]) bridges.add(`${Math.min(i, j)},${Math.max(i, j)}`);
+      } else low[i] = Math.min(low[i], order[j]);
+    }
+  };
+  for (let i = 0; i < graph.n; i++) if (order[i] < 0) visit(i, -1);
+  let number = 0;
+  for (let start = 0; start < graph.n; start++) {
+    if (system[start] >= 0) continue;
+    const queue = [start];
+    const members = new Set(queue);
+    for (const i of queue) {
+      for (let k = graph.ptr[i]; k < graph.ptr[i + 1]; k++) {
+        const j = graph.ends[k];
+        if (!members.has(j) && !bridges.has(`${Math.min(i, j)},${Math.max(i, j)}`)) {
+          members.add(j);
+          queue.push(j);
+        }
+      }
+    }
+    if (members.size > 1) for (const i of members) system[i] = number;
+    number++;
+  }
+  return system;
+}
+
+/** Rules for edits of molecules: valences, aromatic rings, strained rings, one molecule. */
+class MoleculeRules {
+  constructor(graph, meta) {
+    this.graph = graph;
+    this.meta = meta;
+    this.systems = ringSystems(graph);
+    this.around = bothWays(graph);
+    this.parts = components(graph).length;
+  }
+
+  allows(edit, result) {
+    const { graph, meta } = this;
+    const aromatic = (kind) => bondOrder(meta.kinds, kind) === 1.5;
+    if (edit.kind === "unlink" && (aromatic(graph.edges[edit.edge][2]) || components(result).length > this.parts)) return false;
+    if (edit.kind === "rekind" && (aromatic(edit.edgeKind) || aromatic(graph.edges[edit.edge][2]))) return false;
+    if ((edit.kind === "link" || edit.kind === "grow") && aromatic(edit.edgeKind)) return false;
+    if (edit.kind === "link" && this._strains(edit.a, edit.b)) return false;
+    if (edit.kind === "relabel" && !this._stays(edit.node)) return false;
+    return chemistryOf(result, meta).faulty.size === 0;
+  }
+
+  /** Whether a new bond bridges a ring, or closes a small one. */
+  _strains(a, b) {
+    if (this.systems[a] >= 0 && this.systems[a] === this.systems[b]) return true;
+    return distancesFrom(this.around, a)[b] < SMALLEST_RING - 1;
+  }
+
+  /** Whether another element can take the place of an atom: an aromatic N with three neighbors holds its ring together. */
+  _stays(i) {
+    const [, aromatic] = valenceOf(this.graph, i, this.meta.kinds);
+    if (!aromatic) return true;
+    const degree = this.graph.ptr[i + 1] - this.graph.ptr[i], atom = this.graph.atoms[i], symbol = labelName(this.graph.labels[i]);
+    return symbol === "C" || (symbol === "N" && degree === 2 && !(atom && (atom.hydrogens || atom.charge)));
+  }
+}
+
+// SMILES
+
+const ORGANIC = /^(Br|Cl|[BCNOPSFI]|[bcnops])/;
+const BOND_SIGNS = { "-": 1, "=": 2, "#": 3, ":": 1.5, "/": 1, "\\": 1 };
+
+/** Read SMILES: {symbols, charges, hydrogens, bonds: [a, b, order]}; throws an Error that says what is wrong. */
+function readSmiles(text) {
+  const atoms = [], bonds = [], stack = [], open = new Map();
+  let last = -1, order = 0, at = 0;
+  const join = (a, b, given) => bonds.push([a, b, given || (atoms[a].aromatic && atoms[b].aromatic ? 1.5 : 1)]);
+  const add = (atom) => {
+    atoms.push(atom);
+    if (last >= 0) join(last, atoms.length - 1, order);
+    last = atoms.length - 1;
+    order = 0;
+  };
+  const ring = (number) => {
+    if (last < 0) throw new Error(`a ring number before the first atom, at letter ${at + 1}`);
+    if (open.has(number)) {
+      const [a, given] = open.get(number);
+      join(a, last, order || given);
+      open.delete(number);
+    } else open.set(number, [last, order]);
+    order = 0;
+  };
+  while (at < text.length) {
+    const rest = text.slice(at);
+    const sign = rest[0];
+    let match;
+    if ((match = rest.match(ORGANIC))) {
+      const symbol = match[1], aromatic = symbol === symbol.toLowerCase();
+      add({ symbol: aromatic ? symbol.toUpperCase() : symbol, aromatic, charge: 0, hydrogens: null });
+    } else if (sign === "[") {
+      match = rest.match(/^\[(\d*)([A-Za-z][a-z]?)(@*)(H\d*)?([+-]\d*|\++|-+)?(?::\d+)?\]/);
+      if (!match) throw new Error(`“${rest.slice(0, 12)}” is not an atom, at letter ${at + 1}`);
+      let symbol = match[2];
+      const aromatic = symbol === symbol.toLowerCase();
+      symbol = symbol[0].toUpperCase() + symbol.slice(1);
+      const charge = match[5] ? (match[5][0] === "+" ? 1 : -1) * (/\d/.test(match[5]) ? Number(match[5].slice(1)) : match[5].length) : 0;
+      add({ symbol, aromatic, charge, hydrogens: match[4] ? Number(match[4].slice(1) || 1) : 0 });
+    } else if ((match = rest.match(/^%(\d\d)/)) || (match = rest.match(/^(\d)/))) ring(Number(match[1]));
+    else if (sign in BOND_SIGNS) (order = BOND_SIGNS[sign]), (match = [sign]);
+    else if (sign === "(") stack.push(last), (match = [sign]);
+    else if (sign === ")") {
+      if (!stack.length) throw new Error(`a closing parenthesis without an opening one, at letter ${at + 1}`);
+      last = stack.pop();
+      match = [sign];
+    } else if (sign === ".") (last = -1), (match = [sign]);
+    else throw new Error(`“${sign}” at letter ${at + 1} is not part of SMILES`);
+    at += match[0].length;
+  }
+  if (!atoms.length) throw new Error("there are no atoms");
+  if (open.size) throw new Error(`ring ${[...open.keys()][0]} is not closed`);
+  if (stack.length) throw new Error("a parenthesis is not closed");
+  return perceived(atoms, bonds);
+}
+
+/** Leave out hydrogens that are atoms, find aromatic rings, and fill in hydrogens. */
+function perceived(atoms, bonds) {
+  const heavy = atoms.map((atom, i) => atom.symbol !== "H" || atoms.length === 1 || !bonds.some(([a, b]) => a === i || b === i));
+  for (const [a, b] of bonds) {
+    if (!heavy[a] && heavy[b]) atoms[b].hydrogens = (atoms[b].hydrogens || 0) + 1;
+    if (!heavy[b] && heavy[a]) atoms[a].hydrogens = (atoms[a].hydrogens || 0) + 1;
+  }
+  const place = new Map(atoms.map((_, i) => i).filter((i) => heavy[i]).map((i, k) => [i, k]));
+  const kept = atoms.filter((_, i) => heavy[i]);
+  const found = bonds.filter(([a, b]) => heavy[a] && heavy[b]).map(([a, b, order]) => [place.get(a), place.get(b), order]);
+  const rings = smallRings(kept.length, found);
+  for (const bond of found) if (bond[2] === 1.5 && !rings.some((ring) => ring.bonds.includes(bond))) bond[2] = 1;
+  const hydrogens = kept.map((atom, i) => {
+    if (atom.hydrogens !== null) return atom.hydrogens;
+    const own = found.filter(([a, b]) => a === i || b === i);
+    const sum = own.reduce((total, bond) => total + bond[2], 0);
+    return Math.max(freeValence(atom.symbol, sum, own.some((bond) => bond[2] === 1.5)), 0);
+  });
+  aromatize(kept, found, rings);
+  return { symbols: kept.map((atom) => atom.symbol), charges: kept.map((atom) => atom.charge), hydrogens, bonds: found };
+}
+
+/** The smallest ring through each bond: {nodes, bonds}, each ring once. */
+function smallRings(n, bonds) {
+  const around = Array.from({ length: n }, () => []);
+  for (const bond of bonds) {
+    around[bond[0]].push([bond[1], bond]);
+    around[bond[1]].push([bond[0], bond]);
+  }
+  const rings = new Map();
+  for (const bond of bonds) {
+    const [start, goal] = bond;
+    const before = new Map([[start, null]]);
+    const queue = [start];
+    for (let k = 0; k < queue.length && !before.has(goal); k++) {
+      for (const [next, via] of around[queue[k]]) {
+        if (via === bond || before.has(next)) continue;
+        before.set(next, [queue[k], via]);
+        queue.push(next);
+      }
+    }
+    if (!before.has(goal)) continue;
+    const nodes = [goal], through = [bond];
+    for (let i = goal; before.get(i); i = before.get(i)[0]) {
+      nodes.push(before.get(i)[0]);
+      through.push(before.get(i)[1]);
+    }
+    rings.set(nodes.slice().sort((a, b) => a - b).join(), { nodes, bonds: through });
+  }
+  return [...rings.values()];
+}
+
+/** Make rings with 4k + 2 electrons aromatic, where they are written with double bonds. */
+function aromatize(atoms, bonds, rings) {
+  const inRing = new Set(rings.flatMap((ring) => ring.bonds));
+  const electrons = (i) => {
+    const own = bonds.filter(([a, b]) => a === i || b === i);
+    const double = own.filter((bond) => bond[2] === 2);
+    const { symbol, charge } = atoms[i];
+    if (own.some((bond) => bond[2] === 1.5) || double.some((bond) => inRing.has(bond))) return own.length <= 3 ? 1 : NaN;
+    if (double.length) return symbol === "C" && double.length === 1 && ["O", "S", "N"].includes(atoms[double[0][0] === i ? double[0][1] : double[0][0]].symbol) ? 0 : NaN;
+    if (symbol === "N" || symbol === "P") return charge === 0 && own.length <= 3 ? 2 : NaN;
+    if (symbol === "O" || symbol === "S" || symbol === "Se") return own.length === 2 ? 2 : NaN;
+    return symbol === "C" && charge === -1 ? 2 : NaN;
+  };
+  const aromatic = rings.filter((ring) => {
+    const total = ring.nodes.length >= 5 && ring.nodes.length <= 7 ? ring.nodes.reduce((sum, i) => sum + electrons(i), 0) : NaN;
+    return total % 4 === 2;
+  });
+  for (const ring of aromatic) for (const bond of ring.bonds) bond[2] = 1.5;
+}
