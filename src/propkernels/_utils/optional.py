@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 PACKAGE_OF = {"PIL": "Pillow", "skimage": "scikit-image"}
@@ -46,3 +47,8 @@ def import_optional(module: str, *, extra: str, purpose: str) -> Any:
         raise ImportError(
             f"{purpose} {package}: install it with pip install 'propkernels[{extra}]'", name=root
         ) from None
+
+
+def has_package(name: str) -> bool:
+    """Whether an optional package is installed, without importing it."""
+    return importlib.util.find_spec(name) is not None

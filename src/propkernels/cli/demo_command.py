@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 T_MAX, COSTS, FOLDS, SEED = 4, (10, 100), 3, 0
 ABOUT = """
-DIGITS are handwritten digits from scikit-learn, each a grid of 8 x 8 pixels;
-make_molecules generates graphs whose two classes have the same atoms but
-different bonds. LABELS counts node labels and ignores the edges (t_max = 0);
-PK spreads labels along the edges first. In each of 3 folds, t_max and C are
-chosen on the training part; the last column shows median and range.
+FAMILIES are well-known molecules of 14 families; DIGITS are handwritten digits
+from scikit-learn, each a grid of 8 x 8 pixels; make_molecules generates graphs
+whose two classes have the same atoms but different bonds. LABELS counts node
+labels and ignores the edges (t_max = 0); PK spreads labels along the edges
+first. In each of 3 folds, t_max and C are chosen on the training part; the
+last column shows median and range.
 
 Next steps:
   propkernels demo --html demo.html  a page for the browser: a map and a model
@@ -53,21 +54,20 @@ def demo(
 
 
 def write_demo(path: Path) -> None:
-    """Write an explorer page of generated molecules: a map, a model and editable graphs."""
+    """Write an explorer page of well-known molecules: a map, a model and editable graphs."""
     from propkernels import explore
-    from propkernels.datasets import make_molecules
+    from propkernels.datasets import load
 
-    data = make_molecules(500, random_state=SEED)
     with spinner("Making the page"):
-        explore(data, title="Demo: molecules with or without an N–O bond", n_jobs=-1).save(path)
+        explore(load("FAMILIES"), title="Which family does a molecule belong to?", n_jobs=-1).save(path)
     print_written(path)
 
 
 def load_all() -> list[Dataset]:
-    """Return the data sets: images of scikit-learn, and generated molecules."""
+    """Return the data sets: molecules, images of scikit-learn, and generated graphs."""
     from propkernels.datasets import load, make_molecules
 
-    return [load("DIGITS"), make_molecules(500, random_state=SEED)]
+    return [load("FAMILIES"), load("DIGITS"), make_molecules(500, random_state=SEED)]
 
 
 def row(data: Dataset) -> list[str]:

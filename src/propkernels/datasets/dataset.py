@@ -236,6 +236,7 @@ GENERATED = (
     DatasetInfo("make_molecules", None, 2, 6, None, None, "generated"),
 )
 BUNDLED = (
+    DatasetInfo("FAMILIES", 317, 14, 7, None, None, "bundled"),
     DatasetInfo("DIGITS", 1797, 10, 4, None, None, "bundled"),
     DatasetInfo("TEXTURES", 768, 3, 3, None, None, "bundled"),
 )
@@ -422,7 +423,7 @@ def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
     --------
     >>> import propkernels as pk
     >>> [info.name for info in pk.datasets.list_datasets() if info.where == "bundled"]
-    ['DIGITS', 'TEXTURES']
+    ['FAMILIES', 'DIGITS', 'TEXTURES']
     """
     folders = {"data folder": data_folder(), "cache": cache_folder(cache)}
     located = (_located(info, folders) for info in FROM_FILES)

@@ -32,7 +32,8 @@ def load(
 ) -> Dataset:
     """Load a data set by name.
 
-    "DIGITS" and "TEXTURES" use images of installed packages; "BRODATZ", "PLANTS" and "LEAVES" use images in
+    "FAMILIES" is part of this package: molecules with their names. "DIGITS" and "TEXTURES" use images of
+    installed packages; "BRODATZ", "PLANTS" and "LEAVES" use images in
     the folder of the environment variable PROPKERNELS_DATA (``load_brodatz``, ``load_plants`` and
     ``load_leaves`` have parameters). For other names, ``NAME.zip`` or the folder ``NAME`` is read from that
     folder or from the cache, or else downloaded from the public TUDataset site into the cache. Downloads use
@@ -91,6 +92,10 @@ KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUN
 
 
 def _bundled(name: str) -> Dataset:
+    if name == "FAMILIES":
+        from propkernels.datasets.families import load_families
+
+        return load_families()
     if name == "DIGITS":
         from propkernels.datasets.digits import load_digits_grids
 

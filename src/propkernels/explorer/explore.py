@@ -11,6 +11,7 @@ from sklearn.base import is_regressor
 
 from propkernels._utils.arrays import object_array
 from propkernels._utils.cells import has_fractions
+from propkernels._utils.optional import has_package
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.typing import Column, LabelNames, Molecules
 from propkernels.convert.check import check_graphs
@@ -138,7 +139,7 @@ def explore(
         title = data.name if title is None else title
         class_names = (data.target_names or None) if class_names is None else class_names
         label_names = data.label_names if label_names is None else label_names
-        molecules = data.extras.get("smiles") if molecules is None else molecules
+        molecules = data.extras.get("smiles") if molecules is None and has_package("rdkit") else molecules
         molecules = data.extras.get("molecules") if molecules is None else molecules
         layout = data.extras.get("coordinates") if layout is None else layout
         columns = data.columns if columns is None else columns

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from propkernels.explorer.embedding import quantized
 from propkernels.graphs.database import GraphDatabase
@@ -16,6 +17,7 @@ FEWEST, MOST_GROUPS = 40, 14  # graphs of a page with groups, and groups
 SMALLEST = 4  # graphs of a group
 LEAST_LIFT = 0.35  # share of graphs with a feature in a group minus the share in all graphs
 MOST_LETTERS = 24
+MOST_CLASSES, NEIGHBORS, LEAST_SHARE = 30, 6, 0.55  # classes that are groups, and neighbors within a class
 # names of parts of molecules that chemists use, by SMARTS; the first ones are preferred
 PARTS = {
     "steroid": "C1CCC2C(C1)CCC1C2CCC2CCCC12",
@@ -77,6 +79,10 @@ def map_groups(
     """
     if len(points) < FEWEST:
         return []
+    if classes is not None and 2 < len(classes[1]) <= MOST_CLASSES:
+        named = _class_groups(points, np.asarray(classes[0]), classes[1])
+        if len(named) >= len(classes[1]) / 2:
+            return named
     groups = _clusters(points)
     names, having = _features(graphs, classes, molecules)
     found: list[dict[str, Any]] = []
@@ -92,6 +98,28 @@ def map_groups(
     return found
 
 
+def _class_groups(
+    points: NDArray[np.float64], numbers: NDArray[Any], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return one group per class whose graphs lie together: most neighbors of its graphs are in the class."""
+    neighbors = cKDTree(points).query(points, k=NEIGHBORS + 1)[1][:, 1:]
+    share = (numbers[neighbors] == numbers[:, None]).mean(axis=1)
+    found = []
+    for c, name in enumerate(names):
+        inside = np.flatnonzero(numbers == c)
+        if len(inside) < SMALLEST or share[inside].mean() < LEAST_SHARE:
+            continue
+        core = points[inside[share[inside] >= np.median(share[inside])]]
+        x, y = quantized(np.median(core, axis=0)[None], points).tolist()
+        found.append({"x": x, "y": y, "n": len(inside), "name": _short(str(name))})
+    return found
+
+
+def _short(name: str) -> str:
+    text = f"class {name}" if len(name) < 3 else name
+    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
+
+
 def _clusters(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the group of each point, from k-means on the map."""
     from sklearn.cluster import KMeans
@@ -105,7 +133,7 @@ def _features(graphs: GraphDatabase, classes: Any, molecules: Any) -> tuple[list
     names: list[str] = []
     parts: list[NDArray[np.bool_]] = []
     if classes is not None and len(classes[1]) > 2:
-        names += [f"class {name}" if len(str(name)) < 3 else str(name) for name in classes[1]]
+        names += [str(name) for name in classes[1]]
         parts.append(np.asarray(classes[0])[:, None] == np.arange(len(classes[1])))
     if molecules is not None:
         names += list(PARTS)
@@ -115,7 +143,7 @@ def _features(graphs: GraphDatabase, classes: Any, molecules: Any) -> tuple[list
         names += texts
         parts.append(having)
     table = np.concatenate(parts, axis=1) if parts else np.zeros((len(graphs), 0), dtype=bool)
-    return [name if len(name) <= MOST_LETTERS else name[: MOST_LETTERS - 1] + "…" for name in names], table
+    return [_short(name) for name in names], table
 
 
 def _parts_of(molecules: Sequence[Any]) -> NDArray[np.bool_]:

@@ -24,14 +24,15 @@ GLOSSARY = {
     "similarity": "The mean of the normalized kernels: 1 for equal graphs, 0 without a common bin.",
     "held out": "Predicted by a model that was trained without this graph.",
 }
+CLEAR = 0.8  # quantile of margins, from which on a graph is predicted clearly
 FAR_FROM_MEDIAN = 1.5  # a graph that opens first has at most this many times the median number of nodes
 
 
 def telling_graph(graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any) -> int:
     """Return the graph that a page opens first: of usual size, and predicted as clearly as any.
 
-    Of classes, a correctly predicted graph of the last class with the largest margin; of numbers, the largest
-    target with a small error; without a target, the graph of median size.
+    Of two classes, a clearly and correctly predicted graph of the second; of more, of any class; of numbers,
+    the largest target with a small error; without a target, the graph of median size.
     """
     sizes = graphs.graph_sizes
     usual = (sizes <= FAR_FROM_MEDIAN * np.median(sizes)) & (sizes > 1)
@@ -41,9 +42,10 @@ def telling_graph(graphs: GraphDatabase, found: Explained | None, numbers: Any, 
         close = usual & (found.margins <= np.nanmedian(found.margins))
         return int(np.argmax(np.where(close, numbers, -np.inf))) if close.any() else int(np.argmax(usual))
     right = usual & (found.predictions == numbers)
-    last = right & (numbers == len(classes) - 1)
+    last = right & (numbers == 1) if len(classes) == 2 else right
     chosen = last if last.any() else right if right.any() else usual
-    return int(np.argmax(np.where(chosen, found.margins, -np.inf)))
+    clear = chosen & (found.margins >= np.quantile(found.margins[chosen], CLEAR))
+    return int(np.argmin(np.where(clear, np.abs(sizes - np.median(sizes)), np.inf)))
 
 
 def reading_line(meta: dict[str, Any]) -> str:

@@ -177,7 +177,7 @@ class Counterfactuals {
     if (this.from.edits.length === 0) this.ones.push(one);
     if (!flips) return;
     // symmetric edits: the same kind with the same decision
-    const key = `${one.edits.map((step) => `${step.kind} ${step.label ?? ""} ${step.edgeKind ?? ""}`).join()} ${score.toFixed(9)}`;
+    const key = `${one.edits.map((step) => `${step.kind} ${step.label ?? ""} ${step.edgeKind ?? ""}`).sort().join()} ${score.toFixed(9)}`;
     const same = this.found.find((other) => other.key === key);
     if (same) {
       same.times++;

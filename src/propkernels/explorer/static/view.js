@@ -414,5 +414,5 @@ function usualLabel(meta) {
 }
 
 function percent(share) {
-  return `${(100 * share).toFixed(share > 0.995 || share < 0.005 ? 1 : 0)} %`;
+  return share > 0.995 ? "over 99 %" : share < 0.005 ? "under 1 %" : `${(100 * share).toFixed(0)} %`;
 }
