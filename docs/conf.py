@@ -69,6 +69,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
     "default_thumb_file": str(HERE / "pictures" / "worked_example.png"),
     "image_srcset": ["2x"],
+    "thumbnail_size": (480, 336),
     "write_computation_times": False,
 }
 warnings.filterwarnings("ignore", message=".*Agg.*non-interactive.*")
@@ -76,6 +77,7 @@ warnings.filterwarnings("ignore", message=".*Agg.*non-interactive.*")
 # the look
 html_theme = "pydata_sphinx_theme"
 html_title = "propkernels"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
@@ -83,7 +85,7 @@ html_show_sourcelink = False
 html_last_updated_fmt = ""
 html_sidebars = {"index": [], "start/*": []}
 html_theme_options = {
-    "logo": {"text": "propkernels"},
+    "logo": {"text": "propkernels", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "icon_links": [],
     "navbar_align": "left",
     "header_links_before_dropdown": 7,

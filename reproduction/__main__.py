@@ -23,6 +23,7 @@ ALL, REPORT = "all", "report"
 DEFAULTS, FAIR, NOVELTY = "defaults", "fair", "novelty"  # models as they come: not in the paper
 MOLECULES = "molecules"  # beside fingerprints
 MOLECULEACE, SCAFFOLDS, COVERAGE = "moleculeace", "scaffolds", "coverage"
+HEADLINE = "headline"  # figure and sentences of the README, from the pages
 
 
 def reproduce(
@@ -33,7 +34,8 @@ def reproduce(
             help="Experiments; 'all': every one; 'report': only write the document; 'defaults', 'fair': the "
             "default model, nested, and on the folds of other authors; 'novelty': graphs of one data set "
             "among those of another; 'molecules': beside fingerprints; 'moleculeace': activity cliffs; "
-            "'scaffolds': the splits of OGB; 'coverage': of sets and intervals; no name: list them.",
+            "'scaffolds': the splits of OGB; 'coverage': of sets and intervals; "
+            "'headline': the figure of the README; no name: list them.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One repeat, coarser grids, no slow cells.")] = False,
@@ -62,6 +64,12 @@ def reproduce(
         if names in [
             [name] for name in (DEFAULTS, FAIR, NOVELTY, MOLECULES, MOLECULEACE, SCAFFOLDS, COVERAGE)
         ]:
+        if names == [HEADLINE]:
+            from reproduction.extra.headline import write_headline
+
+            say(write_headline(document or Path("docs")))
+            return
+        if names in ([DEFAULTS], [FAIR], [NOVELTY], [MOLECULES]):
             stdout().print(measure_defaults(names[0], dataset or [], repeats, output, document, jobs))
             return
         known, store = experiments(), Store(output)

@@ -276,8 +276,7 @@ def describe_difference(results: dict[str, Evaluation], row: str) -> str:
     test = results[row].compare(results[LABELS])
     gap = results[row].format_score(test.difference).removesuffix(" %")
     sign = "" if test.difference < 0 else "+"
-    chances = f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}"
-    return f"{row} less LABELS: {sign}{gap}; paired t-test, {chances}"
+    return f"{row} vs. label counts: {sign}{gap} points (corrected paired t-test, p = {test.corrected_p:.2g})"
 
 
 def choices_and_times(row: str, result: Evaluation) -> list[str]:

@@ -145,12 +145,12 @@ class Chemist:
         return mol
 
     def _strains(self, a: int, b: int) -> bool:
-        """Whether a new bond bridges a ring, or closes a ring of fewer than five atoms."""
-        rings = self.kekulized.GetRingInfo()
-        if max(a, b) >= self.kekulized.GetNumAtoms() or rings.AreAtomsInSameRing(a, b):
+        """Whether a new bond closes a ring of fewer than five atoms, or one that goes across a ring."""
+        if max(a, b) >= self.kekulized.GetNumAtoms():
             return True
-        path = self.chem.GetShortestPath(self.kekulized, a, b)
-        return 0 < len(path) < SMALLEST_RING
+        path = set(self.chem.GetShortestPath(self.kekulized, a, b))
+        across = any(len(path.intersection(ring)) > 2 for ring in self.kekulized.GetRingInfo().AtomRings())
+        return 0 < len(path) < SMALLEST_RING or across
 
     def _relax(self, mol: Any, number: int) -> None:
         """Let RDKit choose the number of hydrogens of an atom."""

@@ -108,8 +108,17 @@ class MoleculeRules {
 
   /** Whether a new bond bridges a ring, or closes a small one. */
   _strains(a, b) {
-    if (this.systems[a] >= 0 && this.systems[a] === this.systems[b]) return true;
-    return distancesFrom(this.around, a)[b] < SMALLEST_RING - 1;
+    const distance = distancesFrom(this.around, a);
+    if (distance[b] < SMALLEST_RING - 1) return true;
+    if (distance[b] === Infinity) return false;
+    // the new ring may share two neighboring atoms with a ring, but not go across it
+    const met = new Map();
+    for (let i = b; ; i = this.around[i].find((j) => distance[j] === distance[i] - 1)) {
+      const count = (met.get(this.systems[i]) || 0) + 1;
+      if (this.systems[i] >= 0 && count > 2) return true;
+      met.set(this.systems[i], count);
+      if (i === a) return false;
+    }
   }
 
   /** Whether another element can take the place of an atom: an aromatic N with three neighbors holds its ring together. */

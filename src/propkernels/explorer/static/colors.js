@@ -3,7 +3,7 @@
 const RDBU = ["#2166ac", "#4393c3", "#92c5de", "#d1e5f0", "#f7f7f7", "#fddbc7", "#f4a582", "#d6604d", "#b2182b"].map(hexColor);
 const GREENS = ["#f7f7f7", "#e5f5e0", "#c7e9c0", "#a1d99b", "#74c476", "#41ab5d", "#238b45", "#006d2c"].map(hexColor);
 const VIRIDIS = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"].map(hexColor);
-const N_CLASS_COLORS = 12;
+const N_CLASS_COLORS = 16;
 
 function hexColor(text) {
   return [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));

@@ -64,7 +64,7 @@ function confusion(target, predicted) {
     });
     return make("tr", {}, make("th", { scope: "row" }, meta.classes[c]), ...cells, make("td", {}, total ? `${((100 * row[c]) / total).toFixed(1)} %` : "–"));
   });
-  return make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-confusion" }, make("thead", {}, head), make("tbody", {}, ...rows)));
+  return make("div", { className: "pk-scroll" }, make("table", { className: `pk-table ex-confusion${n > 5 ? " ex-many" : ""}` }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
 function errorTable(graphs) {
