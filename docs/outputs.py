@@ -1,7 +1,7 @@
 """Write what code blocks print below them: ``python docs/outputs.py [PAGE ...]``.
 
 A page is one story: later blocks use what earlier ones made; blocks of a tab, and those of the README,
-stand alone. Below a block that prints, the output is written as a block of text, and an older one is replaced.
+stand alone. The output of a block that prints is written below it, and replaces an older one.
 """
 
 from __future__ import annotations

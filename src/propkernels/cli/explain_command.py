@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = ("png", "svg", "pdf", "jpg")
 DOTS_PER_INCH = 150
+BAR = 24  # letters of the longest bar
 
 
 def explain(
@@ -51,6 +51,7 @@ def explain(
         str | None, typer.Option("--against", metavar="CLASS", help="Class to compare with.")
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of nodes to print.")] = 10,
+    by_step: Annotated[bool, typer.Option("--by-step", help="Also print each step.")] = False,
     output_format: arguments.FormatOption = arguments.Format.table,
     smiles_column: arguments.SmilesColumn = None,
     target_column: arguments.TargetColumn = None,
@@ -74,9 +75,9 @@ def explain(
     title = f"Graph {graph} of {data.name}: predicted {_text(prediction)}"
     if output_format is arguments.Format.table:
         print_text(f"{title}.")
-        print_nodes(explanation, top, data.label_names)
+        print_nodes(explanation, top, by_step)
     else:
-        print_records(named_nodes(explanation, top, data.label_names), output_format)
+        print_records(explanation.top_nodes(0, top), output_format)
     if output is not None:
         draw(explanation, title, data, graph, output)
         typer.echo(f"\nWrote {output}.", err=output_format is not arguments.Format.table)
@@ -116,26 +117,19 @@ def _named(names: dict[str, Any], text: str) -> Any:
     return names[text]
 
 
-def named_nodes(explanation: Any, top: int, names: Mapping[Any, str]) -> list[dict[str, Any]]:
-    """Return records of the nodes with the largest contributions, with names of labels if available."""
-    records = explanation.top_nodes(0, top)
-    if not names:
-        return list(records)
-    return [
-        {"graph": r["graph"], "node": r["node"], "label": r["label"], "name": names.get(r["label"])} | r
-        for r in records
-    ]
-
-
-def print_nodes(explanation: Any, top: int, names: Mapping[Any, str]) -> None:
+def print_nodes(explanation: Any, top: int, by_step: bool) -> None:
     """Print the nodes with the largest contributions, and the sum over all nodes."""
     print_text(f"Contributions {explanation.subject}:\n")
     records = explanation.top_nodes(0, top)
     steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
-    table = new_table(["node", "label"], ["total", *steps])
+    largest = max((abs(record["total"]) for record in records), default=0.0) or 1.0
+    table = new_table(["node", "label"], ["total", *(steps if by_step else [])])
+    if not by_step:
+        table.add_column("")
     for record in records:
-        values = (f"{record[key]:+.4f}" for key in ("total", *steps))
-        table.add_row(str(record["node"]), cell(names.get(record["label"], record["label"])), *values)
+        head = [str(record["node"]), cell(record["label"]), f"{record['total']:+.4f}"]
+        bar = "\N{FULL BLOCK}" * round(BAR * abs(record["total"]) / largest)
+        table.add_row(*head, *([f"{record[key]:+.3f}" for key in steps] if by_step else [bar]))
     stdout().print(table)
     total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
     sums = f"nodes {total:+.4f}, intercept {explanation.intercept_of(0):+.4f}: decision {decision:+.4f}"

@@ -13,7 +13,7 @@ from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
 from propkernels.cli.arguments import open_dataset
 from propkernels.cli.console import Force, check_output, print_records, print_text, spinner
-from propkernels.cli.explain_command import SUFFIXES, check_picture, draw, named_nodes
+from propkernels.cli.explain_command import SUFFIXES, check_picture, draw
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -141,7 +141,7 @@ def _explain(
     detector: Any, data: Dataset, graph: int, top: int, output_format: str, image: Path | None
 ) -> None:
     explanation = detector.explain(data.graphs[[graph]])
-    records = [r | {"graph": graph} for r in named_nodes(explanation, top, data.label_names)]
+    records = [r | {"graph": graph} for r in explanation.top_nodes(0, top)]
     if output_format == arguments.Format.table:
         print_text(f"\nGraph {graph} of {data.name}: nodes by contribution to its rarity.\n")
         steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []

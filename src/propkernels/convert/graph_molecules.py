@@ -31,14 +31,14 @@ def known_molecule(graph: GraphDatabase) -> Any:
     It is the molecule that the graph was made from or, if that is not stored, one built from the names of
     node and edge labels.
     """
+    if graph.sources is None:
+        return rebuilt_molecule(graph)
     try:
         chem = _chem()
     except ImportError:
         return None
     from rdkit import rdBase
 
-    if graph.sources is None:
-        return rebuilt_molecule(graph)
     source = graph.sources[0]
     with rdBase.BlockLogs():
         mol = parse_smiles(chem, source) if isinstance(source, str) else source

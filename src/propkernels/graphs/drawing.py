@@ -30,11 +30,13 @@ def graph_svg(
 ) -> str:
     """Return an SVG drawing of a graph, nodes colored by label or value (red: positive, blue: negative).
 
+    Molecules are drawn as skeletal formulas, if RDKit is installed.
+
     Parameters
     ----------
     graph : Graph
     positions : ndarray of shape (nodes, 2), optional
-        Positions of the nodes; by default those of ``node_positions``.
+        Positions of the nodes of graphs that are no molecules; by default those of ``node_positions``.
     values : sequence of float, optional
         One number per node, shown as its color.
     marked : collection of int, optional
@@ -61,6 +63,9 @@ def graph_svg(
     """
     if not 0 < graph.n_nodes <= MOST_DRAWN:
         return svg.drawing("", (svg.MARGIN, svg.MARGIN), title or repr(graph))
+    formula = _formula(graph, values, marked, size, title)
+    if formula is not None:
+        return formula
     labels = _labels(graph, names or graph.database.names.labels)
     colors = _by_value(values) if values is not None else _by_label(graph)
     numbers = [""] * graph.n_nodes if values is None else [f": {value:+.4g}" for value in values]
@@ -70,6 +75,17 @@ def graph_svg(
     ]
     places = node_positions(graph) if positions is None else positions
     return svg.node_link(places, _pairs(graph), nodes, size, title or repr(graph))
+
+
+def _formula(
+    graph: Graph, values: Any, marked: Collection[int], size: tuple[int, int], title: str
+) -> str | None:
+    """Return the skeletal formula of a molecule; None for other graphs."""
+    import propkernels  # drawings of molecules are in a later package: use their public name
+
+    return propkernels.molecules.formula_svg(
+        graph, values=values, marked=marked, size=size, title=title or repr(graph)
+    )
 
 
 def _pairs(graph: Graph) -> NDArray[np.int64]:

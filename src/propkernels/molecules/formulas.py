@@ -1,0 +1,94 @@
+"""formula_svg: small skeletal formulas for tables, notebooks and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from propkernels._utils.optional import has_package
+from propkernels.convert.graph_molecules import known_molecule
+from propkernels.graphs.container import Graph
+
+RED, BLUE, RING = np.array([178, 24, 43]) / 255, np.array([33, 102, 172]) / 255, (0.0, 0.35, 0.66)
+PALEST = 0.15  # share of white in the color of the largest value
+MOST_ATOMS = 150
+RADIUS = 0.38
+
+
+def formula_svg(
+    graph: Graph,
+    *,
+    values: Any = None,
+    marked: Collection[int] = (),
+    size: tuple[int, int] = (240, 170),
+    title: str = "",
+) -> str | None:
+    """Return the skeletal formula of a graph as an SVG element; None if the graph is no molecule.
+
+    Parameters
+    ----------
+    graph : Graph
+        A graph that was made from a molecule, or whose labels are called "C", "N", ... and its edge labels
+        "single", "double", ...
+    values : sequence of float, optional
+        One number per atom, shown as a red (positive) or blue (negative) halo.
+    marked : collection of int, optional
+        Atoms with a ring.
+    size : pair of int, default=(240, 170)
+        Width and height in pixels.
+    title : str, optional
+        Text for screen readers.
+
+    See Also
+    --------
+    propkernels.molecules.draw_molecule : Explanations of molecules, with bonds and titles.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> pk.molecules.formula_svg(pk.from_smiles(["CCO"])[0]).startswith("<svg")
+    True
+    """
+    if not has_package("rdkit") or not 0 < graph.n_nodes <= MOST_ATOMS:
+        return None
+    molecule = known_molecule(graph.database)
+    if molecule is None:
+        return None
+    return _drawn(molecule, values, marked, size, title)
+
+
+def _drawn(molecule: Any, values: Any, marked: Collection[int], size: tuple[int, int], title: str) -> str:
+    from rdkit.Chem import rdDepictor
+    from rdkit.Chem.Draw import rdMolDraw2D
+
+    colors = {} if values is None else _halos(np.asarray(values, dtype=np.float64))
+    colors |= dict.fromkeys(marked, RING) if values is None else {}
+    rdDepictor.SetPreferCoordGen(False)
+    canvas = rdMolDraw2D.MolDraw2DSVG(*size)
+    options: Any = canvas.drawOptions()
+    options.padding, options.fixedBondLength = 0.06, 26
+    options.fillHighlights = values is not None
+    canvas.DrawMolecule(
+        rdMolDraw2D.PrepareMolForDrawing(molecule, addChiralHs=False),
+        highlightAtoms=list(colors),
+        highlightAtomColors=colors,
+        highlightAtomRadii=dict.fromkeys(colors, RADIUS),
+        highlightBonds=[],
+    )
+    canvas.FinishDrawing()
+    text = canvas.GetDrawingText()
+    start = text.index("<svg")
+    head, _, rest = text[start:].partition(">")
+    return f"{head} role='img' style='border-radius: 6px'><title>{escape(title)}</title>{rest}".strip()
+
+
+def _halos(values: Any) -> dict[int, tuple[float, ...]]:
+    """Return the color of each atom whose value is not small."""
+    largest = max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    shares = (1 - PALEST) * np.abs(values) / largest
+    ends = np.where((values > 0)[:, None], RED, BLUE)
+    shades = 1 - shares[:, None] * (1 - ends)
+    return {i: tuple(shade) for i, shade in enumerate(shades.tolist()) if shares[i] > 0.02}
