@@ -61,15 +61,14 @@ def reproduce(
     from reproduction.registry import experiments
 
     with one_sentence_errors():
-        if names in [
-            [name] for name in (DEFAULTS, FAIR, NOVELTY, MOLECULES, MOLECULEACE, SCAFFOLDS, COVERAGE)
-        ]:
         if names == [HEADLINE]:
             from reproduction.extra.headline import write_headline
 
             say(write_headline(document or Path("docs")))
             return
-        if names in ([DEFAULTS], [FAIR], [NOVELTY], [MOLECULES]):
+        if names in [
+            [name] for name in (DEFAULTS, FAIR, NOVELTY, MOLECULES, MOLECULEACE, SCAFFOLDS, COVERAGE)
+        ]:
             stdout().print(measure_defaults(names[0], dataset or [], repeats, output, document, jobs))
             return
         known, store = experiments(), Store(output)

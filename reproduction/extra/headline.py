@@ -75,7 +75,7 @@ def _accuracies(page: str) -> list[tuple[str, float, float, float]]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         ours = re.match(r"([\d.]+) ± ([\d.]+)", cells[3]) if len(cells) > 3 else None
         if ours:
-            published = [float(m.group()) for cell in cells[1:3] if (m := re.match(r"[\d.]+", cell))]
+            published = [float(number) for cell in cells[1:3] for number in re.findall(r"\d+\.\d", cell)]
             found.append((cells[0], float(ours[1]), float(ours[2]), max(published)))
     return found
 
