@@ -42,7 +42,7 @@ COMMANDS = (
     ["similar", "m.csv", "--to", "0", "--format", "csv"],
     ["kernel", "m.csv", "-o", "-"],
     ["audit", "m.csv"],
-    ["novelty", "m.csv"],
+    ["novelty", "m.csv", "m.csv"],
     ["evaluate", "m.csv", "--kernel", "labels", "--folds", "2"],
 )
 

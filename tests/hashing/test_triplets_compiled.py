@@ -24,7 +24,8 @@ def test_triplets_are_those_of_all_pairs():
     triplet_codes(keys[ids], lengths.words(), graphs.graph_ptr, lengths.pair_ptr, codes, NO_BIN)
     a = graphs.adjacency
     room = Search.room(int(graphs.graph_sizes.max()), len(keys))
-    sizes, found, counts = count_triplets(a.indptr, a.indices, graphs.graph_ptr, ids, keys, 0, 1, room)
+    arrays = a.indptr, a.indices, graphs.graph_ptr, ids, np.ones_like(ids), keys
+    sizes, found, counts = count_triplets(*arrays, 0, 1, room)
     ends = np.cumsum([0, *sizes])
     for graph in range(len(graphs)):
         pairs = codes[lengths.pair_ptr[graph] : lengths.pair_ptr[graph + 1]]
@@ -37,9 +38,9 @@ def test_triplets_outgrow_their_arrays():
     ring = np.roll(np.eye(n), 1, axis=1)
     graphs = pk.check_graphs([ring + ring.T])
     a, room = graphs.adjacency, Search.room(n, n)
-    sizes, codes, counts = count_triplets(
-        a.indptr, a.indices, graphs.graph_ptr, np.arange(n), np.arange(n).astype(np.uint64), 0, 1, room
-    )
+    ids, keys = np.arange(n), np.arange(n, dtype=np.uint64)
+    arrays = a.indptr, a.indices, graphs.graph_ptr, ids, np.ones_like(ids), keys
+    sizes, codes, counts = count_triplets(*arrays, 0, 1, room)
     assert sizes.tolist() == [n * (n - 1)] == [len(set(codes.tolist()))]
     assert (counts == 1).all()
 
@@ -50,7 +51,7 @@ def test_parts_of_the_first_labels_add_up(n_parts):
     keys, ids = np.arange(3, dtype=np.uint64), np.arange(graphs.n_nodes) % 3
     edges, n = (graphs.adjacency.indptr, graphs.adjacency.indices), int(graphs.graph_sizes.max())
     for graph in range(len(graphs)):
-        one = *edges, graphs.graph_ptr[graph : graph + 2], ids, keys
+        one = *edges, graphs.graph_ptr[graph : graph + 2], ids, np.ones_like(ids), keys
         whole = count_triplets(*one, 0, 1, Search.room(n, 3))
         parts = [count_triplets(*one, part, n_parts, Search.room(n, 3)) for part in range(n_parts)]
         sizes, codes, counts = zip(*parts, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from scipy.sparse import csr_array
 
 import propkernels as pk
 from tests.naive_baselines import gram_of, node_kernel, plain_graphs, shortest_path_kernel
@@ -119,3 +120,36 @@ def test_threads_count_the_same(weighted):
     kernel = pk.ShortestPath(weighted=weighted)
     reference, computed = (kernel.set_params(n_jobs=n_jobs).fit_transform(graphs) for n_jobs in (1, 3))
     np.testing.assert_array_equal(computed, reference)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("labels", [None, "node"])
+def test_leaves_of_one_node_are_searched_from_once(labels, n_jobs):
+    """Leaves share a parent and a label, or only one of them, or are each other's parent."""
+    edges = [(0, 1), (1, 2), *((0, leaf) for leaf in range(3, 8)), (2, 8), (2, 9), (10, 11), (12, 12)]
+    tree = one(14, edges, [0, 1, 0, 0, 0, 1, 0, None, 1, 1, 0, 0, 2, 2])
+    alone = pk.ShortestPath(labels=labels, n_jobs=n_jobs).fit_transform(tree)
+    together = pk.ShortestPath(labels=labels).fit_transform(pk.GraphDatabase.concat([tree, tree]))
+    assert np.array_equal(together, np.full((2, 2), alone[0, 0]))
+
+
+def test_directed_leaves_are_each_searched_from():
+    tree = pk.from_adjacency([np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]]).T])
+    alone = pk.ShortestPath(labels=None).fit_transform(tree)
+    together = pk.ShortestPath(labels=None).fit_transform(pk.GraphDatabase.concat([tree, tree]))
+    assert alone[0, 0] == together[0, 1]
+
+
+@pytest.mark.slow
+def test_a_star_of_many_nodes_takes_two_searches():
+    n = 50_000
+    ends = np.concatenate([np.zeros(n, dtype=int), np.arange(1, n + 1)])
+    star = csr_array((np.ones(2 * n), (ends, np.roll(ends, n))), shape=(n + 1, n + 1))
+    found = pk.ShortestPathFeatures(labels=None).fit_transform(pk.from_adjacency([star]))
+    assert sorted(found.data.tolist()) == [2 * n, n * (n - 1)]
+
+
+def test_searches_that_take_minutes_are_warned_of(monkeypatch):
+    monkeypatch.setattr("propkernels.kernels.shortest_path.MANY_STEPS", 10)
+    with pytest.warns(UserWarning, match="shortest paths from 4 nodes .* take minutes or more: Propagation"):
+        pk.ShortestPath().fit(one(4, [(0, 1), (1, 2), (2, 3)]))

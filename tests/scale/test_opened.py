@@ -88,3 +88,15 @@ def test_every_flipped_bit_of_a_part_is_refused_or_changes_nothing(opened):
         except ValueError:
             continue
         assert (found != expected).nnz == 0
+
+
+def test_a_part_without_a_target_among_others_is_named(molecules, features, tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in "ab":
+        molecules.graphs[:20].to_parquet(source / f"{name}.parquet", target=molecules.target[:20])
+    opened = pk.featurize(source, features, tmp_path / "out")
+    pq.write_table(pq.read_table(opened.path(1)).drop_columns(["target"]), opened.path(1))
+    with pytest.raises(ValueError, match="have targets of different types: verify the folder"):
+        opened.target  # noqa: B018

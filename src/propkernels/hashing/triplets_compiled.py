@@ -82,6 +82,7 @@ def _group(n: int, n_labels: int, search: Any) -> None:
 @compiled(cache=False)
 def _search_from(
     source: int,
+    times: int,
     stamp: int,
     indptr: Any,
     indices: Any,
@@ -96,8 +97,8 @@ def _search_from(
 
     Parameters
     ----------
-    source, stamp : int
-        Start node, and the number of this search.
+    source, times, stamp : int
+        Start node, how often its paths count, and the number of this search.
     indptr, indices : ndarray
         CSR structure of the adjacency.
     first, n_labels : int
@@ -125,7 +126,7 @@ def _search_from(
                 if table[cell] == 0:
                     touched[n_touched] = cell
                     n_touched += 1
-                table[cell] += 1
+                table[cell] += times
         while head < level_end:
             u = queue[head] + first
             head += 1
@@ -169,7 +170,15 @@ def _write_triplets(
 
 @compiled
 def count_triplets(
-    indptr: Any, indices: Any, graph_ptr: Any, ids: Any, keys: Any, part: int, n_parts: int, search: Any
+    indptr: Any,
+    indices: Any,
+    graph_ptr: Any,
+    ids: Any,
+    times: Any,
+    keys: Any,
+    part: int,
+    n_parts: int,
+    search: Any,
 ) -> Any:
     """Count label triplets of graphs whose edges have length 1.
 
@@ -181,6 +190,8 @@ def count_triplets(
         Offsets of the graphs' nodes.
     ids : ndarray of int, (N,)
         Label number of each node.
+    times : ndarray of int64, (N,)
+        How often the paths from each node count; a node with 0 is not searched from.
     keys : ndarray of uint64, (labels,)
         Key of each label number.
     part, n_parts : int
@@ -212,8 +223,20 @@ def count_triplets(
             n_touched = 0
             for k in range(search.starts[a], search.starts[a + 1]):
                 source = search.members[k]
+                if times[first + source] == 0:
+                    continue
                 n_touched = _search_from(
-                    source, stamp, indptr, indices, first, n_labels, search, table, touched, n_touched
+                    source,
+                    times[first + source],
+                    stamp,
+                    indptr,
+                    indices,
+                    first,
+                    n_labels,
+                    search,
+                    table,
+                    touched,
+                    n_touched,
                 )
                 stamp += 1
             while filled + n_touched > len(codes):

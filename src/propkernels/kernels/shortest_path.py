@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -39,6 +40,7 @@ from propkernels.propagation.initial import (
     resolve_source,
 )
 
+MANY_STEPS = 2**34  # steps of breadth-first searches, about a minute
 Counted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]  # entries per graph, codes, counts
 
 
@@ -110,8 +112,11 @@ class TripletCoder(Counter):
             check_room(graphs.n_nodes, len(keys), 2, ways_out=WITHOUT_PAIRS)
         room = Search.room(int(graphs.graph_sizes.max(initial=1)), len(keys))
         edges = (adjacency.indptr, adjacency.indices)
+        times = searches(graphs, ids)
+        if piece.part == 0:
+            warn_of_minutes(graphs, times)
         parts = piece.part, piece.n_parts
-        counted: Counted = count_triplets(*edges, graphs.graph_ptr, ids, keys, *parts, room)
+        counted: Counted = count_triplets(*edges, graphs.graph_ptr, ids, times, keys, *parts, room)
         return counted
 
     def _lengths(self, piece: Piece) -> Counted:
@@ -166,6 +171,36 @@ def _joined_lengths(pieces: Sequence[Piece], lengths: Sequence[NDArray[Any]]) ->
         else:
             joined[-1] += some
     return np.concatenate(joined)
+
+
+def searches(graphs: GraphDatabase, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how often the paths from each node count in a single graph; 1 in several, small graphs.
+
+    Leaves of one node with the same label have paths of the same lengths to the same labels: one of them
+    stands for all.
+    """
+    times = np.ones(graphs.n_nodes, dtype=np.int64)
+    if len(graphs) != 1:
+        return times
+    indptr, indices = graphs.adjacency.indptr, graphs.adjacency.indices
+    leaves = np.flatnonzero(np.diff(indptr) == 1)
+    if len(leaves) > 1 and not graphs.is_directed:
+        pairs = np.stack([indices[indptr[leaves]], ids[leaves]])
+        _, first, number = np.unique(pairs, axis=1, return_index=True, return_counts=True)
+        times[leaves] = 0
+        times[leaves[first]] = number
+    return times
+
+
+def warn_of_minutes(graphs: GraphDatabase, times: NDArray[np.int64]) -> None:
+    """Warn if the searches from the nodes of a single graph take minutes."""
+    n_searches, n_stored = int(np.count_nonzero(times)), len(graphs.adjacency.indices)
+    if len(graphs) == 1 and n_searches * (graphs.n_nodes + n_stored) > MANY_STEPS:
+        warnings.warn(
+            f"shortest paths from {n_searches:,} nodes of a graph with {n_stored:,} stored edges take "
+            f"minutes or more: {WITHOUT_PAIRS}",
+            stacklevel=2,
+        )
 
 
 def stream_of(

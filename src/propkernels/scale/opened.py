@@ -140,11 +140,11 @@ class FeatureFolder:
         """Targets of all graphs, or None; features are not read."""
         pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
         tables = [read_column(self.path(i), "target") for i in range(self.n_parts)]
-        if tables[0] is None:
+        if all(table is None for table in tables):
             return None
         try:
             return read_target(pa.concat_tables(tables))
-        except pa.ArrowException:
+        except (pa.ArrowException, AttributeError, TypeError):  # another type, or no target at all
             raise ValueError(
                 f"the parts of {self.folder} have targets of different types: verify the folder"
             ) from None
