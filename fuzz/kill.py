@@ -88,7 +88,7 @@ def read_checkpoint(folder: Path) -> Any:
     path = folder / "kernel.npz"
     if path.exists():
         with np.load(path) as file:
-            assert set(file.files) == {"values", "done", "fingerprint"}
+            assert set(file.files) == {"format", "values", "done", "fingerprint"}
             assert file["values"].ndim == 3
     try:
         return np.load(folder / "result.npy").tolist()

@@ -119,6 +119,8 @@ def attempt(job: str, folder: Path, more: int) -> tuple[str, str]:
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         return f"signal {signal.Signals(os.WTERMSIG(status)).name}", text
+    if not text:  # too little memory even to say so
+        return "silent", text
     kind, _, text = text.partition("\n")
     return kind, text
 
@@ -186,7 +188,7 @@ def run(seconds: float, seed: int) -> dict[str, Any]:
             more = int(2 ** rng.uniform(12, 27))
             kind, text = attempt(name, folder, more)
             counts[f"{name} {kind}"] += 1
-            if kind not in ("right", "refused"):
+            if kind not in ("right", "refused", "silent"):
                 findings[f"{name}: {kind} {' '.join(text.split())}"[:160]] += 1
             wrong = leftovers(folder)
             if wrong and kind in ("right", "refused", "unclear"):
