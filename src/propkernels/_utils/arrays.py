@@ -39,12 +39,10 @@ def object_array(values: Sequence[Any]) -> NDArray[Any]:
 
     Examples
     --------
-    >>> object_array([(1, 2), None]).shape
-    (2,)
+    >>> object_array([(1, 2), None]).shape, object_array([np.zeros(3), np.ones(3)]).shape
+    ((2,), (2,))
     """
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def offsets(lengths: ArrayLike) -> NDArray[np.int64]:

@@ -79,7 +79,8 @@ class WeightedBins(NamedTuple):
 class SharedBins(NamedTuple):
     """Comparison of two graphs by a member; see :class:`propkernels.gram.countings.Counting`.
 
-    Only the first ``n_streams`` streams of the counter are compared; None: all.
+    Only the first ``n_streams`` streams of the counter are compared; None: all. If ``together``, the ratio is
+    that of the sums over all streams, not a sum of ratios.
     """
 
     counter: Counter
@@ -87,6 +88,7 @@ class SharedBins(NamedTuple):
     ratio: bool
     normalize: bool
     n_streams: int | None = None
+    together: bool = False
 
 
 class Changed(NamedTuple):

@@ -32,7 +32,8 @@ def countings_of(kernel: Any, graphs: Any) -> list[SharedBins]:
         shared: list[SharedBins] = kernel.rule_.shared_bins()
         return shared
     if isinstance(kernel, GraphIndex) and hasattr(kernel, "counter_"):
-        return [SharedBins(kernel.counter_, False, False, True)]
+        ratio = kernel._measure.is_ratio
+        return [SharedBins(kernel.counter_, False, ratio, not ratio, together=ratio)]
     if hasattr(kernel, "kernel_"):
         return countings_of(kernel.kernel_, graphs)
     if not hasattr(type(kernel), "_counter"):
@@ -65,7 +66,7 @@ def similar_because(kernel: Estimator, g: OneGraph, h: OneGraph) -> Similarity:
         :class:`WeisfeilerLehman` and :class:`LabelHistogram` with all base kernels but "rbf",
         :class:`ShortestPath`, :class:`GraphHopper` and :class:`SubgraphMatching` without attributes, and
         their features. A fitted kernel is used as it is; an unfitted one is fitted on the two graphs. A
-        classifier, regressor or index stands for its fitted kernel; that of an index is normalized.
+        classifier or regressor stands for its fitted kernel, an index for its similarity.
     g, h : graph
         An item of a database, a networkx graph, or a tuple; see :func:`propkernels.check_graphs`.
 
@@ -138,6 +139,9 @@ def _scales(streams: list[_Stream], counting: SharedBins) -> list[float]:
     """Factors of the bins of each stream, from ratios and normalization."""
     own = [stream.squares for stream in streams]
     scales = [1.0] * len(streams)
+    if counting.together:
+        union = float(np.sum(own)) - sum(value for stream in streams for *_, value in stream.shared)
+        return [1.0 / union if union > 0 else 0.0] * len(streams)
     if counting.ratio:
         own = [np.where(stream.squares > 0, stream.weight, 0.0) for stream in streams]
         unions = [s.squares.sum() - sum(value for *_, value in s.shared) for s in streams]

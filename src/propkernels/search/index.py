@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.checks import GraphInput, check_integer, shown
+from propkernels._utils.arrays import object_array
+from propkernels._utils.checks import GraphInput, check_integer, check_share, shown
 from propkernels._utils.ids import id_array, is_id, plain_ids
 from propkernels._utils.locks import ForkSafeLock
 from propkernels._utils.stored import require
@@ -28,6 +29,7 @@ from propkernels.scale.executors import ExecutorLike
 from propkernels.scale.plan import Plan
 from propkernels.scale.pure import rebuilt
 from propkernels.search.inverted_file import InvertedFile
+from propkernels.search.measures import COSINE, Measure, measure_of
 from propkernels.search.nearest import Neighbors, Query
 from propkernels.search.shard_folder import (
     Group,
@@ -89,6 +91,7 @@ def check_counting(kernel: Any) -> None:
 
 
 DEFAULT_T_MAX = 5
+DEFAULT_K = 10
 
 
 class Contents(NamedTuple):
@@ -126,7 +129,7 @@ _WRITERS: WeakKeyDictionary[GraphIndex, ForkSafeLock] = WeakKeyDictionary()
 
 
 class GraphIndex(GraphInput, BaseEstimator):
-    """Exact nearest-neighbor search among graphs by normalized kernel, without comparing all pairs.
+    """Exact nearest-neighbor search among graphs by similarity of counts, without comparing all pairs.
 
     For each bin, the index stores the graphs in which it occurs. A query reads only the bins of its own
     nodes. Adding and removing graphs does not change the others, since codes are functions of the random
@@ -145,6 +148,12 @@ class GraphIndex(GraphInput, BaseEstimator):
         A kernel of this library that counts codes: propagation kernels (also on grids, and P2K) and
         Weisfeiler-Lehman with the linear base kernel, label histograms, shortest paths and GraphHopper on
         labels. None: ``PropagationKernel(t_max=5)``. Similarities are always normalized.
+    similarity : {"cosine", "jaccard", "tanimoto", "intersection"}, default="cosine"
+        Similarity of two count vectors x and y, over the bins of all iterations, from 0 to 1 (equal counts).
+        "cosine": normalized kernel <x, y> / sqrt(<x, x> <y, y>). "jaccard": sum of the smaller over sum of
+        the larger counts, which chemists call the Tanimoto similarity of count fingerprints [2]_.
+        "tanimoto": <x, y> / (<x, x> + <y, y> - <x, y>). "intersection": sum of the smaller counts, over the
+        square root of the product of both sums of counts.
     random_state : int, RandomState or None, default=None
         Seed of the default kernel; other kernels have their own.
     n_jobs : int or None, default=None
@@ -167,6 +176,8 @@ class GraphIndex(GraphInput, BaseEstimator):
     ----------
     .. [1] J. Zobel and A. Moffat (2006). Inverted files for text search engines. ACM Computing Surveys 38
        (2). doi:10.1145/1132956.1132959.
+    .. [2] P. Willett, J. M. Barnard and G. M. Downs (1998). Chemical similarity searching. Journal of
+       Chemical Information and Computer Sciences 38 (6), 983-996. doi:10.1021/ci9800211.
 
     Examples
     --------
@@ -178,6 +189,12 @@ class GraphIndex(GraphInput, BaseEstimator):
     (3, 1.0)
     >>> index.remove([3]).add(graphs[40:]).ids_.shape
     (49,)
+
+    All graphs that share at least half of their counts with one of them:
+
+    >>> index = pk.GraphIndex(similarity="jaccard", random_state=0).fit(graphs)
+    >>> bool((index.query(graphs[3], at_least=0.5).similarities >= 0.5).all())
+    True
 
     On disk, one shard per part of a plan:
 
@@ -202,9 +219,15 @@ class GraphIndex(GraphInput, BaseEstimator):
     names_: list[Hashable]
 
     def __init__(
-        self, *, kernel: Estimator | None = None, random_state: Seed = None, n_jobs: int | None = None
+        self,
+        *,
+        kernel: Estimator | None = None,
+        similarity: str = "cosine",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
+        self.similarity = similarity
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -229,10 +252,12 @@ class GraphIndex(GraphInput, BaseEstimator):
         default = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=self.random_state)
         kernel = default if self.kernel is None else clone(self.kernel)
         check_counting(kernel)
+        measure = measure_of(self.similarity)
         fitted = clone(kernel).fit(graphs)
-        file = InvertedFile.of(fitted._training_counts)
+        file = InvertedFile.of(measure.features(fitted._training_counts, self.n_jobs))
+        counter = measure.counter(fitted._counter)
         with self._writing():
-            self._replace(Contents(file, fitted._counter, names, len(graphs)), kernel_=kernel)
+            self._replace(Contents(file, counter, names, len(graphs)), kernel_=kernel)
         return self
 
     def add(
@@ -321,6 +346,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         out: PathLike,
         *,
         kernel: Estimator | None = None,
+        similarity: str = "cosine",
         random_state: Seed = None,
         executor: ExecutorLike = None,
         n_jobs: int | None = None,
@@ -338,6 +364,8 @@ class GraphIndex(GraphInput, BaseEstimator):
             A kernel that learns nothing from graphs: PropagationKernel without attributes, WeisfeilerLehman,
             ShortestPath or LabelHistogram, with a number as ``random_state``. None:
             ``PropagationKernel(t_max=5)``.
+        similarity : {"cosine", "jaccard", "tanimoto", "intersection"}, default="cosine"
+            Stored with the index.
         random_state : int
             Seed of the default kernel.
         executor : optional
@@ -351,7 +379,8 @@ class GraphIndex(GraphInput, BaseEstimator):
         """
         if kernel is None:
             kernel = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=random_state)
-        return cls._on_disk(build_folder(plan, out, kernel, executor, n_jobs), n_jobs)
+        measure = measure_of(similarity)
+        return cls._on_disk(build_folder(plan, out, kernel, executor, n_jobs, measure), n_jobs)
 
     @classmethod
     def open(cls, folder: PathLike, n_jobs: int | None = None) -> Self:
@@ -377,39 +406,53 @@ class GraphIndex(GraphInput, BaseEstimator):
     @classmethod
     def _on_disk(cls, file: ShardFolder, n_jobs: int | None) -> Self:
         kernel = counting_kernel(rebuilt(file.parameters))
-        index = cls(kernel=kernel, n_jobs=n_jobs)
+        index = cls(kernel=kernel, similarity=file.measure.name, n_jobs=n_jobs)
         index._replace(Contents.on_disk(file), kernel_=kernel)
         return index
 
-    def query(self, X: Graphs | Graph, k: int = 10) -> Neighbors:
+    def query(self, X: Graphs | Graph, k: int | None = None, *, at_least: float | None = None) -> Neighbors:
         """Return the most similar graphs in the index for each of the given graphs.
 
         Parameters
         ----------
         X : GraphDatabase, sequence of graphs, or one graph
             A single graph is an item of a database, or a networkx graph.
-        k : int, default=10
-            Number of neighbors; all graphs if there are fewer.
+        k : int or None, default=None
+            Number of neighbors; all graphs if there are fewer. None: 10, or all with ``at_least``.
+        at_least : float or None, default=None
+            Only graphs with this similarity or more, from 0 to 1.
 
         Returns
         -------
         similarities : ndarray of shape (queries, k), or (k,) for one graph
-            Normalized kernel, 1 for equal counts, largest first.
+            1 for equal counts, largest first. With ``at_least``, an array of (queries,) arrays of different
+            lengths.
         ids : ndarray of the same shape
             On disk, numbers of graphs in the order of the plans. Ties are in the order of addition.
         """
         check_is_fitted(self, "file_")
         now = self._contents()
-        k = min(check_integer(k, "k", 1), len(now.file))
+        most = len(now.file) if k is None else check_integer(k, "k", 1)
+        most = min(DEFAULT_K if k is None and at_least is None else most, len(now.file))
+        # a number just below, so that what exceeds it is at least the number that was asked for
+        above = -1.0 if at_least is None else float(np.nextafter(check_share(at_least, "at_least"), -1))
         is_one = isinstance(X, (Graph, Grid)) or is_networkx(X)
         several: Any = [X] if is_one else X
-        graphs = check_graphs(several)
-        queries = Query.all(now.counter.count(graphs, None, self.n_jobs))
-        found = now.file.nearest(queries, k, self.n_jobs)
-        similarities = np.array([values for values, _ in found]).reshape(len(graphs), k)
-        places = np.array([own for _, own in found], dtype=np.int64).reshape(len(graphs), k)
-        names = now.named(places.ravel()).reshape(places.shape)
-        return Neighbors(similarities[0], names[0]) if is_one else Neighbors(similarities, names)
+        counts = now.counter.count(check_graphs(several), None, self.n_jobs)
+        found = now.file.nearest(Query.all(counts, self._measure), most, self.n_jobs, above)
+        named = [(values, now.named(places)) for values, places in found]
+        if is_one:
+            return Neighbors(*named[0])
+        if at_least is not None:
+            return Neighbors(*(object_array(list(part)) for part in zip(*named, strict=True)))
+        similarities = np.array([values for values, _ in found]).reshape(len(found), most)
+        places = np.array([own for _, own in found], dtype=np.int64).reshape(similarities.shape)
+        return Neighbors(similarities, now.named(places.ravel()).reshape(places.shape))
+
+    @property
+    def _measure(self) -> Measure:
+        """The measure of similarity; indexes of earlier versions have the cosine."""
+        return measure_of(vars(self).get("similarity", COSINE.name))
 
     def graph(self, number: int) -> Graph:
         """Return a graph of an index on disk, read from its original file.

@@ -98,10 +98,13 @@ class InvertedFile:
         return np.flatnonzero(self.alive)
 
     def nearest(
-        self, queries: Sequence[Query], k: int, n_jobs: int | None
+        self, queries: Sequence[Query], k: int, n_jobs: int | None, above: float = -1.0
     ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
-        """Return, per query, the k largest similarities and their graphs; threads run over queries."""
-        return run_threads(lambda query: nearest(self.searches(query), k, 1), queries, n_jobs)
+        """Return, per query, the k largest similarities above a number and their graphs.
+
+        Threads run over queries.
+        """
+        return run_threads(lambda query: nearest(self.searches(query), k, 1, above), queries, n_jobs)
 
     def searches(self, query: Query) -> Iterator[Search]:
         """Yield a prepared search of each segment for one query."""
@@ -115,7 +118,7 @@ class InvertedFile:
             first += part.n_graphs
 
     def similarities(self, query: Query) -> NDArray[np.float64]:
-        """Return the normalized kernel between a query and every graph; -1 for removed graphs."""
+        """Return the similarity of a query to every graph; -1 for removed graphs."""
         return np.concatenate([search.similarities() for search in self.searches(query)])
 
 

@@ -15,6 +15,7 @@ from propkernels._utils.parallel import run_threads, thread_count
 from propkernels._utils.progress import ProgressBar
 from propkernels.counting.counters import StreamCounts
 from propkernels.gram.products import self_products
+from propkernels.search.measures import COSINE, Measure
 from propkernels.search.segment import FENCE_WIDTH, Segment
 
 if TYPE_CHECKING:
@@ -24,9 +25,12 @@ Item = TypeVar("Item")
 
 
 class Neighbors(NamedTuple):
-    """The most similar graphs, best first: arrays (queries, k), or (k,) for a single query."""
+    """The most similar graphs, best first: arrays (queries, k), or (k,) for a single query.
 
-    similarities: NDArray[np.float64]
+    With a least similarity, numbers of graphs differ: one array per query, in arrays of objects (queries,).
+    """
+
+    similarities: NDArray[Any]
     ids: NDArray[Any]
 
 
@@ -38,9 +42,10 @@ class Query(NamedTuple):
     counts: NDArray[np.float64]
     weights: NDArray[np.float64]
     square: float
+    measure: Measure = COSINE
 
     @classmethod
-    def all(cls, streams: Sequence[StreamCounts]) -> list[Query]:
+    def all(cls, streams: Sequence[StreamCounts], measure: Measure = COSINE) -> list[Query]:
         """Return one query per graph."""
         lengths = [stream.counts.indptr[1:] - stream.counts.indptr[:-1] for stream in streams]
         rows = np.concatenate([np.repeat(np.arange(len(own)), own) for own in lengths])
@@ -51,7 +56,7 @@ class Query(NamedTuple):
         weights, squares = np.array([stream.weight for stream in streams]), self_similarities(streams)
         runs = [slice(*ends) for ends in pairwise(offsets(np.sum(lengths, axis=0)).tolist())]
         return [
-            cls(codes[own], of_codes[own], counts[own], weights, square)
+            cls(codes[own], of_codes[own], counts[own], weights, square, measure)
             for own, square in zip(runs, squares.tolist(), strict=True)
         ]
 
@@ -138,8 +143,8 @@ class Search:
         return ValueError("the index is damaged: fit it again")
 
     def similarities(self) -> NDArray[np.float64]:
-        """Return the normalized kernel between the query and every graph; -1 for removed graphs."""
-        values = self._normalized(self._products(), self.squares)
+        """Return the similarity of the query to every graph; -1 for removed graphs."""
+        values = self._compared(self._products(), self.squares)
         if self.alive is not None:
             values[~self.alive] = -1.0
         return values
@@ -147,24 +152,23 @@ class Search:
     def best(self, k: int, least: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the at most k largest similarities above ``least``, largest first, and their graphs.
 
-        A slightly loose comparison of squares leaves few candidates; only these are normalized.
+        A slightly loose comparison without division leaves few candidates; only these are divided.
         """
         if least < 0:
             values, places = self.similarities(), None
         else:
             total = self._products()
-            generous = (1 - 1e-9) * least * least * self.query.square
-            places = np.flatnonzero(total * total >= generous * self.squares)
+            query = self.query
+            places = np.flatnonzero(query.measure.may_exceed(total, query.square, self.squares, least))
             if self.alive is not None:
                 places = places[self.alive[places]]
-            values = self._normalized(total[places], self.squares[places])
+            values = self._compared(total[places], self.squares[places])
         found = largest(values, min(k, len(values)))
         found = found[values[found] > least]
         return values[found], self.numbers(found if places is None else places[found])
 
-    def _normalized(self, total: NDArray[np.float64], squares: NDArray[Any]) -> NDArray[np.float64]:
-        length = np.sqrt(self.query.square * squares.astype(np.float64, copy=False))
-        return np.divide(total, length, out=np.zeros(len(total)), where=length > 0)
+    def _compared(self, total: NDArray[np.float64], squares: NDArray[Any]) -> NDArray[np.float64]:
+        return self.query.measure.values(total, self.query.square, squares)
 
     def _products(self) -> NDArray[np.float64]:
         """Return the kernel between the query and every graph; bins of equal weight are summed first.
@@ -192,25 +196,27 @@ class Search:
 
 
 def nearest(
-    searches: Iterable[Search], k: int, n_jobs: int | None = None
+    searches: Iterable[Search], k: int, n_jobs: int | None = None, above: float = -1.0
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the k largest similarities of all segments, and the numbers of their graphs.
 
+    Similarities up to ``above`` are left out.
+
     Segments come in the order of their numbers, so that ties keep that order. Threads run over segments.
     """
-    least = [-1.0]  # lower bound for graphs of later segments; never decreases
+    least = [above]  # lower bound for graphs of later segments; never decreases
     values, numbers = np.empty(0), np.empty(0, dtype=np.int64)
     for some in _runs(iter(searches), thread_count(n_jobs)):
         found = run_threads(lambda search: search.best(k, least[0]), some, n_jobs)
         if len(values) == 0 and len(found) == 1:
             values, numbers = found[0]
-            least[0] = _least(values, k)
+            least[0] = max(above, _least(values, k))
             continue
         values = np.concatenate([values, *(own for own, _ in found)])
         numbers = np.concatenate([numbers, *(own for _, own in found)])
         best = largest(values, min(k, len(values)))
         values, numbers = values[best], numbers[best]
-        least[0] = _least(values, k)
+        least[0] = max(above, _least(values, k))
     return values, numbers
 
 

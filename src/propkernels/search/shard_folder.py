@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from propkernels import kernels
 from propkernels._utils.checks import check_integer, shown
@@ -25,6 +26,7 @@ from propkernels.scale.pure import PureFeatures, pure_features, rebuilt
 from propkernels.scale.reading_parts import iter_part
 from propkernels.scale.run_parts import run_parts
 from propkernels.search.inverted_file import InvertedFile
+from propkernels.search.measures import COSINE, Measure, measure_of
 from propkernels.search.nearest import Query, Search, nearest
 from propkernels.search.shard import ReadAhead, Shard, ShardSearch, ahead, most_mapped, write_shard
 
@@ -95,7 +97,8 @@ class ShardFolder:
         A plan that is already in the folder is completed, and not added again.
         """
         plan = plan_of(plan)
-        work = ShardWork(pure_features(rebuilt(self.parameters), sample_of(plan)), n_jobs)
+        features = pure_features(rebuilt(self.parameters), sample_of(plan))
+        work = ShardWork(features, n_jobs, measure=self.measure)
         with locked(self.folder):
             place = inner_folder(self.folder, self._name_of(plan))
             run_parts(plan, work, place, executor, text="Indexing")
@@ -110,10 +113,13 @@ class ShardFolder:
         return _name(len(begun))
 
     def nearest(
-        self, queries: Sequence[Query], k: int, n_jobs: int | None
+        self, queries: Sequence[Query], k: int, n_jobs: int | None, above: float = -1.0
     ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
-        """Return, per query, the k largest similarities and their graphs; threads run over shards."""
-        return [nearest(self.searches(query), k, n_jobs) for query in queries]
+        """Return, per query, the k largest similarities above a number and their graphs.
+
+        Threads run over shards.
+        """
+        return [nearest(self.searches(query), k, n_jobs, above) for query in queries]
 
     def searches(self, query: Query) -> Iterator[Search]:
         """Yield a prepared search of each shard for one query, with read-ahead."""
@@ -139,6 +145,11 @@ class ShardFolder:
     def n_rows(self) -> int:
         """Number of rows of all plans."""
         return self.groups[-1].first_id + self.groups[-1].n_rows
+
+    @property
+    def measure(self) -> Measure:
+        """The measure of similarity; folders of earlier versions have the cosine."""
+        return measure_of(self.parameters.get("similarity", COSINE.name))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -173,10 +184,12 @@ class PureCounter(Counter):
         return pure.estimator._counter
 
 
-def build_folder(plan: Any, folder: Any, kernel: Any, executor: Any, n_jobs: int | None) -> ShardFolder:
+def build_folder(
+    plan: Any, folder: Any, kernel: Any, executor: Any, n_jobs: int | None, measure: Measure = COSINE
+) -> ShardFolder:
     """Build the missing shards of a plan, and return the folder."""
     plan = plan_of(plan)
-    work = shard_work(kernel, sample_of(plan), n_jobs)
+    work = shard_work(kernel, sample_of(plan), n_jobs, measure)
     rebuilt(work.describe())  # queries count with the stored parameters
     place = Path(os.fspath(folder))
     place.mkdir(parents=True, exist_ok=True)
@@ -202,10 +215,12 @@ class ShardWork:
     features: PureFeatures
     n_jobs: int | None = None
     suffix: str = ".shard"
+    measure: Measure = COSINE
 
     def describe(self) -> dict[str, Any]:
-        """Return the class and parameters of the features."""
-        return self.features.description | {"work": "index"}
+        """Return the class and parameters of the features, and the measure unless it is the cosine."""
+        similarity = {} if self.measure == COSINE else {"similarity": self.measure.name}
+        return self.features.description | {"work": "index"} | similarity
 
     def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
         """Write the postings of a part."""
@@ -272,9 +287,12 @@ def counting_kernel(features: CountFeatures) -> Any:
     return kernel.set_params(**{key: value for key, value in known.items() if key in own})
 
 
-def shard_work(kernel: Any, sample: Any, n_jobs: int | None) -> ShardWork:
+def shard_work(kernel: Any, sample: Any, n_jobs: int | None, measure: Measure = COSINE) -> ShardWork:
     """Return the work that builds shards, with "auto" resolved on a sample of graphs."""
-    return ShardWork(pure_features(counting_features(kernel), sample), n_jobs)
+    features = counting_features(kernel)
+    if measure.by_levels:
+        features = clone(features).set_params(base_kernel="intersection")  # its features are levels
+    return ShardWork(pure_features(features, sample), n_jobs, measure=measure)
 
 
 def _read_graph(plan: Plan, row: int, number: int) -> Any:
