@@ -35,9 +35,10 @@ def rate(live: LiveGraph, pairs: np.ndarray, at_once: int) -> float:
     """Return changes per processor second; every pair is added and removed."""
     start = time.process_time()
     for first in range(0, len(pairs), at_once):
-        some = pairs[first : first + at_once]
-        for change in (live.add_edges, live.remove_edges):
-            change(some)
+        some = pairs[first : first + at_once].tolist()
+        for change in (live.add_edge, live.remove_edge):
+            for u, v in some:
+                change(u, v)
             live.update()
     return 2 * len(pairs) / (time.process_time() - start)
 

@@ -70,8 +70,7 @@ class LiveGraph:
         self._coded: dict[int, NodeCodes | None] = {  # by identity: counters hold arrays
             id(counter): counter.tracker(None, graph, self._alphabet) for counter in self._counters
         }
-        self._pending: list[NDArray[np.int64]] = []
-        self._n_pending = 0
+        self._pending: list[tuple[int, int, int]] = []
 
     # reading
 
@@ -112,18 +111,18 @@ class LiveGraph:
 
     def add_edge(self, u: int, v: int, label: Hashable = None) -> None:
         """Add an edge between two nodes, with a label if edges have labels."""
-        self._several(ADD_EDGE, [(u, v)], label)
+        self._single(ADD_EDGE, self._node(u), self._node(v), self._bond(label))
 
     def remove_edge(self, u: int, v: int) -> None:
         """Remove the edge between two nodes."""
-        self._several(REMOVE_EDGE, [(u, v)], None)
+        self._single(REMOVE_EDGE, self._node(u), self._node(v), 0)
 
     def set_label(self, node: int, label: Hashable) -> None:
         """Give a node another label; None: not observed."""
         node, number = self._node(node), self._label(label)
         if self._wiring.labels[node] != number:
             self._wiring.labels[node] = number
-            self._changed(np.array([[RELABEL, node, node]]))
+            self._changed([(RELABEL, node, node)])
 
     def add_node(self, label: Hashable = None) -> int:
         """Add a node without edges; return its number."""
@@ -135,7 +134,7 @@ class LiveGraph:
         self._wiring.alive[node] = True
         self._wiring.labels[node] = number
         self._n_nodes += 1
-        self._changed(np.array([[RELABEL, node, node]]))
+        self._changed([(RELABEL, node, node)])
         return node
 
     def add_edges(self, pairs: ArrayLike, label: Hashable = None) -> None:
@@ -145,6 +144,17 @@ class LiveGraph:
     def remove_edges(self, pairs: ArrayLike) -> None:
         """Remove one edge per row of ``pairs``, (m, 2); none is removed if one of them does not exist."""
         self._several(REMOVE_EDGE, pairs, None)
+
+    def _single(self, kind: int, u: int, v: int, bond: int) -> None:
+        from propkernels.tracking.wiring_compiled import FULL, IMPOSSIBLE, change_edge
+
+        found = change_edge(self._wiring, kind, u, v, bond, self._most_degree)
+        if found == FULL:
+            self._make_room(np.array([[u, v]]))
+            found = change_edge(self._wiring, kind, u, v, bond, self._most_degree)
+        if found == IMPOSSIBLE:
+            raise ValueError(f"nodes {u} and {v}: {_WHY_NOT[kind]}; nothing was changed")
+        self._changed([(kind, u, v)])
 
     def _several(self, kind: int, pairs: ArrayLike, label: Any) -> None:
         from propkernels.tracking.wiring_compiled import change_edges
@@ -157,7 +167,7 @@ class LiveGraph:
         if made < len(ends):
             u, v = ends[made].tolist()
             raise ValueError(f"nodes {u} and {v}: {_WHY_NOT[kind]}; nothing was changed")
-        self._changed(np.column_stack([np.full(len(ends), kind), ends]))
+        self._changed([(kind, u, v) for u, v in ends.tolist()])
 
     def _pairs(self, pairs: ArrayLike) -> NDArray[np.int64]:
         """Return pairs of nodes, which exist."""
@@ -171,23 +181,22 @@ class LiveGraph:
             raise IndexError(f"node {ends[wrong][0]} is out of range: there are {self._n_nodes} nodes")
         return np.ascontiguousarray(ends, dtype=np.int64)
 
-    def _changed(self, edits: NDArray[np.int64]) -> None:
+    def _changed(self, edits: list[tuple[int, int, int]]) -> None:
         """Remember changes, whose codes are computed on demand."""
         self._graph = None
         if self._coded:
-            self._pending.append(edits)
-            self._n_pending += len(edits)
-            if self._n_pending >= MOST_PENDING:
+            self._pending += edits
+            if len(self._pending) >= MOST_PENDING:
                 self.update()
 
     def update(self) -> None:
         """Compute the codes that pending changes touch."""
-        if self._n_pending:
-            edits = np.concatenate(self._pending)
+        if self._pending:
+            edits = np.array(self._pending, dtype=np.int64)
             for nodes in self._coded.values():
                 if nodes is not None:
                     nodes.update(self._wiring, edits)
-            self._pending, self._n_pending = [], 0
+            self._pending = []
 
     # numbers
 

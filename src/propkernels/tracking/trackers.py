@@ -191,7 +191,7 @@ class NodeCodes:
 
         n, n_steps = graph.n_nodes + alphabet.n_new, int(iterations[-1]) + 1
         self.rows, self.salts, self.iterations = rows, salts, iterations
-        self.codes = np.full((len(iterations), n), NO_BIN, dtype=np.int64)
+        self.codes = np.full((n, len(iterations)), NO_BIN, dtype=np.int64).T
         ends = np.full(n_steps, graph.n_nodes)
         unused = np.full(2, -1), np.zeros(2, dtype=np.int64)
         self._touched = Touched(np.arange(n), np.full(n, n_steps), ends, *unused)
@@ -278,6 +278,19 @@ def _bins(n_streams: int, n_nodes: int, n_cells: int, n_touched: int) -> Any:
     )
 
 
+def _values(shape: tuple[int, ...], nodes: int, dtype: Any, is_live: bool) -> tuple[Any, Any]:
+    """Return arrays of values and of those to restore; ``nodes`` is the axis of nodes.
+
+    Live graphs restore nothing and may be large: all values of a node are near each other in memory.
+    """
+    if not is_live:
+        return np.zeros(shape, dtype=dtype), np.zeros(shape, dtype=dtype)
+    rest = [size for axis, size in enumerate(shape) if axis != nodes]
+    return np.moveaxis(np.zeros((shape[nodes], *rest), dtype=dtype), 0, nodes), np.zeros(
+        (1, 1, 1), dtype=dtype
+    )
+
+
 # Start tables: one row per label of an alphabet, or per degree.
 
 
@@ -352,7 +365,7 @@ def diffusion_tracker(
         lsh.offsets(streams),
         n_hashes,
         scheme.isolated == "vanish",
-        *np.zeros((2, *shape)),
+        *_values(shape, 1, np.float64, vocabulary is None),
     )
     return node_tracker(vocabulary, graph, alphabet, walk=walk, iterations=iterations, rows=rows, salts=salts)
 
@@ -373,7 +386,7 @@ def refinement_tracker(
     if vocabulary is not None and np.prod(shape, dtype=np.float64) > MOST_VALUES // 16:
         return None
     edge_keys = label_keys(alphabet.edge_values)
-    values, before = np.zeros((2, *shape), dtype=np.uint64)
+    values, before = _values(shape, 2, np.uint64, vocabulary is None)
     refinement = Refinement(np.stack(starts), by_degree, edge_keys, edge_labels, values, before)
     iterations = np.repeat(np.arange(t_max + 1), len(starts))
     rows = np.arange(len(iterations))

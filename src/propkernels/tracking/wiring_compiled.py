@@ -200,6 +200,32 @@ def is_joined(wiring: Any, a: int, b: int, queue: Any, met: Any) -> Any:
     return is_reached
 
 
+FULL, IMPOSSIBLE, DONE = -1, 0, 1
+
+
+@compiled(cache=False)
+def _has_room(wiring: Any, a: int, b: int, most_degree: int) -> Any:
+    """Whether an edge fits: into tables of degrees, and into rows or, where these must move, the pool."""
+    if max(wiring.degree[a], wiring.degree[b]) + 1 >= most_degree:
+        return False
+    needed = 0
+    for i in (a, b):
+        if wiring.degree[i] == wiring.room[i]:
+            needed += room_of_moved(wiring.room[i])
+    return wiring.used[0] + needed <= len(wiring.neighbors)
+
+
+@compiled
+def change_edge(wiring: Any, kind: int, a: int, b: int, bond: int, most_degree: int) -> Any:
+    """Add or remove an edge for good; return DONE, IMPOSSIBLE, or FULL if arrays must grow first."""
+    if not is_possible(wiring, kind, a, b, 0):
+        return IMPOSSIBLE
+    if kind == ADD_EDGE and not _has_room(wiring, a, b, most_degree):
+        return FULL
+    apply_edit(wiring, kind, a, b, 0, bond)
+    return DONE
+
+
 @compiled
 def change_edges(wiring: Any, kind: int, pairs: Any, bond: int, before: Any) -> Any:
     """Add or remove edges for good; return their number, or the first impossible row, and change nothing.
