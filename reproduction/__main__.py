@@ -24,6 +24,7 @@ DEFAULTS, FAIR, NOVELTY = "defaults", "fair", "novelty"  # models as they come: 
 MOLECULES = "molecules"  # beside fingerprints
 MOLECULEACE, SCAFFOLDS, COVERAGE = "moleculeace", "scaffolds", "coverage"
 HEADLINE = "headline"  # figure and sentences of the README, from the pages
+NODES = "nodes"  # nodes of one graph
 
 
 def reproduce(
@@ -35,7 +36,7 @@ def reproduce(
             "default model, nested, and on the folds of other authors; 'novelty': graphs of one data set "
             "among those of another; 'molecules': beside fingerprints; 'moleculeace': activity cliffs; "
             "'scaffolds': the splits of OGB; 'coverage': of sets and intervals; "
-            "'headline': the figure of the README; no name: list them.",
+            "'headline': the figure of the README; 'nodes': nodes of one graph; no name: list them.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One repeat, coarser grids, no slow cells.")] = False,
@@ -67,7 +68,7 @@ def reproduce(
             say(write_headline(document or Path("docs")))
             return
         if names in [
-            [name] for name in (DEFAULTS, FAIR, NOVELTY, MOLECULES, MOLECULEACE, SCAFFOLDS, COVERAGE)
+            [name] for name in (DEFAULTS, FAIR, NOVELTY, MOLECULES, MOLECULEACE, SCAFFOLDS, COVERAGE, NODES)
         ]:
             stdout().print(measure_defaults(names[0], dataset or [], repeats, output, document, jobs))
             return
@@ -104,6 +105,10 @@ def measure_defaults(
         from reproduction.molecules import coverage
 
         return coverage.run(datasets, output, page)
+    if name == NODES:
+        from reproduction.extra import nodes
+
+        return nodes.run(datasets, repeats, output, page)
     if name == FAIR:
         return fair.run(datasets, output, page, jobs)
     if name == NOVELTY:

@@ -15,6 +15,7 @@ from propkernels.cli import fit_command as fit
 from propkernels.cli import info_command as info
 from propkernels.cli import kernel_command as kernel
 from propkernels.cli import learning_command as learning
+from propkernels.cli import nodes_command
 from propkernels.cli import novelty_command as novelty
 from propkernels.cli import predict_command as predict
 from propkernels.cli import similar_command as similar
@@ -55,3 +56,4 @@ COMMANDS = (
 app.callback()(common)
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(nodes_command.nodes, name="nodes")

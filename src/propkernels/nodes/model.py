@@ -40,7 +40,7 @@ from propkernels.selection.folds import Folds, Seeds, choosing_folds
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
 MOST_LABELLED = 0.25  # share of labelled nodes above which no classes are guessed
-LARGEST_POOL = 2500  # unlabelled nodes whose classes are guessed
+LARGEST_POOL = 1500  # unlabelled nodes whose classes are guessed
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,205 @@
+"""``propkernels nodes fit`` and ``propkernels nodes predict``: targets of the nodes of one graph."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from propkernels._utils.safe_files import atomic_write
+from propkernels.cli import arguments
+from propkernels.cli.console import Force, OneSentenceErrors, check_output, print_text, spinner
+
+if TYPE_CHECKING:
+    from propkernels.graphs.database import GraphDatabase
+
+nodes = typer.Typer(
+    cls=OneSentenceErrors,
+    no_args_is_help=True,
+    help="Predict targets of the nodes of one graph.",
+    rich_markup_mode=None,
+)
+Edges = Annotated[
+    Path, typer.Argument(metavar="EDGES", help="CSV or TSV file, one edge per line: two columns of nodes.")
+]
+NodeTable = Annotated[
+    Path | None,
+    typer.Option("--nodes", metavar="FILE", help="CSV or TSV file, one node per line; first column: name."),
+]
+Directed = Annotated[bool, typer.Option("--directed", help="Edges lead from the first to the second node.")]
+Attributes = Annotated[
+    str | None,
+    typer.Option("--attributes", metavar="A,B", help="Columns of numbers; default: all but the label."),
+]
+Label = Annotated[
+    str, typer.Option("--label", metavar="COLUMN", help="Column of the target; empty cells are unknown.")
+]
+
+
+class NodeTables(NamedTuple):
+    """A graph read from tables.
+
+    Attributes
+    ----------
+    graph : GraphDatabase
+    names : list of str
+        Name of each node.
+    target : list of str or None
+        Cell of the target column per node; None where it is empty or the node is in no table.
+    """
+
+    graph: GraphDatabase
+    names: list[str]
+    target: list[str | None]
+
+
+def read_tables(
+    edges: Path, node_table: Path | None, label: str | None, attributes: str | None, directed: bool
+) -> NodeTables:
+    """Return the graph of a table of edges and a table of nodes; nodes in the order of their tables."""
+    import numpy as np
+    from scipy.sparse import coo_array
+
+    from propkernels.graphs.database import GraphDatabase
+
+    ends = list(_columns(edges).values())[:2]
+    if len(ends) < 2:
+        raise ValueError(f"{edges} needs two columns: the nodes at both ends of an edge")
+    table = {} if node_table is None else _columns(node_table)
+    keys = next(iter(table.values()), [])
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"{node_table} names a node twice")
+    number = {name: i for i, name in enumerate(dict.fromkeys([*keys, *ends[0], *ends[1]]))}
+    rows, columns = ([number[name] for name in column] for column in ends)
+    n = len(number)
+    once = coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)).tocsr()
+    wiring = once if directed else once.maximum(once.T)
+    target = _target(table, label, n, node_table)
+    values = _attributes(table, label, attributes, n, node_table)
+    return NodeTables(GraphDatabase(wiring, [0, n], node_attributes=values), list(number), target)
+
+
+def _columns(path: Path) -> dict[str, list[str]]:
+    """Return the columns of a table by name, the first one first."""
+    from propkernels.datasets.tables import read_table
+
+    return dict(reversed(read_table(path).items()))
+
+
+def _attributes(table: dict[str, list[str]], label: str | None, wanted: str | None, n: int, path: Any) -> Any:
+    """Return the columns of numbers; NaN where a cell is empty or a node is in no table; None without any."""
+    import numpy as np
+
+    others = [name for name in list(table)[1:] if name != label]
+    chosen = others if wanted is None else wanted.split(",")
+    unknown = [name for name in chosen if name not in table]
+    if unknown:
+        raise ValueError(f"{path} has no column {unknown[0]!r}; its columns are {', '.join(table)}")
+    if not chosen:
+        return None
+    values = np.full((n, len(chosen)), np.nan)
+    for j, name in enumerate(chosen):
+        for i, cell in enumerate(table[name]):
+            try:
+                values[i, j] = float(cell) if cell.strip() else np.nan
+            except ValueError:
+                reason = f"row {i + 1} of column {name!r} of {path} is not a number: {cell[:40]!r}"
+                raise ValueError(f"{reason}; name the columns of numbers with --attributes") from None
+    return values
+
+
+def _target(table: dict[str, list[str]], label: str | None, n: int, path: Any) -> list[str | None]:
+    if label is None:
+        return [None] * n
+    if label not in table:
+        raise ValueError(f"{path or 'without --nodes there'} has no column {label!r}")
+    cells = [cell.strip() or None for cell in table[label]]
+    return cells + [None] * (n - len(cells))
+
+
+@nodes.command()
+def fit(
+    edges: Edges,
+    label: Label,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, such as model.pk.")
+    ],
+    node_table: NodeTable = None,
+    attributes: Attributes = None,
+    directed: Directed = False,
+    numbers: Annotated[bool, typer.Option("--numbers", help="The target is a number, not a class.")] = False,
+    predictions: Annotated[
+        Path | None,
+        typer.Option("--predictions", metavar="FILE", help="CSV file of predictions for all nodes."),
+    ] = None,
+    force: Force = False,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
+) -> None:
+    """Learn from the nodes with a target, and write the model."""
+    check_output(output, force, "model.pk")
+    if predictions is not None:
+        check_output(predictions, force, "predictions.csv")
+    tables = read_tables(edges, node_table, label, attributes, directed)
+    import propkernels as pk
+
+    model: Any = pk.NodeRegressor if numbers else pk.NodeClassifier
+    with spinner(f"Learning from {sum(v is not None for v in tables.target)} nodes"):
+        model = model(random_state=seed, n_jobs=jobs).fit(tables.graph, _values(tables.target, numbers))
+    pk.save_model(model, output)
+    print_text(f"{tables.graph.n_nodes} nodes, {tables.graph.n_edges} edges; score {model.score_:.3f}")
+    print_text(f"seen: {'; '.join(model.views_)}")
+    print_text(f"wrote {output}")
+    if predictions is not None:
+        write_predictions(model, None, tables, predictions, numbers)
+
+
+@nodes.command()
+def predict(
+    path: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels nodes fit'.")],
+    edges: Edges,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="CSV file of predictions.")],
+    node_table: NodeTable = None,
+    label: Annotated[
+        str | None, typer.Option("--label", metavar="COLUMN", help="Column of known targets, if any.")
+    ] = None,
+    attributes: Attributes = None,
+    directed: Directed = False,
+    force: Force = False,
+) -> None:
+    """Predict the nodes of another graph, some of whose targets may be known."""
+    check_output(output, force, "predictions.csv")
+    import propkernels as pk
+
+    model: Any = pk.load_model(path)
+    if not isinstance(model, (pk.NodeClassifier, pk.NodeRegressor)):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__}: 'propkernels nodes fit' writes models of nodes"
+        )
+    tables = read_tables(edges, node_table, label, attributes, directed)
+    write_predictions(model, tables.graph, tables, output, isinstance(model, pk.NodeRegressor))
+
+
+def _values(cells: list[str | None], numbers: bool) -> Any:
+    """Return targets as numbers with NaN, or as texts with None."""
+    import numpy as np
+
+    if numbers:
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    return np.array(cells, dtype=object)
+
+
+def write_predictions(model: Any, graph: Any, tables: NodeTables, output: Path, numbers: bool) -> None:
+    """Write one line per node: name, prediction, and the probability of the predicted class."""
+    known = _values(tables.target, numbers) if any(cell is not None for cell in tables.target) else None
+    given = (graph, None if graph is None else known)
+    predicted = model.predict(*given)
+    chances = None if numbers or model.calibration_ is None else model.predict_proba(*given).max(axis=1)
+    with atomic_write(output, text=True) as file:
+        writer = csv.writer(file)
+        writer.writerow(["node", "prediction", *([] if chances is None else ["probability"])])
+        for i, name in enumerate(tables.names):
+            writer.writerow([name, predicted[i], *([] if chances is None else [f"{chances[i]:.4f}"])])
+    print_text(f"wrote {output}")

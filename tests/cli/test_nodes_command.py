@@ -1,0 +1,74 @@
+"""propkernels nodes fit, and nodes predict."""
+
+import csv
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.cli.nodes_command import read_tables
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Two groups of nodes, half of them labelled, as two files."""
+    graph = nx.stochastic_block_model([20, 20], [[0.3, 0.02], [0.02, 0.3]], seed=0)
+    lines = ["from,to", *(f"n{u},n{v}" for u, v in graph.edges)]
+    (tmp_path / "edges.csv").write_text("\n".join(lines))
+    rows = [f"n{i},{'ab'[i // 20] if i % 2 else ''},{i % 7}" for i in range(40)]
+    (tmp_path / "nodes.csv").write_text("\n".join(["name,topic,size", *rows]))
+    return tmp_path
+
+
+def rows_of(path):
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+@pytest.mark.slow
+def test_predictions_are_those_of_python(run, tables):
+    options = ("--nodes", "nodes.csv", "--label", "topic", "--jobs", 1)
+    result = run("nodes", "fit", "edges.csv", *options, "-o", "model.pk", "--predictions", "all.csv")
+    assert result.exit_code == 0, result.stderr
+    rows = rows_of(tables / "all.csv")
+    found = read_tables(tables / "edges.csv", tables / "nodes.csv", "topic", None, False)
+    y = np.array(found.target, dtype=object)
+    model = pk.NodeClassifier(random_state=0).fit(found.graph, y)
+    assert [row["prediction"] for row in rows] == model.predict().tolist()
+    assert [row["node"] for row in rows] == [f"n{i}" for i in range(40)]
+    again = run(
+        "nodes",
+        "predict",
+        "model.pk",
+        "edges.csv",
+        "--nodes",
+        "nodes.csv",
+        "--label",
+        "topic",
+        "-o",
+        "new.csv",
+    )
+    assert again.exit_code == 0, again.stderr
+    assert rows_of(tables / "new.csv") == rows
+
+
+def test_tables_are_read_in_their_order(tables):
+    found = read_tables(tables / "edges.csv", tables / "nodes.csv", "topic", None, False)
+    assert found.names[:2] == ["n0", "n1"]
+    assert found.target[:2] == [None, "a"]
+    assert found.graph.node_attributes[8].tolist() == [1.0]
+    assert read_tables(tables / "edges.csv", None, None, None, True).graph.is_directed
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--label", "subject"), "has no column 'subject'"),
+        (("--label", "size"), "is not a number"),
+        (("--label", "topic", "--attributes", "weight"), "has no column 'weight'"),
+    ],
+)
+def test_refusals(run, tables, options, words):
+    result = run("nodes", "fit", "edges.csv", "--nodes", "nodes.csv", "-o", "model.pk", *options)
+    assert result.exit_code != 0
+    assert words in result.stderr
