@@ -50,6 +50,15 @@ class Block:
             self.source in SOURCES and self.walk in WALKS and is_whole(self.last, 0), "a block is unknown"
         )
 
+    def __str__(self) -> str:
+        steps = f" to step {self.last}" if self.is_moved and self.last else ""
+        return f"{self.source}{' summed' if self.summed else ''}{steps}{' by row' * self.is_row_sum}"
+
+    @property
+    def is_row_sum(self) -> bool:
+        """Whether the steps of averages are added."""
+        return self.summed and self.walk == "row"
+
     @property
     def uses_targets(self) -> bool:
         """Whether targets of other nodes are seen."""
@@ -81,7 +90,7 @@ class View:
         return any(block.uses_targets for block in self.blocks)
 
     def __str__(self) -> str:
-        steps = [f"{b.source}{f' to step {b.last}' if b.is_moved and b.last else ''}" for b in self.blocks]
+        steps = [str(block) for block in self.blocks]
         return " + ".join(steps) + (f" (radial, gamma {self.gamma:g})" if self.gamma else "")
 
 
@@ -259,6 +268,7 @@ def code_table(
 
 
 GAMMAS = (0.2, 1.0)
+SUMS = (("renormalized", 2), ("renormalized", 4), ("renormalized", 10), ("row", 4))  # of attributes
 MOST_JOINED = 300  # attribute columns with two steps side by side; wider ones take one
 MOST_CROSSED = 200  # columns of crossed targets
 MOST_RADIAL = 2000  # columns that radial views compare
@@ -288,7 +298,7 @@ def default_views(inputs: NodeInputs, n_nodes: int, label_steps: int, n_targets:
     if n_targets and width * (n_targets + 1) <= MOST_CROSSED:
         seen = (*seen, Block("crossed"))
     views = [View((Block("attributes"),))]
-    views += [View((Block("attributes", "renormalized", last, True),)) for last in (2, 4, 10)]
+    views += [View((Block("attributes", *summed, True),)) for summed in SUMS]
     fits = width * (steps + 1) <= MOST_RADIAL and n_nodes * width * (steps + 1) <= MOST_RADIAL_NUMBERS
     for blocks in ((near, *seen), (near, structure, *seen)):
         views += _linear_and_radial(blocks) if fits else [View(blocks)]
