@@ -228,8 +228,10 @@ class Solver(StrEnum):
     gp = "gp"
 
 
+KERNELS = "propagation, p2k, weisfeiler-lehman, shortest-path, graph-hopper or labels"
 KernelOption = Annotated[
-    KernelName, typer.Option("--kernel", help="Kernel; auto: chosen by labels and attributes.")
+    KernelName,
+    typer.Option("--kernel", metavar="KERNEL", help=f"Kernel: auto (by labels and attributes), {KERNELS}."),
 ]
 CLASSES = {
     KernelName.propagation: "PropagationKernel",

@@ -69,7 +69,7 @@ def one_sentence_errors() -> Iterator[None]:
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
-        typer.echo(f"propkernels: {sentence(error)}", err=True)
+        print_error(f"propkernels: {sentence(error)}")
         sys.exit(1)
 
 
@@ -103,7 +103,7 @@ def warnings_as_lines() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"propkernels: {text}", err=True)
+        print_error(f"propkernels: {text}")
 
 
 WIDTH_OF_FILES = 200
@@ -127,8 +127,20 @@ def results_stream() -> Any:
 
 
 def print_text(text: str = "") -> None:
-    """Print text unchanged, without wrapping lines."""
-    stdout().print(text, markup=False, soft_wrap=True)
+    """Print text; on a terminal, long lines break between words."""
+    console = stdout()
+    console.print(text, markup=False, soft_wrap=not console.is_terminal)
+
+
+def print_error(text: str) -> None:
+    """Print a sentence on standard error; on a terminal, long lines break between words."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    if console.is_terminal:
+        console.print(text, markup=False)
+    else:
+        typer.echo(text, err=True)
 
 
 def new_table(words: Sequence[str], numbers: Sequence[str]) -> Any:
@@ -181,7 +193,24 @@ def print_records(
         names = list(records[0]) if records else []
         rows = [[_in_table(value, (formats or {}).get(name)) for name, value in r.items()] for r in records]
         words = [name for name in names if any(isinstance(record[name], str) for record in records)]
-        typer.echo(format_table(names, rows, left=words) if records else "")
+        text = format_table(names, rows, left=words) if records else ""
+        console = stdout()
+        if console.is_terminal and any(len(line) > console.width for line in text.splitlines()):
+            _print_folded(console, names, rows, words)
+        else:
+            typer.echo(text)
+
+
+def _print_folded(
+    console: Any, names: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str]
+) -> None:
+    """Print a table that is wider than the terminal: long cells are folded."""
+    table = new_table([], [])
+    for name in names:
+        table.add_column(name, justify="left" if name in words else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(cell(value) for value in row))
+    console.print(table)
 
 
 def _in_table(value: Any, number_format: str | None) -> str:

@@ -10,6 +10,7 @@ import typer
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
+    KERNELS,
     KernelName,
     build_kernel,
     build_scheme,
@@ -17,7 +18,15 @@ from propkernels.cli.arguments import (
     label_source,
     open_dataset,
 )
-from propkernels.cli.console import check_output, new_table, print_text, progress_bar, seconds, stdout
+from propkernels.cli.console import (
+    check_output,
+    new_table,
+    print_error,
+    print_text,
+    progress_bar,
+    seconds,
+    stdout,
+)
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -78,7 +87,9 @@ def evaluate(
     ] = None,
     kernels: Annotated[
         list[KernelName] | None,
-        typer.Option("--kernel", help="Evaluate only LABELS and this kernel; may be repeated."),
+        typer.Option(
+            "--kernel", metavar="KERNEL", help=f"Evaluate only LABELS and this kernel, repeatable: {KERNELS}."
+        ),
     ] = None,
     scoring: Annotated[
         str | None,
@@ -249,7 +260,7 @@ def run_row(
         warnings.simplefilter("always", UserWarning)
         result = cross_validate(data, kernel=estimator, progress=on_progress, **protocol, **choosing)
     for text in dict.fromkeys(str(warning.message) for warning in caught) if row == LABELS else ():
-        typer.echo(f"propkernels: {text}", err=True)
+        print_error(f"propkernels: {text}")
     return result
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.arguments import KernelName, Task, build_kernel
+from propkernels.cli.arguments import KERNELS, KernelName, Task, build_kernel
 from propkernels.cli.console import (
     cell,
     new_table,
@@ -139,7 +139,9 @@ def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format,
 def index(
     sources: Sources,
     output: Output,
-    kernel: Annotated[KernelName, typer.Option("--kernel", help="Kernel.")] = KernelName.propagation,
+    kernel: Annotated[
+        KernelName, typer.Option("--kernel", metavar="KERNEL", help=f"Kernel: {KERNELS}.")
+    ] = KernelName.propagation,
     t_max: arguments.TMax = 5,
     seed: arguments.Seed = 0,
     workers: Workers = None,

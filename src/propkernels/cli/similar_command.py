@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.arguments import KernelName, build_kernel, compile_loops, describe_kernel, open_dataset
+from propkernels.cli.arguments import (
+    KERNELS,
+    KernelName,
+    build_kernel,
+    compile_loops,
+    describe_kernel,
+    open_dataset,
+)
 from propkernels.cli.console import print_records, print_text, size_of, spinner
 from propkernels.cli.learning_command import is_index, is_parts, refuse, similar_parts
 
@@ -33,7 +40,7 @@ def similar(
     ] = None,
     kernel: Annotated[
         KernelName | None,
-        typer.Option("--kernel", help="Kernel; default: propagation, or that of the index."),
+        typer.Option("--kernel", metavar="KERNEL", help=f"Kernel: {KERNELS}; default: that of the index."),
     ] = None,
     t_max: Annotated[
         int | None,
