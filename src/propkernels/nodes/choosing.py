@@ -24,26 +24,26 @@ MOST_MEMBERS = 4
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Labelled nodes of one graph, with everything that machines are fitted to.
+class Labeled:
+    """Labeled nodes of one graph, with everything that machines are fitted to.
 
     Attributes
     ----------
     sheet : Sheet
     nodes : ndarray of int64
-        Labelled nodes.
+        Labeled nodes.
     target : ndarray, (nodes,) or (nodes, columns)
         Targets for machines.
     spread : ndarray, (nodes, columns)
         Targets that are propagated.
     rows : Rows
-        Propagated columns at the labelled nodes.
+        Propagated columns at the labeled nodes.
     returns : ndarray, (nodes, steps)
         Chances of return.
     between : ndarray, (N, attributes), or None
         Attributes for crossed targets.
     n_pool : int
-        The last nodes of ``rows`` are not labelled: their classes may be guessed.
+        The last nodes of ``rows`` are not labeled: their classes may be guessed.
     """
 
     sheet: Sheet
@@ -64,8 +64,8 @@ class Labelled:
         spread: Matrix,
         views: Sequence[View],
         pool: Indices,
-    ) -> Labelled:
-        """Propagate the columns of all views, and keep their rows at the labelled nodes and the pool."""
+    ) -> Labeled:
+        """Propagate the columns of all views, and keep their rows at the labeled nodes and the pool."""
         blocks = list(dict.fromkeys(block for view in views for block in view.blocks))
         steps = max((b.last for b in blocks if b.source == "targets"), default=0)
         returns = return_chances_of(sheet.walks, nodes, steps) if steps else np.zeros((len(nodes), 0))
@@ -129,7 +129,7 @@ class Choice:
 
 
 def choose(
-    labelled: Labelled,
+    labeled: Labeled,
     views: Sequence[View],
     folds: Folds,
     task: Task,
@@ -145,12 +145,12 @@ def choose(
     arms = [Arm(view, cost) for view in views for cost in costs]
     held_out = []
     for number, (train, held) in enumerate(folds):
-        if labelled.target.ndim == 1 and task.is_constant(labelled.target[train]):
+        if labeled.target.ndim == 1 and task.is_constant(labeled.target[train]):
             continue
         fitted = _thinned(train, seed + number)
-        targets = labelled.hops(train) if any(view.uses_targets for view in views) else None
+        targets = labeled.hops(train) if any(view.uses_targets for view in views) else None
         for view in views:
-            _judge(labelled, view, fitted, held, targets, task, maker, seed, arms)
+            _judge(labeled, view, fitted, held, targets, task, maker, seed, arms)
         held_out.append(held)
     if not held_out:
         return Choice([arms[0]], arms, np.arange(0))
@@ -165,7 +165,7 @@ def _thinned(train: Indices, seed: int) -> Indices:
 
 
 def _judge(
-    labelled: Labelled,
+    labeled: Labeled,
     view: View,
     train: Indices,
     held: Indices,
@@ -176,14 +176,14 @@ def _judge(
     arms: list[Arm],
 ) -> None:
     """Fit the machines of one view for one fold, and keep their losses on the held-out nodes."""
-    known, truth = labelled.target[train], labelled.target[held]
-    view_map = ViewMap(view, labelled.parts(view, train, targets), seed)
-    rows = view_map.rows(labelled.parts(view, held, targets))
+    known, truth = labeled.target[train], labeled.target[held]
+    view_map = ViewMap(view, labeled.parts(view, train, targets), seed)
+    rows = view_map.rows(labeled.parts(view, held, targets))
     weights = None if task.weights is None else task.weights[train]
     for arm in arms:
         if arm.view is view:
-            machine = fit_classes(maker, view_map.known, known, arm.cost, weights, labelled.target)
-            arm.losses.append(task.judge(maker, machine, rows, labelled.target, truth))
+            machine = fit_classes(maker, view_map.known, known, arm.cost, weights, labeled.target)
+            arm.losses.append(task.judge(maker, machine, rows, labeled.target, truth))
             arm.decisions.append(machine.decisions(rows))
 
 
@@ -228,14 +228,14 @@ def fit_classes(
 
 
 def fit_members(
-    labelled: Labelled, arms: Sequence[Arm], task: Task, maker: Any, seed: int, every_target: NDArray[Any]
+    labeled: Labeled, arms: Sequence[Arm], task: Task, maker: Any, seed: int, every_target: NDArray[Any]
 ) -> list[NodeMember]:
-    """Return the members of the chosen arms, fitted to all labelled nodes."""
-    everyone = np.arange(len(labelled.nodes))
-    targets = labelled.hops(everyone) if any(arm.view.uses_targets for arm in arms) else None
+    """Return the members of the chosen arms, fitted to all labeled nodes."""
+    everyone = np.arange(len(labeled.nodes))
+    targets = labeled.hops(everyone) if any(arm.view.uses_targets for arm in arms) else None
     members = []
     for arm in arms:
-        view_map = ViewMap(arm.view, labelled.parts(arm.view, everyone, targets), seed)
-        machine = fit_classes(maker, view_map.known, labelled.target, arm.cost, task.weights, every_target)
+        view_map = ViewMap(arm.view, labeled.parts(arm.view, everyone, targets), seed)
+        machine = fit_classes(maker, view_map.known, labeled.target, arm.cost, task.weights, every_target)
         members.append(view_map.member(machine))
     return members

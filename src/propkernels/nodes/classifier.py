@@ -1,4 +1,4 @@
-"""NodeClassifier: classes of the nodes of a graph, from a few labelled nodes."""
+"""NodeClassifier: classes of the nodes of a graph, from a few labeled nodes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNSEEN = -50.0  # logit of classes without held-out nodes
 
 
 class NodeClassifier(ClassifierMixin, NodeModel):
-    """Classifier of the nodes of one graph (or of all nodes of several graphs), some of which are labelled.
+    """Classifier of the nodes of one graph (or of all nodes of several graphs), some of which are labeled.
 
     Nodes are seen through several views: their attributes; attributes summed over 2, 4 and 10 steps of a
     walk; attributes, positional statistics and targets of nodes up to three or four steps away, side by side
@@ -54,7 +54,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     scoring : str, callable or None, default=None
         Score to maximize, as in scikit-learn; None: accuracy.
     cv : int, splitter, iterable or None, default=None
-        Folds of the labelled nodes for the choice; None: five stratified folds, or fewer if the smallest
+        Folds of the labeled nodes for the choice; None: five stratified folds, or fewer if the smallest
         class has fewer nodes.
     random_state : int, RandomState or None, default=None
         Seed of folds, landmarks and hash functions.
@@ -71,7 +71,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     transduction_ : ndarray, (N,)
         Predicted class of each node of the training graph.
     guesses_ : bool
-        Whether machines also learned from guessed classes of unlabelled nodes, because that was better on
+        Whether machines also learned from guessed classes of unlabeled nodes, because that was better on
         held-out nodes.
     inputs_, members_, blind_members_
         Prepared columns, and the members of the decision; the last ones are for graphs without known targets.
@@ -136,7 +136,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         nodes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Choose views, and learn from all labelled nodes.
+        """Choose views, and learn from all labeled nodes.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
             Class of each node; -1 among integers, None and NaN mean unknown. Several labels per node are 0,
             1 or NaN.
         validation : mask or sequence of int, optional
-            Labelled nodes that only choose: machines are fitted to the other labelled nodes.
+            Labeled nodes that only choose: machines are fitted to the other labeled nodes.
         nodes : mask or sequence of int, optional
             Nodes that the entries of ``y`` belong to; by default all.
         sample_weight : array-like of shape (N,) or (nodes,), optional

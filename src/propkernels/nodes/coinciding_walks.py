@@ -28,7 +28,7 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
     """Coinciding walk kernel between nodes, K(u, v) = 1 / (T + 1) sum_t sum_c P_t(u, c) P_t(v, c).
 
     P_t(u, c) is the probability that a walk of t steps from u ends at label c: walks move along T = D^{-1} A,
-    and at a labelled node they are absorbed with probability alpha. P_0 is the label of a labelled node, and
+    and at a labeled node they are absorbed with probability alpha. P_0 is the label of a labeled node, and
     the prior at other nodes. The kernel is the mean, over t = 0..T, of the probability that two walks in
     parallel end at the same label.
 
@@ -37,7 +37,7 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
     t_max : int, default=10
         Longest walks, T.
     alpha : float in (0, 1], default=1
-        Probability of absorption at a labelled node.
+        Probability of absorption at a labeled node.
     prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
         Initial distribution of nodes without a label.
     direction : {"follow", "reverse", "both"}, default="follow"
@@ -96,7 +96,7 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
             the graph.
         """
         check_integer(self.t_max, "t_max", 0)
-        graphs = labelled_graph(X, y)
+        graphs = labeled_graph(X, y)
         prior = learn_prior(graphs.label_column, self.prior)  # type: ignore[arg-type]
         features = self._walk(graphs, prior)
         self.features_, self.prior_, self.labels_ = features, prior, tuple(prior.values)
@@ -138,10 +138,10 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
     def features(self, X: OneGraph, y: Target | None = None) -> Matrix:
         """Return P_0 .. P_T of the nodes of a graph side by side, such that dot products are the kernel."""
         check_is_fitted(self, "features_")
-        return self._walk(labelled_graph(X, y), self.prior_)
+        return self._walk(labeled_graph(X, y), self.prior_)
 
 
-def labelled_graph(X: Any, y: Any) -> GraphDatabase:
+def labeled_graph(X: Any, y: Any) -> GraphDatabase:
     """Return a graph whose node labels are y; raise if neither y nor the graph has labels."""
     graphs = check_graph(X)
     if y is not None:

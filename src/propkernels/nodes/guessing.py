@@ -1,4 +1,4 @@
-"""Self-training: machines also learn from the surest predictions of unlabelled nodes."""
+"""Self-training: machines also learn from the surest predictions of unlabeled nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.decisions.support_vectors import Machine
 from propkernels.decisions.tasks import Task
-from propkernels.nodes.choosing import Arm, Choice, Labelled, fit_classes
+from propkernels.nodes.choosing import Arm, Choice, Labeled, fit_classes
 from propkernels.nodes.members import ViewMap
 from propkernels.nodes.spreading import TargetHops
 from propkernels.selection.folds import Folds
@@ -19,7 +19,7 @@ from propkernels.selection.folds import Folds
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
 GUESSED = 0.6  # share of the pool whose predicted class is taken as known: the surest of each class
-GUESS_WEIGHT = 0.2  # weight of such a node beside 1 for a labelled one
+GUESS_WEIGHT = 0.2  # weight of such a node beside 1 for a labeled one
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Guesses:
     Attributes
     ----------
     places : ndarray of int64
-        Places among the rows of labelled nodes and pool.
+        Places among the rows of labeled nodes and pool.
     classes : ndarray of int64
     """
 
@@ -37,7 +37,7 @@ class Guesses:
     classes: NDArray[np.int64]
 
 
-def guess(labelled: Labelled, decisions: Matrix) -> Guesses:
+def guess(labeled: Labeled, decisions: Matrix) -> Guesses:
     """Return the surest nodes of the pool, by the lead of their class over the next one, class by class."""
     scores = np.column_stack([-decisions, decisions]) if decisions.shape[1] == 1 else decisions
     ordered = np.sort(scores, axis=1)
@@ -48,11 +48,11 @@ def guess(labelled: Labelled, decisions: Matrix) -> Guesses:
         surest = members[np.argsort(-lead[members], kind="stable")]
         kept.append(surest[: int(np.ceil(GUESSED * len(members)))])
     chosen = np.sort(np.concatenate(kept))
-    return Guesses(labelled.pool[chosen], predicted[chosen])
+    return Guesses(labeled.pool[chosen], predicted[chosen])
 
 
 def fit_guessing(
-    labelled: Labelled,
+    labeled: Labeled,
     arms: Sequence[Arm],
     train: Indices,
     weights: Any,
@@ -67,20 +67,20 @@ def fit_guessing(
     .. [1] Q. Li, Z. Han and X.-M. Wu (2018). Deeper insights into graph convolutional networks for
        semi-supervised learning. AAAI Conference on Artificial Intelligence, 3538-3545.
     """
-    targets = labelled.hops(train) if any(arm.view.uses_targets for arm in arms) else None
-    fitted = _fit_arms(labelled, arms, train, targets, weights, maker, seed, every_target, None)
+    targets = labeled.hops(train) if any(arm.view.uses_targets for arm in arms) else None
+    fitted = _fit_arms(labeled, arms, train, targets, weights, maker, seed, every_target, None)
     for _ in range(2):
         rows = [
-            machine.decisions(view_map.rows(labelled.parts(arm.view, labelled.pool, targets)))
+            machine.decisions(view_map.rows(labeled.parts(arm.view, labeled.pool, targets)))
             for arm, (view_map, machine) in zip(arms, fitted, strict=True)
         ]
-        guesses = guess(labelled, np.mean(rows, axis=0))
-        fitted = _fit_arms(labelled, arms, train, targets, weights, maker, seed, every_target, guesses)
+        guesses = guess(labeled, np.mean(rows, axis=0))
+        fitted = _fit_arms(labeled, arms, train, targets, weights, maker, seed, every_target, guesses)
     return fitted
 
 
 def _fit_arms(
-    labelled: Labelled,
+    labeled: Labeled,
     arms: Sequence[Arm],
     train: Indices,
     targets: TargetHops | None,
@@ -90,39 +90,39 @@ def _fit_arms(
     every_target: NDArray[Any],
     guesses: Guesses | None,
 ) -> list[tuple[ViewMap, Machine]]:
-    """Return a machine per arm, fitted to labelled nodes and guesses."""
-    places, target, shares = train, labelled.target[train], weights
+    """Return a machine per arm, fitted to labeled nodes and guesses."""
+    places, target, shares = train, labeled.target[train], weights
     if guesses is not None:
         places, target = np.concatenate([train, guesses.places]), np.concatenate([target, guesses.classes])
         known = np.ones(len(train)) if weights is None else np.asarray(weights)
         shares = np.concatenate([known, np.full(len(guesses.places), GUESS_WEIGHT * known.mean())])
     fitted = []
     for arm in arms:
-        view_map = ViewMap(arm.view, labelled.parts(arm.view, places, targets), seed)
+        view_map = ViewMap(arm.view, labeled.parts(arm.view, places, targets), seed)
         fitted.append((view_map, fit_classes(maker, view_map.known, target, arm.cost, shares, every_target)))
     return fitted
 
 
 def guessing_helps(
-    labelled: Labelled, choice: Choice, folds: Folds, task: Task, maker: Any, seed: int
+    labeled: Labeled, choice: Choice, folds: Folds, task: Task, maker: Any, seed: int
 ) -> Matrix | None:
     """Return the held-out decisions of machines that guess; None if their loss is not smaller."""
     losses, decisions = [], []
     for train, held in folds:
-        if task.is_constant(labelled.target[train]):
+        if task.is_constant(labeled.target[train]):
             continue
         weights = None if task.weights is None else task.weights[train]
-        settings = (train, weights, maker, seed, labelled.target)
-        fitted = fit_guessing(labelled, choice.arms, *settings)
-        targets = labelled.hops(train) if any(arm.view.uses_targets for arm in choice.arms) else None
+        settings = (train, weights, maker, seed, labeled.target)
+        fitted = fit_guessing(labeled, choice.arms, *settings)
+        targets = labeled.hops(train) if any(arm.view.uses_targets for arm in choice.arms) else None
         found = [
-            machine.decisions(view_map.rows(labelled.parts(arm.view, held, targets)))
+            machine.decisions(view_map.rows(labeled.parts(arm.view, held, targets)))
             for arm, (view_map, machine) in zip(choice.arms, fitted, strict=True)
         ]
         mean = np.mean(found, axis=0)
         decisions.append(mean)
-        losses.append(task.losses(_predicted(mean), labelled.target[held]))
-    before = task.losses(_predicted(choice.held_decisions()), labelled.target[choice.held])
+        losses.append(task.losses(_predicted(mean), labeled.target[held]))
+    before = task.losses(_predicted(choice.held_decisions()), labeled.target[choice.held])
     return np.concatenate(decisions) if np.concatenate(losses).mean() < before.mean() else None
 
 

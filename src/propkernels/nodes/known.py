@@ -1,4 +1,4 @@
-"""Labelled nodes: targets with gaps, and node numbers."""
+"""Labeled nodes: targets with gaps, and node numbers."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class KnownNodes:
-    """Labelled nodes and their targets.
+    """Labeled nodes and their targets.
 
     Attributes
     ----------
     nodes : ndarray of int64
     target : ndarray
-        One class, number, or row of labels per labelled node.
+        One class, number, or row of labels per labeled node.
     entries : ndarray of int64
-        Entry of y of each labelled node.
+        Entry of y of each labeled node.
     """
 
     nodes: Indices
@@ -32,7 +32,7 @@ class KnownNodes:
 
     @classmethod
     def of(cls, y: Any, nodes: Any, n_nodes: int, integers_may_miss: bool = True) -> KnownNodes:
-        """Return the labelled nodes of a target with gaps (None, NaN, masked, -1 among integers).
+        """Return the labeled nodes of a target with gaps (None, NaN, masked, -1 among integers).
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class KnownNodes:
         return cls(places[~gaps], known, np.flatnonzero(~gaps))
 
     def weights(self, sample_weight: Any) -> Any:
-        """Return the weights of the labelled nodes, from one weight per entry of y; None for None."""
+        """Return the weights of the labeled nodes, from one weight per entry of y; None for None."""
         if sample_weight is None or np.ndim(sample_weight) == 0:
             return sample_weight
         weights = np.asarray(sample_weight)

@@ -22,7 +22,7 @@ from propkernels.decisions.tasks import Task
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.nodes.choosing import Choice, Labelled, choose, fit_members
+from propkernels.nodes.choosing import Choice, Labeled, choose, fit_members
 from propkernels.nodes.contributions import Known, Tallies
 from propkernels.nodes.edge_edits import find_edge_edits
 from propkernels.nodes.explanation import NodeExplanation, column_names
@@ -39,8 +39,8 @@ from propkernels.selection.folds import Folds, Seeds, choosing_folds
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
-MOST_LABELLED = 0.25  # share of labelled nodes above which no classes are guessed
-LARGEST_POOL = 1500  # unlabelled nodes whose classes are guessed
+MOST_LABELED = 0.25  # share of labeled nodes above which no classes are guessed
+LARGEST_POOL = 1500  # unlabeled nodes whose classes are guessed
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Learned:
         Decisions of all nodes of the training graph.
     held_decisions : ndarray, (held-out nodes, decisions)
     guesses : bool
-        Whether machines also learned from guessed classes of unlabelled nodes.
+        Whether machines also learned from guessed classes of unlabeled nodes.
     """
 
     inputs: NodeInputs
@@ -119,12 +119,12 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         blind = default_views(inputs, graphs.n_nodes, steps, 0)
         tried = list(dict.fromkeys(views + blind))
         pool = self._pool(graphs.n_nodes, nodes, target, task, seeds.kernel)
-        labelled = Labelled.gather(sheet, nodes, target, spread, tried, pool)
-        choice = choose(labelled, tried, folds, task, maker, costs, seeds.kernel)
+        labeled = Labeled.gather(sheet, nodes, target, spread, tried, pool)
+        choice = choose(labeled, tried, folds, task, maker, costs, seeds.kernel)
         guessed = None
         if len(pool) and len(choice.held):
-            guessed = guessing_helps(labelled, choice, folds, task, maker, seeds.kernel)
-        final = _part(labelled, fitted)
+            guessed = guessing_helps(labeled, choice, folds, task, maker, seeds.kernel)
+        final = _part(labeled, fitted)
         own_task = task.reweighted(None if task.weights is None else task.weights[fitted])
         if guessed is None:
             members = fit_members(final, choice.arms, own_task, maker, seeds.kernel, target)
@@ -144,9 +144,9 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 
     @staticmethod
     def _pool(n_nodes: int, nodes: Indices, target: NDArray[Any], task: Task, seed: int) -> Indices:
-        """Return unlabelled nodes whose classes may be guessed: none if many nodes are labelled."""
+        """Return unlabeled nodes whose classes may be guessed: none if many nodes are labeled."""
         is_class = target.ndim == 1 and target.dtype.kind in "iu"
-        if not is_class or not task.is_additive or len(nodes) > MOST_LABELLED * n_nodes:
+        if not is_class or not task.is_additive or len(nodes) > MOST_LABELED * n_nodes:
             return np.arange(0)
         rest = np.setdiff1d(np.arange(n_nodes), nodes)
         return np.sort(np.random.default_rng(seed).permutation(rest)[:LARGEST_POOL])
@@ -172,7 +172,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             return choosing_folds(target, self.cv, None, seed), everyone
         held = np.isin(nodes, node_numbers(validation, n_nodes, "validation"))
         if not held.any() or held.all():
-            raise ValueError("validation must name some labelled nodes, and not all of them")
+            raise ValueError("validation must name some labeled nodes, and not all of them")
         return ((everyone[~held], everyone[held]),), everyone[~held]
 
     def _decisions(self, X: Any, y: Any, nodes: Any) -> Matrix:
@@ -253,11 +253,11 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         return target_hops(sheet.walks, spread, known.nodes, returns, sheet.between(blocks))
 
     def _check_parts(self) -> None:
-        """Raise unless every labelled node has a target and every node decisions."""
+        """Raise unless every labeled node has a target and every node decisions."""
         if hasattr(self, "members_"):
             n = self.graph_.n_nodes
-            require(len(self.nodes_) == len(self.targets_), "every labelled node needs a target")
-            require(((self.nodes_ >= 0) & (self.nodes_ < n)).all(), "a labelled node is out of range")
+            require(len(self.nodes_) == len(self.targets_), "every labeled node needs a target")
+            require(((self.nodes_ >= 0) & (self.nodes_ < n)).all(), "a labeled node is out of range")
             require(self.decisions_.ndim == 2 and len(self.decisions_) == n, "every node needs decisions")
             require(len(self.members_) > 0 and len(self.blind_members_) > 0, "a model needs members")
 
@@ -267,22 +267,22 @@ def mean_decisions(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops
     return np.asarray(np.mean([member.decide(sheet, hops) for member in members], axis=0))
 
 
-def _part(labelled: Labelled, places: Indices) -> Labelled:
-    """Return some of the labelled nodes."""
-    if len(places) == len(labelled.nodes):
-        return labelled
-    rows = labelled.rows
-    kept = np.concatenate([places, labelled.pool])
+def _part(labeled: Labeled, places: Indices) -> Labeled:
+    """Return some of the labeled nodes."""
+    if len(places) == len(labeled.nodes):
+        return labeled
+    rows = labeled.rows
+    kept = np.concatenate([places, labeled.pool])
     hops = {key: value.at(kept) for key, value in rows.hops.items()}
     codes = None if rows.codes is None else rows.codes[kept]
-    nodes = labelled.nodes[places]
-    return Labelled(
-        labelled.sheet,
+    nodes = labeled.nodes[places]
+    return Labeled(
+        labeled.sheet,
         nodes,
-        labelled.target[places],
-        labelled.spread[places],
+        labeled.target[places],
+        labeled.spread[places],
         type(rows)(rows.nodes[kept], hops, codes),
-        labelled.returns[places],
-        labelled.between,
-        labelled.n_pool,
+        labeled.returns[places],
+        labeled.between,
+        labeled.n_pool,
     )

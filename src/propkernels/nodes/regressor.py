@@ -1,4 +1,4 @@
-"""NodeRegressor: numbers at the nodes of a graph, from a few labelled nodes."""
+"""NodeRegressor: numbers at the nodes of a graph, from a few labeled nodes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
     scoring : str, callable or None, default=None
         Score to maximize, as in scikit-learn; None: R^2.
     cv : int, splitter, iterable or None, default=None
-        Folds of the labelled nodes for the choice; None: five.
+        Folds of the labeled nodes for the choice; None: five.
     random_state : int, RandomState or None, default=None
         Seed of folds, landmarks and hash functions.
     n_jobs : int or None, default=None
@@ -112,7 +112,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
         nodes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Choose views, and learn from all labelled nodes.
+        """Choose views, and learn from all labeled nodes.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
         y : array-like of shape (N,) or (N, columns)
             Number of each node; NaN and None mean unknown.
         validation : mask or sequence of int, optional
-            Labelled nodes that only choose: machines are fitted to the other labelled nodes.
+            Labeled nodes that only choose: machines are fitted to the other labeled nodes.
         nodes : mask or sequence of int, optional
             Nodes that the entries of ``y`` belong to; by default all.
         sample_weight : array-like of shape (N,) or (nodes,), optional
