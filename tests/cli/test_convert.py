@@ -37,7 +37,7 @@ def test_what_is_left_out_is_listed(run, tmp_path):
     assert failed.exit_code == 1
     assert "row 1 ('C1C' cannot be read as SMILES)" in failed.output
     assert not (tmp_path / "x.parquet").exists()
-    result = run("convert", "x.csv", "x.parquet", "--skip")
+    result = run("convert", "x.csv", "x.parquet", "--errors", "skip")
     assert result.exit_code == 0
     assert "Skipped 1:" in result.output
     assert "1: 'C1C' cannot be read as SMILES" in result.output

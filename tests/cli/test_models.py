@@ -106,12 +106,19 @@ def test_regression_on_a_chosen_column(run, numbers, tmp_path):
     assert model.score(data.graphs, data.target[:, 1]) > 0.9
 
 
-@pytest.mark.parametrize("options", [(), ("--target", 2)])
-def test_which_column_must_be_said(run, numbers, options):
-    result = run("fit", numbers, "-o", "model.pk", *options)
+def test_several_columns_are_learned_together(run, numbers, tmp_path):
+    result = run("fit", numbers, "-o", "model.pk", *QUICK)
+    assert result.exit_code == 0, result.stderr
+    rows = table(run("predict", "model.pk", numbers).stdout)
+    assert list(rows[0]) == ["id", "prediction_0", "prediction_1"]
+    expected = pk.load_model(tmp_path / "model.pk").predict(pk.datasets.read_tu(numbers).graphs)
+    assert [float(row["prediction_1"]) for row in rows] == expected[:, 1].tolist()
+
+
+def test_a_column_that_does_not_exist_is_refused(run, numbers):
+    result = run("fit", numbers, "-o", "model.pk", "--target", 2)
     assert result.exit_code == 1
-    message = "NUMBERS has 2 target columns: choose one with --target 0 to 1"
-    assert result.stderr == f"propkernels: {message}\n"
+    assert "has 2 target columns without names: choose by number, --target 0 to 1" in result.stderr
 
 
 def test_existing_model_is_left_as_it_is(run, small_folder, tmp_path):

@@ -90,3 +90,21 @@ def test_another_molecule_is_refused(model):
     with pytest.raises(ValueError, match="symbol of an element"):
         model.counterfactuals(graph, molecule="CCO", allowed={"labels": ["Xx"]})
     assert np.isfinite(model.counterfactuals(graph, molecule="CCO").decision).all()
+
+
+@pytest.mark.parametrize(
+    "recipe", [("symbol", "invariants", "pharmacophore"), "invariants", "symbol+aromatic"]
+)
+def test_labels_that_depend_on_the_whole_molecule_are_computed_again(recipe):
+    """Decisions are those of the edited SMILES, read with the labels of the model."""
+    smiles = [
+        f"{group}{chain}" for chain in ("CC", "CCC", "CC(C)C", "c1ccccc1", "C1CCCC1") for group in "ONF"
+    ]
+    graphs = pk.from_smiles(smiles, node_labels=recipe)
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=2), C=1, cv=2, random_state=0)
+    model.fit(graphs, [text[0] == "O" for text in smiles])
+    found = model.counterfactuals(graphs[9], 1, 5, molecule=smiles[9])
+    assert len(found)
+    for item in found:
+        again = model.decision_function(pk.from_smiles([item.smiles], node_labels=recipe))
+        assert item.decision == pytest.approx(float(again[0]), abs=1e-11)

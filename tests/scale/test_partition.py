@@ -88,7 +88,7 @@ def test_targets_of_several_files_have_one_type(molecules, tmp_path):
         ("a.smi", "", "has no molecules"),
         ("a.parquet", "text", "not a Parquet file"),
         ("a.zip", "text", "not a zip file"),
-        ("a.docx", "text", "has an unsupported format"),
+        ("a.docx", "text", "has the unknown suffix '.docx': supported are"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, name, text, message):
@@ -101,7 +101,7 @@ def test_files_that_cannot_be_read(tmp_path, name, text, message):
 def test_sources_that_are_not_there(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"missing\.parquet does not exist"):
         pk.partition(tmp_path / "missing.parquet")
-    with pytest.raises(ValueError, match="holds no files of graphs"):
+    with pytest.raises(ValueError, match="has no files that can be read"):
         pk.partition(tmp_path)
     with pytest.raises(ValueError, match="empty list"):
         pk.partition([])

@@ -234,6 +234,26 @@ def as_classes(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.int64) if few else values
 
 
+def are_classes(values: NDArray[Any]) -> bool:
+    """Whether a target without missing values is classes: texts, or few different whole numbers.
+
+    Whole numbers are few if there are at most 20, or one per four graphs; several columns are classes if all
+    their values are 0 or 1.
+
+    Examples
+    --------
+    >>> are_classes(np.array(["a", "b"])), are_classes(np.arange(100) % 3), are_classes(np.arange(100))
+    (True, True, False)
+    >>> are_classes(np.array([[0.0, np.nan], [1.0, 1.0]])), are_classes(np.array([0.5, 1.0]))
+    (True, False)
+    """
+    if values.ndim == 2:
+        return bool(np.isin(values[~is_missing(values)], (0, 1)).all())
+    if values.dtype.kind not in "iu":
+        return values.dtype.kind != "f"
+    return len(np.unique(values)) <= max(20, len(values) // 4)
+
+
 def has_fractions(values: NDArray[Any]) -> bool:
     """Whether finite values include floats that are not integral, or beyond 2**53.
 

@@ -186,7 +186,7 @@ def _opened(
         raise ValueError("an audit needs at least one graph, got none")
     names = {name: getattr(data, name) for name in ("name", "label_names")} if is_dataset else {}
     values = data.target if is_dataset and target is None else target
-    if values is None:
+    if values is None or np.shape(values) == (len(graphs), 0):
         return graphs, None, names
     class_names = data.target_names if is_dataset and target is None else ()
     return graphs, check_audit_target(values, len(graphs), class_names, like), names

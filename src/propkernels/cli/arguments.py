@@ -82,36 +82,9 @@ Name = Annotated[
     typer.Argument(
         metavar="NAME",
         help="Data set (see 'propkernels datasets'), or a path: TU folder or zip, Parquet, CSV, SDF or SMI "
-        "of molecules, folder of images, edges.csv,nodes.csv.",
+        "of molecules, JSON, GraphML, GXL, DOT, edge list, point cloud, edges.csv,nodes.csv, or a folder of "
+        "images, point clouds or graph files.",
     ),
-]
-SmilesColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--smiles", "--smiles-column", metavar="COLUMN", help="SMILES in a CSV file; default 'smiles' ..."
-    ),
-]
-TargetColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        "--target-column",
-        metavar="COLUMN",
-        help="Column (or SDF property) of the target; default 'target' ...",
-    ),
-]
-
-
-class Errors(StrEnum):
-    """Treatment of invalid molecules."""
-
-    stop = "stop"
-    skip = "skip"
-
-
-ErrorsOption = Annotated[
-    Errors,
-    typer.Option("--errors", help="Invalid molecules: stop and name them, or skip them."),
 ]
 TMax = Annotated[int, typer.Option("--t-max", min=0, metavar="N", help="Number of propagation steps.")]
 MetricOption = Annotated[Metric, typer.Option("--metric", help="Distance that the hash preserves.")]
@@ -140,38 +113,6 @@ Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of a
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", callback=_check_jobs, metavar="N", help="Threads; -1: all cores.")
 ]
-
-
-NodeLabels = Annotated[
-    str,
-    typer.Option(
-        "--node-labels",
-        metavar="RECIPE",
-        help="Labels of atoms: symbol, symbol+aromatic, invariants, pharmacophore, or several (commas).",
-    ),
-]
-
-
-def open_dataset(
-    name: str,
-    target_required: bool = True,
-    *,
-    smiles_column: str | None = None,
-    target_column: str | None = None,
-    errors: Errors = Errors.stop,
-    node_labels: str = "symbol",
-) -> Dataset:
-    """Load a data set by name, or from a path in any supported format, with or without a target."""
-    from propkernels.datasets import open_source
-
-    return open_source(
-        name,
-        smiles_column=smiles_column,
-        target_column=target_column,
-        target_required=target_required,
-        errors="raise" if errors is Errors.stop else "skip",
-        node_labels=tuple(node_labels.split(",")) if "," in node_labels else node_labels,
-    )
 
 
 def build_scheme(scheme: str, laziness: float | None, normalization: Normalization | None) -> Any:
@@ -276,8 +217,8 @@ def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels fit'.")]
 
 
-def open_model(path: Path) -> tuple[Any, str]:
-    """Return a saved classifier or regressor, and the node labels of molecules it was trained with."""
+def open_model(path: Path) -> tuple[Any, dict[str, str]]:
+    """Return a saved classifier or regressor, and the notes of its file about its data set."""
     from propkernels.storage.model_files import read_model
 
     model, notes = read_model(path)
@@ -285,4 +226,10 @@ def open_model(path: Path) -> tuple[Any, str]:
         raise ValueError(
             f"{path} contains a {type(model).__name__}, which cannot predict: use a model written by 'fit'"
         )
-    return model, notes.get("node_labels", "symbol")
+    return model, dict(notes)
+
+
+def check_graph(data: Dataset, graph: int) -> None:
+    """Raise ValueError if a data set has no graph of this number."""
+    if graph >= len(data.graphs):
+        raise ValueError(f"{data.name} has graphs 0 to {len(data.graphs) - 1}, got {graph}")

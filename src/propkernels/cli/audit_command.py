@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.arguments import open_dataset
 from propkernels.cli.console import Force, check_output, print_text, seconds, size_of
+from propkernels.cli.inputs import Input, one_target, reads_data, with_edges
 
 
+@reads_data
 def audit(
     name: arguments.Name,
     output: Annotated[
@@ -31,8 +32,8 @@ def audit(
     t_max: arguments.TMax = 5,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
+    *,
+    source_options: Input,
 ) -> None:
     """Check a data set for duplicates, leaks and label errors.
 
@@ -43,9 +44,8 @@ def audit(
         check_output(file, force, "report.html")
         if file.suffix.lower() not in (".html", ".md", ".json"):
             raise ValueError(f"{file} has an unsupported suffix: use .html, .md or .json")
-    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    data = open_dataset(name, target_required=False, **columns)
-    test_data = None if test is None else open_dataset(test, target_required=False, **columns)
+    data = with_edges(one_target(source_options.open(name, n_jobs=jobs)))
+    test_data = None if test is None else with_edges(one_target(source_options.open(test, n_jobs=jobs)))
     from propkernels.auditing.examine import audit as audit_graphs
 
     report = audit_graphs(data, test=test_data, t_max=t_max, random_state=seed, n_jobs=jobs)

@@ -7,11 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.arguments import ModelFile, open_dataset, open_model
+from propkernels.cli.arguments import ModelFile, check_graph, open_model
 from propkernels.cli.console import print_records, print_text, spinner
 from propkernels.cli.explain_command import molecule_of
+from propkernels.cli.inputs import Input, reads_data
 
 
+@reads_data
 def counterfactuals(
     model: ModelFile,
     name: arguments.Name,
@@ -37,23 +39,23 @@ def counterfactuals(
         typer.Option("--budget", min=0, metavar="N", help="Maximum number of pairs of edits to try."),
     ] = None,
     output_format: arguments.FormatOption = arguments.Format.table,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
+    *,
+    source_options: Input,
 ) -> None:
     """Find the smallest edits that change a prediction.
 
     Edits relabel nodes, and add or remove edges and leaves. Every result is checked by predicting the edited
     graph. For molecules, only edits with valid valences are listed.
     """
-    fitted, node_labels = open_model(model)
+    fitted, notes = open_model(model)
     if not hasattr(fitted, "counterfactuals"):
         raise ValueError(
             f"{model} contains a {type(fitted).__name__}, which does not support counterfactuals"
         )
-    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
-    if graph >= len(data.graphs):
-        raise ValueError(f"{data.name} has graphs 0 to {len(data.graphs) - 1}, got {graph}")
+    data = source_options.open(name, notes=notes)
+    check_graph(data, graph)
+    if not hasattr(data.graphs, "adjacency"):
+        raise ValueError(f"{data.name} has images, whose pixels have no edges to edit: use graphs")
     with spinner("Searching"):
         result = fitted.counterfactuals(
             data.graphs[graph],
@@ -61,7 +63,7 @@ def counterfactuals(
             top,
             target=_named(fitted, target),
             allowed=kinds or None,
-            molecule=molecule_of(data, graph) if hasattr(data.graphs, "adjacency") else None,
+            molecule=molecule_of(data, graph),
             budget=budget,
             label_names=data.label_names,
         )

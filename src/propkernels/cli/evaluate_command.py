@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,6 @@ from propkernels.cli.arguments import (
     build_scheme,
     compile_loops,
     label_source,
-    open_dataset,
 )
 from propkernels.cli.console import (
     check_output,
@@ -27,6 +27,7 @@ from propkernels.cli.console import (
     seconds,
     stdout,
 )
+from propkernels.cli.inputs import Input, known_target, reads_data, with_edges
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -51,6 +52,7 @@ def _check_folds(folds: str | None) -> str | None:
     return folds
 
 
+@reads_data
 def evaluate(
     name: arguments.Name,
     t_max: arguments.TMax = 10,
@@ -126,9 +128,8 @@ def evaluate(
     ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
-    node_labels: arguments.NodeLabels = "symbol",
+    *,
+    source_options: Input,
 ) -> None:
     """Estimate accuracy on a data set by nested cross-validation.
 
@@ -170,8 +171,7 @@ def evaluate(
     if cost is not None or paper_costs:
         choosing["C"] = "paper" if paper_costs else cost
     choosing["t_max"] = None if cost is None else t_max
-    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    data = open_dataset(name, **columns, node_labels=node_labels)
+    data = with_task(known_target(source_options.open(name, target_required=True, n_jobs=jobs)))
     results = run_rows(data, kernel, kernels, protocol, choosing)
     print_table(results)
     if output is not None:
@@ -230,12 +230,22 @@ def named_rows(
     return rows
 
 
+def with_task(data: Dataset) -> Dataset:
+    """Return the data set with whole numbers as floats if they are too many to be classes."""
+    from propkernels._utils.cells import are_classes
+
+    if data.target.dtype.kind not in "iu" or are_classes(data.target):
+        return data
+    return replace(data, target=data.target.astype(float))
+
+
 def default_model(data: Any, kernel: Any, scoring: str | None) -> Any:
     """Return the default model of 'propkernels fit'."""
+    from propkernels._utils.cells import are_classes
     from propkernels.models.classifier import PropagationClassifier
     from propkernels.models.regressor import PropagationRegressor
 
-    is_class = data.with_known_target().target.dtype.kind in "iubUSO"
+    is_class = are_classes(data.target)
     model = PropagationClassifier if is_class else PropagationRegressor
     return model(scoring=scoring, n_jobs=kernel.n_jobs, progress=False)
 
@@ -256,6 +266,7 @@ def run_row(
 
     from propkernels.evaluation.cross_validation import evaluate as cross_validate
 
+    data = with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
     with warnings.catch_warnings(record=True) as caught, progress_bar(f"{row} on {data.name}") as on_progress:
         warnings.simplefilter("always", UserWarning)
         result = cross_validate(data, kernel=estimator, progress=on_progress, **protocol, **choosing)

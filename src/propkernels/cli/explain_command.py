@@ -10,7 +10,7 @@ import typer
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.arguments import ModelFile, open_dataset, open_model
+from propkernels.cli.arguments import ModelFile, check_graph, open_model
 from propkernels.cli.console import (
     Force,
     cell,
@@ -21,6 +21,7 @@ from propkernels.cli.console import (
     spinner,
     stdout,
 )
+from propkernels.cli.inputs import Input, reads_data
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -30,6 +31,7 @@ DOTS_PER_INCH = 150
 BAR = 24  # letters of the longest bar
 
 
+@reads_data
 def explain(
     model: ModelFile,
     name: arguments.Name,
@@ -53,8 +55,8 @@ def explain(
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of nodes to print.")] = 10,
     by_step: Annotated[bool, typer.Option("--by-step", help="Also print each step.")] = False,
     output_format: arguments.FormatOption = arguments.Format.table,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
+    *,
+    source_options: Input,
 ) -> None:
     """Show the contribution of each node to a prediction.
 
@@ -63,11 +65,9 @@ def explain(
     """
     if output is not None:
         check_picture(output, force)
-    fitted, node_labels = open_model(model)
-    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    data = open_dataset(name, target_required=False, **columns, node_labels=node_labels)
-    if graph >= len(data.graphs):
-        raise ValueError(f"{data.name} has graphs 0 to {len(data.graphs) - 1}, got {graph}")
+    fitted, notes = open_model(model)
+    data = source_options.open(name, notes=notes)
+    check_graph(data, graph)
     chosen = data.graphs[[graph]]
     with spinner("Explaining"):
         prediction = fitted.predict(chosen)[0]

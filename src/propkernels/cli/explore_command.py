@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.arguments import compile_loops, open_dataset, open_model
+from propkernels.cli.arguments import compile_loops, open_model
 from propkernels.cli.console import size_of, spinner, warnings_as_lines
+from propkernels.cli.inputs import Input, ids_of, one_target, reads_data, with_edges
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
 
+@reads_data
 def explore(
     name: arguments.Name,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="HTML page to write.")],
@@ -29,9 +31,6 @@ def explore(
         int | None,
         typer.Option("--first", min=2, metavar="N", help="A sample of N graphs, each class with its share."),
     ] = None,
-    id_column: Annotated[
-        str | None, typer.Option("--id-column", metavar="COLUMN", help="Column with names of graphs.")
-    ] = None,
     columns: Annotated[
         str | None,
         typer.Option("--columns", metavar="A,B,...", help="Columns to show; default: all of the table."),
@@ -43,9 +42,8 @@ def explore(
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
-    errors: arguments.ErrorsOption = arguments.Errors.stop,
+    *,
+    source_options: Input,
 ) -> None:
     """Write a page with a map of a data set and a model.
 
@@ -53,10 +51,9 @@ def explore(
     """
     from propkernels import explore as make_page
 
-    fitted, node_labels = (None, "symbol") if model is None else open_model(model)
-    reading: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    with warnings_as_lines():
-        whole = open_dataset(name, target_required=False, **reading, node_labels=node_labels, errors=errors)
+    fitted, notes = (None, None) if model is None else open_model(model)
+    whole = one_target(source_options.open(name, notes=notes, n_jobs=jobs))
+    whole = with_edges(whole) if fitted is None else whole
     data = whole if first is None else whole.sample(first, seed)
     is_sample = len(data.graphs) < len(whole.graphs)
     note = f"a sample of {len(data.graphs):,} of {len(whole.graphs):,} graphs" if is_sample else None
@@ -66,7 +63,7 @@ def explore(
             data,
             model=fitted,
             title=title or data.name,
-            ids=None if id_column is None else _column(data, id_column, name),
+            ids=None if source_options.id_column is None else ids_of(data),
             class_names=None if class_names is None else class_names.split(","),
             columns=_chosen(data, columns, name),
             note=note,

@@ -14,7 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.console import print_text, seconds
+from propkernels.cli.console import print_text, seconds, warnings_as_lines
+from propkernels.cli.inputs import Input, reads_data
 
 
 class Features(StrEnum):
@@ -24,13 +25,6 @@ class Features(StrEnum):
     weisfeiler_lehman = "weisfeiler-lehman"
     shortest_path = "shortest-path"
     labels = "labels"
-
-
-class Errors(StrEnum):
-    """Treatment of invalid molecules."""
-
-    stop = "raise"
-    skip = "skip"
 
 
 CLASSES = {
@@ -62,7 +56,8 @@ Sources = Annotated[
     list[str],
     typer.Argument(
         metavar="SOURCE...",
-        help="Parquet files, TU folders or zips, CSV, TSV or SMI files of molecules, or folders of them.",
+        help="Parquet files, TU folders or zips, CSV, TSV or SMI files of molecules, folders of them, or any "
+        "other data set, which is read at once.",
     ),
 ]
 Workers = Annotated[
@@ -74,6 +69,7 @@ Output = Annotated[
 ]
 
 
+@reads_data
 def featurize(
     sources: Sources,
     output: Output,
@@ -100,11 +96,8 @@ def featurize(
             "--nodes-per-part", parser=parse_number, metavar="N", help="Maximum number of nodes per part."
         ),
     ] = 2_000_000,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
-    errors: Annotated[
-        Errors, typer.Option("--errors", help="Invalid molecules: raise an error, or skip them.")
-    ] = Errors.stop,
+    *,
+    source_options: Input,
 ) -> None:
     """Compute features of files of graphs, part by part.
 
@@ -112,19 +105,12 @@ def featurize(
     computes the missing parts. 'propkernels verify' checks the folder.
     """
     from propkernels.scale import featurize as compute
-    from propkernels.scale import partition
 
     if scheduler is not None and workers is not None:
         raise ValueError("--workers and --scheduler exclude each other: the scheduler provides the workers")
     estimator = build_features(features, n_features, t_max, labels, seed)
     start = perf_counter()
-    plan = partition(
-        sources,
-        nodes_per_part,
-        smiles_column=smiles_column,
-        target_column=target_column,
-        errors=errors.value,
-    )
+    plan = plan_of(sources, nodes_per_part, source_options)
     print_text(repr(plan))
     n_complete = n_existing_parts(output)
     if n_complete:
@@ -139,6 +125,14 @@ def featurize(
     n_bytes = opened.manifest.n_bytes
     print_text(f"Wrote {output}: {opened!r}, {n_bytes / 1e6:,.1f} MB, in {seconds(took)}. Next:")
     print_text(f"  propkernels verify {output}")
+
+
+def plan_of(sources: list[str], nodes_per_part: int, source_options: Input) -> Any:
+    """Return the plan of files of graphs, read by the options of the command line."""
+    from propkernels.scale.partition import plan_sources
+
+    with warnings_as_lines():
+        return plan_sources(sources, nodes_per_part, source_options.reading(False, None, None))
 
 
 def build_features(kind: Features, n_features: int, t_max: int, labels: Any, seed: int) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +17,6 @@ from propkernels.cli.arguments import (
     build_kernel,
     compile_loops,
     describe_kernel,
-    open_dataset,
 )
 from propkernels.cli.console import (
     Force,
@@ -30,12 +28,11 @@ from propkernels.cli.console import (
     seconds,
     size_of,
     stdout,
+    warnings_as_lines,
 )
 from propkernels.cli.explain_command import can_explain
+from propkernels.cli.inputs import Input, known_target, reads_data
 from propkernels.cli.learning_command import fit_parts, is_parts, refuse
-
-if TYPE_CHECKING:
-    from propkernels.datasets import Dataset
 
 OPTIMISTIC = """
 This score is optimistic: it is the best score of all candidates, on the folds
@@ -43,6 +40,7 @@ that were used to choose. 'propkernels evaluate' estimates the score on new
 graphs."""
 
 
+@reads_data
 def fit(
     name: arguments.Name,
     output: Annotated[
@@ -51,7 +49,10 @@ def fit(
     force: Force = False,
     task: Annotated[
         Task,
-        typer.Option("--task", help="Predict classes or numbers; auto: classes if targets are not floats."),
+        typer.Option(
+            "--task",
+            help="Predict classes or numbers; auto: numbers if the target has fractions or many values.",
+        ),
     ] = Task.auto,
     kernel: KernelOption = KernelName.auto,
     t_max: Annotated[
@@ -79,35 +80,27 @@ def fit(
     ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            "--target-column",
-            metavar="COLUMN",
-            help="Column (or SDF property) of the target; column number from 0 for TU data sets.",
-        ),
-    ] = None,
-    errors: arguments.ErrorsOption = arguments.Errors.stop,
-    node_labels: arguments.NodeLabels = "symbol",
+    *,
+    source_options: Input,
 ) -> None:
     """Train a model on a data set and write it to a file.
 
     Kernel, t_max, normalization and C are chosen by cross-validation. Graphs without a target are left out.
     From a folder written by 'featurize', a linear model is trained part by part, with fixed C (default 1).
     """
+    from propkernels.storage.model_files import write_model
+
     check_output(output, force, "model.pk")
     if is_parts(name):
         chosen: dict[str, Any] = {"--t-max": t_max is not None, "--scoring": scoring, "--folds": folds}
         chosen |= {"--kernel": kernel is not KernelName.auto, "--solver": solver is not Solver.auto}
         refuse(chosen, "a folder of features is used unchanged, by a linear model")
-        fit_parts(name, output, task, target_column, cost, jobs)
+        fit_parts(name, output, task, source_options.target_columns, cost, jobs)
         return
-    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    data = open_dataset(name, **columns, errors=errors, node_labels=node_labels)
-    labeled = replace(data, target=choose_target(data, target_column)).with_known_target()
-    graphs, target = labeled.graphs, labeled.target
+    data = source_options.open(name, target_required=True, n_jobs=jobs)
+    print_text(repr(data))
+    known = known_target(data)
+    graphs, target = known.graphs, known.target
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
         "solver": solver.value,
@@ -119,46 +112,25 @@ def fit(
     settings |= {} if t_max is None else {"t_max": range(t_max + 1)}
     settings |= {} if cost is None else {"C": cost}
     model = build_model(task, target, settings)
-    print_text(repr(data))
     compile_loops()
     start = perf_counter()
-    if len(graphs) < len(data.graphs):
-        n_missing = len(data.graphs) - len(graphs)
-        have = "has no target and is" if n_missing == 1 else "have no target and are"
-        print_text(f"{n_missing} of them {have} left out.")
-    model.fit(graphs, target)
-    write(model, output, node_labels)
+    with warnings_as_lines():
+        model.fit(graphs, target)
+    write_model(model, output, source_options.notes(data))
     report(model, output, perf_counter() - start)
-
-
-def choose_target(data: Dataset, column: str | None) -> Any:
-    """Return the target, or the column of a target with several columns."""
-    target = data.target
-    number = int(column) if column is not None and column.isdecimal() else None
-    if target.ndim == 1:
-        if number and not {"smiles", "molecules"} & set(data.extras):
-            raise ValueError(f"{data.name} has one target column: leave --target out")
-        return target
-    if number is None or number >= target.shape[1]:
-        last = target.shape[1] - 1
-        raise ValueError(f"{data.name} has {last + 1} target columns: choose one with --target 0 to {last}")
-    return target[:, number]
 
 
 def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
     """Return an unfitted classifier or regressor."""
+    from propkernels._utils.cells import are_classes
     from propkernels.models.classifier import PropagationClassifier
     from propkernels.models.regressor import PropagationRegressor
 
-    is_class = target.dtype.kind in "iubUSO" if task is Task.auto else task is Task.classes
+    is_class = are_classes(target) if task is Task.auto else task is Task.classes
+    if not is_class and target.dtype.kind in "iu":
+        n_values = len(set(target.tolist()))
+        print_text(f"The target has {n_values:,} different numbers: use --task classes if they are classes.")
     return (PropagationClassifier if is_class else PropagationRegressor)(**settings)
-
-
-def write(model: Any, output: Path, node_labels: str) -> None:
-    """Save the model with its node labels of molecules, so that 'predict' reads molecules in the same way."""
-    from propkernels.storage.model_files import write_model
-
-    write_model(model, output, {} if node_labels == "symbol" else {"node_labels": node_labels})
 
 
 def report(model: Any, output: Path, took: float) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import platform
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import Format, FormatOption
-from propkernels.cli.console import Force, print_records, print_text, spinner
+from propkernels.cli.console import Force, print_records, print_text, spinner, warnings_as_lines
+from propkernels.cli.inputs import Input, reads_data
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "pooch", "networkx", "scikit-image")
 
@@ -28,12 +30,12 @@ def datasets(output_format: FormatOption = Format.table) -> None:
         print_records([asdict(info) for info in listing], output_format)
         return
     print_text(str(listing))
-    print_text(
-        "\nA path can be given instead of a name: a TU folder or zip, Parquet, CSV, SDF or SMI files of"
-    )
-    print_text("molecules, a folder of images, or tables of edges and nodes.")
+    from propkernels.datasets.sources import SUPPORTED
+
+    print_text("\n" + fill(f"A path can be given instead of a name: {SUPPORTED}.", 98))
 
 
+@reads_data
 def convert(
     source: arguments.Name,
     output: Annotated[
@@ -44,36 +46,22 @@ def convert(
         ),
     ],
     force: Force = False,
-    skip: Annotated[bool, typer.Option("--skip", help="Skip invalid molecules and graphs.")] = False,
-    node_labels: Annotated[
-        str,
-        typer.Option(
-            "--node-labels", help="Labels of atoms: symbol, symbol+aromatic, invariants or pharmacophore."
-        ),
-    ] = "symbol",
     jobs: arguments.Jobs = -1,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
+    skip: Annotated[bool, typer.Option("--skip", hidden=True, help="Old name of --errors skip.")] = False,
+    *,
+    source_options: Input,
 ) -> None:
     """Convert a data set to another format.
 
-    Keeps labels, attributes, ids, the target, and weights if the format supports them. With --skip, skipped
-    items are listed.
+    Keeps labels, attributes, ids, the target, and weights if the format supports them. With --errors skip,
+    skipped items are listed.
     """
-    from propkernels.datasets import open_source
-    from propkernels.datasets.sources import save_source
+    from propkernels.datasets.sources import read_source, save_source
 
-    with spinner(f"Reading {source}"), warnings.catch_warnings():
+    with spinner(f"Reading {source}"), warnings_as_lines(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="skipped")
-        data = open_source(
-            source,
-            smiles_column=smiles_column,
-            target_column=target_column,
-            target_required=False,
-            node_labels=node_labels,
-            errors="skip" if skip else "raise",
-            n_jobs=jobs,
-        )
+        how = source_options.reading(False, None, jobs)
+        data = read_source(source, replace(how, errors="skip") if skip else how)
     with spinner(f"Writing {output}"):
         save_source(data, output, overwrite=force)
     print_text(f"Wrote {output}: {data!r}.")

@@ -12,8 +12,9 @@ import typer
 
 from propkernels._utils.safe_files import atomic_write, write_arrays
 from propkernels.cli import arguments
-from propkernels.cli.arguments import build_scheme, compile_loops, label_source, open_dataset
+from propkernels.cli.arguments import build_scheme, compile_loops, label_source
 from propkernels.cli.console import Force, check_output, print_text, results_stream, seconds, size_of, spinner
+from propkernels.cli.inputs import Input, reads_data
 
 if TYPE_CHECKING:
     from propkernels import PropagationKernel
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 STDOUT = Path("-")
 
 
+@reads_data
 def kernel(
     name: arguments.Name,
     output: Annotated[
@@ -45,8 +47,8 @@ def kernel(
     base_kernel: arguments.BaseKernelOption = arguments.BaseKernel.linear,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
+    *,
+    source_options: Input,
 ) -> None:
     """Write the kernel matrix of a data set.
 
@@ -69,7 +71,7 @@ def kernel(
     }
     import numpy as np
 
-    data = open_dataset(name, smiles_column=smiles_column, target_column=target_column)
+    data = source_options.open(name, n_jobs=jobs)
     compile_loops()
     with spinner(f"Kernel of {data.name}"):
         matrix, took = compute(

@@ -21,7 +21,8 @@ from propkernels.cli.console import (
     stdout,
     warnings_as_lines,
 )
-from propkernels.cli.featurize_command import Output, Sources, Workers, executor_of, parse_number
+from propkernels.cli.featurize_command import Output, Sources, Workers, executor_of, parse_number, plan_of
+from propkernels.cli.inputs import Input, reads_data
 
 
 def is_parts(name: str) -> bool:
@@ -42,20 +43,20 @@ def refuse(options: dict[str, Any], why: str) -> None:
 
 
 def fit_parts(
-    folder: str, output: Path, task: Task, column: str | None, cost: float | None, jobs: int
+    folder: str, output: Path, task: Task, columns: list[str] | None, cost: float | None, jobs: int
 ) -> None:
     """Train a linear model on a folder of features and write it to a file."""
-    from propkernels._utils.cells import as_classes, is_missing, typed_column
+    from propkernels._utils.cells import are_classes, as_classes, is_missing, typed_column
     from propkernels.models.linear_model import LinearModel
     from propkernels.scale import open_features
     from propkernels.storage import save_model
 
     features = open_features(folder)
     print_text(repr(features))
-    target = choose_column(features.target, column, folder)
+    target = choose_column(features.target, columns, folder)
     gaps = is_missing(target)
     present = as_classes(typed_column(target[~gaps]))
-    is_class = present.dtype.kind in "iubUSO" if task is Task.auto else task is Task.classes
+    is_class = are_classes(present) if task is Task.auto else task is Task.classes
     if gaps.any():
         target = target.astype(object)
         target[~gaps] = present.tolist()
@@ -77,19 +78,16 @@ def fit_parts(
     print_text(f"  propkernels predict {output} FEATURES -o predictions")
 
 
-def choose_column(target: Any, column: str | None, folder: str) -> Any:
+def choose_column(target: Any, columns: list[str] | None, folder: str) -> Any:
     """Return the target, or the column of a target with several columns."""
+    from propkernels.datasets.reading import Reading
+
     if target is None:
         raise ValueError(f"the files of {folder} have no target to learn")
-    number = int(column) if column is not None and column.isdecimal() else None
-    if target.ndim == 1:
-        if column is not None and number != 0:
-            raise ValueError(f"{folder} has one target column: leave --target out")
-        return target
-    last = target.shape[1] - 1
-    if number is None or number > last:
-        raise ValueError(f"{folder} has {last + 1} target columns: choose one with --target 0 to {last}")
-    return target[:, number]
+    chosen = Reading(target_columns=tuple(columns or ())).stored_target(target, len(target), folder)
+    if chosen.ndim == 2:
+        raise ValueError(f"{folder} has {chosen.shape[1]} target columns: choose one with --target 0, 1, ...")
+    return chosen
 
 
 def predict_parts(model: Any, folder: str, output: Path | None, jobs: int) -> None:
@@ -136,6 +134,7 @@ def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format,
     print_records(rows, output_format, {"similarity": ".4f"})
 
 
+@reads_data
 def index(
     sources: Sources,
     output: Output,
@@ -152,24 +151,26 @@ def index(
         ),
     ] = 2_000_000,
     add: Annotated[bool, typer.Option("--add", help="Add graphs to an existing index.")] = False,
-    smiles_column: arguments.SmilesColumn = None,
+    *,
+    source_options: Input,
 ) -> None:
     """Index files of graphs on disk, for searches.
 
     Writes one shard per part, either complete or absent. After an interruption, the same command resumes.
     With --add, an existing index gets further shards, with its kernel.
     """
-    from propkernels.scale import partition
     from propkernels.search.index import GraphIndex
 
     start = perf_counter()
-    plan = partition(sources, nodes_per_part, smiles_column=smiles_column)
+    plan = plan_of(sources, nodes_per_part, source_options)
     print_text(repr(plan))
     executor = executor_of(workers, len(plan))
-    if add:
-        built = GraphIndex.open(output).add(plan, executor=executor)
-    else:
-        built = GraphIndex.build(plan, output, kernel=build_kernel(kernel, t_max, seed, 1), executor=executor)
+    with warnings_as_lines():
+        if add:
+            built = GraphIndex.open(output).add(plan, executor=executor)
+        else:
+            chosen = build_kernel(kernel, t_max, seed, 1)
+            built = GraphIndex.build(plan, output, kernel=chosen, executor=executor)
     n_bytes = sum(group.manifest.n_bytes for group in built.groups)
     took = seconds(perf_counter() - start)
     print_text(f"Wrote {output}: {built!r}, {n_bytes / 1e6:,.1f} MB, in {took}. Next:")

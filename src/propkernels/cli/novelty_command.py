@@ -11,9 +11,9 @@ import typer
 
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.arguments import open_dataset
 from propkernels.cli.console import Force, check_output, print_records, print_text, spinner
 from propkernels.cli.explain_command import SUFFIXES, check_picture, draw
+from propkernels.cli.inputs import Input, ids_of, reads_data
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -32,6 +32,7 @@ class Score(StrEnum):
     size = "size"
 
 
+@reads_data
 def novelty(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="Data set of normal graphs.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="Data set of graphs to score.")],
@@ -59,8 +60,8 @@ def novelty(
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
     output_format: arguments.FormatOption = arguments.Format.table,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
+    *,
+    source_options: Input,
 ) -> None:
     """Find graphs that are unlike the graphs of another data set.
 
@@ -68,18 +69,17 @@ def novelty(
     listed by contribution to its rarity, with the first step at which their surroundings are unseen.
     """
     table, image = outputs(output or [], picture, explain, force)
-    columns: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    normal = open_dataset(train, target_required=False, **columns)
-    data = open_dataset(new, target_required=False, **columns)
-    if explain is not None and explain >= len(data.graphs):
-        raise ValueError(f"{data.name} has graphs 0 to {len(data.graphs) - 1}, got {explain}")
+    normal = source_options.open(train, n_jobs=jobs)
+    data = source_options.open(new, n_jobs=jobs)
+    if explain is not None:
+        arguments.check_graph(data, explain)
     from propkernels import NoveltyDetector
 
     detector = NoveltyDetector(score=score.value, random_state=seed, n_jobs=jobs)
     with spinner(f"Learning from {normal.name}"):
         detector.fit(normal.graphs)
     with spinner(f"Scoring {data.name}"):
-        records = score_records(detector, data.graphs)
+        records = score_records(detector, data.graphs, ids_of(data))
     is_table = output_format is arguments.Format.table
     if table is not None:
         write_scores(records, table)
@@ -112,12 +112,18 @@ def outputs(
     return tables[0] if tables else None, images[0] if images else None
 
 
-def score_records(detector: Any, graphs: Any) -> list[dict[str, Any]]:
-    """Return one record per graph: score, p-value and decision."""
+def score_records(detector: Any, graphs: Any, ids: Any = None) -> list[dict[str, Any]]:
+    """Return one record per graph: number, id if there are ids, score, p-value and decision."""
     scores, chances = detector.score_samples(graphs), detector.predict_p(graphs)
     novel = scores < detector.offset_
     return [
-        {"graph": i, "score": float(s), "p_value": float(p), "novel": "yes" if is_novel else "no"}
+        {
+            "graph": i,
+            **({} if ids is None else {"id": ids[i]}),
+            "score": float(s),
+            "p_value": float(p),
+            "novel": "yes" if is_novel else "no",
+        }
         for i, (s, p, is_novel) in enumerate(zip(scores, chances, novel, strict=True))
     ]
 
@@ -126,7 +132,7 @@ def write_scores(records: list[dict[str, Any]], file: Path) -> None:
     """Write a CSV file, one line per graph."""
     with atomic_write(file, text=True) as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["graph", "score", "p_value", "novel"])
+        writer.writerow(list(records[0]) if records else ["graph", "score", "p_value", "novel"])
         writer.writerows([list(record.values()) for record in records])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +12,7 @@ import typer
 
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.arguments import ModelFile, open_dataset, open_model
+from propkernels.cli.arguments import ModelFile, open_model
 from propkernels.cli.console import (
     Force,
     check_output,
@@ -20,9 +22,11 @@ from propkernels.cli.console import (
     spinner,
     warnings_as_lines,
 )
+from propkernels.cli.inputs import Input, ids_of, reads_data
 from propkernels.cli.learning_command import is_parts, predict_parts, rows_of
 
 
+@reads_data
 def predict(
     model: ModelFile,
     name: arguments.Name,
@@ -34,9 +38,6 @@ def predict(
     ] = None,
     force: Force = False,
     jobs: arguments.Jobs = -1,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
-    errors: arguments.ErrorsOption = arguments.Errors.stop,
     coverage: Annotated[
         float | None,
         typer.Option(
@@ -45,14 +46,16 @@ def predict(
             help="Also write sets of classes, or intervals, that hold this share of targets, such as 0.9.",
         ),
     ] = None,
+    *,
+    source_options: Input,
 ) -> None:
     """Predict the targets of graphs, as CSV.
 
     The columns are id, prediction, and the probability of each class (std for a Gaussian process); with
-    --coverage also set, the possible classes, or low and high, the ends of an interval. Graphs
-    (rows of a table) are numbered from 0. Targets are optional; if the data set has classes, the accuracy is
-    printed. For a folder written by 'featurize', predictions are written to the folder -o, one Parquet file
-    per part.
+    --coverage also set, the possible classes, or low and high, the ends of an interval. The id is the name of
+    a molecule, graph or file if there is one, else the number from 0. Targets are optional; if the data set
+    has classes, the accuracy is printed. For a folder written by 'featurize', predictions are written to the
+    folder -o, one Parquet file per part.
     """
     output = None if output == Path("-") else output
     if is_parts(name):
@@ -60,35 +63,38 @@ def predict(
         return
     if output is not None:
         check_output(output, force, "predictions.csv")
-    fitted, node_labels = open_model(model)
-    columns_of: dict[str, Any] = {"smiles_column": smiles_column, "target_column": target_column}
-    columns_of["node_labels"] = node_labels
-    data = open_dataset(name, target_required=False, **columns_of, errors=errors)
+    fitted, notes = open_model(model)
+    data = source_options.open(name, notes=notes, n_jobs=jobs)
     with warnings_as_lines(), spinner(f"Predicting {data.name}"):
         fitted.set_params(n_jobs=jobs)
-        predictions, columns = compute(fitted, data.graphs)
+        predictions, columns = compute(fitted, data.graphs, json.loads(notes.get("targets", "[]")))
         columns |= {} if coverage is None else covering(fitted, data.graphs, coverage)
     if output is None:
-        write_rows(results_stream(), ids_of(data.graphs), predictions, columns)
+        write_rows(results_stream(), ids_of(data) or range(len(predictions)), columns)
         return
     with atomic_write(output, text=True) as stream:
-        write_rows(stream, ids_of(data.graphs), predictions, columns)
+        write_rows(stream, ids_of(data) or range(len(predictions)), columns)
     agreed = agreement(fitted, predictions, data.target)
     print_text(f"Wrote {output}: {len(predictions)} predictions{agreed}.")
 
 
-def compute(model: Any, graphs: Any) -> tuple[Any, dict[str, Any]]:
-    """Return predictions and further columns (probabilities or std) by name."""
+def compute(model: Any, graphs: Any, targets: Sequence[Any] = ()) -> tuple[Any, dict[str, Any]]:
+    """Return predictions, and all columns to write by name: predictions, probabilities or std."""
     if hasattr(model, "features_"):
         graphs = rows_of(model, graphs)
+    if getattr(model, "posterior_", None) is not None and not hasattr(model, "predict_proba"):
+        mean, deviation = model.predict(graphs, return_std=True)
+        return mean, {"prediction": mean, "std": deviation}
+    predictions = model.predict(graphs)
+    names = targets or list(range(predictions.shape[1] if predictions.ndim == 2 else 0))
+    columns = {"prediction": predictions}
+    if predictions.ndim == 2:
+        columns = {f"prediction_{name}": column for name, column in zip(names, predictions.T, strict=True)}
     if hasattr(model, "predict_proba"):
-        probabilities = model.predict_proba(graphs)
-        names = [f"probability_{name}" for name in model.classes_.tolist()]
-        return model.predict(graphs), dict(zip(names, probabilities.T, strict=True))
-    if getattr(model, "posterior_", None) is None:
-        return model.predict(graphs), {}
-    mean, deviation = model.predict(graphs, return_std=True)
-    return mean, {"std": deviation}
+        several = names if predictions.ndim == 2 else model.classes_.tolist()
+        chances = model.predict_proba(graphs).T
+        columns |= {f"probability_{name}": column for name, column in zip(several, chances, strict=True)}
+    return predictions, columns
 
 
 def covering(model: Any, graphs: Any, coverage: float) -> dict[str, Any]:
@@ -115,17 +121,11 @@ def covering(model: Any, graphs: Any, coverage: float) -> dict[str, Any]:
     }
 
 
-def ids_of(graphs: Any) -> list[Any]:
-    """Return the numbers of the graphs in their source, from 0; skipped graphs leave gaps."""
-    return graphs.ids.tolist() if getattr(graphs, "skipped", None) else list(range(len(graphs)))
-
-
-def write_rows(stream: Any, ids: list[Any], predictions: Any, columns: dict[str, Any]) -> None:
+def write_rows(stream: Any, ids: Sequence[Any], columns: dict[str, Any]) -> None:
     """Write a CSV header and one line per graph."""
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["id", "prediction", *columns])
-    further = [column.tolist() for column in columns.values()]
-    writer.writerows(zip(ids, predictions.tolist(), *further, strict=True))
+    writer.writerow(["id", *columns])
+    writer.writerows(zip(ids, *(column.tolist() for column in columns.values()), strict=True))
 
 
 def agreement(model: Any, predictions: Any, target: Any) -> str:

@@ -12,11 +12,12 @@ from propkernels.cli.arguments import (
     KERNELS,
     KernelName,
     build_kernel,
+    check_graph,
     compile_loops,
     describe_kernel,
-    open_dataset,
 )
 from propkernels.cli.console import print_records, print_text, size_of, spinner
+from propkernels.cli.inputs import Input, reads_data
 from propkernels.cli.learning_command import is_index, is_parts, refuse, similar_parts
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 DEFAULTS: dict[str, Any] = {"kernel": KernelName.propagation.value, "t_max": 5, "seed": 0}
 
 
+@reads_data
 def similar(
     name: arguments.Name,
     to: Annotated[int, typer.Option("--to", min=0, metavar="N", help="Number of the query graph, from 0.")],
@@ -54,8 +56,8 @@ def similar(
     ] = None,
     output_format: arguments.FormatOption = arguments.Format.table,
     jobs: arguments.Jobs = -1,
-    smiles_column: arguments.SmilesColumn = None,
-    target_column: arguments.TargetColumn = None,
+    *,
+    source_options: Input,
 ) -> None:
     """Search a data set for the graphs most similar to a graph.
 
@@ -69,17 +71,10 @@ def similar(
         refuse(chosen, f"{name} is searched unchanged")
         similar_parts(name, to, k, output_format, jobs)
         return
-    data = open_dataset(name, target_required=False, smiles_column=smiles_column, target_column=target_column)
-    other = (
-        None
-        if source is None
-        else open_dataset(
-            source, target_required=False, smiles_column=smiles_column, target_column=target_column
-        )
-    )
+    data = source_options.open(name, n_jobs=jobs)
+    other = None if source is None else source_options.open(source, n_jobs=jobs)
     queried = data if other is None else other
-    if to >= len(queried.graphs):
-        raise ValueError(f"{queried.name} has graphs 0 to {len(queried.graphs) - 1}, got {to}")
+    check_graph(queried, to)
     compile_loops()
     options = {"kernel": kernel and kernel.value, "t_max": t_max, "seed": seed}
     index = find_index(data, index_file, {k: v for k, v in options.items() if v is not None}, jobs)

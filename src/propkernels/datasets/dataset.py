@@ -67,8 +67,9 @@ class Dataset:
     @property
     def n_classes(self) -> int | None:
         """Number of distinct class labels; None if the target is real-valued or has several columns."""
-        is_class = self.target.ndim == 1 and self.target.dtype.kind in "iu"
-        return len(np.unique(self.target)) if is_class else None
+        if self.target.ndim != 1 or self.target.dtype.kind == "f":
+            return None
+        return len(set(self.target[~is_missing(self.target)].tolist()))
 
     def take(self, positions: Any) -> Dataset:
         """Return some graphs with their targets, columns, and those extras that have one entry per graph.
@@ -156,7 +157,7 @@ class Dataset:
 
         about = self.description.strip().partition("\n")[0]
         parts: list[Any] = [Remark(about)] if about else []
-        if self.n_classes is not None:
+        if self.n_classes is not None and not is_missing(self.target).any():
             classes, first, numbers = np.unique(self.target, return_index=True, return_counts=True)
             names = self.target_names if len(self.target_names) == len(classes) else classes.tolist()
             share = [f"{100 * number / len(self.target):.1f} %" for number in numbers]

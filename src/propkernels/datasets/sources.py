@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from propkernels._utils.cells import as_classes, read_cells, read_labels, typed_column
+from propkernels._utils.cells import read_cells, read_labels, typed_column
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import PathLike
-from propkernels.convert.pandas import from_pandas
 from propkernels.convert.parquet import read_parquet
+from propkernels.convert.points import from_points
 from propkernels.convert.rdkit import from_rdkit, from_smiles
-from propkernels.datasets.dataset import BUNDLED, FROM_FILES, IMAGES, Dataset, home_expanded
+from propkernels.datasets.dataset import (
+    BUNDLED,
+    FROM_FILES,
+    IMAGES,
+    PLAIN_NAME,
+    Dataset,
+    cache_folder,
+    data_folder,
+    find_in,
+    home_expanded,
+)
+from propkernels.datasets.folders import FOLDERS, read_folder
+from propkernels.datasets.graph_files import FORMATS, read_graph_files
+from propkernels.datasets.graph_tables import SOURCE, TARGET, read_edges
 from propkernels.datasets.loader import load
+from propkernels.datasets.point_files import SUFFIXES as POINT_SUFFIXES
+from propkernels.datasets.point_files import read_points
+from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
     SMILES_NAMES,
     TARGET_NAMES,
@@ -34,40 +47,17 @@ from propkernels.graphs.labels import UNOBSERVED, LabelColumn, canonical_label
 
 MOST_COLUMNS = 30  # further columns of a table that are kept
 MOST_NAMED = 5  # maximum number of molecules in an error
-SUFFIXES = (".zip", ".parquet", ".csv", ".tsv", ".sdf", ".smi", ".smiles")
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Options for reading tables.
-
-    Attributes
-    ----------
-    smiles_column, target_column : str or None
-        Columns of a table of molecules (or graphs); None: columns with a usual name.
-    target_required : bool
-        Whether a target is required.
-    node_labels : str or tuple of str
-        Labels of atoms, see :func:`from_smiles`.
-    errors : {"raise", "skip"}
-    n_jobs : int or None
-    """
-
-    smiles_column: str | None = None
-    target_column: str | None = None
-    target_required: bool = True
-    node_labels: str | tuple[str, ...] = "symbol"
-    errors: str = "raise"
-    n_jobs: int | None = None
 
 
 def open_source(
     source: PathLike,
     *,
     smiles_column: str | None = None,
-    target_column: str | None = None,
+    target_column: str | Sequence[str] | None = None,
+    id_column: str | None = None,
+    node_labels: str | Sequence[str] | None = None,
+    edge_labels: str | None = None,
     target_required: bool = True,
-    node_labels: str | tuple[str, ...] = "symbol",
     errors: str = "raise",
     n_jobs: int | None = None,
 ) -> Dataset:
@@ -76,18 +66,35 @@ def open_source(
     Parameters
     ----------
     source : str or path
-        Name of a data set (see :func:`load`), in any case; or path of a TU folder or zip, a Parquet file, a
-        CSV, TSV, SDF or SMI file of molecules, a folder of images (with or without a subfolder per class), or
-        a CSV file of edges. ``X_edges.csv`` is read together with the nodes ``X_nodes.csv`` and graphs
-        ``X_graphs.csv``, if these exist; or pass "edges.csv,nodes.csv[,graphs.csv]".
-    smiles_column, target_column : str, optional
-        Columns of a table, or properties in an SDF file; by default those with a usual name.
+        Name of a data set (see :func:`load`), in any case; or path of
+
+        - a TU folder or zip, or a Parquet file or folder of graphs;
+        - a CSV or TSV file of molecules, an SDF or SMI file;
+        - CSV or TSV files of edges, nodes and graphs: ``X_edges.csv`` is read together with ``X_nodes.csv``
+          and ``X_graphs.csv``, if these exist; or pass "edges.csv,nodes.csv[,graphs.csv]";
+        - a graph file: JSON (node-link, one graph, a list, or one per line), GraphML, GXL, DOT, or an edge
+          list (.edges, .edgelist, .txt);
+        - a point cloud (.npy, .ply);
+        - a folder of images, point clouds or graph files, with or without a subfolder per class.
+    smiles_column : str, optional
+        Column of SMILES in a table; by default one with a usual name.
+    target_column : str or sequence of str, optional
+        Column of the target in a table, property in an SDF file, or number of a column of a TU or Parquet
+        target; several give a target of several columns. By default a column with a usual name.
+    id_column : str, optional
+        Column of a table of molecules or graphs whose values become the ids of the graphs.
+    node_labels : str or sequence of str, optional
+        Labels of atoms, see :func:`propkernels.from_smiles`; by default those of
+        :class:`propkernels.MoleculesToGraphs`. For tables and graph files: columns of nodes that are the
+        label; by default the column "label", "type", "kind", "element" or "symbol", else the only column of
+        texts. Columns of numbers are attributes, and a warning names columns that are not used.
+    edge_labels : str, optional
+        Column of edges that is their label; by default by the same rule.
     target_required : bool, default=True
         Whether to raise an error if there is no target; otherwise the target has no columns.
-    node_labels : str or tuple of str, default="symbol"
-        Labels of atoms, see :func:`propkernels.from_smiles`.
-    errors : {"raise", "skip"}, default="raise"
-        Raise an error for an invalid molecule or graph, or leave it out with a warning.
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Raise an error for an invalid molecule or graph, leave it out with a warning, or (molecules only)
+        replace it by a graph without nodes.
     n_jobs : int, optional
         Number of processes that read molecules.
 
@@ -106,73 +113,89 @@ def open_source(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder) / "drugs.csv"
     ...     _ = file.write_text("smiles,active\nCCO,0\nCCN,1\n")
-    ...     pk.datasets.open_source(file)
+    ...     pk.datasets.open_source(file, node_labels="symbol")
     Dataset(drugs: 2 graphs, 6 nodes, 4 edges, 3 node labels, 1 edge label, 2 classes)
     """
-    how = Reading(smiles_column, target_column, target_required, node_labels, errors, n_jobs)
+    how = Reading(
+        smiles_column=smiles_column,
+        target_columns=_several(target_column),
+        id_column=id_column,
+        node_labels=_several(node_labels),
+        edge_labels=edge_labels,
+        target_required=target_required,
+        errors=errors,
+        n_jobs=n_jobs,
+    )
+    return read_source(source, how)
+
+
+def _several(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
+
+
+def read_source(source: Any, how: Reading) -> Dataset:
+    """Return the data set of a name, file or folder, see :func:`open_source`."""
     text = str(source)
     if "," in text and not Path(text).exists():
-        return _read_edges([home_expanded(part.strip()) for part in text.split(",")], how)
+        return read_edges([home_expanded(part.strip()) for part in text.split(",")], how)
     path = home_expanded(text)
-    if len(path.parts) <= 1 and path.suffix.lower() not in SUFFIXES and not path.is_dir():
-        return load(_known_name(text), target_required=target_required)
-    if not path.exists():
-        raise FileNotFoundError(f"the file or folder {path} does not exist")
-    return _read_folder(path, how) if path.is_dir() else _reader_of(path)(path, how)
+    if path.is_dir():
+        return read_folder(path, how)
+    if path.is_file():
+        return _reader_of(path)(path, how)
+    if len(path.parts) <= 1 and not (path.suffix and _is_no_name(text)):
+        return _read_known(text, how)
+    raise FileNotFoundError(f"the file or folder {path} does not exist")
 
 
-def _known_name(name: str) -> str:
-    """Return the name of a data set in the catalogue in its usual case; other names unchanged."""
+def _is_no_name(text: str) -> bool:
+    """Whether no data set in the data folder or the cache has this name."""
+    places = (data_folder(), cache_folder())
+    return not (PLAIN_NAME.fullmatch(text) and any(find_in(place, text) for place in places))
+
+
+def _read_known(name: str, how: Reading) -> Dataset:
+    """Return a data set of the catalogue, or of the data folder."""
+    how.refuse_columns("data sets by name")
     known = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}
-    return known.get(name.casefold(), name)
+    return _chosen(load(known.get(name.casefold(), name), target_required=how.target_required), how)
+
+
+def _chosen(data: Dataset, how: Reading) -> Dataset:
+    """Return a data set with the chosen columns of its target."""
+    if not how.target_columns:
+        return data
+    target = how.stored_target(data.target, len(data.graphs), data.name)
+    names = data.target_names if target.ndim == data.target.ndim == 1 else ()
+    return replace(data, target=target, target_names=names)
 
 
 def _reader_of(path: Path) -> Callable[[Path, Reading], Dataset]:
-    readers: dict[str, Callable[[Path, Reading], Dataset]] = {
-        ".zip": _read_zip,
-        ".parquet": _read_parquet,
-        ".csv": _read_table,
-        ".tsv": _read_table,
-        ".sdf": _read_sdf,
-        ".smi": _read_smi,
-        ".smiles": _read_smi,
-    }
-    if path.suffix.lower() not in readers:
-        raise ValueError(f"{path} is of no known kind: {', '.join(SUFFIXES)}, or a folder, can be read")
-    return readers[path.suffix.lower()]
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
+        raise ValueError(f"{path} has the unknown suffix {path.suffix!r}: supported are {SUPPORTED}")
+    return READERS[suffix]
 
 
 def _read_zip(path: Path, how: Reading) -> Dataset:
-    return read_tu(path, target_required=how.target_required)
-
-
-def _read_folder(path: Path, how: Reading) -> Dataset:
-    from propkernels.images.gray_levels import GrayLevels
-    from propkernels.images.image_folder import is_image, read_image_folder
-
-    images = [file for pattern in ("*", "*/*") for file in path.glob(pattern) if is_image(file.name)]
-    if not images or [*path.glob("*_A.txt"), *path.glob("*/*_A.txt")]:
-        return read_tu(path, target_required=how.target_required)
-    folder = read_image_folder(path)
-    if how.target_required and not folder.target_names:
-        raise ValueError(f"{path} has images but no subfolders, one per class, to learn from")
-    grids = GrayLevels().fit_transform(folder.images)
-    target = folder.target if folder.target_names else np.empty((len(grids), 0))
-    return Dataset(path.name, grids, target, folder.target_names, {"paths": folder.paths})
+    how.refuse_columns("TU data sets")
+    return _chosen(read_tu(path, target_required=how.target_required), how)
 
 
 def _read_parquet(path: Path, how: Reading) -> Dataset:
+    how.refuse_columns("Parquet files of graphs")
     graphs, target = read_parquet(path)
-    return Dataset(path.stem, graphs, _checked_target(target, len(graphs), path, how))
+    return Dataset(path.stem, graphs, how.stored_target(target, len(graphs), path))
 
 
-def _checked_target(target: Any, n_graphs: int, path: Path, how: Reading) -> NDArray[Any]:
-    """Return the target: integers or strings for classes, floats for other numbers; empty if absent."""
-    if target is None:
-        if how.target_required:
-            raise ValueError(f"{path} has no target: name its column by --target-column")
-        return np.empty((n_graphs, 0))
-    return as_classes(target)
+def _read_graph_file(path: Path, how: Reading) -> Dataset:
+    return read_graph_files([path], how, path.stem, path)
+
+
+def _read_cloud(path: Path, how: Reading) -> Dataset:
+    how.refuse_columns("point clouds")
+    graphs = from_points([read_points(path)], errors=how.errors_of_graphs)
+    return Dataset(path.stem, graphs, how.checked_target([], len(graphs), path))
 
 
 def _read_table(path: Path, how: Reading) -> Dataset:
@@ -180,36 +203,46 @@ def _read_table(path: Path, how: Reading) -> Dataset:
     names = list(table)
     smiles = find_column(names, how.smiles_column, SMILES_NAMES, path)
     if smiles is None:
-        if {"source", "target"} <= set(names):
-            return _read_edges(_companions(path), how)
+        if find_column(names, None, SOURCE, path) and find_column(names, None, TARGET, path):
+            return read_edges(_companions(path), how)
         raise ValueError(
             f"{path} has neither a column of SMILES nor columns source and target of edges: name the SMILES "
-            f"by --smiles-column; its columns are {listed_names(names)}"
+            f"by --smiles (smiles_column=); its columns are {listed_names(names)}"
         )
-    column = find_column(names, how.target_column, TARGET_NAMES, path)
-    if column is None and how.target_required:
-        left = listed_names([name for name in names if name != smiles])
-        raise ValueError(f"{path} has no column with a usual name for the target: choose one of {left}")
+    _refuse_edge_labels(how)
+    columns = how.table_targets(names, path, smiles)
     texts = [cell.strip() or None for cell in table[smiles]]
     graphs = _rows_of_smiles(texts, path, how)
-    kept = list(range(len(texts))) if graphs.ids is None else graphs.ids.astype(np.int64).tolist()
-    target = None if column is None else read_cells(table[column], f"column {column!r} of {path}")[kept]
-    extras = {"smiles": [texts[i] for i in kept]}
-    others = [name for name in names if name and name not in (smiles, column)][:MOST_COLUMNS]
-    columns = {name: read_cells(table[name])[kept] for name in others}
-    values = _checked_target(target, len(graphs), path, how)
-    return Dataset(path.stem, graphs, values, (), extras, columns=columns)
+    kept = [row for row in range(len(texts)) if row not in graphs.skipped or how.errors == "empty"]
+    target = how.checked_target(
+        [read_cells(table[column], f"column {column!r} of {path}")[kept] for column in columns],
+        len(graphs),
+        path,
+    )
+    if how.id_column is not None:
+        ids = table[str(find_column(names, how.id_column, (), path))]
+        graphs = graphs.with_ids([ids[row] for row in kept])
+    extras = {"smiles": [texts[row] for row in kept]}
+    others = [name for name in names if name and name not in (smiles, *columns)][:MOST_COLUMNS]
+    further = {name: read_cells(table[name])[kept] for name in others}
+    return Dataset(path.stem, graphs, target, (), extras, columns=further)
+
+
+def _refuse_edge_labels(how: Reading) -> None:
+    if how.edge_labels:
+        raise ValueError(
+            "--edge-labels (edge_labels=) does not apply to molecules: bond types are their labels"
+        )
 
 
 def _rows_of_smiles(column: Any, path: Path, how: Reading) -> Any:
     """Return the molecules of a table; errors name rows of invalid molecules, counted from 0."""
-    options: dict[str, Any] = {"node_labels": how.node_labels, "n_jobs": how.n_jobs}
+    options: dict[str, Any] = {"node_labels": how.recipe, "n_jobs": how.n_jobs}
+    if how.errors != "raise":
+        return from_smiles(column, errors=how.errors, **options)
     with warnings.catch_warnings():
-        if how.errors == "raise":
-            warnings.simplefilter("ignore")  # an error is raised below
+        warnings.simplefilter("ignore")  # an error is raised below
         graphs = from_smiles(column, errors="skip", **options)
-    if how.errors == "skip":
-        return graphs
     if not graphs.skipped:
         return graphs.with_ids(None)
     named = [f"row {row} ({reason})" for row, reason in list(graphs.skipped.items())[:MOST_NAMED]]
@@ -227,107 +260,24 @@ def _companions(path: Path) -> list[Path]:
     return [path, *(other for other in others if path.stem.endswith("edges") and other.exists())]
 
 
-def _read_edges(paths: list[Path], how: Reading) -> Dataset:
-    """Return the data set of tables of edges, nodes and graphs, distinguished by their columns."""
-    for path in paths:
-        if not path.exists():
-            raise FileNotFoundError(f"the file {path} does not exist")
-    tables: dict[str, Cells] = {}
-    for path in paths:
-        table = read_table(path)
-        kind = "edges" if {"source", "target"} <= set(table) else "nodes" if "node" in table else "graphs"
-        if kind in tables:
-            raise ValueError(f"{path} is a second table of {kind}")
-        tables[kind] = table
-    if "edges" not in tables:
-        raise ValueError(f"{paths[0]} has no columns source and target: it is not a table of edges")
-    if all("graph" not in table for table in tables.values()):  # one graph
-        for table in tables.values():
-            table["graph"] = ["0"] * len(next(iter(table.values())))
-    target = (
-        None
-        if "graphs" not in tables
-        else find_column(list(tables["graphs"]), how.target_column, TARGET_NAMES, paths[-1])
-    )
-    frames, columns = _frames(tables, target)
-    found: Any = from_pandas(**frames, **columns, graph_target=target, errors=how.errors)
-    graphs, values = (found, None) if target is None else found
-    name = paths[0].stem.removesuffix("edges").rstrip("_-") or paths[0].parent.name
-    return Dataset(name, graphs, _checked_target(values, len(graphs), paths[0], how))
-
-
-Cells = dict[str, list[str]]
-KEYS = {"graph": ("graph",), "node": ("node", "source", "target")}  # columns that share a type
-
-
-def _frames(tables: dict[str, Cells], target: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return tables and column arguments for :func:`from_pandas`."""
-    pd = import_optional("pandas", extra="pandas", purpose="tables need")
-    read = {kind: _typed(table, kind, target) for kind, table in tables.items()}
-    for names in KEYS.values():
-        places = [(kind, name) for kind in read for name in names if name in read[kind]]
-        places = [place for place in places if place != ("graphs", "target")]
-        cells = read_labels([cell for kind, name in places for cell in tables[kind][name]])
-        for kind, name in places:
-            n_rows = len(tables[kind][name])
-            read[kind][name], cells = cells[:n_rows], cells[n_rows:]
-    return {kind: pd.DataFrame(columns) for kind, columns in read.items()}, _columns_of(read)
-
-
-def _typed(table: Cells, kind: str, target: str | None) -> dict[str, Any]:
-    """Return columns with their texts converted to labels, numbers or other values."""
-    keys = ("graph", "node", "source", "target")  # of rows; read again together with those of other tables
-    columns = {}
-    for name, cells in table.items():
-        is_used = name == target if kind == "graphs" else name not in keys
-        where = f"column {name!r} of the table of {kind}" if is_used else ""
-        is_label = kind != "graphs" and name == "label"
-        columns[name] = read_labels(cells) if is_label else read_cells(cells, where)
-    return columns
-
-
-def _columns_of(tables: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return arguments for :func:`from_pandas`: label, weight, and attributes (other numeric columns)."""
-    columns: dict[str, Any] = {}
-    edges = tables["edges"]
-    if "nodes" in tables:
-        nodes = tables["nodes"]
-        columns |= {"label": "label"} if "label" in nodes else {}
-        columns["attributes"] = _number_columns(nodes, ("graph", "node", "label"))
-    columns |= {"edge_label": "label"} if "label" in edges else {}
-    columns |= {"weight": "weight"} if "weight" in edges else {}
-    columns["edge_attributes"] = _number_columns(
-        edges, ("graph", "source", "target", "label", "weight", "directed")
-    )
-    if "directed" in edges:
-        columns["directed"] = bool(np.all(edges["directed"]))
-    return columns
-
-
-def _number_columns(table: dict[str, Any], without: tuple[str, ...]) -> list[str]:
-    return [name for name, values in table.items() if values.dtype.kind in "if" and name not in without]
-
-
 def _read_smi(path: Path, how: Reading) -> Dataset:
-    """Return the molecules of an SMI file, with an optional name or target after each SMILES."""
+    """Return the molecules of an SMI file, with an optional name after each SMILES."""
+    _refuse_edge_labels(how)
     lines = [words for _, record in iter_records(path, quoted=False) if (words := smiles_of(record, path))]
     if not lines:
         raise ValueError(f"{path} has no molecules")
     names = [line[1].strip() if len(line) > 1 else "" for line in lines]
     ids = names if all(names) and len(set(names)) == len(names) else None
     graphs = from_smiles(
-        [line[0] for line in lines],
-        node_labels=how.node_labels,
-        ids=ids,
-        errors=how.errors,
-        n_jobs=how.n_jobs,
+        [line[0] for line in lines], node_labels=how.recipe, ids=ids, errors=how.errors, n_jobs=how.n_jobs
     )
-    kept = [line[0] for i, line in enumerate(lines) if (i if ids is None else ids[i]) not in graphs.skipped]
-    target = _checked_target(None, len(graphs), path, how)
-    return Dataset(path.stem, graphs, target, (), {"smiles": kept})
+    is_kept = [how.errors == "empty" or key not in graphs.skipped for key in ids or range(len(lines))]
+    kept = [line[0] for line, keep in zip(lines, is_kept, strict=True) if keep]
+    return Dataset(path.stem, graphs, how.checked_target([], len(graphs), path), (), {"smiles": kept})
 
 
 def _read_sdf(path: Path, how: Reading) -> Dataset:
+    _refuse_edge_labels(how)
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
     with base.BlockLogs():
@@ -336,15 +286,52 @@ def _read_sdf(path: Path, how: Reading) -> Dataset:
     if not known:
         raise ValueError(f"{path} has no molecules that can be read")
     names = sorted({name for mol in known for name in mol.GetPropNames()})
-    usual = {name.casefold(): name for name in names}
-    column = how.target_column or next((usual[name] for name in TARGET_NAMES if name in usual), None)
-    if column is not None and column not in names:
-        raise ValueError(f"no molecule of {path} has the property {column!r}; there are {names}")
-    found: Any = from_rdkit(mols, node_labels=how.node_labels, target=column, errors=how.errors)
-    graphs, target = (found, None) if column is None else found
-    kept = [mol for i, mol in enumerate(mols) if i not in graphs.skipped]
-    values = _checked_target(target, len(graphs), path, how)
+    columns = _properties(how, names, path)
+    graphs = from_rdkit(mols, node_labels=how.recipe, errors=how.errors)
+    kept = [mol for i, mol in enumerate(mols) if how.errors == "empty" or i not in graphs.skipped]
+    target = [_property_column(kept, column) for column in columns]
+    if how.id_column is not None:
+        _check_property(how.id_column, names, path)
+        graphs = graphs.with_ids([None if mol is None else mol.GetProp(how.id_column) for mol in kept])
+    values = how.checked_target(target, len(graphs), path)
     return Dataset(path.stem, graphs, values, (), {"molecules": kept})
+
+
+def _properties(how: Reading, names: list[str], path: Path) -> list[str]:
+    """Return the properties of an SDF file that are the target."""
+    for column in how.target_columns:
+        _check_property(column, names, path)
+    usual = {name.casefold(): name for name in names}
+    found = [usual[name] for name in TARGET_NAMES if name in usual][:1]
+    return list(how.target_columns) or found
+
+
+def _check_property(name: str, names: list[str], path: Path) -> None:
+    if name not in names:
+        raise ValueError(f"no molecule of {path} has the property {name!r}; there are {names}")
+
+
+def _property_column(mols: list[Any], name: str) -> Any:
+    """Return a property of molecules as a typed column."""
+    cells = ["" if mol is None or not mol.HasProp(name) else mol.GetProp(name) for mol in mols]
+    return read_cells(cells)
+
+
+READERS: dict[str, Callable[[Path, Reading], Dataset]] = {
+    ".zip": _read_zip,
+    ".parquet": _read_parquet,
+    ".csv": _read_table,
+    ".tsv": _read_table,
+    ".sdf": _read_sdf,
+    ".smi": _read_smi,
+    ".smiles": _read_smi,
+    **dict.fromkeys(FORMATS, _read_graph_file),
+    **dict.fromkeys(POINT_SUFFIXES, _read_cloud),
+}
+SUPPORTED = (
+    "tables (.csv, .tsv), Parquet (.parquet), molecules (.smi, .sdf), graph files (.json, .graphml, .gxl, "
+    f".dot, .edges), point clouds (.npy, .ply) and TU archives (.zip); {FOLDERS}"
+)
 
 
 def save_source(data: Dataset, path: Any, *, overwrite: bool = False) -> None:

@@ -26,8 +26,8 @@ def read_table(path: Path) -> dict[str, list[str]]:
     rows = [cells for _, record in records if (cells := row_of(record, separator, len(names), path))]
     if not rows:
         raise ValueError(f"{path} has no rows")
-    columns = zip(names, zip(*rows, strict=True), strict=True)
-    return {name: list(cells) for name, cells in reversed(list(columns))}
+    columns = list(zip(*rows, strict=True))
+    return {name: list(columns[names.index(name)]) for name in dict.fromkeys(names)}
 
 
 def separator_of(path: Path) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.cells import has_fractions
+from propkernels._utils.cells import are_classes, has_fractions
 from propkernels._utils.checks import check_integer
 from propkernels._utils.deprecation import graphs_first
 from propkernels._utils.progress import Progress, reported
@@ -251,7 +251,7 @@ def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, Known, 
 
 
 def _is_regression(kernel: Any, target: Any) -> bool:
-    """Whether to predict numbers: for regressors, and for targets with fractions."""
+    """Whether to predict numbers: for regressors, and for floats with fractions or many values."""
     kind = getattr(kernel, "_estimator_type", None)
     if hasattr(kernel, "predict"):
         tags = getattr(kernel, "__sklearn_tags__", None)
@@ -261,4 +261,6 @@ def _is_regression(kernel: Any, target: Any) -> bool:
     if values.ndim == 2:
         numbers = values.astype(np.float64)
         return not bool(np.isin(numbers[~np.isnan(numbers)], (0, 1)).all())
-    return values.ndim == 1 and has_fractions(values)
+    if values.ndim != 1 or values.dtype.kind != "f":
+        return False
+    return has_fractions(values) or (bool(np.isfinite(values).all()) and not are_classes(values.astype(int)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import check_integer
 from propkernels.convert.check import check_edges
 from propkernels.convert.graph_molecules import BONDS
-from propkernels.convert.rdkit import is_mol
+from propkernels.convert.rdkit import from_rdkit, is_mol
 from propkernels.counting.counters import Counter
 from propkernels.decisions.members import Counted
 from propkernels.decisions.rule import Rule
@@ -20,7 +20,7 @@ from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals,
 from propkernels.explain.edit_engine import Engine
 from propkernels.explain.edit_search import Judge, Search, Searched
 from propkernels.explain.edits import KINDS, NOTHING, Allowed, Editor, Rows
-from propkernels.explain.valences import Chemist, molecule_of
+from propkernels.explain.valences import Chemist, Redrawn, drawn_labels, molecule_of
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
@@ -98,14 +98,24 @@ def find_counterfactuals(
     counted = Counted(one, None)
     before = model.rule.decide(counted) + model.intercepts if model.is_plain else model.decisions(one)
     question = ask(before)
-    editor, chemist, connected = _editor(model.rule, one, Allowed.check(allowed, one.n_nodes), molecule)
-    engine = Engine.of(model.rule, one, editor.alphabet, counted) if model.is_plain else None
+    drawn = drawn_labels(one, molecule)
+    plain = one if drawn is None else from_rdkit([drawn[0]])
+    permitted = Allowed.check(allowed, one.n_nodes)
+    editor, chemist, connected = _editor(
+        model.rule, plain, permitted, molecule if drawn is None else drawn[0], drawn is not None
+    )
+    is_tracked = model.is_plain and drawn is None
+    engine = Engine.of(model.rule, one, editor.alphabet, counted) if is_tracked else None
+    redrawn = None if drawn is None or chemist is None else Redrawn(chemist, drawn[1], connected)
     pairs = _usual_budget(engine) if budget is None else check_integer(budget, "budget", 0)
-    decide = _slow(model, editor, connected) if engine is None else _fast(model, engine, connected)
+    if redrawn is not None:
+        decide = _by_molecules(model, redrawn)
+    else:
+        decide = _slow(model, editor, connected) if engine is None else _fast(model, engine, connected)
     validate = None if chemist is None else chemist.smiles
     search = Search(editor, decide, question.judge, n, pairs, question.ranked, validate)
     searched = search.run(max_edits)
-    items = _checked(model, editor, question, before, searched)
+    items = _checked(model, editor, redrawn, question, before, searched)
     return Counterfactuals(
         items,
         Graph(one),
@@ -143,19 +153,23 @@ def _usual_budget(engine: Engine | None) -> int:
 
 
 def _editor(
-    rule: Rule, graph: GraphDatabase, allowed: Allowed, molecule: Any
+    rule: Rule, graph: GraphDatabase, allowed: Allowed, molecule: Any, drawn: bool
 ) -> tuple[Editor, Chemist | None, bool]:
-    """Editor, chemistry checker or None, and whether edits must keep the graph connected."""
+    """Editor, chemistry checker or None, and whether edits must keep the graph connected.
+
+    ``drawn``: labels are symbols of atoms, from which the labels of the model are computed.
+    """
     mol = molecule_of(graph, molecule)
     counters = [vocabulary.counter for vocabulary in rule.vocabularies]
     told_apart = not counters or any(counter.reads_edge_labels for counter in counters)
     read = not counters or any(counter.reads_labels for counter in counters)
     labels = _known_labels(graph, counters, read) if allowed.labels is None else allowed.labels
+    labels = _symbols(labels) if drawn else labels
     bonds = _known_bonds(graph, mol is not None) if allowed.edge_labels is None else allowed.edge_labels
     alphabet = Alphabet.of(graph, labels, bonds)
     kinds = [kind for kind in allowed.kinds or KINDS if allowed.kinds or _is_usual(kind, graph, read)]
     editor = Editor(graph, alphabet, kinds, allowed.nodes, told_apart and alphabet.has_bonds)
-    chemist = None if mol is None else Chemist(mol, editor, told_apart)
+    chemist = None if mol is None else Chemist(mol, editor, told_apart and not drawn)
     return editor, chemist, mol is not None if allowed.connected is None else allowed.connected
 
 
@@ -175,6 +189,12 @@ def _known_labels(graph: GraphDatabase, counters: Sequence[Counter], read: bool)
     if not read:  # edges of other graphs need only one label
         return list(column.values[:1])
     return list(dict.fromkeys([*column.values, *(x for counter in counters for x in counter.known_labels)]))
+
+
+def _symbols(labels: Sequence[Any]) -> list[Any]:
+    """Return symbols of elements: labels that are texts, and first entries of labels that start with one."""
+    firsts = [label[0] if isinstance(label, tuple) else label for label in labels]
+    return list(dict.fromkeys([first for first in firsts if isinstance(first, str)])) or ["C", "N", "O"]
 
 
 def _known_bonds(graph: GraphDatabase, is_molecule: bool) -> list[Any]:
@@ -208,11 +228,35 @@ def _slow(model: Model, editor: Editor, connected: bool) -> Callable[[Rows], Mat
     return decide
 
 
+def _by_molecules(model: Model, redrawn: Redrawn) -> Callable[[Rows], Matrix]:
+    """Return a function that decides by the model, on edited molecules with new labels, in batches."""
+
+    def decide(pairs: Rows) -> Matrix:
+        decisions = np.full((len(pairs), len(model.intercepts)), np.nan)
+        for start in range(0, len(pairs), BATCH):
+            edited = [redrawn.molecule(pair[pair[:, 0] != NOTHING]) for pair in pairs[start : start + BATCH]]
+            there = [i for i, mol in enumerate(edited) if mol is not None]
+            if there:
+                graphs = redrawn.graphs([edited[i] for i in there])
+                decisions[np.asarray(there) + start] = model.decisions(graphs)
+        return decisions
+
+    return decide
+
+
 def _checked(
-    model: Model, editor: Editor, question: Question, before: Matrix, searched: Searched
+    model: Model,
+    editor: Editor,
+    redrawn: Redrawn | None,
+    question: Question,
+    before: Matrix,
+    searched: Searched,
 ) -> list[Counterfactual]:
     """Decide on each edited graph by the model itself; drop results that it does not confirm."""
-    made = [(one, editor.edited(one.rows)) for one in searched.found]
+    if redrawn is None:
+        made = [(one, editor.edited(one.rows)) for one in searched.found]
+    else:
+        made = [(one, redrawn.graphs([redrawn.molecule(one.rows)])) for one in searched.found]
     graphs = [graph for _, graph in made if graph is not None]
     if not graphs:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
 from propkernels.convert.asking_rdkit import asking_rdkit, parse_smiles
+from propkernels.convert.atoms import RECIPES, VIEWS, Recipe
 from propkernels.convert.graph_molecules import BONDS, rebuilt_molecule, symbols_of
 from propkernels.convert.rdkit import from_rdkit, is_mol
 from propkernels.explain.edits import (
@@ -20,6 +22,7 @@ from propkernels.explain.edits import (
     Rows,
 )
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
 
 SMALLEST_RING = 5  # atoms of a ring that an edit may close
 
@@ -54,6 +57,28 @@ def molecule_of(graph: GraphDatabase, molecule: Any) -> Any:
         "the molecule does not match the graph: atoms, their symbols as node labels (node_labels='symbol'), "
         "and bonds must be the same, in the same order"
     )
+
+
+def drawn_labels(graph: GraphDatabase, molecule: Any) -> tuple[Any, Recipe] | None:
+    """Return the molecule of a graph and the recipe of its labels, if they are more than symbols; else None.
+
+    Such labels (invariants of atoms, ...) depend on the whole molecule, so an edit changes several.
+    """
+    column = graph.label_column
+    if molecule is None or not isinstance(column, LabelColumn):
+        return None
+    chem = _chem()
+    mol = parse_smiles(chem, molecule) if isinstance(molecule, str) else molecule
+    if mol is None or not is_mol(mol) or (_fits(graph, mol) and not isinstance(column.values[0], tuple)):
+        return None
+    with asking_rdkit("the molecule"):
+        candidates = (mol, chem.AddHs(mol))
+    for candidate in candidates:
+        for recipe in (VIEWS, *RECIPES):
+            own = from_rdkit([candidate], node_labels=recipe)
+            if own.adjacency.shape == graph.adjacency.shape and own.label_column == column:
+                return None if (own.adjacency != graph.adjacency).nnz else (candidate, recipe)
+    return None
 
 
 def _chem() -> Any:
@@ -106,17 +131,21 @@ class Chemist:
 
     def smiles(self, rows: Rows) -> str | None:
         """Return the edited molecule as SMILES; None if it is invalid."""
+        mol = self.molecule(rows)
+        if mol is None or (self.told_apart and not self._same_bonds(mol, rows)):
+            return None
+        return str(self.chem.MolToSmiles(mol))
+
+    def molecule(self, rows: Rows) -> Any:
+        """Return the edited molecule; None if its valences are invalid."""
         from rdkit import rdBase
 
         with rdBase.BlockLogs():
             mol = self._edited(rows)
             if mol is None:
                 return None
-            if self.chem.SanitizeMol(mol, catchErrors=True) != self.chem.SanitizeFlags.SANITIZE_NONE:
-                return None
-            if self.told_apart and not self._same_bonds(mol, rows):
-                return None
-            return str(self.chem.MolToSmiles(mol))
+            is_valid = self.chem.SanitizeMol(mol, catchErrors=True) == self.chem.SanitizeFlags.SANITIZE_NONE
+            return mol if is_valid else None
 
     def _edited(self, rows: Rows) -> Any:
         mol, gone = self.chem.RWMol(self.kekulized), []
@@ -171,3 +200,33 @@ class Chemist:
             and bool(np.array_equal(graph.adjacency.indices, own.adjacency.indices))
             and _edge_names(own) == _edge_names(graph)
         )
+
+
+class Redrawn:
+    """Edited molecules as graphs whose labels are computed from the whole molecule.
+
+    Parameters
+    ----------
+    chemist : Chemist
+    recipe : str or tuple of str
+        Labels of atoms.
+    connected : bool
+        Whether edits that split the molecule are invalid.
+    """
+
+    def __init__(self, chemist: Chemist, recipe: Recipe, connected: bool) -> None:
+        self.chemist, self.recipe = chemist, recipe
+        whole = len(chemist.chem.GetMolFrags(chemist.kekulized))
+        self.most_parts = whole if connected else None
+
+    def molecule(self, rows: Rows) -> Any:
+        """Return the edited molecule; None if it is invalid."""
+        mol = self.chemist.molecule(rows)
+        if mol is None or self.most_parts is None:
+            return mol
+        return mol if len(self.chemist.chem.GetMolFrags(mol)) <= self.most_parts else None
+
+    def graphs(self, mols: Sequence[Any]) -> GraphDatabase:
+        """Return the graphs of molecules, with the labels that the model knows."""
+        graphs: GraphDatabase = from_rdkit(list(mols), node_labels=self.recipe)
+        return graphs

@@ -82,7 +82,7 @@ def _layout(path: Path, reading: Reading) -> Layout:
     if smiles is None:
         columns = listed_names(names)
         raise ValueError(
-            f"{path} has no column of SMILES: name it with smiles_column; its columns are {columns}"
+            f"{path} has no column of SMILES: name it by --smiles (smiles_column=); its columns are {columns}"
         )
     target = find_column(names, reading.target_column, TARGET_NAMES, path)
     place = None if target is None else names.index(target)
@@ -139,8 +139,11 @@ def _block(rows: list[tuple[str, str | None]], number: int, part: Part) -> Graph
     row_numbers = (ids - part.first_id + part.first).tolist()  # errors name the rows of the file
     smiles = [cells[0].strip() or None for cells in rows]
     reading = part.reading
-    graphs = from_smiles(smiles, node_labels=reading.node_labels, ids=row_numbers, errors=reading.errors)
-    kept = [i for i, row in enumerate(row_numbers) if row not in graphs.skipped]
+    labels = tuple(reading.node_labels.split(","))
+    recipe = labels if len(labels) > 1 else labels[0]
+    graphs = from_smiles(smiles, node_labels=recipe, ids=row_numbers, errors=reading.errors)
+    is_kept = [reading.errors == "empty" or row not in graphs.skipped for row in row_numbers]
+    kept = np.flatnonzero(is_kept).tolist()
     target = None if part.target is None else [_value(rows[i][1], part.target) for i in kept]
     return GraphBlock(graphs, target, ids[kept])
 

@@ -10,7 +10,9 @@ from typing import Any
 from propkernels._utils.checks import check_choice, check_integer
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.typing import PathLike
-from propkernels.datasets.dataset import home_expanded
+from propkernels.datasets.dataset import PLAIN_NAME, data_folder, find_in, home_expanded
+from propkernels.datasets.graph_tables import is_edge_table
+from propkernels.datasets.reading import Reading as SourceReading
 from propkernels.scale.plan import FORMAT, Part, Plan, Reading
 from propkernels.scale.reading_parts import FORMATS
 
@@ -43,16 +45,18 @@ def partition(
     ----------
     source : str, path or sequence of them
         Parquet files (see :meth:`GraphDatabase.to_parquet`), TU folders or zips, CSV, TSV or SMI files of
-        molecules, folders of such files, or lists of these. Files in a folder are sorted by name.
+        molecules, folders of such files, or lists of these. Files in a folder are sorted by name. Other files
+        and folders that :func:`propkernels.datasets.open_source` reads are read at once.
     nodes_per_part : int, default=2,000,000
         Maximum number of nodes of a part (graphs are never cut). Parts of Parquet files are runs of whole row
         groups if these are small enough. For molecules, the number of atoms is estimated from the SMILES.
     smiles_column, target_column : str, optional
         Columns of tables; by default, columns with common names.
     node_labels : str, default="symbol"
-        Labels of atoms, see :func:`from_smiles`.
-    errors : {"raise", "skip"}, default="raise"
-        Whether an invalid SMILES makes its part fail or is left out. Ids of other graphs do not change.
+        Labels of atoms, see :func:`from_smiles`; several are separated by commas.
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Whether an invalid SMILES makes its part fail, is left out, or is a graph without nodes. Ids of other
+        graphs do not change.
 
     Returns
     -------
@@ -81,8 +85,30 @@ def partition(
     [(0, 300), (300, 600), (600, 900), (900, 1000)]
     """
     limit = check_integer(nodes_per_part, "nodes_per_part", 1)
-    check_choice(errors, ("raise", "skip"), "errors")
-    reading = Reading(smiles_column, target_column, node_labels, errors)
+    check_choice(errors, ("raise", "skip", "empty"), "errors")
+    return _plan(source, limit, Reading(smiles_column, target_column, node_labels, errors))
+
+
+def plan_sources(source: Any, nodes_per_part: int, how: SourceReading) -> Plan:
+    """Return the plan of files that are read with the options of :func:`open_source`.
+
+    Raises
+    ------
+    ValueError
+        If an option cannot be used part by part.
+    """
+    remedy = "use 'propkernels convert' first, and the Parquet file that it writes"
+    if len(how.target_columns) > 1:
+        raise ValueError(f"one --target is possible for files that are read part by part: {remedy}")
+    if how.id_column or how.edge_labels:
+        option = "--id-column" if how.id_column else "--edge-labels"
+        raise ValueError(f"{option} does not apply to files that are read part by part: {remedy}")
+    labels = ",".join(how.node_labels or how.atom_labels)
+    target = how.target_columns[0] if how.target_columns else None
+    return _plan(source, nodes_per_part, Reading(how.smiles_column, target, labels, how.errors))
+
+
+def _plan(source: Any, limit: int, reading: Reading) -> Plan:
     files = list(_files(source))
     with ProgressBar("Planning", total=len(files)) as bar:
         surveys = []
@@ -125,18 +151,30 @@ def _files(source: Any) -> Iterator[tuple[str, Path]]:
         return
     path = Path(os.path.abspath(home_expanded(source)))
     if not path.exists():
+        path = _by_name(str(source)) or path
+    if not path.exists():
         raise FileNotFoundError(f"the file or folder {path} does not exist")
     if path.is_dir():
-        files = list(_in_folder(path))
-        if not files:
-            raise ValueError(
-                f"{path} holds no files of graphs: supported are {', '.join(KINDS)} and TU folders"
-            )
-        yield from files
-    elif path.suffix.lower() not in KINDS:
-        raise ValueError(f"{path} has an unsupported format: supported are {', '.join(KINDS)} and folders")
+        yield from list(_in_folder(path)) or [("source", path)]
     else:
-        yield KINDS[path.suffix.lower()], path
+        yield _kind(path), path
+
+
+def _by_name(name: str) -> Path | None:
+    """Return the TU zip or folder of a name in the data folder."""
+    return find_in(data_folder(), name) if PLAIN_NAME.fullmatch(name) else None
+
+
+def _kind(path: Path) -> str:
+    """Return the format of a file; tables of edges are read at once."""
+    from propkernels.datasets.sources import READERS, SUPPORTED
+
+    suffix = path.suffix.lower()
+    if suffix not in READERS:
+        raise ValueError(f"{path} has the unknown suffix {path.suffix!r}: supported are {SUPPORTED}")
+    if KINDS.get(suffix) == "table" and is_edge_table(path):
+        return "source"
+    return KINDS.get(suffix, "source")
 
 
 def _in_folder(folder: Path) -> Iterator[tuple[str, Path]]:

@@ -34,9 +34,9 @@ class Reading:
     smiles_column, target_column : str or None
         Columns of a table; None selects columns with common names.
     node_labels : str
-        Labels of atoms, see :func:`propkernels.from_smiles`.
-    errors : {"raise", "skip"}
-        Whether an invalid SMILES is an error or is left out.
+        Labels of atoms, see :func:`propkernels.from_smiles`; several are separated by commas.
+    errors : {"raise", "skip", "empty"}
+        Whether an invalid SMILES is an error, is left out, or is a graph without nodes.
     """
 
     smiles_column: str | None = None
@@ -53,7 +53,7 @@ class Part:
     ----------
     path : str
         File, or folder of a TU data set.
-    kind : {"parquet", "table", "smiles", "tu"}
+    kind : {"parquet", "table", "smiles", "tu", "source"}
     first, last : int
         Rows ``first`` to ``last - 1`` of the file, counted from 0.
     first_id : int

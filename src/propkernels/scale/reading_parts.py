@@ -9,6 +9,7 @@ from types import ModuleType
 import propkernels.scale.molecule_files as molecules
 import propkernels.scale.parquet_files as parquet
 import propkernels.scale.tu_folders as tu
+import propkernels.scale.whole_sources as whole
 from propkernels.scale.pieces import GraphBlock
 from propkernels.scale.plan import Part
 
@@ -17,6 +18,7 @@ FORMATS: dict[str, ModuleType] = {  # each with survey, digest and read
     "table": molecules,
     "smiles": molecules,
     "tu": tu,
+    "source": whole,
 }
 
 

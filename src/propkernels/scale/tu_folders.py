@@ -19,10 +19,14 @@ BLOCK_NODES = 250_000
 
 def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
     """Cut a data set into pieces."""
+    content = content_digest(path)
+    return survey_of(_data(str(path), content), content, nodes_per_part)
+
+
+def survey_of(data: Any, content: str, nodes_per_part: int) -> Survey:
+    """Cut a data set in memory, whose files have a digest, into pieces."""
     from propkernels._utils.parallel import whole_runs
 
-    content = content_digest(path)
-    data = _data(str(path), content)
     ptr = data.graphs.graph_ptr
     cuts = whole_runs(ptr, nodes_per_part).tolist()
     pieces = [Piece(first, last, int(ptr[last] - ptr[first]), content) for first, last in pairwise(cuts)]
@@ -32,7 +36,7 @@ def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
 def _target_type(target: Any) -> str | None:
     if target.ndim == 2:
         return "list<double>" if target.shape[1] else None
-    return "int64" if target.dtype.kind in "iu" else "double"
+    return {"i": "int64", "u": "int64", "f": "double", "b": "bool"}.get(target.dtype.kind, "string")
 
 
 def content_digest(path: Path) -> str:
@@ -61,7 +65,11 @@ def _data(path: str, content: str) -> Any:
 
 def read(part: Part) -> Iterator[GraphBlock]:
     """Yield the graphs of a part in blocks."""
-    data = _data(part.path, part.sha256)
+    return blocks_of(_data(part.path, part.sha256), part)
+
+
+def blocks_of(data: Any, part: Part) -> Iterator[GraphBlock]:
+    """Yield the graphs of a part of a data set in memory, in blocks."""
     graphs, target = data.graphs[part.first : part.last], data.target[part.first : part.last]
     rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, 1))
     for first in range(0, len(part), rows):

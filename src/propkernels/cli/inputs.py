@@ -1,0 +1,212 @@
+"""Options for reading data sets, the same on every command that takes one."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from propkernels.cli.console import warnings_as_lines
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
+    from propkernels.datasets.reading import Reading
+
+
+class Errors(StrEnum):
+    """Treatment of invalid molecules and graphs."""
+
+    stop = "raise"
+    skip = "skip"
+    empty = "empty"
+
+
+SmilesColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--smiles",
+        "--smiles-column",
+        metavar="COLUMN",
+        help="Column of SMILES in a table; default 'smiles' ...",
+    ),
+]
+TargetColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        "--target-column",
+        metavar="COLUMN",
+        help="Column (SDF property; number for TU and Parquet) of the target; default 'target' ...; may be "
+        "repeated.",
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--id-column", metavar="COLUMN", help="Column of a table that names the molecules or graphs."
+    ),
+]
+NodeLabels = Annotated[
+    str | None,
+    typer.Option(
+        "--node-labels",
+        metavar="NAMES",
+        help="Labels of atoms: symbol, symbol+aromatic, invariants, pharmacophore, or several (commas), by "
+        "default all but the second; labels of other nodes: columns of their table.",
+    ),
+]
+EdgeLabels = Annotated[
+    str | None,
+    typer.Option("--edge-labels", metavar="COLUMN", help="Column of the table of edges that is their label."),
+]
+ErrorsOption = Annotated[
+    Errors,
+    typer.Option(
+        "--errors",
+        help="Invalid molecules and graphs: raise an error that names them, skip them, or (molecules) read "
+        "them as empty graphs.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Input:
+    """Values of the options for reading a data set.
+
+    Attributes
+    ----------
+    smiles_column, id_column, edge_labels : str or None
+    target_columns : list of str or None
+    node_labels : str or None
+        Names, separated by commas.
+    errors : Errors
+    """
+
+    smiles_column: SmilesColumn = None
+    target_columns: TargetColumns = None
+    id_column: IdColumn = None
+    node_labels: NodeLabels = None
+    edge_labels: EdgeLabels = None
+    errors: ErrorsOption = Errors.stop
+
+    def reading(self, target_required: bool, notes: Mapping[str, str] | None, n_jobs: int | None) -> Reading:
+        """Return the options for the readers; labels not given are those that a model file has noted."""
+        from propkernels.convert.atoms import VIEWS
+        from propkernels.datasets.reading import Reading
+
+        noted = {} if notes is None else notes
+        labels = self.node_labels or noted.get("label_columns")
+        atoms = VIEWS if notes is None else tuple(noted.get("node_labels", "symbol").split(","))
+        return Reading(
+            smiles_column=self.smiles_column,
+            target_columns=tuple(self.target_columns or ()),
+            id_column=self.id_column,
+            node_labels=tuple(labels.split(",")) if labels else (),
+            edge_labels=self.edge_labels or noted.get("edge_labels"),
+            atom_labels=atoms,
+            target_required=target_required,
+            errors=self.errors.value,
+            n_jobs=n_jobs,
+        )
+
+    def open(
+        self,
+        name: str,
+        *,
+        target_required: bool = False,
+        notes: Mapping[str, str] | None = None,
+        n_jobs: int | None = None,
+    ) -> Dataset:
+        """Return the data set of a name or path; warnings of the reader are printed as lines.
+
+        Parameters
+        ----------
+        name : str
+        target_required : bool, default=False
+            Whether a data set without a target is an error.
+        notes : mapping, optional
+            Notes of a model file: molecules and tables are read as they were for the model.
+        n_jobs : int, optional
+            Processes that read molecules.
+        """
+        from propkernels.datasets.sources import read_source
+
+        with warnings_as_lines():
+            return read_source(name, self.reading(target_required, notes, n_jobs))
+
+    def notes(self, data: Dataset) -> dict[str, str]:
+        """Return notes for a model file about how its data set was read."""
+        notes: dict[str, str] = {}
+        if {"smiles", "molecules"} & set(data.extras):
+            recipe = self.reading(False, None, None).recipe
+            notes["node_labels"] = recipe if isinstance(recipe, str) else ",".join(recipe)
+        elif self.node_labels:
+            notes["label_columns"] = self.node_labels
+        if self.edge_labels:
+            notes["edge_labels"] = self.edge_labels
+        if data.target.ndim == 2:
+            notes["targets"] = json.dumps(self.target_columns or list(range(data.target.shape[1])))
+        return notes
+
+
+def reads_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of :class:`Input`, which it gets as its parameter ``source_options``."""
+    hints = get_type_hints(command, include_extras=True)
+    options = get_type_hints(Input, include_extras=True)
+    signature = inspect.signature(command)
+    parameters = [
+        parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY)
+        for name, parameter in signature.parameters.items()
+        if name != "source_options"
+    ]
+    parameters += [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(Input, name), annotation=option
+        )
+        for name, option in options.items()
+    ]
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        given = {name: values.pop(name) for name in options}
+        command(**values, source_options=Input(**given))
+
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def ids_of(data: Dataset) -> list[Any] | None:
+    """Return the ids of the graphs or the files of the images; None if there are none."""
+    ids = getattr(data.graphs, "ids", None)
+    return data.extras.get("paths") if ids is None else ids.tolist()
+
+
+def with_edges(data: Dataset) -> Dataset:
+    """Return the data set with images converted to graphs of pixels and their neighbors."""
+    from propkernels.graphs import GridDatabase
+
+    return replace(data, graphs=data.graphs.to_graphs()) if isinstance(data.graphs, GridDatabase) else data
+
+
+def one_target(data: Dataset) -> Dataset:
+    """Return the data set; raise ValueError if it has several target columns."""
+    if data.target.ndim == 2 and data.target.shape[1] > 1:
+        raise ValueError(f"{data.name} has {data.target.shape[1]} target columns: choose one with --target")
+    return data
+
+
+def known_target(data: Dataset) -> Dataset:
+    """Return the graphs with a target, after a line that counts those without one."""
+    known = data.with_known_target()
+    n_missing = len(data.graphs) - len(known.graphs)
+    if n_missing:
+        have = "has no target and is" if n_missing == 1 else "have no target and are"
+        typer.echo(f"{n_missing:,} of {len(data.graphs):,} graphs {have} left out.", err=True)
+    return known

@@ -1,0 +1,120 @@
+"""Data sets from folders: images, point clouds, graph files or Parquet files, a subfolder per class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from propkernels.convert.parquet import read_parquet
+from propkernels.convert.points import from_points
+from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.graph_files import FORMATS, read_graph_files
+from propkernels.datasets.point_files import SUFFIXES, read_points
+from propkernels.datasets.reading import Reading
+from propkernels.datasets.tu_reader import read_tu
+from propkernels.graphs import GraphDatabase
+from propkernels.images.image_folder import SUFFIXES as IMAGE_SUFFIXES
+
+Reader = Callable[[Path, Sequence[Path], Reading], Dataset]
+
+
+def read_folder(path: Path, how: Reading) -> Dataset:
+    """Return the data set of a folder: a TU data set, or files of one kind, with a subfolder per class."""
+    files = [
+        file for pattern in ("*", "*/*") for file in sorted(path.glob(pattern)) if _is_visible(file, path)
+    ]
+    if any(file.name.endswith("_A.txt") for file in files):
+        how.refuse_columns("TU data sets")
+        data = read_tu(path, target_required=how.target_required)
+        return Dataset(
+            data.name,
+            data.graphs,
+            how.stored_target(data.target, len(data.graphs), path),
+            data.target_names if not how.target_columns else (),
+            data.extras,
+            data.description,
+            data.label_names,
+        )
+    for suffixes, reader in READERS:
+        chosen = [file for file in files if file.suffix.lower() in suffixes]
+        nested = [file for file in chosen if file.parent != path]
+        if chosen:
+            return reader(path, nested or chosen, how)
+    raise ValueError(f"{path} has no files that can be read: {FOLDERS}")
+
+
+def _is_visible(file: Path, root: Path) -> bool:
+    return file.is_file() and not any(part.startswith(".") for part in file.relative_to(root).parts)
+
+
+def _read_images(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
+    from propkernels.images.gray_levels import GrayLevels
+    from propkernels.images.image_folder import read_image_folder
+
+    how.refuse_columns("images")
+    folder = read_image_folder(path)
+    grids = GrayLevels().fit_transform(folder.images)
+    target = _classes([Path(name) for name in folder.paths], "images", path, how)
+    return Dataset(path.name, grids, target, folder.target_names, {"paths": folder.paths})
+
+
+def _read_clouds(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
+    """Return nearest-neighbor graphs of point clouds, see :func:`propkernels.from_points`."""
+    how.refuse_columns("point clouds")
+    names = [file.relative_to(path) for file in files]
+    graphs = from_points(
+        [read_points(file) for file in files],
+        ids=[name.as_posix() for name in names],
+        errors=how.errors_of_graphs,
+    )
+    kept = [name for name in names if name.as_posix() not in graphs.skipped]
+    target = _classes(kept, "point clouds", path, how)
+    classes = tuple(sorted(set(target.tolist()))) if target.ndim == 1 else ()
+    return Dataset(path.name, graphs, target, classes)
+
+
+def _read_graph_files(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
+    suffixes = sorted({file.suffix.lower() for file in files})
+    if len(suffixes) > 1:
+        raise ValueError(f"{path} has files of several formats ({', '.join(suffixes)}): use one per folder")
+    return read_graph_files(files, how, path.name, path)
+
+
+def _read_parquet_files(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
+    how.refuse_columns("Parquet files of graphs")
+    parts = [read_parquet(file) for file in files]
+    graphs = GraphDatabase.concat([part for part, _ in parts])
+    targets = [target for _, target in parts if target is not None]
+    if len(targets) not in (0, len(parts)):
+        raise ValueError(f"{path}: some of its Parquet files have a target, and others have none")
+    target = np.concatenate(targets) if targets else None
+    return Dataset(path.name, graphs, how.stored_target(target, len(graphs), path))
+
+
+def _classes(names: Sequence[Path], what: str, path: Path, how: Reading) -> Any:
+    """Return the subfolder of each file; raise ValueError if a target is required and there are none."""
+    if how.target_columns:
+        raise ValueError(
+            f"--target (target_column=) does not apply to {what}: their subfolders are the target"
+        )
+    if all(name.parent != Path() for name in names):
+        return np.array([name.parent.name for name in names])
+    if how.target_required:
+        raise ValueError(f"{path} has {what} but no subfolders, one per class, to learn from")
+    return np.empty((len(names), 0))
+
+
+READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
+    (IMAGE_SUFFIXES, _read_images),
+    (SUFFIXES, _read_clouds),
+    (tuple(suffix for suffix in FORMATS if suffix != ".txt"), _read_graph_files),
+    ((".parquet",), _read_parquet_files),
+    ((".txt",), _read_graph_files),
+)
+FOLDERS = (
+    "a folder holds a TU data set (NAME_A.txt), images, point clouds (.npy, .ply), graph files (.json, "
+    ".graphml, .gxl, .dot, .edges) or Parquet files, with or without a subfolder per class"
+)

@@ -1,0 +1,263 @@
+"""Data sets from tables of edges, nodes and graphs: CSV files, or tables that graph files were read into.
+
+Columns are used by one rule. Keys (``graph``, ``node``, ``source``, ``target``) have usual names. The label
+of nodes is the column that the caller names, else a column with a usual name, else the only column of texts;
+the same holds for edges. All columns of numbers are attributes. Other columns are not used, and a warning
+names them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.cells import read_cells, read_labels
+from propkernels._utils.optional import import_optional
+from propkernels.convert.pandas import from_pandas
+from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.reading import Reading
+from propkernels.datasets.tables import (
+    BOM,
+    SMILES_NAMES,
+    TARGET_NAMES,
+    find_column,
+    iter_records,
+    listed_names,
+    read_table,
+    separator_of,
+    split_record,
+)
+
+Cells = dict[str, list[str]]
+Columns = dict[str, NDArray[Any]]
+KINDS = ("edges", "nodes", "graphs")
+SOURCE = ("source", "source_id", "src", "from", "node1")
+TARGET = ("target", "target_id", "dst", "to", "node2")
+NODE = ("node", "node_id", "nodeid")
+GRAPH = ("graph", "graph_id", "graphid")
+NODE_LABELS = ("label", "node_label", "type", "kind", "element", "symbol")
+EDGE_LABELS = ("label", "edge_label", "type", "kind", "relation")
+KEYS = {"graph": ("graph",), "node": ("node", "source", "target")}  # columns that share a type
+
+
+def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
+    """Return the data set of CSV or TSV files of edges, nodes and graphs."""
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"the file {path} does not exist")
+    tables: dict[str, Cells] = {}
+    for path in paths:
+        kind, table = _recognized(read_table(path), path)
+        if kind in tables:
+            raise ValueError(f"{path} is a second table of {kind}")
+        tables[kind] = table
+    if "edges" not in tables:
+        raise ValueError(f"{paths[0]} has no columns source and target: it is not a table of edges")
+    if all("graph" not in table for table in tables.values()):  # one graph
+        for table in tables.values():
+            table["graph"] = ["0"] * len(next(iter(table.values())))
+    name = paths[0].stem.removesuffix("edges").rstrip("_-") or paths[0].parent.name
+    return dataset_of(_typed(tables, how), how, name, paths[0])
+
+
+def is_edge_table(path: Path) -> bool:
+    """Whether the header of a CSV or TSV file names the ends of edges, and no SMILES."""
+    _, header = next(iter_records(path), (0, b""))
+    names = split_record(header.removeprefix(BOM), separator_of(path), path)
+    found = [find_column(names, None, usual, path) for usual in (SMILES_NAMES, SOURCE, TARGET)]
+    return found[0] is None and found[1] is not None and found[2] is not None
+
+
+def _recognized(table: Cells, path: Path) -> tuple[str, Cells]:
+    """Return the kind of a table, and the table with the names of its key columns unified."""
+    names, stem = list(table), path.stem.casefold()
+    found = {key: find_column(names, None, usual, path) for key, usual in _USUAL.items()}
+    if found["source"] and found["target"] and not stem.endswith(("nodes", "graphs")):
+        return "edges", _renamed(table, found, ("graph", "source", "target"))
+    if stem.endswith("nodes"):
+        found["node"] = found["node"] or find_column(names, None, ("id", "name"), path)
+    if found["node"] and not stem.endswith("graphs"):
+        return "nodes", _renamed(table, found, ("graph", "node"))
+    found["graph"] = found["graph"] or find_column(names, None, ("id", "name"), path)
+    if found["graph"] is None:
+        raise ValueError(
+            f"{path} is no table of edges (columns source and target), nodes (column node) or graphs (column "
+            f"graph); its columns are {listed_names(names)}"
+        )
+    return "graphs", _renamed(table, found, ("graph",))
+
+
+_USUAL = {"source": SOURCE, "target": TARGET, "node": NODE, "graph": GRAPH}
+
+
+def _renamed(table: Cells, found: Mapping[str, str | None], keys: Sequence[str]) -> Cells:
+    new = {found[key]: key for key in keys if found[key]}
+    return {new.get(name, name): cells for name, cells in table.items()}
+
+
+def _typed(tables: dict[str, Cells], how: Reading) -> dict[str, Columns]:
+    """Return columns with their texts converted to labels, numbers or other values."""
+    named: dict[str, set[str | None]] = {
+        "nodes": {*NODE_LABELS, *how.node_labels},
+        "edges": {*EDGE_LABELS, how.edge_labels},
+    }
+    keys = {"graph", "node", "source", "target"}  # of rows; read again together with those of other tables
+    read: dict[str, Columns] = {}
+    for kind, table in tables.items():
+        known = how.target_columns or TARGET_NAMES if kind == "graphs" else set(table) - keys
+        read[kind] = {
+            name: read_labels(cells)
+            if name in named.get(kind, set())
+            else read_cells(cells, f"column {name!r} of the table of {kind}" if name in known else "")
+            for name, cells in table.items()
+        }
+    for names in KEYS.values():
+        places = [(kind, name) for kind in read for name in names if name in read[kind]]
+        places = [place for place in places if place[0] != "graphs" or place[1] == "graph"]
+        cells = read_labels([cell for kind, name in places for cell in tables[kind][name]])
+        for kind, name in places:
+            n_rows = len(tables[kind][name])
+            read[kind][name], cells = cells[:n_rows], cells[n_rows:]
+    return read
+
+
+def dataset_of(
+    tables: dict[str, Columns], how: Reading, name: str, place: Any, directed: bool = False
+) -> Dataset:
+    """Return the data set of typed tables with the keys graph, node, source and target.
+
+    Parameters
+    ----------
+    tables : dict
+        Columns of "edges" and, optionally, "nodes" and "graphs".
+    how : Reading
+    name : str
+        Name of the data set.
+    place : path
+        Source, for messages.
+    directed : bool, default=False
+        Whether edges are directed; a column ``directed`` of the edges overrides it.
+
+    Returns
+    -------
+    Dataset
+        ``extras["node_names"]`` holds the key of each node.
+    """
+    pd = import_optional("pandas", extra="pandas", purpose="tables need")
+    if how.smiles_column:
+        raise ValueError(f"{place} has no column {how.smiles_column!r} of SMILES")
+    arguments = _arguments(tables, how, place)
+    if "directed" in tables["edges"]:
+        directed = bool(np.all(tables["edges"]["directed"]))
+    frames = {kind: pd.DataFrame(columns) for kind, columns in tables.items()}
+    graphs: Any = from_pandas(**frames, **arguments, directed=directed, errors=how.errors_of_graphs)
+    target = _target(tables, graphs, how, place)
+    extras = {"node_names": _node_names(frames, graphs.ids.tolist())}
+    if how.id_column is not None:
+        graphs = graphs.with_ids(_values_of(tables, how.id_column, graphs, place))
+    return Dataset(name, graphs, target, (), extras)
+
+
+def _arguments(tables: dict[str, Columns], how: Reading, place: Any) -> dict[str, Any]:
+    """Return arguments for :func:`from_pandas`: labels, weight and attributes; warn about other columns."""
+    edges, nodes = tables["edges"], tables.get("nodes")
+    edge_label = _label(edges, (how.edge_labels,) if how.edge_labels else (), "edges", place)
+    used = {"graph", "source", "target", "weight", "directed", edge_label}
+    attributes = [name for name in edges if name not in used and _is_numeric(edges[name])]
+    arguments: dict[str, Any] = {"edge_label": edge_label, "edge_attributes": attributes}
+    arguments |= {"weight": "weight"} if "weight" in edges else {}
+    _warn_unused(edges, {*used, *attributes}, "edges", "--edge-labels (edge_labels=)", place)
+    if nodes is None:
+        if how.node_labels:
+            raise ValueError(f"{place} has no table of nodes, so --node-labels (node_labels=) does not apply")
+        return arguments
+    label = _label(nodes, how.node_labels, "nodes", place)
+    used = {"graph", "node", label, *how.node_labels}
+    attributes = [name for name in nodes if name not in used and _is_numeric(nodes[name])]
+    _warn_unused(nodes, {*used, *attributes}, "nodes", "--node-labels (node_labels=)", place)
+    return arguments | {"label": label, "attributes": attributes}
+
+
+def _label(table: Columns, wanted: Sequence[str], kind: str, place: Any) -> str | None:
+    """Return the column of labels; several requested columns are joined to one column of tuples."""
+    names = [
+        name for name in table if name not in ("graph", "node", "source", "target", "weight", "directed")
+    ]
+    for column in wanted:
+        if column not in names:
+            raise ValueError(
+                f"{place}: the table of {kind} has no column {column!r}; the others are {listed_names(names)}"
+            )
+    if len(wanted) > 1:
+        joined = np.empty(len(table[wanted[0]]), dtype=object)
+        joined[:] = list(zip(*(table[column].tolist() for column in wanted), strict=True))
+        table[" ".join(wanted)] = joined
+        return " ".join(wanted)
+    if wanted:
+        return wanted[0]
+    usual = find_column(names, None, NODE_LABELS if kind == "nodes" else EDGE_LABELS, place)
+    texts = [name for name in names if not _is_numeric(table[name])]
+    return usual or (texts[0] if len(texts) == 1 else None)
+
+
+def _is_numeric(values: NDArray[Any]) -> bool:
+    return values.dtype.kind in "bif"
+
+
+def _warn_unused(table: Columns, used: set[str | None], kind: str, option: str, place: Any) -> None:
+    unused = [name for name in table if name not in used]
+    if unused:
+        columns = f"column {unused[0]!r} is" if len(unused) == 1 else f"columns {listed_names(unused)} are"
+        warnings.warn(
+            f"{place}: the {columns} not used: {option} makes a column the label of {kind}, and columns of "
+            "numbers are attributes",
+            stacklevel=5,
+        )
+
+
+def _target(tables: dict[str, Columns], graphs: Any, how: Reading, place: Any) -> NDArray[Any]:
+    """Return the target columns of the table of graphs, for the graphs that were read."""
+    if "graphs" not in tables:
+        if how.target_columns:
+            raise ValueError(f"{place} has no table of graphs with the target {how.target_columns[0]!r}")
+        return how.checked_target([], len(graphs), place)
+    names = [name for name in tables["graphs"] if name != "graph"]
+    chosen = how.table_targets(names, place)
+    columns = [_values_of(tables, column, graphs, place) for column in chosen]
+    return how.checked_target(columns, len(graphs), place)
+
+
+def _values_of(tables: dict[str, Columns], column: str, graphs: Any, place: Any) -> NDArray[Any]:
+    """Return a column of the table of graphs, one value per graph that was read."""
+    table = tables.get("graphs", {})
+    if column not in table:
+        raise ValueError(
+            f"{place}: the table of graphs has no column {column!r}; it has {listed_names(list(table))}"
+        )
+    rows = {key: row for row, key in reversed(list(enumerate(table["graph"].tolist())))}
+    missing = [key for key in graphs.ids.tolist() if key not in rows]
+    if missing:
+        raise ValueError(
+            f"{place}: the table of graphs has no row for {len(missing)} of {len(graphs)} graphs, such as "
+            f"{missing[0]!r}"
+        )
+    return table[column][[rows[key] for key in graphs.ids.tolist()]]
+
+
+def _node_names(frames: Mapping[str, Any], ids: list[Any]) -> list[Any]:
+    """Return the key of each node, in the order of the database (see :func:`from_pandas`)."""
+    if "nodes" in frames:
+        keys = zip(frames["nodes"]["graph"].tolist(), frames["nodes"]["node"].tolist(), strict=True)
+    else:
+        edges = [frames["edges"][name].tolist() for name in ("graph", "source", "target")]
+        keys = dict.fromkeys((g, end) for g, *ends in zip(*edges, strict=True) for end in ends)  # type: ignore[assignment]
+    by_graph: dict[Any, list[Any]] = {key: [] for key in ids}
+    for graph, node in keys:
+        if graph in by_graph:
+            by_graph[graph].append(node)
+    return [node for graph in ids for node in by_graph[graph]]

@@ -1,0 +1,92 @@
+"""Graph files: every format gives the graphs that were written, and faults are one sentence."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.datasets import open_source
+from tests.kinds_of_input import networkx_graphs, write_kind
+
+pytest.importorskip("pandas")
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl", "graphml", "gxl", "dot", "edges"])
+def test_graphs_equal_those_of_networkx(kind, tmp_path):
+    data = open_source(write_kind(kind, tmp_path))
+    written = networkx_graphs() if kind.startswith("json") else sorted_like(kind, data.graphs.ids)
+    plain = {"node_label": None, "node_attributes": None, "edge_label": None}
+    expected = pk.from_networkx(written, node_label="kind", edge_label="type", node_attributes=["mass"])
+    if kind == "gxl":
+        expected = pk.from_networkx(written, node_label="kind", edge_label=None, node_attributes=["mass"])
+    if kind == "edges":
+        expected = pk.from_networkx(written, **plain)
+    assert np.array_equal(np.sort(data.graphs.degrees), np.sort(expected.degrees))
+    kernel = pk.WeisfeilerLehman(t_max=2)
+    assert np.array_equal(kernel.fit_transform(data.graphs), kernel.fit_transform(expected))
+    assert data.target.tolist() == [graph.graph["target"] for graph in written]
+    if kind != "edges":
+        assert data.graphs.node_attributes.shape == (72, 1)
+
+
+def sorted_like(kind, ids):
+    graphs = networkx_graphs()
+    return [graphs[int(name.split("/g")[1].removesuffix(f".{kind}"))] for name in ids]
+
+
+def test_directed_graphs_among_others(tmp_path):
+    links = [nx.node_link_data(graph, edges="edges") for graph in (nx.DiGraph([(0, 1)]), nx.Graph([(0, 1)]))]
+    (tmp_path / "x.json").write_text(json.dumps(links))
+    graphs = open_source(tmp_path / "x.json", target_required=False).graphs
+    assert graphs.adjacency.toarray()[:2, :2].tolist() == [[0, 1], [0, 0]]
+    assert graphs.adjacency.toarray()[2:, 2:].tolist() == [[0, 1], [1, 0]]
+
+
+def test_lists_of_numbers_are_attributes(tmp_path):
+    nodes = [{"id": "a", "x": [1, 2.5]}, {"id": "b", "x": [0, 0]}]
+    (tmp_path / "x.json").write_text(json.dumps({"nodes": nodes, "links": [{"source": "a", "target": "b"}]}))
+    graphs = open_source(tmp_path / "x.json", target_required=False).graphs
+    assert graphs.node_attributes.tolist() == [[1, 2.5], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.json", "{", "cannot be read as JSON"),
+        ("x.json", "[" * 100_000, "cannot be read as JSON"),
+        ("x.json", '{"a": 1}', "graph 0 is not a node-link graph"),
+        ("x.json", '{"nodes": [], "links": [{"source": 1}]}', "an edge without source and target"),
+        ("x.json", '{"nodes": [{"id": [1]}], "links": []}', "whose id is not a text or a number"),
+        ("x.graphml", "<graphml><graph>", "is not valid XML"),
+        ("x.graphml", "<graphml><node id='a'/></graphml>", "a node is outside of a graph"),
+        ("x.gxl", "<gxl><graph><edge from='a'/></graph></gxl>", "a edge has no to"),
+        ("x.dot", "graph { a -- }", "a name is expected instead of '}'"),
+        ("x.dot", "graph " + "{" * 60, "more than 50 subgraphs are nested"),
+        ("x.dot", "graph { a -- b", "a name is expected instead of 'the end'"),
+        ("x.dot", "graph { $ }", r"line 1 has an unexpected '\$'"),
+        ("x.edges", "a b c d\n", "line 1 has 4 words"),
+        ("x.edges", b"\xff\xfe", "cannot be read as an edge list"),
+    ],
+)
+def test_faults_are_one_sentence(name, text, message, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ValueError, match=message):
+        open_source(path, target_required=False)
+
+
+def test_entities_are_not_expanded(tmp_path):
+    laughs = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 9))
+    text = f'<!DOCTYPE graphml [<!ENTITY l0 "ha">{laughs}]><graphml><graph id="&l8;"/></graphml>'
+    (tmp_path / "x.graphml").write_text(text)
+    with pytest.raises(ValueError, match="it declares entities, which are not expanded"):
+        open_source(tmp_path / "x.graphml", target_required=False)
+
+
+def test_folders_of_several_formats_are_refused(tmp_path):
+    (tmp_path / "a.dot").write_text("graph { a -- b }")
+    (tmp_path / "b.edges").write_text("a b\n")
+    with pytest.raises(ValueError, match=r"has files of several formats \(.dot, .edges\)"):
+        open_source(tmp_path, target_required=False)

@@ -1,0 +1,190 @@
+"""One small data set in every kind of file or folder that can be read: 12 graphs of two classes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+
+import propkernels as pk
+from propkernels.datasets import Dataset
+from propkernels.datasets.sources import save_source
+
+N_GRAPHS = 12
+CLASSES = ("odd", "even")
+SMILES = [
+    f"{group}{chain}" for chain in ("CC", "CCC", "CCCC", "CC(C)C", "CCCCC", "C1CCCC1") for group in "ON"
+]
+WITH_TARGET = (
+    "tu",
+    "zip",
+    "parquet",
+    "csv",
+    "tsv",
+    "sdf",
+    "tables",
+    "json",
+    "jsonl",
+    "graphml",
+    "gxl",
+    "dot",
+)
+WITH_TARGET += ("edges", "images", "npy", "ply")
+
+
+def class_of(i: int) -> str:
+    return CLASSES[i % 2]
+
+
+def networkx_graphs() -> list[nx.Graph]:
+    """Rings with a tail of one of two kinds of nodes, a number at each node, and kinds of edges."""
+    graphs = []
+    for i in range(N_GRAPHS):
+        graph = nx.cycle_graph(4 + i % 3)
+        graph.add_edge(0, "tail")
+        for node in graph:
+            graph.nodes[node].update(kind="ring" if node != "tail" else class_of(i), mass=float(len(graph)))
+        for number, (u, v) in enumerate(graph.edges):
+            graph.edges[u, v].update(type="st"[number % 2])
+        graph.graph.update(target=class_of(i), id=f"g{i}")
+        graphs.append(nx.relabel_nodes(graph, str))
+    return graphs
+
+
+def write_kind(kind: str, folder: Path) -> Path:
+    """Write the data set of one kind, and return its path."""
+    writer = WRITERS.get(kind)
+    return _write_graphs(kind, folder) if writer is None else writer(kind, folder)
+
+
+def _database() -> Dataset:
+    graphs = pk.from_networkx(
+        networkx_graphs(), node_label="kind", edge_label="type", node_attributes=["mass"]
+    )
+    return Dataset("SMALL", graphs.with_ids(None), np.arange(N_GRAPHS) % 2)
+
+
+def _save(kind: str, folder: Path) -> Path:
+    path = (
+        folder
+        / {"tu": "SMALL", "zip": "SMALL.zip", "parquet": "small.parquet", "tables": "s_edges.csv"}[kind]
+    )
+    save_source(_database(), path)
+    return path
+
+
+def _write_table(kind: str, folder: Path) -> Path:
+    separator = "\t" if kind == "tsv" else ","
+    rows = [separator.join((text, class_of(i), f"m{i}")) for i, text in enumerate(SMILES)]
+    path = folder / f"drugs.{kind}"
+    path.write_text("\n".join([separator.join(("smiles", "active", "code")), *rows]) + "\n")
+    return path
+
+
+def _write_smi(kind: str, folder: Path) -> Path:
+    path = folder / "drugs.smi"
+    path.write_text("".join(f"{text} m{i}\n" for i, text in enumerate(SMILES)))
+    return path
+
+
+def _write_sdf(kind: str, folder: Path) -> Path:
+    from rdkit import Chem
+
+    path = folder / "drugs.sdf"
+    with Chem.SDWriter(str(path)) as writer:
+        for i, text in enumerate(SMILES):
+            mol = Chem.MolFromSmiles(text)
+            mol.SetProp("active", class_of(i))
+            writer.write(mol)
+    return path
+
+
+def _write_json(kind: str, folder: Path) -> Path:
+    links = [nx.node_link_data(graph, edges="links") for graph in networkx_graphs()]
+    path = folder / f"graphs.{kind}"
+    path.write_text(json.dumps(links) if kind == "json" else "\n".join(map(json.dumps, links)))
+    return path
+
+
+def _write_graphs(kind: str, folder: Path) -> Path:
+    """Write one file per graph, in a subfolder per class."""
+    for i, graph in enumerate(networkx_graphs()):
+        place = folder / kind / class_of(i)
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"g{i}.{kind}").write_text(TEXTS[kind](graph))
+    return folder / kind
+
+
+def _gxl(graph: nx.Graph) -> str:
+    nodes = "".join(
+        f'<node id="{n}"><attr name="kind"><string>{d["kind"]}</string></attr>'
+        f'<attr name="mass"><float>{d["mass"]}</float></attr></node>'
+        for n, d in graph.nodes(data=True)
+    )
+    edges = "".join(f'<edge from="{u}" to="{v}"/>' for u, v in graph.edges)
+    return (
+        '<?xml version="1.0"?><!DOCTYPE gxl SYSTEM "gxl-1.0.dtd"><gxl>'
+        f'<graph edgemode="undirected">{nodes}{edges}</graph></gxl>'
+    )
+
+
+def _dot(graph: nx.Graph) -> str:
+    nodes = "".join(f'"{n}" [kind={d["kind"]}, mass={d["mass"]}];\n' for n, d in graph.nodes(data=True))
+    edges = "".join(f'"{u}" -- "{v}" [type={d["type"]}];\n' for u, v, d in graph.edges(data=True))
+    return f"graph {{\n{nodes}{edges}}}\n"
+
+
+TEXTS = {
+    "graphml": lambda graph: "\n".join(nx.generate_graphml(graph)),
+    "gxl": _gxl,
+    "dot": _dot,
+    "edges": lambda graph: "".join(f"{u} {v}\n" for u, v in graph.edges),
+}
+
+
+def _write_images(kind: str, folder: Path) -> Path:
+    from PIL import Image
+
+    random = np.random.default_rng(0)
+    for i in range(N_GRAPHS):
+        place = folder / "images" / class_of(i)
+        place.mkdir(parents=True, exist_ok=True)
+        pixels = random.integers(0, 256, (6, 5)) // (1 + i % 2)
+        Image.fromarray(pixels.astype(np.uint8)).save(place / f"{i}.png")
+    return folder / "images"
+
+
+def _write_clouds(kind: str, folder: Path) -> Path:
+    random = np.random.default_rng(0)
+    for i in range(N_GRAPHS):
+        place = folder / kind / class_of(i)
+        place.mkdir(parents=True, exist_ok=True)
+        points = random.normal(size=(9, 3)) * (1, 1, 1 + 3 * (i % 2))
+        if kind == "npy":
+            np.save(place / f"{i}.npy", points)
+        else:
+            (place / f"{i}.ply").write_bytes(_ply(points, binary=i < 2))
+    return folder / kind
+
+
+def _ply(points: np.ndarray, binary: bool) -> bytes:
+    layout = "binary_little_endian" if binary else "ascii"
+    axes = "".join(f"property float {axis}\n" for axis in "xyz")
+    header = f"ply\nformat {layout} 1.0\nelement vertex {len(points)}\n{axes}end_header\n"
+    if binary:
+        return header.encode() + points.astype("<f4").tobytes()
+    return header.encode() + "".join(f"{x} {y} {z}\n" for x, y, z in points.astype("f4")).encode()
+
+
+WRITERS = {
+    **dict.fromkeys(("tu", "zip", "parquet", "tables"), _save),
+    **dict.fromkeys(("csv", "tsv"), _write_table),
+    **dict.fromkeys(("json", "jsonl"), _write_json),
+    **dict.fromkeys(("npy", "ply"), _write_clouds),
+    "smi": _write_smi,
+    "sdf": _write_sdf,
+    "images": _write_images,
+}
+KINDS = (*WITH_TARGET, "smi")
