@@ -45,3 +45,11 @@ def test_faults_name_the_graph():
         pk.from_igraph([molecule(), negative])
     with pytest.raises(TypeError, match="igraph"):
         pk.from_igraph([5])
+
+
+@pytest.mark.parametrize("parameter", ["node_label", "edge_label", "weight", "target"])
+def test_names_that_no_graph_has_are_errors(parameter):
+    graph = igraph.Graph([(0, 1)])
+    graph.vs["kind"], graph.es["type"], graph["level"] = ["a", "b"], ["s"], 1
+    with pytest.raises(ValueError, match=f"no graph has {parameter}='Kind': there are"):
+        pk.from_igraph([graph], **{parameter: "Kind"})

@@ -279,3 +279,19 @@ def test_without_networkx_the_extra_is_named(monkeypatch):
     message = r"to_networkx needs networkx: install it with pip install 'propkernels\[networkx\]'"
     with pytest.raises(ImportError, match=message):
         zoo()["star"].to_networkx()
+
+
+@pytest.mark.parametrize("parameter", ["node_label", "edge_label", "weight", "target"])
+def test_names_that_no_graph_has_are_errors(parameter):
+    graph = nx.Graph(level=1)
+    graph.add_node(0, kind="a")
+    graph.add_edge(0, 1, type="s")
+    names = {"node_label": "'kind'", "target": "'level'"}.get(parameter, "'type'")
+    with pytest.raises(ValueError, match=f"no graph has {parameter}='Kind': there are {names}"):
+        from_networkx([graph, nx.Graph()], **{parameter: "Kind"})
+
+
+def test_names_of_edges_are_not_asked_of_graphs_without_edges():
+    alone = nx.Graph()
+    alone.add_node(0, kind="a")
+    assert from_networkx([alone], node_label="kind", edge_label="type", weight="length").n_edges == 0

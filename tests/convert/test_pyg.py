@@ -156,3 +156,20 @@ def test_graphs_with_impossible_numbers_of_nodes_are_skipped():
 def test_batches_with_impossible_numbers(fields, message):
     with pytest.raises(ValueError, match=message):
         pk.from_pyg(data(**fields))
+
+
+def test_a_target_that_no_graph_has_is_an_error():
+    data = SimpleNamespace(edge_index=np.array([[0, 1], [1, 0]]), num_nodes=2, y=np.array([1]))
+    with pytest.raises(ValueError, match="no graph has target='Y': there are 'edge_index', 'num_nodes', 'y'"):
+        pk.from_pyg([data], target="Y")
+
+
+def test_dictionaries_of_ogb():
+    graph = {
+        "edge_index": np.array([[0, 1], [1, 0]]),
+        "num_nodes": 2,
+        "node_feat": np.eye(2),
+        "edge_feat": None,
+    }
+    same = SimpleNamespace(edge_index=graph["edge_index"], num_nodes=2, x=np.eye(2))
+    assert pk.check_graphs([graph]) == pk.from_pyg([graph]) == pk.from_pyg([same])

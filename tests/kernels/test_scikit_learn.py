@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -120,10 +121,32 @@ def test_dense_features_come_as_data_frames(parameters):
     assert np.array_equal(frame.to_numpy(), plain.toarray())
 
 
-def test_sparse_features_as_data_frames_are_refused_in_words():
-    features = pk.PropagationFeatures(t_max=1).set_output(transform="pandas")
-    with pytest.raises(ValueError, match="sparse"):
+@pytest.mark.parametrize("parameters", [{}, {"n_features": 32}, {"normalize": True}], ids=str)
+def test_sparse_features_come_as_sparse_data_frames(parameters):
+    pd = pytest.importorskip("pandas")
+    graphs = labelled_zoo()
+    features = pk.PropagationFeatures(t_max=2, random_state=0, **parameters)
+    frame = features.set_output(transform="pandas").fit_transform(graphs)
+    assert list(frame.columns) == list(features.get_feature_names_out())
+    assert all(isinstance(kind, pd.SparseDtype) for kind in frame.dtypes)
+    plain = pk.PropagationFeatures(t_max=2, random_state=0, **parameters).fit_transform(graphs)
+    assert np.array_equal(frame.to_numpy(), plain.toarray())
+
+
+def test_data_frames_of_too_many_columns_are_refused_in_words():
+    features = pk.PropagationFeatures(t_max=1, n_features=2**20).set_output(transform="pandas")
+    with pytest.raises(ValueError, match=r"a pandas table of 1,048,576 columns is too wide: .* n_features"):
         features.fit_transform(labelled_zoo())
+
+
+def test_hashed_features_need_no_fit():
+    graphs = labelled_zoo()
+    features = pk.PropagationFeatures(t_max=2, n_features=64, random_state=0)
+    unfitted = features.transform(graphs)
+    assert not hasattr(features, "stream_codes_")
+    assert abs(unfitted - features.fit(graphs[:3]).transform(graphs)).nnz == 0
+    with pytest.raises(NotFittedError, match="integer random_state and without attributes need no fit"):
+        pk.PropagationFeatures(t_max=2, n_features=64).transform(graphs)
 
 
 def test_names_of_features_tell_iteration_hash_and_bin():

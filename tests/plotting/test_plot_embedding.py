@@ -1,5 +1,6 @@
 """plot_embedding: kernel PCA in two dimensions."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -75,3 +76,14 @@ def test_without_matplotlib_the_error_names_the_extra(without):
     without("matplotlib")
     with pytest.raises(ImportError, match=r"propkernels\[plot\]"):
         pk.plotting.plot_embedding(POINTS)
+
+
+def test_graphs_are_refused():
+    graphs = pk.datasets.make_molecules(3, random_state=0).graphs
+    for wrong in (graphs, list(graphs), [nx.path_graph(3)] * 3):
+        with pytest.raises(
+            TypeError, match="takes a kernel matrix, or features with one row per graph, got graphs"
+        ):
+            pk.plotting.plot_embedding(wrong)
+    with pytest.raises(TypeError, match="got graphs"):
+        pk.plotting.plot_kernel(graphs)

@@ -370,3 +370,34 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="pipe is not a regular file"):
         pk.load_model(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize(
+    "name", ["LogisticRegression", "Ridge", "LinearRegression", "LinearSVC", "LinearSVR"]
+)
+def test_pipelines_that_end_in_linear_models_of_scikit_learn(name, tmp_path):
+    from sklearn import linear_model, svm
+    from sklearn.pipeline import make_pipeline
+
+    data = pk.datasets.make_molecules(20, random_state=0)
+    last = getattr(linear_model, name, None) or getattr(svm, name)
+    extra = {"max_iter": 20_000} if name.startswith(("Logistic", "LinearSV")) else {}
+    pipeline = make_pipeline(pk.PropagationFeatures(t_max=1, n_features=32, random_state=0), last(**extra))
+    pipeline.fit(data.graphs, data.target)
+    pk.save_model(pipeline, tmp_path / "m.pk")
+    assert np.array_equal(
+        pk.load_model(tmp_path / "m.pk").predict(data.graphs), pipeline.predict(data.graphs)
+    )
+    pipeline[-1].coef_ = np.atleast_2d(pipeline[-1].coef_)[:, :-1]
+    with pytest.raises(ValueError, match="every column needs a coefficient"):
+        pk.save_model(pipeline, tmp_path / "forged.pk")
+
+
+def test_a_support_vector_machine_of_scikit_learn_names_what_to_use(tmp_path):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import SVC
+
+    data = pk.datasets.make_molecules(12, random_state=0)
+    pipeline = make_pipeline(pk.PropagationKernel(t_max=1, random_state=0), SVC(kernel="precomputed"))
+    with pytest.raises(TypeError, match=r"SVC: .* end it in PropagationClassifier\(kernel=...\)"):
+        pk.save_model(pipeline.fit(data.graphs, data.target), tmp_path / "m.pk")

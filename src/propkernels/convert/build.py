@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, NoReturn
@@ -259,6 +259,48 @@ def convert_list(
     if read_target is None:
         return database
     return with_target(database, read_targets(several, read_target, faults), faults)
+
+
+def check_names(
+    graphs: Iterable[Any], wanted: Iterable[tuple[str, str | None, Callable[[Any], Iterable[Any] | None]]]
+) -> None:
+    """Raise ValueError if no graph has a name that the caller chose; the message lists names that exist.
+
+    Parameters
+    ----------
+    graphs : iterable
+    wanted : iterable of (parameter, name, names_of)
+        ``names_of`` returns the names that a graph has, or None if it has no nodes or edges to have them; a
+        parameter whose name is None is not checked.
+    """
+    several = list(graphs)
+    for parameter, name, names_of in wanted:
+        known = None if name is None else _names_without(several, name, names_of)
+        if known is not None:
+            there = f"there are {', '.join(map(repr, known))}" if known else "there are none"
+            raise ValueError(f"no graph has {parameter}={name!r}: {there}")
+
+
+def _names_without(
+    graphs: Sequence[Any], name: str, names_of: Callable[[Any], Iterable[Any] | None]
+) -> list[Any] | None:
+    """Return all names of graphs; None if one graph has the name, or none has any nodes or edges."""
+    known: dict[Any, None] = {}
+    is_asked = False
+    for graph in graphs:
+        with suppress(Exception):  # graphs that cannot be asked are reported by the conversion
+            names = names_of(graph)
+            is_asked |= names is not None
+            for one in names or ():
+                if one == name:
+                    return None
+                known[one] = None
+    return list(known) if is_asked else None
+
+
+def chosen(name: str | None, usual: str) -> str | None:
+    """Return a name that the caller chose; None for the usual name, which graphs may lack."""
+    return None if name == usual else name
 
 
 def read_targets(graphs: list[Any], read: Callable[[Any], Any], faults: Faults) -> list[Any]:

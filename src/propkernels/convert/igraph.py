@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,12 @@ from propkernels.convert.build import (
     FlatGraphs,
     Names,
     build,
+    check_names,
+    chosen,
     convert_list,
     guarded,
     integers,
+    listed,
     numbers,
 )
 from propkernels.convert.listing import edge_columns, list_edges, node_columns
@@ -82,8 +84,30 @@ def from_igraph(
     """
     names = (node_label, node_attributes, edge_label, weight, edge_attributes)
     convert_these = partial(convert, names=names)
-    read_target = None if target is None else itemgetter(target)
-    return convert_list(graphs, "igraph", is_igraph, convert_these, read_target, ids, errors)
+    read_target = None if target is None else lambda graph: _graph_value(graph, target)
+    several: Any = graphs if is_igraph(graphs) else listed(graphs, "graphs")
+    found = convert_list(several, "igraph", is_igraph, convert_these, read_target, ids, errors)
+    wanted = (
+        (
+            "node_label",
+            chosen(node_label, "label"),
+            lambda graph: graph.vs.attributes() if graph.vcount() else None,
+        ),
+        ("edge_label", chosen(edge_label, "label"), _edge_names),
+        ("weight", chosen(weight, "weight"), _edge_names),
+        ("target", target, lambda graph: graph.attributes()),
+    )
+    check_names(several, wanted)
+    return found
+
+
+def _edge_names(graph: Any) -> list[str] | None:
+    return list(graph.es.attributes()) if graph.ecount() else None
+
+
+def _graph_value(graph: Any, name: str) -> Any:
+    """Return a graph attribute; None if the graph does not have it."""
+    return graph[name] if name in graph.attributes() else None
 
 
 def is_igraph(thing: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -19,9 +19,12 @@ from propkernels.convert.build import (
     FlatGraphs,
     Names,
     build,
+    check_names,
+    chosen,
     convert_list,
     guarded,
     integers,
+    listed,
     numbers,
     owners,
 )
@@ -89,7 +92,25 @@ def from_networkx(
     names = (node_label, node_attributes, edge_label, weight, edge_attributes)
     convert_these = partial(convert, names=names)
     read_target = None if target is None else lambda graph: graph.graph.get(target)
-    return convert_list(graphs, "networkx", is_networkx, convert_these, read_target, ids, errors)
+    several: Any = graphs if is_networkx(graphs) else listed(graphs, "graphs")
+    found = convert_list(several, "networkx", is_networkx, convert_these, read_target, ids, errors)
+    wanted = (
+        ("node_label", chosen(node_label, "label"), _node_names),
+        ("edge_label", chosen(edge_label, "label"), _edge_names),
+        ("weight", chosen(weight, "weight"), _edge_names),
+        ("target", target, lambda graph: graph.graph),
+    )
+    check_names(several, wanted)
+    return found
+
+
+def _node_names(graph: Any) -> Iterator[Any] | None:
+    return chain.from_iterable(data for _, data in graph.nodes(data=True)) if len(graph) else None
+
+
+def _edge_names(graph: Any) -> Iterator[Any] | None:
+    edges = graph.edges(data=True)
+    return chain.from_iterable(data for *_, data in edges) if len(edges) else None
 
 
 def is_networkx(thing: Any) -> bool:

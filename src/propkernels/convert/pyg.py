@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from propkernels.convert.build import (
     FlatGraphs,
     build,
     check_n_nodes,
+    check_names,
+    chosen,
     guarded,
     listed,
     numbers,
@@ -54,7 +56,8 @@ def from_pyg(
     Parameters
     ----------
     graphs : sequence of Data, a Batch, or a dataset
-        Edges are those of ``edge_index``, from source to target; PyTorch Geometric lists an undirected edge
+        Or dictionaries with these names or those of OGB (``node_feat``, ``edge_feat``). Edges are those of
+        ``edge_index``, from source to target; PyTorch Geometric lists an undirected edge
         in both directions.
     x, edge_attr : {"auto", "labels", "attributes", "ignore"}, default="auto"
         Meaning of ``x`` and ``edge_attr``. "auto": labels if all rows are one-hot or of an integer type
@@ -101,11 +104,24 @@ def from_pyg(
     several = listed(graphs, "graphs")
     faults = Faults(errors, len(several), ids)
     database = convert(several, faults, x, edge_attr, weight)
+    wanted = (("weight", chosen(weight, "edge_weight"), _names), ("target", target, _names))
+    check_names(several, wanted)
     return database if target is None else with_target(database, _targets(several, target, faults), faults)
 
 
+def _names(graph: Any) -> Iterator[str]:
+    """Yield the names of the data of a graph."""
+    keys = graph.keys() if callable(getattr(graph, "keys", None)) else getattr(graph, "keys", None)
+    yield from vars(graph) if keys is None else keys
+
+
+OGB_NAMES = {"x": "node_feat", "edge_attr": "edge_feat"}  # of the dictionaries of OGB
+
+
 def is_pyg(thing: Any) -> bool:
-    """Return whether an object has the attributes of ``Data``."""
+    """Return whether an object has the attributes of ``Data``, or is a dictionary with an edge_index."""
+    if isinstance(thing, dict):
+        return "edge_index" in thing
     if is_dataset(thing):
         return False
     return hasattr(type(thing), "edge_index") or (_has(thing, "edge_index") and _has(thing, "num_nodes"))
@@ -125,6 +141,8 @@ def _has(thing: Any, name: str) -> bool:
 
 
 def _get(graph: Any, name: str) -> Any:
+    if isinstance(graph, dict):
+        return graph.get(name, graph.get(OGB_NAMES.get(name)))
     value = getattr(graph, name, None)
     return None if callable(value) else value
 

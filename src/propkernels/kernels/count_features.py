@@ -9,10 +9,12 @@ from typing import Annotated, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import SPARSE, check_room, sum_in_order
 from propkernels._utils.checks import check_choice, check_integer, shown
+from propkernels._utils.optional import import_optional
 from propkernels._utils.parallel import run_threads, running_on
 from propkernels._utils.stored import ANY_NUMBER, require
 from propkernels._utils.typing import Array, LabelNames, Molecules, Target
@@ -27,6 +29,11 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import CountEstimator, check_options
 
 MOST_COLUMNS = 2**31 - 1  # column indices are 32-bit integers
+NOT_FITTED = (
+    "This %(name)s instance is not fitted yet. Call 'fit' first; only hashed columns (n_features) with an "
+    "integer random_state and without attributes need no fit."
+)
+MOST_TABLE_COLUMNS = 100_000  # of a pandas table, which stores each column by itself
 
 
 class CountFeatures(CountEstimator):
@@ -73,9 +80,12 @@ class CountFeatures(CountEstimator):
         """Return the features of new graphs.
 
         Bins that were not seen in fit have no column (unless ``n_features`` is set), but they count in the
-        length by which ``normalize`` divides.
+        length by which ``normalize`` divides. Hashed columns need no fit if ``random_state`` is an integer
+        and nothing is learned from attributes.
         """
-        check_is_fitted(self, "stream_codes_")
+        if self._needs_no_fit() and not hasattr(self, "stream_codes_"):
+            return clone(self).fit_transform(X)
+        check_is_fitted(self, "stream_codes_", msg=NOT_FITTED)
         database = check_graphs(X)
         device = self._device(database)
         with running_on(device):
@@ -89,6 +99,16 @@ class CountFeatures(CountEstimator):
                 return self._finished(hashed_codes(codes, database.graph_ptr, width, self.n_jobs))
             vocabulary = None if self.n_columns_ is not None else self.stream_codes_
             return self._features(self.coder_.count(database, vocabulary, self.n_jobs))
+
+    def _needs_no_fit(self) -> bool:
+        """Return whether columns are the same whatever graphs they are fitted to."""
+        is_seeded = isinstance(getattr(self, "random_state", 0), (int, np.integer))
+        return self.n_features is not None and is_seeded and getattr(self, "attributes", None) is None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = not self._needs_no_fit()
+        return tags
 
     def _is_hashed_directly(self) -> bool:
         """Return whether codes are hashed into columns without numbering bins."""
@@ -115,7 +135,21 @@ class CountFeatures(CountEstimator):
         """Return hashed features, normalized and dense if requested."""
         if self.normalize:
             features.data *= np.repeat(inverse_length(self_products(features)), np.diff(features.indptr))
-        return features if self.sparse_output else _dense(features)
+        return self._returned(features)
+
+    def _returned(self, features: csr_array) -> Any:
+        """Return sparse or dense features, or a sparse pandas table after ``set_output``."""
+        if not self.sparse_output:
+            return _dense(features)
+        if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
+            return features
+        if features.shape[1] > MOST_TABLE_COLUMNS:
+            raise ValueError(
+                f"a pandas table of {features.shape[1]:,} columns is too wide: choose a smaller n_features, "
+                'or set_output(transform="default") for a sparse array'
+            )
+        pd = import_optional("pandas", extra="pandas", purpose='set_output(transform="pandas") needs')
+        return pd.DataFrame.sparse.from_spmatrix(features, columns=self.get_feature_names_out())
 
     @property
     def _counter(self) -> Counter:
@@ -281,7 +315,7 @@ class CountFeatures(CountEstimator):
         if self.normalize:
             scale = inverse_length(self._lengths(streams, features))
             features.data *= np.repeat(scale, np.diff(features.indptr))
-        return features if self.sparse_output else _dense(features)
+        return self._returned(features)
 
     def _joined(self, streams: Sequence[StreamCounts]) -> csr_array:
         """Return the columns of all streams, or hashed columns, before normalization."""

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from propkernels._utils.typing import Rows
 from propkernels.plotting.canvas import check_target, class_names, import_pyplot, one_axes
-from propkernels.plotting.plot_kernel import check_kernel_matrix
+from propkernels.plotting.plot_kernel import check_kernel_matrix, refuse_graphs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,6 +104,7 @@ def embed(matrix: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
 
 
 def _as_kernel(X: Any) -> Matrix:
+    refuse_graphs(X, "plot_embedding")
     if issparse(X):
         return np.asarray((X @ X.T).toarray(), dtype=np.float64)
     array = np.asarray(X, dtype=np.float64)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from propkernels._utils.arrays import offsets
 from propkernels._utils.checks import check_choice
@@ -85,8 +87,20 @@ def plot_kernel(
     return ax
 
 
+def refuse_graphs(X: Any, name: str) -> None:
+    """Raise TypeError if a plot of a matrix is given graphs."""
+    first = X[0] if isinstance(X, (list, tuple)) and X else X
+    is_plain = isinstance(first, (Number, np.ndarray, list, tuple)) or hasattr(first, "__array__")
+    if not is_plain and not issparse(first):
+        raise TypeError(
+            f"{name} takes a kernel matrix, or features with one row per graph, got graphs "
+            f"({type(first).__name__}): pass WeisfeilerLehman(normalize=True).fit_transform(graphs)"
+        )
+
+
 def check_kernel_matrix(K: ArrayLike) -> Matrix:
     """Return K as a float64 matrix; raise ValueError unless it is square, symmetric and finite."""
+    refuse_graphs(K, "this plot")
     matrix = np.asarray(K, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
         raise ValueError(f"a kernel matrix must be square, got shape {matrix.shape}")

@@ -107,7 +107,8 @@ def known_targets(target: Any, n_graphs: int) -> Known:
 def _as_array(target: Any) -> NDArray[Any]:
     """Return the target as an array; raise if its rows differ in length."""
     try:
-        return np.asarray(target)
+        values = np.asarray(target)
+        return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     except ValueError:
         raise ValueError(
             "target must hold one class or number per graph, or rows of one length; its rows differ in length"

@@ -142,6 +142,10 @@ _BY_MODULE = {
     "propkernels.images.gray_levels": ("GrayLevels",),
     "propkernels.molecules.transformer": ("MoleculesToGraphs",),
     "sklearn.pipeline": ("Pipeline",),
+    "sklearn.linear_model._base": ("LinearRegression",),
+    "sklearn.linear_model._logistic": ("LogisticRegression",),
+    "sklearn.linear_model._ridge": ("Ridge",),
+    "sklearn.svm._classes": ("LinearSVC", "LinearSVR"),
 }
 _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
 

@@ -12,6 +12,11 @@ from propkernels.storage.classes import name_of, state_of
 from propkernels.storage.decoder import CODECS, write_float
 
 SPARSE = {kind: name for name, kind in FORMATS.items()}
+INSTEAD = {
+    "sklearn.svm": "end it in PropagationClassifier(kernel=...) or PropagationRegressor(kernel=...)",
+    "sklearn.kernel_ridge": "end it in PropagationRegressor(kernel=...)",
+}
+OTHERWISE = "use the models of this library, or skops.io for the whole pipeline"
 MANY = 64  # lists of this many integers or more are written as arrays
 
 
@@ -111,8 +116,10 @@ class Encoder:
         name = name_of(value)
         if name is None:
             kind = f"{type(value).__module__}.{type(value).__qualname__}"
+            instead = next((text for part, text in INSTEAD.items() if part in kind), OTHERWISE)
             raise TypeError(
-                f"{path} is a {kind}: only objects of this library, arrays and plain values can be saved"
+                f"{path} is a {kind}: only objects of this library, arrays, plain values and linear models "
+                f"of scikit-learn can be saved; {instead}"
             )
         state = state_of(value)
         tree = {key: self.encode(part, f"{path}.{key}") for key, part in state.items()}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, get_type_hints
 
-from propkernels._utils.stored import SOMETIMES, Indices, Offsets
+import numpy as np
+
+from propkernels._utils.stored import SOMETIMES, Indices, Offsets, require
 from propkernels.storage.classes import FORGOTTEN, name_of
 from propkernels.storage.types import check_of, declared_types, fitted_types
 
@@ -46,10 +48,27 @@ def check_object(thing: Any) -> None:
                 points_to.check(thing, getattr(thing, field), f"{name}.{field}")
         if hasattr(thing, "_check_parts"):
             thing._check_parts()
+        elif cls.__module__.startswith("sklearn.") and name != "Pipeline":
+            check_linear(thing)
     except ValueError as error:
         raise ValueError(f"the attributes of {name} are inconsistent: {error}") from None
     except (AttributeError, TypeError, IndexError):
         raise ValueError(f"the attributes of {name} are inconsistent") from None
+
+
+def check_linear(model: Any) -> None:
+    """Raise ValueError unless the coefficients of a linear model of scikit-learn have matching shapes."""
+    if "coef_" not in vars(model):
+        return
+    coefficients, intercept = model.coef_, np.asarray(model.intercept_)
+    rows = np.atleast_2d(coefficients)
+    require(isinstance(coefficients, np.ndarray) and rows.ndim == 2, "coef_ must be a vector or a matrix")
+    require(coefficients.dtype.kind == "f" and intercept.dtype.kind == "f", "coefficients must be floats")
+    require(intercept.size in (1, len(rows)), "every decision needs an intercept")
+    require(model.n_features_in_ == rows.shape[1], "every column needs a coefficient")
+    if "classes_" in vars(model):
+        n_classes = len(model.classes_)
+        require(len(rows) == (1 if n_classes == 2 else n_classes), "every class needs coefficients")
 
 
 @cache

@@ -129,6 +129,8 @@ def declared_types(cls: Any) -> dict[str, Any]:
     """Return annotations of the fields of a dataclass or named tuple, or of an estimator's parameters."""
     if cls.__name__ in NOT_ANNOTATED:
         return NOT_ANNOTATED[cls.__name__]
+    if cls.__module__.startswith("sklearn."):  # without annotations, see check_linear
+        return dict.fromkeys(required_names(cls), Any)
     hints = get_type_hints(cls.__init__ if is_estimator(cls) else cls)
     return {name: hints[name] for name in required_names(cls)}
 
