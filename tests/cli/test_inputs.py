@@ -88,7 +88,8 @@ def test_commands_that_read_data_share_the_options(command):
 
 def option_names(command):
     """Names of all options of a command, as its help lists them."""
-    return set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", invoke(command, "--help").stdout)) | {"--skip"}
+    words = command.split()
+    return set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", invoke(*words, "--help").stdout)) | {"--skip"}
 
 
 def texts_of(path):
@@ -111,7 +112,11 @@ def named_options(path):
 
 
 SHARED = {"--smiles", "--target", "--id-column", "--node-labels", "--edge-labels", "--errors"}
-COMMAND_OF = {"learning_command": ("index", "similar", "predict", "fit"), "info_command": ("convert", "info")}
+COMMAND_OF = {
+    "nodes_command": ("nodes fit", "nodes predict"),
+    "learning_command": ("index", "similar", "predict", "fit"),
+    "info_command": ("convert", "info"),
+}
 
 
 @pytest.mark.parametrize("package", ["datasets", "convert", "images", "kernels", "models", "search"])
