@@ -25,9 +25,10 @@ function cssColor([red, green, blue]) {
   return `rgb(${red}, ${green}, ${blue})`;
 }
 
-/** Black or white, whichever is easier to read on a color. */
-function textOn([red, green, blue]) {
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#111" : "#fff";
+/** Black or white, whichever has more contrast with a color. */
+function textOn(color) {
+  const [red, green, blue] = color.map((part) => (part / 255 <= 0.03928 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.185 ? "#111" : "#fff";
 }
 
 /** The value of a color of the style, as it is now: light or dark. */

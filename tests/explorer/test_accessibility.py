@@ -1,0 +1,96 @@
+"""Pages in Chromium: controls have names, text has contrast, keys reach everything, nothing is fetched."""
+
+import pytest
+
+import propkernels as pk
+
+pytestmark = pytest.mark.slow  # a browser takes seconds
+
+NAMELESS = """
+const kinds = 'button, select, input, textarea, a[href], [role=button], [tabindex="0"]';
+const named = (e) => e.textContent.trim() || e.title || (e.labels && e.labels.length)
+  || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby');
+return [...document.querySelectorAll(kinds)].filter((e) => e.getClientRects().length && !named(e))
+  .map((e) => e.outerHTML.slice(0, 120))
+"""
+PALE = """
+const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+const channel = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const ground = (element) => {
+  for (let e = element; e; e = e.parentElement) {
+    const color = parse(getComputedStyle(e).backgroundColor);
+    if (color.length < 4 || color[3] > 0.5) return color;
+  }
+  return [255, 255, 255];
+};
+const found = [];
+for (const element of document.querySelectorAll('body *')) {
+  const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  if (!own || !element.getClientRects().length || element.closest('svg, [disabled], script, style')) continue;
+  const style = getComputedStyle(element);
+  if (style.visibility === 'hidden' || Number(style.opacity) < 1) continue;
+  const [a, b] = [light(parse(style.color)), light(ground(element))];
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (ratio < 4.5) found.push(`${ratio.toFixed(2)} ${element.outerHTML.slice(0, 90)}`);
+}
+return found
+"""
+TABS = ("graph", "errors", "bins", "selection", "about")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    data = pk.datasets.load("FAMILIES")
+    part = data.take(range(0, 317, 4))
+    page = pk.explore(part, columns={"size": part.graphs.graph_sizes + 0.5})
+    return page.save(tmp_path_factory.mktemp("pages") / "page.html")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("tab", TABS)
+def test_controls_have_names_and_texts_contrast(browser, path, tab, theme):
+    browser.open(path)
+    browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
+    browser.run("document.dispatchEvent(new CustomEvent('pk-theme'))")
+    browser.click(f"#ex-tab-{tab}")
+    assert browser.run(NAMELESS) == []
+    assert browser.run(PALE) == []
+
+
+def test_nothing_is_fetched_and_ids_are_unique(browser, path):
+    browser.open(path)
+    assert browser.run("return performance.getEntriesByType('resource').map((e) => e.name)") == []
+    doubled = browser.run(
+        "const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);"
+        "return ids.filter((id, k) => ids.indexOf(id) !== k)"
+    )
+    assert doubled == []
+    assert browser.run("return document.documentElement.lang") == "en"
+    assert browser.complaints() == []
+
+
+def test_keys_reach_the_map_the_tabs_and_the_atoms(browser, path):
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open(path)
+    reached = set()
+    browser.run("document.activeElement.blur()")
+    for _ in range(40):
+        browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+        reached.add(
+            browser.run(
+                "const e = document.activeElement; return e.id || e.dataset.node || e.className.baseVal"
+            )
+        )
+    assert {"ex-color", "ex-search", "ex-map", "ex-tab-graph"} <= reached
+    assert browser.run("return document.querySelectorAll('#ex-graph [tabindex]').length") > 3
+
+
+def test_a_narrow_window_does_not_scroll_sideways(browser, path):
+    browser.driver.set_window_size(500, 800)
+    try:
+        browser.open(path)
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth + 1")
+    finally:
+        browser.driver.set_window_size(1280, 900)
