@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ class Dataset:
     extras: Record = field(default_factory=dict)
     description: str = ""
     label_names: LabelNames = field(default_factory=dict)
-    columns: dict[str, Any] = field(default_factory=dict)
+    columns: Record = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.target) != len(self.graphs):
@@ -71,7 +72,7 @@ class Dataset:
             return None
         return len(set(self.target[~is_missing(self.target)].tolist()))
 
-    def take(self, positions: Any) -> Dataset:
+    def take(self, positions: Sequence[int] | Array) -> Dataset:
         """Return some graphs with their targets, columns, and those extras that have one entry per graph.
 
         Parameters

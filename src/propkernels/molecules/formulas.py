@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from propkernels._utils.optional import has_package
+from propkernels._utils.typing import Array
 from propkernels.convert.graph_molecules import known_molecule
 from propkernels.graphs.container import Graph
 
@@ -21,7 +22,7 @@ RADIUS = 0.38
 def formula_svg(
     graph: Graph,
     *,
-    values: Any = None,
+    values: Sequence[float] | Array | None = None,
     marked: Collection[int] = (),
     size: tuple[int, int] = (240, 170),
     title: str = "",
