@@ -343,7 +343,9 @@ def _row(name: str, results: Sequence[NodeResult]) -> list[str]:
         protocol.published,
         f"{protocol.aim:.1f}",
         f"{scores.mean():.1f}{spread}",
-        "yes" if round(float(scores.mean()), 1) >= protocol.aim else "no",
+        "yes"
+        if round(float(scores.mean()), 1) >= protocol.aim
+        else f"no ({scores.mean() - protocol.aim:+.1f})",
         f"{len(results)} of {protocol.n_splits}",
         f"{seconds:.1f}",
         max(set(chosen), key=chosen.count),

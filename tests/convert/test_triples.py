@@ -65,3 +65,15 @@ def test_triples_that_are_wrong(monkeypatch):
     monkeypatch.setattr("propkernels.convert.triples.MOST_NODES", 5)
     with pytest.raises(ValueError, match="choose fewer entities or a smaller radius"):
         pk.from_triples(FACTS, radius=2)
+
+
+def test_no_radius_gives_one_graph_of_all_entities():
+    facts = [("a", "knows", "b"), ("b", "likes", "c"), ("a", "likes", "b"), ("a", "knows", "b")]
+    graph = pk.from_triples(facts, radius=None, node_labels={"a": "person"})
+    assert pk.convert.list_entities(facts) == ["a", "b", "c"]
+    assert len(graph) == 1
+    assert graph.adjacency.toarray().tolist() == [[0, 2, 0], [0, 0, 1], [0, 0, 0]]
+    assert sorted(graph.edge_labels.tolist()) == ["knows", "likes", "likes"]
+    assert graph.node_labels.tolist() == ["person", None, None]
+    with pytest.raises(ValueError, match="entities cannot be chosen"):
+        pk.from_triples(facts, ["a"], radius=None)

@@ -11,7 +11,7 @@ from propkernels.convert.parquet import from_parquet, iter_parquet, to_parquet
 from propkernels.convert.points import from_points
 from propkernels.convert.pyg import from_pyg, to_pyg
 from propkernels.convert.rdkit import from_rdkit, from_smiles
-from propkernels.convert.triples import from_triples
+from propkernels.convert.triples import from_triples, list_entities
 
 __all__ = [
     "check_graph",
@@ -30,6 +30,7 @@ __all__ = [
     "from_snapshots",
     "from_triples",
     "iter_parquet",
+    "list_entities",
     "to_grakel",
     "to_igraph",
     "to_networkx",

@@ -22,7 +22,7 @@ def from_triples(
     triples: Iterable[object],
     entities: Iterable[Hashable] | None = None,
     *,
-    radius: int = 1,
+    radius: int | None = 1,
     node_labels: Mapping[Hashable, Hashable] | str | None = None,
     directed: bool = True,
     errors: str = "raise",
@@ -35,9 +35,10 @@ def from_triples(
         Facts; repeated facts count once.
     entities : sequence, optional
         Entities to convert, one graph each; by default all, in order of appearance.
-    radius : int, default=1
+    radius : int or None, default=1
         Maximum number of steps from the entity to a node of its graph, along relations in either direction.
-        The graph has all facts between its nodes.
+        The graph has all facts between its nodes. None: one graph of all entities, in order of appearance
+        (:func:`propkernels.convert.list_entities`), for models of nodes; ``entities`` is not given then.
     node_labels : mapping, "entity" or None, default=None
         Label of each entity, such as its type (those it does not have are unobserved); or the entity
         itself; None: no labels.
@@ -71,8 +72,13 @@ def from_triples(
     >>> graphs.ids.tolist()
     ['Ada', 'Notes']
     """
-    radius = check_integer(radius, "radius", 0)
+    if radius is not None:
+        radius = check_integer(radius, "radius", 0)
     number, head, relation, tail = _numbered(triples)
+    if radius is None:
+        if entities is not None:
+            raise ValueError("entities cannot be chosen with radius=None, one graph of all of them")
+        return _whole(number, head, relation, tail, node_labels, directed)
     wanted = list(number) if entities is None else _hashable(listed(entities, "entities"))
     faults = Faults(errors, len(wanted), wanted, noun="entity")
     roots = np.full(len(wanted), -1)
@@ -96,6 +102,34 @@ def from_triples(
         edge_labels=LabelColumn.from_values(relation).take(fact),
     )
     return build(flat, faults)
+
+
+def _whole(
+    number: dict[Any, int],
+    head: NDArray[np.int64],
+    relation: list[Any],
+    tail: NDArray[np.int64],
+    node_labels: Any,
+    directed: bool,
+) -> GraphDatabase:
+    """Return one graph of all entities and facts."""
+    nodes = np.arange(len(number))
+    labels = _labels(node_labels, list(number), nodes)
+    sizes, counts = np.array([len(number)]), np.array([len(head)])
+    edges = LabelColumn.from_values(relation)
+    flat = FlatGraphs(sizes, counts, head, tail, directed, None, labels, edge_labels=edges)
+    return build(flat, Faults("raise", 1))
+
+
+def list_entities(triples: Iterable[object]) -> list[Hashable]:
+    """Return the entities of triples in order of appearance: the nodes of ``from_triples(..., radius=None)``.
+
+    Examples
+    --------
+    >>> list_entities([("Ada", "wrote", "Notes"), ("Ada", "knew", "Babbage")])
+    ['Ada', 'Notes', 'Babbage']
+    """
+    return list(_numbered(triples)[0])
 
 
 def _hashable(entities: list[Any]) -> list[Any]:

@@ -110,11 +110,11 @@ def relation_columns(graphs: GraphDatabase, directed: bool, relations: tuple[obj
         column = LabelColumn(np.full(graphs.adjacency.nnz, -1, dtype=np.int32), ())
     number = {value: i for i, value in enumerate(column.values)}
     sources = np.repeat(np.arange(graphs.n_nodes), np.diff(graphs.adjacency.indptr))
-    ends = {"to": sources} | ({"from": graphs.adjacency.indices} if directed else {})
+    ends = {"outgoing": sources} | ({"incoming": graphs.adjacency.indices} if directed else {})
     columns = {}
     for relation in relations:
         chosen = column.ids == number.get(relation, -2)
         for word, nodes in ends.items():
             counts = np.bincount(nodes[chosen], minlength=graphs.n_nodes)
-            columns[f"{relation} {word}"] = np.log1p(counts.astype(np.float64))
+            columns[f"{relation}, {word}"] = np.log1p(counts.astype(np.float64))
     return columns
