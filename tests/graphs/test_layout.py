@@ -6,7 +6,8 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 
 import propkernels as pk
-from propkernels.graphs.layout import MOST_EXACT, node_positions
+from propkernels.datasets.dataset import data_folder, find_in
+from propkernels.graphs.layout import MOST_EXACT, n_faults, node_positions
 
 
 def graph_of(graph):
@@ -92,3 +93,40 @@ def test_coordinates_are_checked():
         node_positions(graph, np.zeros((4, 2)))
     with pytest.raises(ValueError, match="finite"):
         node_positions(graph, np.full((5, 2), np.nan))
+
+
+def ladder(n_rings):
+    """Rings of six in a row, each with a tail: drawn without crossings by several starts."""
+    edges, last = [], 0
+    for ring in range(n_rings):
+        first = 8 * ring
+        edges += [(first + k, first + (k + 1) % 6) for k in range(6)]
+        edges += [(first + 3, first + 6), (first + 6, first + 7)]
+        edges += [(last, first)] if ring else []
+        last = first + 2
+    i, j = np.array(edges).T
+    n = 8 * n_rings
+    matrix = np.zeros((n, n))
+    matrix[i, j] = matrix[j, i] = 1
+    return pk.check_graphs([matrix])[0], np.array(edges)
+
+
+@pytest.mark.parametrize("n_rings", [1, 3, 5])
+def test_planar_graphs_are_drawn_without_crossings_and_overlaps(n_rings):
+    graph, edges = ladder(n_rings)
+    points = node_positions(graph)
+    unit = np.median(np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1))
+    assert n_faults(points / unit, edges) == 0
+
+
+@pytest.mark.slow
+def test_few_molecules_of_nci1_have_crossings():
+    if find_in(data_folder(), "NCI1") is None:
+        pytest.skip("PROPKERNELS_DATA has no NCI1")
+    crossed = 0
+    for graph in pk.datasets.load("NCI1").graphs[:188]:
+        ends = np.unique(np.sort(np.stack(graph.adjacency.nonzero(), axis=1), axis=1), axis=0)
+        points = node_positions(graph)
+        unit = np.median(np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1))
+        crossed += n_faults(points / unit, ends) > 0
+    assert crossed <= 5

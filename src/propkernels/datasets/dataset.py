@@ -156,7 +156,7 @@ class Dataset:
     def _repr_html_(self) -> str:
         from propkernels._pages.fragments import Drawings, Remark, Table, show_result
 
-        about = self.description.strip().partition("\n")[0]
+        about = first_sentence(self.description)
         parts: list[Any] = [Remark(about)] if about else []
         if self.n_classes is not None and not is_missing(self.target).any():
             classes, first, numbers = np.unique(self.target, return_index=True, return_counts=True)
@@ -183,6 +183,22 @@ class Dataset:
             Drawing(graph_svg(graphs[int(i)], names=self.label_names), text)
             for i, text in zip(chosen, texts, strict=True)
         ]
+
+
+def first_sentence(description: str) -> str:
+    r"""Return the first sentence of a description; of a README in the TU layout, that of its description.
+
+    Examples
+    --------
+    >>> first_sentence("README for dataset X\n\n=== Description ===\nX has 3\ngraphs. More.")
+    'X has 3 graphs.'
+    """
+    head, _, rest = description.partition("=== Description")
+    text = " ".join((rest.partition("\n")[2] if rest else head).split())
+    if not rest and text.startswith("README"):
+        return ""
+    end = text.find(". ")
+    return text if end < 0 else text[: end + 1]
 
 
 def _at(values: Any, chosen: NDArray[np.int64]) -> Any:

@@ -13,7 +13,7 @@ from propkernels._utils.typing import Array
 from propkernels.convert.graph_molecules import known_molecule
 from propkernels.graphs.container import Graph
 
-RED, BLUE, RING = np.array([178, 24, 43]) / 255, np.array([33, 102, 172]) / 255, (0.0, 0.35, 0.66)
+RED, BLUE, MARK = np.array([178, 24, 43]) / 255, np.array([33, 102, 172]) / 255, (0.66, 0.82, 1.0)
 PALEST = 0.15  # share of white in the color of the largest value
 MOST_ATOMS = 150
 RADIUS = 0.38
@@ -37,7 +37,7 @@ def formula_svg(
     values : sequence of float, optional
         One number per atom, shown as a red (positive) or blue (negative) halo.
     marked : collection of int, optional
-        Atoms with a ring.
+        Atoms with a light blue halo.
     size : pair of int, default=(240, 170)
         Width and height in pixels.
     title : str, optional
@@ -66,12 +66,11 @@ def _drawn(molecule: Any, values: Any, marked: Collection[int], size: tuple[int,
     from rdkit.Chem.Draw import rdMolDraw2D
 
     colors = {} if values is None else _halos(np.asarray(values, dtype=np.float64))
-    colors |= dict.fromkeys(marked, RING) if values is None else {}
+    colors |= dict.fromkeys(marked, MARK) if values is None else {}
     rdDepictor.SetPreferCoordGen(False)
     canvas = rdMolDraw2D.MolDraw2DSVG(*size)
     options: Any = canvas.drawOptions()
     options.padding, options.fixedBondLength = 0.06, 26
-    options.fillHighlights = values is not None
     canvas.DrawMolecule(
         rdMolDraw2D.PrepareMolForDrawing(molecule, addChiralHs=False),
         highlightAtoms=list(colors),

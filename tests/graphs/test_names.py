@@ -1,0 +1,49 @@
+"""Names of labels travel with the graphs."""
+
+import pickle
+
+import numpy as np
+
+import propkernels as pk
+from propkernels.graphs.names import Names
+
+PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+def named():
+    graphs = pk.GraphDatabase(PATH, [0, 3], node_labels=[0, 1, 0], edge_labels=[1, 1, 1, 1])
+    return graphs.with_names({0: "C", 1: "O"}, {1: "single"})
+
+
+def test_subsets_copies_and_pickles_keep_names():
+    graphs = named()
+    copy = pickle.loads(pickle.dumps(graphs))
+    for other in (graphs[[0]], graphs[0].database, copy, graphs.with_ids(["a"])):
+        assert other.names == graphs.names
+    assert graphs.with_weights(None).names == graphs.names
+
+
+def test_concatenations_merge_names():
+    both = pk.GraphDatabase.concat([named(), named().with_names({0: "N", 2: "S"})])
+    assert both.names.labels == {0: "C", 1: "O", 2: "S"}
+
+
+def test_other_labels_have_no_names():
+    graphs = named()
+    assert graphs.with_labels(["x", "y", "x"]).names == Names({}, {1: "single"})
+    assert graphs.with_edge_labels([2, 2, 2, 2]).names == Names({0: "C", 1: "O"}, {})
+
+
+def test_names_do_not_change_kernels_and_equality():
+    plain = pk.GraphDatabase(PATH, [0, 3], node_labels=[0, 1, 0], edge_labels=[1, 1, 1, 1])
+    kernel = pk.WeisfeilerLehman(t_max=2)
+    assert np.array_equal(kernel.fit_transform(named()), kernel.fit_transform(plain))
+    assert named() == plain
+
+
+def test_tables_and_drawings_show_names():
+    graphs = pk.GraphDatabase.concat([named(), named()])
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1, random_state=0)
+    explanation = model.fit(pk.GraphDatabase.concat([graphs] * 3), [0, 1] * 3).explain(graphs)
+    assert {record["label"] for record in explanation.top_nodes(0)} == {"C", "O"}
+    assert ">O<" in graphs[0]._repr_html_() or "<td>O</td>" in graphs[0]._repr_html_()
