@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,61 +12,13 @@ from propkernels.cli.console import spinner
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
-
-class Metric(StrEnum):
-    """Distances that the hash preserves."""
-
-    tv = "tv"
-    hellinger = "hellinger"
-    l1 = "l1"
-    l2 = "l2"
-
-
-class Labels(StrEnum):
-    """Initial labels of the nodes."""
-
-    auto = "auto"
-    node = "node"
-    degree = "degree"
-    log_degree = "log_degree"
-    none = "none"
-
-
-class Normalization(StrEnum):
-    """Normalization of the weights of neighbors in diffusion."""
-
-    row = "row"
-    symmetric = "symmetric"
-    renormalized = "renormalized"
-    none = "none"
-
-
-class BaseKernel(StrEnum):
-    """Base kernels on counts."""
-
-    linear = "linear"
-    rbf = "rbf"
-    intersection = "intersection"
-    tanimoto = "tanimoto"
-    jaccard = "jaccard"
-
-
-class Selection(StrEnum):
-    """Strategies of model selection."""
-
-    auto = "auto"
-    race = "race"
-    exhaustive = "exhaustive"
-
-
-class Format(StrEnum):
-    """Output formats of results."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
-
+# Choices of options
+Metric = Literal["tv", "hellinger", "l1", "l2"]  # distances that the hash preserves
+Labels = Literal["auto", "node", "degree", "log_degree", "none"]  # initial labels of the nodes
+Normalization = Literal["row", "symmetric", "renormalized", "none"]  # of weights of neighbors in diffusion
+BaseKernel = Literal["linear", "rbf", "intersection", "tanimoto", "jaccard"]  # base kernels on counts
+Selection = Literal["auto", "race", "exhaustive"]  # strategies of model selection
+Format = Literal["table", "csv", "json"]  # output formats of results
 FormatOption = Annotated[Format, typer.Option("--format", help="Output as a table, CSV or JSON.")]
 
 
@@ -123,12 +74,12 @@ def build_scheme(scheme: str, laziness: float | None, normalization: Normalizati
         raise typer.BadParameter("--laziness and --normalization are options of diffusion")
     from propkernels import Diffusion
 
-    return Diffusion(laziness=laziness or 0.0, normalization=(normalization or Normalization.row).value)
+    return Diffusion(laziness=laziness or 0.0, normalization=normalization or "row")
 
 
 def label_source(labels: Labels) -> str | None:
     """Return the parameter ``labels`` of the kernel."""
-    return None if labels is Labels.none else labels.value
+    return None if labels == "none" else labels
 
 
 def compile_loops() -> None:
@@ -140,33 +91,13 @@ def compile_loops() -> None:
         PropagationKernel(t_max=1, random_state=0).fit_transform_cumulative(make_molecules(4, 0).graphs)
 
 
-class KernelName(StrEnum):
-    """Kernels by name."""
-
-    auto = "auto"
-    propagation = "propagation"
-    p2k = "p2k"
-    weisfeiler_lehman = "weisfeiler-lehman"
-    shortest_path = "shortest-path"
-    graph_hopper = "graph-hopper"
-    labels = "labels"
+KernelName = Literal[
+    "auto", "propagation", "p2k", "weisfeiler-lehman", "shortest-path", "graph-hopper", "labels"
+]
 
 
-class Task(StrEnum):
-    """Kind of target."""
-
-    auto = "auto"
-    classes = "classes"
-    numbers = "numbers"
-
-
-class Solver(StrEnum):
-    """Solvers of models."""
-
-    auto = "auto"
-    kernel = "kernel"
-    linear = "linear"
-    gp = "gp"
+Task = Literal["auto", "classes", "numbers"]  # kind of target
+Solver = Literal["auto", "kernel", "linear", "gp"]  # solvers of models
 
 
 KERNELS = "propagation, p2k, weisfeiler-lehman, shortest-path, graph-hopper or labels"
@@ -175,18 +106,18 @@ KernelOption = Annotated[
     typer.Option("--kernel", metavar="KERNEL", help=f"Kernel: auto (by labels and attributes), {KERNELS}."),
 ]
 CLASSES = {
-    KernelName.propagation: "PropagationKernel",
-    KernelName.p2k: "P2K",
-    KernelName.weisfeiler_lehman: "WeisfeilerLehman",
-    KernelName.shortest_path: "ShortestPath",
-    KernelName.graph_hopper: "GraphHopper",
-    KernelName.labels: "LabelHistogram",
+    "propagation": "PropagationKernel",
+    "p2k": "P2K",
+    "weisfeiler-lehman": "WeisfeilerLehman",
+    "shortest-path": "ShortestPath",
+    "graph-hopper": "GraphHopper",
+    "labels": "LabelHistogram",
 }
 
 
-def build_kernel(name: KernelName, t_max: int | None, seed: int | None, jobs: int) -> Any:
+def build_kernel(name: str, t_max: int | None, seed: int | None, jobs: int) -> Any:
     """Return a kernel by name, with the settings it supports; None for "auto"."""
-    if name is KernelName.auto:
+    if name == "auto":
         return None
     from propkernels import kernels
 

@@ -38,7 +38,7 @@ def counterfactuals(
         int | None,
         typer.Option("--budget", min=0, metavar="N", help="Maximum number of pairs of edits to try."),
     ] = None,
-    output_format: arguments.FormatOption = arguments.Format.table,
+    output_format: arguments.FormatOption = "table",
     *,
     source_options: Input,
 ) -> None:
@@ -67,7 +67,7 @@ def counterfactuals(
             budget=budget,
             label_names=data.label_names,
         )
-    if output_format is arguments.Format.table:
+    if output_format == "table":
         print_text(f"Graph {graph} of {data.name}\n\n{result}")
     else:
         print_records(result.records(), output_format)

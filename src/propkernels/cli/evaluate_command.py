@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -52,6 +52,14 @@ def _check_folds(folds: str | None) -> str | None:
     return folds
 
 
+def _check_kernels(names: list[str] | None) -> list[str] | None:
+    known = get_args(KernelName)  # lists of Literals are not supported by typer
+    for name in names or ():
+        if name not in known:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, known))}.")
+    return names
+
+
 @reads_data
 def evaluate(
     name: arguments.Name,
@@ -88,9 +96,12 @@ def evaluate(
         ),
     ] = None,
     kernels: Annotated[
-        list[KernelName] | None,
+        list[str] | None,
         typer.Option(
-            "--kernel", metavar="KERNEL", help=f"Evaluate only LABELS and this kernel, repeatable: {KERNELS}."
+            "--kernel",
+            callback=_check_kernels,
+            metavar="KERNEL",
+            help=f"Evaluate only LABELS and this kernel, repeatable: {KERNELS}.",
         ),
     ] = None,
     scoring: Annotated[
@@ -102,16 +113,16 @@ def evaluate(
     selection: Annotated[
         arguments.Selection,
         typer.Option("--selection", help="Strategy of model selection."),
-    ] = arguments.Selection.auto,
+    ] = "auto",
     normalize: arguments.Normalize = False,
     propagation: arguments.SchemeOption = "auto",
     laziness: arguments.Laziness = None,
     normalization: arguments.NormalizationOption = None,
-    labels: arguments.LabelsOption = arguments.Labels.auto,
-    metric: arguments.MetricOption = arguments.Metric.tv,
+    labels: arguments.LabelsOption = "auto",
+    metric: arguments.MetricOption = "tv",
     bin_width: arguments.BinWidth = 1e-5,
     n_hashes: arguments.NHashes = 1,
-    base_kernel: arguments.BaseKernelOption = arguments.BaseKernel.linear,
+    base_kernel: arguments.BaseKernelOption = "linear",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Also write a CSV file, one line per fold."),
@@ -152,10 +163,10 @@ def evaluate(
         propagation=scheme,
         labels=label_source(labels),
         t_max=t_max,
-        metric=metric.value,
+        metric=metric,
         bin_width=bin_width,
         n_hashes=n_hashes,
-        base_kernel=base_kernel.value,
+        base_kernel=base_kernel,
         normalize=normalize,
         n_jobs=jobs,
     )
@@ -167,7 +178,7 @@ def evaluate(
         "n_jobs": jobs,
         "scoring": scoring,
     }
-    choosing: dict[str, Any] = {"selection": selection.value}
+    choosing: dict[str, Any] = {"selection": selection}
     if cost is not None or paper_costs:
         choosing["C"] = "paper" if paper_costs else cost
     choosing["t_max"] = None if cost is None else t_max
@@ -185,7 +196,7 @@ def evaluate(
 def run_rows(
     data: Dataset,
     kernel: Any,
-    kernels: list[KernelName] | None,
+    kernels: list[str] | None,
     protocol: dict[str, Any],
     choosing: dict[str, Any],
 ) -> dict[str, Evaluation]:
@@ -209,7 +220,7 @@ def run_rows(
 
 
 def named_rows(
-    names: list[KernelName],
+    names: list[str],
     pk_row: tuple[Any, Any],
     data: Any,
     choosing: dict[str, Any],
@@ -218,15 +229,15 @@ def named_rows(
     """Return the rows of the requested kernels; "auto" is the default model."""
     kernel, rows = pk_row[0], dict[str, tuple[Any, dict[str, Any]]]()
     for name in names:
-        if name is KernelName.auto:
+        if name == "auto":
             rows[DEFAULT] = default_model(data, kernel, protocol["scoring"]), {}
-        elif name is KernelName.propagation:
+        elif name == "propagation":
             rows[PK] = pk_row
         else:
             estimator = build_kernel(name, kernel.t_max, None, kernel.n_jobs)
             parameters = estimator.get_params(deep=False)
             has_steps = "t_max" in parameters
-            rows[name.value] = estimator, choosing if has_steps else {**choosing, "t_max": None}
+            rows[name] = estimator, choosing if has_steps else {**choosing, "t_max": None}
     return rows
 
 

@@ -54,7 +54,7 @@ def explain(
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of nodes to print.")] = 10,
     by_step: Annotated[bool, typer.Option("--by-step", help="Also print each step.")] = False,
-    output_format: arguments.FormatOption = arguments.Format.table,
+    output_format: arguments.FormatOption = "table",
     *,
     source_options: Input,
 ) -> None:
@@ -73,14 +73,14 @@ def explain(
         prediction = fitted.predict(chosen)[0]
         explanation = explained(fitted, chosen, prediction, spoken_for, against)
     title = f"Graph {graph} of {data.name}: predicted {_text(prediction)}"
-    if output_format is arguments.Format.table:
+    if output_format == "table":
         print_text(f"{title}.")
         print_nodes(explanation, top, by_step)
     else:
         print_records(explanation.top_nodes(0, top), output_format)
     if output is not None:
         draw(explanation, title, data, graph, output)
-        typer.echo(f"\nWrote {output}.", err=output_format is not arguments.Format.table)
+        typer.echo(f"\nWrote {output}.", err=output_format != "table")
 
 
 def check_picture(output: Path, force: bool) -> None:

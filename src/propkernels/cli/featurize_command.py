@@ -6,10 +6,9 @@ import os
 import re
 import sys
 import warnings
-from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,21 +16,12 @@ from propkernels.cli import arguments
 from propkernels.cli.console import print_text, seconds, warnings_as_lines
 from propkernels.cli.inputs import Input, reads_data
 
-
-class Features(StrEnum):
-    """Features that can be computed part by part."""
-
-    propagation = "propagation"
-    weisfeiler_lehman = "weisfeiler-lehman"
-    shortest_path = "shortest-path"
-    labels = "labels"
-
-
+Features = Literal["propagation", "weisfeiler-lehman", "shortest-path", "labels"]
 CLASSES = {
-    Features.propagation: "PropagationFeatures",
-    Features.weisfeiler_lehman: "WeisfeilerLehmanFeatures",
-    Features.shortest_path: "ShortestPathFeatures",
-    Features.labels: "LabelHistogramFeatures",
+    "propagation": "PropagationFeatures",
+    "weisfeiler-lehman": "WeisfeilerLehmanFeatures",
+    "shortest-path": "ShortestPathFeatures",
+    "labels": "LabelHistogramFeatures",
 }
 
 
@@ -77,11 +67,9 @@ def featurize(
         int,
         typer.Option("--n-features", parser=parse_number, metavar="N", help="Number of columns."),
     ] = 2**20,
-    features: Annotated[
-        Features, typer.Option("--features", help="Features to compute.")
-    ] = Features.propagation,
+    features: Annotated[Features, typer.Option("--features", help="Features to compute.")] = "propagation",
     t_max: arguments.TMax = 10,
-    labels: arguments.LabelsOption = arguments.Labels.auto,
+    labels: arguments.LabelsOption = "auto",
     seed: arguments.Seed = 0,
     workers: Workers = None,
     scheduler: Annotated[

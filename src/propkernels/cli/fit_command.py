@@ -10,7 +10,6 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
-    KernelName,
     KernelOption,
     Solver,
     Task,
@@ -53,8 +52,8 @@ def fit(
             "--task",
             help="Predict classes or numbers; auto: numbers if the target has fractions or many values.",
         ),
-    ] = Task.auto,
-    kernel: KernelOption = KernelName.auto,
+    ] = "auto",
+    kernel: KernelOption = "auto",
     t_max: Annotated[
         int | None,
         typer.Option(
@@ -67,7 +66,7 @@ def fit(
     solver: Annotated[
         Solver,
         typer.Option("--solver", help="SVM on kernels or on features, or Gaussian process."),
-    ] = Solver.auto,
+    ] = "auto",
     scoring: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +92,7 @@ def fit(
     check_output(output, force, "model.pk")
     if is_parts(name):
         chosen: dict[str, Any] = {"--t-max": t_max is not None, "--scoring": scoring, "--folds": folds}
-        chosen |= {"--kernel": kernel is not KernelName.auto, "--solver": solver is not Solver.auto}
+        chosen |= {"--kernel": kernel != "auto", "--solver": solver != "auto"}
         refuse(chosen, "a folder of features is used unchanged, by a linear model")
         fit_parts(name, output, task, source_options.target_columns, cost, jobs)
         return
@@ -103,7 +102,7 @@ def fit(
     graphs, target = known.graphs, known.target
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
-        "solver": solver.value,
+        "solver": solver,
         "cv": folds,
         "random_state": seed,
         "n_jobs": jobs,
@@ -126,7 +125,7 @@ def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
     from propkernels.models.classifier import PropagationClassifier
     from propkernels.models.regressor import PropagationRegressor
 
-    is_class = are_classes(target) if task is Task.auto else task is Task.classes
+    is_class = are_classes(target) if task == "auto" else task == "classes"
     if not is_class and target.dtype.kind in "iu":
         n_values = len(set(target.tolist()))
         print_text(f"The target has {n_values:,} different numbers: use --task classes if they are classes.")

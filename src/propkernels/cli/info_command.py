@@ -14,19 +14,19 @@ from typing import Annotated
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.arguments import Format, FormatOption
+from propkernels.cli.arguments import FormatOption
 from propkernels.cli.console import Force, print_records, print_text, spinner, warnings_as_lines
 from propkernels.cli.inputs import Input, reads_data
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib", "pooch", "networkx", "scikit-image")
 
 
-def datasets(output_format: FormatOption = Format.table) -> None:
+def datasets(output_format: FormatOption = "table") -> None:
     """List the data sets that can be loaded by name."""
     from propkernels.datasets import list_datasets
 
     listing = list_datasets()
-    if output_format is not Format.table:
+    if output_format != "table":
         print_records([asdict(info) for info in listing], output_format)
         return
     print_text(str(listing))
@@ -72,10 +72,10 @@ def convert(
             print_text(f"  {name}: {reason}")
 
 
-def info(output_format: FormatOption = Format.table) -> None:
+def info(output_format: FormatOption = "table") -> None:
     """Print versions, threads and data folders."""
     rows = [*versions(), *threads(), *places()]
-    if output_format is not Format.table:
+    if output_format != "table":
         print_records([{"name": name, "value": value} for name, value in rows], output_format)
         return
     width = max(len(name) for name, _ in rows)

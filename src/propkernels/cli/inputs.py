@@ -7,8 +7,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -19,12 +18,7 @@ if TYPE_CHECKING:
     from propkernels.datasets.reading import Reading
 
 
-class Errors(StrEnum):
-    """Treatment of invalid molecules and graphs."""
-
-    stop = "raise"
-    skip = "skip"
-    empty = "empty"
+Errors = Literal["raise", "skip", "empty"]  # treatment of invalid molecules and graphs
 
 
 SmilesColumn = Annotated[
@@ -93,7 +87,7 @@ class Input:
     id_column: IdColumn = None
     node_labels: NodeLabels = None
     edge_labels: EdgeLabels = None
-    errors: ErrorsOption = Errors.stop
+    errors: ErrorsOption = "raise"
 
     def reading(self, target_required: bool, notes: Mapping[str, str] | None, n_jobs: int | None) -> Reading:
         """Return the options for the readers; labels not given are those that a model file has noted."""
@@ -111,7 +105,7 @@ class Input:
             edge_labels=self.edge_labels or noted.get("edge_labels"),
             atom_labels=atoms,
             target_required=target_required,
-            errors=self.errors.value,
+            errors=self.errors,
             n_jobs=n_jobs,
         )
 

@@ -56,7 +56,7 @@ def fit_parts(
     target = choose_column(features.target, columns, folder)
     gaps = is_missing(target)
     present = as_classes(typed_column(target[~gaps]))
-    is_class = are_classes(present) if task is Task.auto else task is Task.classes
+    is_class = are_classes(present) if task == "auto" else task == "classes"
     if gaps.any():
         target = target.astype(object)
         target[~gaps] = present.tolist()
@@ -129,7 +129,7 @@ def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format,
             description, nearest = repr(features), nearest_rows(features, to, k + 1)
     pairs = zip(nearest.ids.tolist(), nearest.similarities.tolist(), strict=True)
     rows = [{"graph": number, "similarity": value} for number, value in pairs if number != to][:k]
-    if output_format is arguments.Format.table:
+    if output_format == "table":
         print_text(f"Most similar to graph {to} of {folder}, {description}\n")
     print_records(rows, output_format, {"similarity": ".4f"})
 
@@ -140,7 +140,7 @@ def index(
     output: Output,
     kernel: Annotated[
         KernelName, typer.Option("--kernel", metavar="KERNEL", help=f"Kernel: {KERNELS}.")
-    ] = KernelName.propagation,
+    ] = "propagation",
     t_max: arguments.TMax = 5,
     seed: arguments.Seed = 0,
     workers: Workers = None,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,15 +20,7 @@ if TYPE_CHECKING:
 FORMATS = {"score": ".4f", "p_value": ".4f"}
 
 
-class Score(StrEnum):
-    """Novelty scores by name."""
-
-    auto = "auto"
-    neighbors = "neighbors"
-    density = "density"
-    one_class_svm = "one_class_svm"
-    rarity = "rarity"
-    size = "size"
+Score = Literal["auto", "neighbors", "density", "one_class_svm", "rarity", "size"]  # novelty scores by name
 
 
 @reads_data
@@ -53,13 +44,13 @@ def novelty(
         Path | None, typer.Option("--picture", metavar="FILE", help="Image of the explained graph.")
     ] = None,
     force: Force = False,
-    score: Annotated[Score, typer.Option("--score", help="Novelty score.")] = Score.auto,
+    score: Annotated[Score, typer.Option("--score", help="Novelty score.")] = "auto",
     top: Annotated[
         int, typer.Option("--top", min=1, metavar="N", help="Number of graphs and nodes to print.")
     ] = 10,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
-    output_format: arguments.FormatOption = arguments.Format.table,
+    output_format: arguments.FormatOption = "table",
     *,
     source_options: Input,
 ) -> None:
@@ -75,12 +66,12 @@ def novelty(
         arguments.check_graph(data, explain)
     from propkernels import NoveltyDetector
 
-    detector = NoveltyDetector(score=score.value, random_state=seed, n_jobs=jobs)
+    detector = NoveltyDetector(score=score, random_state=seed, n_jobs=jobs)
     with spinner(f"Learning from {normal.name}"):
         detector.fit(normal.graphs)
     with spinner(f"Scoring {data.name}"):
         records = score_records(detector, data.graphs, ids_of(data))
-    is_table = output_format is arguments.Format.table
+    is_table = output_format == "table"
     if table is not None:
         write_scores(records, table)
     if is_table:
@@ -148,7 +139,7 @@ def _explain(
 ) -> None:
     explanation = detector.explain(data.graphs[[graph]])
     records = [r | {"graph": graph} for r in explanation.top_nodes(0, top)]
-    if output_format == arguments.Format.table:
+    if output_format == "table":
         print_text(f"\nGraph {graph} of {data.name}: nodes by contribution to its rarity.\n")
         steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
         print_records(records, output_format, dict.fromkeys(("total", *steps), ".3f"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from propkernels import GraphIndex
     from propkernels.datasets import Dataset
 
-DEFAULTS: dict[str, Any] = {"kernel": KernelName.propagation.value, "t_max": 5, "seed": 0}
+DEFAULTS: dict[str, Any] = {"kernel": "propagation", "t_max": 5, "seed": 0}
 
 
 @reads_data
@@ -54,7 +54,7 @@ def similar(
         int | None,
         typer.Option("--seed", min=0, metavar="N", help="Seed; default: 0, or that of the index."),
     ] = None,
-    output_format: arguments.FormatOption = arguments.Format.table,
+    output_format: arguments.FormatOption = "table",
     jobs: arguments.Jobs = -1,
     *,
     source_options: Input,
@@ -76,13 +76,13 @@ def similar(
     queried = data if other is None else other
     check_graph(queried, to)
     compile_loops()
-    options = {"kernel": kernel and kernel.value, "t_max": t_max, "seed": seed}
+    options = {"kernel": kernel, "t_max": t_max, "seed": seed}
     index = find_index(data, index_file, {k: v for k, v in options.items() if v is not None}, jobs)
     index.set_params(n_jobs=jobs)
     with spinner("Searching"):
         rows = search(index, queried.graphs[to], k, None if other is not None else to)
     heading = f"Most similar to graph {to} of {queried.name}, by {describe_kernel(index.kernel_)}"
-    if output_format is arguments.Format.table:
+    if output_format == "table":
         print_text(f"{heading}\n")
     print_records(records(rows, data), output_format, {"similarity": ".4f"})
 
@@ -94,9 +94,9 @@ def find_index(data: Dataset, file: Path | None, options: dict[str, Any], jobs: 
     if file is not None and file.exists():
         return read_index(file, data, options)
     complete = DEFAULTS | options
-    if complete["kernel"] == KernelName.auto:
-        complete["kernel"] = KernelName.propagation.value
-    kernel = build_kernel(KernelName(complete["kernel"]), complete["t_max"], complete["seed"], jobs)
+    if complete["kernel"] == "auto":
+        complete["kernel"] = "propagation"
+    kernel = build_kernel(complete["kernel"], complete["t_max"], complete["seed"], jobs)
     with spinner(f"Indexing {data.name}"):
         index = GraphIndex(kernel=kernel, n_jobs=jobs).fit(data.graphs)
         if file is not None:
