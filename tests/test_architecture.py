@@ -31,6 +31,7 @@ STATIONS = [
     "novelty",
     "models",
     "nodes",
+    "sets",
 ]
 HELPERS = ["_utils", "_pages"]  # below all stations
 ON_TOP = ["datasets", "images", "storage", "plotting", "molecules", "explorer", "auditing", "cli"]

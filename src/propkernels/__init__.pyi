@@ -13,6 +13,7 @@ from . import plotting as plotting
 from . import propagation as propagation
 from . import scale as scale
 from . import search as search
+from . import sets as sets
 from . import storage as storage
 from ._version import __version__ as __version__
 from .auditing import audit as audit
@@ -77,5 +78,7 @@ from .scale import open_features as open_features
 from .scale import partition as partition
 from .scale import verify as verify
 from .search import GraphIndex as GraphIndex
+from .sets import graph_hash as graph_hash
+from .sets import unique as unique
 from .storage import load_model as load_model
 from .storage import save_model as save_model

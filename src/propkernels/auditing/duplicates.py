@@ -10,20 +10,18 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from propkernels.auditing.isomorphism import isomorphism_classes
-from propkernels.auditing.refined_colors import (
+from propkernels.auditing.refined_colors import Indistinguishable, best_possible, describe_steps
+from propkernels.auditing.target import Target
+from propkernels.graphs.database import GraphDatabase
+from propkernels.sets.contents import (
     Contents,
     Groups,
-    Indistinguishable,
-    best_possible,
-    describe_steps,
     everything,
     groups_by_step,
     in_company,
     labels_alone,
 )
-from propkernels.auditing.target import Target
-from propkernels.graphs.database import GraphDatabase
+from propkernels.sets.isomorphism import isomorphism_classes
 
 N_REFINEMENTS = 10  # color refinements before candidate duplicates are compared exactly
 NEARLY = 0.95  # least normalized kernel of near duplicates

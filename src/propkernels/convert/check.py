@@ -118,14 +118,20 @@ def check_graph(graph: OneGraph) -> GraphDatabase:
     >>> pk.convert.check_graph(nx.path_graph(3))
     GraphDatabase(1 graph, 3 nodes, 2 edges)
     """
-    is_matrix = issparse(graph) or (isinstance(graph, np.ndarray) and graph.ndim == 2)
-    is_parts = isinstance(graph, tuple) and len(graph) > 0 and not isinstance(graph[0], tuple)
-    is_one = is_matrix or is_parts or isinstance(graph, Graph) or _kind_of(graph) not in (None, "grakel")
-    several: Any = [graph] if is_one and not _is_batch(graph) else graph
+    several: Any = [graph] if is_one_graph(graph) else graph
     database: Any = check_graphs(several)
     if isinstance(database, GridDatabase):
         raise TypeError("models of nodes need a graph with edges, and a grid stores none")
     return cast("GraphDatabase", database)
+
+
+def is_one_graph(graph: Any) -> bool:
+    """Return whether this is one graph, which ``check_graphs`` takes only in a list."""
+    is_matrix = issparse(graph) or (isinstance(graph, np.ndarray) and graph.ndim == 2)
+    is_parts = isinstance(graph, tuple) and len(graph) > 0 and not isinstance(graph[0], (tuple, Graph))
+    is_parts = is_parts and _kind_of(graph[0]) is None
+    is_one = is_matrix or is_parts or isinstance(graph, Graph) or _kind_of(graph) not in (None, "grakel")
+    return is_one and not _is_batch(graph)
 
 
 def check_edges(graphs: Any) -> GraphDatabase:

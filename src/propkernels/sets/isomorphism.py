@@ -4,6 +4,7 @@ Colors are refined until they are stable; then a node of the first ambiguous col
 color, and so on until all nodes differ ("individualize and refine" [1]_). The form of a graph lists its nodes
 and edges in the order of colors. Equal forms imply isomorphism, regardless of hash collisions. If the forms
 of two graphs with the same stable colors differ, a search over the other choices of nodes decides.
+``canonical_form`` is the smallest form of all choices: one graph suffices, and forms can be compared later.
 
 References
 ----------
@@ -19,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.randomness import mix
-from propkernels.auditing.refined_colors import Contents, Groups, Words, in_company, number_equal
+from propkernels.sets.contents import Contents, Groups, Words, in_company, number_equal
 
 AT_ONCE = 4  # refinements between two checks for stability
 MOST_CHOICES = 300  # individualized nodes per graph
 MOST_TRIALS = 2000  # choices tried per pair of graphs
+MOST_REFINEMENTS = 10_000  # stable colorings per graph in the search for its canonical form
 
 
 def isomorphism_classes(contents: Contents, alike: Groups, n_jobs: int | None) -> tuple[Groups, int]:
@@ -78,7 +80,7 @@ def canonical_forms(contents: Contents, n_jobs: int | None = None) -> list[bytes
     Examples
     --------
     >>> import networkx as nx, propkernels as pk
-    >>> from propkernels.auditing.refined_colors import everything
+    >>> from propkernels.sets.contents import everything
     >>> cycle, other = nx.cycle_graph(6), nx.relabel_nodes(nx.cycle_graph(6), {0: 3, 3: 0})
     >>> forms = canonical_forms(everything(pk.from_networkx([cycle, other, nx.path_graph(6)])))
     >>> forms[0] == forms[1], forms[0] == forms[2]
@@ -220,3 +222,72 @@ def same_graph(one: Contents, other: Contents) -> bool | None:
         colors = colors.copy()
         colors[node] = mix(colors[node], 1)
     return None
+
+
+Leaf = tuple[bytes, bytes]  # sorted stable colors, and the form
+
+
+@dataclass
+class _SmallestForm:
+    """A search over all choices of nodes for the smallest form of one graph."""
+
+    contents: Contents
+    n_refinements: int = 0
+
+    def run(self, colors: Words) -> tuple[Leaf, Leaf]:
+        """Return the leaf that the first choices reach, and the smallest leaf.
+
+        If the first leaf of a choice equals that of an earlier choice, an automorphism that keeps all
+        previous choices exchanges them, and their smallest leaves are equal: the choice is skipped.
+        """
+        colors, node = self._stable(colors)
+        if node < 0:
+            leaf = self._leaf(colors)
+            return leaf, leaf
+        leaves: dict[Leaf, Leaf] = {}  # first and smallest leaf of each choice
+        for choice in np.flatnonzero(colors == colors[node]).tolist():
+            tried = _individualized(colors, choice)
+            if not leaves or self._first(tried) not in leaves:
+                first, smallest = self.run(tried)
+                leaves[first] = smallest
+        return next(iter(leaves)), min(leaves.values())
+
+    def _first(self, colors: Words) -> Leaf:
+        colors, node = self._stable(colors)
+        while node >= 0:
+            colors, node = self._stable(_individualized(colors, node))
+        return self._leaf(colors)
+
+    def _stable(self, colors: Words) -> tuple[Words, int]:
+        if self.n_refinements >= MOST_REFINEMENTS:
+            raise _TooManyError
+        self.n_refinements += 1
+        colors = stable_colors(self.contents, colors)
+        return colors, int(first_ambiguous(colors, self.contents.graphs.graph_ptr)[0])
+
+    def _leaf(self, colors: Words) -> Leaf:
+        return np.sort(colors).tobytes(), written_down(self.contents, 0, colors)
+
+
+class _TooManyError(Exception):
+    """The search reached its limit."""
+
+
+def _individualized(colors: Words, node: int) -> Words:
+    colors = colors.copy()
+    colors[node] = mix(colors[node], 1)
+    return colors
+
+
+def canonical_form(contents: Contents) -> bytes | None:
+    """Return the same bytes for isomorphic graphs only; None: the search reached its limit.
+
+    ``contents`` holds one graph, with words that are the same in all databases.
+    """
+    if not len(contents.nodes):
+        return b""
+    try:
+        _, (_, form) = _SmallestForm(contents).run(told_apart(contents))
+    except (_TooManyError, RecursionError):
+        return None
+    return form

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
-from propkernels.auditing.isomorphism import (
+from propkernels.sets.contents import everything, groups_by_step
+from propkernels.sets.isomorphism import (
     canonical_forms,
     first_ambiguous,
     isomorphism_classes,
@@ -15,7 +16,6 @@ from propkernels.auditing.isomorphism import (
     stable_colors,
     told_apart,
 )
-from propkernels.auditing.refined_colors import everything, groups_by_step
 
 
 def shuffled(graph, seed):
@@ -120,12 +120,12 @@ def test_a_search_finds_what_a_bad_choice_misses():
 
 
 def test_giving_up_is_said(monkeypatch):
-    monkeypatch.setattr("propkernels.auditing.isomorphism.MOST_TRIALS", 1)
+    monkeypatch.setattr("propkernels.sets.isomorphism.MOST_TRIALS", 1)
     one, other = (nx.convert_node_labels_to_integers(g) for g in (rook(), shrikhande()))
     classes, undecided = classes_of(pk.from_networkx([one, other]))
     assert len(set(classes.tolist())) == 2
     assert undecided == 1
-    monkeypatch.setattr("propkernels.auditing.isomorphism.MOST_CHOICES", 0)
+    monkeypatch.setattr("propkernels.sets.isomorphism.MOST_CHOICES", 0)
     assert classes_of(pk.from_networkx([one, shuffled(one, 0)]))[1] == 2
 
 
