@@ -78,6 +78,10 @@ from .scale import open_features as open_features
 from .scale import partition as partition
 from .scale import verify as verify
 from .search import GraphIndex as GraphIndex
+from .sets import MaxMinPicker as MaxMinPicker
+from .sets import SimilarityGroupKFold as SimilarityGroupKFold
+from .sets import SimilaritySplit as SimilaritySplit
+from .sets import SphereExclusion as SphereExclusion
 from .sets import graph_hash as graph_hash
 from .sets import unique as unique
 from .storage import load_model as load_model

@@ -179,7 +179,9 @@ def unique(
 ) -> tuple[GraphDatabase, NDArray[np.int64], NDArray[np.int64]]: ...
 
 
-def unique(graphs: Graphs, *, return_inverse: bool = False, n_jobs: int | None = None) -> Any:
+def unique(
+    graphs: Graphs, *, return_inverse: bool = False, n_jobs: int | None = None
+) -> GraphDatabase | tuple[GraphDatabase, NDArray[np.int64], NDArray[np.int64]]:
     """Return the graphs that are not isomorphic to an earlier one, with labels, attributes and weights.
 
     Parameters

@@ -1,0 +1,262 @@
+"""SphereExclusion and MaxMinPicker: clusters and diverse graphs, without a matrix of all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.checks import GraphInput, check_integer, check_share
+from propkernels._utils.progress import ProgressBar
+from propkernels._utils.typing import Estimator, Seed
+from propkernels.convert.check import check_graphs
+from propkernels.graphs.accepted import Graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.search.index import GraphIndex
+from propkernels.search.nearest import Query
+
+AT_ONCE = 512  # graphs whose neighbors are in memory at a time
+Places = NDArray[np.int64]
+
+
+def neighbors_of(index: GraphIndex, graphs: GraphDatabase, at_least: float) -> Iterator[tuple[int, Places]]:
+    """Yield the position of each graph with the positions of its neighbors in the index, itself included."""
+    with ProgressBar("Comparing", len(graphs)) as bar:
+        for first in range(0, len(graphs), AT_ONCE):
+            block = graphs[first : first + AT_ONCE]
+            for i, ids in enumerate(index.query(block, at_least=at_least).ids):
+                yield first + i, ids
+                bar.step()
+
+
+class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
+    """Clusters of graphs within a similarity of a center: the Taylor-Butina algorithm [1]_ [2]_, exactly.
+
+    Graphs are ordered by their number of neighbors, graphs of at least a given similarity. The first graph
+    that is in no cluster becomes a center, and its neighbors that are in no cluster become its members.
+
+    Neighbors come from a :class:`GraphIndex`, once to count them and once more for each center: memory grows
+    with the number of graphs, and not with the number of pairs.
+
+    Parameters
+    ----------
+    threshold : float, default=0.6
+        Least similarity of members to the center of their cluster.
+    kernel : estimator or None, default=None
+        As in :class:`GraphIndex`.
+    similarity : {"jaccard", "cosine", "tanimoto", "intersection"}, default="jaccard"
+        As in :class:`GraphIndex`.
+    random_state : int, RandomState or None, default=None
+        Seed of the default kernel.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64, (graphs,)
+        Cluster of each graph, numbered in the order of the algorithm: the cluster with most neighbors first.
+    centers_ : ndarray of int64, (clusters,)
+        Position of the center of each cluster.
+    n_neighbors_ : ndarray of int64, (graphs,)
+        Number of graphs at the threshold or above, the graph itself included; ties go to the first graph.
+    index_ : GraphIndex
+        The graphs, for :meth:`predict`.
+
+    See Also
+    --------
+    MaxMinPicker : Diverse graphs.
+    SimilarityGroupKFold : Folds without similar graphs in training and test.
+
+    References
+    ----------
+    .. [1] R. Taylor (1995). Simulation analysis of experimental design strategies for screening random
+       compounds as potential new drugs and agrochemicals. Journal of Chemical Information and Computer
+       Sciences 35 (1), 59-67. doi:10.1021/ci00023a009.
+    .. [2] D. Butina (1999). Unsupervised data base clustering based on Daylight's fingerprint and Tanimoto
+       similarity. Journal of Chemical Information and Computer Sciences 39 (4), 747-750.
+       doi:10.1021/ci9803381.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(50, random_state=0).graphs
+    >>> clusters = pk.SphereExclusion(threshold=0.3, random_state=0).fit(graphs)
+    >>> clusters.labels_.shape, clusters.labels_[clusters.centers_[:3]]
+    ((50,), array([0, 1, 2]))
+    """
+
+    labels_: NDArray[np.int64]
+    centers_: NDArray[np.int64]
+    n_neighbors_: NDArray[np.int64]
+    index_: GraphIndex
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 0.6,
+        kernel: Estimator | None = None,
+        similarity: str = "jaccard",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.kernel = kernel
+        self.similarity = similarity
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Graphs, y: object = None) -> Self:
+        """Cluster graphs.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        at_least, graphs = check_share(self.threshold, "threshold"), check_graphs(X)
+        index = index_of(self, graphs)
+        counts = np.array([len(own) for _, own in neighbors_of(index, graphs, at_least)], dtype=np.int64)
+        labels, centers = np.full(len(graphs), -1, dtype=np.int64), list[int]()
+        for center in np.argsort(-counts, kind="stable").tolist():
+            if labels[center] < 0:
+                near = index.query(graphs[center], at_least=at_least).ids if counts[center] > 1 else center
+                near = np.atleast_1d(near)
+                labels[near[labels[near] < 0]] = len(centers)
+                labels[center] = len(centers)  # a graph without nodes is not similar to itself
+                centers.append(center)
+        self.labels_, self.centers_ = labels, np.array(centers, dtype=np.int64)
+        self.n_neighbors_, self.index_ = counts, index
+        return self
+
+    def predict(self, X: Graphs) -> NDArray[np.int64]:
+        """Return the cluster of the most similar center within the threshold; -1 if there is none.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+
+        Returns
+        -------
+        ndarray of int64, (graphs,)
+        """
+        check_is_fitted(self, "labels_")
+        of_center = dict(zip(self.centers_.tolist(), range(len(self.centers_)), strict=True))
+        graphs = check_graphs(X)
+        found = neighbors_of(self.index_, graphs, float(self.threshold))
+        firsts = (next((of_center[i] for i in ids.tolist() if i in of_center), -1) for _, ids in found)
+        return np.fromiter(firsts, dtype=np.int64, count=len(graphs))
+
+
+def index_of(estimator: Any, graphs: GraphDatabase) -> GraphIndex:
+    """Return an index of graphs with the kernel and similarity of an estimator."""
+    return GraphIndex(
+        kernel=estimator.kernel,
+        similarity=estimator.similarity,
+        random_state=estimator.random_state,
+        n_jobs=estimator.n_jobs,
+    ).fit(graphs)
+
+
+class MaxMinPicker(GraphInput, BaseEstimator):
+    """Diverse graphs: each is the least similar to those picked before it [1]_, exactly.
+
+    The similarity of a graph to the picked ones is the largest of all; the graph for which it is smallest
+    comes next, the first of equals. One search of an index per pick: no matrix of all pairs.
+
+    Parameters
+    ----------
+    n_graphs : int, default=10
+        Number of graphs to pick; all if there are fewer.
+    first : int, default=0
+        Position of the first picked graph.
+    kernel : estimator or None, default=None
+        As in :class:`GraphIndex`.
+    similarity : {"jaccard", "cosine", "tanimoto", "intersection"}, default="jaccard"
+        As in :class:`GraphIndex`.
+    random_state : int, RandomState or None, default=None
+        Seed of the default kernel.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    indices_ : ndarray of int64, (picked,)
+        Positions of the picked graphs, in order.
+    similarities_ : ndarray, (picked,)
+        Largest similarity of each picked graph to those before it; 0 for the first.
+
+    See Also
+    --------
+    SphereExclusion : Clusters, whose centers are diverse too.
+
+    References
+    ----------
+    .. [1] M. Ashton, J. Barnard, F. Casset, M. Charlton, G. Downs, D. Gorse, J. Holliday, R. Lahana and
+       P. Willett (2002). Identification of diverse database subsets using property-based and fragment-based
+       molecular descriptions. Quantitative Structure-Activity Relationships 21 (6), 598-604.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(50, random_state=0).graphs
+    >>> picked = pk.MaxMinPicker(n_graphs=5, random_state=0).fit(graphs).indices_
+    >>> len(set(picked.tolist())), len(graphs[picked])
+    (5, 5)
+    """
+
+    indices_: NDArray[np.int64]
+    similarities_: NDArray[np.float64]
+
+    def __init__(
+        self,
+        *,
+        n_graphs: int = 10,
+        first: int = 0,
+        kernel: Estimator | None = None,
+        similarity: str = "jaccard",
+        random_state: Seed = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_graphs = n_graphs
+        self.first = first
+        self.kernel = kernel
+        self.similarity = similarity
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Graphs, y: object = None) -> Self:
+        """Pick graphs.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        graphs, n_graphs = check_graphs(X), check_integer(self.n_graphs, "n_graphs", 1)
+        place = check_integer(self.first, "first", 0, len(graphs) - 1)
+        index = index_of(self, graphs)
+        queries = Query.all(index.counter_.count(graphs, None, self.n_jobs), index._measure)
+        largest = np.full(len(graphs), 0.0)  # similarity to the picked graphs; infinite for these
+        picked, similarities = [], []
+        for _ in range(min(n_graphs, len(graphs))):
+            picked.append(place)
+            similarities.append(largest[place])
+            np.maximum(largest, index.file_.similarities(queries[place]), out=largest)
+            largest[place] = np.inf
+            place = int(np.argmin(largest))
+        self.indices_, self.similarities_ = np.array(picked, dtype=np.int64), np.array(similarities)
+        return self

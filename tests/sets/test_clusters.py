@@ -1,0 +1,87 @@
+"""Clusters and picks against their definitions on a matrix of all pairs."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import propkernels as pk
+from tests.zoo import labelled_zoo
+
+GRAPHS = pk.datasets.make_molecules(120, random_state=5).graphs
+KERNEL = pk.WeisfeilerLehman(t_max=2)
+
+
+def jaccard(graphs, t_max=2):
+    """Matrix of the Jaccard similarity of counts, from the definition."""
+    counts = pk.WeisfeilerLehmanFeatures(t_max=t_max).fit_transform(graphs).toarray()
+    smaller = np.array([[np.minimum(x, y).sum() for y in counts] for x in counts])
+    sums = counts.sum(axis=1)
+    larger = sums[:, None] + sums - smaller
+    return np.divide(smaller, larger, out=np.zeros_like(smaller), where=larger > 0)
+
+
+def naive_butina(similar):
+    """Taylor-Butina: lists of neighbors, longest first; a list loses what earlier clusters took."""
+    lists = [set(np.flatnonzero(row).tolist()) | {i} for i, row in enumerate(similar)]
+    order = sorted(range(len(lists)), key=lambda i: (-int(similar[i].sum()), i))
+    taken, clusters = set(), []
+    for i in order:
+        if i not in taken:
+            members = lists[i] - taken
+            clusters.append((i, members))
+            taken |= members
+    return clusters
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.2, 0.35, 0.6, 1.0])
+def test_clusters_are_those_of_the_definition(threshold):
+    found = pk.SphereExclusion(threshold=threshold, kernel=KERNEL).fit(GRAPHS)
+    expected = naive_butina(jaccard(GRAPHS) >= threshold)
+    assert found.centers_.tolist() == [center for center, _ in expected]
+    for label, (_, members) in enumerate(expected):
+        assert set(np.flatnonzero(found.labels_ == label).tolist()) == members
+
+
+def test_graphs_without_nodes_have_a_cluster():
+    found = pk.SphereExclusion(kernel=KERNEL).fit(labelled_zoo())
+    assert (found.labels_ >= 0).all()
+    assert (found.labels_[found.centers_] == np.arange(len(found.centers_))).all()
+
+
+def test_new_graphs_join_the_most_similar_center():
+    model = pk.SphereExclusion(threshold=0.3, kernel=KERNEL).fit(GRAPHS[:80])
+    matrix = jaccard(GRAPHS)[80:, :80][:, model.centers_]
+    best = matrix.argmax(axis=1)
+    expected = np.where(matrix.max(axis=1) >= 0.3, best, -1)
+    found = model.predict(GRAPHS[80:])
+    np.testing.assert_array_equal(found >= 0, expected >= 0)
+    rows = np.flatnonzero(found >= 0)
+    np.testing.assert_allclose(matrix[rows, found[rows]], matrix[rows].max(axis=1))
+    np.testing.assert_array_equal(clone(model).fit_predict(GRAPHS[:80]), model.labels_)
+
+
+def test_threads_do_not_matter():
+    one, two = (pk.SphereExclusion(threshold=0.3, kernel=KERNEL, n_jobs=n).fit(GRAPHS) for n in (1, 2))
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+def naive_picks(matrix, n, first):
+    picked = [first]
+    while len(picked) < n:
+        rest = [i for i in range(len(matrix)) if i not in picked]
+        picked.append(min(rest, key=lambda i: (matrix[i, picked].max(), i)))
+    return picked
+
+
+def test_picks_are_those_of_the_definition():
+    matrix = jaccard(GRAPHS)
+    found = pk.MaxMinPicker(n_graphs=15, first=7, kernel=KERNEL).fit(GRAPHS)
+    assert found.indices_.tolist() == naive_picks(matrix, 15, 7)
+    expected = [matrix[i, found.indices_[:k]].max() for k, i in enumerate(found.indices_[1:], 1)]
+    np.testing.assert_allclose(found.similarities_, [0.0, *expected])
+
+
+def test_all_graphs_can_be_picked():
+    assert sorted(pk.MaxMinPicker(n_graphs=99, kernel=KERNEL).fit(GRAPHS[:9]).indices_) == list(range(9))
+    with pytest.raises(ValueError, match="first"):
+        pk.MaxMinPicker(first=9).fit(GRAPHS[:9])

@@ -1,0 +1,61 @@
+"""Splits without leaks: every similarity between training and test graphs is below the threshold."""
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+from sklearn.model_selection import cross_val_score
+
+import propkernels as pk
+from tests.sets.test_clusters import GRAPHS, KERNEL, jaccard
+
+MATRIX = jaccard(GRAPHS)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.45, 0.7])
+def test_groups_are_the_components_of_similar_graphs(threshold):
+    found = pk.SimilarityGroupKFold(threshold=threshold, kernel=KERNEL).groups(GRAPHS)
+    expected = connected_components(threshold <= MATRIX)[1]
+    assert len(set(zip(found, expected, strict=True))) == len(set(found)) == len(set(expected))
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        pk.SimilarityGroupKFold(3, threshold=0.6, kernel=KERNEL),
+        pk.SimilaritySplit(4, test_size=0.3, threshold=0.6, kernel=KERNEL, random_state=0),
+    ],
+    ids=["folds", "splits"],
+)
+def test_no_test_graph_is_similar_to_a_training_graph(splitter):
+    folds = list(splitter.split(GRAPHS))
+    assert len(folds) == splitter.get_n_splits()
+    for train, test in folds:
+        assert len(train)
+        assert len(test)
+        assert sorted([*train, *test]) == list(range(len(GRAPHS)))
+        assert MATRIX[np.ix_(train, test)].max() < 0.6
+
+
+def test_each_graph_is_tested_once():
+    folds = pk.SimilarityGroupKFold(4, threshold=0.6, kernel=KERNEL).split(GRAPHS)
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(GRAPHS)))
+
+
+def test_scikit_learn_takes_the_splitters():
+    target = np.arange(len(GRAPHS)) % 2
+    folds = pk.SimilarityGroupKFold(3, threshold=0.6, kernel=KERNEL)
+    assert len(cross_val_score(pk.CategoryPrior(), GRAPHS, target, cv=folds)) == 3
+
+
+def test_too_few_groups_are_a_sentence():
+    with pytest.raises(ValueError, match=r"form 1 groups of similarity 0\.0 or more, and 5 are needed"):
+        next(pk.SimilarityGroupKFold(threshold=0.0, kernel=KERNEL).split(GRAPHS))
+
+
+@pytest.mark.slow
+def test_folds_of_molecules_have_no_leaks(data_folder):
+    graphs = pk.datasets.load("MUTAG").graphs
+    matrix = jaccard(graphs, t_max=3)
+    folds = pk.SimilarityGroupKFold(3, threshold=0.8, kernel=pk.WeisfeilerLehman(t_max=3))
+    for train, test in folds.split(graphs):
+        assert matrix[np.ix_(train, test)].max() < 0.8
