@@ -1,0 +1,65 @@
+"""Splits of nodes, and the page of results."""
+
+import zipfile
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+from reproduction.extra import nodes
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    """A graph of two classes under the name of a published one."""
+    rng = np.random.default_rng(0)
+    n = 160
+    labels = np.repeat([0, 1], n // 2)
+    edges = rng.integers(0, n, (2, 400))
+    attributes = np.eye(2)[labels] + rng.random((n, 2))
+    buffer = BytesIO()
+    np.savez(
+        buffer,
+        n_nodes=n,
+        edges=edges[:, edges[0] != edges[1]],
+        labels=labels,
+        x_data=attributes.ravel(),
+        x_indices=np.tile([0, 1], n),
+        x_indptr=np.arange(n + 1) * 2,
+        x_shape=[n, 2],
+    )
+    with zipfile.ZipFile(tmp_path / "nodes.zip", "w") as file:
+        file.writestr("amazon_photo.npz", buffer.getvalue())
+        file.writestr("airports_usa.npz", buffer.getvalue())
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
+    nodes.read.cache_clear()
+    yield tmp_path
+    nodes.read.cache_clear()
+
+
+def test_ranks_count_earlier_labels():
+    assert nodes.rank_in_class(np.array([1, 0, 1, 1, 0])).tolist() == [0, 0, 1, 2, 1]
+
+
+def test_random_splits_have_twenty_and_thirty_nodes_per_class(archive):
+    train, validation, test = nodes.split_of("amazon_photo", 0)
+    labels = nodes.read("amazon_photo").labels
+    assert np.bincount(labels[train]).tolist() == [20, 20]
+    assert np.bincount(labels[validation]).tolist() == [30, 30]
+    assert sorted([*train, *validation, *test]) == list(range(160))
+    few, none, rest = nodes.few_of("amazon_photo", 0, 5)
+    assert len(few) == 10
+    assert len(none) == 0
+    assert len(rest) == 150
+    assert len(nodes.split_of("airports_usa", 3)[0]) == 128
+
+
+@pytest.mark.slow
+def test_a_run_continues_and_writes_its_page(archive, monkeypatch):
+    monkeypatch.setattr(nodes, "CURVE", (2,))
+    table = nodes.run(["amazon_photo"], 1, archive / "results", archive / "NODES.md")
+    assert "| amazon_photo |" in table
+    page = (archive / "NODES.md").read_text()
+    assert "coinciding walks" in page
+    monkeypatch.setattr(nodes, "measure", None)  # nothing is measured again
+    assert nodes.run(["amazon_photo"], 1, archive / "results", archive / "NODES.md") == table
