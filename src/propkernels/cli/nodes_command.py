@@ -62,12 +62,13 @@ def read_tables(
     import numpy as np
     from scipy.sparse import coo_array
 
+    from propkernels.datasets.tables import read_table
     from propkernels.graphs.database import GraphDatabase
 
-    ends = list(_columns(edges).values())[:2]
+    ends = list(read_table(edges).values())[:2]
     if len(ends) < 2:
         raise ValueError(f"{edges} needs two columns: the nodes at both ends of an edge")
-    table = {} if node_table is None else _columns(node_table)
+    table = {} if node_table is None else read_table(node_table)
     keys = next(iter(table.values()), [])
     if len(set(keys)) < len(keys):
         raise ValueError(f"{node_table} names a node twice")
@@ -79,13 +80,6 @@ def read_tables(
     target = _target(table, label, n, node_table)
     values = _attributes(table, label, attributes, n, node_table)
     return NodeTables(GraphDatabase(wiring, [0, n], node_attributes=values), list(number), target)
-
-
-def _columns(path: Path) -> dict[str, list[str]]:
-    """Return the columns of a table by name, the first one first."""
-    from propkernels.datasets.tables import read_table
-
-    return dict(reversed(read_table(path).items()))
 
 
 def _attributes(table: dict[str, list[str]], label: str | None, wanted: str | None, n: int, path: Any) -> Any:
