@@ -17,7 +17,7 @@ def test_table_and_what_to_do_next(run, monkeypatch):
 
 
 def test_data_is_there_without_any_file(run):
-    assert [data.name for data in demo.load_all()] == ["DIGITS", "make_molecules"]
+    assert [data.name for data in demo.load_all()] == ["FAMILIES", "DIGITS", "make_molecules"]
 
 
 @pytest.mark.slow
