@@ -200,7 +200,7 @@ def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):
     assert f"Wrote {page}" in result.stdout
     html = page.read_text(encoding="utf-8")
     assert html.count("<circle") == 2 * 3 + 1  # a dot for each fold of LABELS and PK, and the button
-    for text in (row(result, "PK")[1], "PK less LABELS", "Confusion matrices", "default-src"):
+    for text in (row(result, "PK")[1], "PK vs. label counts", "Confusion matrices", "default-src"):
         assert text in html
     assert (
         "nowhere is not a folder" in run(*common, "--html", tmp_path / "nowhere" / "page.html").stderr.lower()
