@@ -35,9 +35,9 @@ def test_table_says_what_python_says(run, small_folder):
     model = evaluate(data, kernel=pk.PropagationClassifier(), **protocol)
     assert row(result, "default")[1] == f"{100 * model.mean:.1f} %"
     assert row(result, "WL")[1].endswith("%")
-    assert "default less LABELS" in result.stdout
+    assert "default vs. label counts: " in result.stdout
     test = walk.compare(labels)
-    assert f"corrected: p = {test.corrected_p:.2g}, plain: {test.p:.2g}" in result.stdout
+    assert f"corrected paired t-test, p = {test.corrected_p:.2g}" in result.stdout
     first, *lines = result.stdout.splitlines()
     assert first.startswith("Dataset(SMALL: 40 graphs")
     assert max(map(len, lines)) <= 80

@@ -132,3 +132,17 @@ def test_progress_is_a_bar_unless_it_is_false(monkeypatch, progress, n_bars):
     with reported(progress, "Comparing", 2) as step:
         step(2)
     assert len(bars) == n_bars
+
+
+def test_lines_instead_of_a_bar_in_pipes(monkeypatch, capsys):
+    monkeypatch.setattr(progress.PlainLines, "EVERY", 0.0)
+    with progress.ProgressBar("Comparing", 3) as bar:
+        bar.step()
+    assert capsys.readouterr().err == ""
+    with progress.plain_lines(), progress.ProgressBar("Comparing", 3) as bar:
+        bar.step(2)
+    assert capsys.readouterr().err == "Comparing: 2 of 3, 0 s\n"
+    monkeypatch.setattr(progress.PlainLines, "EVERY", 10.0)
+    with progress.plain_lines(), progress.ProgressBar("Comparing", 3) as bar:
+        bar.step(2)
+    assert capsys.readouterr().err == ""

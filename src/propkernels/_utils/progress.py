@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
+from time import monotonic
 from typing import Any, Self
 
 from propkernels._utils.locks import ForkSafeLock
@@ -20,6 +21,36 @@ Progress = Callable[[int, int], None] | bool | None
 PATIENCE = 2.0  # seconds before a bar appears
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
 _OPEN_END = "{desc} [{elapsed}{postfix}]"
+
+
+class PlainLines:
+    """Progress as lines of text on standard error, one every ten seconds, where no bar is visible."""
+
+    EVERY = 10.0  # seconds
+    enabled = False  # commands enable it; a library stays silent in scripts
+
+    def __init__(self, text: str) -> None:
+        self.text, self.begun = text, monotonic()
+        self.printed = self.begun
+
+    def tell(self, done: int, total: int | None) -> None:
+        """Print a line if the last one is ten seconds old."""
+        now = monotonic()
+        if now - self.printed < self.EVERY or sys.stderr is None:
+            return
+        self.printed = now
+        steps = "" if total is None else f"{done:,} of {total:,}, "
+        print(f"{self.text}: {steps}{now - self.begun:.0f} s", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def plain_lines() -> Iterator[None]:
+    """Enable lines of progress inside the block."""
+    before, PlainLines.enabled = PlainLines.enabled, True
+    try:
+        yield
+    finally:
+        PlainLines.enabled = before
 
 
 def is_watched() -> bool:
@@ -84,7 +115,8 @@ class _Counted:
 class ProgressBar:
     """Progress bar on standard error or in a notebook, shown after two seconds of work.
 
-    It does nothing if it would not be visible. It can be updated from any thread.
+    Where it would not be visible, commands print a line every ten seconds, and a library prints nothing. It
+    can be updated from any thread.
 
     Parameters
     ----------
@@ -108,6 +140,7 @@ class ProgressBar:
         self.text, self.total, self.done, self.unit = text, total, done, unit
         self._lock = ForkSafeLock()
         self._bar: Any = self._new_bar() if is_watched() else None
+        self._lines = PlainLines(text) if self._bar is None and PlainLines.enabled else None
 
     def _new_bar(self) -> Any:
         from tqdm.auto import tqdm
@@ -133,6 +166,8 @@ class ProgressBar:
             self.done += n
             if self._bar is not None:
                 self._bar.update(n)
+            elif self._lines is not None:
+                self._lines.tell(self.done, self.total)
 
     def on_progress(self, done: int, total: int) -> None:
         """Set the numbers of completed and total steps; a callback for functions that report progress."""
@@ -141,6 +176,8 @@ class ProgressBar:
             if self._bar is not None:
                 self._bar.total, self._bar.bar_format = total, _BAR
                 self._bar.update(done - self._bar.n)
+            elif self._lines is not None:
+                self._lines.tell(done, total)
 
     def describe(self, text: str = "", note: str = "") -> None:
         """Change the text before the bar, and the note after it."""
@@ -177,7 +214,7 @@ def spinner(text: str, interval: float = 0.5) -> Iterator[None]:
         Seconds between updates.
     """
     with ProgressBar(text) as bar:
-        if not is_watched():
+        if not is_watched() and not PlainLines.enabled:
             yield
             return
         done = Event()

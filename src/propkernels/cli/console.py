@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from propkernels._utils.progress import ProgressBar
+from propkernels._utils.progress import ProgressBar, plain_lines
 from propkernels._utils.progress import spinner as spinner
 from propkernels._utils.text_tables import format_table
 from propkernels._version import __version__
@@ -51,8 +51,8 @@ class OneSentenceErrors(TyperGroup):
     """Group of commands that print errors as one sentence, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, with errors printed as one sentence."""
-        with one_sentence_errors():
+        """Run the command, with errors printed as one sentence, and progress also into pipes."""
+        with one_sentence_errors(), plain_lines():
             return super().invoke(ctx)
 
 

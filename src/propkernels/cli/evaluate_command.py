@@ -20,12 +20,11 @@ from propkernels.cli.arguments import (
 )
 from propkernels.cli.console import (
     check_output,
-    new_table,
     print_error,
     print_text,
     progress_bar,
+    results_stream,
     seconds,
-    stdout,
 )
 from propkernels.cli.inputs import Input, known_target, reads_data, with_edges
 
@@ -40,6 +39,7 @@ Lehman. t_max and C: median and range over the folds, chosen on the training
 part of each fold. kernel: time per repeat; total: with all SVMs."""
 DEFAULT, LABELS, PK, WL = "default", "LABELS", "PK", "WL"
 LEAVE_ONE_OUT = "loo"
+METHOD, WIDTHS = 17, (9, 11, 9, 15, 8, 11)  # widths of columns; a line has 80 letters
 
 
 def _check_folds(folds: str | None) -> str | None:
@@ -112,8 +112,8 @@ def evaluate(
     ] = None,
     selection: Annotated[
         arguments.Selection,
-        typer.Option("--selection", help="Strategy of model selection."),
-    ] = "auto",
+        typer.Option("--selection", help="How LABELS, PK and WL choose t_max and C: quickly or exactly."),
+    ] = "race",
     normalize: arguments.Normalize = False,
     propagation: arguments.SchemeOption = "auto",
     laziness: arguments.Laziness = None,
@@ -184,7 +184,7 @@ def evaluate(
     choosing["t_max"] = None if cost is None else t_max
     data = with_task(known_target(source_options.open(name, target_required=True, n_jobs=jobs)))
     results = run_rows(data, kernel, kernels, protocol, choosing)
-    print_table(results)
+    print_differences(results)
     if output is not None:
         write_records(results, output)
     if plot is not None:
@@ -200,7 +200,7 @@ def run_rows(
     protocol: dict[str, Any],
     choosing: dict[str, Any],
 ) -> dict[str, Evaluation]:
-    """Evaluate every row of the table on the same folds.
+    """Evaluate every row of the table on the same folds, and print it when it is known.
 
     The default model takes longest and is evaluated last, so that invalid kernel options are reported early.
     """
@@ -214,8 +214,12 @@ def run_rows(
         rows[WL] = refined, choosing
         if "C" not in choosing:
             rows = {DEFAULT: (default_model(data, kernel, protocol["scoring"]), {}), **rows}
-    default_last = sorted(rows, key=lambda row: row == DEFAULT)
-    results = {row: run_row(row, *rows[row], data, protocol) for row in default_last}
+    results: dict[str, Evaluation] = {}
+    for row in sorted(rows, key=lambda row: row == DEFAULT):
+        results[row] = run_row(row, *rows[row], data, protocol)
+        if len(results) == 1:
+            print_head(results[row])
+        print_row(row, results[row])
     return {row: results[row] for row in rows}
 
 
@@ -286,18 +290,29 @@ def run_row(
     return result
 
 
-def print_table(results: dict[str, Evaluation]) -> None:
-    """Print one row per method, and tests of the differences from LABELS."""
-    first = results[LABELS]
-    numbers = [first.metric, "std. error", "t_max", "C", "kernel", "total"]
-    table = new_table(["method"], numbers)
-    for row, result in results.items():
-        values = [result.format_score(value) for value in (result.mean, result.standard_error)]
-        table.add_row(row, *values, *choices_and_times(row, result))
+def print_head(first: Evaluation) -> None:
+    """Print the protocol and the names of the columns."""
     repeats, n_folds = first.scores.shape
     times = f"{n_folds} folds" if repeats == 1 else f"{repeats} x {n_folds} folds"
     print_text(f"{first.metric.capitalize()} in nested cross-validation, {times} ({first.protocol})\n")
-    stdout().print(table)
+    print_line("method", [first.metric, "std. error", "t_max", "C", "kernel", "total"])
+
+
+def print_row(row: str, result: Evaluation) -> None:
+    """Print the scores, choices and times of a method."""
+    values = [result.format_score(value) for value in (result.mean, result.standard_error)]
+    print_line(row, [*values, *choices_and_times(row, result)])
+
+
+def print_line(first: str, others: list[str]) -> None:
+    """Print a line of the table at once, also into a pipe."""
+    cells = (text.rjust(width) for text, width in zip(others, WIDTHS, strict=True))
+    typer.echo(first.ljust(METHOD) + "".join(cells))
+    results_stream().flush()
+
+
+def print_differences(results: dict[str, Evaluation]) -> None:
+    """Print tests of the differences from LABELS, and what the rows mean."""
     print_text("")
     for row in [row for row in results if row != LABELS]:
         print_text(describe_difference(results, row))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from time import perf_counter
 from typing import Any
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.parallel import run_threads
 from propkernels.decisions.scoring import Recorder, Scorer, score_model
+from propkernels.decisions.support_vectors import with_effort
 from propkernels.decisions.tasks import Classification, Columns, Regression, Task
 from propkernels.evaluation.evaluation_result import Choice
 from propkernels.graphs.database import GraphDatabase
@@ -166,7 +167,8 @@ class KernelStudy:
         middle, unit = self._units(self.target[fold.train])
         target = (self.target - middle) / unit if self.is_regression else self.target
         task = self.task(middle, unit, self.scorer if self.chooses_by_score else None)
-        found = choose_among(arms, target, fold.inner, task, self.is_exact)
+        compared = arms if self.is_exact else [_patient(arm) for arm in arms]
+        found = choose_among(compared, target, fold.inner, task, self.is_exact)
         assert found is not None
         arm, recorder = arms[found.arm], Recorder(self.scorer)
         score = arm.score(self.task(middle, unit, recorder), target, fold.train, fold.test, found.cost)
@@ -179,6 +181,11 @@ class KernelStudy:
             return 0.0, 1.0
         spread = np.nanstd(known, axis=0)
         return np.nanmean(known, axis=0), np.where(spread == 0, 1.0, spread)
+
+
+def _patient(arm: Candidate) -> Candidate:
+    """Return the candidate with limited machines: if they do not converge, C is too large."""
+    return replace(arm, maker=with_effort(arm.maker, "patient"), machines={})
 
 
 @dataclass(frozen=True)
