@@ -48,7 +48,8 @@ def test_runs_cover_all_graphs(monkeypatch):
     assert all(len(run) == 1 or (run.graph_sizes**2).sum() <= 50 for run in runs)
 
 
-def test_threads_get_runs_of_similar_size():
+def test_threads_get_runs_of_similar_size(monkeypatch):
+    monkeypatch.setattr(distances, "PAIRS_OF_A_RUN", 1)
     graphs = labelled_zoo()
     runs, most = list(runs_of_graphs(graphs, 2)), (graphs.graph_sizes**2).sum() // 8
     assert pk.GraphDatabase.concat(runs) == graphs

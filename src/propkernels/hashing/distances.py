@@ -16,6 +16,7 @@ from propkernels._utils.parallel import run_threads, thread_count
 from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
+PAIRS_OF_A_RUN = 2**15  # least number of pairs that a thread takes at a time: a millisecond
 PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distance, word, code, and a copy for sorting
 WITHOUT_PAIRS = (
     "PropagationKernel and WeisfeilerLehman take graphs of any size, since they compare no pairs of nodes"
@@ -98,14 +99,19 @@ def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64
 def runs_of_graphs(graphs: GraphDatabase, n_jobs: int | None = None) -> Iterator[GraphDatabase]:
     """Yield runs of graphs whose pairs of nodes fit into memory; at least four per thread, by pairs."""
     pairs = offsets(graphs.graph_sizes**2)
-    threads = thread_count(n_jobs)
-    most = PAIRS_IN_MEMORY if threads == 1 else min(PAIRS_IN_MEMORY, int(pairs[-1]) // (4 * threads))
+    most = min(PAIRS_IN_MEMORY, pairs_of_a_run(int(pairs[-1]), n_jobs))
     first = 0
     while first < len(graphs):
         last = int(np.searchsorted(pairs, pairs[first] + most, side="right")) - 1
         last = min(max(last, first + 1), len(graphs))
         yield graphs[first:last]
         first = last
+
+
+def pairs_of_a_run(n_pairs: int, n_jobs: int | None) -> int:
+    """Return the number of pairs of nodes of a run, four runs per thread; all pairs for one thread."""
+    threads = thread_count(n_jobs)
+    return n_pairs + 1 if threads == 1 else max(n_pairs // (4 * threads), PAIRS_OF_A_RUN)
 
 
 def by_size(function: Callable[[Any], Any], runs: Sequence[Any], sizes: Any, n_jobs: int | None) -> list[Any]:

@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import check_room, index_dtype, offsets
 from propkernels._utils.checks import check_choice
-from propkernels._utils.parallel import thread_count
 from propkernels._utils.stored import Offsets
 from propkernels._utils.typing import PathLike
 from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
@@ -25,6 +24,7 @@ from propkernels.hashing.distances import (
     WITHOUT_PAIRS,
     PathLengths,
     by_size,
+    pairs_of_a_run,
     path_lengths,
     runs_of_graphs,
 )
@@ -155,10 +155,10 @@ class Piece(NamedTuple):
 
 
 def _pieces(runs: Sequence[GraphDatabase], n_jobs: int | None) -> list[Piece]:
-    """Return pieces of work: runs of graphs; in threads, a graph that is a run alone is cut by labels."""
-    threads = thread_count(n_jobs)
-    n_parts = 1 if threads == 1 else 2 * threads
-    cuts = [n_parts if len(run) == 1 else 1 for run in runs]
+    """Return pieces of work: runs of graphs; a large graph is cut by labels for threads."""
+    sizes = [int(np.square(run.graph_sizes).sum()) for run in runs]
+    most = pairs_of_a_run(sum(sizes), n_jobs)
+    cuts = [max(-(-size // most), 1) if len(run) == 1 else 1 for run, size in zip(runs, sizes, strict=True)]
     return [Piece(run, part, n) for run, n in zip(runs, cuts, strict=True) for part in range(n)]
 
 
