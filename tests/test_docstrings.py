@@ -24,6 +24,7 @@ PUBLIC = dict(public())
 CLASSES = [name for name, value in PUBLIC.items() if inspect.isclass(value)]
 WITHOUT_PAPER = {"Graph", "GraphDatabase", "Grid", "ModelFileError"}  # containers and errors
 WITHOUT_PAPER |= {"FeatureFolder", "PartsFailedError", "Plan"}
+WITHOUT_PAPER |= {"SimilarityGroupKFold", "SimilaritySplit"}  # splitters
 TITLES = ["Parameters", "Attributes", "Returns", "Raises", "See Also", "Notes", "References", "Examples"]
 
 
