@@ -82,6 +82,8 @@ from .sets import MaxMinPicker as MaxMinPicker
 from .sets import SimilarityGroupKFold as SimilarityGroupKFold
 from .sets import SimilaritySplit as SimilaritySplit
 from .sets import SphereExclusion as SphereExclusion
+from .sets import align as align
+from .sets import compare as compare
 from .sets import graph_hash as graph_hash
 from .sets import unique as unique
 from .storage import load_model as load_model

@@ -1,14 +1,22 @@
 """Collections of graphs: hashes, duplicates, alignments, clusters, splits, and tests of two collections."""
 
+from propkernels.sets.alignment import Alignment, align
 from propkernels.sets.clusters import MaxMinPicker, SphereExclusion
+from propkernels.sets.comparing import Comparison, Surrounding, Witness, compare
 from propkernels.sets.hashes import graph_hash, unique
 from propkernels.sets.splits import SimilarityGroupKFold, SimilaritySplit
 
 __all__ = [
+    "Alignment",
+    "Comparison",
     "MaxMinPicker",
     "SimilarityGroupKFold",
     "SimilaritySplit",
     "SphereExclusion",
+    "Surrounding",
+    "Witness",
+    "align",
+    "compare",
     "graph_hash",
     "unique",
 ]
