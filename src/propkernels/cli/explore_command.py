@@ -51,7 +51,8 @@ def explore(
     """
     from propkernels import explore as make_page
 
-    fitted, notes = (None, None) if model is None else open_model(model)
+    # pages of a new model label atoms by their symbols, so that they can be edited and pasted
+    fitted, notes = (None, {}) if model is None else open_model(model)
     whole = one_target(source_options.open(name, notes=notes, n_jobs=jobs))
     whole = with_edges(whole) if fitted is None else whole
     data = whole if first is None else whole.sample(first, seed)
