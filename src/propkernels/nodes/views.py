@@ -268,7 +268,13 @@ def code_table(
 
 
 GAMMAS = (0.2, 1.0)
-SUMS = (("renormalized", 2), ("renormalized", 4), ("renormalized", 10), ("row", 4))  # of attributes
+SUMS = (
+    ("row", 0),
+    ("renormalized", 2),
+    ("renormalized", 4),
+    ("renormalized", 10),
+    ("row", 4),
+)  # of attributes
 MOST_JOINED = 300  # attribute columns with two steps side by side; wider ones take one
 MOST_CROSSED = 200  # columns of crossed targets
 MOST_RADIAL = 2000  # columns that radial views compare
