@@ -5,6 +5,7 @@ from propkernels.plotting.plot_evaluation import plot_evaluation
 from propkernels.plotting.plot_explanation import plot_explanation
 from propkernels.plotting.plot_graph import plot_graph
 from propkernels.plotting.plot_kernel import plot_kernel
+from propkernels.plotting.plot_propagation import plot_propagation
 from propkernels.plotting.plot_similarity import plot_similarity
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "plot_explanation",
     "plot_graph",
     "plot_kernel",
+    "plot_propagation",
     "plot_similarity",
 ]
