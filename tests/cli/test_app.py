@@ -16,6 +16,8 @@ COMMANDS = (
     "evaluate",
     "audit",
     "novelty",
+    "compare",
+    "duplicates",
     "kernel",
     "featurize",
     "verify",

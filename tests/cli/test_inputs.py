@@ -34,12 +34,17 @@ COMMANDS = {
     "evaluate": ("evaluate", "{data}", "--kernel", "weisfeiler-lehman", "--t-max", 1, "--folds", 2, *ONE),
     "audit": ("audit", "{data}", "--t-max", 1, *ONE),
     "novelty": ("novelty", "{data}", "{data}", "--score", "neighbors", *ONE),
+    "compare": ("compare", "{data}", "{data}", "--permutations", 9, *ONE),
+    "duplicates": ("duplicates", "{data}", *ONE),
     "kernel": ("kernel", "{data}", "-o", "K.npz", "--t-max", 1, *ONE),
     "featurize": ("featurize", "{data}", "-o", "features", "--n-features", 64, "--workers", 1),
     "index": ("index", "{data}", "-o", "index", "--workers", 1),
     "convert": ("convert", "{data}", "out.parquet", *ONE),
 }
-REFUSED = {("images", "counterfactuals"): "pixels have no edges to edit"}
+REFUSED = {
+    ("images", "counterfactuals"): "pixels have no edges to edit",
+    ("images", "duplicates"): "stores pixels, not edges",
+}
 NEEDS_TARGET = {"fit", "evaluate"}
 
 

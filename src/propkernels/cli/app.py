@@ -18,6 +18,7 @@ from propkernels.cli import learning_command as learning
 from propkernels.cli import nodes_command
 from propkernels.cli import novelty_command as novelty
 from propkernels.cli import predict_command as predict
+from propkernels.cli import sets_command as sets
 from propkernels.cli import similar_command as similar
 from propkernels.cli.console import OneSentenceErrors, common
 
@@ -45,6 +46,8 @@ COMMANDS = (
     evaluate.evaluate,
     audit.audit,
     novelty.novelty,
+    sets.compare,
+    sets.duplicates,
     kernel.kernel,
     featurize.featurize,
     featurize.verify,

@@ -1,0 +1,81 @@
+"""``propkernels compare`` and ``propkernels duplicates``: two collections of graphs, and equal graphs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from propkernels.cli import arguments
+from propkernels.cli.console import print_records, print_text, spinner
+from propkernels.cli.inputs import Input, reads_data
+
+FORMATS = {"contribution": ".4g", "share_a": ".3f", "share_b": ".3f"}
+COLUMNS = ("t", "contribution", "more_in", "share_a", "share_b", "labels", "graph")
+
+
+@reads_data
+def compare(
+    first: Annotated[str, typer.Argument(metavar="A", help="Data set.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Data set to compare with A.")],
+    permutations: Annotated[
+        int, typer.Option("--permutations", min=1, metavar="N", help="Number of random exchanges of graphs.")
+    ] = 999,
+    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of surroundings.")] = 10,
+    seed: arguments.Seed = 0,
+    jobs: arguments.Jobs = -1,
+    output_format: arguments.FormatOption = "table",
+    *,
+    source_options: Input,
+) -> None:
+    """Test whether two data sets are samples of one distribution.
+
+    A small p-value means that they are not. The surroundings in which they differ are listed with the shares
+    of graphs that have them, and the number of an example in the data set that has more of them.
+    """
+    left, right = (source_options.open(name, n_jobs=jobs) for name in (first, second))
+    from propkernels.sets.comparing import compare as compare_graphs
+
+    with spinner(f"Comparing {left.name} with {right.name}"):
+        found = compare_graphs(
+            left.graphs, right.graphs, n_permutations=permutations, random_state=seed, n_jobs=jobs
+        )
+    if output_format == "table":
+        print_text(
+            f"MMD^2 = {found.statistic:.6g} between {found.sizes[0]:,} and {found.sizes[1]:,} graphs, "
+            f"p = {found.p_value:.4g} ({permutations:,} permutations)."
+        )
+    records = [{name: record[name] for name in COLUMNS} for record in found.witness.records(top)]
+    texts = [record | {"labels": ", ".join(map(str, record["labels"]))} for record in records]
+    print_records(texts, output_format, FORMATS)
+
+
+@reads_data
+def duplicates(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="One or more data sets.")],
+    jobs: arguments.Jobs = -1,
+    output_format: arguments.FormatOption = "table",
+    *,
+    source_options: Input,
+) -> None:
+    """List the graphs that are isomorphic to an earlier graph.
+
+    Labels, attributes and weights must be equal. Graphs of several data sets are compared with each other.
+    """
+    several = [source_options.open(name, n_jobs=jobs) for name in names]
+    from propkernels.convert.check import check_edges
+    from propkernels.sets.hashes import unique
+
+    graphs = [check_edges(data.graphs) for data in several]
+    origins = [(data.name, i) for data in several for i in range(len(data.graphs))]
+    with spinner("Comparing graphs"):
+        _, index, inverse = unique(graphs[0].concat(graphs), return_inverse=True, n_jobs=jobs)
+    records = [
+        {"data": name, "graph": i, "equals_data": origins[index[c]][0], "equals_graph": origins[index[c]][1]}
+        for place, ((name, i), c) in enumerate(zip(origins, inverse.tolist(), strict=True))
+        if index[c] != place
+    ]
+    if output_format == "table":
+        print_text(f"{len(records):,} of {len(origins):,} graphs are equal to an earlier one.")
+    if records or output_format != "table":
+        print_records(records, output_format)

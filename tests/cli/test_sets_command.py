@@ -1,0 +1,37 @@
+"""propkernels compare and propkernels duplicates."""
+
+import json
+
+import propkernels as pk
+
+
+def test_a_data_set_is_compared_with_itself(run, small_folder):
+    result = run("compare", small_folder, small_folder, "--permutations", 19, "--top", 3, "--jobs", 1)
+    assert result.exit_code == 0, result.stderr
+    assert "p = 1 (19 permutations)" in result.stdout
+
+
+def test_surroundings_as_json(run, small_folder):
+    words = ("--permutations", 9, "--top", 3, "--jobs", 1, "--format", "json")
+    result = run("compare", small_folder, small_folder, *words)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert len(found) == 3
+    assert {"t", "contribution", "more_in", "graph"} <= set(found[0])
+
+
+def test_equal_graphs_are_listed(run, tmp_path):
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    graphs.to_parquet(tmp_path / "a.parquet")
+    pk.GraphDatabase.concat([graphs[2:4], graphs[:1]]).to_parquet(tmp_path / "b.parquet")
+    words = (tmp_path / "a.parquet", tmp_path / "b.parquet", "--jobs", 1, "--format", "json")
+    result = run("duplicates", *words)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert [(one["graph"], one["equals_graph"]) for one in found[-3:]] == [(0, 2), (1, 3), (2, 0)]
+
+
+def test_no_equal_graphs(run, tmp_path):
+    pk.unique(pk.datasets.make_molecules(6, random_state=0).graphs).to_parquet(tmp_path / "a.parquet")
+    result = run("duplicates", tmp_path / "a.parquet", "--jobs", 1)
+    assert "0 of 6 graphs are equal to an earlier one." in result.stdout
