@@ -25,6 +25,7 @@ MOLECULES = "molecules"  # beside fingerprints
 MOLECULEACE, SCAFFOLDS, COVERAGE = "moleculeace", "scaffolds", "coverage"
 HEADLINE = "headline"  # figure and sentences of the README, from the pages
 NODES = "nodes"  # nodes of one graph
+TEMPORAL = "temporal"  # graphs in time
 
 
 def reproduce(
@@ -36,7 +37,8 @@ def reproduce(
             "default model, nested, and on the folds of other authors; 'novelty': graphs of one data set "
             "among those of another; 'molecules': beside fingerprints; 'moleculeace': activity cliffs; "
             "'scaffolds': the splits of OGB; 'coverage': of sets and intervals; "
-            "'headline': the figure of the README; 'nodes': nodes of one graph; no name: list them.",
+            "'headline': the figure of the README; 'nodes': nodes of one graph; "
+            "'temporal': graphs in time; no name: list them.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One repeat, coarser grids, no slow cells.")] = False,
@@ -68,7 +70,18 @@ def reproduce(
             say(write_headline(document or Path("docs")))
             return
         if names in [
-            [name] for name in (DEFAULTS, FAIR, NOVELTY, MOLECULES, MOLECULEACE, SCAFFOLDS, COVERAGE, NODES)
+            [name]
+            for name in (
+                DEFAULTS,
+                FAIR,
+                NOVELTY,
+                MOLECULES,
+                MOLECULEACE,
+                SCAFFOLDS,
+                COVERAGE,
+                NODES,
+                TEMPORAL,
+            )
         ]:
             stdout().print(measure_defaults(names[0], dataset or [], repeats, output, document, jobs))
             return
@@ -109,6 +122,10 @@ def measure_defaults(
         from reproduction.extra import nodes
 
         return nodes.run(datasets, repeats, output, page)
+    if name == TEMPORAL:
+        from reproduction.extra import temporal
+
+        return temporal.run(datasets, output, page, jobs)
     if name == FAIR:
         return fair.run(datasets, output, page, jobs)
     if name == NOVELTY:

@@ -164,6 +164,40 @@ class Explanation:
         ends, shares = edge_contributions(self.graphs[position].adjacency, self.of_graph(position))
         return ends, shares.sum(axis=1) if t is None else shares[:, self._iteration(t)]
 
+    def contacts(self, graph: int = 0) -> list[Record]:
+        """Return the contacts of a graph in time with their contributions, the strongest first.
+
+        The contribution of a node is divided among the edges of its surroundings, see
+        :meth:`edge_contributions`; the shares of waiting (the same vertex at another time) are left out.
+
+        Parameters
+        ----------
+        graph : int, default=0
+
+        Returns
+        -------
+        list of dict
+            "source", "target", "time" and "contribution".
+        """
+        moments = getattr(self.graphs, "moments", None)
+        if not isinstance(self.graphs, GraphDatabase) or moments is None:
+            raise TypeError("contacts need explained graphs in time: see from_contacts")
+        one = self.graphs[[self.position(graph)]]
+        ends, values = self.edge_contributions(graph)
+        assert one.moments is not None
+        vertices, times = one.moments.vertices, one.moments.times
+        met = [
+            {
+                "source": vertices.values[vertices.ids[a]],
+                "target": vertices.values[vertices.ids[b]],
+                "time": float(max(times[a], times[b])),
+                "contribution": float(value),
+            }
+            for (a, b), value in zip(ends.tolist(), values, strict=True)
+            if vertices.ids[a] != vertices.ids[b]
+        ]
+        return sorted(met, key=lambda contact: -abs(contact["contribution"]))
+
     def draw_molecule(
         self, graph: int | Sequence[int] = 0, molecules: Molecules | None = None, **options: Any
     ) -> MoleculePicture:
