@@ -14,7 +14,7 @@ QUICK = ("--folds", 3, "--t-max", 2)
 def row(result, name):
     """Cells of one row of the printed table."""
     line = next(line for line in result.stdout.splitlines() if line.startswith(name))
-    return re.split(r"\s{2,}", line.strip())
+    return re.split(r"\s+(?![(%])", line.strip())
 
 
 @pytest.mark.slow

@@ -306,7 +306,7 @@ def print_row(row: str, result: Evaluation) -> None:
 
 def print_line(first: str, others: list[str]) -> None:
     """Print a line of the table at once, also into a pipe."""
-    cells = (text.rjust(width) for text, width in zip(others, WIDTHS, strict=True))
+    cells = (f" {text}".rjust(width) for text, width in zip(others, WIDTHS, strict=True))
     typer.echo(first.ljust(METHOD) + "".join(cells))
     results_stream().flush()
 

@@ -160,9 +160,9 @@ def molecule_of(data: Dataset, graph: int) -> Any:
 
 
 def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) -> None:
-    """Write an image of the graph; molecules are drawn by RDKit."""
-    molecule = molecule_of(data, graph) if output.suffix.lower() in (".svg", ".png") else None
-    if molecule is not None:
+    """Write an image of the graph; molecules are drawn by RDKit, in formats that it writes."""
+    molecule = molecule_of(data, graph)
+    if molecule is not None and output.suffix.lower() in (".svg", ".png"):
         from propkernels.molecules import draw_molecule
 
         draw_molecule(explanation, [molecule], title=title, size=(600, 450)).save(output)
@@ -170,9 +170,9 @@ def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) 
     import_optional("matplotlib", extra="plot", purpose="images of graphs need").use("Agg")
     from propkernels.plotting import plot_explanation
 
-    axes: Any = plot_explanation(
-        explanation, layout=coordinates(data, graph), labels=data.label_names or True
-    )
+    symbols = [] if molecule is None else [atom.GetSymbol() for atom in molecule.GetAtoms()]
+    labels = symbols or data.label_names or True
+    axes: Any = plot_explanation(explanation, layout=coordinates(data, graph), labels=labels)
     axes.set_title(title, fontsize=10)
     with atomic_write(output) as stream:
         axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)

@@ -53,14 +53,14 @@ def convert(
 ) -> None:
     """Convert a data set to another format.
 
-    Keeps labels, attributes, ids, the target, and weights if the format supports them. With --errors skip,
-    skipped items are listed.
+    Keeps labels, attributes, ids, the target, and weights if the format supports them; only Parquet supports
+    several labels per atom, other formats get symbols. With --errors skip, skipped items are listed.
     """
     from propkernels.datasets.sources import read_source, save_source
 
     with spinner(f"Reading {source}"), warnings_as_lines(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="skipped")
-        how = source_options.reading(False, None, jobs)
+        how = source_options.reading(False, None if output.suffix == ".parquet" else {}, jobs)
         data = read_source(source, replace(how, errors="skip") if skip else how)
     with spinner(f"Writing {output}"):
         save_source(data, output, overwrite=force)
