@@ -171,9 +171,9 @@ def test_other_numbers_in_arrays_never_crash(name, folder, data):
     number = data.draw(st.sampled_from([i for i, array in enumerate(arrays) if array.size]))
     place = data.draw(st.integers(0, arrays[number].size - 1))
     arrays[number] = arrays[number].copy(order="K")
-    kind = arrays[number].dtype.kind
-    other = data.draw(st.sampled_from([-1, 0, 1, 2, 7, 1000, 2**31 - 1]))
-    arrays[number].flat[place] = abs(other) if kind in "ub" else other
+    kind, other = arrays[number].dtype, data.draw(st.sampled_from([-1, 0, 1, 2, 7, 1000, 2**31 - 1]))
+    limit = np.iinfo(kind).max if kind.kind in "iu" else 2**31
+    arrays[number].flat[place] = min(abs(other) if kind.kind in "ub" else other, limit)
     harmless(forged(header, arrays), folder)
 
 

@@ -16,7 +16,6 @@ from propkernels.datasets.point_files import SUFFIXES, read_points
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs import GraphDatabase
-from propkernels.images.image_folder import SUFFIXES as IMAGE_SUFFIXES
 
 Reader = Callable[[Path, Sequence[Path], Reading], Dataset]
 
@@ -107,8 +106,9 @@ def _classes(names: Sequence[Path], what: str, path: Path, how: Reading) -> Any:
     return np.empty((len(names), 0))
 
 
+IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
-    (IMAGE_SUFFIXES, _read_images),
+    (IMAGES, _read_images),
     (SUFFIXES, _read_clouds),
     (tuple(suffix for suffix in FORMATS if suffix != ".txt"), _read_graph_files),
     ((".parquet",), _read_parquet_files),

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
+from propkernels.datasets.folders import IMAGES as SUFFIXES
 
 MOST_PIXELS = 2**26  # of one image; 8192 x 8192
 MOST_BYTES = 2**32  # of all decoded images together
 MOST_FILE_BYTES = 2**28
-SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # no other parser sees the bytes
 
 
