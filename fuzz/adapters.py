@@ -250,6 +250,16 @@ def from_pandas(rng: Generator) -> Any:
     return pk.from_pandas(*tables, **given)
 
 
+def from_contacts(rng: Generator) -> Any:
+    columns = ("graph", "source", "target", "time", "length", "wait", "kind")
+    contacts = frame(rng, columns, int(rng.integers(0, 5)))
+    states = frame(rng, ("graph", "node", "time", "label"), int(rng.integers(0, 5)))
+    given: dict[str, Any] = {"duration": pick(rng, (None, "length")), "delay": pick(rng, (None, "wait"))}
+    given |= {"label": pick(rng, (None, "kind")), "node_labels": pick(rng, (None, states, thing(rng)))}
+    given |= {"directed": bool(rng.random() < 0.5), "errors": pick(rng, ("raise", "skip"))}
+    return pk.from_contacts(some(rng, (contacts,), 0.02), **given)
+
+
 def from_points(rng: Generator) -> Any:
     clouds: list[Any] = []
     for _ in range(int(rng.integers(1, 4))):
@@ -317,6 +327,7 @@ def from_rdkit(rng: Generator) -> Any:
 
 LYING = (
     from_adjacency,
+    from_contacts,
     from_networkx,
     from_igraph,
     from_pyg,

@@ -121,6 +121,7 @@ COMMAND_OF = {
     "nodes_command": ("nodes fit", "nodes predict"),
     "learning_command": ("index", "similar", "predict", "fit"),
     "info_command": ("convert", "info"),
+    "sets_command": ("compare", "duplicates"),
 }
 
 

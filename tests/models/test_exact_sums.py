@@ -155,8 +155,13 @@ def naive_stream(features, targets, weights, loss, ridge, rate):
     gradients, squares = np.zeros(dense.shape[1]), np.zeros(dense.shape[1])
     penalty = np.full(dense.shape[1], ridge)
     penalty[-1] = 0.0
+    units = np.ones(2) if loss != SQUARED else np.zeros(2)
     for row, target, weight in zip(dense, targets, weights, strict=True):
-        scale = penalty + np.sqrt(squares) / rate
+        if loss == SQUARED:
+            units = np.maximum(units, [abs(target), np.linalg.norm(row[:-1])])
+        steps = np.full(dense.shape[1], rate * units[0] / units[1])
+        steps[-1] = rate * units[0]
+        scale = penalty + np.sqrt(squares) / steps
         coefficients = -np.divide(gradients, scale, out=np.zeros_like(scale), where=squares > 0)
         gradient = weight * loss_of(loss, float(row @ coefficients), target)[1] * row
         gradients += gradient
@@ -169,7 +174,8 @@ def test_streams_follow_their_definition(loss):
     features, targets, weights, _ = example(3, loss)
     gradients, squares = np.zeros(7), np.zeros(7)
     rows = (features.indptr, features.indices, features.data, targets, weights)
-    learn_rows(*rows, loss, True, 0.5, 0.1, gradients, squares)
+    units = np.zeros(2) if loss == SQUARED else np.ones(2)
+    learn_rows(*rows, loss, True, 0.5, 0.1, gradients, squares, units)
     expected = naive_stream(features, targets, weights, loss, 0.5, 0.1)
     np.testing.assert_allclose(gradients, expected[0], rtol=1e-9)
     np.testing.assert_allclose(squares, expected[1], rtol=1e-9)

@@ -7,6 +7,7 @@ half as many people fall ill, but at times that have nothing to do with whom the
 evenings look alike. With time the model tells them apart, and says which contact mattered.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -51,6 +52,7 @@ kernel = pk.WeisfeilerLehman(t_max=3, base_kernel="intersection", time="forward"
 model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(graphs[:60], kinds[:60])
 explanation = model.explain(graphs[60:61], classes=("spreads", "random"))
 pk.plotting.plot_contacts(explanation)
+plt.show()
 
 # %%
 # The five contacts that mattered most, as a table:
