@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import propkernels as pk
+from propkernels.convert.atoms import VIEWS
 
 from .conftest import contents
 
@@ -83,5 +84,6 @@ def test_the_commands_of_the_services_featurize(services, database, tmp_path):
         assert "MALLOC" not in done.stderr
     assert "Wrote" in done.stdout
     features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0)
-    pk.featurize(pk.partition(database, 500), features, tmp_path / "expected")
+    plan = pk.partition(database, 500, node_labels=",".join(VIEWS))  # as commands do
+    pk.featurize(plan, features, tmp_path / "expected")
     assert contents(tmp_path / "out") == contents(tmp_path / "expected")

@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 import propkernels as pk
+from propkernels.convert.atoms import VIEWS
 from propkernels.scale import run_parts as run
 from propkernels.scale.executors import DaskEngine, Engine
 from propkernels.scale.run_parts import run_parts
@@ -269,7 +270,7 @@ def test_a_killed_driver_takes_its_workers_along_and_is_resumed(database, tmp_pa
         driver.kill()
     assert workers
     assert not psutil.wait_procs(workers, timeout=60)[1]
-    plan = pk.partition(database, nodes_per_part=1)
+    plan = pk.partition(database, nodes_per_part=1, node_labels=",".join(VIEWS))  # as commands do
     features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0)
     pk.featurize(plan, features, tmp_path / "out")
     pk.featurize(plan, features, tmp_path / "expected")
