@@ -94,6 +94,7 @@ def other_kinds() -> dict[str, Kind]:
     images = [np.arange(12, dtype=np.uint8).reshape(3, 4) * 20 + i for i in range(4)]
     index = lambda: pk.GraphIndex(random_state=0).fit(zoo).add(zoo[:1], ids=["x"]).remove([0])  # noqa: E731
     hidden = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
+    node_classes = np.arange(graphs[:4].n_nodes) % 2
     return {
         "gaussian paths": Kind(lambda: pk.ShortestPath(attributes="gaussian").fit(zoo), transform),
         "exact refinement": Kind(lambda: pk.WeisfeilerLehman(exact=True).fit(zoo), transform),
@@ -110,6 +111,14 @@ def other_kinds() -> dict[str, Kind]:
                 random_state=0,
             ).fit(hidden),
             lambda m: m.transform(hidden[:3]),
+        ),
+        "node classifier": Kind(
+            lambda: pk.NodeClassifier(C=1.0, random_state=0).fit(graphs[:4], node_classes),
+            lambda m: m.predict(),
+        ),
+        "node regressor": Kind(
+            lambda: pk.NodeRegressor(C=1.0, random_state=0).fit(graphs[:4], node_classes.astype(float)),
+            lambda m: m.predict(),
         ),
         "index": Kind(index, lambda m: np.column_stack(m.query(zoo[:3], k=2)).astype(str)),
         "pipeline": Kind(lambda: pipe().fit(graphs, DATA.target), lambda m: m.predict(graphs[:4])),

@@ -62,3 +62,12 @@ def test_a_new_label_is_refused():
         kernel.transform(GRAPH, np.where(LABELS == 2, 9, LABELS))
     with pytest.raises(ValueError, match="no node labels"):
         kernel.transform(GRAPH)
+
+
+def test_a_subset_that_lists_labels_it_does_not_have():
+    """Subsets of a database keep its list of labels."""
+    path = np.array([[0, 1], [1, 0]])
+    both = pk.check_graphs([(path, ["a", "b"]), (path, ["a", "c"])])
+    kernel = pk.CoincidingWalkKernel(t_max=2)
+    expected = kernel.fit_transform(pk.check_graphs([(path, ["a", "b"])]))
+    np.testing.assert_array_equal(kernel.fit_transform(both[:1]), expected)

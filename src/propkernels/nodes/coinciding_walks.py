@@ -108,11 +108,14 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
         assert column is not None
         initial = initial_distributions(column, prior)
         width = len(prior.values)
-        if len(initial.values) > width:
-            raise ValueError(f"the graph has the label {initial.values[width]!r}, which did not occur in fit")
-        check_room(graphs.n_nodes, width * (self.t_max + 1), 2)
+        check_room(graphs.n_nodes, max(width * (self.t_max + 1), len(initial.values)), 2)
+        dense = initial.to_dense()
+        new = np.flatnonzero(dense[:, width:].any(axis=0))  # a subset may list labels that it does not have
+        if new.size:
+            label = initial.values[width + int(new[0])]
+            raise ValueError(f"the graph has the label {label!r}, which did not occur in fit")
         scheme = AbsorbingWalk(alpha=self.alpha, direction=self.direction)
-        walk, start = scheme.prepare(graphs, initial), _all_columns(initial.to_dense(), width)
+        walk, start = scheme.prepare(graphs, initial), _all_columns(dense[:, :width], width)
         steps = [start]
         for t in range(1, self.t_max + 1):
             steps.append(scheme.step(walk, steps[-1], start))
