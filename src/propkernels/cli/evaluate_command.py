@@ -39,7 +39,7 @@ Lehman. t_max and C: median and range over the folds, chosen on the training
 part of each fold. kernel: time per repeat; total: with all SVMs."""
 DEFAULT, LABELS, PK, WL = "default", "LABELS", "PK", "WL"
 LEAVE_ONE_OUT = "loo"
-METHOD, WIDTHS = 17, (9, 11, 9, 15, 8, 11)  # widths of columns; a line has 80 letters
+METHOD, WIDTHS = 17, (9, 11, 9, 16, 8, 10)  # widths of columns; a line has 80 letters
 
 
 def _check_folds(folds: str | None) -> str | None:
