@@ -40,7 +40,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
         "check_outliers_fit_predict": "no graph needs to lie below the fence of contamination='auto'",
         "check_outliers_train": "training graphs are judged by fit_predict, each without itself",
     },
-    "SphereExclusion": {"check_clustering": "numbers of rows become labels: close rows are not similar graphs"},
+    "SphereExclusion": {"check_clustering": "numbers become labels: close rows are not similar graphs"},
 }
 LEAST_WITHOUT_TARGET = 40  # detectors and clusters have no target to be checked
 every_learner = pytest.mark.parametrize("cls", list(LEARNERS.values()), ids=list(LEARNERS))
