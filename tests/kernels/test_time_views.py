@@ -119,6 +119,15 @@ def test_default_model_explains_saves_and_answers(tmp_path):
     explanation, decisions = model.explain(new), model.decision_function(new)
     sums = np.add.reduceat(explanation.contributions.sum(axis=1), new.graph_ptr[:-1])
     np.testing.assert_allclose(sums + explanation.intercept, decisions, atol=1e-9)
+    changes = model.counterfactuals(new[0], max_edits=1)
+    assert changes.n_decided > 0
+    assert {edit.kind for item in changes for edit in item.edits} <= {"relabel", "remove_edge"}
+    with pytest.raises(ValueError, match="edits of graphs in time are relabel and remove_edge"):
+        model.counterfactuals(new[0], allowed=["add_edge"])
+    with pytest.raises(ValueError, match="graphs in time"):
+        pk.explore(graphs, target, model)
+    with pytest.raises(ValueError, match="a graph in time"):
+        model.live(new[0])
     pk.save_model(model, tmp_path / "model.pk")
     again = pk.load_model(tmp_path / "model.pk")
     np.testing.assert_array_equal(again.decision_function(new), decisions)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.moments import SAME_VERTEX, edges_of
 from propkernels.tracking.alphabet import Alphabet
 
 KINDS = ("relabel", "add_edge", "remove_edge", "add_leaf", "remove_leaf")
@@ -139,6 +140,8 @@ class Editor:
         if REMOVE_EDGE in self.kinds:
             a, b = self._entries
             kept = (a < b) & self.free[a] & self.free[b]
+            if self.graph.is_temporal:  # a vertex stays joined to itself at other times
+                kept &= ~edges_of(self.graph, SAME_VERTEX)
             makers.append(_stacked(REMOVE_EDGE, a[kept], b[kept], 0, 0))
         if ADD_LEAF in self.kinds:
             makers.append(_product(ADD_LEAF, free, [n], self.alphabet.new_labels, self.bonds))
@@ -305,6 +308,8 @@ class _Draft:
             graph.ids,
             graph.edge_attribute_names,
         )
+        if graph.moments is not None:  # contacts and labels of graphs in time change, their nodes stay
+            database = database._with(moments=graph.moments)
         return database.with_names(graph.names.labels, graph.names.edge_labels)
 
     def _node_labels(self, alive: NDArray[np.bool_]) -> Any:

@@ -27,6 +27,7 @@ from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.tracking.alphabet import Alphabet
 
+IN_TIME = ("relabel", "remove_edge")  # edits of graphs in time: of a label at a time, and of a contact
 BATCH = 2000  # edited graphs per batch, if the whole pipeline decides
 BUDGET, SLOW_BUDGET = 200_000, 20_000  # pairs of edits
 Matrix = NDArray[np.float64]
@@ -168,9 +169,19 @@ def _editor(
     bonds = _known_bonds(graph, mol is not None) if allowed.edge_labels is None else allowed.edge_labels
     alphabet = Alphabet.of(graph, labels, bonds)
     kinds = [kind for kind in allowed.kinds or KINDS if allowed.kinds or _is_usual(kind, graph, read)]
+    if graph.is_temporal:
+        kinds = _kinds_in_time(kinds, allowed)
     editor = Editor(graph, alphabet, kinds, allowed.nodes, told_apart and alphabet.has_bonds)
     chemist = None if mol is None else Chemist(mol, editor, told_apart and not drawn)
     return editor, chemist, mol is not None if allowed.connected is None else allowed.connected
+
+
+def _kinds_in_time(kinds: Sequence[str], allowed: Allowed) -> list[str]:
+    """Return the kinds of edits of graphs in time; raise an error if others were asked for."""
+    others = [kind for kind in allowed.kinds or () if kind not in IN_TIME]
+    if others:
+        raise ValueError(f"edits of graphs in time are {' and '.join(IN_TIME)}; got {others[0]!r}")
+    return [kind for kind in kinds if kind in IN_TIME]
 
 
 def _is_usual(kind: str, graph: GraphDatabase, read: bool) -> bool:

@@ -69,6 +69,8 @@ def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays
     }
     describe = functions.get(type(counter))
     if describe is None:
+        if graphs.is_temporal:
+            raise NotLive("its graphs are graphs in time, which plotting.plot_contacts draws")
         raise NotLive(f"the page has no code function for {type(counter).__name__}")
     values = start_values(counter.source, graphs)
     settings, arrays = describe(counter, values, graphs)

@@ -44,6 +44,8 @@ class LiveGraph:
     def __init__(self, graph: GraphDatabase, counters: Sequence[Counter] = ()) -> None:
         if len(graph) != 1:
             raise ValueError(f"a live graph is one graph, got {len(graph)}")
+        if graph.is_temporal:
+            raise ValueError("a graph in time holds all its times, and cannot be a live graph")
         if not is_trackable(graph):
             raise ValueError(
                 "a live graph must be undirected, without weights, loops and parallel edges, and with the "
