@@ -78,6 +78,7 @@ from .scale import open_features as open_features
 from .scale import partition as partition
 from .scale import verify as verify
 from .search import GraphIndex as GraphIndex
+from .sets import DriftDetector as DriftDetector
 from .sets import MaxMinPicker as MaxMinPicker
 from .sets import SimilarityGroupKFold as SimilarityGroupKFold
 from .sets import SimilaritySplit as SimilaritySplit

@@ -3,17 +3,20 @@
 from propkernels.sets.alignment import Alignment, align
 from propkernels.sets.clusters import MaxMinPicker, SphereExclusion
 from propkernels.sets.comparing import Comparison, Surrounding, Witness, compare
+from propkernels.sets.drift import DriftDetector, Window
 from propkernels.sets.hashes import graph_hash, unique
 from propkernels.sets.splits import SimilarityGroupKFold, SimilaritySplit
 
 __all__ = [
     "Alignment",
     "Comparison",
+    "DriftDetector",
     "MaxMinPicker",
     "SimilarityGroupKFold",
     "SimilaritySplit",
     "SphereExclusion",
     "Surrounding",
+    "Window",
     "Witness",
     "align",
     "compare",

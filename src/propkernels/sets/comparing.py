@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -267,15 +267,40 @@ def compare(
     if min(sizes) < 2:
         raise ValueError(f"two graphs are needed in each collection, got {sizes[0]} and {sizes[1]}")
     seed = draw_seed(random_state)
+    return compare_samples(first, second, counting_kernel(kernel, seed), n_permutations, seed, n_jobs)
+
+
+def counting_kernel(kernel: Estimator | None, seed: int) -> Any:
+    """Return a copy of a kernel that counts; None: the default of :func:`compare`."""
     default = PropagationKernel(t_max=DEFAULT_T_MAX, normalize=True, random_state=seed)
     chosen = default if kernel is None else clone(kernel)
     check_counting(chosen)
-    graphs = (
-        check_graphs([*first, *second]) if type(first) is not type(second) else first.concat([first, second])
-    )
-    fitted: Any = chosen.fit(graphs)
+    return chosen
+
+
+def joined(collections: Sequence[GraphDatabase]) -> GraphDatabase:
+    """Return the graphs of several collections, one after the other."""
+    if len({type(own) for own in collections}) > 1:
+        return check_graphs([graph for own in collections for graph in own])
+    return collections[0].concat(collections)
+
+
+def compare_samples(
+    first: GraphDatabase,
+    second: GraphDatabase,
+    kernel: Any,
+    n_permutations: int,
+    seed: int,
+    n_jobs: int | None,
+) -> Comparison:
+    """Return the result of :func:`compare` for checked graphs, by a kernel that is fitted to all of them.
+
+    The mean over pairs of a collection of one graph, which has none, is 0.
+    """
+    graphs, sizes = joined([first, second]), (len(first), len(second))
+    fitted: Any = kernel.fit(graphs)
     streams = list(fitted._training_counts)
-    features, places = shared_features(streams, bool(getattr(chosen, "normalize", False)))
+    features, places = shared_features(streams, bool(getattr(kernel, "normalize", False)))
     contributions = contributions_of(features, sizes[0])
     permuted = permuted_statistics(features, sizes[0], n_permutations, seed, n_jobs)
     statistic = math.fsum(contributions)
@@ -308,9 +333,14 @@ def contributions_of(features: csr_array, n_first: int) -> Values:
     m, n = first.shape[0], second.shape[0]
     sums = [np.asarray(part.sum(axis=0)).ravel() for part in (first, second)]
     squares = [np.asarray((part * part).sum(axis=0)).ravel() for part in (first, second)]
-    within = (sums[0] ** 2 - squares[0]) / (m * (m - 1)) + (sums[1] ** 2 - squares[1]) / (n * (n - 1))
+    within = (sums[0] ** 2 - squares[0]) / n_pairs(m) + (sums[1] ** 2 - squares[1]) / n_pairs(n)
     found: Values = within - 2 * sums[0] * sums[1] / (m * n)
     return found
+
+
+def n_pairs(n: int) -> int:
+    """Return the number of ordered pairs of n graphs; 1 if there are none, so that an empty sum is 0."""
+    return max(n * (n - 1), 1)
 
 
 def permuted_statistics(
@@ -348,8 +378,8 @@ def _statistic(
 ) -> Values:
     """Return the unbiased MMD^2 from |s|^2, <s, S>, the squares of the drawn rows, |S|^2 and all squares."""
     n = n_rows - m
-    first = (length - own) / (m * (m - 1))
-    second = (total - 2 * along + length - (all_own - own)) / (n * (n - 1))
+    first = (length - own) / n_pairs(m)
+    second = (total - 2 * along + length - (all_own - own)) / n_pairs(n)
     return first + second - 2 * (along - length) / (m * n)
 
 

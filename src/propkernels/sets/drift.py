@@ -1,0 +1,228 @@
+"""DriftDetector: windows of graphs against a reference, with a bound on false alarms."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from propkernels._utils.checks import GraphInput, check_choice, check_fraction, check_integer
+from propkernels._utils.randomness import draw_seed
+from propkernels._utils.typing import Estimator, Seed
+from propkernels.convert.check import check_graphs
+from propkernels.graphs.accepted import Graphs
+from propkernels.graphs.database import GraphDatabase
+from propkernels.sets.comparing import Comparison, Witness, compare_samples, counting_kernel, joined
+
+GUARANTEES = ("stream", "window")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Window:
+    """What a :class:`propkernels.DriftDetector` found in one window of graphs.
+
+    Attributes
+    ----------
+    number : int
+        0 for the first window after ``fit``.
+    alarm : bool
+        Whether the window raises an alarm.
+    p_value : float
+        Probability of a difference this large if nothing changed.
+    evidence : float
+        Product of the evidence of all windows since the last alarm, this one included; an alarm at 1 / alpha
+        with ``guarantee="stream"``.
+    comparison : Comparison
+        Of the reference (A) with the window (B).
+    """
+
+    number: int
+    alarm: bool
+    p_value: float
+    evidence: float
+    comparison: Comparison
+
+    @property
+    def statistic(self) -> float:
+        """Unbiased MMD^2 of the reference and the window."""
+        return self.comparison.statistic
+
+    @property
+    def witness(self) -> Witness:
+        """The surroundings in which the window (B) differs from the reference (A)."""
+        return self.comparison.witness
+
+    def __repr__(self) -> str:
+        return f"Window(number={self.number}, alarm={self.alarm}, p_value={self.p_value:.4g})"
+
+    def __str__(self) -> str:
+        state = "alarm" if self.alarm else "no alarm"
+        return f"window {self.number}: {state}, p = {self.p_value:.4g}\n{self.comparison}"
+
+
+class DriftDetector(GraphInput, BaseEstimator):
+    """Detector of change: windows of graphs, one after the other, against a reference.
+
+    Each window is compared with the reference as by :func:`propkernels.compare`: an exact p-value, and the
+    surroundings that have become more or less frequent.
+
+    The rate of false alarms is guaranteed, for graphs that are exchangeable as long as nothing changes and
+    windows whose sizes do not depend on their graphs:
+
+    - ``guarantee="stream"``: the probability of a false alarm, in a stream of any length, is at most
+      ``alpha``. A window without alarm joins the reference, so that the p-values of successive windows are
+      independent, as ranks of successive observations are. Their evidence, the integral of
+      e p^(e - 1) over e from 0 to 1, has expectation 1 or less; the product over windows is a test
+      martingale, which reaches 1 / alpha with probability alpha at most (Ville's inequality) [1]_ [2]_.
+      After an alarm the product starts again at 1.
+    - ``guarantee="window"``: each window raises a false alarm with probability ``alpha`` at most. The
+      reference does not change.
+
+    Parameters
+    ----------
+    alpha : float, default=0.05
+        Largest probability of a false alarm, below 1.
+    guarantee : {"stream", "window"}, default="stream"
+        What ``alpha`` bounds.
+    kernel : estimator or None, default=None
+        As in :func:`propkernels.compare`.
+    n_permutations : int, default=999
+        Number of random exchanges per window; the least p-value is 1 / (n_permutations + 1).
+    random_state : int, RandomState or None, default=0
+        Seed of the permutations and of the default kernel.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    reference_ : GraphDatabase
+        The graphs with which the next window is compared.
+    p_values_ : ndarray, (windows,)
+        P-value of each window since ``fit``.
+    alarms_ : ndarray of bool, (windows,)
+        Whether each window raised an alarm.
+    evidence_ : float
+        Product of evidence since the last alarm.
+
+    See Also
+    --------
+    compare : Test of two collections.
+    NoveltyDetector : Single graphs unlike a collection.
+
+    References
+    ----------
+    .. [1] V. Vovk, I. Nouretdinov and A. Gammerman (2003). Testing exchangeability on-line. ICML.
+    .. [2] V. Vovk and R. Wang (2021). E-values: calibration, combination and applications. Annals of
+       Statistics 49 (3), 1736-1754. Section 2.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(150, random_state=0).graphs
+    >>> detector = pk.DriftDetector().fit(graphs[:100])
+    >>> detector.update(graphs[100:125]).alarm
+    False
+    >>> larger = pk.datasets.make_molecules(25, mean_nodes=40, random_state=1).graphs
+    >>> window = detector.update(larger)
+    >>> window.alarm, window.witness[0].more_in
+    (True, 'B')
+    """
+
+    reference_: GraphDatabase
+    p_values_: NDArray[np.float64]
+    alarms_: NDArray[np.bool_]
+    evidence_: float
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.05,
+        guarantee: Literal["stream", "window"] = "stream",
+        kernel: Estimator | None = None,
+        n_permutations: int = 999,
+        random_state: Seed = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.guarantee = guarantee
+        self.kernel = kernel
+        self.n_permutations = n_permutations
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Graphs, y: object = None) -> Self:
+        """Take graphs as the reference, and forget all windows.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            Two graphs or more; see :func:`propkernels.check_graphs`.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_fraction(self.alpha, "alpha")
+        check_choice(self.guarantee, GUARANTEES, "guarantee")
+        check_integer(self.n_permutations, "n_permutations", 1)
+        graphs, seed = check_graphs(X), draw_seed(self.random_state)
+        if len(graphs) < 2:
+            raise ValueError(f"the reference needs two graphs or more, got {len(graphs)}")
+        counting_kernel(self.kernel, seed)
+        self.reference_, self._seed, self.evidence_ = graphs, seed, 1.0
+        self.p_values_, self.alarms_ = np.empty(0), np.empty(0, dtype=bool)
+        return self
+
+    def update(self, X: Graphs) -> Window:
+        """Test the next window of graphs.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            One graph or more.
+
+        Returns
+        -------
+        Window
+            With attributes ``alarm``, ``p_value``, ``statistic`` and ``witness``.
+        """
+        check_is_fitted(self, "reference_")
+        graphs, number = check_graphs(X), len(self.p_values_)
+        kernel = counting_kernel(self.kernel, self._seed)
+        seed = int(
+            np.random.SeedSequence([self._seed, number]).generate_state(1, np.uint64)[0] >> np.uint64(1)
+        )
+        found = compare_samples(self.reference_, graphs, kernel, self.n_permutations, seed, self.n_jobs)
+        evidence = self.evidence_ * evidence_of(found.p_value)
+        is_stream = self.guarantee == "stream"
+        alarm = bool(evidence * self.alpha >= 1 if is_stream else found.p_value <= self.alpha)
+        self.evidence_ = 1.0 if alarm else evidence
+        self.p_values_, self.alarms_ = (
+            np.append(self.p_values_, found.p_value),
+            np.append(self.alarms_, alarm),
+        )
+        if is_stream and not alarm:
+            self.reference_ = joined([self.reference_, graphs])
+        return Window(number, alarm, found.p_value, evidence, found)
+
+
+def evidence_of(p_value: float) -> float:
+    """Return the integral of e p^(e - 1) over e from 0 to 1: (1 - p + p log p) / (p log(p)^2).
+
+    Its expectation is 1 for p uniform between 0 and 1.
+
+    Examples
+    --------
+    >>> evidence_of(1.0), round(evidence_of(0.001), 1)
+    (0.5, 20.8)
+    """
+    if p_value > 1 - 1e-4:  # the first terms of the series: the formula is 0 / 0 at 1
+        return 0.5 + (1 - p_value) / 6
+    log = math.log(p_value)
+    return (1 - p_value + p_value * log) / (p_value * log * log)
