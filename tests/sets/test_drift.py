@@ -34,20 +34,33 @@ def test_a_window_has_the_statistic_and_witness_of_compare():
     np.testing.assert_array_equal(window.witness.contributions, same.witness.contributions)
 
 
-def test_a_change_raises_an_alarm_and_the_product_starts_again():
-    model = detector().fit(GRAPHS[:80])
-    found = [model.update(GRAPHS[80 + i : 90 + i]) for i in (0, 10)]
-    found += [model.update(OTHERS[i : i + 20]) for i in (0, 20)]
+def naive_evidence(p_values):
+    """Mean over all windows j of the product of evidence from j on; changes to come have evidence 1."""
+    n = len(p_values)
+    parts = [np.prod([evidence_of(p) for p in p_values[j - 1 :]]) / (j * (j + 1)) for j in range(1, n + 1)]
+    return sum(parts) + 1 / (n + 1)
+
+
+def test_a_change_raises_an_alarm_and_evidence_starts_again():
+    model = detector(n_permutations=1999).fit(GRAPHS[:80])
+    windows = [GRAPHS[80:90], GRAPHS[90:100], OTHERS[:20], OTHERS[20:40], GRAPHS[100:110]]
+    found = [model.update(window) for window in windows]
     assert [one.alarm for one in found] == model.alarms_.tolist()
-    assert model.alarms_[:2].tolist() == [False, False]
-    assert model.alarms_[2:].any()
-    evidence = 1.0
-    for one in found:
-        evidence *= evidence_of(one.p_value)
-        assert one.evidence == pytest.approx(evidence)
-        assert one.alarm == (evidence >= 20)
-        evidence = 1.0 if one.alarm else evidence
-    assert model.evidence_ == pytest.approx(evidence)
+    assert not model.alarms_[:2].any()
+    assert model.alarms_[2:4].any()
+    start = 0
+    for i, one in enumerate(found):
+        assert one.evidence == pytest.approx(naive_evidence(model.p_values_[start : i + 1]))
+        assert one.alarm == (one.evidence >= 20)
+        start = i + 1 if one.alarm else start
+
+
+def test_evidence_grows_with_changes_that_come_late():
+    """After 50 windows without change, four with p = 0.001 are enough."""
+    model = detector().fit(GRAPHS[:10])
+    for p_value in [0.5] * 50 + [0.001] * 4:
+        model._add_evidence(p_value)
+    assert model.evidence_ >= 20
 
 
 def test_windows_without_alarm_join_the_reference_of_a_stream_alone():

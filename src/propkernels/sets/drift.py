@@ -35,8 +35,8 @@ class Window:
     p_value : float
         Probability of a difference this large if nothing changed.
     evidence : float
-        Product of the evidence of all windows since the last alarm, this one included; an alarm at 1 / alpha
-        with ``guarantee="stream"``.
+        Evidence of change in the windows since the last alarm, this one included; an alarm at 1 / alpha with
+        ``guarantee="stream"``.
     comparison : Comparison
         Of the reference (A) with the window (B).
     """
@@ -76,10 +76,11 @@ class DriftDetector(GraphInput, BaseEstimator):
 
     - ``guarantee="stream"``: the probability of a false alarm, in a stream of any length, is at most
       ``alpha``. A window without alarm joins the reference, so that the p-values of successive windows are
-      independent, as ranks of successive observations are. Their evidence, the integral of
-      e p^(e - 1) over e from 0 to 1, has expectation 1 or less; the product over windows is a test
-      martingale, which reaches 1 / alpha with probability alpha at most (Ville's inequality) [1]_ [2]_.
-      After an alarm the product starts again at 1.
+      independent, as ranks of successive observations are. The evidence of a window is the integral of
+      e p^(e - 1) over e from 0 to 1, whose expectation is 1 at most [2]_. The evidence of a change at window
+      j is the product over windows from j on; the mean over all j, with weights 1 / (j (j + 1)), is a test
+      martingale, which reaches 1 / alpha with probability alpha at most (Ville's inequality) [1]_. After an
+      alarm, windows are counted from 1 again.
     - ``guarantee="window"``: each window raises a false alarm with probability ``alpha`` at most. The
       reference does not change.
 
@@ -107,7 +108,7 @@ class DriftDetector(GraphInput, BaseEstimator):
     alarms_ : ndarray of bool, (windows,)
         Whether each window raised an alarm.
     evidence_ : float
-        Product of evidence since the last alarm.
+        Evidence of change in the windows since the last alarm; 1 if there are none.
 
     See Also
     --------
@@ -116,7 +117,7 @@ class DriftDetector(GraphInput, BaseEstimator):
 
     References
     ----------
-    .. [1] V. Vovk, I. Nouretdinov and A. Gammerman (2003). Testing exchangeability on-line. ICML.
+    .. [1] V. Vovk (2021). Testing randomness online. Statistical Science 36 (4), 595-611.
     .. [2] V. Vovk and R. Wang (2021). E-values: calibration, combination and applications. Annals of
        Statistics 49 (3), 1736-1754. Section 2.
 
@@ -124,7 +125,7 @@ class DriftDetector(GraphInput, BaseEstimator):
     --------
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(150, random_state=0).graphs
-    >>> detector = pk.DriftDetector().fit(graphs[:100])
+    >>> detector = pk.DriftDetector(n_permutations=4999).fit(graphs[:100])
     >>> detector.update(graphs[100:125]).alarm
     False
     >>> larger = pk.datasets.make_molecules(25, mean_nodes=40, random_state=1).graphs
@@ -175,7 +176,8 @@ class DriftDetector(GraphInput, BaseEstimator):
         if len(graphs) < 2:
             raise ValueError(f"the reference needs two graphs or more, got {len(graphs)}")
         counting_kernel(self.kernel, seed)
-        self.reference_, self._seed, self.evidence_ = graphs, seed, 1.0
+        self.reference_, self._seed = graphs, seed
+        self._forget_evidence()
         self.p_values_, self.alarms_ = np.empty(0), np.empty(0, dtype=bool)
         return self
 
@@ -199,10 +201,12 @@ class DriftDetector(GraphInput, BaseEstimator):
             np.random.SeedSequence([self._seed, number]).generate_state(1, np.uint64)[0] >> np.uint64(1)
         )
         found = compare_samples(self.reference_, graphs, kernel, self.n_permutations, seed, self.n_jobs)
-        evidence = self.evidence_ * evidence_of(found.p_value)
+        self._add_evidence(found.p_value)
+        evidence = self.evidence_
         is_stream = self.guarantee == "stream"
         alarm = bool(evidence * self.alpha >= 1 if is_stream else found.p_value <= self.alpha)
-        self.evidence_ = 1.0 if alarm else evidence
+        if alarm:
+            self._forget_evidence()
         self.p_values_, self.alarms_ = (
             np.append(self.p_values_, found.p_value),
             np.append(self.alarms_, alarm),
@@ -210,6 +214,16 @@ class DriftDetector(GraphInput, BaseEstimator):
         if is_stream and not alarm:
             self.reference_ = joined([self.reference_, graphs])
         return Window(number, alarm, found.p_value, evidence, found)
+
+    def _forget_evidence(self) -> None:
+        self.evidence_, self._begun, self._n_since = 1.0, 0.0, 0
+
+    def _add_evidence(self, p_value: float) -> None:
+        """Multiply the evidence of changes at earlier windows, and begin that of a change at this one."""
+        self._n_since += 1
+        j = self._n_since
+        self._begun = (self._begun + 1 / (j * (j + 1))) * evidence_of(p_value)
+        self.evidence_ = self._begun + 1 / (j + 1)  # the weights of changes at later windows add up to this
 
 
 def evidence_of(p_value: float) -> float:
