@@ -125,7 +125,8 @@ class DriftDetector(GraphInput, BaseEstimator):
     --------
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(150, random_state=0).graphs
-    >>> detector = pk.DriftDetector(n_permutations=4999).fit(graphs[:100])
+    >>> detector = pk.DriftDetector(kernel=pk.WeisfeilerLehman(t_max=2), n_permutations=4999)
+    >>> detector = detector.fit(graphs[:100])
     >>> detector.update(graphs[100:125]).alarm
     False
     >>> larger = pk.datasets.make_molecules(25, mean_nodes=40, random_state=1).graphs
