@@ -22,6 +22,7 @@ from propkernels.selection.candidates import Candidate, CostGrid, Space, candida
 from propkernels.selection.choosing import choose_among
 from propkernels.selection.folds import LEAVE_ONE_OUT, Fold, Indices, Seeds, split
 from propkernels.selection.kernel_sources import has_steps, redrawn
+from propkernels.selection.learning_targets import units_of
 
 DEFAULT_FOLDS = 10
 
@@ -177,10 +178,7 @@ class KernelStudy:
 
     def _units(self, known: NDArray[Any]) -> tuple[Any, Any]:
         """Return mean and standard deviation of the training part, for numbers."""
-        if not self.is_regression:
-            return 0.0, 1.0
-        spread = np.nanstd(known, axis=0)
-        return np.nanmean(known, axis=0), np.where(spread == 0, 1.0, spread)
+        return units_of(known) if self.is_regression else (0.0, 1.0)
 
 
 def _patient(arm: Candidate) -> Candidate:

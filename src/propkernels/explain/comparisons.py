@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
+from propkernels.decisions.decision_columns import DecisionLayout
 from propkernels.decisions.rule import Rule
 from propkernels.explain.explanation import Explanation
 from propkernels.graphs.database import GraphDatabase
@@ -60,6 +61,17 @@ def compare_classes(names: Sequence[Any], classes: Any = None) -> Comparison:
         weights[pairs.index((min(first, other), max(first, other)))] = 1.0 if first < other else -1.0
     against = known[others[0]] if len(others) == 1 else None
     return Comparison(weights / len(others), known[first], against)
+
+
+def compare_decisions(layout: DecisionLayout, names: Sequence[Any], classes: Any) -> Comparison:
+    """Return the comparison as a weighted sum of decision columns; of several labels, the column of one."""
+    if not layout.multilabel:
+        compared = compare_classes(names, classes)
+        return compared._replace(weights=layout.of_pairs(compared.weights))
+    if classes not in names:
+        last = len(names) - 1
+        raise ValueError(f"classes must be the number of one label, 0 to {last}; got {shown(classes)}")
+    return Comparison(np.eye(len(names))[classes], classes, None)
 
 
 def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:

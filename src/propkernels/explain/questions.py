@@ -18,8 +18,11 @@ def ask_class(layout: DecisionLayout, names: NDArray[Any], target: Any, before: 
     """Return the question for another class: any other, or the named one.
 
     For two classes, the margin is the decision, signed towards the other class. For more, it is the lead of
-    the named class over all others or, without a name, of the best other class over the present one.
+    the named class over all others or, without a name, of the best other class over the present one. With
+    several labels, the question is for a change of the label numbered ``target``.
     """
+    if layout.multilabel:
+        return _ask_label(layout, target, before)
     now = int(layout.predictions(before)[0])
     wanted = _class_number(names, target, now)
 
@@ -52,7 +55,7 @@ def _class_number(names: NDArray[Any], target: Any, now: int) -> int | None:
     return known.index(target)
 
 
-def ask_label(layout: DecisionLayout, target: Any, before: Matrix) -> Question:
+def _ask_label(layout: DecisionLayout, target: Any, before: Matrix) -> Question:
     """Return the question for a change of one of several labels, numbered ``target``."""
     numbers = list(range(layout.n_classes))
     if target not in numbers:

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from propkernels._utils.randomness import draw_seed
 from propkernels.decisions.decision_columns import DecisionLayout
 from propkernels.decisions.rule import Rule, dual_members
-from propkernels.decisions.tasks import Classification, Regression
 from propkernels.explorer.carried import CarriedRule, carried_rule, refusal
 from propkernels.explorer.page_codes import NotLive, code_function
 from propkernels.graphs.database import GraphDatabase
@@ -20,7 +19,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.defaults import default_kernels, has_views
-from propkernels.models.model import Learned, held_out_decisions
+from propkernels.models.model import Learned, PropagationModel
 from propkernels.models.regressor import PropagationRegressor
 from propkernels.selection.folds import choosing_folds
 
@@ -156,18 +155,20 @@ def _margins(scores: Values, target: NDArray[np.int64]) -> Values:
         return np.nan_to_num(scores[everyone, target] - others.max(axis=1), posinf=0.0, neginf=0.0)
 
 
-class _Classifier(PropagationClassifier):
-    """Classifier that keeps its model selection, which includes predictions of held-out graphs."""
+class _KeepsHeldOut(PropagationModel):
+    """Model that keeps the decisions about held-out graphs until they are shown."""
 
-    def _keep(self, learned: Learned) -> None:
-        super()._keep(learned)
-        self.learned = learned
+    def _keep(self, learned: Learned, held_scores: Values | None) -> None:
+        super()._keep(learned, held_scores)
+        self.held_out = learned.held_out
 
 
-class _Regressor(PropagationRegressor):
-    def _keep(self, learned: Learned) -> None:
-        super()._keep(learned)
-        self.learned = learned
+class _Classifier(_KeepsHeldOut, PropagationClassifier):
+    pass
+
+
+class _Regressor(_KeepsHeldOut, PropagationRegressor):
+    pass
 
 
 def learned_model(
@@ -239,27 +240,25 @@ def _classification(
     model: Any, graphs: GraphDatabase, target: NDArray[Any], classes: Any, folds: Any
 ) -> Explained:
     model.fit(graphs, classes[target])
-    held_out = held_out_decisions(model.learned.selection, target, folds, Classification(None, None))
     predictions, margins = np.full(len(target), -1), np.zeros(len(target))
-    for held, decisions in held_out:
-        predictions[held] = model.layout_.predictions(decisions)
-        margins[held] = _margins(_two_columns(model.layout_.scores(decisions)), target[held])
+    for part in model.held_out:
+        predictions[part.held] = model.layout_.predictions(part.decisions)
+        scores = _two_columns(model.layout_.scores(part.decisions))
+        margins[part.held] = _margins(scores, target[part.held])
     return _explained(model, graphs, predictions, margins, folds)
 
 
 def _regression(model: Any, graphs: GraphDatabase, target: Values, folds: Any) -> Explained:
     model.fit(graphs, target)
-    mean, unit = target.mean(), target.std() or 1.0
-    task = Regression(None, None, mean, unit)
     predictions = np.full(len(target), np.nan)
-    for held, decisions in held_out_decisions(model.learned.selection, (target - mean) / unit, folds, task):
-        predictions[held] = unit * decisions[:, 0] + mean
+    for part in model.held_out:
+        predictions[part.held] = part.decisions[:, 0]
     return _explained(model, graphs, predictions, np.abs(predictions - target), folds)
 
 
 def _explained(model: Any, graphs: GraphDatabase, predictions: Any, margins: Values, folds: Any) -> Explained:
     """Return the model without its model selection, with held-out predictions and their origin."""
-    del model.learned
+    del model.held_out
     carried = carried_rule(model.rule_, graphs, model.n_jobs)
     source = (
         f"Predictions are held out by {len(folds)}-fold cross-validation: each graph is predicted by a model "

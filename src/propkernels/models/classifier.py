@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import ranges
-from propkernels._utils.checks import shown
 from propkernels._utils.deprecation import renamed_parameters
-from propkernels._utils.parallel import blas_threads
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import require
 from propkernels._utils.typing import (
@@ -36,27 +34,18 @@ from propkernels._utils.typing import (
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.decision_columns import Calibration, DecisionLayout
 from propkernels.decisions.gaussian_process import mean_sigmoid
-from propkernels.decisions.scoring import resolve_scorer
-from propkernels.decisions.support_vectors import stopping_allowed
-from propkernels.decisions.tasks import Classification, Columns
-from propkernels.explain.comparisons import compare_classes
+from propkernels.explain.comparisons import Comparison, compare_decisions
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
-from propkernels.explain.find_counterfactuals import Question
-from propkernels.explain.questions import ask_class, ask_label
+from propkernels.explain.questions import ask_class
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.conformal import check_coverage
-from propkernels.models.model import (
-    Learned,
-    PropagationModel,
-    check_weights,
-    cross_validated_score,
-)
+from propkernels.models.model import Learned, PropagationModel
 from propkernels.selection.candidates import DEFAULT_COSTS
-from propkernels.selection.folds import draw_seeds
-from propkernels.selection.targets import check_labels, check_target, has_columns, known_targets
+from propkernels.selection.learning_targets import ClassTarget
+from propkernels.selection.targets import check_labels, has_columns, known_targets
 
 Matrix = NDArray[np.float64]
 
@@ -224,43 +213,17 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         -------
         self
         """
-        graphs = check_graphs(X)
-        known = known_targets(y, len(graphs))
-        known.check_cv(self.cv)
-        known.warn()
-        graphs, y, sample_weight, groups = (
-            known.take(graphs),
-            known.target,
-            known.take(sample_weight),
-            known.take(groups),
-        )
-        several = has_columns(y)
-        target: Any = check_labels(y, len(graphs)) if several else check_target(y, len(graphs))
-        classes = np.arange(target.shape[1]) if several else np.unique(np.asarray(y))
-        task, seeds = self._task(y, target, sample_weight), draw_seeds(self.random_state, 1)[0]
-        folds = self._folds(target, groups, seeds.inner)
-        with stopping_allowed(), blas_threads(self.n_jobs):
-            learned = self._learn(graphs, target, folds, task, seeds, 0.0)
-            layout = DecisionLayout(len(classes), learned.selection.candidate.maker.pairwise, several)
-            calibration = None if learned.posterior else _calibration(learned, layout, target, task)
-        self._keep(learned)
-        self.conformal_ = (
-            learned.conformal(_class_scores(learned, layout, target)) if learned.held_out else None
-        )
-        self.classes_, self.layout_, self.calibration_ = classes, layout, calibration
-        self.score_ = cross_validated_score(learned.selection, target, folds, task)
-        self.n_folds_ = len(folds)
-        return self
+        return self._learn_targets(X, y, sample_weight, groups, 0.0)
 
-    def _task(self, y: Any, target: NDArray[Any], sample_weight: Any) -> Classification | Columns:
-        weights = check_weights(sample_weight, len(target))
-        scorer = resolve_scorer(self.scoring, True)
-        if target.ndim == 2:
-            return Columns(Classification(weights, scorer), self.class_weight)
-        if self.class_weight is not None:
-            own = compute_sample_weight(self.class_weight, np.asarray(y))
-            weights = own if weights is None else weights * own
-        return Classification(weights, scorer)
+    def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> ClassTarget:
+        return ClassTarget.of(y, n, several, weights, self.class_weight, self.scoring)
+
+    def _keep_target(self, target: ClassTarget, learned: Learned) -> None:
+        pairwise, values = learned.selection.candidate.maker.pairwise, target.values
+        layout = DecisionLayout(len(target.classes), pairwise, target.multilabel)
+        calibration = None if learned.posterior else _calibration(learned, layout, values, target.task)
+        self._keep(learned, _class_scores(learned, layout, values) if learned.held_out else None)
+        self.classes_, self.layout_, self.calibration_ = target.classes, layout, calibration
 
     def decision_function(self, X: Graphs) -> Matrix:
         """Return one decision per graph for two classes (positive: the second), else one per class or label.
@@ -521,15 +484,9 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
                 "a Gaussian process of more than two classes predicts by probabilities, not by decisions: "
                 'counterfactuals need solver="kernel" or "linear"'
             )
-
-        def ask(before: Matrix) -> Question:
-            if self.layout_.multilabel:
-                return ask_label(self.layout_, target, before)
-            return ask_class(self.layout_, self.classes_, target, before)
-
         return self._counterfactuals(
             graph,
-            ask,
+            partial(ask_class, self.layout_, self.classes_, target),
             max_edits=max_edits,
             n=n,
             allowed=allowed,
@@ -538,17 +495,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             label_names=label_names,
         )
 
-    def _comparison(self, classes: Any) -> tuple[NDArray[np.float64], Any, Any]:
-        """Return the weights of the decisions in a comparison of classes, and the classes compared."""
-        names = self.classes_.tolist()
-        if self.layout_.multilabel:
-            if classes not in names:
-                raise ValueError(
-                    f"classes must be the number of one label, 0 to {names[-1]}; got {shown(classes)}"
-                )
-            return np.eye(len(names))[classes], classes, None
-        weights, first, other = compare_classes(names, classes)
-        return self.layout_.of_pairs(np.asarray(weights)), first, other
+    def _comparison(self, classes: Any) -> Comparison:
+        return compare_decisions(self.layout_, self.classes_.tolist(), classes)
 
     def score(self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy; with several labels, the share of correct entries among the observed ones."""

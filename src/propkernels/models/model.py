@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import blas_threads, run_threads
 from propkernels._utils.progress import Progress, reported
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels.convert.check import check_graphs
@@ -51,9 +51,10 @@ from propkernels.selection.choosing import (
     resolve_solver,
     search,
 )
-from propkernels.selection.folds import Folds, Seeds, check_groups, choosing_folds
+from propkernels.selection.folds import Folds, Seeds, check_groups, choosing_folds, draw_seeds
 from propkernels.selection.halving import count_steps, is_worthwhile
 from propkernels.selection.partners import HeldOut, Selection
+from propkernels.selection.targets import has_columns, known_targets
 
 if TYPE_CHECKING:
     from propkernels.models.live import Live
@@ -155,6 +156,32 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
                 self.kernel = PropagationKernel()
         return super().set_params(**params)
 
+    @abstractmethod
+    def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> Any:
+        """Return the target of machines with its task, for n graphs at these places of all graphs."""
+
+    @abstractmethod
+    def _keep_target(self, target: Any, learned: Learned) -> None:
+        """Store what turns decisions into predictions; raise before anything is stored."""
+
+    def _learn_targets(self, X: Any, y: Any, sample_weight: Any, groups: Any, epsilon: Any) -> Self:
+        """Choose the settings, learn from all graphs with a target, and store the learned state."""
+        graphs, several = check_graphs(X), has_columns(y)
+        known = known_targets(y, len(graphs))
+        known.check_cv(self.cv)
+        known.warn(4)
+        graphs = known.take(graphs)
+        weights, places = known.take(sample_weight), known.places
+        target = self._learning_target(known.target, len(graphs), several, weights, places)
+        seeds = draw_seeds(self.random_state, 1)[0]
+        folds = self._folds(target.values, known.take(groups), seeds.inner)
+        with stopping_allowed(), blas_threads(self.n_jobs):
+            learned = self._learn(graphs, target.values, folds, target.task, seeds, epsilon)
+            self._keep_target(target, learned)
+        self.score_ = cross_validated_score(learned.selection, target.values, folds, target.task)
+        self.n_folds_ = len(folds)
+        return self
+
     def _learn(
         self,
         graphs: GraphDatabase,
@@ -222,14 +249,16 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         solver = resolve_solver(self.solver, kernels, len(graphs), steps)
         return kernels, Space(self.normalize, steps, costs, solver, check_epsilons(epsilon))
 
-    def _keep(self, learned: Learned) -> None:
-        """Store the learned state."""
+    def _keep(self, learned: Learned, held_scores: Matrix | None) -> None:
+        """Store the learned state, and the nonconformity of held-out graphs, if there are any."""
+        conformal = None if held_scores is None else learned.conformal(held_scores)
         candidate = learned.selection.candidate
         is_free = learned.rule.compares_bins and learned.posterior is None
         self.kernel_ = learned.selection.kernel if is_free else learned.kernel
         self.rule_, self.intercept_ = learned.rule, learned.machine.intercepts
         self.posterior_, self.solver_, self.imputer_ = learned.posterior, learned.solver, learned.imputer
         self.t_max_, self.normalize_, self.C_ = candidate.t_max, candidate.normalize, learned.selection.C
+        self.conformal_ = conformal
 
     def _decisions(self, graphs: GraphDatabase) -> Matrix:
         return np.asarray(self.rule_.decisions(graphs, self.n_jobs)) + self.intercept_
@@ -416,13 +445,6 @@ def _learned_one(
     return Learned(chosen, solver, kernel, Rule.of(members(kernel, coefficients)), machine, posterior)
 
 
-def held_out_decisions(
-    chosen: Selection, target: NDArray[Any], folds: Folds, task: Task
-) -> Sequence[tuple[Any, Matrix]]:
-    """Return, for each fold, the held-out graphs and their decisions."""
-    return [(part.held, part.decisions) for part in hold_out(chosen, target, folds, task)]
-
-
 def hold_out(
     chosen: Selection, target: NDArray[Any], folds: Folds, task: Task, n_jobs: int | None = None
 ) -> list[HeldOut]:
@@ -450,17 +472,3 @@ def cross_validated_score(chosen: Selection, target: NDArray[Any], folds: Folds,
     n_observed = sum(int(np.sum(~np.isnan(target[held]))) for _, held in folds)
     total = float(sum(part.sum() for part in chosen.losses))
     return 1.0 - total * target.shape[1] / n_observed
-
-
-def check_weights(sample_weight: Any, n_graphs: int) -> NDArray[np.float64] | None:
-    """Return one nonnegative weight per graph, not all zero; None for None."""
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.ndim == 0:
-        weights = np.full(n_graphs, float(weights))
-    if weights.shape != (n_graphs,):
-        raise ValueError(f"sample_weight has shape {weights.shape} for {n_graphs} graphs")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError("sample_weight must be finite, nonnegative and not all zero")
-    return weights

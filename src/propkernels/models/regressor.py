@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -14,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer
 from propkernels._utils.deprecation import renamed_parameters
-from propkernels._utils.parallel import blas_threads
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import (
@@ -31,9 +31,6 @@ from propkernels._utils.typing import (
     Target,
 )
 from propkernels.convert.check import check_graphs
-from propkernels.decisions.scoring import resolve_scorer
-from propkernels.decisions.support_vectors import stopping_allowed
-from propkernels.decisions.tasks import Columns, Regression
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.questions import ask_number
@@ -41,15 +38,10 @@ from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.conformal import check_coverage
-from propkernels.models.model import (
-    Learned,
-    PropagationModel,
-    check_weights,
-    cross_validated_score,
-)
+from propkernels.models.model import Learned, PropagationModel
 from propkernels.selection.candidates import DEFAULT_COSTS
-from propkernels.selection.folds import draw_seeds
-from propkernels.selection.targets import check_numbers, check_several, has_columns, known_targets
+from propkernels.selection.learning_targets import NumberTarget
+from propkernels.selection.targets import check_several, has_columns, known_targets
 
 Matrix = NDArray[np.float64]
 
@@ -205,35 +197,16 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         -------
         self
         """
-        graphs, several = check_graphs(X), has_columns(y)
-        known = known_targets(y, len(graphs))
-        known.check_cv(self.cv)
-        known.warn()
-        graphs, y, sample_weight, groups = (
-            known.take(graphs),
-            known.target,
-            known.take(sample_weight),
-            known.take(groups),
-        )
-        target = check_several(y, len(graphs)) if several else check_numbers(y, len(graphs), known.places)
-        seeds = draw_seeds(self.random_state, 1)[0]
-        folds = self._folds(target, groups, seeds.inner)
-        mean, unit = np.nanmean(target, axis=0), np.nanstd(target, axis=0)
-        unit = np.where(unit == 0, 1.0, unit)
-        weights, scorer = check_weights(sample_weight, len(graphs)), resolve_scorer(self.scoring, False)
-        task: Any = Regression(weights, scorer, mean, unit)
-        task = Columns(task) if several else task
-        standardized = (target - mean) / unit
-        with stopping_allowed(), blas_threads(self.n_jobs):
-            learned = self._learn(graphs, standardized, folds, task, seeds, self.epsilon)
-        learned = _in_units(learned, mean, unit)
-        self._keep(learned)
-        self.conformal_ = learned.conformal(_errors(learned, target)) if learned.held_out else None
-        self.n_targets_ = target.shape[1] if several else 1
+        return self._learn_targets(X, y, sample_weight, groups, self.epsilon)
+
+    def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> NumberTarget:
+        return NumberTarget.of(y, n, several, weights, self.scoring, places)
+
+    def _keep_target(self, target: NumberTarget, learned: Learned) -> None:
+        learned = _in_units(learned, target.middle, target.unit)
+        self._keep(learned, _errors(learned, target.numbers) if learned.held_out else None)
+        self.n_targets_ = target.numbers.shape[1] if target.numbers.ndim == 2 else 1
         self.epsilon_ = learned.selection.candidate.epsilon
-        self.score_ = cross_validated_score(learned.selection, standardized, folds, task)
-        self.n_folds_ = len(folds)
-        return self
 
     def predict(
         self, X: Graphs, return_std: bool = False, coverage: float | None = None
@@ -420,7 +393,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         self._weights_of(column)
         return self._counterfactuals(
             graph,
-            lambda before: ask_number(int(column), target, before),
+            partial(ask_number, int(column), target),
             max_edits=max_edits,
             n=n,
             allowed=allowed,

@@ -42,6 +42,8 @@ class Labeled:
         Chances of return.
     between : ndarray, (N, attributes), or None
         Attributes for crossed targets.
+    every_target : ndarray
+        Targets of all labeled nodes, also of those that are not fitted.
     n_pool : int
         The last nodes of ``rows`` are not labeled: their classes may be guessed.
     """
@@ -53,6 +55,7 @@ class Labeled:
     rows: Rows
     returns: Matrix
     between: Matrix | None
+    every_target: NDArray[Any]
     n_pool: int = 0
 
     @classmethod
@@ -71,7 +74,7 @@ class Labeled:
         returns = return_chances_of(sheet.walks, nodes, steps) if steps else np.zeros((len(nodes), 0))
         between = sheet.between(blocks)
         rows = sheet.at(np.concatenate([nodes, pool]), blocks)
-        return cls(sheet, nodes, target, spread, rows, returns, between, len(pool))
+        return cls(sheet, nodes, target, spread, rows, returns, between, target, len(pool))
 
     @property
     def pool(self) -> Indices:
@@ -83,6 +86,23 @@ class Labeled:
         walks = self.sheet.walks
         known = (self.spread[places], self.nodes[places], self.returns[places])
         return target_hops(walks, *known, self.between)
+
+    def hops_for(self, arms: Sequence[Arm], places: Indices) -> TargetHops | None:
+        """Return propagated targets if a view of the arms uses them."""
+        return self.hops(places) if any(arm.view.uses_targets for arm in arms) else None
+
+    def at(self, places: Indices) -> Labeled:
+        """Return some of the labeled nodes, with the whole pool."""
+        if len(places) == len(self.nodes):
+            return self
+        return replace(
+            self,
+            nodes=self.nodes[places],
+            target=self.target[places],
+            spread=self.spread[places],
+            rows=self.rows.at(np.concatenate([places, self.pool])),
+            returns=self.returns[places],
+        )
 
     def parts(self, view: View, places: Indices, targets: TargetHops | None) -> list[Any]:
         """Return the features of a view, block by block."""
@@ -127,6 +147,13 @@ class Choice:
             return np.zeros((0, 1))
         return np.mean([np.concatenate(arm.decisions) for arm in self.arms], axis=0)
 
+    def score(self, is_additive: bool) -> float:
+        """Return the score of the best arm on held-out nodes: of the scorer, or 1 minus the mean loss."""
+        if not len(self.held):
+            return float("nan")
+        loss = self.arms[0].mean_loss
+        return 1.0 - loss if is_additive else -loss
+
 
 def choose(
     labeled: Labeled,
@@ -148,7 +175,7 @@ def choose(
         if labeled.target.ndim == 1 and task.is_constant(labeled.target[train]):
             continue
         fitted = _thinned(train, seed + number)
-        targets = labeled.hops(train) if any(view.uses_targets for view in views) else None
+        targets = labeled.hops_for(arms, train)
         for view in views:
             _judge(labeled, view, fitted, held, targets, task, maker, seed, arms)
         held_out.append(held)
@@ -182,7 +209,7 @@ def _judge(
     weights = None if task.weights is None else task.weights[train]
     for arm in arms:
         if arm.view is view:
-            machine = fit_classes(maker, view_map.known, known, arm.cost, weights, labeled.target)
+            machine = fit_classes(maker, view_map.known, known, arm.cost, weights, labeled.every_target)
             arm.losses.append(task.judge(maker, machine, rows, labeled.target, truth))
             arm.decisions.append(machine.decisions(rows))
 
@@ -227,15 +254,28 @@ def fit_classes(
     return replace(machine, coefficients=coefficients, intercepts=intercepts)
 
 
-def fit_members(
-    labeled: Labeled, arms: Sequence[Arm], task: Task, maker: Any, seed: int, every_target: NDArray[Any]
-) -> list[NodeMember]:
+def fit_arms(
+    labeled: Labeled,
+    arms: Sequence[Arm],
+    places: Indices,
+    target: NDArray[Any],
+    targets: TargetHops | None,
+    weights: Any,
+    maker: Any,
+    seed: int,
+) -> list[tuple[ViewMap, Machine]]:
+    """Return a machine per arm, fitted to the nodes at some places with these targets and weights."""
+    fitted = []
+    for arm in arms:
+        view_map = ViewMap(arm.view, labeled.parts(arm.view, places, targets), seed)
+        machine = fit_classes(maker, view_map.known, target, arm.cost, weights, labeled.every_target)
+        fitted.append((view_map, machine))
+    return fitted
+
+
+def fit_members(labeled: Labeled, arms: Sequence[Arm], task: Task, maker: Any, seed: int) -> list[NodeMember]:
     """Return the members of the chosen arms, fitted to all labeled nodes."""
     everyone = np.arange(len(labeled.nodes))
-    targets = labeled.hops(everyone) if any(arm.view.uses_targets for arm in arms) else None
-    members = []
-    for arm in arms:
-        view_map = ViewMap(arm.view, labeled.parts(arm.view, everyone, targets), seed)
-        machine = fit_classes(maker, view_map.known, labeled.target, arm.cost, task.weights, every_target)
-        members.append(view_map.member(machine))
-    return members
+    targets = labeled.hops_for(arms, everyone)
+    fitted = fit_arms(labeled, arms, everyone, labeled.target, targets, task.weights, maker, seed)
+    return [view_map.member(machine) for view_map, machine in fitted]

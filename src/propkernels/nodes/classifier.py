@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.typing import Array, ClassWeight, Floats, Folding, Scoring, Seed, Target
-from propkernels.convert.check import check_graph
 from propkernels.decisions.decision_columns import Calibration, DecisionLayout
-from propkernels.decisions.scoring import resolve_scorer
-from propkernels.decisions.support_vectors import stopping_allowed
-from propkernels.decisions.tasks import Classification, Columns
-from propkernels.explain.comparisons import compare_classes
+from propkernels.explain.comparisons import Comparison, compare_decisions
 from propkernels.explain.counterfactuals import Counterfactuals
-from propkernels.explain.questions import ask_class, ask_label
+from propkernels.explain.questions import ask_class
 from propkernels.graphs.accepted import OneGraph
-from propkernels.models.model import check_weights
-from propkernels.nodes.choosing import COSTS, Choice
+from propkernels.nodes.choosing import COSTS
 from propkernels.nodes.explanation import NodeExplanation
-from propkernels.nodes.known import KnownNodes, node_numbers
+from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import Learned, NodeModel
-from propkernels.selection.folds import draw_seeds
-from propkernels.selection.targets import check_labels, check_target
+from propkernels.selection.learning_targets import ClassTarget
 
 Matrix = NDArray[np.float64]
 UNSEEN = -50.0  # logit of classes without held-out nodes
@@ -127,63 +120,17 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: OneGraph,
-        y: Target,
-        *,
-        validation: ArrayLike | None = None,
-        nodes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Choose views, and learn from all labeled nodes.
-
-        Parameters
-        ----------
-        X : graph or GraphDatabase
-            See :func:`propkernels.convert.check_graph`; attributes may be sparse.
-        y : array-like of shape (N,) or (N, labels)
-            Class of each node; -1 among integers, None and NaN mean unknown. Several labels per node are 0,
-            1 or NaN.
-        validation : mask or sequence of int, optional
-            Labeled nodes that only choose: machines are fitted to the other labeled nodes.
-        nodes : mask or sequence of int, optional
-            Nodes that the entries of ``y`` belong to; by default all.
-        sample_weight : array-like of shape (N,) or (nodes,), optional
-            Weight of the errors of each entry of ``y``.
-
-        Returns
-        -------
-        self
-        """
-        graphs = check_graph(X)
-        known = KnownNodes.of(y, nodes, graphs.n_nodes)
+    def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[ClassTarget, Matrix]:
         several = known.target.ndim == 2
-        target: Any = (check_labels if several else check_target)(known.target, len(known.nodes))
-        classes = np.arange(target.shape[1]) if several else np.unique(known.target)
-        task = self._task(known, target, known.weights(sample_weight))
-        seeds = draw_seeds(self.random_state, 1)[0]
-        folds, fitted = self._folds(target, known.nodes, validation, graphs.n_nodes, seeds.inner)
-        spread = _spread(target, len(classes))
-        with stopping_allowed(), one_blas_thread():
-            maker = task.makers("least_squares", [0.0])[0][1]
-            learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, task, maker, seeds)
-        layout = DecisionLayout(len(classes), maker.pairwise, several)
-        self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
-        self.classes_, self.layout_ = classes, layout
-        self.calibration_ = _calibration(learned, layout, target)
-        self.score_ = score_of(learned.choice, task)
-        return self
+        target = ClassTarget.of(
+            known.target, len(known.nodes), several, weights, self.class_weight, self.scoring
+        )
+        return target, _spread(target.values, len(target.classes))
 
-    def _task(self, known: KnownNodes, target: NDArray[Any], weights: Any) -> Classification | Columns:
-        weights = check_weights(weights, len(target))
-        scorer = resolve_scorer(self.scoring, True)
-        if target.ndim == 2:
-            return Columns(Classification(weights, scorer), self.class_weight)
-        if self.class_weight is not None:
-            factors = compute_sample_weight(self.class_weight, known.target)
-            weights = factors if weights is None else weights * factors
-        return Classification(weights, scorer)
+    def _keep_target(self, target: ClassTarget, learned: Learned) -> None:
+        self.classes_ = target.classes
+        self.layout_ = DecisionLayout(len(target.classes), learned.maker.pairwise, target.multilabel)
+        self.calibration_ = _calibration(learned, self.layout_, target.values)
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
         if self.layout_.multilabel:
@@ -192,11 +139,6 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         if unknown.any():
             raise ValueError(f"y has the class {target[unknown][0]!r}, which did not occur in fit")
         return _spread(np.searchsorted(self.classes_, target), len(self.classes_))
-
-    @property
-    def transduction_(self) -> Array:
-        """Predicted class of each node of the training graph."""
-        return self.predict()
 
     def decision_function(
         self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
@@ -260,25 +202,16 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         -------
         NodeExplanation
         """
-        check_is_fitted(self, "members_")
-        chosen = node_numbers(np.atleast_1d(nodes), self.graph_.n_nodes, "nodes")
-        names = [str(name) for name in self.classes_]
+        chosen, names = self._chosen(nodes, "nodes"), [str(name) for name in self.classes_]
         if classes is None and len(self.classes_) > 2 and not self.layout_.multilabel:
             predicted = self.layout_.predictions(self.decisions_[chosen])
-            weights = np.array([self._comparison(self.classes_[k])[0] for k in predicted])
+            weights = np.array([self._comparison(self.classes_[k]).weights for k in predicted])
             return self._explain(chosen, weights, names, self.classes_[predicted])
         weights, first, other = self._comparison(classes)
         return self._explain(chosen, np.tile(weights, (len(chosen), 1)), names, first, other)
 
-    def _comparison(self, classes: Any) -> tuple[Matrix, Any, Any]:
-        """Return the weights of the decisions in a comparison of classes, and the classes compared."""
-        names = self.classes_.tolist()
-        if self.layout_.multilabel:
-            if classes not in names:
-                raise ValueError(f"classes must be a label from 0 to {names[-1]}, got {classes!r}")
-            return np.eye(len(names))[classes], classes, None
-        weights, first, other = compare_classes(names, classes)
-        return self.layout_.of_pairs(np.asarray(weights)), first, other
+    def _comparison(self, classes: Any) -> Comparison:
+        return compare_decisions(self.layout_, self.classes_.tolist(), classes)
 
     def counterfactuals(
         self, node: int, max_edits: int = 1, n: int = 10, *, target: object = None, n_added: int = 30
@@ -301,13 +234,8 @@ class NodeClassifier(ClassifierMixin, NodeModel):
             Number of new edges to try.
         """
         check_is_fitted(self, "members_")
-        (chosen,) = node_numbers(np.atleast_1d(node), self.graph_.n_nodes, "node")
-        before = self.decisions_[[chosen]]
-        if self.layout_.multilabel:
-            question = ask_label(self.layout_, target, before)
-        else:
-            question = ask_class(self.layout_, self.classes_, target, before)
-        return self._counterfactuals(int(chosen), question, max_edits, n, n_added)
+        ask = partial(ask_class, self.layout_, self.classes_, target)
+        return self._counterfactuals(node, ask, max_edits, n, n_added)
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on the nodes of a graph whose class is known; X None: the training graph."""
@@ -344,11 +272,3 @@ def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any])
     )
     coefficients[:, found], intercepts[found] = fitted.coefficients, fitted.intercepts
     return Calibration(coefficients, intercepts)
-
-
-def score_of(choice: Choice, task: Any) -> float:
-    """Return the score of the best view on held-out nodes: of the scorer, or 1 minus the mean loss."""
-    if not len(choice.held):
-        return float("nan")
-    loss = choice.arms[0].mean_loss
-    return 1.0 - loss if task.is_additive else -loss

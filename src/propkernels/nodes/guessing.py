@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.decisions.decision_columns import DecisionLayout
 from propkernels.decisions.support_vectors import Machine
 from propkernels.decisions.tasks import Task
-from propkernels.nodes.choosing import Arm, Choice, Labeled, fit_classes
-from propkernels.nodes.members import ViewMap
+from propkernels.nodes.choosing import Arm, Choice, Labeled, fit_arms
+from propkernels.nodes.members import NodeMember, ViewMap
 from propkernels.nodes.spreading import TargetHops
 from propkernels.selection.folds import Folds
 
@@ -55,10 +56,10 @@ def fit_guessing(
     labeled: Labeled,
     arms: Sequence[Arm],
     train: Indices,
+    targets: TargetHops | None,
     weights: Any,
     maker: Any,
     seed: int,
-    every_target: NDArray[Any],
 ) -> list[tuple[ViewMap, Machine]]:
     """Return machines of all arms that also learn from guessed classes of the pool, in two rounds [1]_.
 
@@ -67,40 +68,48 @@ def fit_guessing(
     .. [1] Q. Li, Z. Han and X.-M. Wu (2018). Deeper insights into graph convolutional networks for
        semi-supervised learning. AAAI Conference on Artificial Intelligence, 3538-3545.
     """
-    targets = labeled.hops(train) if any(arm.view.uses_targets for arm in arms) else None
-    fitted = _fit_arms(labeled, arms, train, targets, weights, maker, seed, every_target, None)
+    known = labeled.target[train]
+    fitted = fit_arms(labeled, arms, train, known, targets, weights, maker, seed)
+    shares = np.ones(len(train)) if weights is None else np.asarray(weights)
     for _ in range(2):
-        rows = [
-            machine.decisions(view_map.rows(labeled.parts(arm.view, labeled.pool, targets)))
-            for arm, (view_map, machine) in zip(arms, fitted, strict=True)
-        ]
-        guesses = guess(labeled, np.mean(rows, axis=0))
-        fitted = _fit_arms(labeled, arms, train, targets, weights, maker, seed, every_target, guesses)
+        guesses = guess(labeled, _mean_decisions(labeled, arms, fitted, labeled.pool, targets))
+        n_guessed = len(guesses.places)
+        fitted = fit_arms(
+            labeled,
+            arms,
+            np.concatenate([train, guesses.places]),
+            np.concatenate([known, guesses.classes]),
+            targets,
+            np.concatenate([shares, np.full(n_guessed, GUESS_WEIGHT * shares.mean())]),
+            maker,
+            seed,
+        )
     return fitted
 
 
-def _fit_arms(
+def _mean_decisions(
     labeled: Labeled,
     arms: Sequence[Arm],
-    train: Indices,
+    fitted: Sequence[tuple[ViewMap, Machine]],
+    places: Indices,
     targets: TargetHops | None,
-    weights: Any,
-    maker: Any,
-    seed: int,
-    every_target: NDArray[Any],
-    guesses: Guesses | None,
-) -> list[tuple[ViewMap, Machine]]:
-    """Return a machine per arm, fitted to labeled nodes and guesses."""
-    places, target, shares = train, labeled.target[train], weights
-    if guesses is not None:
-        places, target = np.concatenate([train, guesses.places]), np.concatenate([target, guesses.classes])
-        known = np.ones(len(train)) if weights is None else np.asarray(weights)
-        shares = np.concatenate([known, np.full(len(guesses.places), GUESS_WEIGHT * known.mean())])
-    fitted = []
-    for arm in arms:
-        view_map = ViewMap(arm.view, labeled.parts(arm.view, places, targets), seed)
-        fitted.append((view_map, fit_classes(maker, view_map.known, target, arm.cost, shares, every_target)))
-    return fitted
+) -> Matrix:
+    """Return the mean decisions of the machines of all arms on the nodes at some places."""
+    found = [
+        machine.decisions(view_map.rows(labeled.parts(arm.view, places, targets)))
+        for arm, (view_map, machine) in zip(arms, fitted, strict=True)
+    ]
+    return np.asarray(np.mean(found, axis=0))
+
+
+def fit_guessing_members(
+    labeled: Labeled, arms: Sequence[Arm], task: Task, maker: Any, seed: int
+) -> list[NodeMember]:
+    """Return the members of the chosen arms, fitted to all labeled nodes and to guessed classes."""
+    everyone = np.arange(len(labeled.nodes))
+    targets = labeled.hops_for(arms, everyone)
+    fitted = fit_guessing(labeled, arms, everyone, targets, task.weights, maker, seed)
+    return [view_map.member(machine) for view_map, machine in fitted]
 
 
 def guessing_helps(
@@ -112,21 +121,14 @@ def guessing_helps(
         if task.is_constant(labeled.target[train]):
             continue
         weights = None if task.weights is None else task.weights[train]
-        settings = (train, weights, maker, seed, labeled.target)
-        fitted = fit_guessing(labeled, choice.arms, *settings)
-        targets = labeled.hops(train) if any(arm.view.uses_targets for arm in choice.arms) else None
-        found = [
-            machine.decisions(view_map.rows(labeled.parts(arm.view, held, targets)))
-            for arm, (view_map, machine) in zip(choice.arms, fitted, strict=True)
-        ]
-        mean = np.mean(found, axis=0)
-        decisions.append(mean)
-        losses.append(task.losses(_predicted(mean), labeled.target[held]))
+        targets = labeled.hops_for(choice.arms, train)
+        fitted = fit_guessing(labeled, choice.arms, train, targets, weights, maker, seed)
+        decisions.append(_mean_decisions(labeled, choice.arms, fitted, held, targets))
+        losses.append(task.losses(_predicted(decisions[-1]), labeled.target[held]))
     before = task.losses(_predicted(choice.held_decisions()), labeled.target[choice.held])
     return np.concatenate(decisions) if np.concatenate(losses).mean() < before.mean() else None
 
 
 def _predicted(decisions: Matrix) -> NDArray[np.int64]:
-    if decisions.shape[1] == 1:
-        return (decisions[:, 0] > 0).astype(np.int64)
-    return decisions.argmax(axis=1)
+    n_classes = max(2, decisions.shape[1])
+    return DecisionLayout(n_classes, pairwise=False).predictions(decisions)

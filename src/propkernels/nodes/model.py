@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer
 from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
+from propkernels._utils.typing import Array, Target
 from propkernels.convert.check import check_graph
 from propkernels.counting.entries import Vocabulary
-from propkernels.decisions.support_vectors import stopping_allowed
+from propkernels.decisions.support_vectors import MachineMaker, stopping_allowed
 from propkernels.decisions.tasks import Task
 from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.explain.find_counterfactuals import Question
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.choosing import Choice, Labeled, choose, fit_members
 from propkernels.nodes.contributions import Known, Tallies
 from propkernels.nodes.edge_edits import find_edge_edits
 from propkernels.nodes.explanation import NodeExplanation, column_names
-from propkernels.nodes.guessing import fit_guessing, guessing_helps
+from propkernels.nodes.guessing import fit_guessing_members, guessing_helps
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.members import NodeMember
@@ -35,7 +37,7 @@ from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
 from propkernels.selection.candidates import check_costs
-from propkernels.selection.folds import Folds, Seeds, choosing_folds
+from propkernels.selection.folds import Folds, choosing_folds, draw_seeds
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -51,6 +53,7 @@ class Learned:
     ----------
     inputs : NodeInputs
     choice : Choice
+    maker : MachineMaker
     members : list
         Members whose decisions are averaged.
     blind : list
@@ -64,6 +67,7 @@ class Learned:
 
     inputs: NodeInputs
     choice: Choice
+    maker: MachineMaker
     members: list[NodeMember]
     blind: list[NodeMember]
     decisions: Matrix
@@ -94,53 +98,107 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     n_jobs: int | None
 
     @abstractmethod
+    def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[Any, Matrix]:
+        """Return the target of machines with its task, and the columns of targets that are propagated."""
+
+    @abstractmethod
+    def _keep_target(self, target: Any, learned: Learned) -> None:
+        """Store what turns decisions into predictions."""
+
+    @abstractmethod
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
         """Return the columns of targets of another graph that are propagated."""
+
+    @abstractmethod
+    def predict(
+        self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
+    ) -> Array:
+        """Return the prediction of each node of the training graph, or of another graph."""
+
+    @property
+    def transduction_(self) -> Array:
+        """Prediction of each node of the training graph."""
+        return self.predict()
+
+    def fit(
+        self,
+        X: OneGraph,
+        y: Target,
+        *,
+        validation: ArrayLike | None = None,
+        nodes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Choose views, and learn from all labeled nodes.
+
+        Parameters
+        ----------
+        X : graph or GraphDatabase
+            See :func:`propkernels.convert.check_graph`; attributes may be sparse.
+        y : array-like of shape (N,) or (N, columns)
+            Class or number of each node. None and NaN mean unknown, and so does -1 among classes that are
+            integers. Several columns are labels 0, 1 or NaN of a classifier, or numbers of a regressor.
+        validation : mask or sequence of int, optional
+            Labeled nodes that only choose: machines are fitted to the other labeled nodes.
+        nodes : mask or sequence of int, optional
+            Nodes that the entries of ``y`` belong to; by default all.
+        sample_weight : array-like of shape (N,) or (nodes,), optional
+            Weight of the errors of each entry of ``y``.
+
+        Returns
+        -------
+        self
+        """
+        graphs = check_graph(X)
+        known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self))
+        target, spread = self._learning_target(known, known.weights(sample_weight))
+        seeds = draw_seeds(self.random_state, 1)[0]
+        folds, fitted = self._folds(target.values, known.nodes, validation, graphs.n_nodes, seeds.inner)
+        with stopping_allowed(), one_blas_thread():
+            learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, seeds.kernel)
+        self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
+        self._keep_target(target, learned)
+        self.score_ = learned.choice.score(target.task.is_additive)
+        return self
 
     def _learn(
         self,
         graphs: GraphDatabase,
         nodes: Indices,
-        target: NDArray[Any],
+        target: Any,
         spread: Matrix,
         folds: Folds,
         fitted: Indices,
-        task: Task,
-        maker: Any,
-        seeds: Seeds,
+        seed: int,
     ) -> Learned:
         """Choose views on held-out nodes, and fit them to the nodes at the places ``fitted``."""
         check_choice(self.direction, DIRECTIONS, "direction")
-        costs = check_costs(self.C)
-        inputs, structure = learn_inputs(graphs, self.direction, graphs.n_nodes > 0, seeds.kernel)
+        costs, values, task = check_costs(self.C), target.values, target.task
+        maker = task.makers("least_squares", [0.0])[0][1]
+        inputs, structure = learn_inputs(graphs, self.direction, graphs.n_nodes > 0, seed)
         sheet = Sheet(graphs, inputs, self.n_jobs, structure)
         steps = sheet.walks.label_steps(nodes)
         views = default_views(inputs, graphs.n_nodes, steps, spread.shape[1])
-        blind = default_views(inputs, graphs.n_nodes, steps, 0)
-        tried = list(dict.fromkeys(views + blind))
-        pool = self._pool(graphs.n_nodes, nodes, target, task, seeds.kernel)
-        labeled = Labeled.gather(sheet, nodes, target, spread, tried, pool)
-        choice = choose(labeled, tried, folds, task, maker, costs, seeds.kernel)
+        tried = list(dict.fromkeys(views + default_views(inputs, graphs.n_nodes, steps, 0)))
+        pool = self._pool(graphs.n_nodes, nodes, values, task, seed)
+        labeled = Labeled.gather(sheet, nodes, values, spread, tried, pool)
+        choice = choose(labeled, tried, folds, task, maker, costs, seed)
         guessed = None
         if len(pool) and len(choice.held):
-            guessed = guessing_helps(labeled, choice, folds, task, maker, seeds.kernel)
-        final = _part(labeled, fitted)
+            guessed = guessing_helps(labeled, choice, folds, task, maker, seed)
+        final = labeled.at(fitted)
         own_task = task.reweighted(None if task.weights is None else task.weights[fitted])
-        if guessed is None:
-            members = fit_members(final, choice.arms, own_task, maker, seeds.kernel, target)
-        else:
-            settings = (np.arange(len(final.nodes)), own_task.weights, maker, seeds.kernel, target)
-            fitted_arms = fit_guessing(final, choice.arms, *settings)
-            members = [view_map.member(machine) for view_map, machine in fitted_arms]
+        fit_arms = fit_members if guessed is None else fit_guessing_members
+        members = fit_arms(final, choice.arms, own_task, maker, seed)
         sighted = any(member.uses_targets for member in members)
         unseen = [m for m in members if not m.uses_targets]
         if sighted and not unseen:
             best = min((a for a in choice.all_arms if not a.view.uses_targets), key=lambda a: a.mean_loss)
-            unseen = fit_members(final, [best], own_task, maker, seeds.kernel, target)
+            unseen = fit_members(final, [best], own_task, maker, seed)
         hops = final.hops(np.arange(len(final.nodes))) if sighted else None
         decisions = mean_decisions(members, sheet, hops)
         held = choice.held_decisions() if guessed is None else guessed
-        return Learned(inputs, choice, members, unseen, decisions, held, guessed is not None)
+        return Learned(inputs, choice, maker, members, unseen, decisions, held, guessed is not None)
 
     @staticmethod
     def _pool(n_nodes: int, nodes: Indices, target: NDArray[Any], task: Task, seed: int) -> Indices:
@@ -185,47 +243,52 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             sheet = Sheet(graphs, self.inputs_, self.n_jobs)
             if y is None:
                 return mean_decisions(self.blind_members_, sheet, None)
-            known = KnownNodes.of(y, nodes, graphs.n_nodes)
-            return mean_decisions(self.members_, sheet, self._hops(sheet, known))
+            known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self))
+            hops = self._hops(sheet, known.nodes, self._spread_of(known.target))
+            return mean_decisions(self.members_, sheet, hops)
 
     def _own_decisions(self, graphs: GraphDatabase, node: int) -> Matrix:
         """Return the decisions about a node of the training graph after its edges have been changed."""
         with stopping_allowed(), one_blas_thread():
             sheet = Sheet(graphs, self.inputs_, self.n_jobs)
-            known = self._known(sheet)
-            return mean_decisions(self.members_, sheet, None if known is None else known.hops)[[node]]
+            return mean_decisions(self.members_, sheet, self._hops(sheet, self.nodes_, self.targets_))[[node]]
 
-    def _known(self, sheet: Sheet) -> Known | None:
-        """Return the known targets of the training graph, propagated, if members see them."""
+    def _hops(self, sheet: Sheet, nodes: Indices, spread: Matrix) -> TargetHops | None:
+        """Return the propagated targets of known nodes, if members see them."""
         blocks = [block for member in self.members_ for block in member.blocks if block.uses_targets]
         if not blocks:
             return None
-        returns = return_chances_of(sheet.walks, self.nodes_, max(block.last for block in blocks))
-        hops = target_hops(sheet.walks, self.targets_, self.nodes_, returns, sheet.between(blocks))
-        return Known(self.nodes_, self.targets_, hops)
+        returns = return_chances_of(sheet.walks, nodes, max(block.last for block in blocks))
+        return target_hops(sheet.walks, spread, nodes, returns, sheet.between(blocks))
+
+    def _chosen(self, nodes: Any, name: str) -> Indices:
+        """Return the numbers of nodes of the training graph that a user names."""
+        check_is_fitted(self, "members_")
+        return node_numbers(np.atleast_1d(nodes), self.graph_.n_nodes, name)
 
     def _explain(
-        self, nodes: Any, weights: Matrix, names: list[str], speaks_for: Any = None, against: Any = None
+        self, chosen: Indices, weights: Matrix, names: list[str], speaks_for: Any = None, against: Any = None
     ) -> NodeExplanation:
         """Return contributions to weighted sums of decisions, one row of weights per node."""
-        check_is_fitted(self, "members_")
-        chosen = node_numbers(np.atleast_1d(nodes), self.graph_.n_nodes, "nodes")
         with stopping_allowed(), one_blas_thread():
             sheet = Sheet(self.graph_, self.inputs_, self.n_jobs)
-            tallies = Tallies(sheet, self._known(sheet))
+            hops = self._hops(sheet, self.nodes_, self.targets_)
+            tallies = Tallies(sheet, None if hops is None else Known(self.nodes_, self.targets_, hops))
             found = [tallies.of(int(v), self.members_, w) for v, w in zip(chosen, weights, strict=True)]
         decisions = np.einsum("ij,ij->i", self.decisions_[chosen], weights)
         columns = column_names(self.inputs_, names)
         return NodeExplanation(chosen, found, decisions, self.graph_, columns, speaks_for, against)
 
     def _counterfactuals(
-        self, node: int, question: Any, max_edits: int, n: int, n_added: int
+        self, node: int, ask: Callable[[Matrix], Question], max_edits: int, n: int, n_added: int
     ) -> Counterfactuals:
-        """Return edits of edges around a node that answer a question."""
+        """Return edits of edges around a node that answer the question from ``ask``."""
+        (chosen,) = self._chosen(node, "node")
+        question = ask(self.decisions_[[chosen]])
         most, number = check_integer(max_edits, "max_edits", 1, 3), check_integer(n, "n", 1)
         added = check_integer(n_added, "n_added", 0)
         decide = self._own_decisions
-        return find_edge_edits(self.graph_, node, decide, question, most, number, added)
+        return find_edge_edits(self.graph_, int(chosen), decide, question, most, number, added)
 
     def applicability(self, X: OneGraph | None = None) -> Applicability:
         """Return which surroundings of nodes did not occur in the training graph, per radius and node.
@@ -243,15 +306,6 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         graphs = self.graph_ if X is None else check_graph(X)
         return applicability_of([self.surroundings_], graphs, self.n_jobs)
 
-    def _hops(self, sheet: Sheet, known: KnownNodes) -> TargetHops | None:
-        """Return the propagated targets of partly known nodes, if members see them."""
-        blocks = [block for member in self.members_ for block in member.blocks if block.uses_targets]
-        if not blocks:
-            return None
-        returns = return_chances_of(sheet.walks, known.nodes, max(block.last for block in blocks))
-        spread = self._spread_of(known.target)
-        return target_hops(sheet.walks, spread, known.nodes, returns, sheet.between(blocks))
-
     def _check_parts(self) -> None:
         """Raise unless every labeled node has a target and every node decisions."""
         if hasattr(self, "members_"):
@@ -265,24 +319,3 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 def mean_decisions(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None) -> Matrix:
     """Return the mean decisions of members, (N, decisions)."""
     return np.asarray(np.mean([member.decide(sheet, hops) for member in members], axis=0))
-
-
-def _part(labeled: Labeled, places: Indices) -> Labeled:
-    """Return some of the labeled nodes."""
-    if len(places) == len(labeled.nodes):
-        return labeled
-    rows = labeled.rows
-    kept = np.concatenate([places, labeled.pool])
-    hops = {key: value.at(kept) for key, value in rows.hops.items()}
-    codes = None if rows.codes is None else rows.codes[kept]
-    nodes = labeled.nodes[places]
-    return Labeled(
-        labeled.sheet,
-        nodes,
-        labeled.target[places],
-        labeled.spread[places],
-        type(rows)(rows.nodes[kept], hops, codes),
-        labeled.returns[places],
-        labeled.between,
-        labeled.n_pool,
-    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,23 +13,15 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer
-from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
-from propkernels.convert.check import check_graph
-from propkernels.decisions.scoring import resolve_scorer
-from propkernels.decisions.support_vectors import stopping_allowed
-from propkernels.decisions.tasks import Columns, Regression
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.questions import ask_number
 from propkernels.graphs.accepted import OneGraph
-from propkernels.models.model import check_weights
 from propkernels.nodes.choosing import COSTS
-from propkernels.nodes.classifier import score_of
 from propkernels.nodes.explanation import NodeExplanation
-from propkernels.nodes.known import KnownNodes, node_numbers
-from propkernels.nodes.model import NodeModel
-from propkernels.selection.folds import draw_seeds
-from propkernels.selection.targets import check_numbers, check_several
+from propkernels.nodes.known import KnownNodes
+from propkernels.nodes.model import Learned, NodeModel
+from propkernels.selection.learning_targets import NumberTarget
 
 Matrix = NDArray[np.float64]
 
@@ -103,64 +96,18 @@ class NodeRegressor(RegressorMixin, NodeModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: OneGraph,
-        y: Target,
-        *,
-        validation: ArrayLike | None = None,
-        nodes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Choose views, and learn from all labeled nodes.
-
-        Parameters
-        ----------
-        X : graph or GraphDatabase
-            See :func:`propkernels.convert.check_graph`; attributes may be sparse.
-        y : array-like of shape (N,) or (N, columns)
-            Number of each node; NaN and None mean unknown.
-        validation : mask or sequence of int, optional
-            Labeled nodes that only choose: machines are fitted to the other labeled nodes.
-        nodes : mask or sequence of int, optional
-            Nodes that the entries of ``y`` belong to; by default all.
-        sample_weight : array-like of shape (N,) or (nodes,), optional
-            Weight of the errors of each entry of ``y``.
-
-        Returns
-        -------
-        self
-        """
-        graphs = check_graph(X)
-        known = KnownNodes.of(y, nodes, graphs.n_nodes, integers_may_miss=False)
+    def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[NumberTarget, Matrix]:
         several = known.target.ndim == 2
-        values: Any = (check_several if several else check_numbers)(known.target, len(known.nodes))
-        middle, deviation = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
-        unit = np.where(deviation > 0, deviation, 1.0)
-        target = (values - middle) / unit
-        spread = _spread(target)
-        weights = check_weights(known.weights(sample_weight), len(target))
-        each = Regression(weights, resolve_scorer(self.scoring, False), middle, unit)
-        task: Any = Columns(each) if several else each
-        seeds = draw_seeds(self.random_state, 1)[0]
-        folds, fitted = self._folds(target, known.nodes, validation, graphs.n_nodes, seeds.inner)
-        with stopping_allowed(), one_blas_thread():
-            maker = task.makers("least_squares", [0.0])[0][1]
-            learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, task, maker, seeds)
-        self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
-        self.middle_, self.unit_ = np.atleast_1d(middle), np.atleast_1d(unit)
-        self.n_columns_ = target.shape[1] if several else 0
-        self.score_ = score_of(learned.choice, task)
-        return self
+        target = NumberTarget.of(known.target, len(known.nodes), several, weights, self.scoring)
+        return target, _spread(target.values)
+
+    def _keep_target(self, target: NumberTarget, learned: Learned) -> None:
+        self.middle_, self.unit_ = np.atleast_1d(target.middle), np.atleast_1d(target.unit)
+        self.n_columns_ = target.values.shape[1] if target.values.ndim == 2 else 0
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
         values = np.asarray(target, dtype=np.float64).reshape(len(target), -1)
         return _spread((values - self.middle_) / self.unit_)
-
-    @property
-    def transduction_(self) -> Matrix:
-        """Predicted numbers of all nodes of the training graph."""
-        return self.predict()
 
     def predict(
         self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
@@ -191,9 +138,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
         column : int, default=0
             Column of a target with several columns.
         """
-        check_is_fitted(self, "members_")
-        chosen = node_numbers(np.atleast_1d(nodes), self.graph_.n_nodes, "nodes")
-        width = len(self.unit_)
+        chosen, width = self._chosen(nodes, "nodes"), len(self.unit_)
         number = check_integer(column, "column", 0, width - 1)
         weights = np.tile(np.eye(width)[number] * self.unit_[number], (len(chosen), 1))
         found = self._explain(chosen, weights, [str(i) for i in range(width)])
@@ -209,10 +154,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
         See :meth:`NodeClassifier.counterfactuals` for the parameters; ``target`` is a number in standardized
         units of ``decisions_``.
         """
-        check_is_fitted(self, "members_")
-        (chosen,) = node_numbers(np.atleast_1d(node), self.graph_.n_nodes, "node")
-        question = ask_number(0, target, self.decisions_[[chosen]])
-        return self._counterfactuals(int(chosen), question, max_edits, n, n_added)
+        return self._counterfactuals(node, partial(ask_number, 0, target), max_edits, n, n_added)
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2 on the nodes of a graph whose number is known; X None: the training graph."""

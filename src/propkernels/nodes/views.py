@@ -217,6 +217,11 @@ class Rows:
     hops: dict[tuple[str, str], Hops]
     codes: csr_array | None
 
+    def at(self, places: Indices) -> Rows:
+        """Return the columns at ``nodes[places]``."""
+        hops = {key: value.at(places) for key, value in self.hops.items()}
+        return Rows(self.nodes[places], hops, None if self.codes is None else self.codes[places])
+
     def block(self, block: Block, places: Indices, targets: TargetHops | None) -> Any:
         """Return the features of a block at ``nodes[places]``."""
         if block.source == "codes":
