@@ -2,6 +2,7 @@
 
 import multiprocessing
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -42,6 +43,24 @@ def test_threads_share_the_threads_of_blas():
             assert seen == [{1}, {1}]
             assert blas_threads() == before
         assert blas_threads() == before
+
+
+def test_a_limit_that_another_thread_sets_is_in_force():
+    """threadpoolctl leaves OpenBLAS to the first thread that sets a limit, and ignores the others."""
+
+    def limited(_):
+        with one_blas_thread():
+            return blas_threads()
+
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(1) as pool:
+        before = blas_threads()
+        assert pool.submit(limited, 0).result() == {1}
+        assert blas_threads() == before
+
+
+def test_blas_has_one_thread_where_several_threads_use_it():
+    with threadpool_limits(2, user_api="blas"):
+        assert run_threads(lambda _: blas_threads(), range(2), 4, uses_blas=True) == [{1}, {1}]
 
 
 def test_blocks_that_end_in_another_order_leave_the_limit_as_it_was():

@@ -61,8 +61,9 @@ def run_threads(
 ) -> list[Any]:
     """Return the results of a function for all items, in order, using up to ``n_jobs`` threads.
 
-    Each thread gets an equal share of ``n_jobs`` for its own threads and, if the function ``uses_blas``, for
-    BLAS. To limit BLAS takes a millisecond, too long for short compiled loops.
+    Each thread gets an equal share of ``n_jobs`` for its own threads. If the function ``uses_blas``, BLAS has
+    one thread: products that several threads ask for at once wait for each other in OpenBLAS, and spin. To
+    limit BLAS takes a millisecond, too long for short compiled loops.
     """
     threads = thread_count(n_jobs)
     workers = min(threads, len(items))
@@ -74,7 +75,7 @@ def run_threads(
         with _inside(share):
             return function(item)
 
-    with _BLAS.at_most(share) if uses_blas else nullcontext():
+    with one_blas_thread() if uses_blas else nullcontext():
         return map_in_threads(one, items, workers)
 
 
@@ -134,7 +135,16 @@ class BlasLimits:
         self._limits = limits
         if old != new:
             for library, before in zip(_libraries(), self._before, strict=True):
+                _release(library)
                 library.set_num_threads(before if new is None else min(before, new))
+                _release(library)
+
+
+def _release(library: Any) -> None:
+    """Let any thread set the limit: threadpoolctl ignores all threads but the one that set it first."""
+    release = getattr(library, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
 
 
 _BLAS = BlasLimits()
