@@ -9,33 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
-from sklearn.svm import SVC
 
 from propkernels._utils.arrays import offsets
 from propkernels._utils.stored import require
+from propkernels.decisions.libsvm import Dual
 from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
 LARGEST = 1e150  # largest absolute number of a calibration, and of a score that it takes
 
 
-def pairwise_coefficients(machine: SVC, n_graphs: int) -> tuple[Matrix, NDArray[np.float64]]:
+def pairwise_coefficients(dual: Dual, n_graphs: int) -> tuple[Matrix, NDArray[np.float64]]:
     """Return coefficients (graphs, pairs of classes) and intercepts of libsvm's one-against-one machines.
 
     Decision p is ``sum_i coefficients[i, p] K(x, x_i) + intercepts[p]``; positive votes for the first class
     of the pair, as in ``SVC.decision_function(decision_function_shape="ovo")``.
     """
-    classes = len(machine.n_support_)
-    ends = offsets(machine.n_support_)
-    pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
+    classes = len(dual.n_support)
+    ends = offsets(dual.n_support)
+    pairs = list(combinations(range(classes), 2))
     coefficients = np.zeros((n_graphs, len(pairs)))
     for p, (i, j) in enumerate(pairs):
         # libsvm stores the coefficients of class c against class d in row d, or d - 1 if d > c.
         for label, row in ((i, j - 1), (j, i)):
             support = slice(ends[label], ends[label + 1])
-            coefficients[machine.support_[support], p] = machine.dual_coef_[row, support]
-    sign = -1.0 if classes == 2 else 1.0  # scikit-learn flips the sign for two classes
-    return sign * coefficients, sign * np.asarray(machine.intercept_, dtype=np.float64)
+            coefficients[dual.support[support], p] = dual.coefficients[row, support]
+    return coefficients, dual.intercepts
 
 
 def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import config_context
 from sklearn.utils.class_weight import compute_sample_weight
 
 from propkernels.decisions.decision_columns import pairwise_coefficients
+from propkernels.decisions.libsvm import CLASSIFICATION, REGRESSION, Dual, solve
 
 Matrix = NDArray[np.float64]
 Weights = NDArray[np.float64] | None
@@ -92,13 +92,9 @@ class SupportVectorClassification:
 
     def fit(self, known: Matrix, target: NDArray[np.int64], cost: float, weights: Weights = None) -> Machine:
         """Return a machine fitted to a kernel matrix."""
-        from sklearn.svm import SVC
-
-        machine = SVC(kernel="precomputed", C=cost, max_iter=_limit(self.effort, len(known)))
-        with config_context(skip_parameter_validation=True):
-            machine.fit(known, target, weights)
-        coefficients, intercepts = pairwise_coefficients(machine, len(known))
-        return Machine(coefficients, intercepts, *_state(machine, cost, len(known)))
+        dual = solve(CLASSIFICATION, known, target, cost, weights, _limit(self.effort, len(known)))
+        coefficients, intercepts = pairwise_coefficients(dual, len(known))
+        return Machine(coefficients, intercepts, *_state(dual, cost, len(known)))
 
 
 @dataclass(frozen=True)
@@ -114,16 +110,11 @@ class SupportVectorRegression:
         self, known: Matrix, target: NDArray[np.float64], cost: float, weights: Weights = None
     ) -> Machine:
         """Return a machine fitted to a kernel matrix."""
-        from sklearn.svm import SVR
-
         limit = _limit(self.effort, len(known))
-        machine = SVR(kernel="precomputed", C=cost, epsilon=self.epsilon, max_iter=limit)
-        with config_context(skip_parameter_validation=True):
-            machine.fit(known, target, weights)
+        dual = solve(REGRESSION, known, target, cost, weights, limit, self.epsilon)
         coefficients = np.zeros((len(known), 1))
-        coefficients[machine.support_, 0] = machine.dual_coef_[0]
-        intercepts = np.asarray(machine.intercept_, dtype=np.float64)
-        return Machine(coefficients, intercepts, *_state(machine, cost, len(known)))
+        coefficients[dual.support, 0] = dual.coefficients[0]
+        return Machine(coefficients, dual.intercepts, *_state(dual, cost, len(known)))
 
 
 def _limit(effort: str, n_graphs: int) -> int:
@@ -131,11 +122,10 @@ def _limit(effort: str, n_graphs: int) -> int:
     return STEPS[effort] * n_graphs if effort in STEPS else -1
 
 
-def _state(machine: Any, cost: float, n_graphs: int) -> tuple[bool, bool, bool, bool]:
+def _state(dual: Dual, cost: float, n_graphs: int) -> tuple[bool, bool, bool, bool]:
     """Return the flags is_final, is_settled, is_nearly_final and is_converged of a machine."""
-    share = float((np.abs(machine.dual_coef_) >= cost).any(axis=0).sum()) / n_graphs
-    is_converged = machine.fit_status_ == 0
-    return share == 0 and is_converged, share < SATURATED, share < FREE, is_converged
+    share = float((np.abs(dual.coefficients) >= cost).any(axis=0).sum()) / n_graphs
+    return share == 0 and dual.is_converged, share < SATURATED, share < FREE, dual.is_converged
 
 
 class ForeignGraphsWarning(UserWarning):
