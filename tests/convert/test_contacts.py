@@ -154,3 +154,18 @@ def test_negative_durations_and_missing_attributes_are_refused():
         pk.from_contacts(nx.Graph([("a", "b", {"when": 1})]))
     with pytest.raises(TypeError, match="position 0"):
         pk.from_contacts([object()])
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "times", "message"),
+    [
+        (nx.path_graph(2), None, "a list of networkx graphs, got Graph"),
+        ([nx.path_graph(2), 3], None, "snapshot 1 must be a networkx graph, got int"),
+        ([], None, "at least one graph"),
+        ([nx.path_graph(2)], ["noon"], "one finite number for each snapshot"),
+        ([nx.path_graph(2)], 3, "one finite number for each snapshot"),
+    ],
+)
+def test_wrong_snapshots_are_refused(snapshots, times, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        pk.convert.from_snapshots(snapshots, times)

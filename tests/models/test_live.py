@@ -127,6 +127,10 @@ def test_impossible_changes_change_nothing(models):
         live.set_label(10**9, "C")
     with pytest.raises(TypeError, match="whole number"):
         live.remove_edge("a", 0)
+    with pytest.raises(TypeError, match="a label must be hashable"):
+        live.set_label(0, ["C"])
+    with pytest.raises(TypeError, match="pairs have shape"):
+        live.add_edges([(0, [1, 2])])
     absent = next((u, v) for u in range(live.n_nodes) for v in range(u) if not live.has_edge(u, v))
     with pytest.raises(ValueError, match="no edge exists"):
         live.remove_edges([edge, absent])

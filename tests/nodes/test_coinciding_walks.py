@@ -71,3 +71,11 @@ def test_a_subset_that_lists_labels_it_does_not_have():
     kernel = pk.CoincidingWalkKernel(t_max=2)
     expected = kernel.fit_transform(pk.check_graphs([(path, ["a", "b"])]))
     np.testing.assert_array_equal(kernel.fit_transform(both[:1]), expected)
+
+
+def test_new_graphs_may_list_their_labels_in_another_order():
+    """A column belongs to a label of fit, also where every node of the new graph is labeled."""
+    path = np.array([[0, 1], [1, 0]])
+    kernel = pk.CoincidingWalkKernel(t_max=1).fit(pk.check_graphs([(path, ["b", "a"])]))
+    again = kernel.transform(pk.check_graphs([(path, ["a", "b"])]))
+    np.testing.assert_allclose(again, [[0, 1], [1, 0]], atol=1e-12)

@@ -86,3 +86,13 @@ def test_another_number_of_attributes_is_refused():
 def test_nothing_chosen_is_refused():
     with pytest.raises(ValueError, match="must be True"):
         pk.NodeFeatures(attributes=False, structure=False, targets=False).fit(GRAPH)
+
+
+def test_equally_frequent_labels_keep_their_columns_in_another_order_of_nodes():
+    path, labels = np.array([[0, 1.0], [1, 0]]), ["b", "a"]
+    one, other = (pk.check_graphs([(path, order)]) for order in (labels, labels[::-1]))
+    features = pk.NodeFeatures(t_max=1, targets=False, structure=False)
+    expected = features.fit_transform(one)
+    names = features.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(features.fit_transform(other), expected[::-1])
+    assert features.get_feature_names_out().tolist() == names

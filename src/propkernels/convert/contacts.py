@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -176,8 +176,8 @@ def from_snapshots(
     GraphDatabase(1 graph, 5 nodes, 5 edges, 3 edge labels, in time)
     """
     pd = import_optional("pandas", extra="pandas", purpose="from_snapshots needs")
-    several = list(snapshots)
-    moments = range(len(several)) if times is None else list(times)
+    several = _snapshots(snapshots)
+    moments = range(len(several)) if times is None else _listed_times(times)
     if len(moments) != len(several):
         raise ValueError(f"times must hold one time for each of {len(several)} snapshots, got {len(moments)}")
     edges = [(u, v, t) for t, one in zip(moments, several, strict=True) for u, v in one.edges()]
@@ -190,6 +190,28 @@ def from_snapshots(
     labels = _table(pd, seen, ("node", "time", "label"))
     database = from_contacts(contacts, graph=None, node_labels=labels, directed=directed)
     return database if node_label is not None else database.with_labels(None)
+
+
+def _snapshots(snapshots: Any) -> list[Any]:
+    """Return snapshots as a list; raise an error if one is no networkx graph, or if there is none."""
+    if hasattr(snapshots, "nodes") or not isinstance(snapshots, Iterable):
+        raise TypeError(f"snapshots must be a list of networkx graphs, got {type(snapshots).__name__}")
+    several = list(snapshots)
+    for number, one in enumerate(several):
+        if not (hasattr(one, "edges") and hasattr(one, "nodes")):
+            raise TypeError(f"snapshot {number} must be a networkx graph, got {type(one).__name__}")
+    if not several:
+        raise ValueError("snapshots must hold at least one graph")
+    return several
+
+
+def _listed_times(times: Any) -> list[float]:
+    """Return the times of snapshots as numbers."""
+    several = list(times) if isinstance(times, Iterable) else [np.nan]
+    numbers = [_number(time) for time in several]
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"times must hold one finite number for each snapshot, got {shown(times)}")
+    return numbers
 
 
 def _table(pd: Any, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -10,14 +11,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import GraphInput, check_integer
+from propkernels._utils.checks import GraphInput, check_integer, shown
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import PriorLike, Target
 from propkernels.convert.check import check_graph
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.known import KnownNodes
-from propkernels.propagation.initial import Prior, initial_distributions, learn_prior
+from propkernels.propagation.initial import InitialDistributions, Prior, initial_distributions, learn_prior
 from propkernels.propagation.schemes import check_step
 from propkernels.propagation.walks import AbsorbingWalk
 
@@ -107,16 +108,10 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
         column = graphs.label_column
         assert column is not None
         initial = initial_distributions(column, prior)
-        width = len(prior.values)
-        check_room(graphs.n_nodes, max(width * (self.t_max + 1), len(initial.values)), 2)
-        dense = initial.to_dense()
-        new = np.flatnonzero(dense[:, width:].any(axis=0))  # a subset may list labels that it does not have
-        if new.size:
-            label = initial.values[width + int(new[0])]
-            raise ValueError(f"the graph has the label {label!r}, which did not occur in fit")
+        check_room(graphs.n_nodes, max(len(prior.values) * (self.t_max + 1), len(initial.values)), 2)
+        start = _columns_of(prior.values, initial)
         scheme = AbsorbingWalk(alpha=self.alpha, direction=self.direction)
-        walk, start = scheme.prepare(graphs, initial), _all_columns(dense[:, :width], width)
-        steps = [start]
+        walk, steps = scheme.prepare(graphs, initial), [start]
         for t in range(1, self.t_max + 1):
             steps.append(scheme.step(walk, steps[-1], start))
             check_step(steps[-1], t, scheme)
@@ -157,8 +152,16 @@ def labeled_graph(X: Any, y: Any) -> GraphDatabase:
     return graphs
 
 
-def _all_columns(distributions: Matrix, width: int) -> Matrix:
-    return np.pad(distributions, ((0, 0), (0, width - distributions.shape[1])))
+def _columns_of(labels: Sequence[Any], initial: InitialDistributions) -> Matrix:
+    """Return P_0 with one column per label of fit; raise an error if a node has another label."""
+    dense, place = initial.to_dense(), {label: i for i, label in enumerate(labels)}
+    used = [i for i in range(dense.shape[1]) if dense[:, i].any()]  # a subset may list more labels
+    new = [initial.values[i] for i in used if initial.values[i] not in place]
+    if new:
+        raise ValueError(f"the graph has the label {shown(new[0])}, which did not occur in fit")
+    aligned = np.zeros((len(dense), len(labels)))
+    aligned[:, [place[initial.values[i]] for i in used]] = dense[:, used]
+    return aligned
 
 
 def _gram(first: Matrix, second: Matrix) -> Matrix:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack, issparse
 
+from propkernels._utils.randomness import label_keys
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
@@ -119,7 +120,8 @@ def _frequent_labels(graphs: GraphDatabase) -> tuple[Hashable, ...]:
     if not isinstance(column, LabelColumn):
         return tuple(column.values[:MOST_NODE_LABELS])
     numbers = np.bincount(column.ids[column.observed], minlength=len(column.values))
-    order = np.argsort(-numbers, kind="stable")[:MOST_NODE_LABELS]
+    # equally frequent labels are ordered by their keys, since the order of nodes must not matter
+    order = np.lexsort((label_keys(column.values), -numbers))[:MOST_NODE_LABELS]
     return tuple(column.values[i] for i in order if numbers[i])
 
 

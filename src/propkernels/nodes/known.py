@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.cells import is_missing
+from propkernels._utils.checks import shown
 
 Indices = NDArray[np.int64]
 
@@ -44,7 +45,7 @@ class KnownNodes:
             Whether -1 among integers means missing.
         """
         places = np.arange(n_nodes) if nodes is None else node_numbers(nodes, n_nodes, "nodes")
-        values = y if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
+        values = _array(y)
         if values.ndim not in (1, 2) or len(values) != len(places):
             raise ValueError(f"y has shape {values.shape} for {len(places)} nodes: give one entry per node")
         gaps = _gaps(values, integers_may_miss)
@@ -63,6 +64,16 @@ class KnownNodes:
         if len(weights) <= self.entries.max():
             raise ValueError(f"sample_weight has {len(weights)} entries: give one per entry of y")
         return weights[self.entries]
+
+
+def _array(y: Any) -> Any:
+    """Return a target as an array; raise an error if its entries have different lengths."""
+    if isinstance(y, np.ma.MaskedArray):
+        return y
+    try:
+        return np.asarray(y)
+    except ValueError:
+        raise ValueError(f"y must hold one entry per node, or rows of equal length; got {shown(y)}") from None
 
 
 def _gaps(values: Any, integers_may_miss: bool) -> NDArray[np.bool_]:

@@ -173,7 +173,10 @@ class LiveGraph:
 
     def _pairs(self, pairs: ArrayLike) -> NDArray[np.int64]:
         """Return pairs of nodes, which exist."""
-        ends = np.asarray(pairs)
+        try:
+            ends = np.asarray(pairs)
+        except ValueError:  # pairs of different lengths
+            ends = np.empty(1, dtype=object)
         if ends.size == 0:
             return np.empty((0, 2), dtype=np.int64)
         if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
@@ -218,7 +221,7 @@ class LiveGraph:
             if label is not None:
                 raise ValueError(f"the nodes of this graph have no labels, got {shown(label)}")
             return int(self._alphabet.node_ids[0]) if self._n_nodes else 0
-        value = canonical_label(label)
+        value = _hashable(label)
         if value not in self._labels:
             self._load(self.graph, label=value)
         return self._labels[value]
@@ -229,7 +232,7 @@ class LiveGraph:
             if label is not None:
                 raise ValueError(f"the edges of this graph have no labels, got {shown(label)}")
             return 0
-        value = UNKNOWN if label is None else canonical_label(label)
+        value = UNKNOWN if label is None else _hashable(label)
         if value not in self._bonds:
             self._load(self.graph, bond=value)
         return self._bonds[value]
@@ -257,3 +260,12 @@ class LiveGraph:
         bonds = alphabet.edge_column(wiring.bonds[places].astype(np.int64))
         ptr: NDArray[np.int64] = np.array([0, n], dtype=np.int64)
         return GraphDatabase._assemble(matrix, ptr, nodes, self._attributes, bonds, None, self._ids)
+
+
+def _hashable(label: Any) -> Hashable:
+    """Return a label in its canonical form; raise an error if it cannot be a label."""
+    try:
+        hash(label)
+    except TypeError:
+        raise TypeError(f"a label must be hashable, got {shown(label)}") from None
+    return canonical_label(label)
