@@ -85,3 +85,32 @@ def test_all_graphs_can_be_picked():
     assert sorted(pk.MaxMinPicker(n_graphs=99, kernel=KERNEL).fit(GRAPHS[:9]).indices_) == list(range(9))
     with pytest.raises(ValueError, match="first"):
         pk.MaxMinPicker(first=9).fit(GRAPHS[:9])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("labels_", np.zeros(20, dtype=np.int64), "every cluster needs a center"),
+        ("n_neighbors_", np.zeros(3, dtype=np.int64), "every graph needs a cluster"),
+    ],
+)
+def test_clusters_that_do_not_fit_together(name, value, message):
+    clusters = pk.SphereExclusion(threshold=0.9, random_state=0).fit(GRAPHS[:20])
+    setattr(clusters, name, value)
+    with pytest.raises(ValueError, match=message):
+        clusters._check_parts()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("indices_", np.array([3, 3, 1]), "a graph is picked once"),
+        ("indices_", np.array([3, -3, 1]), "positions are at least 0"),
+        ("similarities_", np.zeros(2), "every picked graph needs a similarity"),
+    ],
+)
+def test_picked_graphs_that_do_not_fit_together(name, value, message):
+    picker = pk.MaxMinPicker(n_graphs=3, random_state=0).fit(GRAPHS[:20])
+    setattr(picker, name, value)
+    with pytest.raises(ValueError, match=message):
+        picker._check_parts()

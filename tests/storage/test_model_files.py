@@ -124,7 +124,6 @@ PREDICTORS = public_classes("fit", "predict")
 del PREDICTORS["LinearModel"]  # takes rows, not graphs: tests/models/test_linear_model.py
 for name in ("NodeClassifier", "NodeRegressor"):  # take targets of nodes: tests/nodes
     del PREDICTORS[name]
-del PREDICTORS["SphereExclusion"]  # has clusters of its training graphs, and is not saved
 METHODS = ("predict", "decision_function", "predict_proba")
 
 

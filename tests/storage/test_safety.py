@@ -51,6 +51,8 @@ MAKERS = {
     "subgraphs": lambda: pk.SubgraphMatching(k=2, connected=False).fit(GRAPHS[:6]),
     "counted subgraphs": lambda: pk.SubgraphMatching(k=3).fit(GRAPHS[:6]),
     "exact": lambda: pk.WeisfeilerLehman(t_max=1, exact=True).fit(GRAPHS[:6]),
+    "clusters": lambda: pk.SphereExclusion(threshold=0.3, random_state=0).fit(GRAPHS[:20]),
+    "picker": lambda: pk.MaxMinPicker(n_graphs=5, random_state=0).fit(GRAPHS[:20]),
 }
 
 
@@ -75,8 +77,12 @@ def to_file(model):
 
 def use(model):
     """What a model is for."""
-    if hasattr(model, "predict"):
+    if hasattr(model, "predict_proba"):
         return model.predict_proba(GRAPHS)
+    if hasattr(model, "centers_"):
+        return model.predict(GRAPHS)
+    if hasattr(model, "indices_"):
+        return np.concatenate([model.indices_, model.similarities_])
     if hasattr(model, "query"):
         return np.concatenate(model.query(GRAPHS, k=3), axis=1)
     return model.transform(GRAPHS[:6])
@@ -533,6 +539,11 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
         ("classifier", "FoldedMember", "level_ptr", 3),
         ("index", "GraphIndex", "file_", None),
         ("index", "GraphIndex", "names_", [1]),
+        ("clusters", "SphereExclusion", "index_", None),
+        ("clusters", "SphereExclusion", "labels_", [0, 0]),
+        ("clusters", "SphereExclusion", "centers_", None),
+        ("picker", "MaxMinPicker", "indices_", [0, 0]),
+        ("picker", "MaxMinPicker", "similarities_", None),
         ("exact", "ExactCoder", "tables", []),
         ("exact", "ExactCoder", "t_max", 7),
         ("shortest path", "ShortestPath", "prepared_", []),

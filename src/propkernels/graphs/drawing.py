@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from propkernels._pages import svg
 from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
-from propkernels.graphs.layout import node_positions
+from propkernels.graphs.layout import edge_ends, node_positions
 
 MOST_DRAWN = 400  # nodes; drawings of larger graphs are illegible
 FOR, AGAINST, NEUTRAL = np.array([178, 24, 43]), np.array([33, 102, 172]), np.array([242, 242, 242])
@@ -74,7 +74,7 @@ def graph_svg(
         for i, (label, number, color) in enumerate(zip(labels, numbers, colors, strict=True))
     ]
     places = node_positions(graph) if positions is None else positions
-    return svg.node_link(places, _pairs(graph), nodes, size, title or repr(graph))
+    return svg.node_link(places, edge_ends(graph.adjacency), nodes, size, title or repr(graph))
 
 
 def _formula(
@@ -86,12 +86,6 @@ def _formula(
     return propkernels.molecules.formula_svg(
         graph, values=values, marked=marked, size=size, title=title or repr(graph)
     )
-
-
-def _pairs(graph: Graph) -> NDArray[np.int64]:
-    """Return the two nodes of each edge, without repetitions and loops."""
-    ends = np.stack(graph.adjacency.tocoo().coords, axis=1)
-    return np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0).astype(np.int64)
 
 
 def _labels(graph: Graph, names: Mapping[Any, str]) -> list[str]:

@@ -78,10 +78,10 @@ def _connected(graph: Graph, nodes: NDArray[np.int64]) -> Positions:
     if len(nodes) > MOST_EXACT:
         return _turned(_from_pivots(adjacency))
     distances = shortest_path(adjacency, directed=False, unweighted=True)
-    return _turned(_untangled(distances, _ends(adjacency)))
+    return _turned(_untangled(distances, edge_ends(adjacency)))
 
 
-def _ends(adjacency: Any) -> NDArray[np.int64]:
+def edge_ends(adjacency: Any) -> NDArray[np.int64]:
     """Return the two nodes of each edge once, without loops: (edges, 2)."""
     ends = np.stack(adjacency.tocoo().coords, axis=1)
     return np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0).astype(np.int64)

@@ -23,8 +23,8 @@ from scipy.sparse import csr_array, diags_array
 
 from propkernels.nodes.members import LinearMember, NodeMember, RadialMember
 from propkernels.nodes.spreading import RARE, TargetHops
-from propkernels.nodes.views import Block, Sheet, unit_scale
-from propkernels.propagation.schemes import AffineOperator
+from propkernels.nodes.views import Block, Sheet
+from propkernels.propagation.schemes import AffineOperator, reciprocal
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -116,7 +116,7 @@ class Tallies:
         sheet, source = self.sheet, block.source
         columns, n = sheet.columns(source), sheet.graphs.n_nodes
         per_step = [weights] * (block.last + 1) if block.summed else np.split(weights, block.last + 1)
-        scale = float(unit_scale(sheet.norms(block))[node]) if block.summed else 1.0
+        scale = float(reciprocal(sheet.norms(block))[node]) if block.summed else 1.0
         for t, walk in enumerate(self._rows(block.walk, node, block.last)):
             nodes, chances = walk.indices, scale * walk.data
             here = columns[nodes]

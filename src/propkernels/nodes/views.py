@@ -17,6 +17,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationCoder
 from propkernels.nodes.inputs import NodeInputs
 from propkernels.nodes.spreading import WALKS, Hops, TargetHops, Walks, hops_at, spread_back
+from propkernels.propagation.schemes import reciprocal
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -198,7 +199,7 @@ class Sheet:
             steps = np.split(weights, block.last + 1)
             return spread_back(self.walks, block.walk, [np.asarray(columns @ w) for w in steps])
         total = spread_back(self.walks, block.walk, [np.asarray(columns @ weights)] * (block.last + 1))
-        return total * unit_scale(self.norms(block))[:, None]
+        return total * reciprocal(self.norms(block))[:, None]
 
 
 @dataclass(frozen=True)
@@ -234,12 +235,7 @@ class Rows:
         if not block.summed:
             return np.hstack([hops.steps[t][places] for t in range(block.last + 1)])
         total = hops.sums[block.last][places]
-        return total * unit_scale(np.linalg.norm(total, axis=1))[:, None]
-
-
-def unit_scale(norms: Matrix) -> Matrix:
-    """Return 1 / norm, and 0 for a norm of 0."""
-    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+        return total * reciprocal(np.linalg.norm(total, axis=1))[:, None]
 
 
 def hashed_codes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_integer, check_share
 from propkernels._utils.progress import ProgressBar
+from propkernels._utils.stored import ANY_NUMBER, Indices, require
 from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
@@ -89,9 +90,9 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
     ((50,), array([0, 1, 2]))
     """
 
-    labels_: NDArray[np.int64]
-    centers_: NDArray[np.int64]
-    n_neighbors_: NDArray[np.int64]
+    labels_: Annotated[NDArray[np.int64], Indices("centers_")]
+    centers_: Annotated[NDArray[np.int64], Indices("labels_")]
+    n_neighbors_: Annotated[NDArray[np.int64], ANY_NUMBER]
     index_: GraphIndex
 
     def __init__(
@@ -155,6 +156,14 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
         firsts = (next((of_center[i] for i in ids.tolist() if i in of_center), -1) for _, ids in found)
         return np.fromiter(firsts, dtype=np.int64, count=len(graphs))
 
+    def _check_parts(self) -> None:
+        """Refuse clusters of other graphs than those of the index, and centers of other clusters."""
+        if hasattr(self, "labels_"):
+            shape = (len(self.index_.names_),)
+            require(self.labels_.shape == self.n_neighbors_.shape == shape, "every graph needs a cluster")
+            number = np.arange(len(self.centers_))
+            require(np.array_equal(self.labels_[self.centers_], number), "every cluster needs a center")
+
 
 def index_of(estimator: Any, graphs: GraphDatabase) -> GraphIndex:
     """Return an index of graphs with the kernel and similarity of an estimator."""
@@ -213,7 +222,7 @@ class MaxMinPicker(GraphInput, BaseEstimator):
     (5, 5)
     """
 
-    indices_: NDArray[np.int64]
+    indices_: Annotated[NDArray[np.int64], ANY_NUMBER]
     similarities_: NDArray[np.float64]
 
     def __init__(
@@ -260,3 +269,11 @@ class MaxMinPicker(GraphInput, BaseEstimator):
             place = int(np.argmin(largest))
         self.indices_, self.similarities_ = np.array(picked, dtype=np.int64), np.array(similarities)
         return self
+
+    def _check_parts(self) -> None:
+        """Refuse repeated or negative positions, and positions without a similarity."""
+        if hasattr(self, "indices_"):
+            different = np.unique(self.indices_)
+            require(len(different) == len(self.indices_), "a graph is picked once")
+            require((different >= 0).all(), "positions are at least 0")
+            require(self.similarities_.shape == self.indices_.shape, "every picked graph needs a similarity")

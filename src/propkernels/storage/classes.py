@@ -141,6 +141,7 @@ _BY_MODULE = {
     "propkernels.images.colors": ("KMeansColors",),
     "propkernels.images.gray_levels": ("GrayLevels",),
     "propkernels.molecules.transformer": ("MoleculesToGraphs",),
+    "propkernels.sets.clusters": ("MaxMinPicker", "SphereExclusion"),
     "sklearn.pipeline": ("Pipeline",),
     "sklearn.linear_model._base": ("LinearRegression",),
     "sklearn.linear_model._logistic": ("LogisticRegression",),
