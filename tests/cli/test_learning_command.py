@@ -62,6 +62,7 @@ def test_numbers_are_learned_if_asked_for(run, features, small_data):
         (("fit", "features", "-o", "m.pk", "--target", 1), "one target column"),
         (("similar", "features", "--to", 3, "--t-max", 2), "--t-max does not apply"),
         (("similar", "features", "--to", 99), "has no graph 99"),
+        (("similar", "features", "--to", 3, "--from", "features"), "see 'propkernels index'"),
     ],
 )
 def test_one_sentence_each(run, features, command, message):
@@ -117,3 +118,11 @@ def test_an_index_is_built_added_to_and_searched(run, small_data, tmp_path):
         found = similar(run, "index", "--to", to, "-k", 5)
         assert [row["graph"] for row in found] == [i for i in expected.ids.tolist() if i != to][:5]
     assert "index has the graphs 0 to 59, not 60" in run("similar", "index", "--to", 60).stderr
+    expected = memory.query(more.graphs[5], k=3)
+    found = similar(run, "index", "--from", "more.parquet", "--to", 5, "-k", 3)
+    assert [row["graph"] for row in found] == expected.ids.tolist()  # graph 45 is this one, and is listed
+    assert "graph 5 of more" in run("similar", "index", "--from", "more.parquet", "--to", 5).stdout
+    assert (
+        "more has graphs 0 to 19, got 20"
+        in run("similar", "index", "--from", "more.parquet", "--to", 20).stderr
+    )

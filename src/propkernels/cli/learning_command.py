@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +23,9 @@ from propkernels.cli.console import (
 )
 from propkernels.cli.featurize_command import Output, Sources, Workers, executor_of, parse_number, plan_of
 from propkernels.cli.inputs import Input, reads_data
+
+if TYPE_CHECKING:
+    from propkernels.datasets import Dataset
 
 
 def is_parts(name: str) -> bool:
@@ -114,8 +117,13 @@ def rows_of(model: Any, graphs: Any) -> Any:
     return model.features_.fit_transform(graphs)
 
 
-def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format, jobs: int) -> None:
-    """Search a folder of features, or an index on disk, for the graphs most similar to a graph."""
+def similar_parts(
+    folder: str, to: int, k: int, output_format: arguments.Format, jobs: int, other: Dataset | None = None
+) -> None:
+    """Search a folder of features, or an index on disk, for the graphs most similar to a graph.
+
+    The graph is one of the folder, which is not listed, or one of another data set.
+    """
     from propkernels.scale import open_features
     from propkernels.search.index import GraphIndex
     from propkernels.search.nearest import nearest_rows
@@ -123,14 +131,17 @@ def similar_parts(folder: str, to: int, k: int, output_format: arguments.Format,
     with spinner("Searching"):
         if is_index(folder):
             index = GraphIndex.open(folder, n_jobs=jobs)
-            description, nearest = repr(index), index.query(index.graph(to), k=k + 1)
+            graph: Any = index.graph(to) if other is None else other.graphs[to]
+            description, nearest = repr(index), index.query(graph, k=k + 1)
         else:
             features = open_features(folder)
             description, nearest = repr(features), nearest_rows(features, to, k + 1)
     pairs = zip(nearest.ids.tolist(), nearest.similarities.tolist(), strict=True)
-    rows = [{"graph": number, "similarity": value} for number, value in pairs if number != to][:k]
+    itself = to if other is None else None
+    rows = [{"graph": number, "similarity": value} for number, value in pairs if number != itself][:k]
     if output_format == "table":
-        print_text(f"Most similar to graph {to} of {folder}, {description}\n")
+        where = folder if other is None else other.name
+        print_text(f"Most similar to graph {to} of {where}, {description}\n")
     print_records(rows, output_format, {"similarity": ".4f"})
 
 

@@ -66,13 +66,15 @@ def similar(
     'index' are searched on disk, part by part.
     """
     if is_parts(name) or is_index(name):
-        chosen: dict[str, Any] = {"--from": source, "--index": index_file, "--kernel": kernel}
+        chosen: dict[str, Any] = {"--index": index_file, "--kernel": kernel}
         chosen |= {"--t-max": t_max is not None, "--seed": seed is not None}
         refuse(chosen, f"{name} is searched unchanged")
-        similar_parts(name, to, k, output_format, jobs)
+        if is_parts(name):
+            refuse({"--from": source}, f"{name} has features, not an index: see 'propkernels index'")
+        similar_parts(name, to, k, output_format, jobs, query_source(source, to, source_options, jobs))
         return
     data = source_options.open(name, n_jobs=jobs)
-    other = None if source is None else source_options.open(source, n_jobs=jobs)
+    other = query_source(source, to, source_options, jobs)
     queried = data if other is None else other
     check_graph(queried, to)
     compile_loops()
@@ -85,6 +87,15 @@ def similar(
     if output_format == "table":
         print_text(f"{heading}\n")
     print_records(records(rows, data), output_format, {"similarity": ".4f"})
+
+
+def query_source(source: str | None, to: int, options: Input, jobs: int) -> Dataset | None:
+    """Return the data set of the query graph, which has a graph of this number; None if none is named."""
+    if source is None:
+        return None
+    data = options.open(source, n_jobs=jobs)
+    check_graph(data, to)
+    return data
 
 
 def find_index(data: Dataset, file: Path | None, options: dict[str, Any], jobs: int) -> GraphIndex:
