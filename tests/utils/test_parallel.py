@@ -3,6 +3,8 @@
 import multiprocessing
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Lock
+from time import sleep
 
 import numpy as np
 import pytest
@@ -73,10 +75,37 @@ def test_blocks_that_end_in_another_order_leave_the_limit_as_it_was():
         assert blas_threads() == before
 
 
-@pytest.mark.parametrize(("n_jobs", "n_items", "share"), [(4, 4, 1), (4, 2, 2), (5, 2, 2)])
-def test_the_sum_of_nested_threads_is_n_jobs(n_jobs, n_items, share):
-    assert run_threads(lambda _: thread_count(8), range(n_items), n_jobs) == [share] * n_items
+@pytest.mark.parametrize(("n_jobs", "n_items"), [(4, 4), (4, 2), (5, 3)])
+def test_at_most_n_jobs_threads_work_at_a_time(n_jobs, n_items):
+    lock, working, most = Lock(), 0, 0
+
+    def inner(_):
+        nonlocal working, most
+        with lock:
+            working += 1
+            most = max(most, working)
+        sleep(0.001)
+        with lock:
+            working -= 1
+
+    for _ in range(5):
+        run_threads(lambda _: run_threads(inner, range(7), 8), range(n_items), n_jobs)
+    assert 1 < most <= n_jobs
     assert thread_count(8) == 8
+
+
+def test_threads_without_items_help_inside_the_items_of_others():
+    barrier, first = Barrier(3, timeout=20), Barrier(3, timeout=20)
+
+    def outer(item):
+        first.wait()  # each item has a thread
+        if item == 0:
+            while thread_count(8) < 3:  # the other two end
+                sleep(0.001)
+            assert sorted(run_threads(lambda _: barrier.wait(), range(3), 8)) == [0, 1, 2]
+        return item
+
+    assert run_threads(outer, range(3), 3) == [0, 1, 2]
 
 
 def test_tiles_are_computed_with_one_blas_thread():

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
+from propkernels._utils.locks import ForkSafeLock
 from propkernels._utils.thread_pool import start_thread
 
 Task = Callable[[], Any]
@@ -49,11 +50,38 @@ class Helpers:
 HELPERS = Helpers()
 
 
-def map_in_threads(function: Callable[[Any], Any], items: Any, n_threads: int) -> list[Any]:
+class SpareThreads:
+    """Number of threads that calls inside a call may still start."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._lock = ForkSafeLock()
+
+    def take(self, most: int) -> int:
+        """Take up to ``most`` threads; return how many."""
+        with self._lock:
+            taken = min(most, self.number)
+            self.number -= taken
+        return taken
+
+    def give(self, number: int) -> None:
+        """Give back threads."""
+        with self._lock:
+            self.number += number
+
+
+def map_in_threads(
+    function: Callable[[Any], Any],
+    items: Any,
+    n_threads: int,
+    spare: SpareThreads | None = None,
+    is_outermost: bool = True,
+) -> list[Any]:
     """Return the results of a function for all items, in order; the calling thread takes part.
 
     The first error, by the order of items, is raised after all threads have stopped; items that were not
-    begun by then are left out.
+    begun by then are left out. Threads without items are given to ``spare``, and
+    so is the calling thread of the outermost call while it waits: calls inside have ended when it goes on.
 
     Examples
     --------
@@ -61,6 +89,7 @@ def map_in_threads(function: Callable[[Any], Any], items: Any, n_threads: int) -
     [1, 2, 3]
     """
     results: list[Any] = [None] * len(items)
+    spare = SpareThreads(0) if spare is None else spare
     errors: dict[int, BaseException] = {}
     left = deque(enumerate(items))
     ended: SimpleQueue[None] = SimpleQueue()
@@ -81,13 +110,16 @@ def map_in_threads(function: Callable[[Any], Any], items: Any, n_threads: int) -
         try:
             take_all()
         finally:
+            spare.give(1)
             ended.put(None)
 
     started = sum(HELPERS.start(help_out) for _ in range(n_threads - 1))
+    spare.give(n_threads - 1 - started)
     try:
         take_all()
     finally:
         left.clear()
+        spare.give(int(is_outermost))
         for _ in range(started):
             ended.get()
     if errors:

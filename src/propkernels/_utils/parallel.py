@@ -19,7 +19,7 @@ import numpy as np
 from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
-from propkernels._utils.helpers import map_in_threads
+from propkernels._utils.helpers import SpareThreads, map_in_threads
 from propkernels._utils.locks import ForkSafeLock
 
 STEPS_OF_A_THREAD = 2**18  # least work per thread: a few milliseconds
@@ -30,11 +30,11 @@ def thread_count(n_jobs: int | None) -> int:
 
     All cores are those that this process may use: its affinity, the CPU quota of its container, and
     ``OMP_NUM_THREADS``, which joblib and Dask set in their workers. Inside a thread of :func:`run_threads`
-    the number is at most that thread's share, so that the sum of all threads is the ``n_jobs`` of the
-    outermost call. The threading backend is selected, because joblib's default (processes) allows only one
-    worker inside a process of ``multiprocessing``, and warns.
+    the number is that of this thread and the threads without work, so that the sum of all threads is the
+    ``n_jobs`` of the outermost call; it changes while they work. The threading backend is selected, because
+    joblib's default (processes) allows only one worker inside a process of ``multiprocessing``, and warns.
     """
-    share = _SHARE.get()
+    spare = _SPARE.get()
     if n_jobs is not None and n_jobs > 0:
         wanted = int(n_jobs)
     else:
@@ -42,7 +42,7 @@ def thread_count(n_jobs: int | None) -> int:
             wanted = int(effective_n_jobs(n_jobs))
         if n_jobs is not None:
             wanted = int(min(wanted, _cores_of_the_environment()))
-    return wanted if share is None else min(wanted, share)
+    return wanted if spare is None else min(wanted, 1 + spare.number)
 
 
 def _cores_of_the_environment() -> int | float:
@@ -61,36 +61,37 @@ def run_threads(
 ) -> list[Any]:
     """Return the results of a function for all items, in order, using up to ``n_jobs`` threads.
 
-    Each thread gets an equal share of ``n_jobs`` for its own threads. If the function ``uses_blas``, BLAS has
+    Threads that have no item help with calls inside the function. If the function ``uses_blas``, BLAS has
     one thread: products that several threads ask for at once wait for each other in OpenBLAS, and spin. To
     limit BLAS takes a millisecond, too long for short compiled loops.
     """
     threads = thread_count(n_jobs)
-    workers = min(threads, len(items))
-    if workers <= 1:
+    if min(threads, len(items)) <= 1:
         return list(map(function, items))
-    share = threads // workers
+    outer = _SPARE.get()
+    spare = SpareThreads(threads - 1) if outer is None else outer
+    workers = 1 + spare.take(min(threads, len(items)) - 1)
 
     def one(item: Any) -> Any:
-        with _inside(share):
+        with _inside(spare):
             return function(item)
 
     with one_blas_thread() if uses_blas else nullcontext():
-        return map_in_threads(one, items, workers)
+        return map_in_threads(one, items, workers, spare, outer is None)
 
 
 @contextmanager
-def _inside(share: int) -> Iterator[None]:
-    """Set the threads of this thread inside the block; its device is the CPU."""
-    tokens = _SHARE.set(share), _ACTIVE.set(None)
+def _inside(spare: SpareThreads) -> Iterator[None]:
+    """Set the threads that calls inside the block may start; its device is the CPU."""
+    tokens = _SPARE.set(spare), _ACTIVE.set(None)
     try:
         yield
     finally:
-        _SHARE.reset(tokens[0])
+        _SPARE.reset(tokens[0])
         _ACTIVE.reset(tokens[1])
 
 
-_SHARE: ContextVar[int | None] = ContextVar("propkernels_threads", default=None)
+_SPARE: ContextVar[SpareThreads | None] = ContextVar("propkernels_threads", default=None)
 
 
 @cache
