@@ -154,6 +154,11 @@ class Choice:
         loss = self.arms[0].mean_loss
         return 1.0 - loss if is_additive else -loss
 
+    def best_blind(self) -> Arm:
+        """Return the best arm that sees no targets, among those judged on most held-out nodes."""
+        blind = [arm for arm in self.all_arms if not arm.view.uses_targets]
+        return min(blind, key=lambda arm: (-len(arm.losses), arm.mean_loss))
+
 
 def choose(
     labeled: Labeled,
@@ -171,17 +176,38 @@ def choose(
     """
     arms = [Arm(view, cost) for view in views for cost in costs]
     held_out = []
+    racing = list(views)
     for number, (train, held) in enumerate(folds):
         if labeled.target.ndim == 1 and task.is_constant(labeled.target[train]):
             continue
         fitted = _thinned(train, seed + number)
-        targets = labeled.hops_for(arms, train)
-        for view in views:
+        targets = labeled.hops_for([arm for arm in arms if arm.view in racing], train)
+        for view in racing:
             _judge(labeled, view, fitted, held, targets, task, maker, seed, arms)
         held_out.append(held)
+        if task.is_additive:
+            racing = _in_the_race(racing, arms)
     if not held_out:
         return Choice([arms[0]], arms, np.arange(0))
-    return Choice(partners(arms, task.is_additive), arms, np.concatenate(held_out))
+    complete = [arm for arm in arms if arm.view in racing]
+    return Choice(partners(complete, task.is_additive), arms, np.concatenate(held_out))
+
+
+def _in_the_race(views: list[View], arms: list[Arm]) -> list[View]:
+    """Return the views that are at most three standard errors behind the best one.
+
+    The best view that sees no targets stays as well: graphs without targets need it.
+    """
+    bests = {view: min((a for a in arms if a.view == view), key=lambda a: a.mean_loss) for view in views}
+    first = min(bests.values(), key=lambda arm: arm.mean_loss)
+    blind = min((a for a in bests.values() if not a.view.uses_targets), key=lambda a: a.mean_loss)
+    return [v for v, arm in bests.items() if arm is blind or not _is_behind(arm, first, 3.0)]
+
+
+def _is_behind(arm: Arm, best: Arm, n_errors: float) -> bool:
+    """Return whether the mean gap of losses on the same nodes is larger than some standard errors."""
+    gaps = np.concatenate(arm.losses) - np.concatenate(best.losses)
+    return bool(gaps.mean() > n_errors * gaps.std() / np.sqrt(len(gaps)))
 
 
 def _thinned(train: Indices, seed: int) -> Indices:
@@ -225,8 +251,7 @@ def partners(arms: list[Arm], is_additive: bool) -> list[Arm]:
         arm = arms[i]
         if arm.view in views or len(chosen) == MOST_MEMBERS:
             continue
-        gaps = np.concatenate(arm.losses) - np.concatenate(best.losses)
-        if gaps.mean() > gaps.std() / np.sqrt(len(gaps)):
+        if _is_behind(arm, best, 1.0):
             break
         chosen.append(arm)
         views.add(arm.view)

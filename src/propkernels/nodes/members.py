@@ -27,7 +27,7 @@ class Scaling:
     Attributes
     ----------
     middle, unit : ndarray, (columns,)
-        Zeros and one common unit for rows of norm 1.
+        Summed columns have one common unit; codes have zeros and ones.
     """
 
     middle: Matrix
@@ -39,12 +39,16 @@ class Scaling:
         middles, units = [], []
         for part, block in zip(parts, blocks, strict=True):
             width = part.shape[1]
-            if block.summed or block.source == "codes":
+            if block.source == "codes":
                 middles.append(np.zeros(width))
                 units.append(np.ones(width))
                 continue
             middle, spread = part.mean(axis=0), part.std(axis=0)
             middles.append(middle)
+            if block.summed:
+                size = np.linalg.norm(spread)
+                units.append(np.full(width, size if size > 1e-9 else np.inf))
+                continue
             constant = spread <= 1e-9 * np.maximum(np.abs(middle), 1e-9)
             units.append(np.where(constant, np.inf, spread * np.sqrt(np.sum(~constant))))
         common = np.sqrt(len(parts))

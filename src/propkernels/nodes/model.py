@@ -37,11 +37,12 @@ from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
 from propkernels.selection.candidates import check_costs
-from propkernels.selection.folds import Folds, choosing_folds, draw_seeds
+from propkernels.selection.folds import DEFAULT_FOLDS, Folds, choosing_folds, draw_seeds
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
 MOST_LABELED = 0.25  # share of labeled nodes above which no classes are guessed
+FEW_HELD = 500  # validation nodes; fewer choose together with folds of the other labeled nodes
 LARGEST_POOL = 1500  # unlabeled nodes whose classes are guessed
 
 
@@ -139,7 +140,8 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             Class or number of each node. None and NaN mean unknown, and so does -1 among classes that are
             integers. Several columns are labels 0, 1 or NaN of a classifier, or numbers of a regressor.
         validation : mask or sequence of int, optional
-            Labeled nodes that only choose: machines are fitted to the other labeled nodes.
+            Labeled nodes that only choose: machines are fitted to the other labeled nodes. Fewer than 500
+            choose together with folds of the others.
         nodes : mask or sequence of int, optional
             Nodes that the entries of ``y`` belong to; by default all.
         sample_weight : array-like of shape (N,) or (nodes,), optional
@@ -193,7 +195,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         sighted = any(member.uses_targets for member in members)
         unseen = [m for m in members if not m.uses_targets]
         if sighted and not unseen:
-            best = min((a for a in choice.all_arms if not a.view.uses_targets), key=lambda a: a.mean_loss)
+            best = choice.best_blind()
             unseen = fit_members(final, [best], own_task, maker, seed)
         hops = final.hops(np.arange(len(final.nodes))) if sighted else None
         decisions = mean_decisions(members, sheet, hops)
@@ -225,13 +227,17 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         self, target: NDArray[Any], nodes: Indices, validation: Any, n_nodes: int, seed: int
     ) -> tuple[Folds, Indices]:
         """Return the folds for the choice, and the places of the nodes that are fitted."""
-        everyone = np.arange(len(nodes))
+        everyone, cv = np.arange(len(nodes)), DEFAULT_FOLDS if self.cv is None else self.cv
         if validation is None:
-            return choosing_folds(target, self.cv, None, seed), everyone
+            return choosing_folds(target, cv, None, seed), everyone
         held = np.isin(nodes, node_numbers(validation, n_nodes, "validation"))
         if not held.any() or held.all():
             raise ValueError("validation must name some labeled nodes, and not all of them")
-        return ((everyone[~held], everyone[held]),), everyone[~held]
+        fitted, alone = everyone[~held], ((everyone[~held], everyone[held]),)
+        if held.sum() >= FEW_HELD:
+            return alone, fitted
+        inside = choosing_folds(target[fitted], cv if isinstance(cv, int) else DEFAULT_FOLDS, None, seed)
+        return (*alone, *((fitted[train], fitted[test]) for train, test in inside)), fitted
 
     def _decisions(self, X: Any, y: Any, nodes: Any) -> Matrix:
         """Return decisions of all nodes of the fitted graph (None), or of another one."""

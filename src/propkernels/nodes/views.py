@@ -276,6 +276,7 @@ SUMS = (
     ("renormalized", 10),
     ("row", 4),
 )  # of attributes
+RADIAL_SUMS, SUM_GAMMA = (("row", 2), ("row", 4), ("renormalized", 4)), 1.0
 MOST_JOINED = 300  # attribute columns with two steps side by side; wider ones take one
 MOST_CROSSED = 200  # columns of crossed targets
 MOST_RADIAL = 2000  # columns that radial views compare
@@ -306,6 +307,9 @@ def default_views(inputs: NodeInputs, n_nodes: int, label_steps: int, n_targets:
         seen = (*seen, Block("crossed"))
     views = [View((Block("attributes"),))]
     views += [View((Block("attributes", *summed, True),)) for summed in SUMS]
+    views.append(View((Block("attributes", summed=True), Block("attributes", last=1, summed=True))))
+    if n_nodes * width <= MOST_RADIAL_NUMBERS:
+        views += [View((Block("attributes", *summed, True),), SUM_GAMMA) for summed in RADIAL_SUMS]
     fits = width * (steps + 1) <= MOST_RADIAL and n_nodes * width * (steps + 1) <= MOST_RADIAL_NUMBERS
     for blocks in ((near, *seen), (near, structure, *seen)):
         views += _linear_and_radial(blocks) if fits else [View(blocks)]
