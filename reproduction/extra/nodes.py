@@ -38,7 +38,7 @@ OURS, PROPAGATION, SPREADING = "NodeClassifier", "label propagation", "label spr
 WALKS, LOGISTIC = "coinciding walks", "logistic regression"
 METHODS = (OURS, PROPAGATION, SPREADING, WALKS, LOGISTIC)
 LARGEST_DENSE = 5000  # nodes; scikit-learn's LabelPropagation needs a dense matrix
-CURVE = (2, 5, 10)  # labels per class of the learning curves
+CURVE = (2, 5, 10, 20)  # labels per class of the learning curves
 
 
 class Protocol(NamedTuple):
@@ -243,12 +243,12 @@ def measure(name: str, split: int, n_labels: int, method: str) -> NodeResult:
 
 
 def work(names: Sequence[str], most: int | None) -> Iterator[tuple[str, int, int, str]]:
-    """Yield what is to be measured: split 0 of all graphs, then learning curves, then the other splits."""
+    """Yield what is to be measured: three splits of all graphs, then learning curves, then other splits."""
     for round_ in range(max(p.n_splits for p in GRAPHS.values())):
         for name in names:
             if round_ < min(GRAPHS[name].n_splits, most or GRAPHS[name].n_splits):
                 yield from ((name, round_, 0, method) for method in METHODS if can_run(method, read(name)))
-        if round_ == 0:
+        if round_ == 2:
             for name in names:
                 yield from ((name, 0, n, method) for n in CURVE for method in (OURS, SPREADING))
 

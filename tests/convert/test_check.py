@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from scipy import sparse
 
-from propkernels.convert.check import ACCEPTED, check_graphs
+from propkernels.convert.check import ACCEPTED, check_graph, check_graphs
+from propkernels.convert.triples import from_triples
 from propkernels.graphs import GraphDatabase
 from tests.strategies import databases
 from tests.zoo import labelled_zoo, one, path_edges, zoo, zoo_databases
@@ -332,3 +333,31 @@ def test_mixtures_keep_labels_and_directions():
     assert database.node_labels.tolist() == [3, -1, 0, 1, 2, 2, -1, 0, 1, 2, 0, 1, 2, 0]
     assert database.directed_graphs.tolist() == [True, False, False, False]
     assert database[2].adjacency.data.tolist() == [0.5, 0.5]
+
+
+def test_tables_are_one_graph():
+    import pandas as pd
+
+    edges = pd.DataFrame({"from": ["a", "b", "c"], "to": ["b", "c", "a"], "weight": [1.0, 2.0, 3.0]})
+    nodes = pd.DataFrame(
+        {"name": list("cab"), "size": [1.0, 2.0, 3.0], "label": list("xyx"), "word": list("uvw")}
+    )
+    graph = check_graph((edges, nodes))
+    assert graph.n_nodes == 3
+    assert graph.node_attributes.ravel().tolist() == [1.0, 2.0, 3.0]
+    assert graph.adjacency.toarray().tolist() == [[0, 3, 2], [3, 0, 1], [2, 1, 0]]
+    assert graph.label_column.values == ("x", "y")
+    assert check_graph(edges).n_nodes == 3
+    with pytest.raises(ValueError, match="two columns"):
+        check_graph(edges[["from"]])
+
+
+def test_triples_are_one_graph():
+    import pandas as pd
+
+    facts = [("Ada", "wrote", "Notes"), ("Ada", "knew", "Babbage")]
+    expected = from_triples(facts, radius=None)
+    for same in (facts, tuple(facts), pd.DataFrame(facts, columns=["head", "relation", "tail"])):
+        graph = check_graph(same)
+        assert (graph.adjacency != expected.adjacency).nnz == 0
+        assert graph.edge_label_column.values == expected.edge_label_column.values

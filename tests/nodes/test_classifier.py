@@ -9,6 +9,8 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.nodes.choosing import Arm, _in_the_race
+from propkernels.nodes.views import Block, View
 
 
 def blocks(n=120, seed=0, p=0.15, q=0.01):
@@ -34,6 +36,26 @@ def test_groups_are_found():
     chances = MODEL.predict_proba()
     assert chances.shape == (120, 2)
     np.testing.assert_allclose(chances.sum(axis=1), 1)
+
+
+def test_few_validation_nodes_choose_together_with_folds_of_the_others():
+    labeled = np.flatnonzero(Y >= 0)
+    model = pk.NodeClassifier(cv=2)
+    folds, fitted = model._folds(TRUTH[labeled], labeled, labeled[::3], len(Y), 0)
+    held = [labeled[places].tolist() for _, places in folds]
+    assert held[0] == labeled[::3].tolist()
+    assert sorted(held[1] + held[2]) == np.setdiff1d(labeled, labeled[::3]).tolist()
+    for train, _ in folds:
+        assert np.isin(train, fitted).all()  # validation nodes never train
+
+
+def test_views_far_behind_leave_the_race_but_the_best_without_targets_stays():
+    seeing, blind, other = (
+        View((Block(*parts),)) for parts in (("targets", "row", 4), ("codes",), ("structure",))
+    )
+    losses = {seeing: np.zeros(50), blind: np.ones(50), other: np.r_[np.ones(50)] * 2}
+    arms = [Arm(view, 1.0, [values + 0.01 * np.arange(50) % 2]) for view, values in losses.items()]
+    assert _in_the_race(list(losses), arms) == [seeing, blind]
 
 
 @pytest.mark.slow

@@ -17,6 +17,8 @@ import propkernels.convert.rdkit as rdkit
 from propkernels.convert.adjacency import doubt, from_adjacency
 from propkernels.convert.build import Faults
 from propkernels.convert.networkx import is_networkx
+from propkernels.convert.pandas import one_graph
+from propkernels.convert.triples import from_triples, is_triples
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
@@ -102,7 +104,11 @@ def check_graph(graph: OneGraph) -> GraphDatabase:
     ----------
     graph : GraphDatabase, graph taken from a database, or anything that a list for ``check_graphs`` may hold
         A networkx, igraph or RDKit graph, data of PyTorch Geometric, an adjacency matrix, or a tuple
-        ``(adjacency, node_labels[, node_attributes])``. A list is read as several graphs.
+        ``(adjacency, node_labels[, node_attributes])``. Tables and triples are one graph, too: a DataFrame of
+        edges (columns "source" and "target" or the first two; "weight", "relation"), a tuple of DataFrames
+        ``(edges, nodes)`` (columns "node" or the first; "label"; columns of numbers are attributes: leave a
+        target out), and triples in a sequence or in the columns "head", "relation" and "tail", as in
+        :func:`from_triples` with ``radius=None``. Other lists are read as several graphs.
 
     Returns
     -------
@@ -118,11 +124,24 @@ def check_graph(graph: OneGraph) -> GraphDatabase:
     >>> pk.convert.check_graph(nx.path_graph(3))
     GraphDatabase(1 graph, 3 nodes, 2 edges)
     """
-    several: Any = [graph] if is_one_graph(graph) else graph
-    database: Any = check_graphs(several)
+    given: Any = graph
+    database: Any
+    if is_triples(given):
+        database = from_triples(given, radius=None)
+    elif tables := _tables_of(given):
+        database = one_graph(*tables)
+    else:
+        database = check_graphs([given] if is_one_graph(given) else given)
     if isinstance(database, GridDatabase):
         raise TypeError("models of nodes need a graph with edges, and a grid stores none")
     return cast("GraphDatabase", database)
+
+
+def _tables_of(graph: Any) -> tuple[Any, ...]:
+    """Return one or two DataFrames as a tuple; an empty one for anything else."""
+    tables = graph if isinstance(graph, tuple) else (graph,)
+    are_tables = 1 <= len(tables) <= 2 and all(hasattr(t, "columns") and hasattr(t, "iloc") for t in tables)
+    return tables if are_tables else ()
 
 
 def is_one_graph(graph: Any) -> bool:

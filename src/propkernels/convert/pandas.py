@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Codes = NDArray[np.int64]
+_GRAPH = "graph of all edges"  # key of tables of one graph
 
 
 def from_pandas(
@@ -126,6 +127,51 @@ def from_pandas(
             f"graphs has no row for {missing} of {len(keys.ids)} graphs, such as {keys.ids[-1]!r}"
         )
     return with_target(database, values.tolist(), faults)
+
+
+
+def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> GraphDatabase:
+    """Return one graph of a table of edges, and of nodes in the order of their table.
+
+    Parameters
+    ----------
+    edges : DataFrame
+        Columns "source" and "target", or else the first two, hold the ends; "weight" holds weights, and
+        "relation" labels of edges.
+    nodes : DataFrame, optional
+        The column "node", or else the first one, holds the keys of all nodes of ``edges``; "label" holds node
+        labels, and columns of numbers are attributes: leave a target out. Without this table, nodes are in
+        order of appearance in the column of sources, then of targets.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> one_graph(pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}))
+    GraphDatabase(1 graph, 3 nodes, 2 edges)
+    """
+    if len(edges.columns) < 2:
+        raise ValueError("a table of edges needs two columns: the nodes at both ends")
+    has_names = {"source", "target"} <= set(edges.columns)
+    source, target = ("source", "target") if has_names else edges.columns[:2]
+    key = label = None
+    columns: list[Any] = []
+    if nodes is not None:
+        key = "node" if "node" in nodes.columns else nodes.columns[0]
+        label = "label" if "label" in nodes.columns and key != "label" else None
+        columns = [c for c in nodes.columns if c not in (key, label) and nodes[c].dtype.kind in "fiub"]
+        nodes = nodes.assign(**{_GRAPH: 0})
+    return from_pandas(
+        edges.assign(**{_GRAPH: 0}),
+        nodes,
+        graph=_GRAPH,
+        source=source,
+        target=target,
+        node="node" if key is None else key,
+        label=label,
+        attributes=columns,
+        weight="weight" if "weight" in edges.columns else None,
+        edge_label="relation" if "relation" in edges.columns else None,
+    )
 
 
 def _check_columns(table: Any, name: str, columns: list[str | None]) -> None:

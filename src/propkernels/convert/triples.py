@@ -121,6 +121,18 @@ def _whole(
     return build(flat, Faults("raise", 1))
 
 
+def is_triples(facts: Any) -> bool:
+    """Return whether these are triples: rows of three words or numbers, or columns head, relation and tail.
+
+    Only the first row is looked at.
+    """
+    if hasattr(facts, "columns") and hasattr(facts, "iloc"):
+        return list(facts.columns) == ["head", "relation", "tail"]
+    if not isinstance(facts, (list, tuple)) or not facts or not isinstance(facts[0], (list, tuple)):
+        return False
+    return len(facts[0]) == 3 and all(isinstance(part, (str, bytes, int, np.integer)) for part in facts[0])
+
+
 def list_entities(triples: Iterable[object]) -> list[Hashable]:
     """Return the entities of triples in order of appearance: the nodes of ``from_triples(..., radius=None)``.
 
