@@ -129,7 +129,6 @@ def from_pandas(
     return with_target(database, values.tolist(), faults)
 
 
-
 def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> GraphDatabase:
     """Return one graph of a table of edges, and of nodes in the order of their table.
 
