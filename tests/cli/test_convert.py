@@ -22,6 +22,7 @@ def test_from_a_table_of_molecules_to_any_form(run, molecules, out):
     assert result.exit_code == 0, result.output
     assert "Wrote" in result.output
     assert "40 graphs" in result.output
+    assert ("Atoms are labeled by their symbols" in result.output) == (not out.endswith(".parquet"))
     data = pk.datasets.open_source(molecules.parent / out)
     assert len(data.graphs) == 40
     assert data.target.tolist() == [i % 2 for i in range(40)]

@@ -31,6 +31,15 @@ def test_features_are_written_resumed_and_verified(run, database, small_data):
     assert run("verify", "out").exit_code == 0
 
 
+def test_a_plan_of_the_library_is_resumed(run, tmp_path):
+    pytest.importorskip("rdkit")
+    (tmp_path / "drugs.csv").write_text("smiles,active\nCCO,1\nCCN,0\nc1ccccc1O,1\n")
+    features = pk.PropagationFeatures(n_features=64, t_max=1, random_state=0)
+    pk.featurize(pk.partition(tmp_path / "drugs.csv"), features, tmp_path / "out")
+    again = run("featurize", "drugs.csv", "-o", "out", "--n-features", 64, "--t-max", 1, "-j", 1)
+    assert "Resuming: 1 of 1 parts are already in out." in again.stdout
+
+
 @pytest.mark.parametrize("features", ["weisfeiler-lehman", "shortest-path", "labels"])
 def test_other_features(run, database, features):
     result = run("featurize", database, "-o", "out", "--n-features", 64, "--features", features, "-j", 1)

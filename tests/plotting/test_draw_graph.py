@@ -1,5 +1,7 @@
 """draw_graph: texts in the nodes, lines and arrows."""
 
+from io import BytesIO
+
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection
@@ -58,3 +60,12 @@ def test_directed_edges_are_arrows():
     ax, _ = drawn(one(4, SQUARE, None, directed=True)[0], CORNERS)
     assert sum(getattr(text, "arrow_patch", None) is not None for text in ax.texts) == 4
     ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("positions", [[[0.0, 0], [1, 0]], [[2.0, 1], [2, 5]], [[3.0, 3]]])
+def test_nodes_on_a_line_are_drawn_in_an_area(positions):
+    n = len(positions)
+    ax, _ = drawn(one(n, [(0, 1)][: n - 1], ["C", "O"][:n])[0], np.array(positions))
+    ax.figure.savefig(BytesIO())
+    width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
+    assert 0.2 < width / height < 5

@@ -65,6 +65,8 @@ def convert(
     with spinner(f"Writing {output}"):
         save_source(data, output, overwrite=force)
     print_text(f"Wrote {output}: {data!r}.")
+    if "smiles" in data.extras and how.recipe == "symbol" and not source_options.node_labels:
+        print_text("Atoms are labeled by their symbols (Parquet files hold all three labels).")
     skipped = getattr(data.graphs, "skipped", {})
     if skipped:
         print_text(f"Skipped {len(skipped)}:")

@@ -17,6 +17,7 @@ MOST_LABELED = 150  # graphs with more nodes are drawn without labels
 MOST_ARROWS = 400  # directed graphs with more edges are drawn with lines
 LARGE = 30  # marker size above which nodes have a dark outline
 EDGE_COLOR = "0.45"
+LEAST_EXTENT = 0.4  # least height of a drawing in units of its width, and the other way round
 
 
 def draw_graph(
@@ -62,8 +63,21 @@ def draw_graph(
         ax.text(*positions[node], text, ha="center", va="center", fontsize=font, color=color, zorder=3)
     ax.set_aspect("equal")
     ax.margins(0.1)
+    _widen(ax, positions)
     ax.set_axis_off()
     return nodes
+
+
+def _widen(ax: Any, positions: NDArray[np.float64]) -> None:
+    """Give nodes on a line, or a single node, an area to be drawn in."""
+    if not len(positions):
+        return
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    least = LEAST_EXTENT * (float((high - low).max()) or 1.0)
+    for axis, set_limits in enumerate((ax.set_xlim, ax.set_ylim)):
+        if high[axis] - low[axis] < least:
+            middle = (low[axis] + high[axis]) / 2
+            set_limits(middle - least / 2, middle + least / 2)
 
 
 def node_texts(graph: Graph, labels: Any) -> list[str]:

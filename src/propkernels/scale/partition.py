@@ -10,12 +10,14 @@ from typing import Any
 from propkernels._utils.checks import check_choice, check_integer
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.typing import PathLike
+from propkernels.convert.atoms import VIEWS
 from propkernels.datasets.dataset import PLAIN_NAME, data_folder, find_in, home_expanded
 from propkernels.datasets.graph_tables import is_edge_table
 from propkernels.datasets.reading import Reading as SourceReading
 from propkernels.scale.plan import FORMAT, Part, Plan, Reading
 from propkernels.scale.reading_parts import FORMATS
 
+ATOM_LABELS = ",".join(VIEWS)
 KINDS = {
     ".parquet": "parquet",
     ".zip": "tu",
@@ -32,7 +34,7 @@ def partition(
     *,
     smiles_column: str | None = None,
     target_column: str | None = None,
-    node_labels: str = "symbol",
+    node_labels: str = ATOM_LABELS,
     errors: str = "raise",
 ) -> Plan:
     r"""Plan how a database of graphs in files is cut into parts.
@@ -52,8 +54,9 @@ def partition(
         groups if these are small enough. For molecules, the number of atoms is estimated from the SMILES.
     smiles_column, target_column : str, optional
         Columns of tables; by default, columns with common names.
-    node_labels : str, default="symbol"
-        Labels of atoms, see :func:`from_smiles`; several are separated by commas.
+    node_labels : str, default="symbol,invariants,pharmacophore"
+        Labels of atoms, see :func:`from_smiles`; several are separated by commas. By default those of
+        :class:`MoleculesToGraphs` and of the command line.
     errors : {"raise", "skip", "empty"}, default="raise"
         Whether an invalid SMILES makes its part fail, is left out, or is a graph without nodes. Ids of other
         graphs do not change.
