@@ -15,6 +15,7 @@ from propkernels._utils.parallel import run_threads, thread_count
 from propkernels._utils.progress import ProgressBar
 from propkernels.counting.counters import StreamCounts
 from propkernels.gram.products import self_products
+from propkernels.search import bounds
 from propkernels.search.measures import COSINE, Measure
 from propkernels.search.segment import FENCE_WIDTH, Segment
 
@@ -152,9 +153,14 @@ class Search:
     def best(self, k: int, least: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the at most k largest similarities above ``least``, largest first, and their graphs.
 
-        A slightly loose comparison without division leaves few candidates; only these are divided.
+        Bounds leave few graphs, or else a slightly loose comparison without division; only these are divided.
         """
-        if least < 0:
+        possible = bounds.possible(self, k, least)
+        places: NDArray[np.int64] | None
+        if possible is not None:
+            places, total = possible
+            values = self._compared(total, self.squares[places])
+        elif least < 0:
             values, places = self.similarities(), None
         else:
             total = self._products()

@@ -1,0 +1,106 @@
+"""Search by bounds returns what reading all postings returns, to the bit."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.search import bounds
+from propkernels.search.nearest import Query
+
+GRAPHS = pk.datasets.make_molecules(160, random_state=4, mean_nodes=12).graphs
+KERNEL = pk.WeisfeilerLehman(t_max=2)
+QUERIES = pk.GraphDatabase.concat(
+    [GRAPHS[:6], pk.datasets.make_molecules(3, random_state=9, mean_nodes=30).graphs]
+)
+
+
+@pytest.fixture(params=[1, 64], ids=["read", "looked up"])
+def small(request, monkeypatch):
+    """Segments of all sizes are searched by bounds, with few or many graphs looked up."""
+    monkeypatch.setattr(bounds, "LEAST_GRAPHS", 1)
+    monkeypatch.setattr(bounds, "MOST_LOOKED_UP", request.param)
+
+
+def index(similarity, **others):
+    return pk.GraphIndex(kernel=KERNEL, similarity=similarity, **others).fit(GRAPHS)
+
+
+def reference(index, queries, k, above):
+    """The k most similar graphs of all."""
+    answers = []
+    for query in Query.all(index.counter_.count(queries, None, None), index._measure):
+        values = index.file_.similarities(query)
+        order = np.lexsort((np.arange(len(values)), -values))
+        order = order[values[order] >= above][:k]
+        answers.append((values[order], order))
+    return answers
+
+
+def assert_same(found, expected):
+    for values, ids, (right_values, right_ids) in zip(*found, expected, strict=True):
+        np.testing.assert_array_equal(ids, right_ids)
+        np.testing.assert_array_equal(values, right_values)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("similarity", ["jaccard", "intersection"])
+@pytest.mark.parametrize("k", [1, 2, 10, 70, 160])
+def test_nearest_graphs(similarity, k):
+    known = index(similarity)
+    assert_same(known.query(QUERIES, k), reference(known, QUERIES, k, -1.0))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("similarity", ["jaccard", "intersection"])
+@pytest.mark.parametrize("at_least", [0.0, 0.05, 0.3, 0.5, 0.7, 0.95, 1.0])
+def test_thresholds(similarity, at_least):
+    known = index(similarity)
+    assert_same(known.query(QUERIES, at_least=at_least), reference(known, QUERIES, 999, at_least))
+    assert_same(known.query(QUERIES, 3, at_least=at_least), reference(known, QUERIES, 3, at_least))
+
+
+@pytest.mark.usefixtures("small")
+def test_removed_graphs_are_not_found():
+    known = index("jaccard").remove(range(0, 60, 2))
+    for found in (known.query(QUERIES, 20), known.query(QUERIES, at_least=0.4)):
+        for ids in found.ids:
+            assert not set(ids.tolist()) & set(range(0, 60, 2))
+    assert_same(known.query(QUERIES, 20), reference(known, QUERIES, 20, 0.0))
+
+
+@pytest.mark.usefixtures("small")
+def test_segments_in_memory_and_shards_on_disk_agree(tmp_path):
+    GRAPHS.to_parquet(tmp_path / "graphs.parquet", row_group_size=40)
+    plan = pk.partition(tmp_path / "graphs.parquet", nodes_per_part=500)
+    on_disk = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL, similarity="jaccard")
+    assert on_disk.n_shards > 1
+    added = pk.GraphIndex(kernel=KERNEL, similarity="jaccard").fit(GRAPHS[:120]).add(GRAPHS[120:])
+    for known in (on_disk, added):
+        assert_same(known.query(QUERIES, 9), reference(index("jaccard"), QUERIES, 9, -1.0))
+        assert_same(known.query(QUERIES, at_least=0.4), reference(index("jaccard"), QUERIES, 999, 0.4))
+
+
+@pytest.mark.usefixtures("small")
+def test_a_query_without_known_levels_finds_nothing():
+    stranger = pk.GraphDatabase(np.array([[0, 1], [1, 0]]), [0, 2], node_labels=["?", "?"])
+    assert [len(ids) for ids in index("jaccard").query(stranger, at_least=0.1).ids] == [0]
+
+
+@pytest.mark.usefixtures("small")
+def test_graphs_not_met_are_less_similar():
+    """With ``n_needed`` levels read, the best graph without a common level stays below the similarity."""
+    known = index("jaccard")
+    for query in Query.all(known.counter_.count(QUERIES, None, None), known._measure):
+        (search,) = known.file_.searches(query)
+        plan, values = bounds.Plan.of(search), search.similarities()
+        reader = bounds._Reader(search, plan)
+        reader.read(plan.n_lists // 2)
+        unmet = values[reader.common == 0].max(initial=0.0)
+        reachable = [s for s in np.linspace(0.01, 1, 50) if plan.n_needed(s, True) <= reader.n_read]
+        assert all(unmet < s for s in reachable)
+
+
+def test_counts_are_read_whole():
+    known = pk.GraphIndex(kernel=KERNEL).fit(GRAPHS)
+    (query,) = Query.all(known.counter_.count(GRAPHS[:1], None, None), known._measure)
+    assert bounds.Plan.of(*known.file_.searches(query)) is None
