@@ -208,7 +208,7 @@ def test_contributions_are_those_of_python(run, small_folder, model_file):
     assert (result.exit_code, result.stderr) == (0, "")
     model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
     prediction = model.predict(graphs[[5]])[0]
-    expected = model.explain(graphs[[5]], int(prediction))
+    expected = model.explain(graphs[[5]])
     lines = result.stdout.splitlines()
     assert lines[0] == f"Graph 5 of SMALL: predicted {prediction}."
     rows = [line.split() for line in lines[5:8]]
@@ -279,7 +279,7 @@ def test_graph_must_be_named(run, small_folder, model_file):
 def test_nodes_for_programs(run, small_folder, model_file):
     command = ("explain", model_file, small_folder, "--graph", 5, "--top", 3, "--format")
     model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
-    expected = model.explain(graphs[[5]], int(model.predict(graphs[[5]])[0])).top_nodes(0, 3)
+    expected = model.explain(graphs[[5]]).top_nodes(0, 3)
     assert [node["total"] for node in json.loads(run(*command, "json").stdout)] == [
         node["total"] for node in expected
     ]
@@ -310,7 +310,7 @@ def test_atoms_of_a_known_set_are_called_by_name(run, small_folder, model_file, 
     )
     result = run(*command)
     model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
-    expected = model.explain(graphs[[5]], int(model.predict(graphs[[5]])[0])).top_nodes(0, 3)
+    expected = model.explain(graphs[[5]]).top_nodes(0, 3)
     shown = [line.split()[1] for line in result.stdout.splitlines()[5:8]]
     assert shown == [names[node["label"]] for node in expected]
     records = json.loads(run(*command, "--format", "json").stdout)

@@ -108,6 +108,6 @@ def test_a_small_budget_is_told(data):
     assert not found.exhaustive
     assert found.n_decided <= 500 + 200
     assert "most promising" in found.summary
-    assert "budget=" in found.summary
+    assert "a larger budget" in found.summary
     none = fitted(KERNELS["fast"], data).counterfactuals(data[0][0], n=10_000, budget=0)
     assert all(len(edits) == 1 for edits in none.edits)

@@ -37,7 +37,7 @@ def test_shares_are_those_of_the_class_that_is_spoken_for():
         assert one.weight == -other.weight
         np.testing.assert_allclose(one.mean_with, 1 - other.mean_with)
         np.testing.assert_allclose(one.mean_without, 1 - other.mean_without)
-    assert "(weights for class 0 against class 1)" in str(second)
+    assert "(weights for apart against bonded)" in str(second)
 
 
 def test_a_planted_bin_is_found():

@@ -3,9 +3,11 @@
 import pickle
 
 import numpy as np
+import pytest
 
 import propkernels as pk
 from propkernels.graphs.names import Names
+from propkernels.graphs.packing import pack, unpack
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
@@ -47,3 +49,28 @@ def test_tables_and_drawings_show_names():
     explanation = model.fit(pk.GraphDatabase.concat([graphs] * 3), [0, 1] * 3).explain(graphs)
     assert {record["label"] for record in explanation.top_nodes(0)} == {"C", "O"}
     assert ">O<" in graphs[0]._repr_html_() or "<td>O</td>" in graphs[0]._repr_html_()
+
+
+def test_names_survive_files_pickles_and_subsets(tmp_path):
+    graphs = pk.GraphDatabase(np.ones((2, 2)) - np.eye(2), [0, 2], node_labels=[0, 1]).with_names(
+        {0: "C", 1: "N"}, {(1, "a"): "single"}, {np.int64(1): "passes"}
+    )
+    graphs.to_parquet(tmp_path / "graphs.parquet")
+    again = pk.GraphDatabase.from_parquet(tmp_path / "graphs.parquet")
+    for copy in (again, unpack(pack(graphs)), pickle.loads(pickle.dumps(graphs)), graphs[[0]]):
+        assert copy.names == graphs.names
+
+
+def test_grids_have_names_too():
+    grids = pk.GridDatabase([np.zeros((2, 2), dtype=int)] * 2).with_names(classes={0: "leaf"})
+    assert grids[[1]].names.class_name(0) == "leaf"
+    assert pk.GridDatabase.concat([grids, grids]).names.class_name(0) == "leaf"
+    assert grids.to_graphs().names.class_name(0) == "leaf"
+
+
+@pytest.mark.parametrize(
+    "pairs", [[], {"other": []}, {"labels": [[1, 2]]}, {"labels": [[{}, "a"]]}, {"classes": 3}]
+)
+def test_names_of_damaged_files_are_refused(pairs):
+    with pytest.raises((ValueError, TypeError)):
+        Names.from_pairs(pairs)

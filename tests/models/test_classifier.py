@@ -291,3 +291,23 @@ def test_decisions_of_default_models_are_the_same_to_the_bit_in_any_batch(solver
     for size in (1, 7):
         parts = [model.predict_proba(graphs[i : i + size]) for i in range(0, len(graphs), size)]
         assert np.array_equal(np.concatenate(parts), together)
+
+
+def test_names_of_classes_travel_with_the_model(tmp_path):
+    graphs, target = pk.datasets.make_molecules(40, random_state=0).graphs, np.arange(40) % 2
+    data = pk.datasets.Dataset("some", graphs, target, ("blocked", "passes"))
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
+    model.fit(data.graphs, data.target)
+    pk.save_model(model, tmp_path / "model.pk")
+    loaded, plain = pk.load_model(tmp_path / "model.pk"), graphs[:3]
+    assert model.class_names_ == loaded.class_names_ == ["blocked", "passes"]
+    assert loaded.explain(plain).subject == "for passes against blocked"
+    assert loaded.top_bins(plain, n=1).subject == "for passes against blocked"
+    changes = loaded.counterfactuals(plain[0], max_edits=1, n=1)
+    assert "positive for passes" in changes.title
+    assert changes.records()[0]["prediction"] in (
+        "blocked",
+        "passes",
+    )
+    nameless = graphs.with_names(classes={})
+    assert model.fit(nameless, target).explain(nameless).subject == "for class 1 against class 0"

@@ -160,6 +160,30 @@ def open_model(path: Path) -> tuple[Any, dict[str, str]]:
     return model, dict(notes)
 
 
+def class_called(model: Any, text: str) -> Any:
+    """Return the class with a label or name; raise ValueError if the model has none."""
+    known = class_names(model)
+    called = {str(label): label for label in known} | {str(name): label for label, name in known.items()}
+    if text not in called:
+        from propkernels.datasets.tables import listed_names
+
+        raise ValueError(f"the class {text} does not exist; the classes are {listed_names(list(called))}")
+    return called[text]
+
+
+def class_names(model: Any) -> dict[Any, str]:
+    """Return the names of the classes of a model; a class without a name is written as it is."""
+    labels = model.classes_.tolist()
+    names = getattr(model, "class_names_", None)
+    return dict(zip(labels, labels if names is None else names, strict=True))
+
+
+def name_of_class(model: Any, prediction: Any) -> Any:
+    """Return the name of a predicted class; numbers, and several labels, are returned as they are."""
+    is_class = hasattr(model, "classes_") and not getattr(prediction, "ndim", 0)
+    return class_names(model).get(prediction, prediction) if is_class else prediction
+
+
 def check_graph(data: Dataset, graph: int) -> None:
     """Raise ValueError if a data set has no graph of this number."""
     if graph >= len(data.graphs):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.arguments import ModelFile, check_graph, open_model
+from propkernels.cli.arguments import ModelFile, check_graph, class_called, open_model
 from propkernels.cli.console import print_records, print_text, spinner
 from propkernels.cli.explain_command import molecule_of
 from propkernels.cli.inputs import Input, reads_data
@@ -82,9 +82,4 @@ def _named(model: Any, target: str | None) -> Any:
             return float(target)
         except ValueError:
             raise ValueError(f"--to must be a number for this model, got {target!r}") from None
-    names = {str(name): name for name in model.classes_.tolist()}
-    if target not in names:
-        from propkernels.datasets.tables import listed_names
-
-        raise ValueError(f"the class {target} does not exist; the classes are {listed_names(list(names))}")
-    return names[target]
+    return class_called(model, target)

@@ -10,7 +10,7 @@ import typer
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.arguments import ModelFile, check_graph, open_model
+from propkernels.cli.arguments import ModelFile, check_graph, class_called, name_of_class, open_model
 from propkernels.cli.console import (
     Force,
     cell,
@@ -47,7 +47,9 @@ def explain(
     force: Force = False,
     spoken_for: Annotated[
         str | None,
-        typer.Option("--class", metavar="CLASS", help="Class to explain; default: predicted class."),
+        typer.Option(
+            "--class", metavar="CLASS", help="Class to explain; default: the second of two, or the predicted."
+        ),
     ] = None,
     against: Annotated[
         str | None, typer.Option("--against", metavar="CLASS", help="Class to compare with.")
@@ -72,7 +74,8 @@ def explain(
     with spinner("Explaining"):
         prediction = fitted.predict(chosen)[0]
         explanation = explained(fitted, chosen, prediction, spoken_for, against)
-    title = f"Graph {graph} of {data.name}: predicted {_text(prediction)}"
+    predicted = name_of_class(fitted, prediction)
+    title = f"Graph {graph} of {data.name}: predicted {_text(predicted)}"
     if output_format == "table":
         print_text(f"{title}.")
         print_nodes(explanation, top, by_step)
@@ -92,29 +95,22 @@ def check_picture(output: Path, force: bool) -> None:
 
 
 def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, against: str | None) -> Any:
-    """Return the explanation for the given classes, or for the predicted class."""
+    """Return the explanation for the given classes; by default for the second of two, or the predicted."""
     if not can_explain(model):
         from propkernels.models.model import why_not_explained
 
         raise ValueError(why_not_explained(model.kernel_))
     if not hasattr(model, "classes_"):
         return model.explain(graphs)
-    names = {str(name): name for name in model.classes_.tolist()}
-    first = names[str(prediction)] if spoken_for is None else _named(names, spoken_for)
-    return model.explain(graphs, first if against is None else (first, _named(names, against)))
+    if spoken_for is None and against is None and len(model.classes_) == 2:
+        return model.explain(graphs)  # decisions are those of predict: positive for the second class
+    first = prediction if spoken_for is None else class_called(model, spoken_for)
+    return model.explain(graphs, first if against is None else (first, class_called(model, against)))
 
 
 def can_explain(model: Any) -> bool:
     """Whether decision values are sums over nodes."""
     return hasattr(model, "explain") and bool(model.rule_.compares_bins)
-
-
-def _named(names: dict[str, Any], text: str) -> Any:
-    if text not in names:
-        from propkernels.datasets.tables import listed_names
-
-        raise ValueError(f"the class {text} does not exist; the classes are {listed_names(list(names))}")
-    return names[text]
 
 
 def print_nodes(explanation: Any, top: int, by_step: bool) -> None:

@@ -14,6 +14,7 @@ from propkernels.cli.arguments import (
     Solver,
     Task,
     build_kernel,
+    class_names,
     compile_loops,
     describe_kernel,
 )
@@ -167,7 +168,11 @@ def choices(model: Any) -> list[tuple[str, str]]:
     ]
     if is_class:
         rows.insert(
-            0, ("classes", ", ".join(map(str, model.classes_.tolist()[:8])) + _more(len(model.classes_)))
+            0,
+            (
+                "classes",
+                ", ".join(map(str, list(class_names(model).values())[:8])) + _more(len(model.classes_)),
+            ),
         )
     return rows
 

@@ -12,7 +12,7 @@ import typer
 
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.arguments import ModelFile, open_model
+from propkernels.cli.arguments import ModelFile, class_names, name_of_class, open_model
 from propkernels.cli.console import (
     Force,
     check_output,
@@ -51,11 +51,11 @@ def predict(
 ) -> None:
     """Predict the targets of graphs, as CSV.
 
-    The columns are id, prediction, and the probability of each class (std for a Gaussian process); with
-    --coverage also set, the possible classes, or low and high, the ends of an interval. The id is the name of
-    a molecule, graph or file if there is one, else the number from 0. Targets are optional; if the data set
-    has classes, the accuracy is printed. For a folder written by 'featurize', predictions are written to the
-    folder -o, one Parquet file per part.
+    The columns are id, prediction, class (its name, if known), and the probability of each class (std for a
+    Gaussian process); with --coverage also set, the possible classes, or low and high, the ends of an
+    interval. The id is the name of a molecule, graph or file if there is one, else the number from 0. Targets
+    are optional; if the data set has classes, the accuracy is printed. For a folder written by 'featurize',
+    predictions are written to the folder -o, one Parquet file per part.
     """
     output = None if output == Path("-") else output
     if is_parts(name):
@@ -80,6 +80,8 @@ def predict(
 
 def compute(model: Any, graphs: Any, targets: Sequence[Any] = ()) -> tuple[Any, dict[str, Any]]:
     """Return predictions, and all columns to write by name: predictions, probabilities or std."""
+    import numpy as np
+
     if hasattr(model, "features_"):
         graphs = rows_of(model, graphs)
     if getattr(model, "posterior_", None) is not None and not hasattr(model, "predict_proba"):
@@ -88,6 +90,8 @@ def compute(model: Any, graphs: Any, targets: Sequence[Any] = ()) -> tuple[Any, 
     predictions = model.predict(graphs)
     names = targets or list(range(predictions.shape[1] if predictions.ndim == 2 else 0))
     columns = {"prediction": predictions}
+    if getattr(model, "class_names_", None) is not None:
+        columns["class"] = np.array([name_of_class(model, value) for value in predictions.tolist()])
     if predictions.ndim == 2:
         columns = {f"prediction_{name}": column for name, column in zip(names, predictions.T, strict=True)}
     if hasattr(model, "predict_proba"):
@@ -107,7 +111,7 @@ def covering(model: Any, graphs: Any, coverage: float) -> dict[str, Any]:
             values = ["|".join(np.array(["0", "1"])[row]) for row in sets.reshape(-1, 2)]
             by_label = np.array(values).reshape(sets.shape[:2])
             return {f"set_{label}": column for label, column in enumerate(by_label.T)}
-        names = model.classes_.astype(str)
+        names = np.array([str(name) for name in class_names(model).values()])
         return {"set": np.array(["|".join(names[row]) for row in sets])}
     if not hasattr(model, "predict_interval"):
         raise ValueError(f"--coverage needs a classifier or regressor, not a {type(model).__name__}")

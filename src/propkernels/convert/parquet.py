@@ -22,6 +22,7 @@ from propkernels.convert.build import Faults, FlatGraphs, build
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.names import Names
 
 KEY, VERSION = b"propkernels", 1
 REQUIRED = ("n_nodes", "source", "target")
@@ -115,6 +116,7 @@ def _columns(pa: Any, database: GraphDatabase) -> tuple[dict[str, Any], dict[str
     if database.moments is not None:
         columns["time"] = _lists(pa, nodes, pa.array(database.moments.times))
     notes["edge_attribute_names"] = database.edge_attribute_names
+    notes["names"] = database.names.to_pairs()
     return columns, notes
 
 
@@ -310,6 +312,7 @@ def _check_notes(notes: dict[str, Any]) -> None:
         raise ValueError(f"labels are {shown(labels)}")
     if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise ValueError(f"names of edge attributes are {shown(names)}")
+    Names.from_pairs(notes.get("names"))
 
 
 def _rows_between(file: Any, first: int, last: int) -> Any:
@@ -355,6 +358,7 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
     if "vertex" in columns and "time" in columns:
         vertices = _labels(columns, "vertex", sizes, notes, faults)
         database = database.with_moments(vertices, _optional(columns, "time", sizes, faults, _floats))
+    database.names = Names.from_pairs(notes.get("names"))
     return database, target
 
 

@@ -37,7 +37,8 @@ class Dataset:
     target : ndarray of shape (n,) or (n, columns)
         Class labels, integers as in the file; floats for regression.
     target_names : tuple of str
-        Names of the classes, in the order of their sorted labels; empty if unknown.
+        Names of the classes, in the order of their sorted labels; empty if unknown. ``graphs.names.classes``
+        has them too.
     extras : dict
         Other data of the set: "coordinates", "normals", "smiles", ...
     description : str
@@ -64,6 +65,16 @@ class Dataset:
         for name, values in self.columns.items():
             if len(values) != len(self.graphs):
                 raise ValueError(f"column {name!r} has {len(values)} values for {len(self.graphs)} graphs")
+        classes = self._class_names()
+        if classes and dict(self.graphs.names.classes) != classes:
+            object.__setattr__(self, "graphs", self.graphs.with_names(classes=classes))
+
+    def _class_names(self) -> dict[Any, str]:
+        """Return the name of each class; empty if the names are unknown."""
+        if not self.target_names or self.n_classes != len(self.target_names):
+            return {}
+        classes = np.unique(self.target[~is_missing(self.target)]).tolist()
+        return dict(zip(classes, map(str, self.target_names), strict=True))
 
     @property
     def n_classes(self) -> int | None:

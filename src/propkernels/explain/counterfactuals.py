@@ -168,7 +168,7 @@ class Counterfactuals(Sequence[Counterfactual]):
         self.reached, self.exhaustive, self.summary = reached, exhaustive, summary
         self.n_decided = n_decided
         known = original.database.names
-        self.names = Names(label_names or known.labels, known.edge_labels)
+        self.names = Names(label_names or known.labels, known.edge_labels, known.classes)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -215,7 +215,7 @@ class Counterfactuals(Sequence[Counterfactual]):
                 "n_edits": len(item.edits),
                 "decision": item.decision,
                 "change": item.change,
-                "prediction": item.prediction,
+                "prediction": self.names.classes.get(item.prediction, item.prediction),
             }
             | ({} if item.smiles is None else {"smiles": item.smiles})
             for item in self._items
@@ -229,7 +229,10 @@ class Counterfactuals(Sequence[Counterfactual]):
     @property
     def title(self) -> str:
         """One sentence about the original prediction and the result of the search."""
-        now = f"predicted {_text(self.prediction_before)} (decision {format_number(self.decision_before)})"
+        class_before = self.names.classes.get(self.prediction_before, self.prediction_before)
+        names = list(self.names.classes.values())
+        sign = f", positive for {names[1]}" if len(names) == 2 else ""
+        now = f"predicted {_text(class_before)} (decision {format_number(self.decision_before)}{sign})"
         if not self._items:
             return f"The graph is {now}; no edit is possible."
         if self.reached:
@@ -260,7 +263,7 @@ class Counterfactuals(Sequence[Counterfactual]):
         for item, record in zip(self._items[:MOST_DRAWN], self.records(), strict=False):
             positions, marked = _edited_places(places, item.edits)
             svg = graph_svg(item.graph, positions=positions, marked=marked, names=self.names.labels)
-            drawings.append(Drawing(svg, f"{record['edits']}; predicted {_text(item.prediction)}"))
+            drawings.append(Drawing(svg, f"{record['edits']}; predicted {_text(record['prediction'])}"))
         head = self.cells()[0]
         shown: dict[str, Callable[[Any], Any]] = {"prediction": _text, "edits": str, "smiles": str}
         rows = [[shown.get(name, float)(r[name]) for name in head] for r in self.records()]

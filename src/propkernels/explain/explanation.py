@@ -18,6 +18,7 @@ from propkernels.graphs.accepted import Database
 from propkernels.graphs.container import as_positions
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.names import Names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -68,7 +69,7 @@ class Explanation:
     >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
     >>> explanation = model.explain(data.graphs[:3])
     >>> explanation
-    Explanation(3 graphs, 86 nodes, t = 0..1, for class 1 against class 0)
+    Explanation(3 graphs, 86 nodes, t = 0..1, for bonded against apart)
     >>> explanation.node_totals.shape, explanation.of_graph(0).shape
     ((86,), (18, 2))
     >>> print(explanation.table(graph=1, n=2))
@@ -304,8 +305,16 @@ class Explanation:
             return "for a larger prediction"
         if isinstance(self.speaks_for, np.ndarray):
             return "for the predicted class against the others"
-        other = "the others" if self.against is None else f"class {self.against}"
-        return f"for class {self.speaks_for} against {other}"
+        return f"for {self.class_name(self.speaks_for)} against {self.opponent}"
+
+    @property
+    def opponent(self) -> str:
+        """The class that is compared with, in words."""
+        return "the others" if self.against is None else self.class_name(self.against)
+
+    def class_name(self, value: object) -> str:
+        """Return the name of a class, or "class" and its label."""
+        return (Names() if self.graphs is None else self.graphs.names).class_name(value)
 
     @property
     def quantity(self) -> str:
@@ -336,7 +345,7 @@ class Explanation:
 
     def _caption(self, graph: int) -> str:
         is_array = isinstance(self.speaks_for, np.ndarray)
-        name = f" for class {self.class_of(graph)}" if is_array else ""
+        name = f" for {self.class_name(self.class_of(graph))}" if is_array else ""
         return f"graph {graph}: {self.decisions[graph]:+.4g}{name}"
 
     # looking up

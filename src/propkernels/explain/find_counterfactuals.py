@@ -316,7 +316,7 @@ def _summary(searched: Searched, max_edits: int, is_molecule: bool) -> str:
         parts.append(
             f"Of pairs, {searched.n_pairs:,} were tried: the {searched.n_extended:,} most promising of "
             f"{searched.n_extendable:,} single edits, each with all others; other pairs may do better "
-            "(budget= tries more)."
+            "(a larger budget tries more)."
         )
     elif max_edits == 2:
         parts.append("Pairs were not needed.")

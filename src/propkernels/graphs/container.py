@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, vstack
 
 from propkernels._utils.arrays import frozen, index_dtype, offsets, ranges
 from propkernels._utils.locks import cached_property
-from propkernels._utils.typing import Array
+from propkernels._utils.typing import Array, LabelNames
 from propkernels.graphs.edges import joined_edge_attributes, joined_ids
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
@@ -144,6 +144,36 @@ class Container(ABC, Generic[One, Labels]):
         if axis != 0:
             raise ValueError(f"a {type(self).__name__} has one axis, its graphs: use axis=0")
         return self._subset(as_positions(np.atleast_1d(np.asarray(indices)), len(self)))
+
+    def with_names(
+        self,
+        labels: LabelNames | None = None,
+        edge_labels: LabelNames | None = None,
+        classes: LabelNames | None = None,
+    ) -> Self:
+        """Return the same graphs with display names of labels and classes.
+
+        Parameters
+        ----------
+        labels, edge_labels, classes : mapping, optional
+            Names of node labels, of edge labels and of the classes of graphs, shown in tables, drawings and
+            pages; kernels and models ignore them. None: the names that the database has.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=[0, 1])
+        >>> pair.with_names({0: "C", 1: "N"})[0].database.names.label(1)
+        'N'
+        """
+        database = object.__new__(type(self))
+        database.__dict__.update(self.__dict__)
+        database.names = Names(
+            dict(self.names.labels if labels is None else labels),
+            dict(self.names.edge_labels if edge_labels is None else edge_labels),
+            dict(self.names.classes if classes is None else classes),
+        )
+        return database
 
     @property
     def iloc(self) -> Self:

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 
 from propkernels._utils.arrays import check_room, freeze, frozen
 from propkernels._utils.locks import cached_property
-from propkernels._utils.typing import Array, Column, LabelNames, PathLike, Rows, Target
+from propkernels._utils.typing import Array, Column, PathLike, Rows, Target
 from propkernels.graphs.container import Container, Graph, one_line, parts_of_join, parts_of_subset
 from propkernels.graphs.edges import (
     check_edge_attributes,
@@ -92,8 +92,8 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         SMILES or RDKit molecules that the graphs were converted from; subsets keep them, files and pickles
         do not.
     names : Names
-        Display names of node and edge labels, see :meth:`with_names`; subsets, concatenations and pickles
-        keep them.
+        Display names of labels and classes, see :meth:`with_names`; subsets, concatenations, files and
+        pickles keep them.
 
     See Also
     --------
@@ -305,31 +305,6 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     def with_labels(self, node_labels: Labeling | None) -> GraphDatabase:
         """Return the same graphs with other node labels (or none), which have no names."""
         return self._with(labels=check_node_labels(node_labels, self.graph_ptr)).with_names(labels={})
-
-    def with_names(
-        self, labels: LabelNames | None = None, edge_labels: LabelNames | None = None
-    ) -> GraphDatabase:
-        """Return the same graphs with display names of labels.
-
-        Parameters
-        ----------
-        labels, edge_labels : mapping, optional
-            Names of node and edge labels, shown in tables, drawings and pages; kernels ignore them. None:
-            the names that the database has.
-
-        Examples
-        --------
-        >>> import propkernels as pk
-        >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_labels=[0, 1])
-        >>> pair.with_names({0: "C", 1: "N"})[0].database.names.label(1)
-        'N'
-        """
-        database = self._with()
-        database.names = Names(
-            dict(self.names.labels if labels is None else labels),
-            dict(self.names.edge_labels if edge_labels is None else edge_labels),
-        )
-        return database
 
     def with_attributes(self, node_attributes: Rows | None) -> GraphDatabase:
         """Return the same graphs with other node attributes (or none)."""

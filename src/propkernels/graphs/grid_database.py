@@ -16,6 +16,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_validation import as_images, as_masks, check_image, check_same_dimension
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
+from propkernels.graphs.names import Names
 from propkernels.graphs.neighborhoods import NEAREST
 from propkernels.graphs.validation import check_node_labels
 
@@ -232,9 +233,11 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         nodes = _stretch(self.graph_ptr, positions)
         inside = None if self.inside is None else self.inside[_stretch(self.pixel_ptr, positions)]
         graph_ptr = offsets(sizes)
-        return GridDatabase._assemble(
+        subset = GridDatabase._assemble(
             self.shapes[positions], graph_ptr, _without_need(inside), self._labels.take(nodes)
         )
+        subset.names = self.names
+        return subset
 
     @staticmethod
     def concat(databases: Iterable[GridDatabase | Grid]) -> GridDatabase:
@@ -249,12 +252,14 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
                     f"item {i} has images of {part.dimension} dimensions, others of {inhabited[0].dimension}"
                 )
         sizes = np.concatenate([part.graph_sizes for part in inhabited])
-        return GridDatabase._assemble(
+        joined = GridDatabase._assemble(
             np.concatenate([part.shapes for part in inhabited]),
             offsets(sizes),
             _join_inside(inhabited),
             concat_labels([part.label_column for part in inhabited]),
         )
+        joined.names = Names.merge(part.names for part in inhabited)
+        return joined
 
     def with_labels(self, node_labels: Labeling | None) -> GridDatabase:
         """Return the same grids with other labels of the counted pixels."""
@@ -285,6 +290,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         from propkernels.graphs.neighborhoods import grids_to_graphs
 
         graphs: GraphDatabase = grids_to_graphs(self, neighborhood, boundary)
+        graphs.names = self.names
         return graphs
 
     def __eq__(self, other: object) -> bool:
@@ -300,7 +306,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle and copy the data without cached properties."""
-        return {name: getattr(self, name) for name in ("shapes", "graph_ptr", "inside", "_labels")}
+        return {name: getattr(self, name) for name in ("shapes", "graph_ptr", "inside", "_labels", "names")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the unpickled arrays read-only again."""

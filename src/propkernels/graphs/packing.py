@@ -13,6 +13,7 @@ from propkernels._utils.arrays import check_indices, check_offsets
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.names import Names
 
 
 def pack(graphs: GraphDatabase) -> dict[str, Any]:
@@ -38,6 +39,7 @@ def pack(graphs: GraphDatabase) -> dict[str, Any]:
         "edge_attribute_names": graphs.edge_attribute_names,
         "vertices": None if graphs.moments is None else _pack_labels(graphs.moments.vertices),
         "times": None if graphs.moments is None else graphs.moments.times,
+        "names": graphs.names.to_pairs(),
     }
 
 
@@ -85,9 +87,11 @@ def unpack(parts: Mapping[str, Any]) -> GraphDatabase:
         parts["ids"],
         parts["edge_attribute_names"],
     )
-    if parts.get("vertices") is None:  # files written before graphs had times lack it
-        return database
-    return database.with_moments(_unpack_labels(parts["vertices"]), parts["times"])
+    # files of earlier versions lack the parts below
+    if parts.get("vertices") is not None:
+        database = database.with_moments(_unpack_labels(parts["vertices"]), parts["times"])
+    database.names = Names.from_pairs(parts.get("names"))
+    return database
 
 
 def _entries(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.arrays import ranges
 from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.progress import Progress
-from propkernels._utils.stored import require
+from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import (
     Array,
     ClassWeight,
@@ -41,6 +42,7 @@ from propkernels.explain.questions import ask_class
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.names import Names
 from propkernels.models.conformal import check_coverage
 from propkernels.models.model import Learned, PropagationModel
 from propkernels.selection.candidates import DEFAULT_COSTS
@@ -104,6 +106,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     ----------
     classes_ : ndarray
         The classes.
+    class_names_ : list of str or None
+        Their names, if the training graphs have names of classes (``graphs.names.classes``).
     kernel_ : estimator
         The chosen kernel with its settings (unfitted if the SVM was folded), or the :class:`SumKernel` of
         several kernels whose decisions are averaged, each with its own SVM: those within two standard errors
@@ -161,6 +165,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
     calibration_: Calibration | None
     classes_: Any  # an array of numbers, texts or objects
+    class_names_: Annotated[list[str] | None, SOMETIMES]
     layout_: DecisionLayout
 
     def __init__(
@@ -213,7 +218,9 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         -------
         self
         """
-        return self._learn_targets(X, y, sample_weight, groups, 0.0)
+        self._learn_targets(X, y, sample_weight, groups, 0.0)
+        self.class_names_ = _class_names(getattr(X, "names", Names()), self.classes_)
+        return self
 
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> ClassTarget:
         return ClassTarget.of(y, n, several, weights, self.class_weight, self.scoring)
@@ -338,7 +345,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         -------
         Explanation
         """
-        graphs = self._checked(X)
+        graphs = self._named(self._checked(X))
         if classes is None and len(self.classes_) > 2 and not self.layout_.multilabel:
             return self._explain_predicted(graphs)
         return self._explain(graphs, *self._comparison(classes))
@@ -403,15 +410,15 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         >>> len(bins), bins[0].subgraph.node_labels[0] == bins[0].surroundings.split(" | ")[0]
         (3, True)
         """
-        graphs = self._checked(X)
+        graphs = self._named(self._checked(X))
         weights, first, other = self._comparison(classes)
         target = None
         if y is not None and self.layout_.multilabel:
             target = check_labels(y, len(graphs))[:, first]
         elif y is not None:
             target = np.asarray(y) == first
-        against = "the others" if other is None else f"class {other}"
-        subject = f"for class {first} against {against}"
+        against = "the others" if other is None else graphs.names.class_name(other)
+        subject = f"for {graphs.names.class_name(first)} against {against}"
         return self._top_bins(
             n, graphs, weights, target, subject, molecules=molecules, label_names=label_names
         )
@@ -484,7 +491,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
                 "a Gaussian process of more than two classes predicts by probabilities, not by decisions: "
                 'counterfactuals need solver="kernel" or "linear"'
             )
-        return self._counterfactuals(
+        found = self._counterfactuals(
             graph,
             partial(ask_class, self.layout_, self.classes_, target),
             max_edits=max_edits,
@@ -494,6 +501,17 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             budget=budget,
             label_names=label_names,
         )
+        found.names = replace(found.names, classes=self._names_of_classes() or found.names.classes)
+        return found
+
+    def _named(self, graphs: GraphDatabase) -> GraphDatabase:
+        """Return graphs with the names of the classes of the model."""
+        names = self._names_of_classes()
+        return graphs.with_names(classes=names) if names else graphs
+
+    def _names_of_classes(self) -> dict[Any, str]:
+        names = getattr(self, "class_names_", None)  # missing in files of earlier versions
+        return {} if names is None else dict(zip(self.classes_.tolist(), names, strict=True))
 
     def _comparison(self, classes: Any) -> Comparison:
         return compare_decisions(self.layout_, self.classes_.tolist(), classes)
@@ -532,10 +550,18 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
                 require(calibration.multilabel == layout.multilabel, "probabilities are of other targets")
                 shape = (layout.n_scores, layout.n_classes)
                 require(calibration.coefficients.shape == shape, "probabilities are of other classes")
+            names = getattr(self, "class_names_", None)
+            require(names is None or len(names) == len(self.classes_), "names are of other classes")
             conformal = getattr(self, "conformal_", None)
             if conformal is not None:
                 n_groups = layout.n_classes * (2 if layout.multilabel else 1)
                 require(conformal.n_groups == n_groups, "held-out scores are of other classes")
+
+
+def _class_names(names: Names, classes: NDArray[Any]) -> list[str] | None:
+    """Return the names of the classes, if each of them has one."""
+    known = [names.classes.get(value) for value in classes.tolist()]
+    return None if None in known else [str(name) for name in known]
 
 
 def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any], task: Any) -> Calibration:

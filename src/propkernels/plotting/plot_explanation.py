@@ -254,6 +254,6 @@ def _meaning(explanation: Explanation, names: Mapping[Any, str]) -> str:
     if favored is None:
         return f"contribution to the {explanation.quantity}"
     is_mixed = isinstance(favored, np.ndarray)
-    first = "the predicted class" if is_mixed else names.get(favored, f"class {favored}")
-    second = "others" if against is None else names.get(against, f"class {against}")
+    first = "the predicted class" if is_mixed else names.get(favored, explanation.class_name(favored))
+    second = "others" if against is None else names.get(against, explanation.opponent)
     return f"← {second}     speaks for     {first} →"
