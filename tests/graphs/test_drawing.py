@@ -13,7 +13,7 @@ def test_a_graph_that_is_not_drawn_is_not_looked_through(monkeypatch):
 
     n = drawing.MOST_DRAWN + 1
     graph = pk.GraphDatabase(np.ones((n, n)) - np.eye(n), [0, n])[0]
-    monkeypatch.setattr(drawing, "_pairs", refuse)
+    monkeypatch.setattr(drawing, "edge_ends", refuse)
     assert "<circle" not in drawing.graph_svg(graph)
     assert "_repr_html_" in dir(graph)
     assert graph._repr_html_()
