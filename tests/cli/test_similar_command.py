@@ -127,3 +127,18 @@ def test_formats_for_programs(run, small_folder):
     assert [list(record) for record in as_json] == [["graph", "similarity", "target", "nodes"]] * 2
     assert [{key: str(value) for key, value in record.items()} for record in as_json] == as_csv
     assert f"{as_json[0]['similarity']:.4f}" == rows(run(*command, "table"))[0][1]
+
+
+def test_molecules_are_compared_as_fingerprints_are(run, tmp_path):
+    pytest.importorskip("rdkit")
+    smiles = ["CO", "NC", "FC", "OCC", "CC", "c1ccccc1"]
+    (tmp_path / "m.csv").write_text("\n".join(["smiles", *smiles]) + "\n")
+    result = run("similar", "m.csv", "--to", 0, "-k", 5)
+    assert result.exit_code == 0, result.output
+    assert "by the Jaccard similarity of" in result.stdout
+    rows = [
+        line.split() for line in result.stdout.splitlines() if line.split() and line.split()[-1] in smiles
+    ]
+    assert rows[0][-1] == "OCC"  # shares its hydroxyl; amine and fluoride share a methyl alone
+    shared = run("similar", "m.csv", "--to", 0, "-k", 5, "--kernel", "propagation")
+    assert "by PropagationKernel(t_max=5)" in shared.stdout

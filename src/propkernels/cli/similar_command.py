@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from propkernels import GraphIndex
     from propkernels.datasets import Dataset
 
-DEFAULTS: dict[str, Any] = {"kernel": "propagation", "t_max": 5, "seed": 0}
+DEFAULTS: dict[str, Any] = {"kernel": "auto", "t_max": 5, "seed": 0}
 
 
 @reads_data
@@ -47,7 +47,10 @@ def similar(
     t_max: Annotated[
         int | None,
         typer.Option(
-            "--t-max", min=0, metavar="N", help="Propagation steps; default: 5, or those of the index."
+            "--t-max",
+            min=0,
+            metavar="N",
+            help="Propagation steps; default: 5 (molecules: 2), or those of the index.",
         ),
     ] = None,
     seed: Annotated[
@@ -61,9 +64,10 @@ def similar(
 ) -> None:
     """Search a data set for the graphs most similar to a graph.
 
-    Similarity is the normalized kernel: 1 for graphs with equal features. The graph itself is not listed. An
-    index is valid only for the graphs and options it was built with. Folders written by 'featurize' or
-    'index' are searched on disk, part by part.
+    Similarity is the normalized kernel: 1 for graphs with equal features. By default, molecules are compared
+    as fingerprints are: by the Tanimoto (Jaccard) similarity of counts of surroundings, 0 to 2 bonds wide.
+    The graph itself is not listed. An index is valid only for the graphs and options it was built with.
+    Folders written by 'featurize' or 'index' are searched on disk, part by part.
     """
     if is_parts(name) or is_index(name):
         chosen: dict[str, Any] = {"--index": index_file, "--kernel": kernel}
@@ -83,7 +87,8 @@ def similar(
     index.set_params(n_jobs=jobs)
     with spinner("Searching"):
         rows = search(index, queried.graphs[to], k, None if other is not None else to)
-    heading = f"Most similar to graph {to} of {queried.name}, by {describe_kernel(index.kernel_)}"
+    measure = "" if index.similarity == "cosine" else f"the {index.similarity.title()} similarity of\n"
+    heading = f"Most similar to graph {to} of {queried.name}, by {measure}{describe_kernel(index.kernel_)}"
     if output_format == "table":
         print_text(f"{heading}\n")
     print_records(records(rows, data), output_format, {"similarity": ".4f"})
@@ -105,16 +110,37 @@ def find_index(data: Dataset, file: Path | None, options: dict[str, Any], jobs: 
     if file is not None and file.exists():
         return read_index(file, data, options)
     complete = DEFAULTS | options
-    if complete["kernel"] == "auto":
-        complete["kernel"] = "propagation"
-    kernel = build_kernel(complete["kernel"], complete["t_max"], complete["seed"], jobs)
+    kernel, similarity = None, "cosine"
+    if options.get("kernel", "auto") == "auto":
+        kernel = molecule_kernel(data.graphs, options.get("t_max", 2))
+    if kernel is None:
+        complete["kernel"] = "propagation" if complete["kernel"] == "auto" else complete["kernel"]
+        kernel = build_kernel(complete["kernel"], complete["t_max"], complete["seed"], jobs)
+    else:
+        similarity, complete["t_max"] = "jaccard", kernel.t_max
     with spinner(f"Indexing {data.name}"):
-        index = GraphIndex(kernel=kernel, n_jobs=jobs).fit(data.graphs)
+        index = GraphIndex(kernel=kernel, similarity=similarity, n_jobs=jobs).fit(data.graphs)
         if file is not None:
             write_index(index, file, data, complete)
     if file is not None:
         typer.echo(f"Wrote {file} ({size_of(file)}): an index of {len(index)} graphs.", err=True)
     return index
+
+
+def molecule_kernel(graphs: Any, t_max: int) -> Any:
+    """Return the kernel whose Jaccard similarity is that of ECFP4 counts [1]_, if atoms have several labels.
+
+    References
+    ----------
+    .. [1] D. Rogers and M. Hahn (2010). Extended-connectivity fingerprints. Journal of Chemical Information
+       and Modeling 50 (5), 742-754. doi:10.1021/ci100050t.
+    """
+    from propkernels import WeisfeilerLehman
+    from propkernels.models.defaults import has_views
+
+    if not has_views(graphs.label_column):
+        return None
+    return WeisfeilerLehman(t_max=t_max, labels="entries", edge_labels=graphs.edge_label_column is not None)
 
 
 def write_index(index: GraphIndex, file: Path, data: Dataset, options: dict[str, Any]) -> None:
