@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test check quick lint types unit coverage boundscheck docs bench fuzz clean
+.PHONY: demo test check quick lint types unit coverage boundscheck docs bench bench-compare fuzz clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -54,6 +54,11 @@ docs: .venv/.docs
 # make bench BENCH='--quick --only pk-nci1' passes options on
 bench: .venv/.peers
 	$(BIN)/python -m benchmarks.run $(BENCH)
+
+# make bench-compare BASE=v0.1.0 shows the processor time of both trees, and fails if a job became 10 % slower
+BASE ?= v0.1.0
+bench-compare: .venv/.developer
+	$(BIN)/python -m benchmarks.compare $(BASE)
 
 # make fuzz SECONDS=600 looks for wrong results, unclear errors, crashes and hangs; counts go to docs/RELIABILITY.md
 SECONDS ?= 600

