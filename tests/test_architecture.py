@@ -61,15 +61,9 @@ def top_level_imports(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def types_only(path):
-    """Statements of a file that no interpreter runs."""
-    blocks = [node for node in tree_of(path).body if isinstance(node, ast.If)]
-    return {node for block in blocks if ast.unparse(block.test) == "TYPE_CHECKING" for node in block.body}
-
-
 def imported_stations(path):
-    """Names of the folders of propkernels that a file imports from when it runs, wherever in the file."""
-    for node in set(ast.walk(tree_of(path))) - types_only(path):
+    """Names of the folders of propkernels that a file imports from, wherever in the file, also for types."""
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("propkernels."):
             yield node.module.split(".")[1]
 

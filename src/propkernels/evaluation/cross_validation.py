@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from propkernels.evaluation.study import (
     default_folds,
     split_digest,
 )
-from propkernels.graphs.accepted import Graphs
+from propkernels.graphs.accepted import Graphs, GraphsWithTargets
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.selection.candidates import (
@@ -48,15 +48,12 @@ from propkernels.selection.targets import (
     known_targets,
 )
 
-if TYPE_CHECKING:
-    from propkernels.datasets.dataset import Dataset
-
 INNER_FOLDS = 5
 
 
 @graphs_first(data="graphs", n_folds="cv", inner_folds="inner_cv")
 def evaluate(
-    graphs: Dataset | Graphs,
+    graphs: GraphsWithTargets | Graphs,
     target: Target | None = None,
     kernel: Estimator | None = None,
     *,

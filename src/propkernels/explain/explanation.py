@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
-from propkernels._utils.typing import Molecules, Record
+from propkernels._utils.typing import Molecules, Picture, Record
 from propkernels.explain.edge_shares import edge_contributions
 from propkernels.graphs.accepted import Database
 from propkernels.graphs.container import as_positions
@@ -23,7 +23,6 @@ from propkernels.graphs.names import Names
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from propkernels.molecules.molecule_pictures import MoleculePicture
 
 Values = NDArray[np.float64]
 MOST_DRAWN = 3  # graphs shown in a notebook
@@ -201,7 +200,7 @@ class Explanation:
 
     def draw_molecule(
         self, graph: int | Sequence[int] = 0, molecules: Molecules | None = None, **options: Any
-    ) -> MoleculePicture:
+    ) -> Picture:
         """Draw explained molecules, atoms and bonds colored by their contribution.
 
         Parameters

@@ -15,7 +15,7 @@ from propkernels._utils.parallel import run_threads, thread_count
 from propkernels._utils.progress import ProgressBar
 from propkernels.counting.counters import StreamCounts
 from propkernels.gram.products import self_products
-from propkernels.search import bounds
+from propkernels.search.bounds import possible
 from propkernels.search.measures import COSINE, Measure
 from propkernels.search.segment import FENCE_WIDTH, Segment
 
@@ -155,10 +155,10 @@ class Search:
 
         Bounds leave few graphs, or else a slightly loose comparison without division; only these are divided.
         """
-        possible = bounds.possible(self, k, least)
+        few = possible(self, k, least)
         places: NDArray[np.int64] | None
-        if possible is not None:
-            places, total = possible
+        if few is not None:
+            places, total = few
             values = self._compared(total, self.squares[places])
         elif least < 0:
             values, places = self.similarities(), None
