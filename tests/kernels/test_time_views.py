@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.graphs.moments import static_graphs
@@ -76,6 +78,36 @@ def test_static_view_equals_the_kernel_of_static_graphs(graphs):
 
     np.testing.assert_array_equal(seen, pk.WeisfeilerLehman(t_max=2, labels="degree").fit_transform(plain))
     assert static_graphs(data).n_nodes == plain.n_nodes
+
+
+def some_graphs():
+    """Six graphs in time whose contacts are drawn at random."""
+    rng = np.random.default_rng(4)
+    drawn = [
+        [(u, (u + w) % 5, t) for u, w, t in rng.integers(0, [5, 4, 6], (9, 3)).tolist() if w]
+        for _ in range(6)
+    ]
+    return pk.from_contacts(table(*drawn))
+
+
+@pytest.mark.parametrize("time", ["auto", "forward", "both", "static"])
+@pytest.mark.parametrize(
+    "kernel",
+    [pk.WeisfeilerLehman(t_max=2), pk.PropagationKernel(t_max=2, random_state=0)],
+    ids=lambda kernel: type(kernel).__name__,
+)
+def test_the_contract_of_kernels_holds_in_time(kernel, time):
+    graphs, kernel = some_graphs(), clone(kernel).set_params(time=time)
+    whole = kernel.fit_transform(graphs)
+
+    order = np.array([3, 0, 5, 1, 4, 2])
+    np.testing.assert_array_equal(clone(kernel).fit_transform(graphs[order]), whole[np.ix_(order, order)])
+    np.testing.assert_array_equal(clone(kernel).set_params(n_jobs=2).fit_transform(graphs), whole)
+    again = pickle.loads(pickle.dumps(kernel.fit(graphs)))
+    np.testing.assert_array_equal(np.vstack([again.transform(graphs[[i]]) for i in range(6)]), whole)
+    prefix = clone(kernel).set_params(t_max=1).fit_transform(graphs)
+    np.testing.assert_array_equal(kernel.fit_transform_cumulative(graphs)[1], prefix)
+    assert np.linalg.eigvalsh(whole).min() > -1e-9 * whole.max()
 
 
 def test_information_does_not_move_backwards():
