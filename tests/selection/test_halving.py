@@ -136,3 +136,28 @@ def test_the_tube_is_chosen_among_the_last(small_rungs):
 def test_without_folds_the_first_wins():
     chosen = search(KERNELS, DATA.graphs, DATA.target, (), SPACE, Classification(), 0, "halving")
     assert (chosen.candidate.t_max, chosen.losses) == (0, ())
+
+
+def test_machines_that_converged_quickly_are_fitted_once(small_rungs, monkeypatch):
+    fits = []
+    original = Candidate.fit
+
+    def counted(self, task, known, target, train, cost):
+        fits.append((self.kernel.t_max, type(self.kernel), self.normalize, cost, id(train)))
+        return original(self, task, known, target, train, cost)
+
+    monkeypatch.setattr(Candidate, "fit", counted)
+    found = choose("halving")
+    assert found.losses
+    of_folds = [fit for fit in fits if fit[-1] in {id(train) for train, _ in FOLDS}]
+    assert len(set(of_folds)) == len(of_folds)
+
+
+def test_spare_threads_fit_the_machine_of_all_graphs_during_the_race(small_rungs):
+    alone, ahead = (choose("halving", n_jobs=n_jobs) for n_jobs in (1, 16))
+    assert alone.C == ahead.C
+    assert all(np.array_equal(a, b) for a, b in zip(alone.losses, ahead.losses, strict=True))
+    assert (0, alone.C) not in alone.candidate.machines
+    stored = ahead.candidate.machines[0, ahead.C]
+    machine, _ = alone.candidate.machine_of_all(Classification(), DATA.target, alone.C)
+    assert np.array_equal(machine.coefficients, stored.coefficients)

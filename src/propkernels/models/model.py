@@ -436,12 +436,11 @@ def _learned_one(
     solver: str,
 ) -> Learned:
     """Train on all graphs with one of the chosen candidates."""
-    kernel, everyone = candidate.fitted_kernel(graphs, target), np.arange(len(graphs))
-    part = candidate.source.slice(everyone, np.arange(0), candidate.scaled)
-    machine = candidate.fit(task, part.known, target, everyone, cost)
-    coefficients = machine.coefficients / part.unit
+    kernel = candidate.fitted_kernel(graphs, target)
+    machine, unit = candidate.machine_of_all(task, target, cost)
+    coefficients = machine.coefficients / unit
     members = primal_members if candidate.maker.uses_features else dual_members
-    posterior = None if machine.details is None else replace(machine.details, scale=part.unit)
+    posterior = None if machine.details is None else replace(machine.details, scale=unit)
     return Learned(chosen, solver, kernel, Rule.of(members(kernel, coefficients)), machine, posterior)
 
 

@@ -175,7 +175,7 @@ class Candidate:
     family : int
         Position of the kernel in the list of kernels.
     machines : dict or None
-        If given, trials store their machines here, keyed by the identity of ``train`` and by C.
+        If given, machines are stored here, keyed by the identity of ``train`` (0: all graphs) and by C.
     """
 
     kernel: Any
@@ -217,24 +217,53 @@ class Candidate:
 
         As many trials as there are threads are computed ahead; all of them read the same kernel values.
         """
-        known, truth = target[train], target[test]
-        if task.is_constant(known):
-            losses = task.losses(np.full(len(test), known[0]), truth)
-            score = losses if task.is_additive else np.array([-task.score_constant(known, truth)])
-            yield Trial(score, True, True)
-            return
         part = self.source.slice(train, test, self.scaled)
-
-        def trial(position: int) -> Trial:
-            machine = self.fit(task, part.known, known, train, self.costs[position])
-            state = machine.is_final, machine.is_settled, machine.is_nearly_final, machine.is_converged
-            if self.machines is not None:
-                self.machines[id(train), self.costs[position]] = machine
-            return Trial(task.judge(self.maker, machine, part.unknown, known, truth), *state)
-
+        if task.is_constant(target[train]):
+            yield self.trial(task, target, part, 0)
+            return
         ahead = thread_count(n_jobs)
         for first in range(0, len(positions), ahead):
-            yield from run_threads(trial, positions[first : first + ahead], n_jobs, uses_blas=True)
+            some = positions[first : first + ahead]
+            if any(self._stored(train, self.costs[position]) is None for position in some):
+                part.read()
+            yield from run_threads(
+                lambda position: self.trial(task, target, part, position), some, n_jobs, uses_blas=True
+            )
+
+    def trial(self, task: Task, target: NDArray[Any], part: Slice, position: int) -> Trial:
+        """Return the trial of one C: a fit on the training graphs, with losses on the test graphs."""
+        known, truth, cost = target[part.train], target[part.test], self.costs[position]
+        if task.is_constant(known):
+            losses = task.losses(np.full(len(truth), known[0]), truth)
+            score = losses if task.is_additive else np.array([-task.score_constant(known, truth)])
+            return Trial(score, True, True)
+        machine = self._stored(part.train, cost) or self.fit(task, part.known, known, part.train, cost)
+        if self.machines is not None:
+            self.machines[id(part.train), cost] = machine
+        state = machine.is_final, machine.is_settled, machine.is_nearly_final, machine.is_converged
+        return Trial(task.judge(self.maker, machine, part.unknown, known, truth), *state)
+
+    def _stored(self, train: Indices, cost: float) -> Machine | None:
+        """Return a stored machine that has converged, as it would with any larger limit of steps."""
+        machine = (self.machines or {}).get((id(train), cost))
+        return machine if machine is not None and machine.is_converged else None
+
+    def forget_unfinished(self) -> None:
+        """Drop stored machines that a larger limit of steps would change: those of features have none."""
+        for key, machine in list((self.machines or {}).items()):
+            if self.maker.uses_features or not machine.is_converged:
+                del (self.machines or {})[key]
+
+    def machine_of_all(self, task: Task, target: NDArray[Any], cost: float) -> tuple[Machine, float]:
+        """Return the machine of all graphs, a stored one if possible, and the unit of its kernel values."""
+        everyone = np.arange(len(target))
+        part = self.source.slice(everyone, everyone[:0], self.scaled)
+        machine = (self.machines or {}).get((0, cost))
+        if machine is None:
+            machine = self.fit(task, part.known, target, everyone, cost)
+        if self.machines is not None:
+            self.machines[0, cost] = machine
+        return machine, part.unit
 
     def machine_and_slice(
         self, task: Task, target: NDArray[Any], train: Indices, test: Indices, cost: float
@@ -297,9 +326,15 @@ class Space:
 
 
 def candidates(
-    kernel: Any, graphs: GraphDatabase, target: NDArray[Any], space: Space, task: Task, seed: int
+    kernel: Any,
+    graphs: GraphDatabase,
+    target: NDArray[Any],
+    space: Space,
+    task: Task,
+    seed: int,
+    n_jobs: int | None = None,
 ) -> list[Candidate]:
-    """Return all candidates of one kernel, from one pass over the graphs.
+    """Return all candidates of one kernel, from one pass over the graphs; threads are those of slices.
 
     The target is used only by kernels that learn weights, and only on the training graphs of each fold.
     """
@@ -309,13 +344,15 @@ def candidates(
     plain = redrawn(kernel, seed).set_params(**({"normalize": False} if has_option else {}))
     sources: dict[tuple[int | None, bool | None], Source]
     if learns_weights(plain):
-        sources = _aligned_sources(plain, graphs, target, space.solver, wanted)
+        sources = _aligned_sources(plain, graphs, target, space.solver, wanted, n_jobs)
     elif space.solver == "linear":
         sources = _linear_sources(plain, graphs, space, wanted)
     else:
         stack = compute_stack(plain, graphs, space.steps)
         sources = {
-            (t, flag): GramSource(matrix, bool(flag)) for t, matrix in stack.items() for flag in wanted
+            (t, flag): GramSource(matrix, bool(flag), n_jobs)
+            for t, matrix in stack.items()
+            for flag in wanted
         }
     return [
         Candidate(
@@ -378,7 +415,12 @@ def _linear_sources(
 
 
 def _aligned_sources(
-    plain: Any, graphs: GraphDatabase, target: NDArray[Any], solver: str, wanted: list[bool | None]
+    plain: Any,
+    graphs: GraphDatabase,
+    target: NDArray[Any],
+    solver: str,
+    wanted: list[bool | None],
+    n_jobs: int | None,
 ) -> dict[tuple[int | None, bool | None], Source]:
     """Return the parts of a sum kernel, whose weights are learned in each fold."""
     if solver == "linear":
@@ -386,7 +428,7 @@ def _aligned_sources(
     if target.ndim > 1:
         raise ValueError('weights="alignment" are learned from one target: give numbers, or one column')
     parts = plain._part_matrices(graphs)
-    return {(None, flag): AlignedSource(parts, target, bool(flag)) for flag in wanted}
+    return {(None, flag): AlignedSource(parts, target, bool(flag), n_jobs) for flag in wanted}
 
 
 def learns_weights(kernel: Any) -> bool:

@@ -33,7 +33,7 @@ from propkernels.selection.candidates import (
     has_explicit_counts,
 )
 from propkernels.selection.folds import Folds
-from propkernels.selection.halving import are_few, is_worthwhile, shortlist
+from propkernels.selection.halving import are_few, fits, is_worthwhile, shortlist
 from propkernels.selection.kernel_sources import has_steps
 from propkernels.selection.partners import Selection, with_partners
 
@@ -295,7 +295,6 @@ def search(
         has_partners = averages and are_few(folds)
         with stopping_allowed():
             arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell, has_partners)
-        arms = [replace(arm, machines={}) for arm in arms]
         if has_partners:
             families = [[arm for arm in arms if arm.family == family] for family in range(len(kernels))]
             winners = run_threads(
@@ -305,10 +304,10 @@ def search(
                 uses_blas=True,
             )
             return with_partners(winners, target, folds, task)
-        return finals(arms, target, folds, task, n_jobs)
+        return _finals_and_machines(arms, target, folds, task, n_jobs)
     best: Selection | None = None
     for kernel in kernels:
-        arms = candidates(kernel, graphs, target, space, task, seed)
+        arms = candidates(kernel, graphs, target, space, task, seed, n_jobs)
         incumbent = None if best is None else best.losses
         winner = choose_among(arms, target, folds, task, is_exact, incumbent, n_jobs, tell)
         if winner is not None:
@@ -317,6 +316,21 @@ def search(
             break
     assert best is not None
     return best
+
+
+def _finals_and_machines(
+    arms: Sequence[Candidate], target: NDArray[Any], folds: Folds, task: Task, n_jobs: int | None
+) -> Selection:
+    """Return the winner among the last candidates.
+
+    If threads are left while all folds are tried, they fit the machines of all graphs in the meantime.
+    """
+    pairs = [(arm, cost) for arm in arms for cost in arm.costs]
+    calls: list[Callable[[], Any]] = [lambda: finals(arms, target, folds, task, n_jobs)]
+    if thread_count(n_jobs) > len(pairs) * len(folds) and fits(len(pairs), len(target)):
+        calls += [partial(arm.machine_of_all, task, target, cost) for arm, cost in pairs]
+    selection: Selection = run_threads(lambda call: call(), calls, n_jobs, uses_blas=True)[0]
+    return selection
 
 
 def finals(

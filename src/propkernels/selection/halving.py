@@ -24,6 +24,7 @@ from propkernels.decisions.tasks import Task
 from propkernels.graphs.database import GraphDatabase
 from propkernels.selection.candidates import Candidate, Space, candidates
 from propkernels.selection.folds import Folds, Indices
+from propkernels.selection.kernel_sources import Slice
 
 FIRST, GROWTH = 300, 3  # training graphs of the first rung, and growth factor from rung to rung
 ENOUGH = 400  # validation graphs per rung, from as many folds as needed
@@ -211,7 +212,8 @@ def _compare(
     known: dict[Setting, dict[int, float]] = {}
 
     def arms_of(number: int) -> list[Arm]:
-        return _arms(number, candidates(kernels[number], few, values, spaces[number], task, seed), alive)
+        of_kernel = candidates(kernels[number], few, values, spaces[number], task, seed, n_jobs)
+        return _arms(number, of_kernel, alive)
 
     for numbers in together(list(spaces), sizes, len(few), n_jobs):
         arms = [arm for some in run_threads(arms_of, numbers, n_jobs, uses_blas=True) for arm in some]
@@ -253,17 +255,22 @@ def together(
     >>> list(together("abcd", [3000, 1000, 2000, 9000], 200, 2))
     [['a'], ['b', 'c'], ['d']]
     """
-    limit = 0 if thread_count(n_jobs) == 1 else BYTES_AT_ONCE // (8 * n_graphs**2)
+    is_one_by_one = thread_count(n_jobs) == 1
     batch: list[Item] = []
     size = 0
     for item, more in zip(items, n_matrices, strict=True):
-        if batch and size + more > limit:
+        if batch and (is_one_by_one or not fits(size + more, n_graphs)):
             yield batch
             batch, size = [], 0
         batch.append(item)
         size += more
     if batch:
         yield batch
+
+
+def fits(n_matrices: int, n_graphs: int) -> bool:
+    """Return whether so many kernel matrices may be in memory at a time."""
+    return n_matrices <= BYTES_AT_ONCE // (8 * n_graphs**2)
 
 
 def _arms(number: int, of_kernel: Sequence[Candidate], alive: Alive | None) -> list[Arm]:
@@ -317,27 +324,25 @@ def _finalists(
     """Return the remaining settings on all graphs; of many graphs, the best two on the first fold."""
     arms_of: dict[Setting, Candidate] = {}
     positions: dict[Setting, list[int]] = {}
+    passes = list(dict.fromkeys((setting.kernel, setting.t_max) for setting in alive))
 
-    def tried(setting: Setting) -> list[Candidate]:
-        narrow = space.narrowed([setting.t_max])
-        return candidates(kernels[setting.kernel], graphs, target, narrow, task, seed)
+    def tried(one: tuple[int, int | None]) -> list[Candidate]:
+        narrow = space.narrowed([one[1]])
+        return candidates(kernels[one[0]], graphs, target, narrow, task, seed, n_jobs)
 
-    for settings in together(list(alive), [ROOM] * len(alive), len(graphs), n_jobs):
-        made = run_threads(tried, settings, n_jobs, uses_blas=True)
-        for setting, arm in ((s, arm) for s, some in zip(settings, made, strict=True) for arm in some):
+    made: dict[tuple[int, int | None], list[Candidate]] = {}
+    for some in together(passes, [ROOM] * len(passes), len(graphs), n_jobs):
+        made |= zip(some, run_threads(tried, some, n_jobs, uses_blas=True), strict=True)
+    for setting in alive:
+        for arm in made[setting.kernel, setting.t_max]:
             other = Setting.of(setting.kernel, arm)
             if replace(other, epsilon=setting.epsilon) == setting:
-                arm = replace(arm, family=setting.kernel)
+                arm = replace(arm, family=setting.kernel, machines={})
                 arms_of[other], positions[other] = arm, _inside(alive[setting], len(arm.costs))
     if are_few(folds):
         return [_with_costs(arm, positions[setting]) for setting, arm in arms_of.items()]
 
-    def losses(setting: Setting) -> dict[int, float]:
-        quick = replace(arms_of[setting], maker=with_effort(arms_of[setting].maker, "quick"))
-        trials = quick.trials(task, target, *folds[0], positions[setting], n_jobs)
-        return {p: float(t.losses.sum()) for p, t in zip(positions[setting], trials, strict=False)}
-
-    known = dict(zip(arms_of, run_threads(losses, list(arms_of), n_jobs, uses_blas=True), strict=True))
+    known = _first_fold_losses(arms_of, positions, target, folds[0], task, n_jobs)
     tell(len(arms_of))
     pairs = sorted((loss, n, p) for n, s in enumerate(arms_of) for p, loss in known[s].items())[:FINALISTS]
     arms = list(arms_of.values())
@@ -345,6 +350,34 @@ def _finalists(
         _with_costs(arms[n], [p for _, other, p in pairs if other == n])
         for n in sorted({n for _, n, _ in pairs})
     ]
+
+
+def _first_fold_losses(
+    arms: dict[Setting, Candidate],
+    positions: dict[Setting, list[int]],
+    target: NDArray[Any],
+    fold: tuple[Indices, Indices],
+    task: Task,
+    n_jobs: int | None,
+) -> dict[Setting, dict[int, float]]:
+    """Return the losses of quick machines on one fold, by position of C: all settings and C at once."""
+    quick = {s: replace(arm, maker=with_effort(arm.maker, "quick")) for s, arm in arms.items()}
+    known: dict[Setting, dict[int, float]] = {setting: {} for setting in arms}
+    if task.is_constant(target[fold[0]]):
+        positions = {setting: some[:1] for setting, some in positions.items()}
+    for settings in together(list(arms), [1] * len(arms), len(target), n_jobs):
+        parts = [quick[setting].source.slice(*fold, quick[setting].scaled) for setting in settings]
+        run_threads(Slice.read, parts, n_jobs)
+        items = [(s, part, p) for s, part in zip(settings, parts, strict=True) for p in positions[s]]
+
+        def loss(item: tuple[Setting, Slice, int]) -> float:
+            return float(quick[item[0]].trial(task, target, item[1], item[2]).losses.sum())
+
+        for item, found in zip(items, run_threads(loss, items, n_jobs, uses_blas=True), strict=True):
+            known[item[0]][item[2]] = found
+    for arm in quick.values():
+        arm.forget_unfinished()
+    return known
 
 
 def _inside(positions: Sequence[int], n_costs: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ from propkernels._utils.checks import shown
 from propkernels._utils.locks import cached_property
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import StreamCounts
-from propkernels.gram.products import inverse_length, self_products
+from propkernels.gram.products import by_rows, inverse_length, self_products
 from propkernels.gram.products_compiled import take_block
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.sum_kernel import aligned_weights
@@ -25,20 +26,36 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Slice:
-    """Kernel values or features of one fold.
+    """Kernel values or features of one fold, computed when they are first read.
 
     Attributes
     ----------
-    known, unknown : ndarray or csr_array
-        Rows of the training graphs and of the test graphs: kernel values against the training graphs, or
-        features.
+    rows : callable
+        Returns the rows of some graphs: kernel values against the training graphs, or features.
+    train, test : ndarray of int
+        Positions of the training graphs and of the test graphs.
     unit : float
         Divisor of ``known`` and ``unknown``.
     """
 
-    known: Any
-    unknown: Any
+    rows: Callable[[Indices], Any]
+    train: Indices
+    test: Indices
     unit: float
+
+    @cached_property
+    def known(self) -> Any:
+        """Rows of the training graphs, ndarray or csr_array."""
+        return self.rows(self.train)
+
+    @cached_property
+    def unknown(self) -> Any:
+        """Rows of the test graphs, ndarray or csr_array."""
+        return self.rows(self.test)
+
+    def read(self) -> None:
+        """Compute all rows, before several threads read them."""
+        _ = self.known, self.unknown
 
 
 class Source(Protocol):
@@ -58,15 +75,17 @@ class GramSource:
         Kernel of all graphs, not normalized.
     normalize : bool
         Whether slices are normalized.
+    n_jobs : int or None
     """
 
     matrix: Matrix
     normalize: bool
+    n_jobs: int | None = None
 
     def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
         """Return blocks of the matrix, divided by the mean of the training diagonal, the unit of C."""
         unit = float(self._diagonal[train].mean()) or 1.0 if scaled else 1.0
-        return Slice(self._part(train, train, unit), self._part(test, train, unit), unit)
+        return Slice(lambda rows: self._part(rows, train, unit), train, test, unit)
 
     @cached_property
     def _diagonal(self) -> NDArray[np.float64]:
@@ -79,7 +98,11 @@ class GramSource:
         if not self.normalize:
             left = right = np.empty(0)
         part = np.empty((len(rows), len(columns)))
-        take_block(self.matrix, rows, columns, left, right, unit, part)
+
+        def take(run: slice) -> None:
+            take_block(self.matrix, rows[run], columns, left[run], right, unit, part[run])
+
+        by_rows(take, part.shape, self.n_jobs)
         if self.normalize and rows is columns:
             np.fill_diagonal(part, self._diagonal[rows] / unit)
         return part
@@ -97,18 +120,20 @@ class AlignedSource:
         Target of the weights; only the entries of training graphs are used.
     normalize : bool
         Whether slices of the sum are normalized.
+    n_jobs : int or None
     """
 
     parts: Matrix
     target: NDArray[Any]
     normalize: bool
+    n_jobs: int | None = None
 
     def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
         """Return blocks of the weighted sum, with weights learned from the training graphs."""
         known = np.stack([part[np.ix_(train, train)] for part in self.parts])
         weights = aligned_weights(known, self.target[train])
         total = np.tensordot(weights, self.parts, axes=1)
-        return GramSource(total, self.normalize).slice(train, test, scaled)
+        return GramSource(total, self.normalize, self.n_jobs).slice(train, test, scaled)
 
 
 @dataclass(frozen=True)
@@ -135,7 +160,7 @@ class FeatureSource:
         """Return rows, divided by the square root of the mean k(x, x) of the training graphs."""
         diagonal = (self.lengths > 0).astype(np.float64) if self.normalize else self.lengths
         unit = np.sqrt(float(diagonal[train].mean()) or 1.0) if scaled else 1.0
-        return Slice(self._rows(train, unit), self._rows(test, unit), float(unit))
+        return Slice(lambda rows: self._rows(rows, unit), train, test, float(unit))
 
     def _rows(self, rows: Indices, unit: float) -> csr_array:
         part = self.features[rows]
