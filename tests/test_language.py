@@ -9,11 +9,25 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ["src", "tests", "docs", "benchmarks", "reproduction", "examples", "fuzz"]
+FOLDERS = [
+    "src",
+    "tests",
+    "docs",
+    "benchmarks",
+    "reproduction",
+    "examples",
+    "fuzz",
+    "paper",
+    "conda",
+    ".github",
+]
 TEXTS = (".py", ".pyi", ".md", ".toml", ".yml", ".yaml", ".cff", ".csv", ".json")
 FILES = [*ROOT.glob("*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
+BUILT = {ROOT / "docs" / name for name in ("_build", "gallery", "api/generated")}  # by make docs
 TEXT_FILES = sorted(
-    path for path in FILES if path.is_file() and path.suffix in TEXTS and path != Path(__file__)
+    path
+    for path in FILES
+    if path.is_file() and path.suffix in TEXTS and path != Path(__file__) and not BUILT & set(path.parents)
 )
 
 MACHINE = re.compile(r"(?<![\w.])/(work|root|farm|home|dev/shm)/\w")

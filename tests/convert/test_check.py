@@ -178,15 +178,15 @@ def test_frames_are_not_sequences_of_graphs():
 @pytest.mark.parametrize(
     ("thing", "name"),
     [
-        (3.5, "float"),
-        (None, "NoneType"),
-        ([PATH, LABELS], "list"),
-        ((), "tuple of 0 items"),
-        ((PATH, LABELS, None, None), "tuple of 4 items"),
+        (3.5, "a float"),
+        (None, "None"),
+        ([PATH, LABELS], "a list"),
+        ((), "a tuple of 0 items"),
+        ((PATH, LABELS, None, None), "a tuple of 4 items"),
     ],
 )
 def test_wrong_things_in_the_list(thing, name):
-    refused(TypeError, f"graph 1 is a {name}; {WANTED}", [(PATH, LABELS), thing])
+    refused(TypeError, f"graph 1 is {name}; {WANTED}", [(PATH, LABELS), thing])
 
 
 def test_dictionaries_that_are_not_edges():

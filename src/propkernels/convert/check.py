@@ -236,7 +236,8 @@ def _one_graph(graph: Any, position: int) -> GraphDatabase:
     if issparse(graph) or isinstance(graph, np.ndarray):
         graph = (graph,)
     if not isinstance(graph, tuple):
-        raise TypeError(f"graph {position} is a {type(graph).__name__}; expected {ACCEPTED}{_hint(graph)}")
+        kind = "None" if graph is None else f"a {type(graph).__name__}"
+        raise TypeError(f"graph {position} is {kind}; expected {ACCEPTED}{_hint(graph)}")
     if not 1 <= len(graph) <= 3:
         raise TypeError(f"graph {position} is a tuple of {len(graph)} items; expected {ACCEPTED}")
     with naming_graph(position):

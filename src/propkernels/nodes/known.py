@@ -87,7 +87,10 @@ def _gaps(values: Any, integers_may_miss: bool) -> NDArray[np.bool_]:
 
 def node_numbers(nodes: Any, n_nodes: int, name: str) -> Indices:
     """Return node numbers of a mask or of a sequence of numbers."""
-    array = np.asarray(nodes)
+    try:
+        array = np.asarray(nodes)
+    except ValueError:  # entries of different lengths
+        raise TypeError(f"{name} must be a mask or a sequence of node numbers, got {shown(nodes)}") from None
     if array.dtype == bool:
         if array.shape != (n_nodes,):
             raise ValueError(f"{name} is a mask of shape {array.shape} for {n_nodes} nodes")
