@@ -53,19 +53,19 @@ def test_touched_nodes_are_those_within_reach(by_degree, scaled):
     kernel = ALL["symmetric" if scaled else "degrees" if by_degree else "walk"]
     tracker = edited.vocabulary(kernel).tracker(edited.graph, edited.alphabet)
     wiring, touched = tracker._parts[0], tracker._parts[4]
-    n_steps = len(touched.ends)
+    n_steps, values = len(touched.ends), touched_compiled._values(tracker._parts[1], tracker._parts[2])
     for row, edits in enumerate(edited.edits):
         wiring_compiled.apply_edits(wiring, edited.edits, row, touched.before)
-        touched_compiled._find_touched(wiring, touched, by_degree, scaled, edited.edits, row)
+        touched_compiled._find_touched(wiring, touched, by_degree, scaled, values, edited.edits, row)
         wanted = expected_depths(as_networkx(wiring), edits.tolist(), by_degree, scaled, n_steps)
         order = touched.order[: touched.ends[-1]].tolist()
         assert len(set(order)) == len(order)
-        assert {i: int(touched.depth[i]) for i in order} == wanted
+        assert {i: int(wiring.depth[i]) for i in order} == wanted
         assert [sum(d <= t for d in wanted.values()) for t in range(n_steps)] == touched.ends.tolist()
         assert touched.removed.tolist() == [e[1] if e[0] == REMOVE_LEAF else -1 for e in edits]
-        touched_compiled._forget(touched)
+        touched_compiled._forget(wiring, touched)
         wiring_compiled.take_back_edits(wiring, edited.edits, row, touched.before)
-    assert (touched.depth == n_steps).all()
+    assert (wiring.depth == wiring_compiled.UNTOUCHED).all()
 
 
 @pytest.mark.parametrize("name", ["walk", "symmetric", "refinement"])

@@ -18,11 +18,12 @@ from propkernels.graphs.labels import LabelColumn, canonical_label
 from propkernels.hashing.codes import CodeStreams
 from propkernels.propagation.initial import UNKNOWN
 from propkernels.tracking.alphabet import Alphabet
-from propkernels.tracking.trackers import NodeCodes, is_trackable, wired
+from propkernels.tracking.trackers import NodeCodes, is_trackable, plain, wired
 
 LEAST_ROOM = 64  # nodes and neighbors that may be added before arrays grow
 MOST_PENDING = 2**16  # changes whose codes are computed together
 RELABEL, ADD_EDGE, REMOVE_EDGE = 0, 1, 2  # as in wiring_compiled, which is imported where it is used
+FULL, IMPOSSIBLE = -1, 0  # as there
 _WHY_NOT = {ADD_EDGE: "an edge exists, or both ends are one node", REMOVE_EDGE: "no edge exists"}
 
 
@@ -42,6 +43,8 @@ class LiveGraph:
     """
 
     def __init__(self, graph: GraphDatabase, counters: Sequence[Counter] = ()) -> None:
+        from propkernels.tracking.wiring_compiled import change_edge
+
         if len(graph) != 1:
             raise ValueError(f"a live graph is one graph, got {len(graph)}")
         if graph.is_temporal:
@@ -55,6 +58,8 @@ class LiveGraph:
             raise ValueError("a live graph has one label per node, not a distribution over labels")
         self._ids, self._attributes = graph.ids, graph.node_attributes
         self._counters = tuple(counters)
+        self._pending = np.zeros((MOST_PENDING, 3), dtype=np.int64)  # the first _n_pending rows count
+        self._change_edge = change_edge
         self._load(graph)
 
     def _load(self, graph: GraphDatabase, label: Any = None, bond: Any = None, room: int = 0) -> None:
@@ -66,13 +71,15 @@ class LiveGraph:
         self._labels = {value: i for i, value in enumerate(self._alphabet.node_values)}
         self._bonds = {value: i for i, value in enumerate(self._alphabet.edge_values)}
         self._wiring = wired(graph, self._alphabet)
+        self._wires = plain(self._wiring)
         self._n_nodes = graph.n_nodes
         self._graph: GraphDatabase | None = graph
         self._most_degree = int(self._wiring.degree.max(initial=0)) + room
         self._coded: dict[int, NodeCodes | None] = {  # by identity: counters hold arrays
             id(counter): counter.tracker(None, graph, self._alphabet) for counter in self._counters
         }
-        self._pending: list[tuple[int, int, int]] = []
+        self._followed = [nodes for nodes in self._coded.values() if nodes is not None]
+        self._n_pending = 0
 
     # reading
 
@@ -148,15 +155,20 @@ class LiveGraph:
         self._several(REMOVE_EDGE, pairs, None)
 
     def _single(self, kind: int, u: int, v: int, bond: int) -> None:
-        from propkernels.tracking.wiring_compiled import FULL, IMPOSSIBLE, change_edge
-
-        found = change_edge(self._wiring, kind, u, v, bond, self._most_degree)
+        found = self._change_edge(
+            self._wires, kind, u, v, bond, self._most_degree, self._pending, self._n_pending
+        )
         if found == FULL:
             self._make_room(np.array([[u, v]]))
-            found = change_edge(self._wiring, kind, u, v, bond, self._most_degree)
+            found = self._change_edge(
+                self._wires, kind, u, v, bond, self._most_degree, self._pending, self._n_pending
+            )
         if found == IMPOSSIBLE:
             raise ValueError(f"nodes {u} and {v}: {_WHY_NOT[kind]}; nothing was changed")
-        self._changed([(kind, u, v)])
+        self._graph = None
+        self._n_pending += 1
+        if self._n_pending == MOST_PENDING:
+            self.update()
 
     def _several(self, kind: int, pairs: ArrayLike, label: Any) -> None:
         from propkernels.tracking.wiring_compiled import change_edges
@@ -169,7 +181,7 @@ class LiveGraph:
         if made < len(ends):
             u, v = ends[made].tolist()
             raise ValueError(f"nodes {u} and {v}: {_WHY_NOT[kind]}; nothing was changed")
-        self._changed([(kind, u, v) for u, v in ends.tolist()])
+        self._changed(np.column_stack([np.full(len(ends), kind), ends]))
 
     def _pairs(self, pairs: ArrayLike) -> NDArray[np.int64]:
         """Return pairs of nodes, which exist."""
@@ -186,27 +198,31 @@ class LiveGraph:
             raise IndexError(f"node {ends[wrong][0]} is out of range: there are {self._n_nodes} nodes")
         return np.ascontiguousarray(ends, dtype=np.int64)
 
-    def _changed(self, edits: list[tuple[int, int, int]]) -> None:
-        """Remember changes, whose codes are computed on demand."""
+    def _changed(self, edits: ArrayLike) -> None:
+        """Remember changes, (m, 3), whose codes are computed on demand."""
         self._graph = None
-        if self._coded:
-            self._pending += edits
-            if len(self._pending) >= MOST_PENDING:
+        rest = np.asarray(edits)
+        while len(rest):
+            some = rest[: MOST_PENDING - self._n_pending]
+            self._pending[self._n_pending :][: len(some)] = some
+            self._n_pending += len(some)
+            rest = rest[len(some) :]
+            if self._n_pending == MOST_PENDING:
                 self.update()
 
     def update(self) -> None:
         """Compute the codes that pending changes touch."""
-        if self._pending:
-            edits = np.array(self._pending, dtype=np.int64)
-            for nodes in self._coded.values():
-                if nodes is not None:
-                    nodes.update(self._wiring, edits)
-            self._pending = []
+        if self._n_pending:
+            for nodes in self._followed:
+                nodes.update(self._wires, self._pending, self._n_pending)
+            self._n_pending = 0
 
     # numbers
 
     def _node(self, node: Any) -> int:
         """Return the number of a node; raise an error if there is no such node."""
+        if type(node) is int and 0 <= node < self._n_nodes:
+            return node
         try:
             number = node.__index__()
         except AttributeError:

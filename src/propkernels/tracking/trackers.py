@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from propkernels.propagation.schemes import Diffusion, affine_weights, reciproca
 from propkernels.tracking.alphabet import NEW_NODES, Alphabet
 
 MOST_VALUES = 2**25  # stored values of the unedited graph: nodes * steps * streams
+LINE = 8  # words in a cache line
 BY_DEGREE = ("degree", "log_degree")
 Keys = NDArray[np.uint64]
 
@@ -63,24 +64,27 @@ def _same_both_ways(graph: GraphDatabase) -> bool:
 
 def wired(graph: GraphDatabase, alphabet: Alphabet) -> Any:
     """Return the graph as a ``Wiring``, with room for further neighbors and nodes."""
-    from propkernels.tracking.wiring_compiled import Wiring
+    from propkernels.tracking.wiring_compiled import UNTOUCHED, Wiring
 
     n, adjacency, more = graph.n_nodes, graph.adjacency, alphabet.n_new
-    degree = np.zeros(n + more, dtype=np.int64)
-    degree[:n] = np.diff(adjacency.indptr)
-    room = degree + NEW_NODES + 1
-    first = np.cumsum(room) - room
-    places = np.repeat(first[:n], degree[:n]) + np.arange(adjacency.nnz)
-    places -= np.repeat(adjacency.indptr[:-1].astype(np.int64), degree[:n])
+    room = np.full(n + more, NEW_NODES + 1)
+    room[:n] += np.diff(adjacency.indptr)
     used = int(room.sum())
     spare = used + more if more > NEW_NODES else 0  # rows of graphs that stay edited move when they are full
-    neighbors, bonds = np.zeros((2, used + spare), dtype=np.int32)
+    # what belongs to a node is in one cache line
+    first, degree, labels, depth = np.full((n + more, 4), 0, np.int32 if used + spare < 2**31 else np.int64).T
+    first[:] = np.cumsum(room) - room
+    degree[:n] = np.diff(adjacency.indptr)
+    places = np.repeat(first[:n] - adjacency.indptr[:-1].astype(np.int64), degree[:n]) + np.arange(
+        adjacency.nnz
+    )
+    neighbors, bonds = np.full((2, used + spare), 0, dtype=np.int32)
     neighbors[places] = adjacency.indices
     bonds[places] = alphabet.edge_ids
-    labels = np.zeros(n + more, dtype=np.int64)
     labels[:n] = alphabet.node_ids
+    depth[:] = UNTOUCHED
     alive = np.arange(n + more) < n
-    return Wiring(first, room, neighbors, bonds, np.array([used]), degree, labels, alive)
+    return Wiring(first, room, neighbors, bonds, np.array([used]), degree, labels, alive, depth)
 
 
 def most_degrees(graph: GraphDatabase, alphabet: Alphabet) -> int:
@@ -148,14 +152,12 @@ class NodeTracker(Tracker):
         salts: NDArray[np.int64] | None = None,
     ) -> None:
         from propkernels.tracking.bins_compiled import Coding
-        from propkernels.tracking.touched_compiled import Touched, settle_nodes
+        from propkernels.tracking.touched_compiled import settle_nodes
 
-        n, n_steps = graph.n_nodes + alphabet.n_new, int(iterations[-1]) + 1
+        n = graph.n_nodes + alphabet.n_new
         codes, new_codes = np.full((2, len(iterations), n), NO_BIN, dtype=np.int64)
         coding = Coding(rows, iterations, salts, codes, new_codes)
-        order, depth = np.arange(n), np.full(n, n_steps)
-        ends = np.full(n_steps, graph.n_nodes)
-        touched = Touched(order, depth, ends, np.full(2, -1), np.zeros(2, dtype=np.int64))
+        touched = _all_touched(graph.n_nodes, n, iterations)
         self.most_changes = len(rows) * 2 * (n + 2)
         bins = _bins(len(rows), n, 4 * n, 2 * (n + 2))
         self._parts = (wired(graph, alphabet), walk, refinement, coding, touched, bins, vocabulary.table)
@@ -168,12 +170,12 @@ class NodeTracker(Tracker):
 
 
 class NodeCodes:
-    """Codes of the nodes of a graph that stays edited; see :class:`NodeTracker` for the parameters.
+    """Codes of the nodes of a graph that stays edited; see :class:`NodeTracker` for the other parameters.
 
-    Attributes
+    Parameters
     ----------
     codes : ndarray of int64, (rows, nodes and room for more)
-        Codes since the last :meth:`update`.
+        Room for the codes; they are those of the last :meth:`update`.
     """
 
     def __init__(
@@ -186,23 +188,23 @@ class NodeCodes:
         iterations: NDArray[np.int64],
         rows: NDArray[np.int64],
         salts: NDArray[np.int64] | None = None,
+        codes: NDArray[np.int64],
     ) -> None:
-        from propkernels.tracking.touched_compiled import Touched, code_nodes
+        from propkernels.tracking.touched_compiled import code_edited, code_nodes
 
-        n, n_steps = graph.n_nodes + alphabet.n_new, int(iterations[-1]) + 1
-        self.rows, self.salts, self.iterations = rows, salts, iterations
-        self.codes = np.full((n, len(iterations)), NO_BIN, dtype=np.int64).T
-        ends = np.full(n_steps, graph.n_nodes)
-        unused = np.full(2, -1), np.zeros(2, dtype=np.int64)
-        self._touched = Touched(np.arange(n), np.full(n, n_steps), ends, *unused)
-        self._walk, self._refinement = walk, refinement
-        code_nodes(wired(graph, alphabet), walk, refinement, self.codes, self._touched)
+        self.rows, self.salts, self.iterations, self.codes = rows, salts, iterations, codes
+        codes[:] = NO_BIN
+        touched = _all_touched(graph.n_nodes, codes.shape[1], iterations)
+        code_nodes(wired(graph, alphabet), walk, refinement, codes, touched)
+        self._parts = plain(walk), plain(refinement), codes, plain(touched)
+        self._code_edited = code_edited
 
-    def update(self, wiring: Any, edits: NDArray[np.int64]) -> None:
-        """Compute the codes that change by edits, (m, 3): kind, and the two nodes; they are made already."""
-        from propkernels.tracking.touched_compiled import code_edited
+    def update(self, wiring: Any, edits: NDArray[np.int64], n_edits: int) -> None:
+        """Compute the codes that change by the first edits of (m, 3), kind and two nodes, made already.
 
-        code_edited(wiring, self._walk, self._refinement, self.codes, self._touched, edits)
+        ``wiring`` is a plain tuple (see :func:`plain`).
+        """
+        self._code_edited(wiring, *self._parts, edits, n_edits)
 
     def streams(self, n_nodes: int, n_hashes: int) -> CodeStreams:
         """Return the codes of the first nodes as those of the counter of a vocabulary."""
@@ -213,12 +215,26 @@ class NodeCodes:
         return CodeStreams(np.ascontiguousarray(codes), iterations, np.full(len(iterations), 1.0 / n_hashes))
 
 
+def _all_touched(n_nodes: int, room: int, iterations: NDArray[np.int64]) -> Any:
+    """Return a ``Touched`` that lists all nodes."""
+    from propkernels.tracking.touched_compiled import Touched
+
+    n_steps = int(iterations[-1]) + 1
+    return Touched(np.arange(room), np.full(n_steps, n_nodes), np.full(2, -1), np.zeros(2, dtype=np.int64))
+
+
+def plain(record: Any) -> Any:
+    """Return a record as a plain tuple, whose type numba finds faster; None stays None."""
+    return None if record is None else tuple(record)
+
+
 def node_tracker(
     vocabulary: Vocabulary | None, graph: GraphDatabase, alphabet: Alphabet, **parts: Any
 ) -> Any:
     """Return a tracker of counts in a vocabulary; without a vocabulary, of codes alone."""
     if vocabulary is None:
         return NodeCodes(graph, alphabet, **parts)
+    del parts["codes"]
     return NodeTracker(vocabulary, graph, alphabet, **parts)
 
 
@@ -278,17 +294,30 @@ def _bins(n_streams: int, n_nodes: int, n_cells: int, n_touched: int) -> Any:
     )
 
 
-def _values(shape: tuple[int, ...], nodes: int, dtype: Any, is_live: bool) -> tuple[Any, Any]:
-    """Return arrays of values and of those to restore; ``nodes`` is the axis of nodes.
+class Stored(NamedTuple):
+    """Room for what is stored per node: values, (nodes, values); those to restore; codes, (rows, nodes).
 
-    Live graphs restore nothing and may be large: all values of a node are near each other in memory.
+    Trackers of counts keep their codes elsewhere. Live graphs restore nothing and may be large: codes and
+    values of a node are next to each other in memory, in one cache line where they fit.
     """
+
+    values: Any
+    before: Any
+    codes: Any
+
+
+def _stored(n_nodes: int, n_values: int, n_codes: int, dtype: Any, is_live: bool) -> Stored:
+    """Return room for numbers of values and codes per node."""
     if not is_live:
-        return np.zeros(shape, dtype=dtype), np.zeros(shape, dtype=dtype)
-    rest = [size for axis, size in enumerate(shape) if axis != nodes]
-    return np.moveaxis(np.zeros((shape[nodes], *rest), dtype=dtype), 0, nodes), np.zeros(
-        (1, 1, 1), dtype=dtype
-    )
+        values, before = np.zeros((2, n_nodes, n_values), dtype=dtype)
+        return Stored(values, before, None)
+    width = n_values + n_codes
+    width = power_of_two(width) if width < LINE else width
+    room = np.full(n_nodes * width + LINE, 0)  # unlike zeros, in large pages
+    first = -room.ctypes.data // room.itemsize % LINE
+    rows = room[first : first + n_nodes * width].reshape(n_nodes, width)
+    values = rows[:, n_codes : n_codes + n_values].view(dtype)
+    return Stored(values, np.zeros((1, n_values), dtype=dtype), rows[:, :n_codes].T)
 
 
 # Start tables: one row per label of an alphabet, or per degree.
@@ -339,10 +368,8 @@ def diffusion_tracker(
 
     iterations = np.repeat(np.arange(t_max + 1), n_hashes)
     rows, salts = (np.arange(len(iterations)), None) if attributes is None else attributes
-    shape = (t_max + 1, graph.n_nodes + alphabet.n_new, len(iterations))
-    if vocabulary is not None and (
-        np.prod(shape, dtype=np.float64) > MOST_VALUES or len(rows) * shape[1] > MOST_VALUES // 16
-    ):
+    n, begins = graph.n_nodes + alphabet.n_new, _begins(t_max, n_hashes)
+    if vocabulary is not None and (n * begins[-1] > MOST_VALUES or len(rows) * n > MOST_VALUES // 16):
         return None
     degrees = np.arange(most_degrees(graph, alphabet), dtype=np.float64)
     spread, keep = affine_weights(scheme.normalization, scheme.laziness, degrees)
@@ -353,6 +380,7 @@ def diffusion_tracker(
         factors = EdgeFactors(lsh.seed, lsh.purpose).draw(keys, streams, steps)
     initial, label_order = in_key_order(initial_distributions(start_column(source, graph, alphabet), prior))
     scaled = scheme.normalization == "symmetric"
+    stored = _stored(n, int(begins[-1]), len(iterations), np.float64, vocabulary is None)
     walk = Walk(
         np.asarray((initial.table @ lsh.vectors(label_order, streams))[initial.rows]),
         source in BY_DEGREE,
@@ -365,9 +393,27 @@ def diffusion_tracker(
         lsh.offsets(streams),
         n_hashes,
         scheme.isolated == "vanish",
-        *_values(shape, 1, np.float64, vocabulary is None),
+        begins,
+        stored.values,
+        stored.before,
     )
-    return node_tracker(vocabulary, graph, alphabet, walk=walk, iterations=iterations, rows=rows, salts=salts)
+    return node_tracker(
+        vocabulary,
+        graph,
+        alphabet,
+        walk=walk,
+        iterations=iterations,
+        rows=rows,
+        salts=salts,
+        codes=stored.codes,
+    )
+
+
+def _begins(t_max: int, n_hashes: int) -> NDArray[np.int64]:
+    """Return where the values after t steps begin: columns of iterations after t, none at t = 0."""
+    sizes = n_hashes * (t_max - np.arange(t_max))
+    sizes[:1] = 0
+    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def refinement_tracker(
@@ -382,15 +428,22 @@ def refinement_tracker(
     """Return a tracker of refined labels, one row of start keys per view; None if too large."""
     from propkernels.tracking.touched_compiled import Refinement
 
-    shape = (len(starts), t_max + 1, graph.n_nodes + alphabet.n_new)
-    if vocabulary is not None and np.prod(shape, dtype=np.float64) > MOST_VALUES // 16:
+    iterations = np.repeat(np.arange(t_max + 1), len(starts))
+    n, rows = graph.n_nodes + alphabet.n_new, np.arange(len(iterations))
+    if vocabulary is not None and n * len(rows) > MOST_VALUES // 16:
         return None
     edge_keys = label_keys(alphabet.edge_values)
-    values, before = _values(shape, 2, np.uint64, vocabulary is None)
-    refinement = Refinement(np.stack(starts), by_degree, edge_keys, edge_labels, values, before)
-    iterations = np.repeat(np.arange(t_max + 1), len(starts))
-    rows = np.arange(len(iterations))
-    return node_tracker(vocabulary, graph, alphabet, refinement=refinement, iterations=iterations, rows=rows)
+    stored = _stored(n, len(rows), len(rows), np.uint64, vocabulary is None)
+    refinement = Refinement(np.stack(starts), by_degree, edge_keys, edge_labels, stored.values, stored.before)
+    return node_tracker(
+        vocabulary,
+        graph,
+        alphabet,
+        refinement=refinement,
+        iterations=iterations,
+        rows=rows,
+        codes=stored.codes,
+    )
 
 
 def pair_tracker(

@@ -19,6 +19,7 @@ import numpy as np
 
 from propkernels._utils.jit import compiled
 
+UNTOUCHED = 2**31 - 1
 NOTHING, RELABEL, ADD_EDGE, REMOVE_EDGE, ADD_LEAF, REMOVE_LEAF = -1, 0, 1, 2, 3, 4
 
 
@@ -29,7 +30,8 @@ class Wiring(NamedTuple):
     adjacency, over edges whose labels have the numbers in ``bonds`` at the same places. A row has room for
     ``room[i]`` neighbors; a full row moves to the free places of the pool, which begin at ``used[0]``. Nodes
     keep their numbers while others are removed (``alive`` tells), which leaves neighbors in the order that
-    they have in the edited graph.
+    they have in the edited graph. ``depth`` is the first step at which an edit touches a node, and UNTOUCHED
+    between edits.
     """
 
     first: Any
@@ -40,6 +42,7 @@ class Wiring(NamedTuple):
     degree: Any
     labels: Any
     alive: Any
+    depth: Any
 
 
 @compiled(cache=False)
@@ -216,13 +219,26 @@ def _has_room(wiring: Any, a: int, b: int, most_degree: int) -> Any:
 
 
 @compiled
-def change_edge(wiring: Any, kind: int, a: int, b: int, bond: int, most_degree: int) -> Any:
-    """Add or remove an edge for good; return DONE, IMPOSSIBLE, or FULL if arrays must grow first."""
+def change_edge(
+    wiring: Any, kind: int, a: int, b: int, bond: int, most_degree: int, edits: Any, n: int
+) -> Any:
+    """Add or remove an edge for good; return DONE, IMPOSSIBLE, or FULL if arrays must grow first.
+
+    ``wiring`` is a tuple of the fields of a ``Wiring``; the edit is written to row ``n`` of ``edits``.
+    """
+    return _change_edge(Wiring(*wiring), kind, a, b, bond, most_degree, edits, n)
+
+
+@compiled(cache=False)
+def _change_edge(
+    wiring: Any, kind: int, a: int, b: int, bond: int, most_degree: int, edits: Any, n: int
+) -> Any:
     if not is_possible(wiring, kind, a, b, 0):
         return IMPOSSIBLE
     if kind == ADD_EDGE and not _has_room(wiring, a, b, most_degree):
         return FULL
     apply_edit(wiring, kind, a, b, 0, bond)
+    edits[n, 0], edits[n, 1], edits[n, 2] = kind, a, b
     return DONE
 
 
