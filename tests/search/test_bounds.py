@@ -104,3 +104,18 @@ def test_counts_are_read_whole():
     known = pk.GraphIndex(kernel=KERNEL).fit(GRAPHS)
     (query,) = Query.all(known.counter_.count(GRAPHS[:1], None, None), known._measure)
     assert bounds.Plan.of(*known.file_.searches(query)) is None
+
+
+@pytest.mark.parametrize("least_graphs", [1, 50, 999])
+@pytest.mark.parametrize("similarity", ["jaccard", "cosine"])
+def test_later_graphs_are_those_after_a_graph(similarity, least_graphs, monkeypatch):
+    monkeypatch.setattr(bounds, "LEAST_GRAPHS", least_graphs)
+    known = (
+        pk.GraphIndex(kernel=KERNEL, similarity=similarity).fit(GRAPHS[:90]).add(GRAPHS[90:]).remove([100])
+    )
+    for graph in (0, 50, 95, 158, 159):
+        (query,) = Query.all(known.counter_.count(GRAPHS[[graph]], None, None), known._measure)
+        values = known.file_.similarities(query)
+        for above in (0.3, -1.0):
+            expected = [i for i in range(graph + 1, 160) if values[i] > above]
+            assert sorted(known.file_.later(query, graph, above).tolist()) == expected

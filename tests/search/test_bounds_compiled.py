@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from propkernels.search.bounds_compiled import count_common, count_values, look_up, mark_possible
+from propkernels.search.bounds_compiled import count_common, count_values, look_up, mark_possible, skip_graphs
 
 RNG = np.random.default_rng(0)
 LISTS = [np.flatnonzero(RNG.random(50) < share) for share in (0.02, 0.1, 0.3, 0.5)]
@@ -15,9 +15,17 @@ COMMON = np.sum([np.isin(np.arange(50), own) for own in LISTS], axis=0)
 
 def test_common_levels_of_all_graphs():
     common = np.zeros(50, dtype=np.uint16)
-    assert count_common(ENDS[:-1], ENDS[1:], WORDS, common)
+    assert count_common(ENDS[:-1], ENDS[1:], WORDS, 0, common)
     np.testing.assert_array_equal(common, COMMON)
-    assert not count_common(ENDS[:-1], ENDS[1:], WORDS, common[:10])
+    assert not count_common(ENDS[:-1], ENDS[1:], WORDS, 0, common[:10])
+
+
+@pytest.mark.parametrize("start", [0, 1, 17, 49, 50])
+def test_common_levels_of_later_graphs(start):
+    first, common = ENDS[:-1].copy(), np.zeros(50 - start, dtype=np.uint16)
+    skip_graphs(first, ENDS[1:], WORDS, start)
+    assert count_common(first, ENDS[1:], WORDS, start, common)
+    np.testing.assert_array_equal(common, COMMON[start:])
 
 
 def test_values_beyond_the_end_count_as_the_last():

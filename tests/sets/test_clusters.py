@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.sets import clusters
 from tests.zoo import labelled_zoo
 
 GRAPHS = pk.datasets.make_molecules(120, random_state=5).graphs
@@ -114,3 +115,12 @@ def test_picked_graphs_that_do_not_fit_together(name, value, message):
     setattr(picker, name, value)
     with pytest.raises(ValueError, match=message):
         picker._check_parts()
+
+
+def test_many_pairs_are_counted_and_not_stored(monkeypatch):
+    stored = pk.SphereExclusion(threshold=0.3, kernel=KERNEL).fit(GRAPHS)
+    monkeypatch.setattr(clusters, "MOST_PAIRS", 5)
+    counted = pk.SphereExclusion(threshold=0.3, kernel=KERNEL).fit(GRAPHS)
+    np.testing.assert_array_equal(counted.labels_, stored.labels_)
+    np.testing.assert_array_equal(counted.n_neighbors_, stored.n_neighbors_)
+    assert counted.n_neighbors_.tolist() == (jaccard(GRAPHS) >= 0.3).sum(axis=1).tolist()

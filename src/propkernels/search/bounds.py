@@ -18,7 +18,8 @@ References
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,22 @@ MOST_LEVELS = 2**16 - 1
 Places = NDArray[np.int64]
 
 
+class Room(threading.local):
+    """Arrays that searches of one thread use one after the other: fresh memory takes longer than a search."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, NDArray[Any]] = {}
+
+    def array(self, name: str, length: int, dtype: Any) -> NDArray[Any]:
+        """Return an array with values of an earlier search."""
+        if len(self.known.get(name, ())) < length:
+            self.known[name] = np.empty(length, dtype=dtype)
+        return self.known[name][:length]
+
+
+ROOM = Room()
+
+
 class Plan(NamedTuple):
     """The levels of a query that a segment has, the rarest first; those with dense rows come last."""
 
@@ -48,9 +65,15 @@ class Plan(NamedTuple):
     @classmethod
     def of(cls, search: Search) -> Plan | None:
         """Return the plan of a search; None if all postings are to be read."""
+        from propkernels.search.bounds_compiled import skip_graphs
+
         segment, query = search.segment, search.query
         weights = set(query.weights.tolist())
-        if not query.measure.by_levels or not segment.is_packed or segment.n_graphs < LEAST_GRAPHS:
+        if (
+            not query.measure.by_levels
+            or not segment.is_packed
+            or segment.n_graphs - search.start < LEAST_GRAPHS
+        ):
             return None
         if len(weights) != 1 or min(weights) <= 0 or not 0 < len(query.codes) <= MOST_LEVELS:
             return None
@@ -58,6 +81,8 @@ class Plan(NamedTuple):
         found = np.flatnonzero(lengths)
         order = found[np.argsort(lengths[found], kind="stable")]
         begin, end, rows = search.begin[order], search.end[order], search.rows[order]
+        if search.start > 0:
+            skip_graphs(begin, end, segment.postings, search.start)
         if (query.counts != 1).any() or ((rows >= 0) & (end > begin)).any():
             return None
         is_list = rows < 0
@@ -84,7 +109,9 @@ class _Reader:
 
     def __init__(self, search: Search, plan: Plan) -> None:
         self.search, self.plan = search, plan
-        self.common = np.zeros(search.segment.n_graphs, dtype=np.uint16)
+        self.n_graphs = search.segment.n_graphs - search.start
+        self.common = ROOM.array("common", self.n_graphs, np.uint16)
+        self.common[:] = 0
         self.n_read, self.is_ratio = 0, search.query.measure.is_ratio
         self.weight = float(search.query.weights[0])
 
@@ -107,7 +134,7 @@ class _Reader:
 
         some = slice(self.n_read, until)
         if until > self.n_read:
-            arrays = (self.search.segment.postings, self.common)
+            arrays = (self.search.segment.postings, self.search.start, self.common)
             if not count_common(self.plan.begin[some], self.plan.end[some], *arrays):
                 raise self.search.damaged()
             self.n_read = until
@@ -118,18 +145,23 @@ class _Reader:
 
         self.read(self.plan.n_lists)
         rows = self.plan.rows[self.plan.n_lists :]
-        add_rows(rows, np.ones(len(rows), dtype=np.uint16), self.search.segment.dense, self.common)
+        dense = self.search.segment.dense[:, self.search.start :]
+        add_rows(rows, np.ones(len(rows), dtype=np.uint16), dense, self.common)
         self.n_read = len(self.plan.rows)
 
     def met(self, least: float) -> Places:
         """Return the graphs that may be as similar as ``least``, without removed ones."""
         from propkernels.search.bounds_compiled import mark_possible
 
-        is_possible = np.empty(len(self.common), dtype=np.bool_)
+        is_possible = ROOM.array("is_possible", self.n_graphs, np.bool_)
         rest, length = len(self.plan.rows) - self.n_read, self.plan.length
-        arrays = (self.common, self.search.squares, is_possible)
+        arrays = (self.common, self.search.squares[self.search.start :], is_possible)
         mark_possible(*arrays, rest, length, self.weight, LOOSE * least, self.is_ratio)
-        places = np.flatnonzero(is_possible)
+        return self.present(np.flatnonzero(is_possible))
+
+    def present(self, places: Places) -> Places:
+        """Return graphs, counted from the first one that is searched, as graphs of the segment if present."""
+        places = places + self.search.start
         return places if self.search.alive is None else places[self.search.alive[places]]
 
     def kth(self, k: int) -> float:
@@ -142,9 +174,7 @@ class _Reader:
         fewest = len(numbers) - 1 - int(np.searchsorted(at_least, k))
         if fewest < 1:
             return -1.0
-        places = np.flatnonzero(self.common >= fewest)
-        places = places if self.search.alive is None else places[self.search.alive[places]]
-        places, shared = self.looked_up(places[: 4 * k], -1.0)
+        places, shared = self.looked_up(self.present(np.flatnonzero(self.common >= fewest))[: 4 * k], -1.0)
         if len(places) < k:
             return -1.0
         query = self.search.query
@@ -156,7 +186,7 @@ class _Reader:
         from propkernels.search.bounds_compiled import look_up
 
         plan, some = self.plan, slice(self.n_read, None)
-        places, common = places.copy(), self.common[places].astype(np.int64)
+        places, common = places.copy(), self.common[places - self.search.start].astype(np.int64)
         lengths = self.search.squares[places] / self.weight
         levels = (plan.begin[some], plan.end[some], plan.rows[some])
         arrays = (self.search.segment.postings, self.search.segment.dense)

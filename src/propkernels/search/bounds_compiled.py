@@ -9,8 +9,31 @@ from propkernels.search.segment import PACKED_BITS
 
 
 @compiled
-def count_common(first: Any, last: Any, postings: Any, common: Any) -> Any:
-    """Add 1 to common[g] for each level of a query that graph g has.
+def skip_graphs(first: Any, last: Any, postings: Any, start: Any) -> None:
+    """Move the begin of each list to its first graph from ``start`` on.
+
+    Parameters
+    ----------
+    first : (levels,), int64, modified
+    last : (levels,), int64
+        Ranges of postings, ascending graphs within.
+    postings : (words,), uint32
+    start : int
+    """
+    for i in range(len(first)):
+        low, high = first[i], last[i]
+        while low < high:
+            middle = (low + high) // 2
+            if (postings[middle] >> PACKED_BITS) < start:
+                low = middle + 1
+            else:
+                high = middle
+        first[i] = low
+
+
+@compiled
+def count_common(first: Any, last: Any, postings: Any, start: Any, common: Any) -> Any:
+    """Add 1 to common[g - start] for each level of a query that graph g has.
 
     Parameters
     ----------
@@ -18,6 +41,8 @@ def count_common(first: Any, last: Any, postings: Any, common: Any) -> Any:
         Ranges of postings of each level.
     postings : (words,), uint32
         Words graph << 8 | 1.
+    start : int
+        First graph.
     common : (graphs,), uint16, modified
 
     Returns
@@ -27,8 +52,8 @@ def count_common(first: Any, last: Any, postings: Any, common: Any) -> Any:
     """
     for i in range(len(first)):
         for place in range(first[i], last[i]):
-            graph = postings[place] >> PACKED_BITS
-            if graph >= len(common):
+            graph = int(postings[place] >> PACKED_BITS) - start
+            if not 0 <= graph < len(common):
                 return False
             common[graph] += 1
     return True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.stored import not_negative, require
 from propkernels.counting.counters import StreamCounts
-from propkernels.search.nearest import Query, Search, nearest, self_similarities
+from propkernels.search.nearest import Query, Search, compact_squares, nearest, self_similarities
 from propkernels.search.segment import Postings, Segment
 
 
@@ -106,16 +108,27 @@ class InvertedFile:
         """
         return run_threads(lambda query: nearest(self.searches(query), k, 1, above), queries, n_jobs)
 
-    def searches(self, query: Query) -> Iterator[Search]:
-        """Yield a prepared search of each segment for one query."""
+    def later(self, query: Query, graph: int, above: float) -> NDArray[np.int64]:
+        """Return the graphs after a given one with similarities above a number, the most similar first."""
+        return nearest(self.searches(query, graph + 1), len(self.alive), 1, above)[1]
+
+    def searches(self, query: Query, start: int = 0) -> Iterator[Search]:
+        """Yield a prepared search of each segment for one query, of graphs from ``start`` on."""
         if not np.array_equal(self.weights, query.weights):
             raise ValueError("the index was fitted with another kernel: fit it again")
         first, all_alive = 0, bool(self.alive.all())
         for part in self.segments:
             own = slice(first, first + part.n_graphs)
             alive = None if all_alive else self.alive[own]
-            yield Search(part, self.squares[own], query, first, alive).locate().find()
+            if first + part.n_graphs > start:
+                skipped = max(start - first, 0)
+                yield Search(part, self.short_squares[own], query, first, alive, skipped).locate().find()
             first += part.n_graphs
+
+    @cached_property
+    def short_squares(self) -> NDArray[Any]:
+        """Self-similarities in the smallest type that represents them exactly."""
+        return compact_squares(self.squares)
 
     def similarities(self, query: Query) -> NDArray[np.float64]:
         """Return the similarity of a query to every graph; -1 for removed graphs."""

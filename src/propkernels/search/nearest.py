@@ -71,6 +71,16 @@ def self_similarities(streams: Sequence[StreamCounts]) -> NDArray[np.float64]:
     return total
 
 
+def compact_squares(squares: NDArray[np.float64]) -> NDArray[Any]:
+    """Return self-similarities in the smallest type that represents them exactly."""
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if len(squares) == 0 or (squares.min() >= 0 and squares.max() <= np.iinfo(kind).max):
+            short = squares.astype(kind)
+            if np.array_equal(short, squares):
+                return short
+    return squares
+
+
 Spans = list[tuple[str, Any, Any]]  # name of an array of a segment, first and last elements of ranges
 
 
@@ -87,6 +97,8 @@ class Search:
         Number of the segment's first graph in the index.
     alive : ndarray of bool, (graphs,), optional
         False for removed graphs.
+    start : int, default=0
+        First graph of the segment that is searched.
     """
 
     def __init__(
@@ -96,9 +108,10 @@ class Search:
         query: Query,
         first: int = 0,
         alive: NDArray[np.bool_] | None = None,
+        start: int = 0,
     ) -> None:
         self.segment, self.squares, self.query = segment, squares, query
-        self.first, self.alive = first, alive
+        self.first, self.alive, self.start = first, alive, start
 
     def locate(self) -> Self:
         """Find the range of the directory that may hold each code, by the fences."""
@@ -162,12 +175,14 @@ class Search:
             values = self._compared(total, self.squares[places])
         elif least < 0:
             values, places = self.similarities(), None
+            values[: self.start] = -1.0
         else:
             total = self._products()
             query = self.query
             places = np.flatnonzero(query.measure.may_exceed(total, query.square, self.squares, least))
             if self.alive is not None:
                 places = places[self.alive[places]]
+            places = places[np.searchsorted(places, self.start) :]
             values = self._compared(total[places], self.squares[places])
         found = largest(values, min(k, len(values)))
         found = found[values[found] > least]

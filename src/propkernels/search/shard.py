@@ -20,7 +20,7 @@ from propkernels._utils.arrays import MOST_THINGS, check_indices, check_offsets
 from propkernels._utils.checks import reason_of
 from propkernels._utils.safe_files import n_descriptors, open_regular
 from propkernels.search.inverted_file import InvertedFile
-from propkernels.search.nearest import Query, Search, Spans
+from propkernels.search.nearest import Query, Search, Spans, compact_squares
 from propkernels.search.segment import PACKED_BITS, Segment, fence_ptr, fences
 
 MAGIC = b"propkernels shard 2\n"
@@ -48,7 +48,7 @@ def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -
     little-endian, each at a multiple of 64 bytes; arrays read by every query come first.
     """
     (part,) = file.segments
-    own = {"weights": file.weights, "squares": _compact(file.squares), "ids": ids} | part._asdict()
+    own = {"weights": file.weights, "squares": compact_squares(file.squares), "ids": ids} | part._asdict()
     arrays: dict[str, NDArray[Any]] = {name: own[name] for name in KINDS}
     ready = {name: array.astype(array.dtype.newbyteorder("<"), copy=False) for name, array in arrays.items()}
     head = MAGIC + json.dumps({name: [a.dtype.str, a.size] for name, a in ready.items()}).encode() + b"\n"
@@ -59,16 +59,6 @@ def write_shard(stream: IO[bytes], file: InvertedFile, ids: NDArray[np.int64]) -
 
 def _padded(data: bytes) -> bytes:
     return data + b"\0" * (-len(data) % ALIGNED)
-
-
-def _compact(squares: NDArray[np.float64]) -> NDArray[Any]:
-    """Return self-similarities in the smallest type that represents them exactly."""
-    for kind in (np.uint8, np.uint16, np.uint32):
-        if len(squares) == 0 or (squares.min() >= 0 and squares.max() <= np.iinfo(kind).max):
-            short = squares.astype(kind)
-            if np.array_equal(short, squares):
-                return short
-    return squares
 
 
 class Mapped(NamedTuple):

@@ -7,10 +7,13 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from propkernels._utils.arrays import offsets
 from propkernels._utils.checks import GraphInput, check_integer, check_share
+from propkernels._utils.parallel import run_threads
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, Indices, require
 from propkernels._utils.typing import Estimator, Seed
@@ -20,18 +23,71 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.search.index import GraphIndex
 from propkernels.search.nearest import Query
 
-AT_ONCE = 512  # graphs whose neighbors are in memory at a time
+AT_ONCE = 512  # graphs whose neighbors are searched at a time
+MOST_PAIRS = 2**27  # pairs of neighbors in memory: 1 GB for both directions
 Places = NDArray[np.int64]
 
 
-def neighbors_of(index: GraphIndex, graphs: GraphDatabase, at_least: float) -> Iterator[tuple[int, Places]]:
-    """Yield the position of each graph with the positions of its neighbors in the index, itself included."""
+def later_neighbors(
+    index: GraphIndex, graphs: GraphDatabase, at_least: float
+) -> Iterator[tuple[int, Places]]:
+    """Yield the position of each graph of an index, and its neighbors at later positions.
+
+    Every pair of neighbors appears once.
+    """
+    above = float(np.nextafter(at_least, -1))
     with ProgressBar("Comparing", len(graphs)) as bar:
         for first in range(0, len(graphs), AT_ONCE):
-            block = graphs[first : first + AT_ONCE]
-            for i, ids in enumerate(index.query(block, at_least=at_least).ids):
-                yield first + i, ids
+            counts = index.counter_.count(graphs[first : first + AT_ONCE], None, index.n_jobs)
+            queries = list(enumerate(Query.all(counts, index._measure), first))
+            for (place, _), found in zip(queries, _later(index, queries, above), strict=True):
+                yield place, found
                 bar.step()
+
+
+def _later(index: GraphIndex, queries: list[tuple[int, Query]], above: float) -> list[Places]:
+    return run_threads(lambda item: index.file_.later(item[1], item[0], above), queries, index.n_jobs)
+
+
+class Neighborhoods:
+    """Numbers of neighbors of all graphs, and the neighbors themselves unless there are too many.
+
+    Parameters
+    ----------
+    index : GraphIndex
+    graphs : GraphDatabase
+        The graphs of the index.
+    at_least : float
+        Similarity of neighbors.
+    """
+
+    def __init__(self, index: GraphIndex, graphs: GraphDatabase, at_least: float) -> None:
+        self.index, self.graphs, self.at_least = index, graphs, at_least
+        # a graph without nodes is not similar to itself
+        self.counts = ((index.file_.squares > 0) | (at_least == 0)).astype(np.int64)
+        pairs, n_pairs = list[NDArray[np.int32]](), 0
+        n_later = np.zeros(len(graphs), dtype=np.int64)
+        for place, later in later_neighbors(index, graphs, at_least):
+            self.counts[place] += len(later)
+            self.counts[later] += 1
+            n_later[place], n_pairs = len(later), n_pairs + len(later)
+            if n_pairs <= MOST_PAIRS:
+                pairs.append(later.astype(np.int32))
+        self._table = _both_ways(n_later, np.concatenate(pairs)) if n_pairs <= MOST_PAIRS else None
+
+    def of(self, graph: int) -> Places:
+        """Return the neighbors of a graph."""
+        if self._table is None:
+            found: Places = self.index.query(self.graphs[graph], at_least=self.at_least).ids
+            return found
+        return self._table.indices[self._table.indptr[graph] : self._table.indptr[graph + 1]]
+
+
+def _both_ways(n_later: Places, later: NDArray[np.int32]) -> csr_array:
+    """Return a table with the neighbors of each graph, earlier and later ones."""
+    n, marks = len(n_later), np.ones(len(later), dtype=np.bool_)
+    after = csr_array((marks, later, offsets(n_later)), shape=(n, n))
+    return csr_array(after + after.T)
 
 
 class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
@@ -40,8 +96,8 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
     Graphs are ordered by their number of neighbors, graphs of at least a given similarity. The first graph
     that is in no cluster becomes a center, and its neighbors that are in no cluster become its members.
 
-    Neighbors come from a :class:`GraphIndex`, once to count them and once more for each center: memory grows
-    with the number of graphs, and not with the number of pairs.
+    Neighbors come from a :class:`GraphIndex`, each pair once. Up to 2^27 pairs are stored; if there are more,
+    they are only counted, and centers are searched again: memory is bounded.
 
     Parameters
     ----------
@@ -125,17 +181,16 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
         """
         at_least, graphs = check_share(self.threshold, "threshold"), check_graphs(X)
         index = index_of(self, graphs)
-        counts = np.array([len(own) for _, own in neighbors_of(index, graphs, at_least)], dtype=np.int64)
+        near = Neighborhoods(index, graphs, at_least)
         labels, centers = np.full(len(graphs), -1, dtype=np.int64), list[int]()
-        for center in np.argsort(-counts, kind="stable").tolist():
+        for center in np.argsort(-near.counts, kind="stable").tolist():
             if labels[center] < 0:
-                near = index.query(graphs[center], at_least=at_least).ids if counts[center] > 1 else center
-                near = np.atleast_1d(near)
-                labels[near[labels[near] < 0]] = len(centers)
-                labels[center] = len(centers)  # a graph without nodes is not similar to itself
+                members = near.of(center) if near.counts[center] > 1 else np.empty(0, dtype=np.int64)
+                labels[members[labels[members] < 0]] = len(centers)
+                labels[center] = len(centers)
                 centers.append(center)
         self.labels_, self.centers_ = labels, np.array(centers, dtype=np.int64)
-        self.n_neighbors_, self.index_ = counts, index
+        self.n_neighbors_, self.index_ = near.counts, index
         return self
 
     def predict(self, X: Graphs) -> NDArray[np.int64]:
@@ -152,9 +207,11 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
         check_is_fitted(self, "labels_")
         of_center = dict(zip(self.centers_.tolist(), range(len(self.centers_)), strict=True))
         graphs = check_graphs(X)
-        found = neighbors_of(self.index_, graphs, float(self.threshold))
-        firsts = (next((of_center[i] for i in ids.tolist() if i in of_center), -1) for _, ids in found)
-        return np.fromiter(firsts, dtype=np.int64, count=len(graphs))
+        firsts = list[int]()
+        for first in range(0, len(graphs), AT_ONCE):
+            found = self.index_.query(graphs[first : first + AT_ONCE], at_least=float(self.threshold)).ids
+            firsts += [next((of_center[i] for i in ids.tolist() if i in of_center), -1) for ids in found]
+        return np.array(firsts, dtype=np.int64)
 
     def _check_parts(self) -> None:
         """Refuse clusters of other graphs than those of the index, and centers of other clusters."""

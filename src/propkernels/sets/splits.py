@@ -16,7 +16,7 @@ from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.search.index import GraphIndex
-from propkernels.sets.clusters import index_of, neighbors_of
+from propkernels.sets.clusters import index_of, later_neighbors
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -28,7 +28,7 @@ def similar_groups(index: GraphIndex, graphs: GraphDatabase, at_least: float) ->
     memory are as many as graphs.
     """
     root = np.arange(len(graphs))
-    for graph, near in neighbors_of(index, graphs, at_least):
+    for graph, near in later_neighbors(index, graphs, at_least):
         roots = _roots(root, np.append(near, graph))
         root[roots] = roots.min()
     own = np.arange(len(graphs))
