@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test check quick lint types unit coverage boundscheck docs bench bench-compare fuzz clean
+.PHONY: demo test check quick lint types unit coverage boundscheck docs bench bench-compare fuzz mutate clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -64,6 +64,10 @@ bench-compare: .venv/.developer
 SECONDS ?= 600
 fuzz: .venv/.developer
 	$(BIN)/python -m fuzz --seconds $(SECONDS); found=$$?; $(BIN)/python -m fuzz.report; exit $$found
+
+# make mutate MUTATE='--stations gram --jobs 16' looks for mistakes in the core stations that no test notices
+mutate: .venv/.developer
+	$(BIN)/python -m fuzz.mutation $(MUTATE)
 
 clean:
 	rm -rf .venv .nox build dist docs/_build docs/gallery docs/api/generated .coverage .mypy_cache .ruff_cache .hypothesis
