@@ -16,12 +16,13 @@ from propkernels._utils.typing import Array
 from propkernels.explorer.texts import GLOSSARY, edit_rule, reading_line
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
+from propkernels.nodes.model import NodeModel
 
 # the order matters: top-level code of a file uses names of earlier files only
 SCRIPTS = [
     *("words", "coder", "data", "bins", "model", "similarity"),
     *("layout", "colors", "shell", "draw", "chemistry", "map"),
-    *("edits", "histogram", "paste", "panels", "view", "app"),
+    *("edits", "histogram", "paste", "panels", "view", "app", "graph_page"),
 ]
 TABS = [(name, name.capitalize()) for name in ("graph", "errors", "bins", "selection", "about")]
 FRAME_HEIGHT = 760  # pixels, in a notebook
@@ -36,16 +37,19 @@ class Exploration:
     title : str
     html : str
         The self-contained page.
-    model : PropagationClassifier, PropagationRegressor or None
+    model : PropagationClassifier, PropagationRegressor, NodeClassifier, NodeRegressor or None
         The model of the page; None without a target.
     points : ndarray of shape (n, 2)
-        Coordinates of the graphs on the map.
+        Coordinates of the graphs, or of the nodes, on the map.
     predictions : ndarray of shape (n,) or None
         Predictions on the page: class numbers 0, 1, ..., or real numbers.
     novelty : ndarray of shape (n,)
-        1 minus the mean similarity to the nearest graphs.
+        1 minus the mean similarity to the nearest graphs; for nodes, the information content of their
+        surroundings in nats.
     how : str
         Origin of the predictions, in a few words.
+    noun : str
+        What the points are: "graphs", or "nodes" of one graph.
 
     See Also
     --------
@@ -70,11 +74,12 @@ class Exploration:
 
     title: str
     html: str
-    model: PropagationClassifier | PropagationRegressor | None
+    model: PropagationClassifier | PropagationRegressor | NodeModel | None
     points: NDArray[np.float64]
     predictions: Array | None = None
     novelty: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     how: str = ""
+    noun: str = "graphs"
 
     def save(self, path: Pathlike) -> Path:
         """Write the page to a file atomically.
@@ -94,7 +99,7 @@ class Exploration:
 
     def __repr__(self) -> str:
         size = len(self.html.encode()) / 1e6
-        return f"Exploration({self.title}: {len(self.points):,} graphs, {size:.1f} MB)"
+        return f"Exploration({self.title}: {len(self.points):,} {self.noun}, {size:.1f} MB)"
 
     def _repr_html_(self) -> str:
         """Return the page in a sandboxed frame, for notebooks."""
@@ -139,5 +144,6 @@ def explorer_page(
         glossary=GLOSSARY,
         about=about,
         tabs=TABS,
-        n_graphs=meta["n"],
+        noun="graph",
+        n_points=meta["n"],
     )

@@ -29,6 +29,7 @@ from propkernels.explorer.exploration import Exploration, explorer_page
 from propkernels.explorer.groups import map_groups
 from propkernels.explorer.map_columns import detail_texts, map_columns
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
+from propkernels.explorer.node_page import explore_nodes
 from propkernels.explorer.page_arrays import pack
 from propkernels.explorer.page_contents import page_contents
 from propkernels.explorer.places import given_places, image_places, pixel_places
@@ -38,6 +39,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
+from propkernels.nodes.model import NodeModel
 from propkernels.selection.targets import Known, check_numbers, known_targets
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ LARGEST_PIXEL = 127  # largest side of an image: positions are 8-bit integers
 def explore(
     graphs: Dataset | Graphs,
     target: ArrayLike | None = None,
-    model: PropagationClassifier | PropagationRegressor | None = None,
+    model: PropagationClassifier | PropagationRegressor | NodeModel | None = None,
     *,
     title: str | None = None,
     ids: Column | None = None,
@@ -82,7 +84,10 @@ def explore(
     model : fitted PropagationClassifier or PropagationRegressor, optional
         The model of the page. Models that a page cannot compute raise an error: Gaussian processes, several
         targets, imputed node labels, and kernels that do not count bins. By default, the default model is
-        trained, and the page shows predictions of cross-validation.
+        trained, and the page shows predictions of cross-validation. With a fitted NodeClassifier or
+        NodeRegressor, the page shows the nodes of the one graph ``graphs`` (at most 20,000): a map by shared
+        neighbors or ``layout``, and for each node its prediction, neighborhood, contributions and similar
+        nodes; ``target``, ``ids`` and ``columns`` then have one entry per node.
     title : str, optional
         Title of the page; by default the name of the Dataset.
     ids : sequence, optional
@@ -133,6 +138,20 @@ def explore(
     >>> page.points.shape
     (40, 2)
     """
+    if isinstance(model, NodeModel):
+        return explore_nodes(
+            graphs,
+            target,
+            model,
+            title=title,
+            ids=ids,
+            class_names=class_names,
+            columns=columns,
+            layout=layout,
+            note=note,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
     data: Any = graphs if hasattr(graphs, "graphs") and hasattr(graphs, "target_names") else None
     if data is not None:
         target = data.target if target is None and data.target.ndim == 1 else target

@@ -80,7 +80,7 @@ def map_groups(
     if len(points) < FEWEST:
         return []
     if classes is not None and 2 < len(classes[1]) <= MOST_CLASSES:
-        named = _class_groups(points, np.asarray(classes[0]), classes[1])
+        named = class_groups(points, np.asarray(classes[0]), classes[1])
         if len(named) >= len(classes[1]) / 2:
             return named
     groups = _clusters(points)
@@ -98,7 +98,7 @@ def map_groups(
     return found
 
 
-def _class_groups(
+def class_groups(
     points: NDArray[np.float64], numbers: NDArray[Any], names: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return one group per class whose graphs lie together: most neighbors of its graphs are in the class."""

@@ -63,24 +63,24 @@ def map_columns(
                 (Column("target", "class", names), target),
                 (Column("predicted", "prediction", names), found.predictions),
                 (Column("wrong", "errors", ["correct", "wrong"]), wrong),
-                _numbers("margin", "margin of the true class", found.margins),
+                column_of_numbers("margin", "margin of the true class", found.margins),
             ]
         else:
             columns = [
-                _numbers("target", "target", target),
-                _numbers("predicted", "prediction", found.predictions),
-                _numbers("margin", "error", found.margins),
+                column_of_numbers("target", "target", target),
+                column_of_numbers("predicted", "prediction", found.predictions),
+                column_of_numbers("margin", "error", found.margins),
             ]
     columns += [
-        _numbers("novelty", "novelty", novelty),
-        _numbers("nodes", "number of nodes", graphs.graph_sizes),
-        _numbers("edges", "number of edges", edges_of_graphs(graphs)),
+        column_of_numbers("novelty", "novelty", novelty),
+        column_of_numbers("nodes", "number of nodes", graphs.graph_sizes),
+        column_of_numbers("edges", "number of edges", edges_of_graphs(graphs)),
     ]
     texts = detail_texts(further, len(graphs))
     for i, (name, values) in enumerate((further or {}).items()):
         if name in texts:
             continue
-        columns.append(_further(f"c{i}", str(name), values, len(graphs)))
+        columns.append(further_column(f"c{i}", str(name), values, len(graphs)))
     return columns
 
 
@@ -96,7 +96,7 @@ def detail_texts(columns: Mapping[str, Any] | None, n_graphs: int) -> dict[str, 
     return found
 
 
-def _numbers(key: str, name: str, values: Any) -> tuple[Column, NDArray[Any]]:
+def column_of_numbers(key: str, name: str, values: Any) -> tuple[Column, NDArray[Any]]:
     """Return a column of numbers, with colors that saturate at the 1 % and 99 % quantiles."""
     array = np.asarray(values)
     known = array[np.isfinite(array)].astype(np.float64)
@@ -105,13 +105,13 @@ def _numbers(key: str, name: str, values: Any) -> tuple[Column, NDArray[Any]]:
     return Column(key, name, None, low, high if high > low else low + 1.0), kept
 
 
-def _further(key: str, name: str, values: Any, n_graphs: int) -> tuple[Column, NDArray[Any]]:
+def further_column(key: str, name: str, values: Any, n_graphs: int) -> tuple[Column, NDArray[Any]]:
     """Return a column of numbers or words given by the user."""
     array = np.asarray(values)
     if array.shape != (n_graphs,):
         raise ValueError(f"column {name!r} must hold {n_graphs} values, got shape {array.shape}")
     if array.dtype.kind in "biuf" and (array.dtype.kind == "f" or len(np.unique(array)) > MOST_NAMES):
-        return _numbers(key, name, array.astype(np.float64))
+        return column_of_numbers(key, name, array.astype(np.float64))
     words, numbers, counts = np.unique(array.astype(str), return_inverse=True, return_counts=True)
     if len(words) <= MOST_NAMES:
         return Column(key, name, [str(word) for word in words]), numbers

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
-from propkernels.nodes.members import LinearMember, NodeMember, RadialMember
-from propkernels.nodes.spreading import RARE, TargetHops
-from propkernels.nodes.views import Block, Sheet
-from propkernels.propagation.schemes import AffineOperator, reciprocal
+from propkernels.nodes.members import LinearMember, NodeMember, RadialMember, radial
+from propkernels.nodes.one_node import WalksFrom
+from propkernels.nodes.spreading import RARE
+from propkernels.nodes.views import Block
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -58,28 +58,8 @@ class Tally:
         self.by_column[key] = self.by_column.get(key, 0.0) + columns
 
 
-@dataclass(frozen=True)
-class Known:
-    """Known targets of a graph: nodes and their propagated columns."""
-
-    nodes: Indices
-    spread: Matrix
-    hops: TargetHops
-
-
-class Tallies:
-    """Contributions to decisions about nodes of one graph.
-
-    Parameters
-    ----------
-    sheet : Sheet
-    known : Known or None
-        Known targets.
-    """
-
-    def __init__(self, sheet: Sheet, known: Known | None) -> None:
-        self.sheet, self.known = sheet, known
-        self._steps: dict[str, csr_array] = {}
+class Tallies(WalksFrom):
+    """Contributions to decisions about nodes of one graph."""
 
     def of(self, node: int, members: Sequence[NodeMember], weights: Matrix) -> Tally:
         """Return the contributions to the mean of members' decisions times weights."""
@@ -94,16 +74,13 @@ class Tallies:
         if isinstance(member, LinearMember):
             combined = tuple(w @ weights[:, None] for w in member.weights)
             return LinearMember(member.blocks, combined, np.array([member.intercepts @ weights]))
-        place = np.array([node])
-        rows, hops = self.sheet.at(place, member.blocks), None if self.known is None else self.known.hops
-        parts = [rows.block(block, np.arange(1), hops) for block in member.blocks]
-        return linear_along(member, parts, weights)
+        return linear_along(member, [self.block(block, node) for block in member.blocks], weights)
 
     def _add(self, tally: Tally, node: int, member: LinearMember, scale: Matrix) -> None:
         tally.intercept += float(member.intercepts[0])
         for block, weights in zip(member.blocks, member.weights, strict=True):
             if block.source == "targets":
-                self._add_targets(tally, node, weights[:, 0])
+                self._add_targets(tally, node, block, weights[:, 0])
             elif block.source == "crossed":
                 self._add_crossed(tally, node, weights[:, 0])
             elif block.source == "codes":
@@ -116,8 +93,8 @@ class Tallies:
         sheet, source = self.sheet, block.source
         columns, n = sheet.columns(source), sheet.graphs.n_nodes
         per_step = [weights] * (block.last + 1) if block.summed else np.split(weights, block.last + 1)
-        scale = float(reciprocal(sheet.norms(block))[node]) if block.summed else 1.0
-        for t, walk in enumerate(self._rows(block.walk, node, block.last)):
+        scale = self.scale(block, node)
+        for t, walk in enumerate(self.rows(block.walk, node, block.last)):
             nodes, chances = walk.indices, scale * walk.data
             here = columns[nodes]
             values = chances * np.asarray(here @ per_step[t])
@@ -131,7 +108,7 @@ class Tallies:
         full = self.sheet.full_attributes[nodes]
         return np.asarray(chances @ full).ravel() * (inputs.directions @ weights)
 
-    def _add_targets(self, tally: Tally, node: int, weights: Matrix) -> None:
+    def _add_targets(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
         """Add the contributions of known targets other than the node's own."""
         known, n = self.known, self.sheet.graphs.n_nodes
         assert known is not None
@@ -139,11 +116,11 @@ class Tallies:
         place = np.full(n, -1)
         place[known.nodes] = np.arange(len(known.nodes))
         middle = known.spread.mean(axis=0)
-        steps = self._rows("row", node, len(known.hops.shares))[1:]
+        steps = self.rows("row", node, block.last)[1:]
         for t, (walk, piece) in enumerate(zip(steps, np.split(weights, len(steps)), strict=True)):
             others = (place[walk.indices] >= 0) & (walk.indices != node)
             nodes, chances = walk.indices[others], walk.data[others]
-            total = known.hops.masses[t][node] + RARE
+            total = chances.sum() + RARE
             shares = known.spread[place[nodes]] * chances[:, None] / total
             values = shares @ piece[:width] + chances * piece[width]
             columns = np.append(shares.sum(axis=0) * piece[:width], chances.sum() * piece[width])
@@ -156,16 +133,14 @@ class Tallies:
         assert known is not None
         assert between is not None
         n, width = self.sheet.graphs.n_nodes, known.spread.shape[1]
-        marked = np.zeros((n, width + 1))
-        marked[known.nodes, :width], marked[known.nodes, width] = known.spread, 1.0
-        step = self._rows("row", node, 1)[1]
+        marked, step = known.marked(n), self.rows("row", node, 1)[1]
         totals = np.zeros(n)
         columns = np.zeros(width + 1)
         for j, piece in enumerate(np.split(weights, between.shape[1])):
             passed = csr_array(
                 (step.data * between[step.indices, j], step.indices, step.indptr), shape=step.shape
             )
-            chances = np.asarray((passed @ self._steps["row"]).toarray()).ravel()
+            chances = np.asarray((passed @ self.matrix("row")).toarray()).ravel()
             chances[node] = 0.0
             totals += chances * (marked @ piece)
             columns += (chances @ marked) * piece
@@ -178,22 +153,6 @@ class Tallies:
         for t, columns in sheet.code_columns(node):
             value = np.array([weights[columns].sum() * sheet.code_value])
             tally.add("codes", t, np.array([node]), value, value, sheet.graphs.n_nodes)
-
-    def _rows(self, walk: str, node: int, last: int) -> list[csr_array]:
-        """Return e_v T^t for t = 0..last, sparse."""
-        if walk not in self._steps:
-            self._steps[walk] = as_matrix(self.sheet.walks.operator(walk))
-        n = self.sheet.graphs.n_nodes
-        rows = [csr_array((np.ones(1), ([0], [node])), shape=(1, n))]
-        for _ in range(last):
-            rows.append(csr_array(rows[-1] @ self._steps[walk]))
-        return rows
-
-
-def as_matrix(operator: AffineOperator) -> csr_array:
-    """Return the matrix of a step, spread * A + keep."""
-    scaled = diags_array(operator.spread) @ operator.adjacency
-    return csr_array(scaled + diags_array(operator.keep))
 
 
 def linear_along(member: RadialMember, parts: list[Any], weights: Matrix) -> LinearMember:
@@ -222,8 +181,6 @@ def linear_along(member: RadialMember, parts: list[Any], weights: Matrix) -> Lin
 
 
 def _values(member: RadialMember, rows: Matrix) -> Matrix:
-    from propkernels.nodes.members import radial
-
     return radial(rows, member.landmarks, member.gamma)
 
 

@@ -44,12 +44,14 @@ def _shared(both: csr_array, node: int) -> Matrix:
 
 def edited(graphs: GraphDatabase, edits: Sequence[Edit]) -> GraphDatabase:
     """Return the graph after edits of edges, in both directions; new edges have weight 1."""
-    wiring = graphs.adjacency.tolil()
-    for edit in edits:
-        value = 1.0 if edit.kind == "add_edge" else 0.0
-        wiring[edit.node, edit.other] = wiring[edit.other, edit.node] = value
-    parts = (graphs.graph_ptr, graphs.label_column, graphs.attribute_matrix)
-    return GraphDatabase(csr_array(wiring.tocsr()), *parts)
+    wiring = graphs.adjacency
+    ends = [(edit.node, edit.other) for edit in edits]
+    rows, columns = np.array(ends + [(b, a) for a, b in ends]).T
+    new = np.array([edit.kind == "add_edge" for edit in edits] * 2, dtype=np.float64)
+    old = np.asarray([wiring[a, b] for a, b in zip(rows, columns, strict=True)])
+    changed = csr_array(wiring + csr_array((new - old, (rows, columns)), shape=wiring.shape))
+    changed.eliminate_zeros()
+    return GraphDatabase(changed, graphs.graph_ptr, graphs.label_column, graphs.attribute_matrix)
 
 
 def find_edge_edits(

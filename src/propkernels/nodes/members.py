@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, hstack, issparse
 from propkernels._utils.stored import require
 from propkernels.decisions.support_vectors import Machine
 from propkernels.nodes.spreading import TargetHops
-from propkernels.nodes.views import Block, Rows, Sheet, View
+from propkernels.nodes.views import Block, Sheet, View
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -103,6 +103,12 @@ class LinearMember:
         ]
         return np.asarray(np.sum(parts, axis=0) + self.intercepts)
 
+    def of_parts(self, parts: list[Any]) -> Matrix:
+        """Return the decisions of features, block by block."""
+        return np.asarray(
+            sum(part @ w for part, w in zip(parts, self.weights, strict=True)) + self.intercepts
+        )
+
 
 @dataclass(frozen=True)
 class RadialMember:
@@ -140,15 +146,12 @@ class RadialMember:
     def decide(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
         """Return the decisions of all nodes, (N, decisions)."""
         nodes = np.arange(sheet.graphs.n_nodes)
-        return self.of_rows(self.features(sheet.at(nodes, self.blocks), nodes, targets))
+        rows = sheet.at(nodes, self.blocks)
+        return self.of_parts([rows.block(block, nodes, targets) for block in self.blocks])
 
-    def features(self, rows: Rows, places: Indices, targets: TargetHops | None) -> Matrix:
-        """Return the scaled features of some nodes."""
-        parts = [rows.block(block, places, targets) for block in self.blocks]
-        return np.asarray(self.scaling.apply(parts))
-
-    def of_rows(self, scaled: Matrix) -> Matrix:
-        """Return the decisions of scaled features."""
+    def of_parts(self, parts: list[Any]) -> Matrix:
+        """Return the decisions of features, block by block."""
+        scaled = np.asarray(self.scaling.apply(parts))
         return radial(scaled, self.landmarks, self.gamma) @ self.weights + self.intercepts
 
 

@@ -25,13 +25,14 @@ from propkernels.explain.find_counterfactuals import Question
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.choosing import Choice, Labeled, choose, fit_members
-from propkernels.nodes.contributions import Known, Tallies
+from propkernels.nodes.contributions import Tallies
 from propkernels.nodes.edge_edits import find_edge_edits
 from propkernels.nodes.explanation import NodeExplanation, column_names
 from propkernels.nodes.guessing import fit_guessing_members, guessing_helps
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.members import NodeMember
+from propkernels.nodes.one_node import KnownTargets, WalksFrom
 from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
 from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
@@ -253,11 +254,17 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             hops = self._hops(sheet, known.nodes, self._spread_of(known.target))
             return mean_decisions(self.members_, sheet, hops)
 
-    def _own_decisions(self, graphs: GraphDatabase, node: int) -> Matrix:
-        """Return the decisions about a node of the training graph after its edges have been changed."""
-        with stopping_allowed(), one_blas_thread():
-            sheet = Sheet(graphs, self.inputs_, self.n_jobs)
-            return mean_decisions(self.members_, sheet, self._hops(sheet, self.nodes_, self.targets_))[[node]]
+    def _deciding(self) -> Callable[[GraphDatabase, int], Matrix]:
+        """Return the function that decides about a node of the training graph with changed edges."""
+        attributes = Sheet(self.graph_, self.inputs_, self.n_jobs).own_columns()
+        known = KnownTargets(self.nodes_, self.targets_)
+
+        def decide(graphs: GraphDatabase, node: int) -> Matrix:
+            with stopping_allowed(), one_blas_thread():
+                sheet = Sheet(graphs, self.inputs_, self.n_jobs, attributes=attributes)
+                return WalksFrom(sheet, known).decide(self.members_, node)
+
+        return decide
 
     def _hops(self, sheet: Sheet, nodes: Indices, spread: Matrix) -> TargetHops | None:
         """Return the propagated targets of known nodes, if members see them."""
@@ -278,8 +285,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         """Return contributions to weighted sums of decisions, one row of weights per node."""
         with stopping_allowed(), one_blas_thread():
             sheet = Sheet(self.graph_, self.inputs_, self.n_jobs)
-            hops = self._hops(sheet, self.nodes_, self.targets_)
-            tallies = Tallies(sheet, None if hops is None else Known(self.nodes_, self.targets_, hops))
+            tallies = Tallies(sheet, KnownTargets(self.nodes_, self.targets_))
             found = [tallies.of(int(v), self.members_, w) for v, w in zip(chosen, weights, strict=True)]
         decisions = np.einsum("ij,ij->i", self.decisions_[chosen], weights)
         columns = column_names(self.inputs_, names)
@@ -293,8 +299,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         question = ask(self.decisions_[[chosen]])
         most, number = check_integer(max_edits, "max_edits", 1, 3), check_integer(n, "n", 1)
         added = check_integer(n_added, "n_added", 0)
-        decide = self._own_decisions
-        return find_edge_edits(self.graph_, int(chosen), decide, question, most, number, added)
+        return find_edge_edits(self.graph_, int(chosen), self._deciding(), question, most, number, added)
 
     def applicability(self, X: OneGraph | None = None) -> Applicability:
         """Return which surroundings of nodes did not occur in the training graph, per radius and node.

@@ -105,14 +105,22 @@ class Sheet:
     n_jobs : int or None
     structure : ndarray, optional
         Standardized positional statistics, if they are known already.
+    attributes : ndarray or sparse matrix, optional
+        Prepared attributes, if they are known already.
     """
 
     def __init__(
-        self, graphs: GraphDatabase, inputs: NodeInputs, n_jobs: int | None, structure: Matrix | None = None
+        self,
+        graphs: GraphDatabase,
+        inputs: NodeInputs,
+        n_jobs: int | None,
+        structure: Matrix | None = None,
+        attributes: Any = None,
     ) -> None:
         self.graphs, self.inputs = graphs, inputs
         self.walks = Walks(graphs, inputs.direction, n_jobs)
-        self._columns: dict[str, Any] = {} if structure is None else {"structure": structure}
+        given = {"structure": structure, "attributes": attributes}
+        self._columns: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         self._codes: csr_array | None = None
         self._code_table: tuple[Indices, Indices] | None = None
         self._norms: dict[tuple[str, str, int], Matrix] = {}
@@ -124,6 +132,10 @@ class Sheet:
             assert inputs is not None
             self._columns[source] = inputs.columns(self.graphs)
         return self._columns[source]
+
+    def own_columns(self) -> Any:
+        """Return the attributes, which do not depend on edges; None without any."""
+        return None if self.inputs.attributes is None else self.columns("attributes")
 
     @property
     def codes(self) -> csr_array:

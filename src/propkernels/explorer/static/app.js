@@ -1,6 +1,7 @@
 // The page: what is chosen, how the map is colored, and what happens on clicks and keys.
 
 const meta = readJSON("ex-meta");
+const noun = meta.noun || "graph"; // what the points of the map are
 const app = {
   meta, n: meta.n, selected: -1, filter: null, hiddenClasses: new Set(), index: null, model: null,
   positions: new Map(), limits: new Map(), busy: byId("ex-busy"),
@@ -114,7 +115,7 @@ function recolor() {
 function legendButton(column, c, name, count, color) {
   const key = `${column.key}/${c}`;
   return make("button", {
-    type: "button", title: "Show or hide these graphs", "aria-pressed": String(!app.hiddenClasses.has(key)),
+    type: "button", title: `Show or hide these ${noun}s`, "aria-pressed": String(!app.hiddenClasses.has(key)),
     onclick: (event) => {
       if (app.hiddenClasses.has(key)) app.hiddenClasses.delete(key);
       else app.hiddenClasses.add(key);
@@ -267,7 +268,7 @@ function say(text) {
 
 /** All columns of some graphs as a CSV file. */
 function tableOf(graphs) {
-  const head = ["graph", ...meta.details.map(([name]) => name), ...meta.columns.map(({ name }) => name)];
+  const head = [noun, ...meta.details.map(([name]) => name), ...meta.columns.map(({ name }) => name)];
   const rows = graphs.map((g) => [idOf(g), ...meta.details.map(([, texts]) => texts[g]), ...meta.columns.map((column) => {
     const value = app.map_[column.key][g];
     return column.kind === "class" ? column.names[value] ?? "" : Number.isFinite(value) ? value : "";
@@ -275,9 +276,9 @@ function tableOf(graphs) {
   return new Blob([[head, ...rows].map((row) => row.map(csvCell).join(",")).join("\n") + "\n"], { type: "text/csv" });
 }
 
-/** The graph that the address names (#graph=ID), or -1. */
+/** The graph or node that the address names (#graph=ID, #node=ID), or -1. */
 function graphOfHash() {
-  const found = /[#&]graph=([^&]+)/.exec(location.hash);
+  const found = /[#&](?:graph|node)=([^&]+)/.exec(location.hash);
   if (!found) return -1;
   let wanted = found[1];
   try { wanted = decodeURIComponent(wanted); } catch { /* not encoded */ }
@@ -314,7 +315,7 @@ function find() {
   }
   byId("ex-search").setAttribute("aria-invalid", String(found < 0));
   if (found >= 0) select(found);
-  say(found < 0 ? `No graph is called “${wanted}”.` : "");
+  say(found < 0 ? `No ${noun} is called “${wanted}”.` : "");
 }
 
 /** Show what a point is. */
@@ -327,12 +328,12 @@ function hover(g, x = 0, y = 0) {
     tip.replaceChildren();
     if (g >= 0) {
       const lines = [make("b", {}, nameOf(g))];
-      const node = app.graphs.size(g);
       const stacked = map.stacked(g);
-      lines.push(make("div", {}, `${node} nodes`));
+      const size = app.graphs ? app.graphs.size(g) : 0; // a page of nodes has no graphs
+      if (app.graphs) lines.push(make("div", {}, `${size} nodes`));
       for (const text of factsOf(g)) lines.push(make("div", {}, text));
-      if (stacked > 1) lines.push(make("div", { className: "pk-soft" }, `${stacked} graphs at this place`));
-      if (node <= 600) tip.append(thumbnail(g));
+      if (stacked > 1) lines.push(make("div", { className: "pk-soft" }, `${stacked} ${noun}s at this place`));
+      if (app.graphs && size <= 600) tip.append(thumbnail(g));
       tip.append(...lines);
     }
   }
@@ -345,7 +346,7 @@ function hover(g, x = 0, y = 0) {
 
 /** What a graph is called: its name, or "graph" and its number. */
 function nameOf(g) {
-  return meta.ids && !/^\d+$/.test(meta.ids[g]) ? meta.ids[g] : `Graph ${idOf(g)}`;
+  return meta.ids && !/^\d+$/.test(meta.ids[g]) ? meta.ids[g] : `${noun[0].toUpperCase()}${noun.slice(1)} ${idOf(g)}`;
 }
 
 /** What is known of a graph, in a few words each. */
@@ -354,8 +355,8 @@ function factsOf(g) {
   if (!target) return [];
   const how = meta.heldOut ? "trained without it: " : "predicted: ";
   if (!meta.classes) return [`target ${plain(target[g])}`, predicted ? `${how}${plain(predicted[g])}` : ""].filter(Boolean);
-  const facts = [`class: ${className(target[g])}`];
-  if (predicted && predicted[g] >= 0) facts.push(`${how}${className(predicted[g])} ${predicted[g] === target[g] ? "✓" : "✗"}`);
+  const facts = [target[g] < 0 ? "class not known" : `class: ${className(target[g])}`];
+  if (predicted && predicted[g] >= 0) facts.push(`${how}${className(predicted[g])} ${target[g] < 0 ? "" : predicted[g] === target[g] ? "✓" : "✗"}`);
   return facts;
 }
 
@@ -364,9 +365,9 @@ function select(g) {
   app.selected = g;
   app.map.selected = g;
   app.map.show(g);
-  chooseTab("graph");
+  chooseTab(noun);
   app.view.open(g);
-  try { history.replaceState(null, "", `#graph=${encodeURIComponent(idOf(g))}`); } catch { /* frames of notebooks have no address */ }
+  try { history.replaceState(null, "", `#${noun}=${encodeURIComponent(idOf(g))}`); } catch { /* frames of notebooks have no address */ }
 }
 
 /** Bring the large picture into view, if it was scrolled away or lies below the map. */
@@ -399,47 +400,3 @@ function listenToTabs() {
     });
   });
 }
-
-// the beginning
-
-async function start() {
-  const sections = readJSON("ex-data");
-  const [map_, graphs] = await Promise.all([unpack(sections.map), unpack(sections.graphs)]);
-  app.map_ = map_;
-  app.graphs = new Collection(graphs, meta.directed, meta.kinds);
-  app.map = new GraphMap(byId("ex-map"), byId("ex-overlay"), map_.xy);
-  app.map.order = Uint32Array.from(app.map.order).sort((a, b) => ((a * 2654435761) >>> 0) - ((b * 2654435761) >>> 0));
-  meta.columns.forEach((column, k) => byId("ex-color").append(make("option", { value: String(k) }, column.name)));
-  if (meta.ids && meta.n <= 5000) byId("ex-ids").append(...meta.ids.map((id) => make("option", { value: id })));
-  app.map.groups = meta.groups.map(({ x, y, ...rest }) => ({ x: x / 65535 - 0.5, y: 0.5 - y / 65535, ...rest })).sort((a, b) => b.n - a.n);
-  app.view = new GraphView(app);
-  listen();
-  listenToTabs();
-  recolor();
-  showErrors();
-  showSelection();
-  const named = graphOfHash();
-  app.selected = app.map.selected = named >= 0 ? named : meta.first;
-  app.view.open(app.selected);
-  const specs = await Promise.all(meta.codes.map(async (code, v) => ({ ...code, ...await unpack(sections[`code${v}`]) })));
-  app.index = new Index(app.graphs, specs);
-  await inSlices(app.index, (index) => { app.busy.textContent = `Indexing ${plain(index.done)} of ${plain(app.n)} graphs …`; });
-  if (app.index.sums.join() !== meta.sums.join()) throw new Error("this browser computes other codes than Python did: the model cannot be shown");
-  const arrays = await unpack(sections.model);
-  const members = meta.members.map((member) => newMember(app.index, member, arrays));
-  app.similarity = new Similarity(app.index, members);
-  if (meta.model) app.model = new Model(app.index, members, meta.model);
-  say("");
-  showBins();
-  listenToPaste();
-  if (app.selected >= 0) app.view.open(app.selected);
-  document.body.dataset.ready = "true";
-}
-
-start().catch((error) => {
-  app.busy.hidden = false;
-  app.busy.textContent = `The page could not be built: ${error.message}`;
-  document.body.dataset.ready = "failed";
-  throw error;
-});
-globalThis.propkernels = { app, select, setFilter, edited, builtGraph, laidOut, faultsOf, readSmiles, readPasted, chemistryOf }; // for programs, and for the curious

@@ -23,6 +23,7 @@ class GraphMap {
     this.lasso = null;
     this.groups = []; // {x, y, name, n}: names written on the map
     this.guest = null; // {x, y}: a graph that the user has pasted
+    this.links = []; // points that lines lead to from the selected one
     this.frame = 0;
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
@@ -109,6 +110,7 @@ class GraphMap {
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     const ink = cssColor(styleColor("--ink")), ground = cssColor(styleColor("--ground"));
+    this._drawLinks(context, ink);
     for (const [i, extra] of [[this.hovered, 2], [this.selected, 4]]) {
       if (i < 0) continue;
       const [x, y] = this.screen(i);
@@ -142,6 +144,21 @@ class GraphMap {
       context.stroke();
       context.setLineDash([]);
     }
+  }
+
+  _drawLinks(context, ink) {
+    if (this.selected < 0 || !this.links.length) return;
+    const [x, y] = this.screen(this.selected);
+    context.beginPath();
+    for (const j of this.links) {
+      context.moveTo(x, y);
+      context.lineTo(...this.screen(j));
+    }
+    context.strokeStyle = ink;
+    context.globalAlpha = 0.55;
+    context.lineWidth = 1.2;
+    context.stroke();
+    context.globalAlpha = 1;
   }
 
   /** Names of groups, larger ones first; a name that would cover another one is left out. */

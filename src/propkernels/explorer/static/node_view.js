@@ -1,0 +1,225 @@
+// A page of nodes: one node, its neighborhood, what its neighbors and columns add, and similar nodes.
+
+const MOST_DRAWN = 40; // nodes of a drawn neighborhood
+const RING_GAP = 0.95; // between neighbors on a circle
+const MOST_LISTED = 300; // nodes of a listed selection
+
+/** Lists of equal sizes or not, one after the other in flat arrays. */
+function ranges(sizes) {
+  const starts = cumulated(sizes);
+  return (i) => [starts[i], starts[i + 1]];
+}
+
+class NodeView {
+  constructor(app) {
+    this.app = app;
+    this.v = -1;
+    const { explained } = app;
+    this.place = new Map(Array.from(explained.nodes, (v, i) => [v, i]));
+    this.rows = ranges(explained.sizes);
+    this.columns = ranges(explained.columnSizes);
+    this.nSimilar = explained.nodes.length ? explained.similar.length / explained.nodes.length : 0;
+    byId("ex-previous").addEventListener("click", () => this._step(-1));
+    byId("ex-next").addEventListener("click", () => this._step(1));
+    byId("ex-svg").addEventListener("click", () => download(fileName(byId("ex-name").textContent, "svg"), new Blob([standaloneSVG(byId("ex-graph"))], { type: "image/svg+xml" })));
+  }
+
+  /** Open the next explained node, in either direction. */
+  _step(by) {
+    const { nodes } = this.app.explained;
+    const at = this.place.has(this.v) ? this.place.get(this.v) : by > 0 ? -1 : 0;
+    select(nodes[(at + by + nodes.length) % nodes.length]);
+  }
+
+  open(v) {
+    const { app } = this;
+    this.v = v;
+    const near = app.around[v];
+    app.map.links = near;
+    app.map.draw();
+    byId("ex-name").textContent = nameOf(v);
+    const count = near.length === 1 ? "1 neighbor" : `${plain(near.length)} neighbors`;
+    byId("ex-status").textContent = [count, ...factsOf(v), app.map_.known[v] ? "the model learned from it" : ""].filter(Boolean).join(" · ");
+    this.parts = this.place.has(v) ? this._parts(this.place.get(v)) : null;
+    this._verdict();
+    this.draw();
+    this._sums();
+    this._similar();
+  }
+
+  /** What neighbors and columns add to the decision about an explained node. */
+  _parts(i) {
+    const { explained } = this.app;
+    const [first, end] = this.rows(i), [firstColumn, endColumn] = this.columns(i);
+    const list = (from, to, make_) => Array.from({ length: to - from }, (_, k) => make_(from + k));
+    return {
+      neighbors: list(first, end, (k) => ({ node: explained.neighbors[k], step: explained.steps[k], value: explained.adds[k] })),
+      columns: list(firstColumn, endColumn, (k) => ({ name: meta.mentioned[explained.columns[k]], value: explained.columnAdds[k] })),
+      total: explained.totals[i], intercept: explained.intercepts[i], decision: explained.decisions[i], favored: explained.for[i],
+    };
+  }
+
+  /** The prediction, and the most probable classes. */
+  _verdict() {
+    const { map_ } = this.app;
+    const box = byId("ex-verdict");
+    if (!meta.classes) return box.replaceChildren("prediction ", make("b", {}, plain(map_.predicted[this.v])));
+    const colors = classColors(meta.classes.length), k = meta.classes.length;
+    const chip = (c, text) => make("span", { className: "ex-chip" }, dot(colors[c]), text);
+    box.replaceChildren("predicted ", make("b", {}, className(map_.predicted[this.v])));
+    if (!map_.chances) return;
+    const chances = Array.from({ length: k }, (_, c) => [c, map_.chances[k * this.v + c]]).sort((a, b) => b[1] - a[1]).slice(0, 4);
+    box.append(...chances.map(([c, chance]) => chip(c, `${className(c)} ${(100 * chance).toFixed(1)} %`)));
+  }
+
+  /** The neighborhood: the node, its neighbors, and further nodes that add most. */
+  draw() {
+    const { app, v, parts } = this;
+    const chosen = [v], seen = new Set([v]);
+    const strong = parts ? parts.neighbors.map(({ node }) => node) : [];
+    for (const u of [...strong.filter((node) => app.around[v].includes(node)), ...app.around[v], ...strong]) {
+      if (chosen.length === MOST_DRAWN) break;
+      if (seen.has(u)) continue;
+      seen.add(u);
+      chosen.push(u);
+    }
+    const group = (u) => (meta.classes ? app.map_.predicted[u] : 0);
+    chosen.splice(1, chosen.length, ...chosen.slice(1).sort((a, b) => group(a) - group(b)));
+    const number = new Map(chosen.map((u, i) => [u, i]));
+    const edges = [];
+    chosen.forEach((u, i) => { for (const w of app.around[u]) if (number.has(w) && number.get(w) > i) edges.push([i, number.get(w), -1]); });
+    const graph = builtGraph(chosen.length, new Int32Array(chosen.length), edges, false);
+    const values = chosen.map((u) => { const found = parts && parts.neighbors.find(({ node }) => node === u); return found ? found.value : 0; });
+    const limit = Math.max(...values.map(Math.abs), 1e-9);
+    const colors = meta.classes ? classColors(meta.classes.length) : null;
+    const fills = parts ? values.map((value) => diverging(value, limit)) : chosen.map((u) => (colors ? colors[app.map_.predicted[u]] : [160, 160, 160]));
+    drawGraph(byId("ex-graph"), {
+      graph, positions: ringed(chosen, new Set(app.around[v])), fills, rings: new Set([0]), labels: chosen.map((u) => (colors ? className(app.map_.predicted[u]) : "")),
+      onNode: (i) => { if (i) select(chosen[i]); },
+      nodeTitle: (i) => `${nameOf(chosen[i])}${colors ? `, predicted ${className(app.map_.predicted[chosen[i]])}` : ""}${values[i] ? `, adds ${signed(values[i])}` : ""}`,
+    });
+    const side = parts && meta.classes ? className(parts.favored) : "";
+    const scale = !parts ? [colors ? "Colors: predicted classes." : ""] : [side ? `against ${side}` : "lowers", ramp(RDBU), side ? `for ${side}` : "raises"];
+    byId("ex-scale").replaceChildren(...scale);
+    const left = app.around[v].filter((u) => !number.has(u)).length;
+    const hidden = left ? `${plain(left)} more ${left === 1 ? "neighbor is" : "neighbors are"} not drawn. ` : "";
+    byId("ex-hint").textContent = hidden + (parts ? "" : "This node has no explanation on the page: ‹ and › open nodes that have one.");
+  }
+
+  /** The decision as a sum, by neighbor and by column. */
+  _sums() {
+    const box = byId("ex-sums"), { parts } = this;
+    box.replaceChildren();
+    if (!parts) return;
+    const listed = (list) => list.reduce((sum, { value }) => sum + value, 0);
+    const most = Math.max(...[...parts.neighbors, ...parts.columns].map(({ value }) => Math.abs(value)), 1e-9);
+    const row = (cells, value, className_ = "") => make("tr", { className: className_ }, make("td", {}, cells), make("td", {}, bar(value, most)), make("td", {}, signed(value)));
+    const table = (title, rows, rest) => [make("h3", {}, title), make("table", { className: "ex-sums ex-named" }, make("tbody", {}, ...rows,
+      row("all others", rest), row("intercept", parts.intercept), row("decision", parts.decision, "ex-total")))];
+    const who = ({ node, step }) => make("span", {}, nodeLink(node), ` ${node === this.v ? "itself" : step === 1 ? "1 step" : `${step} steps`}`);
+    box.append(
+      ...table("What neighbors add", parts.neighbors.map((one) => row(who(one), one.value)), parts.total - listed(parts.neighbors)),
+      ...table("The same sum, by column", parts.columns.map(({ name, value }) => row(name, value)), parts.total - listed(parts.columns)),
+    );
+  }
+
+  /** Nodes with similar surroundings, and all neighbors. */
+  _similar() {
+    const { app, v } = this, { explained } = app;
+    const box = byId("ex-neighbors");
+    box.replaceChildren();
+    const item = (u, text) => make("li", {}, nodeLink(u), ` ${[...factsOf(u).slice(0, 1), text].filter(Boolean).join(" · ")}`);
+    if (this.place.has(v)) {
+      const first = this.place.get(v) * this.nSimilar;
+      const similar = Array.from({ length: this.nSimilar }, (_, k) => [explained.similar[first + k], explained.similarities[first + k]]).filter(([u]) => u !== v);
+      box.append(make("h3", {}, term("similar nodes", "Similar nodes")), make("ul", { className: "ex-list" }, ...similar.map(([u, share]) => item(u, `${(100 * share).toFixed(0)} % of codes are equal`))));
+    }
+    const near = app.around[v].slice(0, MOST_DRAWN);
+    if (near.length) box.append(make("h3", {}, "Neighbors"), make("ul", { className: "ex-list" }, ...near.map((u) => item(u, ""))));
+  }
+}
+
+/** Positions of a neighborhood: the node in the middle, its neighbors on a circle, further nodes on a second one. */
+function ringed(nodes, near) {
+  const rings = [nodes.slice(1).filter((u) => near.has(u)), nodes.slice(1).filter((u) => !near.has(u))];
+  const place = new Map([[nodes[0], [0, 0]]]);
+  let radius = 0;
+  for (const ring of rings) {
+    radius = Math.max(radius + 1.6, (ring.length * RING_GAP) / (2 * Math.PI));
+    ring.forEach((u, k) => {
+      const angle = (2 * Math.PI * k) / ring.length - Math.PI / 2;
+      place.set(u, [1.35 * radius * Math.cos(angle), radius * Math.sin(angle)]);
+    });
+  }
+  return nodes.map((u) => place.get(u));
+}
+
+function nodeLink(u) {
+  return make("button", { type: "button", className: "ex-link", onclick: () => select(u) }, nameOf(u));
+}
+
+/** A bar to the right for positive values, to the left for negative ones. */
+function bar(value, most) {
+  const strip = make("div", { className: "ex-strip" }), inner = document.createElement("i");
+  const width = 50 * Math.min(Math.abs(value) / most, 1);
+  inner.style.left = `${value < 0 ? 50 - width : 50}%`;
+  inner.style.width = `${width}%`;
+  inner.style.background = cssColor(diverging(Math.sign(value) * 0.75, 1));
+  strip.append(inner);
+  return strip;
+}
+
+/** The nodes that are selected: how many, of which classes, and which. */
+function showSelection() {
+  const panel = byId("ex-panel-selection");
+  if (!app.filter) return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points."));
+  const chosen = [...app.filter];
+  panel.replaceChildren(
+    make("h2", {}, `${plain(chosen.length)} nodes ${app.filterTitle || ""}`),
+    make("div", { className: "ex-bar" }, make("button", { type: "button", onclick: () => setFilter(null) }, "Clear"), make("button", { type: "button", onclick: () => download(fileName(`${document.title} selection`, "csv"), tableOf(chosen)) }, "CSV")),
+  );
+  if (meta.classes) {
+    const rows = meta.classes.map((name, c) => make("tr", {}, make("td", {}, name), make("td", { className: "pk-number" }, plain(chosen.filter((v) => app.map_.predicted[v] === c).length))));
+    panel.append(make("table", { className: "pk-table" }, make("thead", {}, make("tr", {}, make("th", {}, "predicted class"), make("th", { className: "pk-number" }, "nodes"))), make("tbody", {}, ...rows)));
+  }
+  panel.append(make("h3", {}, "Nodes"), make("ul", { className: "ex-list" }, ...chosen.slice(0, MOST_LISTED).map((v) => make("li", {}, nodeLink(v)))));
+  if (chosen.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(chosen.length - MOST_LISTED)} more`));
+}
+
+async function start() {
+  const sections = readJSON("ex-data");
+  const [map_, edges, explained] = await Promise.all([unpack(sections.map), unpack(sections.edges), unpack(sections.explained)]);
+  Object.assign(app, { map_, explained, around: Array.from({ length: meta.n }, () => []) });
+  let e = 0;
+  for (let v = 0; v < meta.n; v++) {
+    for (let k = 0; k < edges.degrees[v]; k++, e++) {
+      const u = edges.ends[e];
+      if (u === v) continue;
+      if (!app.around[v].includes(u)) app.around[v].push(u);
+      if (!app.around[u].includes(v)) app.around[u].push(v);
+    }
+  }
+  app.map = new GraphMap(byId("ex-map"), byId("ex-overlay"), map_.xy);
+  app.map.order = Uint32Array.from(app.map.order).sort((a, b) => ((a * 2654435761) >>> 0) - ((b * 2654435761) >>> 0));
+  meta.columns.forEach((column, k) => byId("ex-color").append(make("option", { value: String(k) }, column.name)));
+  if (meta.ids && meta.n <= 5000) byId("ex-ids").append(...meta.ids.map((id) => make("option", { value: id })));
+  app.map.groups = meta.groups.map(({ x, y, ...rest }) => ({ x: x / 65535 - 0.5, y: 0.5 - y / 65535, ...rest })).sort((a, b) => b.n - a.n);
+  app.view = new NodeView(app);
+  listen();
+  listenToTabs();
+  recolor();
+  showSelection();
+  const named = graphOfHash();
+  app.selected = app.map.selected = named >= 0 ? named : meta.first;
+  app.view.open(app.selected);
+  say("");
+  document.body.dataset.ready = "true";
+}
+
+start().catch((error) => {
+  app.busy.hidden = false;
+  app.busy.textContent = `The page could not be built: ${error.message}`;
+  document.body.dataset.ready = "failed";
+  throw error;
+});
+globalThis.propkernels = { app, select, setFilter }; // for programs, and for the curious
