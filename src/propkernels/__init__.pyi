@@ -38,6 +38,7 @@ from .graphs import GridDatabase as GridDatabase
 from .graphs import LabelDistributions as LabelDistributions
 from .kernels import P2K as P2K
 from .kernels import AttributeKernel as AttributeKernel
+from .kernels import DescriptorKernel as DescriptorKernel
 from .kernels import GraphHopper as GraphHopper
 from .kernels import LabelHistogram as LabelHistogram
 from .kernels import LabelHistogramFeatures as LabelHistogramFeatures

@@ -18,6 +18,7 @@ FILES = [(version, path) for version in VERSIONS for path in sorted((write.FOLDE
 # Estimators that can be saved, and have come after the last golden files were written: name -> since when.
 NEWER = {
     "CoincidingWalkKernel": "0.2",
+    "DescriptorKernel": "0.2",
     "NodeClassifier": "0.2",
     "NodeFeatures": "0.2",
     "NodeIndex": "0.2",

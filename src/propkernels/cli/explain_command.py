@@ -110,7 +110,7 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, 
 
 def can_explain(model: Any) -> bool:
     """Whether decision values are sums over nodes."""
-    return hasattr(model, "explain") and bool(model.rule_.compares_bins)
+    return hasattr(model, "explain") and bool(model.rule_.is_explained)
 
 
 def print_nodes(explanation: Any, top: int, by_step: bool) -> None:
@@ -128,7 +128,10 @@ def print_nodes(explanation: Any, top: int, by_step: bool) -> None:
         table.add_row(*head, *([f"{record[key]:+.3f}" for key in steps] if by_step else [bar]))
     stdout().print(table)
     total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
-    sums = f"nodes {total:+.4f}, intercept {explanation.intercept_of(0):+.4f}: decision {decision:+.4f}"
+    whole = explanation.descriptors_of(0)
+    described = f", descriptors {whole:+.4f}" if whole else ""
+    intercept = f"intercept {explanation.intercept_of(0):+.4f}"
+    sums = f"nodes {total:+.4f}{described}, {intercept}: decision {decision:+.4f}"
     print_text(f"\nAll {len(explanation.contributions)} {sums}.")
 
 

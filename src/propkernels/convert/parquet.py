@@ -115,6 +115,10 @@ def _columns(pa: Any, database: GraphDatabase) -> tuple[dict[str, Any], dict[str
             columns[name] = _lists(pa, ptr, vectors)
     if database.moments is not None:
         columns["time"] = _lists(pa, nodes, pa.array(database.moments.times))
+    if database.descriptors is not None:
+        rows = database.descriptors.values
+        columns["descriptors"] = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+        notes["descriptor_names"] = database.descriptors.names
     notes["edge_attribute_names"] = database.edge_attribute_names
     notes["names"] = database.names.to_pairs()
     return columns, notes
@@ -358,6 +362,9 @@ def _decode(table: Any, notes: dict[str, Any], first: int) -> tuple[GraphDatabas
     if "vertex" in columns and "time" in columns:
         vertices = _labels(columns, "vertex", sizes, notes, faults)
         database = database.with_moments(vertices, _optional(columns, "time", sizes, faults, _floats))
+    if "descriptors" in columns:
+        rows = _vectors(columns["descriptors"], "descriptors")
+        database = database.with_descriptors(rows, notes.get("descriptor_names"))
     database.names = Names.from_pairs(notes.get("names"))
     return database, target
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ from propkernels.convert.build import (
     reasons_of,
     with_target,
 )
+from propkernels.convert.descriptors import Wanted, check_wanted, compute_descriptors
+from propkernels.convert.standardizing import check_steps, standard_form
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
@@ -43,6 +46,8 @@ def from_rdkit(
     edge_labels: bool = True,
     explicit_hydrogens: bool = False,
     stereo: bool = False,
+    standardize: str | Sequence[str] | None = None,
+    descriptors: Wanted = None,
     target: str | None = None,
     ids: Column | None = None,
     errors: str = "raise",
@@ -67,6 +72,13 @@ def from_rdkit(
     stereo : bool, default=False
         Whether labels tell stereoisomers apart: a label becomes a pair with "R" or "S" for such an atom, and
         "double E" or "double Z" for such a bond.
+    standardize : {"fragment", "charge", "tautomer"}, sequence of these, or None, default=None
+        Steps of RDKit's standardizer, in this order: keep only the largest fragment, as of a salt; neutralize
+        charged atoms where possible; take the canonical tautomer. ``graphs.standardized`` says how many
+        molecules each step changed, and ``graphs.sources`` holds the SMILES of changed molecules.
+    descriptors : {None, "rdkit"} or sequence of str, default=None
+        Numbers of whole molecules, kept as ``graphs.descriptors``: none, all that RDKit computes by compiled
+        functions (properties, surface areas, quantum numbers), or some of them by name, as "tpsa".
     target : str, optional
         Name of the property that is the target.
     ids : sequence, optional
@@ -99,7 +111,8 @@ def from_rdkit(
         raise TypeError("from_rdkit takes a list of molecules; wrap the one molecule: [mol]")
     several = listed(mols, "molecules")
     faults = Faults(errors, len(several), ids, noun="molecule", allowed=ERRORS)
-    options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
+    steps, names = check_steps(standardize), check_wanted(descriptors)
+    options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo, steps, names)
     database = convert(several, faults, options)
     if target is None:
         return database
@@ -114,6 +127,8 @@ def from_smiles(
     edge_labels: bool = True,
     explicit_hydrogens: bool = False,
     stereo: bool = False,
+    standardize: str | Sequence[str] | None = None,
+    descriptors: Wanted = None,
     ids: Column | None = None,
     errors: str = "raise",
     n_jobs: int | None = None,
@@ -123,7 +138,7 @@ def from_smiles(
     Parameters
     ----------
     smiles : sequence of str, such as a column of a pandas table
-    node_labels, edge_labels, explicit_hydrogens, stereo
+    node_labels, edge_labels, explicit_hydrogens, stereo, standardize, descriptors
         As for :func:`from_rdkit`.
     ids : sequence, optional
         Ids of the molecules.
@@ -152,7 +167,8 @@ def from_smiles(
         raise TypeError("from_smiles takes a list of strings; wrap the one string: [smiles]")
     texts = listed(smiles.tolist() if hasattr(smiles, "tolist") else smiles, "SMILES strings")
     faults = Faults(errors, len(texts), ids, noun="molecule", allowed=ERRORS)
-    options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo)
+    steps, names = check_steps(standardize), check_wanted(descriptors)
+    options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo, steps, names)
     parts = list(_read_chunks(texts, options, n_jobs))
     return _assembled(texts, parts, options, faults)
 
@@ -175,11 +191,13 @@ class _Options:
     edge_labels: bool = True
     explicit_hydrogens: bool = False
     stereo: bool = False
+    steps: tuple[str, ...] = ()
+    descriptors: tuple[str, ...] | None = None
 
 
 @dataclass
 class _Part:
-    """Molecules as flat arrays; reasons for invalid molecules by position."""
+    """Molecules as flat arrays; reasons for invalid molecules and SMILES of changed ones by position."""
 
     sizes: NDArray[np.int64]
     counts: NDArray[np.int64]
@@ -188,6 +206,9 @@ class _Part:
     labels: LabelColumn
     bonds: LabelColumn | None
     faults: dict[int, str]
+    descriptors: NDArray[np.float64] | None = None
+    forms: dict[int, str] = field(default_factory=dict)
+    changed: Counter[str] = field(default_factory=Counter)
 
 
 def convert(mols: list[Any], faults: Faults, options: _Options | None = None) -> GraphDatabase:
@@ -199,10 +220,12 @@ def convert(mols: list[Any], faults: Faults, options: _Options | None = None) ->
 
 def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults: Faults) -> GraphDatabase:
     """Return the database of all parts, with the molecules or SMILES as ``sources``."""
-    start = 0
+    start, sources = 0, list(sources)
     for part in parts:
         for position, reason in part.faults.items():
             faults.add(start + position, reason)
+        for position, smiles in part.forms.items():
+            sources[start + position] = smiles
         start += len(part.sizes)
     none = integers([])
     flat = FlatGraphs(
@@ -218,8 +241,21 @@ def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults
         else None,
     )
     graphs = build(flat, faults)
+    if options.descriptors is not None:
+        rows = joined([part.descriptors for part in parts], np.zeros((0, len(options.descriptors))))
+        graphs = _with_descriptors(graphs, rows[faults.present], options.descriptors)
     graphs.sources = [source for source, kept in zip(sources, faults.present.tolist(), strict=True) if kept]
+    total: Counter[str] = sum((part.changed for part in parts), Counter())
+    graphs.standardized = {step: total[step] for step in options.steps}
     return graphs
+
+
+def _with_descriptors(
+    graphs: GraphDatabase, rows: NDArray[np.float64], names: tuple[str, ...]
+) -> GraphDatabase:
+    described = graphs.with_descriptors(rows, names)
+    described.skipped = graphs.skipped
+    return described
 
 
 def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Iterator[_Part]:
@@ -282,13 +318,15 @@ def _asked(mols: Sequence[Any], options: _Options) -> _Part:
     """Return atoms and bonds of molecules, read together."""
     chem = load_rdkit()
     faults: dict[int, str] = {}
+    forms: dict[int, str] = {}
+    changed: Counter[str] = Counter()
     usable: list[Any] = []
     for i, mol in enumerate(mols):
         if not is_mol(mol):
             faults[i] = "is None: RDKit could not read it" if mol is None else f"is a {type(mol).__name__}"
             mol = _nothing(chem)
-        elif options.explicit_hydrogens:
-            mol = chem.AddHs(mol)
+        else:
+            mol = _prepared(chem, mol, i, options, forms, changed)
         usable.append(mol)
     if options.stereo:
         usable = [chem.Mol(mol) for mol in usable]
@@ -298,7 +336,20 @@ def _asked(mols: Sequence[Any], options: _Options) -> _Part:
     bonds = bonds_of(usable, sizes, options.stereo)
     labels = atom_labels(usable, sizes, bonds, options.node_labels, options.stereo, faults)
     types = bonds.types if options.edge_labels else None
-    return _Part(sizes, bonds.counts, bonds.source, bonds.target, labels, types, faults)
+    rows = None if options.descriptors is None else compute_descriptors(usable, options.descriptors)
+    flat = sizes, bonds.counts, bonds.source, bonds.target, labels, types
+    return _Part(*flat, faults, rows, forms, changed)
+
+
+def _prepared(
+    chem: Any, mol: Any, position: int, options: _Options, forms: dict[int, str], changed: Counter[str]
+) -> Any:
+    """Return the standard form of a molecule, with hydrogens if asked for."""
+    form = standard_form(mol, options.steps, changed) if options.steps else None
+    if form is not None:
+        forms[position] = form
+        mol = chem.MolFromSmiles(form)
+    return chem.AddHs(mol) if options.explicit_hydrogens else mol
 
 
 @cache

@@ -108,7 +108,15 @@ class Changed(NamedTuple):
 class Member(ABC):
     """Contribution of one kernel to the decisions."""
 
-    compares_bins = True  # decisions are sums over bins, and so over nodes
+    @property
+    def compares_bins(self) -> bool:
+        """Whether decisions are sums over bins, and so over nodes."""
+        return True
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether decisions are sums of contributions of nodes, and of descriptors of whole graphs."""
+        return self.compares_bins
 
     @property
     @abstractmethod
@@ -131,6 +139,10 @@ class Member(ABC):
     @abstractmethod
     def contributions(self, counted: Counted, share: Values) -> Matrix:
         """Return the terms of a weighted sum of decisions, (nodes, iterations)."""
+
+    def descriptor_terms(self, counted: Counted, share: Values) -> Values:
+        """Return the terms of a weighted sum of decisions that belong to no node, (graphs,)."""
+        return np.zeros(len(counted.graphs))
 
     @abstractmethod
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
@@ -462,6 +474,16 @@ class JointMember(Member):
             raise ValueError("every member needs a nonnegative weight")
 
     @property
+    def compares_bins(self) -> bool:
+        """Whether all members compare graphs bin by bin."""
+        return all(member.compares_bins for member in self.members)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether the decisions of all members are explained."""
+        return all(member.is_explained for member in self.members)
+
+    @property
     def n_decisions(self) -> int:
         """Number of decision columns."""
         return self.members[0].n_decisions
@@ -488,6 +510,11 @@ class JointMember(Member):
         """Return the contributions of all members, divided by the length of the graph."""
         total = add_columns([member.contributions(counted, share) for member in self.members])
         return total * inverse_length(self._squares(counted))[counted.graphs.graph_ids][:, None]
+
+    def descriptor_terms(self, counted: Counted, share: Values) -> Values:
+        """Return the terms of descriptors of all members, divided by the length of the graph."""
+        total = sum_in_order(member.descriptor_terms(counted, share) for member in self.members)
+        return total * inverse_length(self._squares(counted))
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
         """Return the weights of the bins of all members."""
@@ -530,7 +557,11 @@ class KernelMember(Member):
 
     kernel: Any
     coefficients: Matrix
-    compares_bins = False
+
+    @property
+    def compares_bins(self) -> bool:
+        """Whether decisions are sums over bins: no."""
+        return False
 
     def _check_parts(self) -> None:
         """Raise if coefficients do not match the training graphs."""
@@ -595,6 +626,32 @@ class KernelMember(Member):
 
     def _why(self) -> str:
         return f"{type(self.kernel).__name__} compares graphs without counting bins"
+
+
+@dataclass(frozen=True, eq=False)
+class DescriptorMember(KernelMember):
+    """Decisions of a kernel that compares whole graphs by their descriptors, not by their nodes."""
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether decisions are explained: they are terms of the whole graph."""
+        return True
+
+    def contributions(self, counted: Counted, share: Values) -> Matrix:
+        """Return zeros: nodes contribute nothing."""
+        return np.zeros((counted.graphs.n_nodes, 1))
+
+    def descriptor_terms(self, counted: Counted, share: Values) -> Values:
+        """Return the weighted sum of decisions, (graphs,)."""
+        return self.decide(counted) @ share
+
+    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+        """Return an empty list: descriptors have no bins."""
+        return []
+
+    def shared_bins(self) -> list[SharedBins]:
+        """Return an empty list: descriptors have no bins."""
+        return []
 
 
 def _normalized(sums: Matrix, squares: Values) -> Changed:

@@ -18,6 +18,7 @@ from propkernels.counting.entries import Changes, Vocabulary
 from propkernels.counting.levels import level_codes, levels_of
 from propkernels.decisions.members import (
     Counted,
+    DescriptorMember,
     FoldedMember,
     JointMember,
     KernelMember,
@@ -75,6 +76,11 @@ class Rule:
         """Whether all members compare graphs bin by bin, which makes decisions sums over nodes."""
         return all(member.compares_bins for member in self.members)
 
+    @property
+    def is_explained(self) -> bool:
+        """Whether decisions are sums of contributions of nodes, and of descriptors of whole graphs."""
+        return all(member.is_explained for member in self.members)
+
     def scaled(self, unit: float) -> Rule:
         """Return a rule with decisions multiplied by ``unit``."""
         return Rule([member.scaled(unit) for member in self.members])
@@ -104,6 +110,14 @@ class Rule:
 
         return np.concatenate(self.by_runs(graphs, n_jobs, one_run))
 
+    def descriptor_terms(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Values:
+        """Return the terms of a weighted sum of decisions that belong to no node, (graphs,)."""
+
+        def one_run(counted: Counted) -> Values:
+            return sum_in_order(member.descriptor_terms(counted, share) for member in self.members)
+
+        return np.concatenate(self.by_runs(graphs, n_jobs, one_run))
+
     def bin_weights(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> list[WeightedBins]:
         """Return the weights of all bins, each bin once; weights that differ between graphs are averaged."""
         counted = Counted(graphs, n_jobs)
@@ -116,7 +130,7 @@ class Rule:
     def by_runs(self, graphs: GraphDatabase, n_jobs: int | None, function: Callable[[Counted], T]) -> list[T]:
         """Return the results of a function on runs of graphs that fit in memory, in threads."""
         width = sum(len(v.codes) * v.counter.items_per_node(graphs) for v in self.vocabularies)
-        if not self.compares_bins or active_device() is not None:
+        if not self.is_explained or not width or active_device() is not None:
             return [function(Counted(graphs, n_jobs))]
         threads = thread_count(n_jobs)
         least = min(CODES_AT_ONCE / width, max(graphs.n_nodes / threads, NODES_OF_A_THREAD))
@@ -207,7 +221,8 @@ def dual_members(kernel: Any, coefficients: Matrix) -> list[Member]:
         return _of_sum(kernel, parts, coefficients)
     counting: Counting | None = getattr(kernel, "_counting", None)
     if counting is None:
-        return [KernelMember(kernel, coefficients)]
+        reads_nodes = not getattr(kernel, "_reads_whole_graphs", False)
+        return [(KernelMember if reads_nodes else DescriptorMember)(kernel, coefficients)]
     coefficients = coefficients * counting.inverse_lengths()[:, None]
     return [(_ratio if counting.ratio else _folded)(counting, coefficients)]
 

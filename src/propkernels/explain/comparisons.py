@@ -121,4 +121,7 @@ def explain_rule(
     share = np.asarray(weights, dtype=np.float64)
     contributions = rule.contributions(graphs, share, n_jobs)
     intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
-    return Explanation(contributions, graphs.graph_ptr, intercept, graphs, speaks_for, against)
+    terms = rule.descriptor_terms(graphs, share, n_jobs) if not rule.compares_bins else 0.0
+    return Explanation(
+        contributions, graphs.graph_ptr, intercept, graphs, speaks_for, against, descriptor_terms=terms
+    )

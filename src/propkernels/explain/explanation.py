@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +47,8 @@ class Explanation:
         regression.
     against : Any
         Class it is compared with; None: the mean of all others, or regression.
+    descriptor_terms : float or ndarray of shape (graphs,)
+        Contribution of the descriptors of each graph, which belong to no node.
 
     See Also
     --------
@@ -83,13 +85,14 @@ class Explanation:
     graphs: Database | None = None
     speaks_for: object = None
     against: object = None
+    descriptor_terms: float | NDArray[np.float64] = field(default=0.0, kw_only=True)
 
     # sums
 
     @property
     def decisions(self) -> Values:
-        """Decision value of each graph: the sum of its contributions plus the intercept."""
-        return self._sums(self.node_totals) + self.intercept
+        """Decision value of each graph: the sum of its contributions, its descriptors and the intercept."""
+        return self._sums(self.node_totals) + self.descriptor_terms + self.intercept
 
     @property
     def node_totals(self) -> Values:
@@ -110,6 +113,10 @@ class Explanation:
     def intercept_of(self, graph: int) -> float:
         """Return the intercept of one graph's decision."""
         return float(np.broadcast_to(self.intercept, len(self.graph_ptr) - 1)[self.position(graph)])
+
+    def descriptors_of(self, graph: int) -> float:
+        """Return the contribution of one graph's descriptors; 0 for models that do not use any."""
+        return float(np.broadcast_to(self.descriptor_terms, len(self.graph_ptr) - 1)[self.position(graph)])
 
     def class_of(self, graph: int) -> object:
         """Return the class favored by positive contributions in one graph; None for regression."""

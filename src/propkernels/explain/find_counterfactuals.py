@@ -96,6 +96,11 @@ def find_counterfactuals(
     check_integer(n, "n", 1)
     molecule = graph if molecule is None and is_mol(graph) else molecule
     one = one_graph(graph)
+    if one.descriptors is not None and model.rule.is_explained and not model.rule.compares_bins:
+        raise TypeError(
+            "counterfactuals edit nodes and edges, but this model also reads descriptors of whole graphs: "
+            "fit one without descriptors"
+        )
     counted = Counted(one, None)
     before = model.rule.decide(counted) + model.intercepts if model.is_plain else model.decisions(one)
     question = ask(before)

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, vstack
 from propkernels._utils.arrays import frozen, index_dtype, offsets, ranges
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, LabelNames
+from propkernels.graphs.descriptors import join_descriptors
 from propkernels.graphs.edges import joined_edge_attributes, joined_ids
 from propkernels.graphs.label_distributions import LabelDistributions, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
@@ -296,6 +297,8 @@ def describe(database: GraphDatabase) -> str:
         parts.append(count(database.edge_attributes.shape[1], "edge attribute"))
     if database.moments is not None:
         parts.append("in time")
+    if database.descriptors is not None:
+        parts.append(count(len(database.descriptors.names), "descriptor"))
     return ", ".join(parts)
 
 
@@ -364,6 +367,7 @@ def _gather(
         None if database.ids is None else database.ids[positions].copy(),
         database.edge_attribute_names,
         None if database.moments is None else database.moments.take(nodes),
+        None if database.descriptors is None else database.descriptors.take(positions),
     )
 
 
@@ -379,6 +383,7 @@ def parts_of_join(databases: Sequence[GraphDatabase], names: Sequence[str]) -> t
         joined_ids([(d.ids, len(d)) for d in databases]),
         _join_names(databases),
         _join_moments(databases, names),
+        join_descriptors(databases, names),
     )
 
 

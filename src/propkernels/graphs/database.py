@@ -14,6 +14,7 @@ from propkernels._utils.arrays import check_room, freeze, frozen
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, Column, PathLike, Rows, Target
 from propkernels.graphs.container import Container, Graph, one_line, parts_of_join, parts_of_subset
+from propkernels.graphs.descriptors import Descriptors, check_descriptors
 from propkernels.graphs.edges import (
     check_edge_attributes,
     check_ids,
@@ -88,6 +89,10 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         Id or position -> reason, for each graph that a converter left out (``errors="skip"``).
     moments : Moments or None
         Vertex and time of each node, for graphs in time (:func:`propkernels.from_contacts`).
+    descriptors : Descriptors or None
+        Numbers that describe whole graphs, see :meth:`with_descriptors`.
+    standardized : mapping
+        Step -> number of molecules that it changed, for molecules that a converter standardized.
     sources : list or None
         SMILES or RDKit molecules that the graphs were converted from; subsets keep them, files and pickles
         do not.
@@ -115,8 +120,10 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     _edge_labels: LabelColumn | None
     skipped: Mapping[Any, str] = MappingProxyType({})
+    standardized: Mapping[str, int] = MappingProxyType({})
     sources: list[Any] | None = None
     moments: Moments | None = None
+    descriptors: Descriptors | None = None
 
     def __init__(
         self,
@@ -167,6 +174,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         ids: NDArray[Any] | None = None,
         edge_attribute_names: tuple[str, ...] | None = None,
         moments: Moments | None = None,
+        descriptors: Descriptors | None = None,
     ) -> None:
         self.adjacency = adjacency
         self.graph_ptr = graph_ptr
@@ -177,6 +185,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         self.ids = ids
         self.edge_attribute_names = edge_attribute_names
         self.moments = moments
+        self.descriptors = descriptors
         freeze(adjacency, graph_ptr, attributes, edge_attributes)
 
     @classmethod
@@ -300,6 +309,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             "ids": self.ids,
             "edge_attribute_names": self.edge_attribute_names,
             "moments": self.moments,
+            "descriptors": self.descriptors,
         }
 
     def with_labels(self, node_labels: Labeling | None) -> GraphDatabase:
@@ -320,6 +330,27 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         Edges need relations as labels; see :func:`propkernels.from_contacts`, which makes such graphs.
         """
         return self._with(moments=check_moments(vertices, times, self))
+
+    def with_descriptors(self, values: Rows | None, names: Sequence[str] | None = None) -> GraphDatabase:
+        """Return the same graphs with numbers that describe whole graphs, or without them (None).
+
+        Models compare graphs by these numbers too, see :class:`~propkernels.DescriptorKernel`.
+
+        Parameters
+        ----------
+        values : array-like of shape (graphs, descriptors), or None
+            NaN where a number is unknown.
+        names : sequence of str, optional
+            Names of the descriptors.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> pair = pk.check_graphs([[[0, 1], [1, 0]]]).with_descriptors([[18.0, 0.3]], ["mass", "charge"])
+        >>> pair
+        GraphDatabase(1 graph, 2 nodes, 1 edge, 2 descriptors)
+        """
+        return self._with(descriptors=None if values is None else check_descriptors(values, names, len(self)))
 
     @property
     def is_temporal(self) -> bool:
@@ -422,6 +453,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             and self._edge_labels == other._edge_labels
             and _same_attributes(self.edge_attributes, other.edge_attributes)
             and self.moments == other.moments
+            and self.descriptors == other.descriptors
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -429,9 +461,8 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     def __getstate__(self) -> dict[str, Any]:
         """Pickle and copy the data without cached properties."""
         arrays = ("adjacency", "graph_ptr", "_labels", "_attributes", "_edge_labels", "edge_attributes")
-        return {
-            name: getattr(self, name) for name in (*arrays, "ids", "edge_attribute_names", "moments", "names")
-        }
+        others = ("ids", "edge_attribute_names", "moments", "descriptors", "names")
+        return {name: getattr(self, name) for name in (*arrays, *others)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the unpickled arrays read-only again."""

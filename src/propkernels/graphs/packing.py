@@ -40,6 +40,8 @@ def pack(graphs: GraphDatabase) -> dict[str, Any]:
         "vertices": None if graphs.moments is None else _pack_labels(graphs.moments.vertices),
         "times": None if graphs.moments is None else graphs.moments.times,
         "names": graphs.names.to_pairs(),
+        "descriptors": None if graphs.descriptors is None else graphs.descriptors.values,
+        "descriptor_names": None if graphs.descriptors is None else graphs.descriptors.names,
     }
 
 
@@ -90,6 +92,8 @@ def unpack(parts: Mapping[str, Any]) -> GraphDatabase:
     # files of earlier versions lack the parts below
     if parts.get("vertices") is not None:
         database = database.with_moments(_unpack_labels(parts["vertices"]), parts["times"])
+    if parts.get("descriptors") is not None:
+        database = database.with_descriptors(parts["descriptors"], parts["descriptor_names"])
     database.names = Names.from_pairs(parts.get("names"))
     return database
 

@@ -1,6 +1,7 @@
 """Graph kernels and count features, as scikit-learn estimators."""
 
 from propkernels.kernels.attribute_kernel import AttributeKernel
+from propkernels.kernels.descriptor_kernel import DescriptorKernel
 from propkernels.kernels.graph_hopper import GraphHopper
 from propkernels.kernels.label_histogram import LabelHistogram, LabelHistogramFeatures
 from propkernels.kernels.propagation_kernel import P2K, PropagationFeatures, PropagationKernel
@@ -12,6 +13,7 @@ from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman, WeisfeilerLe
 __all__ = [
     "P2K",
     "AttributeKernel",
+    "DescriptorKernel",
     "GraphHopper",
     "LabelHistogram",
     "LabelHistogramFeatures",

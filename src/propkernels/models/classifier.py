@@ -353,18 +353,21 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def _explain_predicted(self, graphs: GraphDatabase) -> Explanation:
         """Explain each graph's predicted class against the mean of the others."""
         predicted = self.layout_.predictions(self._decisions(graphs))
-        intercept = np.zeros(len(graphs))
+        intercept, terms = np.zeros(len(graphs)), np.zeros(len(graphs))
         parts, order = [], []
         for number in np.unique(predicted):
             members = np.flatnonzero(predicted == number)
             explanation = self._explain(graphs[members], *self._comparison(self.classes_[number]))
-            intercept[members] = explanation.intercept
+            intercept[members], terms[members] = explanation.intercept, explanation.descriptor_terms
             parts.append(explanation.contributions)
             order.append(ranges(graphs.graph_ptr[members], graphs.graph_sizes[members]))
         contributions = np.zeros((graphs.n_nodes, max((p.shape[1] for p in parts), default=1)))
         for nodes, part in zip(order, parts, strict=True):
             contributions[nodes] = part
-        return Explanation(contributions, graphs.graph_ptr, intercept, graphs, self.classes_[predicted])
+        classes = self.classes_[predicted]
+        return Explanation(
+            contributions, graphs.graph_ptr, intercept, graphs, classes, descriptor_terms=terms
+        )
 
     def top_bins(
         self,

@@ -12,11 +12,14 @@ import numbers
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from propkernels._utils.checks import shown
 from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.descriptor_kernel import DescriptorKernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath
+from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.propagation.schemes import Diffusion
 
@@ -57,7 +60,17 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
         kernels = _by_entry(graphs, is_regression)
     else:
         kernels = _labeled(graphs, is_regression)
+    if getattr(graphs, "descriptors", None) is not None:
+        kernels += _described(kernels)
     return [kernel.set_params(n_jobs=n_jobs) for kernel in kernels]
+
+
+def _described(kernels: list[Any]) -> list[Any]:
+    """Sums of a kernel of nodes, a ratio of counts where there is one, and of a kernel of descriptors."""
+    shares = (0.3, 0.5)
+    ratios = (kernel for kernel in kernels if kernel.base_kernel == RATIO["base_kernel"])
+    parts = [next(ratios, kernels[-1]), DescriptorKernel()]
+    return [SumKernel([clone(part) for part in parts], weights=[1 - share, share]) for share in shares]
 
 
 def _labeled(graphs: GraphDatabase, is_regression: bool) -> list[Any]:

@@ -253,7 +253,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Store the learned state, and the nonconformity of held-out graphs, if there are any."""
         conformal = None if held_scores is None else learned.conformal(held_scores)
         candidate = learned.selection.candidate
-        is_free = learned.rule.compares_bins and learned.posterior is None
+        is_free = learned.rule.is_explained and learned.posterior is None
         self.kernel_ = learned.selection.kernel if is_free else learned.kernel
         self.rule_, self.intercept_ = learned.rule, learned.machine.intercepts
         self.posterior_, self.solver_, self.imputer_ = learned.posterior, learned.solver, learned.imputer
@@ -338,7 +338,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
 
     def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
         """Return contributions to a weighted sum of decisions."""
-        if not self.rule_.compares_bins:
+        if not self.rule_.is_explained:
             raise TypeError(why_not_explained(self.kernel_))
         return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
 
@@ -365,7 +365,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             raise ValueError(
                 f"y must have one value for each of {len(graphs)} graphs, got shape {values.shape}"
             )
-        if not self.rule_.compares_bins:
+        if not self.rule_.is_explained:
             raise TypeError(why_not_explained(self.kernel_, "its bins have no weights"))
         most = check_integer(n, "n", 1)
         bins = self.rule_.bin_weights(graphs, np.asarray(weights, dtype=np.float64), self.n_jobs)

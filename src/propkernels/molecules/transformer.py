@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -9,7 +10,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from propkernels._utils.checks import GraphInput, check_choice
 from propkernels._utils.typing import Molecules
 from propkernels.convert.atoms import VIEWS, Recipe, check_recipe
+from propkernels.convert.descriptors import Wanted, check_wanted
 from propkernels.convert.rdkit import from_rdkit, from_smiles, is_mol
+from propkernels.convert.standardizing import check_steps
 from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.read_molecules import as_list
 
@@ -32,6 +35,11 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
         Whether hydrogens are nodes.
     stereo : bool, default=False
         Whether labels distinguish stereoisomers.
+    standardize : {"fragment", "charge", "tautomer"}, sequence of these, or None, default=None
+        Steps of RDKit's standardizer: keep the largest fragment of a salt, neutralize charges, take the
+        canonical tautomer; see :func:`from_rdkit`.
+    descriptors : {None, "rdkit"} or sequence of str, default=None
+        Numbers of whole molecules, which models then use beside the graphs; see :func:`from_rdkit`.
     errors : {"raise", "empty"}, default="raise"
         "raise": an invalid molecule is an error. "empty": it becomes a graph without nodes, with a warning,
         so that graphs and targets stay aligned.
@@ -68,6 +76,8 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
         edge_labels: bool = True,
         explicit_hydrogens: bool = False,
         stereo: bool = False,
+        standardize: str | Sequence[str] | None = None,
+        descriptors: Wanted = None,
         errors: str = "raise",
         n_jobs: int | None = None,
     ) -> None:
@@ -75,6 +85,8 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
         self.edge_labels = edge_labels
         self.explicit_hydrogens = explicit_hydrogens
         self.stereo = stereo
+        self.standardize = standardize
+        self.descriptors = descriptors
         self.errors = errors
         self.n_jobs = n_jobs
 
@@ -112,6 +124,8 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
             "edge_labels": self.edge_labels,
             "explicit_hydrogens": self.explicit_hydrogens,
             "stereo": self.stereo,
+            "standardize": self.standardize,
+            "descriptors": self.descriptors,
             "errors": self.errors,
         }
         if any(is_mol(item) for item in items):
@@ -121,6 +135,8 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
 
     def _check(self) -> None:
         check_recipe(self.node_labels)
+        check_steps(self.standardize)
+        check_wanted(self.descriptors)
         check_choice(self.errors, ("raise", "empty"), "errors")
 
     def __sklearn_tags__(self) -> Any:

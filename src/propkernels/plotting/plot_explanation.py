@@ -245,7 +245,9 @@ def _title(
         return f"t = {step}: {total}"
     if step is not None:
         return f"graph {graph}, t = {step}: {total}"
-    return f"graph {graph}: nodes {total}, intercept {explanation.intercept_of(at):+.3g}"
+    whole = explanation.descriptors_of(at)
+    described = f", descriptors {whole:+.3g}" if whole else ""
+    return f"graph {graph}: nodes {total}{described}, intercept {explanation.intercept_of(at):+.3g}"
 
 
 def _meaning(explanation: Explanation, names: Mapping[Any, str]) -> str:

@@ -53,6 +53,7 @@ _BY_MODULE = {
         "AttributeKernel",
         "MeanOverPairs",
     ),
+    "propkernels.kernels.descriptor_kernel": ("DescriptorKernel",),
     "propkernels.kernels.propagation_kernel": (
         "P2K",
         "PropagationCoder",
@@ -123,6 +124,7 @@ _BY_MODULE = {
         "DecisionLayout",
     ),
     "propkernels.decisions.members": (
+        "DescriptorMember",
         "FoldedMember",
         "JointMember",
         "KernelMember",

@@ -1,0 +1,69 @@
+"""Descriptors of whole graphs: kept by subsets, concatenation, pickles and files."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.graphs.descriptors import descriptors_of
+from tests.zoo import labelled_zoo
+
+NAMES = ["mass", "charge"]
+
+
+def described(graphs=None):
+    graphs = labelled_zoo() if graphs is None else graphs
+    values = np.arange(2.0 * len(graphs)).reshape(-1, 2)
+    values[1, 0] = np.nan
+    return graphs.with_descriptors(values, NAMES)
+
+
+def test_subsets_and_concatenations_keep_them():
+    graphs = described()
+    order = np.random.default_rng(0).permutation(len(graphs))
+    np.testing.assert_array_equal(graphs[order].descriptors.values, graphs.descriptors.values[order])
+    assert graphs[order].descriptors.names == tuple(NAMES)
+    assert pk.GraphDatabase.concat([graphs[:3], graphs[3:]]) == graphs
+    assert graphs[2:4].with_descriptors(None).descriptors is None
+
+
+def test_pickles_and_files_keep_them(tmp_path):
+    pytest.importorskip("pyarrow")
+    graphs = described()
+    assert pickle.loads(pickle.dumps(graphs)) == graphs
+    graphs.save(tmp_path / "graphs.pk")
+    assert pk.GraphDatabase.load(tmp_path / "graphs.pk") == graphs
+    molecules = described(pk.datasets.make_molecules(5, random_state=0).graphs)
+    molecules.to_parquet(tmp_path / "graphs.parquet")
+    assert pk.GraphDatabase.from_parquet(tmp_path / "graphs.parquet") == molecules
+
+
+def test_databases_with_other_descriptors_are_not_joined():
+    graphs = described()
+    for other in (graphs.with_descriptors(None), graphs.with_descriptors(graphs.descriptors.values)):
+        with pytest.raises(ValueError, match="item 1 has other descriptors than item 0"):
+            pk.GraphDatabase.concat([graphs, other])
+        assert graphs != other
+
+
+def test_faults_are_named():
+    graphs = labelled_zoo()
+    n = len(graphs)
+    for values, names, message in (
+        (np.zeros(n), None, "one row for each of"),
+        (np.zeros((n + 1, 2)), None, "one row for each of"),
+        (np.full((n, 1), np.inf), None, "must be finite"),
+        (np.zeros((n, 2)), ["a"], "names must be 2 texts"),
+        (np.zeros((n, 2)), ["a", "a"], "same name"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            graphs.with_descriptors(values, names)
+
+
+def test_graphs_without_descriptors_are_described_by_their_structure():
+    two = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    triangle = np.ones((3, 3)) - np.eye(3)
+    graphs = pk.check_graphs([two, triangle, np.zeros((0, 0))])
+    expected = [[4, 2, 2, 0], [3, 3, 1, 1], [0, 0, 0, 0]]
+    np.testing.assert_array_equal(descriptors_of(graphs).values, expected)

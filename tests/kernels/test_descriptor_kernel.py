@@ -1,0 +1,103 @@
+"""DescriptorKernel against its naive twin; models, explanations and files with descriptors."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+
+DATA = pk.datasets.make_molecules(40, random_state=0)
+RNG = np.random.default_rng(0)
+VALUES = np.column_stack([RNG.normal(size=40), RNG.integers(0, 4, 40), np.ones(40)])
+GRAPHS = DATA.graphs.with_descriptors(VALUES, ["a", "b", "constant"])
+TARGET = VALUES[:, 0] + 0.1 * GRAPHS.graph_sizes
+
+
+def rank(value, column):
+    """Return the share of smaller known values of a column; equal ones count half."""
+    known = column[~np.isnan(column)]
+    return 0.5 if np.isnan(value) else ((known < value).sum() + 0.5 * (known == value).sum()) / len(known)
+
+
+def naive(values, training, gamma):
+    """Return exp(-gamma * mean |rank differences|) over the descriptors that differ, pair by pair."""
+    ranks = [{rank(value, column) for value in column} for column in training.T]
+    chosen = [j for j, different in enumerate(ranks) if len(different) > 1]
+    kernel = np.empty((len(values), len(training)))
+    for i, x in enumerate(values):
+        for k, y in enumerate(training):
+            gaps = [abs(rank(x[j], training[:, j]) - rank(y[j], training[:, j])) for j in chosen]
+            kernel[i, k] = np.exp(-gamma * np.mean(gaps))
+    return kernel
+
+
+def test_equals_the_naive_twin():
+    values = VALUES.copy()
+    values[3, 0] = values[5, 1] = np.nan
+    graphs = DATA.graphs.with_descriptors(values)
+    kernel = pk.DescriptorKernel(gamma=2.0)
+    np.testing.assert_allclose(kernel.fit_transform(graphs[:30]), naive(values[:30], values[:30], 2.0))
+    np.testing.assert_allclose(kernel.transform(graphs[30:]), naive(values[30:], values[:30], 2.0))
+
+
+def test_units_do_not_matter():
+    scaled = GRAPHS.with_descriptors(VALUES**3 * 1000, ["a", "b", "constant"])
+    reference = pk.DescriptorKernel().fit_transform(GRAPHS)
+    np.testing.assert_array_equal(pk.DescriptorKernel().fit_transform(scaled), reference)
+
+
+def test_faults_are_named():
+    with pytest.raises(ValueError, match="gamma must be"):
+        pk.DescriptorKernel(gamma=0).fit(GRAPHS)
+    fitted = pk.DescriptorKernel().fit(GRAPHS)
+    with pytest.raises(ValueError, match="graphs have 4 descriptors, but the training graphs have 3"):
+        fitted.transform(DATA.graphs)
+    with pytest.raises(ValueError, match="no iterations"):
+        fitted._restricted(2, False)
+
+
+def kernels():
+    nodes = pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard")
+    return [
+        pk.DescriptorKernel(),
+        pk.SumKernel([nodes, pk.DescriptorKernel()], weights=[0.7, 0.3]),
+        pk.SumKernel([nodes, pk.DescriptorKernel()], normalize=True),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", kernels(), ids=["descriptors", "sum", "normalized"])
+def test_models_explain_and_save_descriptors(kernel, tmp_path):
+    model = pk.PropagationRegressor(kernel=kernel, C=[1.0, 10.0], cv=2, random_state=0).fit(GRAPHS, TARGET)
+    explanation = model.explain(GRAPHS)
+    np.testing.assert_allclose(explanation.decisions, model.predict(GRAPHS), rtol=1e-10)
+    assert np.all(explanation.descriptor_terms != 0)
+    assert explanation.descriptors_of(3) == explanation.descriptor_terms[3]
+    assert np.isfinite(model.predict_interval(GRAPHS[:3], 0.5)).all()
+    pk.save_model(model, tmp_path / "model.pk")
+    np.testing.assert_array_equal(pk.load_model(tmp_path / "model.pk").predict(GRAPHS), model.predict(GRAPHS))
+    with pytest.raises(TypeError, match="fit one without descriptors"):
+        model.counterfactuals(GRAPHS[0], target=0.0)
+    with pytest.raises(TypeError, match="compares whole graphs"):
+        model.live(GRAPHS[0])
+
+
+@pytest.mark.slow
+def test_several_classes_are_explained_with_descriptors():
+    classes = np.digitize(VALUES[:, 0], [-0.5, 0.5])
+    model = pk.PropagationClassifier(kernel=kernels()[1], C=[1.0], cv=2, random_state=0).fit(GRAPHS, classes)
+    explanation = model.explain(GRAPHS)
+    sums = np.array([explanation.of_graph(i).sum() for i in range(len(GRAPHS))])
+    np.testing.assert_allclose(
+        explanation.decisions, sums + explanation.descriptor_terms + explanation.intercept
+    )
+    assert explanation.descriptor_terms.shape == (len(GRAPHS),)
+
+
+@pytest.mark.slow
+def test_the_default_model_uses_descriptors_that_decide():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(120, 1))
+    graphs = pk.datasets.make_molecules(120, random_state=1).graphs.with_descriptors(values)
+    model = pk.PropagationRegressor(random_state=0).fit(graphs[:90], values[:90, 0])
+    assert not model.rule_.compares_bins
+    assert model.score(graphs[90:], values[90:, 0]) > 0.5
