@@ -65,9 +65,9 @@ def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
     result = run("explain", model, table, "--graph", 12, "-o", f"picture.{suffix}", *COLUMNS)
     assert result.exit_code == 0, result.stderr
     assert f"Wrote picture.{suffix}" in result.stdout
-    title = "Graph 12 of drugs: predicted 1"
+    title = "Graph 12 of drugs: predicted 1\nRed atoms are evidence for class 1, blue atoms for class 0."
     fitted, graphs = pk.load_model(tmp_path / model), pk.from_smiles(SMILES, node_labels=VIEWS)
-    expected = pk.molecules.draw_molecule(fitted.explain(graphs, 1), SMILES, 12, title=title, size=(600, 450))
+    expected = pk.molecules.draw_molecule(fitted.explain(graphs), SMILES, 12, title=title, size=(720, 540))
     found = (tmp_path / f"picture.{suffix}").read_bytes()
     assert found == (expected.svg.encode() if suffix == "svg" else expected.png)
 

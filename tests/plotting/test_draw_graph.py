@@ -8,7 +8,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from propkernels.plotting.draw_graph import draw_graph, node_texts
+from propkernels.plotting.draw_graph import bond_orders, draw_graph, node_texts
 from tests.zoo import one
 
 SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -69,3 +69,13 @@ def test_nodes_on_a_line_are_drawn_in_an_area(positions):
     ax.figure.savefig(BytesIO())
     width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
     assert 0.2 < width / height < 5
+
+
+def test_names_of_labels_and_bonds_as_parallel_lines():
+    graph = one(4, SQUARE, [0, 1, 0, 1], edge_labels=[1, 2, 3, 4])
+    named = graph.with_names({0: "C", 1: "N"}, {1: "single", 2: "double", 3: "triple", 4: "aromatic"})
+    ax, _ = drawn(named[0], CORNERS)
+    lines = [child for child in ax.collections if isinstance(child, LineCollection)]
+    assert sum(len(child.get_segments()) for child in lines) == 1 + 2 + 3 + 2
+    assert [text.get_text() for text in ax.texts] == ["C", "N", "C", "N"]
+    assert bond_orders(graph[0]) is None

@@ -9,11 +9,32 @@ import propkernels as pk
 from propkernels.plotting.draw_grid import BRIGHTEST, DARKEST, draw_grid, gray_labels
 
 
-def images_of(grid, values, picture=None):
-    """Arrays of the image below and of the heat map."""
+@pytest.fixture(autouse=True)
+def _heat_maps(monkeypatch, request):
+    if "squares" not in request.node.name:
+        monkeypatch.setattr("propkernels.plotting.draw_grid.MOST_SQUARES", 0)
+
+
+def axes_of(grid, values, picture=None):
     ax = Figure().subplots()
     draw_grid(ax, grid, values, picture, Normalize(-4, 4), "RdBu_r")
-    return [np.asarray(image.get_array()) for image in ax.get_images()]
+    return ax
+
+
+def images_of(grid, values, picture=None):
+    """Arrays of the image below and of the heat map."""
+    return [np.asarray(image.get_array()) for image in axes_of(grid, values, picture).get_images()]
+
+
+def test_small_images_have_squares_that_leave_the_image_visible():
+    values = np.array([[1.0, np.nan], [0.0, -4.0]])
+    grid = pk.GridDatabase([np.array([[0, 1], [1, 0]])], masks=[~np.isnan(values)])[0]
+    ax = axes_of(grid, values)
+    (below,) = (np.asarray(image.get_array()) for image in ax.get_images())
+    assert np.array_equal(below, gray_labels(grid))
+    widths = [path.get_extents().width for path in ax.collections[0].get_paths()]
+    assert len(widths) == 2, "values of 0 and pixels outside the mask have no square"
+    assert widths[0] < widths[1] < 1
 
 
 def test_opacity_follows_the_absolute_value():

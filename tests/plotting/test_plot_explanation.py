@@ -121,7 +121,8 @@ def test_given_coordinates(explained):
     assert np.array_equal(points(pk.plotting.plot_explanation(explained, layout=where)).get_offsets(), where)
 
 
-def test_a_grid_is_a_picture_with_a_heat_map(grids):
+def test_a_grid_is_a_picture_with_a_heat_map(grids, monkeypatch):
+    monkeypatch.setattr("propkernels.plotting.draw_grid.MOST_SQUARES", 0)
     found = explained_grids(grids)
     ax = pk.plotting.plot_explanation(found, graph=1)
     below, heat = (image.get_array() for image in ax.get_images())
@@ -204,3 +205,26 @@ def test_without_networkx_only_its_layouts_are_missing(explained, without):
     pk.plotting.plot_explanation(explained)
     with pytest.raises(ImportError, match=r"propkernels\[networkx\]"):
         pk.plotting.plot_explanation(explained, layout="spring")
+
+
+def test_scales_of_what_is_never_negative_begin_at_zero():
+    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
+    detector = pk.NoveltyDetector(score="rarity", random_state=0).fit(graphs[:20])
+    ax = pk.plotting.plot_explanation(detector.explain(graphs[20:]))
+    nodes = ax.collections[-1]
+    assert nodes.norm.vmin == 0.0
+    assert nodes.get_cmap().name == "Oranges"
+
+
+def test_graphs_with_names_of_elements_and_bonds_are_formulas():
+    pytest.importorskip("rdkit")
+    smiles = ["CCO", "CCC", "CCN", "CCCO"]
+    graphs = pk.from_smiles(smiles, node_labels="symbol")
+    plain = pk.GraphDatabase(
+        graphs.adjacency, graphs.graph_ptr, graphs.node_labels, edge_labels=graphs.edge_labels
+    )
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
+    explanation = model.fit(plain, [1, 0, 0, 1]).explain(plain)
+    assert pk.plotting.plot_explanation(explanation).get_images()
+    assert not pk.plotting.plot_explanation(explanation, labels=False).get_images()
+    assert explanation.key("atoms") == "Red atoms are evidence for class 1, blue atoms for class 0."

@@ -25,7 +25,7 @@ def test_labels_of_nodes_and_edges():
     ax = pk.plotting.plot_graph(graphs)
     assert ax.get_title() == "graph mine: 3 nodes, 2 edges"
     assert texts(ax) == ["C", "O", "?"]
-    assert entries(ax) == ["C", "O", "unobserved", "double", "single"]
+    assert entries(ax) == ["C", "O", "unobserved"], "bonds are parallel lines"
     assert entries(pk.plotting.plot_graph(graphs, edge_labels=False)) == ["C", "O", "unobserved"]
     assert entries(pk.plotting.plot_graph(graphs, legend=False)) == []
     assert texts(pk.plotting.plot_graph(graphs, labels={"C": "carbon"}))[0] == "carbon"
@@ -104,3 +104,13 @@ def test_molecules_are_depicted():
         pk.plotting.plot_graph(graphs, 1, molecule="CCO")
     with pytest.raises(ValueError, match="molecule 0"):
         pk.plotting.plot_graph(graphs, 1, molecule="C(C")
+
+
+def test_legends_have_names_and_elements_their_colors():
+    graphs = one(3, path_edges(3), [0, 1, 0], edge_labels=[5, 6]).with_names({0: "C", 1: "O"}, {5: "near"})
+    ax = pk.plotting.plot_graph(graphs)
+    assert entries(ax) == ["C", "O", "near", "6"]
+    red, _, blue, _ = node_colors(ax)[1]
+    assert red > blue, "oxygen is red"
+    bonds = graphs.with_names(edge_labels={5: "single", 6: "double"})
+    assert entries(pk.plotting.plot_graph(bonds)) == ["C", "O"]

@@ -160,18 +160,23 @@ def molecule_of(data: Dataset, graph: int) -> Any:
 
 def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) -> None:
     """Write an image of the graph; molecules are drawn by RDKit, in formats that it writes."""
+    from propkernels.convert.graph_molecules import known_molecule
+    from propkernels.graphs import GraphDatabase
+
     molecule = molecule_of(data, graph)
+    if molecule is None and isinstance(data.graphs, GraphDatabase):
+        molecule = known_molecule(data.graphs[[graph]])
     if molecule is not None and output.suffix.lower() in (".svg", ".png"):
         from propkernels.molecules import draw_molecule
 
-        draw_molecule(explanation, [molecule], title=title, size=(600, 450)).save(output)
+        texts = f"{title}\n{explanation.key('atoms')}"
+        draw_molecule(explanation, [molecule], title=texts, size=(720, 540)).save(output)
         return
     import_optional("matplotlib", extra="plot", purpose="images of graphs need").use("Agg")
     from propkernels.plotting import plot_explanation
 
     symbols = [] if molecule is None else [atom.GetSymbol() for atom in molecule.GetAtoms()]
-    labels = symbols or data.label_names or True
-    axes: Any = plot_explanation(explanation, layout=coordinates(data, graph), labels=labels)
+    axes: Any = plot_explanation(explanation, layout=coordinates(data, graph), labels=symbols or True)
     axes.set_title(title, fontsize=10)
     with atomic_write(output) as stream:
         axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)

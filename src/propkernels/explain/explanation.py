@@ -323,6 +323,19 @@ class Explanation:
         return (Names() if self.graphs is None else self.graphs.names).class_name(value)
 
     @property
+    def is_signed(self) -> bool:
+        """Whether contributions may be negative; otherwise, drawings use a sequential color scale."""
+        return True
+
+    def key(self, nodes: str = "nodes") -> str:
+        """Return the meaning of colors in drawings, as a sentence about ``nodes``, such as "atoms"."""
+        if self.speaks_for is None:
+            return f"Red {nodes} raise the {self.quantity}, blue {nodes} lower it."
+        is_array = isinstance(self.speaks_for, np.ndarray)
+        favored = "the predicted class" if is_array else self.class_name(self.speaks_for)
+        return f"Red {nodes} are evidence for {favored}, blue {nodes} for {self.opponent}."
+
+    @property
     def quantity(self) -> str:
         """Name of the quantity that contributions add up to, if no classes are compared."""
         return "prediction"
@@ -346,8 +359,7 @@ class Explanation:
             for i in range(min(n_graphs, MOST_DRAWN)):
                 svg = graph_svg(self.graphs[i], values=self.of_graph(i).sum(axis=1))
                 drawings.append(Drawing(svg, self._caption(i)))
-        legend = Remark(f"Red nodes speak {self.subject}, blue ones against it.")
-        return show_result(repr(self), Drawings(drawings), legend, table)
+        return show_result(repr(self), Drawings(drawings), Remark(self.key()), table)
 
     def _caption(self, graph: int) -> str:
         is_array = isinstance(self.speaks_for, np.ndarray)

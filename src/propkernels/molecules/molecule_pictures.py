@@ -15,9 +15,9 @@ from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.typing import Estimator, Molecules
 from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.explain.explanation import Explanation
-from propkernels.molecules.depiction import Panel, depict, values_of_bonds
+from propkernels.molecules.depiction import LAST, Panel, depict, light_colors, values_of_bonds
 from propkernels.molecules.read_molecules import as_list, as_molecules
-from propkernels.plotting.plot_explanation import centered, explained, shown
+from propkernels.plotting.plot_explanation import explained, scaled, shown
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -128,7 +128,7 @@ def draw_molecule(
     bonds : bool, default=True
         Whether bonds are colored.
     title : str or sequence of str, optional
-        Text below each panel; by default the sum of the contributions.
+        Text below each panel; by default the sum of the contributions, and the meaning of the colors.
     n_columns : int, default=3
         Panels per row.
     size : pair of int, default=(450, 350)
@@ -168,8 +168,10 @@ def draw_molecule(
     ]
     if title is not None:
         panels = _titled(panels, [title] * len(panels) if isinstance(title, str) else list(title))
-    norm, _ = centered(np.concatenate([panel.values for panel in panels]), limit)
-    return picture_of(panels, norm, size, n_columns=n_columns)
+    is_signed = getattr(explanation, "is_signed", True)
+    norm, _ = scaled(np.concatenate([panel.values for panel in panels]), limit, is_signed)
+    colors = None if is_signed else light_colors("Oranges", 0.0, LAST)
+    return picture_of(panels, norm, size, colors, n_columns)
 
 
 def _titled(panels: list[Panel], titles: list[str]) -> list[Panel]:
@@ -193,7 +195,7 @@ def _panels(
             of_bonds = values_of_bonds(molecule, *explanation.edge_contributions(at, step))
         which = "atoms" if step is None else f"atoms at t = {step}"
         head = f"{graph}: " if is_grid else ""
-        title = f"{head}{which} {values.sum():+.3g} {explanation.subject}"
+        title = f"{head}{which} {values.sum():+.3g}\n{explanation.key('atoms')}"
         panels.append(Panel(molecule, values, of_bonds, title))
     return panels
 

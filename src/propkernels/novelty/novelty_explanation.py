@@ -75,6 +75,15 @@ class NoveltyExplanation(Explanation):
         """Name of the quantity that contributions add up to."""
         return "rarity"
 
+    @property
+    def is_signed(self) -> bool:
+        """Whether contributions may be negative: not those to rarity."""
+        return False
+
+    def key(self, nodes: str = "nodes") -> str:
+        """Return the meaning of colors in drawings, as a sentence about ``nodes``, such as "atoms"."""
+        return f"Darker {nodes} have rarer surroundings."
+
     def _record(self, graph: int, node: int) -> dict[str, Any]:
         at = int(self.graph_ptr[graph]) + node
         return {**super()._record(graph, node), "first_unseen_t": int(self.unseen_nodes[at])}

@@ -17,6 +17,14 @@ MOST_LABELED = 150  # graphs with more nodes are drawn without labels
 MOST_ARROWS = 400  # directed graphs with more edges are drawn with lines
 LARGE = 30  # marker size above which nodes have a dark outline
 EDGE_COLOR = "0.45"
+BOND_ORDERS = {"single": 1.0, "aromatic": 1.5, "double": 2.0, "triple": 3.0}
+BOND_LINES = {  # distance of each line from the middle, and its style
+    1.0: ((0.0, "-"),),
+    1.5: ((-0.5, "-"), (0.5, "--")),
+    2.0: ((-0.5, "-"), (0.5, "-")),
+    3.0: ((-1.0, "-"), (0.0, "-"), (1.0, "-")),
+}
+BOND_GAP = 0.12  # distance of parallel lines, in lengths of an edge
 LEAST_EXTENT = 0.4  # least height of a drawing in units of its width, and the other way round
 
 
@@ -86,7 +94,7 @@ def node_texts(graph: Graph, labels: Any) -> list[str]:
         column = graph.database.label_column
         if labels is False or not isinstance(column, LabelColumn) or graph.n_nodes > MOST_LABELED:
             return []
-        names = labels if isinstance(labels, Mapping) else {}
+        names = labels if isinstance(labels, Mapping) else graph.database.names.labels
         return ["?" if i < 0 else str(names.get(column.values[i], column.values[i])) for i in column.ids]
     texts = [str(text) for text in labels]
     if len(texts) != graph.n_nodes:
@@ -101,11 +109,52 @@ def _draw_edges(ax: Any, graph: Graph, positions: NDArray[np.float64], size: flo
     if graph.database.is_directed and adjacency.nnz <= MOST_ARROWS:
         _draw_arrows(ax, adjacency, positions, size)
         return
-    upper = triu(adjacency.maximum(adjacency.T), k=1).tocoo()
     widest = 1.6 if size > LARGE else 0.4
+    bonds = bond_orders(graph)
+    if bonds is not None:
+        draw_bonds(ax, bonds, positions, widest)
+        return
+    upper = triu(adjacency.maximum(adjacency.T), k=1).tocoo()
     widths = widest * upper.data / upper.data.max() if upper.nnz else []
     lines: Any = np.stack([positions[upper.row], positions[upper.col]], axis=1)
     ax.add_collection(LineCollection(lines, linewidths=widths, colors=EDGE_COLOR, zorder=1))
+
+
+def bond_orders(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    """Return the ends and orders of the bonds of a graph; None if its edge labels are not called bonds."""
+    column, names = graph.database.edge_label_column, graph.database.names
+    if column is None or graph.database.is_directed or not column.observed.all():
+        return None
+    orders = [BOND_ORDERS.get(names.edge_label(value)) for value in column.values]
+    if not orders or None in orders:
+        return None
+    ends = np.stack(graph.adjacency.tocoo().coords, axis=1)
+    once = ends[:, 0] < ends[:, 1]
+    return ends[once], np.array(orders, dtype=np.float64)[column.ids[once]]
+
+
+def draw_bonds(
+    ax: Any,
+    bonds: tuple[NDArray[np.int64], NDArray[np.float64]],
+    positions: NDArray[np.float64],
+    width: float,
+) -> None:
+    """Draw single, double and triple bonds as parallel lines, aromatic ones with a dashed line."""
+    from matplotlib.collections import LineCollection
+
+    ends, orders = bonds
+    lines = positions[ends]
+    along = lines[:, 1] - lines[:, 0]
+    lengths = np.linalg.norm(along, axis=1, keepdims=True)
+    unit = np.median(lengths) if len(lengths) else 1.0
+    across = BOND_GAP * unit * np.stack([-along[:, 1], along[:, 0]], axis=1) / np.maximum(lengths, 1e-9)
+    for order, shifts in BOND_LINES.items():
+        chosen = orders == order
+        for shift, style in shifts:
+            moved: Any = lines[chosen] + (shift * across[chosen])[:, None]
+            ax.add_collection(
+                LineCollection(moved, linewidths=width, colors=EDGE_COLOR, linestyles=style, zorder=1)
+            )
 
 
 def _draw_arrows(ax: Any, adjacency: Any, positions: NDArray[np.float64], size: float) -> None:

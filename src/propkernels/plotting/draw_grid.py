@@ -11,6 +11,12 @@ from propkernels.graphs.grid_database import Grid
 
 Values = NDArray[np.float64]
 DARKEST, BRIGHTEST = 0.35, 0.95
+MOST_SQUARES = 1024  # pixels; in larger images, the heat map covers the image
+SMALLEST, LARGEST, LEAST_SHOWN = (
+    0.15,
+    0.75,
+    0.04,
+)  # sides of squares, and the smallest share of the limit drawn
 FAINTEST = 0.15  # opacity of the heat map at value 0
 
 
@@ -26,7 +32,7 @@ def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap
     values : ndarray in the shape of the grid
         NaN outside the mask.
     picture : array of shape (h, w) or (h, w, 3), or None
-        Image below the heat map; None: the labels in gray.
+        Image below the heat map; None: the labels in gray, in small images with a square per pixel.
     norm, cmap
         Normalization and color map of matplotlib.
     """
@@ -37,12 +43,31 @@ def draw_grid(ax: Any, grid: Grid, values: Values, picture: Any, norm: Any, cmap
     mappable = ScalarMappable(norm=norm, cmap=cmap)
     colors = mappable.to_rgba(np.nan_to_num(heat))
     strength = np.minimum(np.abs(np.nan_to_num(heat)) / norm.vmax, 1.0)
-    colors[..., 3] = np.where(np.isnan(heat), 0.0, FAINTEST + (1 - FAINTEST) * strength**0.6)
     ax.imshow(below, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    ax.imshow(colors, interpolation="nearest")
+    if picture is None and heat.size <= MOST_SQUARES:
+        _draw_squares(ax, heat, colors, strength)
+    else:
+        colors[..., 3] = np.where(np.isnan(heat), 0.0, FAINTEST + (1 - FAINTEST) * strength**0.6)
+        ax.imshow(colors, interpolation="nearest")
     ax.set_xticks([])
     ax.set_yticks([])
     return mappable
+
+
+def _draw_squares(ax: Any, heat: Values, colors: Any, strength: Values) -> None:
+    """Draw a colored square in each pixel, larger for larger values, so that the image stays visible."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    chosen = ~np.isnan(heat) & (strength > LEAST_SHOWN)
+    sides = SMALLEST + (LARGEST - SMALLEST) * strength
+    squares = [
+        Rectangle((x - sides[y, x] / 2, y - sides[y, x] / 2), sides[y, x], sides[y, x])
+        for y, x in np.argwhere(chosen).tolist()
+    ]
+    ax.add_collection(
+        PatchCollection(squares, facecolors=colors[chosen], edgecolors="white", linewidths=0.5, zorder=3)
+    )
 
 
 def gray_labels(grid: Grid) -> Values:

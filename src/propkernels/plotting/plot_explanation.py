@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.checks import check_positive
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import has_package, import_optional
 from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.check import check_graphs
+from propkernels.convert.graph_molecules import known_molecule
 from propkernels.convert.rdkit import is_mol
 from propkernels.explain.explanation import Explanation
 from propkernels.graphs.accepted import Graphs
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import one_axes, several_axes
@@ -43,7 +45,7 @@ def plot_explanation(
     labels: bool | LabelNames | Sequence[object] = True,
     layout: str | ArrayLike | None = None,
     picture: ArrayLike | None = None,
-    cmap: str | Colormap | None = "RdBu_r",
+    cmap: str | Colormap | None = None,
     limit: float | None = None,
     ax: Axes | Sequence[Axes] | None = None,
 ) -> Axes | Any:
@@ -71,12 +73,14 @@ def plot_explanation(
         Texts in the nodes. True: the node labels, for graphs of up to 150 nodes; a mapping: names of the
         labels, such as ``{0: "C", 1: "N"}``; a sequence: one text per node.
     layout : None, str or array of shape (nodes, 2 or more), default=None
-        Node positions. None: distances close to the number of edges between nodes; a name: a layout of
-        networkx, such as "spring"; an array: coordinates.
+        Node positions. None: distances close to the number of edges between nodes, or the skeletal formula
+        of a graph with names of elements and bonds; a name: a layout of networkx, such as "spring"; an
+        array: coordinates.
     picture : array of shape (h, w) or (h, w, 3), optional
         For grids: image below the heat map; by default the labels in gray.
-    cmap : str or Colormap, default="RdBu_r"
-        Diverging color map; its middle stands for 0.
+    cmap : str or Colormap, optional
+        Color map; by default "RdBu_r", whose middle stands for 0, or "Oranges" where no contribution is
+        negative (novelty).
     limit : float, optional
         Absolute contribution at which colors saturate; by default the largest one, or the 99 % quantile for
         graphs of more than 1000 nodes.
@@ -113,8 +117,11 @@ def plot_explanation(
         explanation, at = explained(explanation, graphs, graph, classes)
     contributions = explanation.of_graph(at)
     values = shown(contributions, t)
-    norm, exceeded = centered(np.concatenate(list(values.values())), limit)
+    norm, exceeded = scaled(np.concatenate(list(values.values())), limit, explanation.is_signed)
+    cmap = color_map(explanation) if cmap is None else cmap
     molecule = None if layout is not None else _molecule(graphs, graph, len(contributions))
+    if molecule is None and layout is None and labels is True:
+        molecule = _known_molecule(explanation.graphs, at)
     panels, scale = ({}, 1.0) if molecule is None else _molecule_panels(explanation, at, molecule, values)
     known: Any = explanation.graphs
     drawn = known[at]
@@ -160,6 +167,13 @@ def _molecule(graphs: Any, graph: int, n_nodes: int) -> Any:
     return with_atoms(graphs[graph], n_nodes, graph)
 
 
+def _known_molecule(graphs: Any, at: int) -> Any:
+    """Return the molecule of a graph with names of elements and bonds; None for other graphs."""
+    if not isinstance(graphs, GraphDatabase) or not has_package("rdkit"):
+        return None
+    return known_molecule(graphs[[at]])
+
+
 def _steps(pipeline: Any, molecules: Any, number: int) -> tuple[Any, Any, list[Any], int]:
     """Return the model of a pipeline, the graph and the molecule to draw (one each), and their position 0."""
     from propkernels.molecules.read_molecules import as_list, as_molecules
@@ -186,11 +200,11 @@ def _molecule_panels(
 
 def _draw_molecule(ax: Any, panel: Any, norm: Any, cmap: Any, scale: float) -> Any:
     """Draw a molecule into axes, and return the mappable for a color bar."""
-    from propkernels.molecules.depiction import depict, light_colors
+    from propkernels.molecules.depiction import LAST, depict, light_colors
 
     cm = import_optional("matplotlib.cm", extra="plot", purpose="plots need")
     image = import_optional("matplotlib.image", extra="plot", purpose="plots need")
-    colors = light_colors(cmap)
+    colors = light_colors(cmap) if norm.vmin < 0 else light_colors(cmap, 0.0, LAST)
     ax.imshow(image.imread(BytesIO(depict([panel], norm, MOLECULE_SIZE, "png", colors, scale=scale))))
     ax.set_axis_off()
     return cm.ScalarMappable(norm, colors)
@@ -224,8 +238,13 @@ def shown(contributions: Values, t: Any) -> dict[int | None, Values]:
     return {step: contributions[:, step] for step in steps}
 
 
-def centered(values: Values, limit: float | None) -> tuple[Any, bool]:
-    """Return a color normalization centered at 0, and whether some values exceed its limit."""
+def color_map(explanation: Explanation) -> str:
+    """Return the name of the color map of contributions: diverging, or sequential if none is negative."""
+    return "RdBu_r" if explanation.is_signed else "Oranges"
+
+
+def scaled(values: Values, limit: float | None, is_signed: bool = True) -> tuple[Any, bool]:
+    """Return a color normalization around 0 (unsigned: from 0), and whether values exceed its limit."""
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     sizes = np.abs(values)
     largest = float(sizes.max(initial=0.0))
@@ -234,7 +253,7 @@ def centered(values: Values, limit: float | None) -> tuple[Any, bool]:
     else:
         limit = check_positive(limit, "limit")
     limit = limit or largest or 1.0
-    return colors.Normalize(-limit, limit), largest > limit
+    return colors.Normalize(-limit if is_signed else 0.0, limit), largest > limit
 
 
 def _title(
@@ -258,4 +277,4 @@ def _meaning(explanation: Explanation, names: Mapping[Any, str]) -> str:
     is_mixed = isinstance(favored, np.ndarray)
     first = "the predicted class" if is_mixed else names.get(favored, explanation.class_name(favored))
     second = "others" if against is None else names.get(against, explanation.opponent)
-    return f"← {second}     speaks for     {first} →"
+    return f"← {second}     evidence for     {first} →"

@@ -21,8 +21,9 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
+from propkernels.graphs.names import Names
 from propkernels.plotting.canvas import one_axes, text_color
-from propkernels.plotting.draw_graph import EDGE_COLOR, LARGE, node_texts
+from propkernels.plotting.draw_graph import EDGE_COLOR, LARGE, bond_orders, draw_bonds, node_texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,21 @@ UNKNOWN_COLOR = "0.85"
 EDGE_STYLES = ("-", "--", ":", "-.")
 UNSEEN = -1  # integer label of unobserved edges
 MOLECULE_SIZE = (800, 600)  # pixels
+ELEMENT_COLORS = {  # conventional ones: carbon gray, nitrogen blue, oxygen red, halogens green, ...
+    "H": "#f2f2f2",
+    "B": "#ffb5b5",
+    "C": "#909090",
+    "N": "#4a63e8",
+    "O": "#e8352e",
+    "F": "#7ccf4f",
+    "Na": "#ab5cf2",
+    "Si": "#e0b98a",
+    "P": "#ff9a1f",
+    "S": "#e6c62f",
+    "Cl": "#3fbf3f",
+    "Br": "#a0522d",
+    "I": "#8a3fc0",
+}
 
 
 def plot_graph(
@@ -176,7 +192,7 @@ def _colors(graph: Graph, color: Any, cmap: Any) -> tuple[list[Any], Any, Any]:
     if isinstance(color, str) and color == "label":
         if not isinstance(column, LabelColumn):
             raise ValueError("the graph has no node labels to color by")
-        return *_by_label(column, cmap), None
+        return *_by_label(column, cmap, graph.database.names), None
     if isinstance(color, str) and color != "attribute":
         raise ValueError(
             f"color must be 'auto', 'label', 'attribute', a number, values or None, got {shown(color)}"
@@ -190,19 +206,26 @@ def _colors(graph: Graph, color: Any, cmap: Any) -> tuple[list[Any], Any, Any]:
     return [], *_by_number(np.asarray(color, dtype=np.float64), graph.n_nodes, cmap)
 
 
-def _by_label(column: LabelColumn, cmap: Any) -> tuple[list[Any], list[Any]]:
-    """Return legend handles and one color per node, the same for a label in all graphs of a database."""
+def _by_label(column: LabelColumn, cmap: Any, names: Names) -> tuple[list[Any], list[Any]]:
+    """Return legend handles and one color per node, the same for a label in all graphs of a database.
+
+    Elements have their conventional colors, unless a color map is given.
+    """
     from matplotlib import colormaps
     from matplotlib.lines import Line2D
 
     palette = colormaps[cmap or "tab20"] if isinstance(cmap or "tab20", str) else cmap
     order = _label_order(column)
     number = getattr(palette, "N", 20) if getattr(palette, "N", 256) < 256 else max(len(order), 1)
-    shade = {label: palette((i % number) / max(number - 1, 1)) for i, label in enumerate(order)}
+    shade: dict[Any, Any] = {
+        label: palette((i % number) / max(number - 1, 1)) for i, label in enumerate(order)
+    }
+    if cmap is None and order and all(names.label(label) in ELEMENT_COLORS for label in order):
+        shade = {label: ELEMENT_COLORS[names.label(label)] for label in order}
     colors = [UNKNOWN_COLOR if i < 0 else shade[column.values[i]] for i in column.ids]
     present = [label for label in order if label in set(column.present)]
     handles = [
-        Line2D([], [], ls="", marker="o", ms=8, mfc=shade[label], mec="0.25", label=str(label))
+        Line2D([], [], ls="", marker="o", ms=8, mfc=shade[label], mec="0.25", label=names.label(label))
         for label in present[:MOST_IN_LEGEND]
     ]
     if len(present) > MOST_IN_LEGEND:
@@ -265,7 +288,12 @@ def _draw_nodes(
 def _draw_edges(
     ax: Any, graph: Graph, positions: NDArray[np.float64], size: float, edge_labels: bool
 ) -> list[Any]:
-    """Draw all edges, and return legend handles of their labels."""
+    """Draw all edges, and return legend handles of their labels; bonds are parallel lines, without legend."""
+    bonds = bond_orders(graph) if edge_labels else None
+    if bonds is not None:
+        draw_bonds(ax, bonds, positions, 1.5 if size > LARGE else 0.5)
+        ax.update_datalim(positions)
+        return []
     edges = list_edges(graph)
     styles, handles = _styles(graph, edges, edge_labels)
     widths = 1.5 * edges.weights / edges.weights.max() if len(edges.weights) else edges.weights
@@ -305,7 +333,14 @@ def _styles(graph: Graph, edges: Listing, wanted: bool) -> tuple[list[tuple[Any,
     styles = [(EDGE_COLOR, "-") if label is None else style[label] for label in shown]
     present = [label for label in order if label in set(shown)]
     handles = [
-        Line2D([], [], color=style[label][0], ls=style[label][1], lw=1.8, label=str(label))
+        Line2D(
+            [],
+            [],
+            color=style[label][0],
+            ls=style[label][1],
+            lw=1.8,
+            label=graph.database.names.edge_label(label),
+        )
         for label in present[:MOST_EDGE_LABELS]
     ]
     return styles, handles
