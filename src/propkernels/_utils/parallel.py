@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,13 @@ def run_threads(
 
     with one_blas_thread() if uses_blas else nullcontext():
         return map_in_threads(one, items, workers, spare, outer is None)
+
+
+def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: int | None) -> None:
+    """Call a function for runs of rows of a matrix, in threads."""
+    threads = threads_for(shape[0] * shape[1], n_jobs)
+    bounds = np.linspace(0, shape[0], (1 if threads == 1 else 4 * threads) + 1).astype(int).tolist()
+    run_threads(lambda run: function(slice(*run)), list(pairwise(bounds)), threads)
 
 
 @contextmanager

@@ -12,14 +12,13 @@ from scipy.sparse import csc_array, csr_array
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.checks import check_choice
-from propkernels._utils.parallel import run_threads, threads_for
+from propkernels._utils.parallel import by_rows, run_threads, threads_for
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
 from propkernels.gram.products import (
     add_matrix,
     add_sparse,
-    by_rows,
     fits_one_product,
     rectangular_gram,
     self_products,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from scipy.sparse import csc_array, csr_array
 from propkernels._utils.arrays import index_dtype, offsets, power_of_two
 from propkernels._utils.parallel import (
     active_device,
+    by_rows,
     one_blas_thread,
     run_threads,
     thread_count,
@@ -289,13 +290,6 @@ def normalized(
     factors = inverse_length(left), inverse_length(right)
     by_rows(lambda rows: scale_block(kernel, *factors, rows.start, rows.stop), kernel.shape, n_jobs)
     return kernel
-
-
-def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: int | None) -> None:
-    """Call a function for runs of rows of a matrix, in threads."""
-    threads = threads_for(shape[0] * shape[1], n_jobs)
-    bounds = np.linspace(0, shape[0], (1 if threads == 1 else 4 * threads) + 1).astype(int).tolist()
-    run_threads(lambda run: function(slice(*run)), list(pairwise(bounds)), threads)
 
 
 def add_matrix(total: NDArray[np.float64], matrix: NDArray[np.float64], n_jobs: int | None) -> None:

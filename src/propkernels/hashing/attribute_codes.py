@@ -14,7 +14,7 @@ from propkernels._utils.parallel import run_threads, threads_for
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
+from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash
 from propkernels.propagation.attributes import LearnedAttributes, Standardizer
 
 MISSING = 0x6D697373696E67  # the code of a missing value: two of them agree
@@ -66,7 +66,7 @@ class AttributeCoder:
         """Yield label codes joined with attribute codes, one block per iteration and bin width."""
         attributes = self.standardizer(graphs)
         iterations = np.unique(labels.iterations)
-        matrices = islice(self.learned.matrices(graphs, attributes), len(iterations))
+        matrices = islice(self.learned.matrices(graphs, attributes, n_jobs), len(iterations))
         for t, matrix in zip(iterations, matrices, strict=True):
             streams = np.flatnonzero(labels.iterations == t)
             weight = float(labels.weights[streams[0]])
@@ -109,40 +109,53 @@ class AttributeCoder:
         The label codes are the first rows. Streams with a constant attribute code share the row of their
         label hash and leave their row unused.
         """
-        from propkernels.hashing.codes_compiled import join_rows
-
         if self.lsh.takes_root:
             matrix = np.sqrt(np.maximum(matrix, 0.0))
         n_labels, width = len(label_codes), matrix.shape[1] if self.combine == "sum" else 1
         codes = np.empty((n_labels * (1 + width), len(matrix)), dtype=np.int64)
         codes[:n_labels] = label_codes
         rows, salts = np.arange(n_labels, len(codes)), np.full(n_labels * width, NO_BIN)
-        for h, labels in enumerate(label_codes):
+
+        def one_hash(h: int) -> None:
             joined = codes[n_labels + h * width : n_labels + (h + 1) * width]
-            constant = self._hash(t, h, matrix, joined, n_jobs)
+            constant = self._hash(t, h, matrix, joined, n_jobs, label_codes[h])
             shared = h * width + np.flatnonzero(constant)
             rows[shared] = h
             salts[shared] = joined[constant, 0] if joined.shape[1] else 0
-            join_rows(labels, np.flatnonzero(~constant), joined)
+
+        run_threads(one_hash, range(n_labels), threads_for(n_labels * matrix.size, n_jobs))
         iterations, weights = np.full(len(rows), t), np.full(len(rows), weight)
         return CodeStreams(codes, iterations, weights, rows, salts)
 
     def _hash(
-        self, t: int, h: int, matrix: NDArray[np.float64], codes: NDArray[np.int64], n_jobs: int | None
+        self,
+        t: int,
+        h: int,
+        matrix: NDArray[np.float64],
+        codes: NDArray[np.int64],
+        n_jobs: int | None,
+        labels: NDArray[np.int64] | None = None,
     ) -> NDArray[np.bool_]:
-        """Write attribute codes, one row per stream; return which streams are constant."""
+        """Write attribute codes, one row per stream; return which streams are constant.
+
+        Codes that are not constant are joined with the codes of ``labels``, if given.
+        """
+        from propkernels.hashing.codes_compiled import join_rows
+
         stream = np.array([(t << 32) + h])
         keys = mix(np.arange(matrix.shape[1]))
         vectors = self.lsh.vectors(keys, stream)[:, 0]
         if self.combine == "joint":
             projected = _projected(matrix, vectors)[:, None]
-            return _hash_columns(projected, np.ones(1), self.lsh.offsets(stream), codes, n_jobs)
+            return _hash_columns(projected, np.ones(1), self.lsh.offsets(stream), codes, n_jobs, labels)
         offsets = self.lsh.own_offsets(keys, int(stream[0]))
         if self.combine == "sum":
-            return _hash_columns(matrix, vectors, offsets, codes, n_jobs)
+            return _hash_columns(matrix, vectors, offsets, codes, n_jobs, labels)
         columns = np.empty((matrix.shape[1], len(matrix)), dtype=np.int64)
         constant = _hash_columns(matrix, vectors, offsets, columns, n_jobs)
         codes[:] = _product(columns)
+        if labels is not None and not constant.all():
+            join_rows(labels, np.zeros(1, dtype=np.int64), codes)
         return np.array([bool(constant.all())])
 
 
@@ -152,15 +165,23 @@ def _hash_columns(
     offsets: NDArray[np.float64],
     codes: NDArray[np.int64],
     n_jobs: int | None,
+    labels: NDArray[np.int64] | None = None,
 ) -> NDArray[np.bool_]:
-    """Hash each column to a row of ``codes``, in threads; return which columns have a constant code."""
-    from propkernels.hashing.codes_compiled import hash_columns
+    """Hash each column to a row of ``codes``, in threads; return which columns have a constant code.
+
+    Codes of other columns are joined with the codes of ``labels``, if given.
+    """
+    from propkernels.hashing.codes_compiled import hash_columns, join_rows
 
     matrix = np.ascontiguousarray(matrix)
     bounds = np.linspace(0, len(codes), threads_for(matrix.size, n_jobs) + 1).astype(int)
 
     def one_run(run: int) -> Any:
-        return hash_columns(matrix, vectors, offsets, MISSING, bounds[run], bounds[run + 1], codes)
+        first, last = bounds[run], bounds[run + 1]
+        constant = hash_columns(matrix, vectors, offsets, MISSING, first, last, codes)
+        if labels is not None:
+            join_rows(labels, first + np.flatnonzero(~constant), codes)
+        return constant
 
     return np.concatenate(run_threads(one_run, range(len(bounds) - 1), n_jobs))
 
@@ -174,8 +195,14 @@ def _projected(matrix: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDA
 
 
 def _product(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel)."""
+    """Return one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel).
+
+    The codes are overwritten.
+    """
+    from propkernels.hashing.codes_compiled import join_rows
+
     joined = np.zeros(codes.shape[1], dtype=np.int64)
-    for row in codes:
-        joined = join_codes(joined, row)
+    for row in range(len(codes)):
+        join_rows(joined, np.array([row]), codes)
+        joined = codes[row]
     return joined[None, :]

@@ -171,8 +171,8 @@ def _learn_attributes(
     treatment = resolve_attributes(attributes)
     standardizer = Standardizer.learn(graphs, bool(parameters.standardize))
     direction = getattr(scheme, "direction", "follow")
-    labeled = {} if edge_factors is None else {"edge_factors": edge_factors}
-    learned = treatment.learn(graphs, standardizer(graphs), t_max, direction, seed, **labeled)
+    common = graphs, standardizer(graphs), t_max, direction, seed, edge_factors
+    learned = treatment.learn(*common, parameters.n_jobs)
     lsh, *further = (
         LocalitySensitiveHash(parameters.attribute_metric, width, seed, _ATTRIBUTES + number)
         for number, width in enumerate(widths)

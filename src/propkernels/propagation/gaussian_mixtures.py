@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
+from propkernels._utils.parallel import by_rows
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
@@ -103,6 +104,7 @@ class GaussianMixtures(AttributeTreatment):
         direction: str,
         seed: int,
         edge_factors: EdgeFactors | None = None,
+        n_jobs: int | None = None,
     ) -> SpreadingMixtures:
         """Draw the sample points and learn covariances and scales from the training graphs."""
         check_choice(self.scale, SCALES, "scale")
@@ -115,11 +117,11 @@ class GaussianMixtures(AttributeTreatment):
             raise ValueError("every node has a missing attribute: sample points need complete nodes")
         first = GaussianFamily.learn(observed, ridge)
         points = draw_points(observed, number, seed)
-        overall, centre = first.densities(observed, points).mean(axis=0), observed.mean(axis=0)
+        overall, centre = first.densities(observed, points, n_jobs).mean(axis=0), observed.mean(axis=0)
         learned = SpreadingMixtures(
             points, {0: first}, overall, centre, refit, laziness, direction, edge_factors=edge_factors
         )
-        return learned.with_scales(graphs, attributes, t_max, ridge, self.scale)
+        return learned.with_scales(graphs, attributes, t_max, ridge, self.scale, n_jobs)
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class GaussianFamily:
         log_height = -0.5 * (kept.sum() * np.log(2 * np.pi) + np.log(variances[kept]).sum())
         return cls(directions[:, kept] / np.sqrt(variances[kept]), float(log_height))
 
-    def densities(self, centers: Matrix, points: Matrix) -> Matrix:
+    def densities(self, centers: Matrix, points: Matrix, n_jobs: int | None = None) -> Matrix:
         """Return the density of a Gaussian around each center at each point, (centers, points)."""
         from scipy.spatial.distance import cdist
 
@@ -164,8 +166,15 @@ class GaussianFamily:
                 f"attributes vary so little that densities reach exp({self.log_height:.0f}): "
                 "set standardize=True, or multiply them by a constant"
             )
-        distances = cdist(centers @ self.whitening, points @ self.whitening, "sqeuclidean")
-        return np.exp(self.log_height - 0.5 * distances)
+        whitened, places = centers @ self.whitening, points @ self.whitening
+        values = np.empty((len(centers), len(points)))
+
+        def fill(rows: slice) -> None:
+            distances = cdist(whitened[rows], places, "sqeuclidean")
+            np.exp(self.log_height - 0.5 * distances, out=values[rows])
+
+        by_rows(fill, values.shape, n_jobs)
+        return values
 
 
 def draw_points(attributes: Matrix, number: int, seed: int) -> Matrix:
@@ -229,14 +238,22 @@ class SpreadingMixtures:
         sizes = {len(family.whitening) for family in self.families.values()}
         require(sizes <= {dimensions}, "Gaussians have the dimension of the points")
 
-    def matrices(self, graphs: GraphDatabase, attributes: Matrix) -> Iterator[Matrix]:
+    def matrices(
+        self, graphs: GraphDatabase, attributes: Matrix, n_jobs: int | None = None
+    ) -> Iterator[Matrix]:
         """Yield the scaled densities Q_0, Q_1, ..."""
-        densities = self._densities(graphs, attributes, lambda t, _: self.families[t])
+        densities = self._densities(graphs, attributes, lambda t, _: self.families[t], n_jobs)
         for scale, current in zip(self.scales, densities, strict=False):
-            yield current / scale
+            yield _divided(current, scale, n_jobs)
 
     def with_scales(
-        self, graphs: GraphDatabase, attributes: Matrix, t_max: int, ridge: float, scale: str | None
+        self,
+        graphs: GraphDatabase,
+        attributes: Matrix,
+        t_max: int,
+        ridge: float,
+        scale: str | None,
+        n_jobs: int | None = None,
     ) -> SpreadingMixtures:
         """Return the state with scales and the Gaussians of later iterations, learned in one pass."""
         families = dict(self.families)
@@ -246,32 +263,43 @@ class SpreadingMixtures:
             return families[t]
 
         steps = 1 if scale != "each" and self.refit_every is None else t_max + 1
-        densities = self._densities(graphs, attributes, learn_family)
+        densities = self._densities(graphs, attributes, learn_family, n_jobs)
         measured = np.array([_deviations(current) for current in islice(densities, steps)])
         scales = np.broadcast_to(measured if scale == "each" else measured[:1], (t_max + 1, len(self.points)))
         scales = np.ones_like(scales) if scale is None else np.array(scales)
         return replace(self, families=families, scales=scales)
 
     def _densities(
-        self, graphs: GraphDatabase, attributes: Matrix, family_at: Callable[[int, Matrix], GaussianFamily]
+        self,
+        graphs: GraphDatabase,
+        attributes: Matrix,
+        family_at: Callable[[int, Matrix], GaussianFamily],
+        n_jobs: int | None,
     ) -> Iterator[Matrix]:
         """Yield the densities of t = 0, 1, ..., with refits by ``family_at(t, means)``."""
         walk = walk_operator(graphs, self.laziness, self.direction)
         missing = np.isnan(attributes).any(axis=1)
-        current = family_at(0, attributes).densities(np.nan_to_num(attributes), self.points)
+        current = family_at(0, attributes).densities(np.nan_to_num(attributes), self.points, n_jobs)
         current[missing] = np.nan
         current = fill_missing(current, graphs, self.overall)
         centers = None if self.refit_every is None else fill_missing(attributes, graphs, self.centre)
         for t, step in enumerate(walk_steps(walk, graphs, self.direction, self.edge_factors), start=1):
             yield current
             if centers is None or self.refit_every is None:
-                current = step.step(current, current)
+                current = step.step(current, current, n_jobs)
                 continue
-            centers = walk.step(centers, centers)
+            centers = walk.step(centers, centers, n_jobs)
             if t % self.refit_every == 0:
-                current = family_at(t, centers).densities(centers, self.points)
+                current = family_at(t, centers).densities(centers, self.points, n_jobs)
             else:
-                current = step.step(current, current)
+                current = step.step(current, current, n_jobs)
+
+
+def _divided(values: Matrix, scale: Matrix, n_jobs: int | None) -> Matrix:
+    """Return values divided by the scale of their column, in threads."""
+    quotients = np.empty_like(values)
+    by_rows(lambda rows: np.divide(values[rows], scale, out=quotients[rows]), values.shape, n_jobs)
+    return quotients
 
 
 def _deviations(values: Matrix) -> Matrix:

@@ -63,6 +63,7 @@ class PropagatedAttributes(AttributeTreatment):
         direction: str,
         seed: int,
         edge_factors: EdgeFactors | None = None,
+        n_jobs: int | None = None,
     ) -> SpreadingAttributes:
         """Learn the mean over all nodes, which replaces missing values in graphs without any value."""
         laziness = check_fraction(self.laziness, "laziness")
@@ -84,11 +85,11 @@ class SpreadingAttributes:
         require(self.elsewhere.ndim == 1, "attributes of nodes elsewhere are one row")
 
     def matrices(
-        self, graphs: GraphDatabase, attributes: NDArray[np.float64]
+        self, graphs: GraphDatabase, attributes: NDArray[np.float64], n_jobs: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
         """Yield X_0, X_1, ..."""
         walk = walk_operator(graphs, self.laziness, self.direction)
         current = fill_missing(attributes, graphs, self.elsewhere)
         for step in walk_steps(walk, graphs, self.direction, self.edge_factors):
             yield current
-            current = step.step(current, current)
+            current = step.step(current, current, n_jobs)

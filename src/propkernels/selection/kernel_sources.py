@@ -13,9 +13,10 @@ from sklearn.base import clone
 
 from propkernels._utils.checks import shown
 from propkernels._utils.locks import cached_property
+from propkernels._utils.parallel import by_rows
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import StreamCounts
-from propkernels.gram.products import by_rows, inverse_length, self_products
+from propkernels.gram.products import inverse_length, self_products
 from propkernels.gram.products_compiled import take_block
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.sum_kernel import aligned_weights
