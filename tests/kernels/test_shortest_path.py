@@ -154,3 +154,44 @@ def test_searches_that_take_minutes_are_warned_of(monkeypatch):
     monkeypatch.setattr("propkernels.kernels.shortest_path.MANY_STEPS", 10)
     with pytest.warns(UserWarning, match="shortest paths from 4 nodes .* take minutes or more: Propagation"):
         pk.ShortestPath().fit(one(4, [(0, 1), (1, 2), (2, 3)]))
+
+
+def test_an_entry_of_labels_is_compared_alone():
+    data = pk.datasets.make_molecules(12, random_state=0).graphs
+    first = [str(label) for label in data.node_labels]
+    tuples = np.empty(len(first), dtype=object)
+    tuples[:] = [(label, i % 3) for i, label in enumerate(first)]
+    double = data.with_labels(tuples)
+    for options in ({}, {"base_kernel": "intersection"}, {"weighted": False}):
+        expected = (
+            pk.ShortestPath(**options).fit(data.with_labels(first)[:8]).transform(data.with_labels(first))
+        )
+        entry = pk.ShortestPath(labels=0, **options).fit(double[:8])
+        np.testing.assert_array_equal(entry.transform(double), expected)
+    columns = pk.ShortestPathFeatures(labels=1).fit_transform(double)
+    plain = pk.ShortestPathFeatures().fit_transform(data.with_labels(np.arange(len(first)) % 3))
+    assert (columns != plain).nnz == 0
+
+
+def test_entries_out_of_range_are_named():
+    pair = pk.check_graphs([(np.array([[0, 1], [1, 0]]), [("C", 1), ("O", 2)])])
+    for kind in (pk.ShortestPath, pk.ShortestPathFeatures):
+        with pytest.raises(ValueError, match="labels=2: the node labels have entries 0 to 1"):
+            kind(labels=2).fit(pair)
+    with pytest.raises(ValueError, match="entry of labels with attributes"):
+        pk.ShortestPath(labels=0, attributes="gaussian").fit(pair.with_attributes([[0.0], [1.0]]))
+
+
+def test_edits_follow_an_entry_of_labels():
+    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
+    tuples = np.empty(graphs.n_nodes, dtype=object)
+    tuples[:] = [(str(label), i % 2) for i, label in enumerate(graphs.node_labels)]
+    graphs = graphs.with_labels(tuples)
+    kernel = pk.ShortestPath(labels=0, base_kernel="intersection")
+    model = pk.PropagationRegressor(kernel=kernel, C=1.0, random_state=0).fit(
+        graphs, graphs.graph_sizes * 1.0
+    )
+    live = model.live(graphs[0])
+    live.set_label(0, ("O", 1))
+    live.set_label(1, ("C", 0))
+    np.testing.assert_allclose(live.decision, model.predict(live.graph)[0], rtol=1e-11)

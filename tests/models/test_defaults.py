@@ -63,13 +63,25 @@ def test_views_of_atoms_are_refined_side_by_side():
     ]
     assert not any(kernel.edge_labels for kernel in default_kernels(graphs))
     bonds = pk.GraphDatabase(path, [0, 2], node_labels=labels, edge_labels=["double", "double"])
-    assert all(kernel.edge_labels for kernel in default_kernels(bonds, is_regression=True))
-    assert {kernel.base_kernel for kernel in default_kernels(bonds, is_regression=True)} == {
-        "intersection",
-        "jaccard",
-    }
+    *single, total = default_kernels(bonds, n_jobs=2, is_regression=True)
+    assert all(kernel.edge_labels for kernel in single)
+    assert {kernel.base_kernel for kernel in single} == {"intersection", "jaccard"}
+    assert [kernel.labels for kernel in total.kernels] == ["entries", "entries", 1, 2]
+    assert sum(total.weights) == pytest.approx(1)
+    assert {kernel.n_jobs for kernel in (*single, *total.kernels)} == {2}
     numbers = pk.GraphDatabase(path, [0, 2], node_labels=[(1, 2), (3, 4)])
     assert {kernel.labels for kernel in default_kernels(numbers)} == {"auto"}
+
+
+def test_descriptors_are_added_to_a_ratio_of_counts():
+    graphs = pk.datasets.make_molecules(5, random_state=0).graphs
+    described = graphs.with_descriptors(np.zeros((5, 1)))
+    for is_regression in (False, True):
+        n_plain = len(default_kernels(graphs, is_regression=is_regression))
+        sums = default_kernels(described, is_regression=is_regression)[n_plain:]
+        kinds = [[type(part).__name__ for part in kernel.kernels] for kernel in sums]
+        assert kinds == [[PK, "DescriptorKernel"]] * 2
+        assert {kernel.kernels[0].base_kernel for kernel in sums} == {"jaccard"}
 
 
 def test_shortest_paths_are_left_out_where_graphs_are_large():

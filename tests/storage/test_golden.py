@@ -25,8 +25,10 @@ NEWER = {
     "NodeRegressor": "0.2",
     "LabelHistogramFeatures": "0.2",
     "LinearModel": "0.2",
+    "MaxMinPicker": "0.2",
     "MoleculesToGraphs": "0.2",
     "NoveltyDetector": "0.2",
+    "SphereExclusion": "0.2",
     "SumKernel": "0.2",
 }
 

@@ -137,6 +137,11 @@ def _refined(
 def _paths(counter: TripletCoder, values: tuple[Any, ...], graphs: GraphDatabase) -> tuple[Settings, Arrays]:
     if counter.weighted and not graphs.is_unweighted:
         raise NotLive("it measures paths by edge weights, which edits cannot update")
+    entry = counter.entry
+    if entry is not None:
+        if any(not isinstance(value, tuple) or len(value) <= entry for value in values):
+            raise NotLive(f"it needs node labels that are tuples with an entry {entry}")
+        values = tuple(value[entry] for value in values)
     return {"kind": "paths", "iterations": [0]}, _keys(counter, [values], graphs)
 
 

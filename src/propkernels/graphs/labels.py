@@ -275,3 +275,24 @@ def _canonical_number(number: Any) -> Hashable | None:
             if kind(number) == number:
                 return kind(number)
     return number
+
+
+def number_of_entries(column: LabelColumn, if_none: int = 1) -> int:
+    """Return the number of entries of all labels; ``if_none`` if no node has a label."""
+    for value in column.present:
+        if not isinstance(value, tuple):
+            raise ValueError(f"entries of labels need labels that are tuples, got the label {shown(value)}")
+    lengths = {len(value) for value in column.present if isinstance(value, tuple)}
+    if len(lengths) > 1:
+        raise ValueError(f"entries of labels need tuples of one length, got lengths {sorted(lengths)}")
+    return lengths.pop() if lengths else if_none
+
+
+def entry_of(column: LabelColumn, entry: int) -> LabelColumn:
+    """Return one entry of each label; unobserved labels stay unobserved."""
+    table: dict[Hashable, int] = {}
+    ids = [
+        table.setdefault(value[entry], len(table)) if isinstance(value, tuple) and len(value) > entry else -1
+        for value in column.values
+    ]
+    return LabelColumn(np.array([*ids, -1], dtype=np.int32)[column.ids], tuple(table))

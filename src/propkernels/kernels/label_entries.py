@@ -7,7 +7,6 @@ per entry and iteration, and the kernel is the sum of the kernels of the entries
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import shown
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
 from propkernels.hashing.codes import CodeStreams
 from propkernels.hashing.refinement import multiset_codes
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
@@ -99,24 +98,3 @@ class EntryCoder(RefinementCoder):
     def n_streams(self) -> int:
         """Number of codes per node."""
         return (self.t_max + 1) * len(self.entries)
-
-
-def number_of_entries(column: LabelColumn, if_none: int = 1) -> int:
-    """Return the number of entries of all labels; ``if_none`` if no node has a label."""
-    for value in column.present:
-        if not isinstance(value, tuple):
-            raise ValueError(f"entries of labels need labels that are tuples, got the label {shown(value)}")
-    lengths = {len(value) for value in column.present if isinstance(value, tuple)}
-    if len(lengths) > 1:
-        raise ValueError(f"entries of labels need tuples of one length, got lengths {sorted(lengths)}")
-    return lengths.pop() if lengths else if_none
-
-
-def entry_of(column: LabelColumn, entry: int) -> LabelColumn:
-    """Return one entry of each label; unobserved labels stay unobserved."""
-    table: dict[Hashable, int] = {}
-    ids = [
-        table.setdefault(value[entry], len(table)) if isinstance(value, tuple) and len(value) > entry else -1
-        for value in column.values
-    ]
-    return LabelColumn(np.array([*ids, -1], dtype=np.int32)[column.ids], tuple(table))

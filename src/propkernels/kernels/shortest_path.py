@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +13,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import check_room, index_dtype, offsets
-from propkernels._utils.checks import check_choice
-from propkernels._utils.stored import Offsets
+from propkernels._utils.checks import check_choice, shown
+from propkernels._utils.stored import Offsets, is_whole, require
 from propkernels._utils.typing import PathLike
 from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
+from propkernels.graphs.labels import entry_of, number_of_entries
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 from propkernels.hashing.distances import (
     WITHOUT_PAIRS,
@@ -36,11 +38,20 @@ from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,
     edge_keys,
+    label_column_keys,
     node_keys,
+    plain_labels,
     resolve_source,
 )
 
 MANY_STEPS = 2**34  # steps of breadth-first searches, about a minute
+
+
+def is_entry(labels: Any) -> bool:
+    """Return whether the parameter ``labels`` is the number of an entry."""
+    return isinstance(labels, numbers.Integral) and not isinstance(labels, bool)
+
+
 Counted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]  # entries per graph, codes, counts
 
 
@@ -53,11 +64,31 @@ class TripletCoder(Counter):
     source : {"node", "degree", None}
         Source of labels.
     weighted, edge_labels : bool
+    entry : int or None
+        The compared entry of node labels that are tuples; None: whole labels.
     """
 
     source: str | None
     weighted: bool
     edge_labels: bool
+    entry: int | None = None
+
+    def _check_parts(self) -> None:
+        """Raise if the entry is not a position."""
+        fits = self.entry is None or (is_whole(self.entry, 0) and self.source == "node")
+        require(fits, "the entry of labels is out of range")
+
+    @classmethod
+    def learn(cls, graphs: GraphDatabase, parameters: Any) -> TripletCoder:
+        """Return a coder from validated parameters of an estimator and the training graphs."""
+        labels, settings = parameters.labels, (parameters.weighted, parameters.edge_labels)
+        if not is_entry(labels):
+            check_choice(labels, LABEL_SOURCES, "labels")
+            return cls(resolve_source(graphs, labels), *settings)
+        width = number_of_entries(plain_labels(graphs, "node"))
+        if not 0 <= labels < width:
+            raise ValueError(f"labels={shown(labels)}: the node labels have entries 0 to {width - 1}")
+        return cls("node", *settings, int(labels))
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return counts of triplets; known codes have the first columns."""
@@ -99,14 +130,20 @@ class TripletCoder(Counter):
 
         if self.reads_labels and isinstance(graph.label_column, LabelDistributions):
             return None
-        return pair_tracker(vocabulary, graph, alphabet, self.source, self.edge_labels)
+        return pair_tracker(vocabulary, graph, alphabet, self.source, self.edge_labels, self.entry)
+
+    def _node_keys(self, graphs: GraphDatabase) -> NDArray[np.uint64]:
+        """Return the key of each node's label, or of the entry of its label."""
+        if self.entry is None:
+            return node_keys(graphs, self.source)
+        return label_column_keys(entry_of(plain_labels(graphs, "node"), self.entry))
 
     def _hops(self, piece: Piece) -> Counted:
         """Return counts without a list of pairs, if every edge has length 1."""
         from propkernels.hashing.triplets_compiled import Search, count_triplets
 
         graphs = piece.graphs
-        keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
+        keys, ids = np.unique(self._node_keys(graphs), return_inverse=True)
         adjacency = graphs.adjacency
         if len(graphs) == 1:  # runs of several graphs have few pairs of nodes
             check_room(graphs.n_nodes, len(keys), 2, ways_out=WITHOUT_PAIRS)
@@ -130,7 +167,7 @@ class TripletCoder(Counter):
         from propkernels.hashing.paths_compiled import triplet_codes
 
         codes = np.empty(len(paths.distances), dtype=np.int64)
-        keys = node_keys(paths.graphs, self.source)
+        keys = self._node_keys(paths.graphs)
         words = self._path_words(paths) if self.edge_labels else paths.words()
         triplet_codes(keys, words, paths.graphs.graph_ptr, paths.pair_ptr, codes, NO_BIN)
         return codes
@@ -278,9 +315,10 @@ class ShortestPath(PairwiseKernel):
 
     Parameters
     ----------
-    labels : {"auto", "node", "degree", None}, default="auto"
+    labels : {"auto", "node", "degree", None} or int, default="auto"
         Labels that both ends must share: node labels, degrees, or none. "auto": node labels where the graphs
-        have them; else degrees, or none if there are attributes. Unobserved labels form one more label.
+        have them; else degrees, or none if there are attributes. Unobserved labels form one more label. For
+        labels that are tuples, as of atoms: the number of the entry to compare; not with attributes.
     attributes : {None, "gaussian", "linear", "truncated"}, default=None
         Kernel between attributes of the ends, multiplied by that of labels: ``exp(-gamma |x - y|^2)``; x . y;
         or the Gaussian if ``|x - y| <= 1``, else 0.
@@ -327,7 +365,7 @@ class ShortestPath(PairwiseKernel):
     def __init__(
         self,
         *,
-        labels: str | None = "auto",
+        labels: str | int | None = "auto",
         attributes: str | None = None,
         weighted: bool = True,
         edge_labels: bool = False,
@@ -361,9 +399,11 @@ class ShortestPath(PairwiseKernel):
         check_choice(self.edge_labels, (True, False), "edge_labels")
         check_choice(self.base_kernel, ("linear", "intersection"), "base_kernel")
         check_edge_labels(graphs, self.edge_labels)
-        nodes = NodeComparison.learn(graphs, self)
-        if nodes.kind == 0:
-            counter = TripletCoder(nodes.source, self.weighted, self.edge_labels)
+        if is_entry(self.labels) and self.attributes is not None:
+            raise ValueError("ShortestPath does not support an entry of labels with attributes: choose one")
+        nodes = None if is_entry(self.labels) else NodeComparison.learn(graphs, self)
+        if nodes is None or nodes.kind == 0:
+            counter = TripletCoder.learn(graphs, self)
             return CountedComparison(counter, base_kernel=resolve_base_kernel(self.base_kernel))
         if self.base_kernel != "linear":
             raise ValueError(f"base_kernel={self.base_kernel!r} does not support attributes: use 'linear'")
@@ -412,7 +452,7 @@ class ShortestPathFeatures(CountFeatures):
     def __init__(
         self,
         *,
-        labels: str | None = "auto",
+        labels: str | int | None = "auto",
         weighted: bool = True,
         edge_labels: bool = False,
         base_kernel: str = "linear",
@@ -431,8 +471,7 @@ class ShortestPathFeatures(CountFeatures):
         self.n_jobs = n_jobs
 
     def _learn_coder(self, graphs: GraphDatabase) -> TripletCoder:
-        check_choice(self.labels, LABEL_SOURCES, "labels")
         check_choice(self.weighted, (True, False), "weighted")
         check_choice(self.edge_labels, (True, False), "edge_labels")
         check_edge_labels(graphs, self.edge_labels)
-        return TripletCoder(resolve_source(graphs, self.labels), self.weighted, self.edge_labels)
+        return TripletCoder.learn(graphs, self)

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from propkernels._utils.checks import shown
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import number_of_entries
 from propkernels.kernels.descriptor_kernel import DescriptorKernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath
@@ -62,13 +63,19 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
         kernels = _labeled(graphs, is_regression)
     if getattr(graphs, "descriptors", None) is not None:
         kernels += _described(kernels)
-    return [kernel.set_params(n_jobs=n_jobs) for kernel in kernels]
+    return [_in_threads(kernel, n_jobs) for kernel in kernels]
+
+
+def _in_threads(kernel: Any, n_jobs: int | None) -> Any:
+    """Return the kernel with the number of threads set, also that of its parts."""
+    names = [name for name in kernel.get_params() if f"__{name}".endswith("__n_jobs")]
+    return kernel.set_params(**dict.fromkeys(names, n_jobs))
 
 
 def _described(kernels: list[Any]) -> list[Any]:
     """Sums of a kernel of nodes, a ratio of counts where there is one, and of a kernel of descriptors."""
     shares = (0.3, 0.5)
-    ratios = (kernel for kernel in kernels if kernel.base_kernel == RATIO["base_kernel"])
+    ratios = (kernel for kernel in kernels if getattr(kernel, "base_kernel", None) == RATIO["base_kernel"])
     parts = [next(ratios, kernels[-1]), DescriptorKernel()]
     return [SumKernel([clone(part) for part in parts], weights=[1 - share, share]) for share in shares]
 
@@ -109,8 +116,13 @@ def _edge_labeled(graphs: GraphDatabase) -> list[Any]:
         PropagationKernel(propagation=_summed(), **common, t_max=5),
         WeisfeilerLehman(t_max=4, **common),
     ]
+    return [*kernels, ShortestPath(**common)] if _has_few_pairs(graphs) else kernels
+
+
+def _has_few_pairs(graphs: GraphDatabase) -> bool:
+    """Return whether graphs are small enough for shortest paths by default."""
     pairs = float(np.square(graphs.graph_sizes, dtype=np.float64).sum())
-    return kernels if pairs > MOST_PAIRS * graphs.n_nodes else [*kernels, ShortestPath(**common)]
+    return pairs <= MOST_PAIRS * graphs.n_nodes
 
 
 def _in_time() -> list[Any]:
@@ -139,7 +151,22 @@ def _by_entry(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
         WeisfeilerLehman(labels=0, **assigned),
         WeisfeilerLehman(labels="entries", **RATIO, **common),
     ]
-    return [*kernels, WeisfeilerLehman(labels=0, **RATIO, **common)] if is_regression else kernels
+    if not is_regression:
+        return kernels
+    paths = [_with_paths(kernels, graphs.label_column)] if _has_few_pairs(graphs) else []
+    return [*kernels, WeisfeilerLehman(labels=0, **RATIO, **common), *paths]
+
+
+def _with_paths(kernels: list[Any], column: Any) -> SumKernel:
+    """Sum of kernels of all entries, by ratios and by smaller counts, and of paths between fine entries.
+
+    Shortest paths tell where groups are that lie farther apart than surroundings reach. Within the training
+    parts of four targets of MoleculeACE, the sum had a smaller error than each of its parts.
+    """
+    entries = range(1, number_of_entries(column))
+    paths = [ShortestPath(labels=entry, base_kernel="intersection") for entry in entries]
+    parts = [clone(kernels[2]), clone(kernels[0]), *paths]
+    return SumKernel(parts, weights=[0.3, 0.3, *(0.4 / len(paths) for _ in paths)])
 
 
 def has_views(column: Any) -> bool:

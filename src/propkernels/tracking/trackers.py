@@ -18,7 +18,7 @@ from propkernels._utils.arrays import power_of_two
 from propkernels._utils.randomness import label_keys
 from propkernels.counting.entries import Changes, Vocabulary
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.labels import LabelColumn, entry_of
 from propkernels.hashing.attribute_codes import JoinedAttributes
 from propkernels.hashing.codes import (
     NO_BIN,
@@ -345,9 +345,12 @@ def _stars(most_degree: int) -> GraphDatabase:
     return GraphDatabase(matrix, [0, most_degree + 1])
 
 
-def start_keys(source: str | None, graph: GraphDatabase, alphabet: Alphabet) -> Keys:
-    """Return the keys of the start labels."""
-    return np.ascontiguousarray(label_column_keys(start_column(source, graph, alphabet)))
+def start_keys(
+    source: str | None, graph: GraphDatabase, alphabet: Alphabet, entry: int | None = None
+) -> Keys:
+    """Return the keys of the start labels, or of one entry of each."""
+    column = start_column(source, graph, alphabet)
+    return np.ascontiguousarray(label_column_keys(column if entry is None else entry_of(column, entry)))
 
 
 def diffusion_tracker(
@@ -452,9 +455,10 @@ def pair_tracker(
     alphabet: Alphabet,
     source: str | None,
     edge_labels: bool,
+    entry: int | None = None,
 ) -> PairTracker | None:
     """Return a tracker of shortest paths; None if memory would not suffice, or without a vocabulary."""
     if vocabulary is None or (graph.n_nodes + alphabet.n_new) ** 2 > MOST_VALUES // 64:
         return None
-    start = start_keys(source, graph, alphabet)
+    start = start_keys(source, graph, alphabet, entry)
     return PairTracker(vocabulary, graph, alphabet, start, source in BY_DEGREE, edge_labels)
