@@ -176,7 +176,7 @@ def explore(
     if label_names is None:
         label_names = shown.names.labels
     molecules = None if molecules is None else list(molecules)
-    chemistry = None if places is not None else read_molecules(shown, molecules)
+    chemistry = None if places is not None or shown.is_temporal else read_molecules(shown, molecules)
     if _are_texts(molecules):
         columns = dict(columns or {}) | {"SMILES": np.asarray(molecules, dtype=str)}
     seed = draw_seed(random_state) % 2**31

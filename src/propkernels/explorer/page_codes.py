@@ -11,11 +11,13 @@ from propkernels._utils.randomness import label_keys, mix
 from propkernels.explorer.page_arrays import words
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, canonical_label
+from propkernels.graphs.moments import CONTACT, FORWARD, RECEIVED, RELATIONS, contact_label, relation_of, seen
 from propkernels.hashing.attribute_codes import AttributeCoder
 from propkernels.hashing.codes import in_key_order, stream_numbers
 from propkernels.kernels.label_entries import EntryCoder
 from propkernels.kernels.propagation_kernel import PropagationCoder
 from propkernels.kernels.shortest_path import TripletCoder
+from propkernels.kernels.time_views import TimeCoder
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.propagation.attributes import FixedAttributes
 from propkernels.propagation.edge_labels import EdgeFactors
@@ -67,15 +69,41 @@ def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays
         PropagationCoder: _propagation,
         TripletCoder: _paths,
     }
+    if isinstance(counter, TimeCoder):
+        return _in_time(counter, graphs)
     describe = functions.get(type(counter))
     if describe is None:
-        if graphs.is_temporal:
-            raise NotLive("its graphs are graphs in time, which plotting.plot_contacts draws")
         raise NotLive(f"the page has no code function for {type(counter).__name__}")
     values = start_values(counter.source, graphs)
     settings, arrays = describe(counter, values, graphs)
     common = {"source": counter.source, "unknown": len(values), "unknownEdge": len(_edge_values(graphs)) - 1}
     return common | settings, arrays
+
+
+def _in_time(counter: TimeCoder, graphs: GraphDatabase) -> tuple[Settings, Arrays]:
+    """Return the code function of graphs as they are seen, and which edges ``time.js`` crosses."""
+    view = seen(graphs, counter.view, counter.labeled)
+    own, shown = graphs.label_column, view.label_column
+    if isinstance(own, LabelColumn) and (not isinstance(shown, LabelColumn) or own.values != shown.values):
+        raise NotLive("some of its labels never are the last ones")
+    settings, arrays = code_function(counter.coder, view)
+    kinds = () if graphs.edge_label_column is None else graphs.edge_label_column.values
+    names = () if view.edge_label_column is None else view.edge_label_column.values
+    number = {value: i for i, value in enumerate(names)}
+    is_static = counter.view == "static"
+    crossed = (CONTACT, RECEIVED) if is_static else FORWARD if counter.view == "forward" else RELATIONS
+    told = [
+        contact_label(value) if is_static else value if counter.labeled else relation_of(value)
+        for value in kinds
+    ]
+    settings["time"] = {
+        "view": counter.view,
+        "labeled": counter.labeled,
+        "merged": names != kinds,
+        "crossed": [relation_of(value) in crossed for value in kinds],
+        "kinds": [number.get(value, -1) for value in told],
+    }
+    return settings, arrays
 
 
 def start_values(source: str | None, graphs: GraphDatabase) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from propkernels.explorer.map_columns import Column
 from propkernels.explorer.models import Explained
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.moments import CONTACT, RECEIVED, relation_of
 from propkernels.models.defaults import has_views
 
 Arrays = dict[str, NDArray[Any]]
@@ -32,6 +33,8 @@ def page_contents(
     """Return the JSON of the page, and its sections of arrays by name."""
     directed, structure = graph_arrays(graphs)
     short = short_names(graphs.label_column, label_names)
+    if graphs.moments is not None:
+        structure |= {"times": graphs.moments.times, "vertices": graphs.moments.vertices.ids}
     if any("attributes" in code for code in carried.codes):
         structure["attributes"] = np.asarray(graphs.node_attributes, dtype=np.float64).ravel()
     meta: dict[str, Any] = {
@@ -42,6 +45,7 @@ def page_contents(
         "kinds": _label_texts(graphs.edge_label_column, graphs.names.edge_labels),
         "atoms": are_elements(_label_texts(graphs.label_column, short)),
         "directed": directed,
+        "time": _time(graphs),
         "codes": carried.codes,
         "sums": [bins.sum for bins in carried.bins],
         "members": carried.members,
@@ -63,6 +67,18 @@ def page_contents(
     if found is not None and "margin" not in maps:
         maps["margin"] = found.margins
     return meta, {"map": maps, "graphs": structure} | carried.sections
+
+
+def _time(graphs: GraphDatabase) -> dict[str, Any] | None:
+    """Return names of vertices, and which kinds of edges are contacts; None if graphs are not in time."""
+    if graphs.moments is None:
+        return None
+    column = graphs.edge_label_column
+    kinds = () if column is None else column.values
+    return {
+        "vertices": [str(value) for value in graphs.moments.vertices.values],
+        "contacts": [relation_of(value) in (CONTACT, RECEIVED) for value in kinds],
+    }
 
 
 def are_elements(names: list[str]) -> bool:

@@ -50,7 +50,9 @@ def telling_graph(graphs: GraphDatabase, found: Explained | None, numbers: Any, 
 
 def reading_line(meta: dict[str, Any]) -> str:
     """Return one line on how to read the page, for its first screen."""
-    nodes = "atoms" if meta["atoms"] else "pixels" if meta["pixels"] else "nodes"
+    nodes = (
+        "atoms" if meta["atoms"] else "pixels" if meta["pixels"] else "contacts" if meta.get("time") else "nodes"
+    )
     points = "Each point is a graph; similar graphs are close. "
     if meta["model"] is None:
         return points + "Click a point to open it."
@@ -62,6 +64,8 @@ def reading_line(meta: dict[str, Any]) -> str:
     else:
         sides = f"Red {nodes} are evidence for the predicted class, blue {nodes} against it. "
     edit = "" if meta["pixels"] else f" Press Relabel and click on the {nodes} to change the prediction."
+    if meta.get("time"):
+        edit = " Press Play to see it happen, or Remove and click on a contact to change the prediction."
     return points + sides + "Click a point to open it." + edit
 
 

@@ -29,7 +29,8 @@ function kindName(kind) {
 function positionsOf(g, graph) {
   if (!app.positions.has(g)) {
     const { places } = app.graphs.packed;
-    if (places) {
+    if (graph.times) app.positions.set(g, timePlaces(graph).positions);
+    else if (places) {
       const first = 2 * app.graphs.first[g];
       const given = Array.from({ length: graph.n }, (_, i) => [places[first + 2 * i], -places[first + 2 * i + 1]]);
       const unit = meta.pixels ? meta.pixels : typicalLength(graph, given);
@@ -74,7 +75,8 @@ function shaded(values, limit, isShare = false) {
 function thumbnail(g, options = {}) {
   const graph = app.graphs.graph(g);
   const svg = svgElement("svg", { role: "img", "aria-label": `graph ${idOf(g)}` });
-  drawGraph(svg, { ...pictureOf(graph, positionsOf(g, graph)), small: graph.n > 34, ...options });
+  const draw = graph.times ? drawTime : drawGraph;
+  draw(svg, { ...pictureOf(graph, positionsOf(g, graph)), small: graph.n > 34 || Boolean(graph.times), ...options });
   return svg;
 }
 

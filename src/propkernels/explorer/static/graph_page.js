@@ -41,4 +41,4 @@ start().catch((error) => {
   document.body.dataset.ready = "failed";
   throw error;
 });
-globalThis.propkernels = { app, select, setFilter, edited, builtGraph, laidOut, faultsOf, readSmiles, readPasted, chemistryOf }; // for programs, and for the curious
+globalThis.propkernels = { app, select, setFilter, edited, builtGraph, laidOut, faultsOf, readSmiles, readPasted, chemistryOf, contactShares }; // for programs, and for the curious

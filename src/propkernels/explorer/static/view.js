@@ -52,6 +52,13 @@ class GraphView {
     byId("ex-search-flips").addEventListener("click", () => this._searchFlips());
     if (meta.classes) meta.classes.forEach((name, c) => byId("ex-class").append(make("option", { value: String(c) }, name)));
     byId("ex-class-box").hidden = !meta.classes || meta.classes.length < 3;
+    this.player = meta.time ? new Player(this) : null;
+    byId("ex-time").hidden = byId("ex-meetings").hidden = !meta.time;
+    byId("ex-canvas").classList.toggle("ex-long", Boolean(meta.time));
+    if (meta.time) {
+      byId("ex-kind-box").hidden = byId("ex-paste-open").hidden = true;
+      for (const button of byId("ex-modes").children) button.hidden = button.dataset.mode === "link" || button.dataset.mode === "grow";
+    }
   }
 
   /** Show a graph of the page, as it is. */
@@ -62,7 +69,7 @@ class GraphView {
     app.map.guest = null;
     const graph = app.graphs.graph(g);
     byId("ex-name").textContent = nameOf(g);
-    byId("ex-status").textContent = [`${plain(graph.n)} nodes`, `${plain(graph.edges.length)} edges`, ...factsOf(g)].join(" · ");
+    byId("ex-status").textContent = [...sizesOf(graph), ...factsOf(g)].join(" · ");
     byId("ex-details").replaceChildren(...app.meta.details.map(([name, texts]) => this._detail(name, texts[g])));
     if (graph.n > 2000) {
       byId("ex-live").hidden = true;
@@ -96,6 +103,7 @@ class GraphView {
     byId("ex-flip-list").replaceChildren();
     byId("ex-flip-text").textContent = "";
     this.search++;
+    if (this.player) this.player.open(state.graph);
     this._show(state, true);
   }
 
@@ -150,19 +158,22 @@ class GraphView {
     }
     const picture = pictureOf(graph, positions);
     this.faulty = picture.chemistry ? [...picture.chemistry.faulty] : [];
-    drawGraph(byId("ex-graph"), {
+    const drawn = {
       ...picture, ...(this.compared >= 0 || parts ? shaded(values, limit, this.compared >= 0) : {}),
       rings: this.first >= 0 ? new Set([this.first]) : null, lit: this.lit,
       onNode: (i) => this._clickNode(i),
       onEdge: (e) => this._clickEdge(e),
-      nodeTitle: (i) => `node ${i}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
-    });
+      onContact: (a, b) => this._clickContact(a, b),
+      nodeTitle: (i) => `${this._nodeName(i)}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
+    };
+    if (this.player) this.player.draw(drawn, this.compared >= 0 ? null : parts, this.t);
+    else drawGraph(byId("ex-graph"), drawn);
     this._scale(limit, Boolean(parts));
     this._verdict();
     this._warn();
     this._sums(parts);
     byId("ex-explained").hidden = !app.model;
-    byId("ex-flips").hidden = !app.model || !app.meta.classes;
+    byId("ex-flips").hidden = !app.model || !app.meta.classes || Boolean(app.meta.time);
   }
 
   _scale(limit, explained) {
@@ -266,12 +277,12 @@ class GraphView {
     const edgeKind = this.app.meta.kinds && this.app.meta.kinds.length ? Number(byId("ex-kind").value) : -1;
     if (this.mode === "relabel" && graph.labels[i] !== label) this.apply({ kind: "relabel", node: i, label });
     else if (this.mode === "grow") this.apply({ kind: "grow", node: i, label, edgeKind });
-    else if (this.mode === "remove" && graph.n > 1) this.apply({ kind: "remove", node: i });
+    else if (this.mode === "remove" && graph.n > 1 && !graph.times) this.apply({ kind: "remove", node: i });
     else if (this.mode === "link") this._joinTo(i, edgeKind);
     else if (this.mode === "look" && this.parts) {
       const texts = this.parts.map((part, t) => `t = ${t}: ${signed(part[i])}`);
       const total = this.parts.reduce((sum, part) => sum + part[i], 0);
-      byId("ex-hint").textContent = `${labelName(graph.labels[i]) || "Node"} ${i} adds ${signed(total)} (${texts.join(", ")})`;
+      byId("ex-hint").textContent = `${graph.times ? this._nodeName(i) : `${labelName(graph.labels[i]) || "Node"} ${i}`} adds ${signed(total)} (${texts.join(", ")})`;
     }
   }
 
@@ -286,6 +297,16 @@ class GraphView {
     this.first = -1;
     const edge = graph.edges.findIndex(([from, to]) => (from === a && to === i) || (!graph.directed && from === i && to === a));
     this.apply(edge >= 0 ? { kind: "unlink", edge } : { kind: "link", a, b: i, edgeKind });
+  }
+
+  /** What a node is called: its number, or its vertex and time. */
+  _nodeName(i) {
+    const { graph } = this.state;
+    return graph.times ? `${vertexName(graph, graph.vertices[i])} at ${plain(graph.times[i])}` : `node ${i}`;
+  }
+
+  _clickContact(a, b) {
+    if (this.mode === "remove") this.apply({ kind: "part", a, b });
   }
 
   _clickEdge(e) {
