@@ -50,9 +50,8 @@ def telling_graph(graphs: GraphDatabase, found: Explained | None, numbers: Any, 
 
 def reading_line(meta: dict[str, Any]) -> str:
     """Return one line on how to read the page, for its first screen."""
-    nodes = (
-        "atoms" if meta["atoms"] else "pixels" if meta["pixels"] else "contacts" if meta.get("time") else "nodes"
-    )
+    kinds = {"atoms": "atoms", "pixels": "pixels", "time": "contacts"}
+    nodes = next((name for key, name in kinds.items() if meta.get(key)), "nodes")
     points = "Each point is a graph; similar graphs are close. "
     if meta["model"] is None:
         return points + "Click a point to open it."
