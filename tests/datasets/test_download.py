@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pooch
 import pytest
 import requests
 from requests import PreparedRequest, Response
@@ -19,7 +21,14 @@ from propkernels._utils import progress
 from propkernels._utils.progress import ProgressBar
 from propkernels.datasets import download as module
 from propkernels.datasets import list_datasets, load
-from propkernels.datasets.dataset import FROM_FILES, cache_folder, check_name, data_folder, find_in
+from propkernels.datasets.dataset import (
+    FROM_FILES,
+    cache_folder,
+    check_name,
+    data_folder,
+    find_in,
+    system_cache,
+)
 from propkernels.datasets.download import (
     CHECKSUMS,
     Checksum,
@@ -61,6 +70,26 @@ def test_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache_folder(tmp_path / "other") == tmp_path / "other"
     monkeypatch.delenv("PROPKERNELS_CACHE")
     assert "propkernels" in cache_folder().parts
+
+
+def test_the_cache_of_the_system_is_that_of_pooch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert system_cache(sys.platform) == Path(pooch.os_cache("propkernels"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert system_cache(sys.platform) == Path(pooch.os_cache("propkernels"))
+
+
+def test_caches_of_other_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    assert system_cache("win32") == tmp_path / "propkernels" / "propkernels" / "Cache"
+    assert system_cache("darwin") == Path.home() / "Library" / "Caches" / "propkernels"
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    monkeypatch.delenv("PROPKERNELS_DATA", raising=False)
+    with pytest.raises(ImportError, match=r"downloads need pooch: .*propkernels\[download\]"):
+        load("MUTAG", cache=tmp_path)
 
 
 def test_find(tmp_path: Path) -> None:

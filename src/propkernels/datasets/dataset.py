@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
@@ -413,11 +414,17 @@ def data_folder() -> Path | None:
 def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
     """Return the download folder: the argument, PROPKERNELS_CACHE, or the cache folder of the system."""
     value = cache or os.environ.get(CACHE_VARIABLE)
-    if value:
-        return home_expanded(value)
-    import pooch
+    return home_expanded(value) if value else system_cache(sys.platform)
 
-    return Path(pooch.os_cache("propkernels"))
+
+def system_cache(platform: str) -> Path:
+    """Return the cache folder of this package on a platform: the one of pooch, which may not be installed."""
+    if platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or home_expanded("~/AppData/Local")
+        return Path(local) / "propkernels" / "propkernels" / "Cache"
+    if platform == "darwin":
+        return home_expanded("~/Library/Caches/propkernels")
+    return home_expanded(os.environ.get("XDG_CACHE_HOME", "").strip() or "~/.cache") / "propkernels"
 
 
 def find_in(folder: Path | None, name: str) -> Path | None:

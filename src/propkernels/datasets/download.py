@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from propkernels._utils.optional import import_optional
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.safe_files import temporary_folder
 from propkernels.datasets.tu_files import read_files
@@ -109,8 +110,7 @@ def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path
 
 def _retrieve(url: str, name: str, folder: Path, known: Checksum | None) -> Path:
     """Return the path of a file downloaded by pooch, which verifies the checksum."""
-    import pooch
-
+    pooch = import_optional("pooch", extra="download", purpose="downloads need")
     fetch = _Fetch(MOST_BYTES if known is None else known.n_bytes)
     advice = "and was not kept; allow_unverified=True trusts what comes"
     digest = None if known is None else f"sha256:{known.sha256}"
@@ -145,8 +145,7 @@ class _Fetch:
 
     def __call__(self, url: str, output_file: str, _: Any) -> None:
         """Download the address to a file."""
-        import requests
-
+        requests = import_optional("requests", extra="download", purpose="downloads need")
         try:
             with _session() as session, session.get(url, stream=True, timeout=SECONDS_TO_WAIT) as response:
                 response.raise_for_status()
@@ -177,8 +176,7 @@ class _Fetch:
 
 def _session() -> Any:
     """Return a session for the allowed schemes that requests uncompressed bytes."""
-    import requests
-
+    requests = import_optional("requests", extra="download", purpose="downloads need")
     session = requests.Session()
     for scheme in [scheme for scheme in session.adapters if scheme not in SCHEMES]:
         del session.adapters[scheme]
