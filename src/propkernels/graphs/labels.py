@@ -54,7 +54,7 @@ class LabelColumn:
     @property
     def present(self) -> tuple[Hashable, ...]:
         """Values that occur, in the order of ``values``."""
-        counts = np.bincount(self.ids[self.observed], minlength=len(self.values))
+        counts = np.bincount(self.ids - UNOBSERVED, minlength=len(self.values) + 1)[1:]
         return tuple(self.values[i] for i in np.flatnonzero(counts))
 
     def take(self, index: Array | slice) -> LabelColumn:

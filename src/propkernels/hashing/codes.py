@@ -261,7 +261,7 @@ def _fused(
     step = Step(
         adjacency.indptr,
         adjacency.indices,
-        None if (adjacency.data == 1.0).all() else adjacency.data,
+        None if operator.is_unweighted else adjacency.data,
         operator.spread,
         operator.keep,
         operator.restart,
@@ -363,7 +363,8 @@ def _check_growth(operator: AffineOperator, projected: NDArray[np.float64], n_st
     bound from the largest weight and the largest number of neighbors suffices for nearly all graphs.
     """
     adjacency, counts = operator.adjacency, np.diff(operator.adjacency.indptr)
-    weight, most = float(adjacency.data.max(initial=0.0)), int(counts.max(initial=0))
+    weight = 1.0 if operator.is_unweighted else float(adjacency.data.max(initial=0.0))
+    most = int(counts.max(initial=0))
     spread, keep = float(operator.spread.max(initial=0.0)), float(operator.keep.max(initial=0.0))
     growth = weight * most * spread + keep + 1.0
     start = max(float(projected.max(initial=0.0)), -float(projected.min(initial=0.0)), 1.0)

@@ -49,6 +49,8 @@ class AffineOperator:
         Nodes that are reset to P_0 before each step (label push-back, Eq. LP taken literally).
     vanished : ndarray of bool, (N,), or None
         Nodes that are not counted from t = 1 on.
+    is_unweighted : bool, optional
+        Whether all entries of A are 1; by default, A tells.
     """  # noqa: D400
 
     adjacency: csr_array
@@ -57,15 +59,19 @@ class AffineOperator:
     restart: NDArray[np.float64] | None = None
     pushed_back: NDArray[np.bool_] | None = None
     vanished: NDArray[np.bool_] | None = None
+    is_unweighted: bool | None = None
 
     def scaled(self, factors: NDArray[np.float64]) -> AffineOperator:
         """Return the operator with entry e of A multiplied by ``factors[e]``."""
         a = self.adjacency
-        return replace(self, adjacency=csr_array((a.data * factors, a.indices, a.indptr), shape=a.shape))
+        scaled = csr_array((a.data * factors, a.indices, a.indptr), shape=a.shape)
+        return replace(self, adjacency=scaled, is_unweighted=None)
 
     def __post_init__(self) -> None:
         data = self.adjacency.data
-        if len(data) and not (data.min() > 1 / LARGEST_USUAL and data.max() < LARGEST_USUAL):
+        if self.is_unweighted is None:
+            object.__setattr__(self, "is_unweighted", bool((data == 1.0).all()))
+        if not self.is_unweighted and not (data.min() > 1 / LARGEST_USUAL and data.max() < LARGEST_USUAL):
             self._balance()
         freeze(self.adjacency)  # read-only, as that of a database: loops are compiled for one type only
 
@@ -225,9 +231,14 @@ def directed_adjacency(graphs: GraphDatabase, direction: str) -> csr_array:
     return reverse if direction == "reverse" else csr_array(graphs.adjacency.maximum(reverse))
 
 
-def row_sums(adjacency: csr_array) -> NDArray[np.float64]:
+def weights_are_ones(graphs: GraphDatabase, adjacency: csr_array) -> bool | None:
+    """Return whether all entries are 1, if they are those of the graphs, which remember it; else None."""
+    return graphs.is_unweighted if adjacency is graphs.adjacency else None
+
+
+def row_sums(adjacency: csr_array, is_unweighted: bool | None = None) -> NDArray[np.float64]:
     """Return the degree of each node, ``d_i = sum_j A_ij``."""
-    if (adjacency.data == 1.0).all():
+    if (adjacency.data == 1.0).all() if is_unweighted is None else is_unweighted:
         return np.diff(adjacency.indptr).astype(np.float64)
     return np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
 
@@ -341,24 +352,28 @@ class Diffusion(AffineScheme):
         check_choice(self.normalization, NORMALIZATIONS, "normalization")
         check_choice(self.isolated, ISOLATED, "isolated")
         adjacency = directed_adjacency(graphs, self.direction)
-        degrees = row_sums(adjacency)
+        is_unweighted = weights_are_ones(graphs, adjacency)
+        degrees = row_sums(adjacency, is_unweighted)
         spread, keep = affine_weights(self.normalization, laziness, degrees)
         if self.normalization == "symmetric":
-            adjacency = symmetrically_normalized(adjacency)
+            adjacency, is_unweighted = symmetrically_normalized(adjacency), None
         elif self.normalization == "renormalized":
-            adjacency, loops = renormalized(adjacency)
+            (adjacency, loops), is_unweighted = renormalized(adjacency), None
             keep = (1 - laziness) * loops + keep
         stuck = degrees == 0
         vanished = stuck if self.isolated == "vanish" else None
-        return AffineOperator(adjacency, spread, np.where(stuck, 1.0, keep), vanished=vanished)
+        keep = np.where(stuck, 1.0, keep)
+        return AffineOperator(adjacency, spread, keep, vanished=vanished, is_unweighted=is_unweighted)
 
 
 def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> AffineOperator:
     """Return the lazy random walk ``(1 - l) T + l I``; nodes without outgoing edges keep their values."""
     adjacency = directed_adjacency(graphs, direction)
-    degrees = row_sums(adjacency)
+    is_unweighted = weights_are_ones(graphs, adjacency)
+    degrees = row_sums(adjacency, is_unweighted)
     spread, keep = affine_weights("row", laziness, degrees)
-    return AffineOperator(adjacency, spread, np.where(degrees == 0, 1.0, keep))
+    keep = np.where(degrees == 0, 1.0, keep)
+    return AffineOperator(adjacency, spread, keep, is_unweighted=is_unweighted)
 
 
 def affine_weights(
