@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,6 @@ from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import (
     Array,
     ClassWeight,
-    Column,
     Estimator,
     Floats,
     Folding,
@@ -197,40 +196,16 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(
-        self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None, groups: Column | None = None
-    ) -> Self:
-        """Choose the settings, and learn from all training graphs.
-
-        Parameters
-        ----------
-        X : GraphDatabase or sequence of graphs
-            See :func:`propkernels.check_graphs`.
-        y : array-like of shape (n,) or (n, labels)
-            Class of each graph, or its labels: 0, 1 or missing (NaN). Graphs with a missing class (None or
-            NaN) are dropped, with a warning that gives their number.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each graph's errors in learning; the choice counts all graphs alike.
-        groups : array-like of shape (n,), optional
-            Group of each graph: folds of the choice never split a group.
-
-        Returns
-        -------
-        self
-        """
-        self._learn_targets(X, y, sample_weight, groups, 0.0)
-        self.class_names_ = _class_names(getattr(X, "names", Names()), self.classes_)
-        return self
-
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> ClassTarget:
         return ClassTarget.of(y, n, several, weights, self.class_weight, self.scoring)
 
-    def _keep_target(self, target: ClassTarget, learned: Learned) -> None:
+    def _keep_target(self, target: ClassTarget, learned: Learned, names: Names) -> None:
         pairwise, values = learned.selection.candidate.maker.pairwise, target.values
         layout = DecisionLayout(len(target.classes), pairwise, target.multilabel)
         calibration = None if learned.posterior else _calibration(learned, layout, values, target.task)
         self._keep(learned, _class_scores(learned, layout, values) if learned.held_out else None)
         self.classes_, self.layout_, self.calibration_ = target.classes, layout, calibration
+        self.class_names_ = _class_names(names, self.classes_)
 
     def decision_function(self, X: Graphs) -> Matrix:
         """Return one decision per graph for two classes (positive: the second), else one per class or label.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +16,7 @@ from propkernels._utils.checks import GraphInput, check_choice, check_integer
 from propkernels._utils.parallel import blas_threads, run_threads
 from propkernels._utils.progress import Progress, reported
 from propkernels._utils.stored import SOMETIMES, require
+from propkernels._utils.typing import Column, Target
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.decision_columns import self_similarities
 from propkernels.decisions.gaussian_process import Posterior
@@ -30,6 +31,7 @@ from propkernels.explain.strongest_bins import Bins, strongest_bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.names import Names
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.models.conformal import Conformal, FoldModels, learn_fold_models
 from propkernels.models.defaults import check_kernels
@@ -161,23 +163,44 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Return the target of machines with its task, for n graphs at these places of all graphs."""
 
     @abstractmethod
-    def _keep_target(self, target: Any, learned: Learned) -> None:
+    def _keep_target(self, target: Any, learned: Learned, names: Names) -> None:
         """Store what turns decisions into predictions; raise before anything is stored."""
 
-    def _learn_targets(self, X: Any, y: Any, sample_weight: Any, groups: Any, epsilon: Any) -> Self:
-        """Choose the settings, learn from all graphs with a target, and store the learned state."""
+    def fit(
+        self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None, groups: Column | None = None
+    ) -> Self:
+        """Choose the settings, and learn from all training graphs.
+
+        Parameters
+        ----------
+        X : GraphDatabase or sequence of graphs
+            See :func:`propkernels.check_graphs`.
+        y : array-like of shape (n,) or (n, columns)
+            Class or number of each graph. Several columns are labels 0, 1 or missing (NaN) of a classifier,
+            or numbers of a regressor, which may be missing too. Graphs without a single target (None or NaN)
+            are dropped, with a warning that gives their number.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each graph's errors in learning; the choice counts all graphs alike.
+        groups : array-like of shape (n,), optional
+            Group of each graph: folds of the choice never split a group.
+
+        Returns
+        -------
+        self
+        """
         graphs, several = check_graphs(X), has_columns(y)
         known = known_targets(y, len(graphs))
         known.check_cv(self.cv)
-        known.warn(4)
+        known.warn()
         graphs = known.take(graphs)
         weights, places = known.take(sample_weight), known.places
         target = self._learning_target(known.target, len(graphs), several, weights, places)
         seeds = draw_seeds(self.random_state, 1)[0]
         folds = self._folds(target.values, known.take(groups), seeds.inner)
         with stopping_allowed(), blas_threads(self.n_jobs):
+            epsilon = getattr(self, "epsilon", 0.0)
             learned = self._learn(graphs, target.values, folds, target.task, seeds, epsilon)
-            self._keep_target(target, learned)
+            self._keep_target(target, learned, getattr(X, "names", Names()))
         self.score_ = cross_validated_score(learned.selection, target.values, folds, target.task)
         self.n_folds_ = len(folds)
         return self

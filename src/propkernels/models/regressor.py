@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,6 @@ from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import (
-    Column,
     Estimator,
     Floats,
     Folding,
@@ -37,6 +36,7 @@ from propkernels.explain.questions import ask_number
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.names import Names
 from propkernels.models.conformal import check_coverage
 from propkernels.models.model import Learned, PropagationModel
 from propkernels.selection.candidates import DEFAULT_COSTS
@@ -176,33 +176,10 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(
-        self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None, groups: Column | None = None
-    ) -> Self:
-        """Choose the settings, and learn from all training graphs.
-
-        Parameters
-        ----------
-        X : GraphDatabase or sequence of graphs
-            See :func:`propkernels.check_graphs`.
-        y : array-like of shape (n,) or (n, columns)
-            Target of each graph; of several columns, entries may be missing (NaN). Graphs with a missing
-            single target are dropped, with a warning that gives their number.
-        sample_weight : array-like of shape (n,), optional
-            Weight of each graph's errors in training; the choice weighs all graphs equally.
-        groups : array-like of shape (n,), optional
-            Group of each graph: folds of the choice never split a group.
-
-        Returns
-        -------
-        self
-        """
-        return self._learn_targets(X, y, sample_weight, groups, self.epsilon)
-
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> NumberTarget:
         return NumberTarget.of(y, n, several, weights, self.scoring, places)
 
-    def _keep_target(self, target: NumberTarget, learned: Learned) -> None:
+    def _keep_target(self, target: NumberTarget, learned: Learned, names: Names) -> None:
         learned = _in_units(learned, target.middle, target.unit)
         self._keep(learned, _errors(learned, target.numbers) if learned.held_out else None)
         self.n_targets_ = target.numbers.shape[1] if target.numbers.ndim == 2 else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -226,9 +227,8 @@ class Candidate:
             some = positions[first : first + ahead]
             if any(self._stored(train, self.costs[position]) is None for position in some):
                 part.read()
-            yield from run_threads(
-                lambda position: self.trial(task, target, part, position), some, n_jobs, uses_blas=True
-            )
+            trial = partial(self.trial, task, target, part)
+            yield from run_threads(trial, some, n_jobs, uses_blas=True)
 
     def trial(self, task: Task, target: NDArray[Any], part: Slice, position: int) -> Trial:
         """Return the trial of one C: a fit on the training graphs, with losses on the test graphs."""

@@ -115,7 +115,8 @@ class Race:
         """Evaluate every arm on the first fold, largest t_max first, since those tend to win."""
         order = list(range(len(self.arms)))[::-1]
         for wave in _waves(order):
-            for arm, by_cost in zip(wave, self._wave(self._climb, wave), strict=True):
+            found = run_threads(self._climb, wave, self.n_jobs, uses_blas=True)
+            for arm, by_cost in zip(wave, found, strict=True):
                 self.known.update({(arm, cost): [losses] for cost, losses in by_cost.items()})
                 self.tell(1)
             self._lead(1)
@@ -153,7 +154,7 @@ class Race:
         """Evaluate arms on the remaining folds in waves; the first wave is the best arm alone."""
         order = sorted(range(len(self.arms)), key=lambda arm: (self._best(arm), arm))
         for wave in [order[:1], *_waves(order[1:])]:
-            self._wave(self._finish, wave)
+            run_threads(self._finish, wave, self.n_jobs, uses_blas=True)
             for arm in wave:
                 self._update(arm)
                 self.tell(self.n_folds - 1)
@@ -174,7 +175,9 @@ class Race:
                 return
             if fold not in found:
                 folds = range(fold, min(fold + ahead, self.n_folds))
-                found |= zip(folds, self._wave(partial(self._on_fold, arm, costs), folds), strict=True)
+                on_fold = partial(self._on_fold, arm, costs)
+                trials = run_threads(on_fold, folds, self.n_jobs, uses_blas=True)
+                found |= zip(folds, trials, strict=True)
             for at, cost in enumerate(costs):
                 trial = found[fold].get(cost) or self._on_fold(arm, [cost], fold)[cost]
                 for same in costs[at:] if trial.is_final else [cost]:
@@ -216,9 +219,6 @@ class Race:
             is_first = self.leader is None or len(self.leader) < self.n_folds
             if is_first or _total(parts) < _total(self.leader or ()):
                 self.leader = tuple(parts)
-
-    def _wave(self, function: Callable[[int], Any], wave: Sequence[int]) -> list[Any]:
-        return run_threads(function, wave, self.n_jobs, uses_blas=True)
 
 
 def _total(parts: Sequence[Losses]) -> float:
@@ -298,7 +298,7 @@ def search(
         if has_partners:
             families = [[arm for arm in arms if arm.family == family] for family in range(len(kernels))]
             winners = run_threads(
-                lambda family: finals(family, target, folds, task, n_jobs),
+                partial(finals, target=target, folds=folds, task=task, n_jobs=n_jobs),
                 [family for family in families if family],
                 n_jobs,
                 uses_blas=True,

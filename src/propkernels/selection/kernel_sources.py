@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -86,7 +87,7 @@ class GramSource:
     def slice(self, train: Indices, test: Indices, scaled: bool) -> Slice:
         """Return blocks of the matrix, divided by the mean of the training diagonal, the unit of C."""
         unit = float(self._diagonal[train].mean()) or 1.0 if scaled else 1.0
-        return Slice(lambda rows: self._part(rows, train, unit), train, test, unit)
+        return Slice(partial(self._part, columns=train, unit=unit), train, test, unit)
 
     @cached_property
     def _diagonal(self) -> NDArray[np.float64]:
