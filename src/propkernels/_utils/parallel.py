@@ -86,7 +86,7 @@ def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: in
     """Call a function for runs of rows of a matrix, in threads."""
     threads = threads_for(shape[0] * shape[1] // ENTRIES_OF_A_STEP, n_jobs)
     bounds = np.linspace(0, shape[0], (1 if threads == 1 else 4 * threads) + 1).astype(int).tolist()
-    run_threads(lambda run: function(slice(*run)), list(pairwise(bounds)), threads)
+    run_threads(function, [slice(*run) for run in pairwise(bounds)], threads)
 
 
 @contextmanager
