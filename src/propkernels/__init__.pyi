@@ -87,6 +87,7 @@ from .sets import SphereExclusion as SphereExclusion
 from .sets import align as align
 from .sets import compare as compare
 from .sets import graph_hash as graph_hash
+from .sets import judge as judge
 from .sets import unique as unique
 from .storage import load_model as load_model
 from .storage import save_model as save_model

@@ -5,12 +5,15 @@ from propkernels.sets.clusters import MaxMinPicker, SphereExclusion
 from propkernels.sets.comparing import Comparison, Surrounding, Witness, compare
 from propkernels.sets.drift import DriftDetector, Window
 from propkernels.sets.hashes import graph_hash, unique
+from propkernels.sets.judging import Interval, Judgement, judge
 from propkernels.sets.splits import SimilarityGroupKFold, SimilaritySplit
 
 __all__ = [
     "Alignment",
     "Comparison",
     "DriftDetector",
+    "Interval",
+    "Judgement",
     "MaxMinPicker",
     "SimilarityGroupKFold",
     "SimilaritySplit",
@@ -21,5 +24,6 @@ __all__ = [
     "align",
     "compare",
     "graph_hash",
+    "judge",
     "unique",
 ]
