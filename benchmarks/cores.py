@@ -4,7 +4,11 @@ Each job is timed with every n_jobs in one process, in turn, best of some runs a
 serial share is Amdahl's: the f that solves ``T_n / T_1 = f + (1 - f) / n``. Stages are those of
 ``benchmarks.stages``, one after the other. "Copies" is the least traffic of a job (inputs and outputs, once)
 over its time, as a share of what copies by all cores achieve. Data sets are those in the folder of
-PROPKERNELS_DATA; jobs on others are left out. ``--merge`` writes the section into docs/BENCHMARKS.md.
+PROPKERNELS_DATA; jobs on others are left out. ``--merge`` writes the section into docs/BENCHMARKS.md, with
+the rows of several files, measured one after the other.
+
+Two cores of a cloud machine are often one core with two threads of hardware: the gain of arithmetic that
+keeps all units of a core busy says how much more than half of the cores can be gained.
 """
 
 from __future__ import annotations
@@ -178,18 +182,31 @@ def copy_speed(threads: int, n_bytes: int = 2**30) -> float:
         return 2 * n_bytes / (best(lambda: list(pool.map(one, range(threads))), 3) / 1e3)
 
 
-def arithmetic_gain(threads: int) -> float:
-    """Return how many times as fast threads are at arithmetic in registers, which shares nothing."""
+def arithmetic_gains(threads: int) -> tuple[float, float]:
+    """Return the gains of arithmetic in registers: one chain of steps per thread, and eight at a time."""
     from propkernels._utils.jit import compiled
     from propkernels._utils.mixing import mix_word
 
     @compiled(cache=False)
-    def spin(n: int) -> Any:
+    def one_chain(n: int) -> Any:
         word = np.uint64(n)
         for _ in range(n):
             word = mix_word(word)
         return word
 
+    @compiled(cache=False)
+    def eight_chains(n: int) -> Any:
+        a = b = c = d = e = f = g = h = np.uint64(n)
+        for i in range(n // 8):
+            step = np.uint64(i)
+            a, b, c, d = mix_word(a), mix_word(b + step), mix_word(c ^ step), mix_word(d - step)
+            e, f, g, h = mix_word(~e), mix_word(f + step), mix_word(g ^ step), mix_word(h - step)
+        return a ^ b ^ c ^ d ^ e ^ f ^ g ^ h
+
+    return _gain(one_chain, threads), _gain(eight_chains, threads)
+
+
+def _gain(spin: Callable[[int], Any], threads: int) -> float:
     def shared(n: int) -> Call:
         return lambda: list(pool.map(spin, [2**28 // n] * n))
 
@@ -199,15 +216,19 @@ def arithmetic_gain(threads: int) -> float:
 
 
 def section(
-    rows: Sequence[tuple[Times, list[Times]]], cores: Sequence[int], speed: float, gain: float
+    rows: Sequence[tuple[Times, list[Times]]],
+    cores: Sequence[int],
+    speed: float,
+    gains: tuple[float, float],
 ) -> str:
-    """Return the section of the page; ``gain`` is that of arithmetic alone."""
+    """Return the section of the page; ``gains`` are those of arithmetic alone."""
     head = [
         BEGIN,
         "## On many cores",
         "",
         f"Measured by `python -m benchmarks.cores` on a machine with {cores[-1]} cores, on which arithmetic "
-        f"in registers gains {gain:.1f} and copies read and write {speed / 1e9:.0f} GB/s. Milliseconds by "
+        f"in registers gains {gains[0]:.1f} if each step waits for the last one, {gains[1]:.1f} if it keeps "
+        f"the units of a core busy, and copies read and write {speed / 1e9:.0f} GB/s. Milliseconds by "
         "n_jobs, t_max = 10, best of some runs; results are the same bits for every n_jobs. The serial share "
         "f solves T_n / T_1 = f + (1 - f) / n; copies: the bytes of inputs and outputs over the time, as a "
         "share of the speed of copies.",
@@ -248,6 +269,26 @@ def _stage_rows(rows: Sequence[tuple[Times, list[Times]]]) -> list[str]:
     return lines
 
 
+def joined(sections: Sequence[str]) -> str:
+    """Return the first section with the rows of all, in the order of the jobs; later rows replace earlier."""
+    tables: list[dict[tuple[str, ...], str]] = [{}, {}]
+    for text in sections:
+        head, stages = text.split("\nStages on ")
+        for table, part, n_names in zip(tables, (head, stages), (1, 2), strict=True):
+            rows = [line for line in part.splitlines() if line.startswith("| ") and "| gain |" not in line]
+            table |= {tuple(row.split(" | ")[:n_names]): row for row in rows}
+    order = [f"| {job.name}" for job in JOBS]
+    first, second = (
+        "\n".join(sorted(table.values(), key=lambda row: order.index(row.split(" | ")[0])))
+        for table in tables
+    )
+    head, stages = sections[0].split("\nStages on ")
+    lines = (head.split("\n| ")[0], head[head.index("\n| job |") + 1 :].splitlines())
+    jobs = "\n".join([lines[0], *lines[1][:2], first])
+    kinds = "\nStages on " + "\n".join(stages.splitlines()[:4])
+    return "\n".join([jobs, kinds, second, END, ""])
+
+
 def core_numbers(most: int) -> list[int]:
     """Return 1, 2, 4, ... up to ``most``, which is included.
 
@@ -266,24 +307,26 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cores", description=__doc__)
     parser.add_argument("-o", "--output", type=Path, help="file of the section")
-    parser.add_argument("--merge", type=Path, help="put the section of this file into docs/BENCHMARKS.md")
+    parser.add_argument(
+        "--merge", type=Path, nargs="+", help="put the section of these files into docs/BENCHMARKS.md"
+    )
     parser.add_argument("--only", action="append", help="jobs whose name contains this; may be repeated")
     parser.add_argument("--cores", type=int, default=thread_count(-1), help="most cores")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     if options.merge is not None:
-        replace_section(options.merge.read_text(encoding="utf-8"), BEGIN, END)
+        replace_section(joined([path.read_text(encoding="utf-8") for path in options.merge]), BEGIN, END)
         return
     cores = core_numbers(options.cores)
     chosen = [job for job in present(JOBS) if not options.only or any(o in job.name for o in options.only)]
-    speed, gain = copy_speed(cores[-1]), arithmetic_gain(cores[-1])
+    speed, gains = copy_speed(cores[-1]), arithmetic_gains(cores[-1])
     rows = []
     for job in chosen:
         rows.append(measure(job, cores, options.repeats))
         print(_row(rows[-1][0], cores, speed), flush=True)
         if options.output is not None:  # what is measured is kept if the run is cut short
-            options.output.write_text(section(rows, cores, speed, gain), encoding="utf-8")
-    print(section(rows, cores, speed, gain))
+            options.output.write_text(section(rows, cores, speed, gains), encoding="utf-8")
+    print(section(rows, cores, speed, gains))
 
 
 if __name__ == "__main__":

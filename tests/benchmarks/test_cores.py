@@ -25,9 +25,28 @@ def test_core_numbers_end_with_the_most(most, numbers):
 
 def test_section_has_a_row_per_job_and_stage():
     stage = cores.Times("count", {1: 80.0, 16: 10.0})
-    text = cores.section([(TIMES, [stage])], [1, 4, 16], 1e9, 9.9)
+    text = cores.section([(TIMES, [stage])], [1, 4, 16], 1e9, (15.1, 9.9))
     assert "| job | 160 | 55 | 20 | 8.0 | 8 | 7% | 5% |" in text
     assert "| job | count | 80.0 | 10.0 | 8.0 | 100% | 7% |" in text
+
+
+def test_sections_of_several_runs_are_joined():
+    def section(name, time):
+        job, stage = cores.Times(name, {1: 160.0, 16: time}), cores.Times("count", {1: 80.0, 16: time})
+        return cores.section([(job, [stage])], [1, 16], 1e9, (15.0, 9.0))
+
+    first, second = cores.JOBS[0].name, cores.JOBS[1].name
+    text = cores.joined([section(second, 20.0), section(first, 40.0), section(second, 10.0)])
+    both = cores.section(
+        [
+            (cores.Times(name, {1: 160.0, 16: time}), [cores.Times("count", {1: 80.0, 16: time})])
+            for name, time in ((first, 40.0), (second, 10.0))
+        ],
+        [1, 16],
+        1e9,
+        (15.0, 9.0),
+    )
+    assert text == both
 
 
 def test_jobs_without_data_are_left_out(monkeypatch):
