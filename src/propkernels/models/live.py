@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from propkernels.convert.check import check_graph
 from propkernels.decisions.members import Counted
 from propkernels.graphs.accepted import OneGraph
-from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams
-from propkernels.tracking.live import LiveGraph
+from propkernels.tracking.live import ChangingGraph, LiveGraph
 
 
-class Live:
+class Live(ChangingGraph):
     """A graph that changes, with the decision of a model, returned by ``live`` of a model.
 
     A change costs what it touches: codes are updated within t_max steps of it. Decisions, codes and
@@ -60,16 +58,6 @@ class Live:
         self._live = LiveGraph(check_graph(graph), [v.counter for v in model.rule_.vocabularies])
 
     @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        return self._live.n_nodes
-
-    @property
-    def graph(self) -> GraphDatabase:
-        """The graph as it is now."""
-        return self._live.graph
-
-    @property
     def codes(self) -> list[list[CodeStreams]]:
         """Codes of all nodes, for each distinct kernel of the model."""
         return [self._live.codes(v.counter) for v in self._model.rule_.vocabularies]
@@ -90,31 +78,3 @@ class Live:
     def explain(self, **options: Any) -> Any:
         """Return the contributions of the nodes, as ``explain`` of the model does."""
         return self._model.explain(self.graph, **options)
-
-    def has_edge(self, u: int, v: int) -> bool:
-        """Return whether an edge joins two nodes."""
-        return self._live.has_edge(u, v)
-
-    def add_edge(self, u: int, v: int, label: Hashable = None) -> None:
-        """Add an edge between two nodes, with a label if edges have labels."""
-        self._live.add_edge(u, v, label)
-
-    def remove_edge(self, u: int, v: int) -> None:
-        """Remove the edge between two nodes."""
-        self._live.remove_edge(u, v)
-
-    def set_label(self, node: int, label: Hashable) -> None:
-        """Give a node another label; None: not observed."""
-        self._live.set_label(node, label)
-
-    def add_node(self, label: Hashable = None) -> int:
-        """Add a node without edges; return its number."""
-        return self._live.add_node(label)
-
-    def add_edges(self, pairs: ArrayLike, label: Hashable = None) -> None:
-        """Add one edge per row of ``pairs``, (m, 2); none is added if one of them is impossible."""
-        self._live.add_edges(pairs, label)
-
-    def remove_edges(self, pairs: ArrayLike) -> None:
-        """Remove one edge per row of ``pairs``, (m, 2); none is removed if one of them does not exist."""
-        self._live.remove_edges(pairs)

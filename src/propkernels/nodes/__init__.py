@@ -5,10 +5,12 @@ from propkernels.nodes.coinciding_walks import CoincidingWalkKernel
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.features import NodeFeatures
 from propkernels.nodes.index import NodeIndex
+from propkernels.nodes.live import LiveNodes
 from propkernels.nodes.regressor import NodeRegressor
 
 __all__ = [
     "CoincidingWalkKernel",
+    "LiveNodes",
     "NodeClassifier",
     "NodeExplanation",
     "NodeFeatures",

@@ -167,8 +167,10 @@ class NodeClassifier(ClassifierMixin, NodeModel):
 
         See :meth:`decision_function` for the parameters.
         """
-        check_is_fitted(self, "members_")
-        numbers = self.layout_.predictions(self._decisions(X, y, nodes))
+        return self._predictions(self._decisions(X, y, nodes))
+
+    def _predictions(self, decisions: Matrix) -> Array:
+        numbers = self.layout_.predictions(decisions)
         return numbers if self.layout_.multilabel else np.asarray(self.classes_[numbers])
 
     def predict_proba(

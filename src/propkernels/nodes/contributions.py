@@ -150,8 +150,9 @@ class Tallies(WalksFrom):
     def _add_codes(self, tally: Tally, node: int, weights: Matrix) -> None:
         """Add the contribution of the codes of a node's surroundings, by step."""
         sheet = self.sheet
-        for t, columns in sheet.code_columns(node):
-            value = np.array([weights[columns].sum() * sheet.code_value])
+        columns, steps = sheet.code_columns(node)
+        for t in np.unique(steps).tolist():
+            value = np.array([weights[columns[steps == t]].sum() * sheet.code_value])
             tally.add("codes", t, np.array([node]), value, value, sheet.graphs.n_nodes)
 
 

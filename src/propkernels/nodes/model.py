@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,9 @@ from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
 from propkernels.selection.candidates import check_costs
 from propkernels.selection.folds import DEFAULT_FOLDS, Folds, choosing_folds, draw_seeds
+
+if TYPE_CHECKING:
+    from propkernels.nodes.live import LiveNodes
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -110,6 +113,10 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     @abstractmethod
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
         """Return the columns of targets of another graph that are propagated."""
+
+    @abstractmethod
+    def _predictions(self, decisions: Matrix) -> Array:
+        """Return the predictions of decisions."""
 
     @abstractmethod
     def predict(
@@ -300,6 +307,38 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         most, number = check_integer(max_edits, "max_edits", 1, 3), check_integer(n, "n", 1)
         added = check_integer(n_added, "n_added", 0)
         return find_edge_edits(self.graph_, int(chosen), self._deciding(), question, most, number, added)
+
+    def live(
+        self, graph: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
+    ) -> LiveNodes:
+        """Return one graph whose edges, labels and known targets may change, with decisions of this model.
+
+        Parameters
+        ----------
+        graph : graph, optional
+            Undirected, without weights, loops and parallel edges; by default the training graph with its
+            targets.
+        y : array-like, optional
+            Known targets of the nodes of ``graph``, with gaps, as in ``fit``.
+        nodes : mask or sequence of int, optional
+            Nodes that the entries of ``y`` belong to.
+
+        Returns
+        -------
+        LiveNodes
+            Its methods ``add_edge``, ``remove_edge``, ``set_label``, ``add_node`` and ``set_target`` change
+            the graph; ``decisions(nodes)`` and ``predict(nodes)`` follow.
+        """
+        from propkernels.nodes.live import LiveNodes
+
+        check_is_fitted(self, "members_")
+        if graph is None:
+            return LiveNodes(self, self.graph_, KnownTargets(self.nodes_, self.targets_))
+        graphs, none = check_graph(graph), KnownTargets(np.arange(0), self.targets_[:0])
+        if y is None:
+            return LiveNodes(self, graphs, none)
+        known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self))
+        return LiveNodes(self, graphs, KnownTargets(known.nodes, self._spread_of(known.target)))
 
     def applicability(self, X: OneGraph | None = None) -> Applicability:
         """Return which surroundings of nodes did not occur in the training graph, per radius and node.

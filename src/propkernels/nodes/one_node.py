@@ -68,7 +68,9 @@ class WalksFrom:
     def block(self, block: Block, node: int) -> Matrix:
         """Return the features of a block at one node, (1, columns)."""
         if block.source == "codes":
-            return np.asarray(self.sheet.codes[[node]].toarray())
+            found = np.zeros((1, self.sheet.inputs.n_codes))
+            np.add.at(found[0], self.sheet.code_columns(node)[0], self.sheet.code_value)
+            return found
         if block.source == "targets":
             return self._targets(block, node)
         if block.source == "crossed":

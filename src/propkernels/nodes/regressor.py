@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer
 from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
@@ -123,8 +122,10 @@ class NodeRegressor(RegressorMixin, NodeModel):
         nodes : mask or sequence of int, optional
             Nodes that the entries of ``y`` belong to.
         """
-        check_is_fitted(self, "members_")
-        values = self._decisions(X, y, nodes) * self.unit_ + self.middle_
+        return self._predictions(self._decisions(X, y, nodes))
+
+    def _predictions(self, decisions: Matrix) -> Matrix:
+        values = decisions * self.unit_ + self.middle_
         return values if self.n_columns_ else values[:, 0]
 
     def explain(self, nodes: ArrayLike, column: int = 0) -> NodeExplanation:

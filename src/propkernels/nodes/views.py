@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from propkernels._utils.arrays import index_dtype
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.propagation_kernel import PropagationCoder
+from propkernels.hashing.codes import CodeStreams
 from propkernels.nodes.inputs import NodeInputs
 from propkernels.nodes.spreading import WALKS, Hops, TargetHops, Walks, hops_at, spread_back
 from propkernels.propagation.schemes import reciprocal
@@ -107,6 +107,8 @@ class Sheet:
         Standardized positional statistics, if they are known already.
     attributes : ndarray or sparse matrix, optional
         Prepared attributes, if they are known already.
+    streams : sequence of CodeStreams, optional
+        Codes of all nodes, if they are known already.
     """
 
     def __init__(
@@ -116,13 +118,14 @@ class Sheet:
         n_jobs: int | None,
         structure: Matrix | None = None,
         attributes: Any = None,
+        streams: Sequence[CodeStreams] | None = None,
     ) -> None:
         self.graphs, self.inputs = graphs, inputs
         self.walks = Walks(graphs, inputs.direction, n_jobs)
         given = {"structure": structure, "attributes": attributes}
         self._columns: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         self._codes: csr_array | None = None
-        self._code_table: tuple[Indices, Indices] | None = None
+        self._streams = None if streams is None else list(streams)
         self._norms: dict[tuple[str, str, int], Matrix] = {}
 
     def columns(self, source: str) -> Any:
@@ -138,10 +141,18 @@ class Sheet:
         return None if self.inputs.attributes is None else self.columns("attributes")
 
     @property
+    def streams(self) -> list[CodeStreams]:
+        """Codes of all nodes, by stream."""
+        if self._streams is None:
+            assert self.inputs.coder is not None
+            self._streams = list(self.inputs.coder.codes(self.graphs, self.walks.n_jobs))
+        return self._streams
+
+    @property
     def codes(self) -> csr_array:
         """Hashed codes of all nodes, one entry per node and stream."""
         if self._codes is None:
-            self._codes = hashed_codes(self.graphs, *self._coding)
+            self._codes = hashed_codes(self.streams, self.inputs.n_codes)
         return self._codes
 
     def between(self, blocks: Sequence[Block]) -> Matrix | None:
@@ -159,24 +170,15 @@ class Sheet:
             self._columns["full"] = self.inputs.attributes.full_columns(self.graphs)
         return self._columns["full"]
 
-    def code_columns(self, node: int) -> Iterator[tuple[int, Indices]]:
-        """Yield, per step, the hashed columns of a node's codes; each entry is ``code_value``."""
-        if self._code_table is None:
-            self._code_table = code_table(self.graphs, *self._coding)
-        table, iterations = self._code_table
-        for t in np.unique(iterations):
-            yield int(t), table[node, iterations == t]
+    def code_columns(self, node: int) -> tuple[Indices, Indices]:
+        """Return the hashed column of each code of a node, and its step; each entry is ``code_value``."""
+        columns, steps = code_table(self.streams, self.inputs.n_codes, np.array([node]))
+        return columns[0], steps
 
     @property
     def code_value(self) -> float:
         """Entry of each code in its column."""
-        assert self._code_table is not None
-        return float(1 / np.sqrt(self._code_table[0].shape[1]))
-
-    @property
-    def _coding(self) -> tuple[PropagationCoder, int, int | None]:
-        assert self.inputs.coder is not None
-        return self.inputs.coder, self.inputs.n_codes, self.walks.n_jobs
+        return float(1 / np.sqrt(sum(1 for block in self.streams for _ in block.streams())))
 
     def at(self, nodes: Indices, blocks: Sequence[Block]) -> Rows:
         """Propagate the columns of all blocks once, and keep their rows at some nodes."""
@@ -250,11 +252,9 @@ class Rows:
         return total * reciprocal(np.linalg.norm(total, axis=1))[:, None]
 
 
-def hashed_codes(
-    graphs: GraphDatabase, coder: PropagationCoder, n_codes: int, n_jobs: int | None
-) -> csr_array:
+def hashed_codes(streams: Sequence[CodeStreams], n_codes: int) -> csr_array:
     """Return codes of surroundings as sparse columns: one entry per node and stream, of equal norm."""
-    n, width = (table := code_table(graphs, coder, n_codes, n_jobs)[0]).shape
+    n, width = (table := code_table(streams, n_codes)[0]).shape
     values = np.full(n * width, 1 / np.sqrt(width))
     index = index_dtype(n * width, n_codes)
     ptr = (np.arange(n + 1) * width).astype(index)
@@ -264,17 +264,17 @@ def hashed_codes(
 
 
 def code_table(
-    graphs: GraphDatabase, coder: PropagationCoder, n_codes: int, n_jobs: int | None
+    streams: Sequence[CodeStreams], n_codes: int, nodes: Indices | slice = slice(None)
 ) -> tuple[Indices, Indices]:
-    """Return the hashed column of each node and stream, (N, streams), and the step of each stream.
+    """Return the hashed column of each node and stream, (nodes, streams), and the step of each stream.
 
     A code is hashed together with the number of its stream.
     """
     columns: list[Indices] = []
     iterations: list[int] = []
-    for streams in coder.codes(graphs, n_jobs):
-        for t, _, codes in streams.streams():
-            mixed = mix(np.uint64(len(columns)), codes.view(np.uint64))
+    for block in streams:
+        for t, _, codes in block.streams():
+            mixed = mix(np.uint64(len(columns)), codes[nodes].view(np.uint64))
             columns.append((mixed % np.uint64(n_codes)).astype(np.int64))
             iterations.append(t)
     return np.stack(columns, axis=1), np.array(iterations)

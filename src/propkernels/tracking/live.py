@@ -56,7 +56,7 @@ class LiveGraph:
             )
         if graph.label_column is not None and not isinstance(graph.label_column, LabelColumn):
             raise ValueError("a live graph has one label per node, not a distribution over labels")
-        self._ids, self._attributes = graph.ids, graph.node_attributes
+        self._ids, self._attributes = graph.ids, graph.attribute_matrix
         self._counters = tuple(counters)
         self._pending = np.zeros((MOST_PENDING, 3), dtype=np.int64)  # the first _n_pending rows count
         self._change_edge = change_edge
@@ -276,6 +276,50 @@ class LiveGraph:
         bonds = alphabet.edge_column(wiring.bonds[places].astype(np.int64))
         ptr: NDArray[np.int64] = np.array([0, n], dtype=np.int64)
         return GraphDatabase._assemble(matrix, ptr, nodes, self._attributes, bonds, None, self._ids)
+
+
+class ChangingGraph:
+    """Base of a model's view of a live graph: reads and changes the graph."""
+
+    _live: LiveGraph
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self._live.n_nodes
+
+    @property
+    def graph(self) -> GraphDatabase:
+        """The graph as it is now."""
+        return self._live.graph
+
+    def has_edge(self, u: int, v: int) -> bool:
+        """Return whether an edge joins two nodes."""
+        return self._live.has_edge(u, v)
+
+    def add_edge(self, u: int, v: int, label: Hashable = None) -> None:
+        """Add an edge between two nodes, with a label if edges have labels."""
+        self._live.add_edge(u, v, label)
+
+    def remove_edge(self, u: int, v: int) -> None:
+        """Remove the edge between two nodes."""
+        self._live.remove_edge(u, v)
+
+    def set_label(self, node: int, label: Hashable) -> None:
+        """Give a node another label; None: not observed."""
+        self._live.set_label(node, label)
+
+    def add_node(self, label: Hashable = None) -> int:
+        """Add a node without edges; return its number."""
+        return self._live.add_node(label)
+
+    def add_edges(self, pairs: ArrayLike, label: Hashable = None) -> None:
+        """Add one edge per row of ``pairs``, (m, 2); none is added if one of them is impossible."""
+        self._live.add_edges(pairs, label)
+
+    def remove_edges(self, pairs: ArrayLike) -> None:
+        """Remove one edge per row of ``pairs``, (m, 2); none is removed if one of them does not exist."""
+        self._live.remove_edges(pairs)
 
 
 def _hashable(label: Any) -> Hashable:
