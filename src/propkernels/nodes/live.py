@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from propkernels._utils.typing import Array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams
-from propkernels.nodes.inputs import NodeInputs
 from propkernels.nodes.known import node_numbers
-from propkernels.nodes.members import NodeMember
 from propkernels.nodes.one_node import KnownTargets, WalksFrom
 from propkernels.nodes.views import Sheet
 from propkernels.tracking.live import ChangingGraph, LiveGraph
+
+if TYPE_CHECKING:
+    from propkernels.nodes.model import NodeModel
 
 Matrix = NDArray[np.float64]
 
@@ -53,8 +55,8 @@ class LiveNodes(ChangingGraph):
     (2,)
     """
 
-    def __init__(self, model: Any, graphs: GraphDatabase, known: KnownTargets) -> None:
-        inputs: NodeInputs = model.inputs_
+    def __init__(self, model: NodeModel, graphs: GraphDatabase, known: KnownTargets) -> None:
+        inputs = model.inputs_
         assert inputs.coder is not None
         self._model, self._inputs, self._coder = model, inputs, inputs.coder
         self._live = LiveGraph(graphs, [inputs.coder])
@@ -82,10 +84,10 @@ class LiveNodes(ChangingGraph):
         """Return the decisions of the model about nodes of the graph as it is now, (nodes, decisions)."""
         chosen, walks = node_numbers(np.atleast_1d(nodes), self.n_nodes, "nodes"), self._current()
         model, has_targets = self._model, len(self._known.nodes) > 0
-        members: list[NodeMember] = model.members_ if has_targets else model.blind_members_
+        members = model.members_ if has_targets else model.blind_members_
         return np.vstack([walks.decide(members, int(node)) for node in chosen])
 
-    def predict(self, nodes: ArrayLike) -> Any:
+    def predict(self, nodes: ArrayLike) -> Array:
         """Return the prediction of the model for nodes of the graph as it is now."""
         return self._model._predictions(self.decisions(nodes))
 
