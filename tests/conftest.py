@@ -30,6 +30,14 @@ def data_folder() -> Path:
     return folder
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that need a browser, which ``make check`` runs."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+
+
 def pytest_collection_finish() -> None:
     """Leave the tests themselves, a million objects that stay, out of every garbage collection."""
     gc.collect()

@@ -21,7 +21,9 @@ def test_data_is_there_without_any_file(run):
 
 
 @pytest.mark.slow
-def test_a_page_to_explore(run, tmp_path):
+def test_a_page_to_explore(run, tmp_path, monkeypatch):
+    some = pk.datasets.load("FAMILIES").sample(60)
+    monkeypatch.setattr(pk.datasets, "load", lambda name: {"FAMILIES": some}[name])
     result = run("demo", "--html", str(tmp_path / "demo.html"))
     assert result.exit_code == 0
     assert "Open it in a browser" in result.stderr

@@ -26,11 +26,8 @@ def source(tmp_path):
     ("command", "output"),
     [
         (["audit"], b"r\xe9port.html"),
-        (["audit"], b"report.md"),
         (["kernel", "--t-max", "1"], b"K\xe9.npz"),
-        (["kernel", "--t-max", "1"], b"K\xe9.csv"),
         (["explore"], b"page\xe9.html"),
-        (["evaluate", "--folds", "2", "--repeats", "1"], b"table\xe9.csv"),
         (["featurize", "--n-features", "1024"], b"feat\xe9res"),
     ],
 )
