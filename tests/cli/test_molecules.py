@@ -179,3 +179,23 @@ def test_missing_classes_are_left_out_by_every_command(run, tmp_path, words):
     assert learned.exit_code == 0, learned.stderr
     assert sentence in learned.stderr
     assert f"{words[0]}, {words[1]}" in learned.stdout
+
+
+@pytest.mark.slow
+def test_several_measurements_are_counted_and_merged(run, tmp_path):
+    numbers = [f"{text},{len(text) + 0.5}" for text in SMILES]
+    twice = ["CO,4.5"]  # the first molecule, written in the other direction
+    (tmp_path / "twice.csv").write_text("\n".join(["smiles,value", *numbers, *twice]) + "\n")
+    read = ("--smiles", "smiles", "--target", "value")
+    kept = run("fit", "twice.csv", *read, "-o", "kept.pk", *QUICK)
+    assert "1 graph with several measurements (2 rows); those of 1 differ, by up to 2." in kept.stdout
+    assert "--duplicates merge" in kept.stdout
+    merged = run("fit", "twice.csv", *read, "-o", "merged.pk", *QUICK, "--duplicates", "merge")
+    assert "They are merged." in merged.stdout
+
+
+def test_bounds_are_refused(run, tmp_path):
+    (tmp_path / "bounds.csv").write_text("smiles,ic50\nCCO,5.1\nCCN,>10000\nCCC,6\n")
+    result = run("fit", "bounds.csv", "--smiles", "smiles", "--target", "ic50", "-o", "no.pk")
+    assert result.exit_code != 0
+    assert "the target 'ic50' has 1 censored value, such as '>10000'" in result.stderr

@@ -7,6 +7,7 @@ import pytest
 
 from propkernels._utils.cells import (
     as_classes,
+    check_measurements,
     is_missing,
     kind_of_cell,
     read_cells,
@@ -109,3 +110,23 @@ def test_other_texts_are_not_warned_of(cells):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_cells(cells, "column 'y'")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["5.1", ">10000", "6"], "1 censored value, such as '>10000'"),
+        (["<= 3", "< 5 nM", "4"], "2 censored values, such as '<= 3'"),
+        (["5 nM", "3 nM"], "values with a unit, such as '5 nM'"),
+        (["12%", "3"], "values with a unit, such as '12%'"),
+    ],
+)
+def test_bounds_and_units_are_named(values, message):
+    with pytest.raises(ValueError, match=message):
+        check_measurements(np.array(values), "the target")
+
+
+def test_classes_and_numbers_are_not_measurements():
+    for values in (["active", "inactive"], ["a>1", "b", "c"], ["1", "2"], ["x", "y", "5 nM"]):
+        check_measurements(np.array(values), "the target")
+    check_measurements(np.array([1.0, 2.0]), "the target")

@@ -266,3 +266,32 @@ def has_fractions(values: NDArray[Any]) -> bool:
         return False
     finite = values[np.isfinite(values)]
     return bool((finite != np.round(finite)).any() or (np.abs(finite) >= EXACT).any())
+
+
+NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+CENSORED = re.compile(rf"\s*(?:[<>=~≤≥]+)\s*{NUMBER}\s*\D{{0,8}}\s*$")
+WITH_UNIT = re.compile(rf"\s*{NUMBER}\s*[^\W\d_][^\d]{{0,7}}$|\s*{NUMBER}\s*%$")
+
+
+def check_measurements(values: NDArray[Any], place: str) -> None:
+    """Raise ValueError for a column of measurements with bounds, as ">10000", or units, as "5 nM".
+
+    Other columns of texts, of which less than half are measurements, pass: they may be classes.
+
+    Raises
+    ------
+    ValueError
+    """
+    texts = [str(value) for value in values.tolist()] if values.dtype.kind in "OUT" else []
+    bounds = [text for text in texts if CENSORED.match(text)]
+    units = [text for text in texts if WITH_UNIT.match(text)]
+    plain = sum(1 for text in texts if re.fullmatch(NUMBER, text.strip()))
+    if not (bounds or units) or 2 * (len(bounds) + len(units) + plain) < len(texts):
+        return
+    if bounds:
+        what = f"{len(bounds)} censored value{'s' if len(bounds) > 1 else ''}, such as {bounds[0]!r}"
+        advice = "is a bound and not a number: leave these rows out, or replace them by the bound"
+        raise ValueError(f"{place} has {what}, which {advice}")
+    raise ValueError(
+        f"{place} has values with a unit, such as {units[0]!r}: give all of them in one unit, as numbers"
+    )

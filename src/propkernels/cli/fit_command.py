@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -34,6 +34,8 @@ from propkernels.cli.explain_command import can_explain
 from propkernels.cli.inputs import Input, known_target, reads_data
 from propkernels.cli.learning_command import fit_parts, is_parts, refuse
 
+Duplicates = Literal["keep", "merge"]
+MOST_COMPARED = 20_000  # graphs that are compared without being asked to
 OPTIMISTIC = """
 This score is optimistic: it is the best score of all candidates, on the folds
 that were used to choose. 'propkernels evaluate' estimates the score on new
@@ -80,12 +82,17 @@ def fit(
     ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
+    duplicates: Annotated[
+        Duplicates,
+        typer.Option("--duplicates", help="Several measurements of one graph: keep them, or merge them."),
+    ] = "keep",
     *,
     source_options: Input,
 ) -> None:
     """Train a model on a data set and write it to a file.
 
     Kernel, t_max, normalization and C are chosen by cross-validation. Graphs without a target are left out.
+    Measurements of equal graphs are counted; --duplicates merge takes their mean, or the most frequent class.
     From a folder written by 'featurize', a linear model is trained part by part, with fixed C (default 1).
     """
     from propkernels.storage.model_files import write_model
@@ -100,7 +107,7 @@ def fit(
     data = source_options.open(name, target_required=True, n_jobs=jobs)
     print_text(repr(data))
     known = known_target(data)
-    graphs, target = known.graphs, known.target
+    graphs, target = without_duplicates(known.graphs, known.target, duplicates, jobs)
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
         "solver": solver,
@@ -118,6 +125,22 @@ def fit(
         model.fit(graphs, target)
     write_model(model, output, source_options.notes(data))
     report(model, output, perf_counter() - start)
+
+
+def without_duplicates(graphs: Any, target: Any, duplicates: Duplicates, jobs: int) -> tuple[Any, Any]:
+    """Return graphs and target, merged if asked for, after a line on several measurements of equal graphs."""
+    from propkernels.graphs.database import GraphDatabase
+    from propkernels.sets.measurements import merge_duplicates
+
+    is_asked = duplicates == "merge"
+    if not isinstance(graphs, GraphDatabase) or (len(graphs) > MOST_COMPARED and not is_asked):
+        return graphs, target
+    with warnings_as_lines():
+        merged = merge_duplicates(graphs, target, n_jobs=jobs)
+    if merged.sentence:
+        done = " They are merged." if is_asked else " --duplicates merge takes one target for each."
+        print_text(merged.sentence + done)
+    return (merged.graphs, merged.target) if is_asked else (graphs, target)
 
 
 def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
@@ -154,7 +177,9 @@ def choices(model: Any) -> list[tuple[str, str]]:
     parts = getattr(model.kernel_, "kernels", None) or []
     if len(parts) > 1 and model.kernel is None:
         best, *others = [describe_kernel(part) for part in parts]
-        rows = [("best kernel", best), *(("averaged with", other) for other in others)]
+        is_sum = model.kernel_.normalize_parts  # a mean of decisions adds its parts unchanged
+        first, other = ("kernel", "plus") if is_sum else ("best kernel", "averaged with")
+        rows = [(first, best), *((other, text) for text in others)]
     else:
         rows = [
             ("kernel", describe_kernel(model.kernel_, without=("t_max", "normalize"))),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.cells import as_classes, typed_column
+from propkernels._utils.cells import as_classes, check_measurements, typed_column
 from propkernels._utils.checks import check_choice
 from propkernels.convert.atoms import VIEWS
 from propkernels.datasets.tables import TARGET_NAMES, find_column, listed_names
@@ -116,6 +116,9 @@ class Reading:
             if self.target_required:
                 raise ValueError(f"{place} has no target: name its column by --target (target_column=)")
             return np.empty((n_graphs, 0))
+        for number, column in enumerate(columns):
+            known = f" {self.target_columns[number]!r}" if self.target_columns else ""
+            check_measurements(np.asarray(column), f"{place}: the target{known}")
         typed = [as_classes(typed_column(column)) for column in columns]
         if len(typed) == 1:
             return typed[0]

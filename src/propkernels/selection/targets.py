@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
-from propkernels._utils.cells import is_missing, typed_column
+from propkernels._utils.cells import check_measurements, is_missing, typed_column
 
 LARGEST = 1e150  # sums of squares of larger numbers overflow
 SMALLEST_SPREAD = 1e-150  # squares of smaller differences are 0
@@ -188,6 +188,7 @@ def check_numbers(target: Any, n_graphs: int, places: Any = None) -> NDArray[np.
     if n_values != n_graphs:
         raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
     if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
+        check_measurements(numbers.ravel(), "target")
         raise ValueError(f"target must hold one number per graph, got an array of {numbers.dtype}")
     values = numbers.astype(np.float64)
     check_size(values, places, may_miss=False)

@@ -6,6 +6,7 @@ from propkernels.sets.comparing import Comparison, Surrounding, Witness, compare
 from propkernels.sets.drift import DriftDetector, Window
 from propkernels.sets.hashes import graph_hash, unique
 from propkernels.sets.judging import Interval, Judgement, judge
+from propkernels.sets.measurements import Merged, merge_duplicates
 from propkernels.sets.splits import SimilarityGroupKFold, SimilaritySplit
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Interval",
     "Judgement",
     "MaxMinPicker",
+    "Merged",
     "SimilarityGroupKFold",
     "SimilaritySplit",
     "SphereExclusion",
@@ -25,5 +27,6 @@ __all__ = [
     "compare",
     "graph_hash",
     "judge",
+    "merge_duplicates",
     "unique",
 ]
