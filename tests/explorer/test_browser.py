@@ -402,3 +402,23 @@ def test_drawings_have_no_needless_crossings(browser, path):
         ".filter((graph) => faultsOf(laidOut(graph), graph.edges) > 0).length"
     )
     assert faults <= 4
+
+
+def test_the_graph_is_zoomed_and_its_nodes_are_dragged(page):
+    from selenium.webdriver import ActionChains
+
+    whole = page.run("return document.getElementById('ex-graph').getAttribute('viewBox')").split()
+    page.click("#ex-graph-in")
+    near = page.run("return document.getElementById('ex-graph').getAttribute('viewBox')").split()
+    assert float(near[2]) == pytest.approx(float(whole[2]) / 1.4)
+    page.click("#ex-graph-fit")
+    assert page.run("return document.getElementById('ex-graph').getAttribute('viewBox')").split() == whole
+    before = page.run("return propkernels.app.view.state.positions[0]")
+    node = page.find("#ex-graph [data-node='0']")
+    page.run("arguments[0].scrollIntoView({block: 'center'})", node)
+    ActionChains(page.driver, duration=50).drag_and_drop_by_offset(node, -40, 25).perform()
+    after = page.run("return propkernels.app.view.state.positions[0]")
+    assert after[0] < before[0]
+    assert after[1] > before[1]
+    assert page.text("#ex-hint") == "", "the end of a drag is no click"
+    assert "90 % set" in page.text("#ex-range")

@@ -3,7 +3,7 @@
 import numpy as np
 
 import propkernels as pk
-from propkernels.explorer.page_contents import graph_arrays, short_names
+from propkernels.explorer.page_contents import graph_arrays, likely_ranges, short_names, telling_bins
 from tests.explorer.conftest import embedded, unpacked
 
 
@@ -32,3 +32,34 @@ def test_a_node_is_called_by_the_first_of_its_views():
     assert short_names(column, None) == {("C", "ring"): "C", ("N", "chain"): "N"}
     assert short_names(column, {("C", "ring"): "carbon"})["C", "ring"] == "carbon"
     assert short_names(None, None) == {}
+
+
+def test_bins_of_many_graphs_come_first_and_once(data, model):
+    bins = model.top_bins(data.graphs, data.target, 60)
+    shown = telling_bins([*bins, *bins], 10)
+    assert len({(b.t, b.graph, b.node, b.level, b.surroundings) for b in shown}) == 10
+    rare = [b.n_graphs < 5 for b in shown]
+    assert rare == sorted(rare)
+    common = [abs(b.weight) * b.n_graphs for b in shown if b.n_graphs >= 5]
+    assert common == sorted(common, reverse=True)
+    assert telling_bins([], 3) == []
+
+
+def test_ranges_are_those_of_python(data):
+    numbers = data.graphs.graph_sizes.astype(float) + 0.5
+    page = pk.explore(data.graphs[:30], numbers[:30])
+    shown = embedded(page.html, "ex-meta")["ranges"]
+    np.testing.assert_allclose(shown, page.model.predict_interval(data.graphs[:30], 0.9))
+    classes = pk.explore(data.graphs, data.target)
+    sets = classes.model.predict_set(data.graphs, 0.9)
+    assert embedded(classes.html, "ex-meta")["ranges"] == [np.flatnonzero(row).tolist() for row in sets]
+
+
+def test_models_without_held_out_predictions_have_no_ranges(data, model):
+    class Found:
+        def __init__(self, model):
+            self.model = model
+
+    bare = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, t_max=1)
+    bare.fit(data.graphs, data.target).conformal_ = None
+    assert likely_ranges(Found(bare), data.graphs) is None

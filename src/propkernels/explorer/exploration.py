@@ -22,7 +22,7 @@ from propkernels.nodes.model import NodeModel
 SCRIPTS = [
     *("words", "coder", "data", "bins", "model", "similarity"),
     *("layout", "colors", "shell", "draw", "chemistry", "map"),
-    *("edits", "time", "histogram", "paste", "panels", "view", "app", "graph_page"),
+    *("edits", "time", "histogram", "paste", "panels", "frame", "view", "app", "graph_page"),
 ]
 TABS = [(name, name.capitalize()) for name in ("graph", "errors", "bins", "selection", "about")]
 FRAME_HEIGHT = 760  # pixels, in a notebook

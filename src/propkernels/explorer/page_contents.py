@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.counting.bins import Bin
 from propkernels.datasets.dataset import ELEMENTS
 from propkernels.explorer.carried import CarriedRule
 from propkernels.explorer.map_columns import Column
@@ -19,6 +20,9 @@ from propkernels.models.defaults import has_views
 
 Arrays = dict[str, NDArray[Any]]
 BINS = 12  # shown per class
+CANDIDATES = 5  # times as many bins with large weights are looked at
+LEAST_GRAPHS = 5  # bins of fewer graphs are shown last
+MOST_RANGES, COVERAGE = 6000, 0.9  # graphs with intervals or sets, and their coverage
 SYMBOLS = set(ELEMENTS.values())
 
 
@@ -51,6 +55,7 @@ def page_contents(
         "members": carried.members,
         "columns": [column.described() for column, _ in described],
         "model": None,
+        "ranges": None,
         "bins": [],
     }
     if found is not None:
@@ -61,6 +66,7 @@ def page_contents(
             "layout": {"pairwise": layout.pairwise, "classes": layout.n_classes},
             "calibration": _calibration(found.model),
         }
+        meta["ranges"] = likely_ranges(found, graphs)
         target = next(values for column, values in described if column.key == "target")
         meta["bins"] = _bins(found, graphs, target, names, short)
     maps = {column.key: values for column, values in described}
@@ -79,6 +85,20 @@ def _time(graphs: GraphDatabase) -> dict[str, Any] | None:
         "vertices": [str(value) for value in graphs.moments.vertices.values],
         "contacts": [relation_of(value) in (CONTACT, RECEIVED) for value in kinds],
     }
+
+
+def likely_ranges(found: Explained, graphs: GraphDatabase) -> list[Any] | None:
+    """Return the interval, or the numbers of the possible classes, of each graph at 90 % coverage.
+
+    None for large pages, and for models without held-out predictions.
+    """
+    model = found.model
+    if getattr(model, "conformal_", None) is None or len(graphs) > MOST_RANGES:
+        return None
+    if hasattr(model, "predict_set"):
+        return [np.flatnonzero(row).tolist() for row in model.predict_set(graphs, COVERAGE)]
+    intervals = np.asarray(model.predict_interval(graphs, COVERAGE))
+    return [[_number(float(low)), _number(float(high))] for low, high in intervals]
 
 
 def are_elements(names: list[str]) -> bool:
@@ -109,26 +129,41 @@ def _label_texts(column: Any, names: Mapping[Any, str] | None) -> list[str]:
 def _bins(found: Explained, graphs: Any, target: Any, names: Any, label_names: Any) -> list[dict[str, Any]]:
     """Return the bins with the largest weights; of more than two classes, for each against the others."""
     model = found.model
-    common: dict[str, Any] = {"n": BINS, "label_names": label_names}
+    common: dict[str, Any] = {"n": CANDIDATES * BINS, "label_names": label_names}
     if names is None:
         return [
             {
                 "subject": "for a larger prediction",
-                "bins": _records(model.top_bins(graphs, target, **common), found),
+                "bins": _records(telling_bins(model.top_bins(graphs, target, **common), BINS), found),
             }
         ]
     classes = model.classes_
     if len(classes) == 2:
         shown = model.top_bins(graphs, classes[target], **common)
-        return [{"subject": f"for {names[1]} against {names[0]}", "bins": _records(shown, found)}]
-    common["n"] = max(4, BINS // 2)
+        telling = telling_bins(shown, BINS)
+        return [{"subject": f"for {names[1]} against {names[0]}", "bins": _records(telling, found)}]
+    n = max(4, BINS // 2)
+    common["n"] = CANDIDATES * n
     return [
         {
             "subject": f"for {name} against the others",
-            "bins": _records(model.top_bins(graphs, classes[target], classes=value, **common), found),
+            "bins": _records(
+                telling_bins(model.top_bins(graphs, classes[target], classes=value, **common), n), found
+            ),
         }
         for name, value in zip(names, classes.tolist(), strict=True)
     ]
+
+
+def telling_bins(bins: Sequence[Bin], n: int) -> list[Bin]:
+    """Return the n bins with the largest weight times number of graphs; rare bins come last.
+
+    Of the same surroundings in several kernels, the bin with the largest weight is kept.
+    """
+    different = {(b.t, b.level, b.n_graphs, b.graph, b.node, b.surroundings): b for b in reversed(bins)}
+    weights = [(b.n_graphs < LEAST_GRAPHS, -abs(b.weight or 0) * b.n_graphs) for b in different.values()]
+    order = sorted(range(len(weights)), key=weights.__getitem__)
+    return [list(different.values())[i] for i in order[:n]]
 
 
 def _records(bins: Any, found: Explained) -> list[dict[str, Any]]:

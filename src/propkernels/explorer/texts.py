@@ -19,6 +19,10 @@ GLOSSARY = {
     "several decisions, gives the class.",
     "contribution": "The part of the decision that a node adds; these parts add up to the decision exactly.",
     "probability": "The decision, calibrated on graphs that were held out from training.",
+    "90 % interval": "The range that contains the target of 9 of 10 new graphs like this one (conformal "
+    "prediction).",
+    "90 % set": "The classes that contain the true one for 9 of 10 new graphs like this one (conformal "
+    "prediction); empty for a graph unlike all classes.",
     "margin": "The score of the true class minus the best other score: below 0 the graph is misclassified.",
     "novelty": "1 minus the mean similarity to the nearest graphs: near 1 for a graph unlike all others.",
     "similarity": "The mean of the normalized kernels: 1 for equal graphs, 0 without a common bin.",

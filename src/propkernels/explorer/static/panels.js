@@ -87,9 +87,9 @@ function showBins() {
   panel.replaceChildren();
   if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no target, so no model was trained."));
   for (const { subject, bins } of meta.bins) {
-    panel.append(make("h2", {}, term("bin", "Bins"), ` with the largest weights ${subject}`));
-    panel.append(make("p", { className: "pk-soft" }, `Each row is a pattern of radius t around a node. A positive weight is evidence ${meta.classes ? "for the class named first" : "for a larger prediction"}. Weights belong to a joint model: a pattern that occurs together with others may have the opposite sign of its share. The last columns compare graphs with and without the pattern.`));
-    const head = ["example", "weight", "graphs", meta.classes ? "class share with" : "mean with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
+    panel.append(make("h2", {}, term("bin", "Bins"), ` that count most ${subject}`));
+    panel.append(make("p", { className: "pk-soft" }, `Each row is a pattern of radius t around a node. A positive weight is evidence ${meta.classes ? "for the class named first" : "for a larger prediction"}. Rows are ordered by weight times number of graphs. The last columns are the ${meta.classes ? "share of this class" : "mean target"} among graphs with and without the pattern. Where weight and share point in opposite directions, the pattern corrects others that occur with it.`));
+    const head = ["example", "weight", "graphs", "with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
     panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...bins.map(binRow)))));
   }
 }
@@ -111,7 +111,9 @@ function binRow(bin) {
     )));
   }
   const percent = (value) => (value === null ? "–" : meta.classes ? `${(100 * value).toFixed(0)} %` : plain(value));
-  return make("tr", {}, cell, make("td", { className: "pk-number" }, signed(bin.weight)), make("td", { className: "pk-number" }, plain(bin.count)), make("td", { className: "pk-number" }, percent(bin.with)), make("td", { className: "pk-number" }, percent(bin.without)));
+  const corrects = bin.with !== null && bin.without !== null && bin.weight * (bin.with - bin.without) < 0;
+  const weight = make("td", { className: "pk-number" }, signed(bin.weight), corrects ? make("div", { className: "pk-soft" }, "corrects") : "");
+  return make("tr", {}, cell, weight, make("td", { className: "pk-number" }, plain(bin.count)), make("td", { className: "pk-number" }, percent(bin.with)), make("td", { className: "pk-number" }, percent(bin.without)));
 }
 
 /** Graphs that have a bin, at least as many times as its level says. */

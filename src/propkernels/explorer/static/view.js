@@ -11,7 +11,9 @@ class GraphView {
     this.t = -1; // -1: all iterations
     this.target = 0;
     this.compared = -1;
+    this.picture = null; // what is drawn
     this.search = 0; // number of the current search for changes
+    this.frame = new Frame(this, byId("ex-graph"));
     this._listen();
   }
 
@@ -98,6 +100,7 @@ class GraphView {
     this.first = -1;
     this.compared = -1;
     this.lit.clear();
+    this.frame.reset();
     byId("ex-live").hidden = false;
     byId("ex-hint").textContent = "";
     byId("ex-flip-list").replaceChildren();
@@ -167,13 +170,20 @@ class GraphView {
       nodeTitle: (i) => `${this._nodeName(i)}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
     };
     if (this.player) this.player.draw(drawn, this.compared >= 0 ? null : parts, this.t);
-    else drawGraph(byId("ex-graph"), drawn);
+    else this.paint(drawn);
     this._scale(limit, Boolean(parts));
     this._verdict();
     this._warn();
     this._sums(parts);
     byId("ex-explained").hidden = !app.model;
     byId("ex-flips").hidden = !app.model || !app.meta.classes || Boolean(app.meta.time);
+  }
+
+  /** Draw a picture, as it is zoomed. */
+  paint(picture) {
+    this.picture = picture;
+    drawGraph(byId("ex-graph"), picture);
+    this.frame.apply();
   }
 
   _scale(limit, explained) {
@@ -208,6 +218,8 @@ class GraphView {
     const edited_ = this.past.length > 0;
     if (!meta.classes) {
       box.replaceChildren(make("span", {}, this._who()), make("b", { id: "ex-decision" }, plain(this.decisions[0])));
+      const range = this._range();
+      if (range && range[0] !== null) box.append(make("span", { id: "ex-range" }, term("90 % interval"), ` ${plain(range[0])} to ${plain(range[1])}`));
       if (edited_) box.append(make("span", { className: "pk-soft" }, `before the edits: ${plain(this.before[0])}`));
       return;
     }
@@ -223,10 +235,18 @@ class GraphView {
       chances ? make("span", {}, term("probability"), ` ${percent(chances[c])}`) : "",
       make("span", { id: "ex-decision", className: "pk-soft" }, term("decision"), ` ${signed(score)}`),
     );
+    const possible = this._range();
+    if (possible) box.append(make("span", { id: "ex-range" }, term("90 % set"), `: ${possible.map((k) => meta.classes[k]).join(", ") || "none"}`));
     if (edited_) {
       const [old, oldScore] = show(this.before);
       box.append(make("span", { className: "pk-soft" }, `before the edits: ${meta.classes[old]}, ${signed(oldScore)}`));
     }
+  }
+
+  /** Interval or possible classes of the graph as it is in the data; null for edited and pasted graphs. */
+  _range() {
+    const { ranges } = this.app.meta;
+    return ranges && this.g >= 0 && !this.past.length ? ranges[this.g] : null;
   }
 
   /** Which model speaks, as the map may show predictions of others. */
