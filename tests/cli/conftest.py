@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,8 @@ from typer.testing import CliRunner
 
 import propkernels as pk
 from propkernels.cli.app import app
+
+QUICK = ("--t-max", 1, "--folds", 2, "--C", 1, "--jobs", 1)
 
 
 @pytest.fixture
@@ -47,3 +52,36 @@ def small_folder(tmp_path_factory, small_data) -> Path:
 
 def write_lines(path: Path, lines) -> None:
     path.write_text("\n".join(map(str, lines)) + "\n")
+
+
+@pytest.fixture(scope="session")
+def model_file(small_folder, tmp_path_factory):
+    """A model of SMALL."""
+    data = pk.datasets.read_tu(small_folder)
+    path = tmp_path_factory.mktemp("model") / "model.pk"
+    pk.save_model(fitted(data), path)
+    return path
+
+
+def fitted(data):
+    """A quickly fitted model."""
+    return pk.PropagationClassifier(t_max=range(2), C=1.0, cv=2, random_state=0).fit(data.graphs, data.target)
+
+
+@pytest.fixture
+def numbers(small_folder, tmp_path):
+    """SMALL with two columns of numbers as its target."""
+    folder = tmp_path / "NUMBERS"
+    folder.mkdir()
+    for path in small_folder.glob("*.txt"):
+        kind = path.name.removeprefix("SMALL_")
+        if kind != "graph_labels.txt":
+            shutil.copy(path, folder / f"NUMBERS_{kind}")
+    sizes = pk.datasets.read_tu(small_folder).graphs.graph_sizes
+    write_lines(folder / "NUMBERS_graph_attributes.txt", [f"{n / 2}, {n}" for n in sizes])
+    return folder
+
+
+def table(text):
+    """Rows of a CSV text, by column."""
+    return list(csv.DictReader(io.StringIO(text)))

@@ -1,0 +1,96 @@
+"""propkernels fit."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from tests.cli.conftest import QUICK, fitted, table
+
+
+def cells(line):
+    return line.split(maxsplit=1)
+
+
+@pytest.mark.slow
+def test_fit_says_what_python_says(run, small_folder, tmp_path):
+    result = run("fit", small_folder, "-o", "model.pk", *QUICK)
+    assert (result.exit_code, result.stderr) == (0, "")
+    data = pk.datasets.read_tu(small_folder)
+    expected, found = fitted(data), pk.load_model(tmp_path / "model.pk")
+    assert np.array_equal(found.predict_proba(data.graphs), expected.predict_proba(data.graphs))
+    shown = dict(cells(line) for line in result.stdout.splitlines() if len(cells(line)) == 2)
+    if isinstance(expected.kernel_, pk.SumKernel):
+        assert result.stdout.count("averaged with") == len(expected.kernel_.kernels) - 1
+    else:
+        assert shown["t_max"].strip() == str(expected.t_max_)
+    assert shown["C"].strip() == f"{expected.C_:g}"
+    assert (
+        shown["accuracy"].strip()
+        == f"{100 * expected.score_:.1f} % in 2-fold cross-validation of the choice (optimistic)"
+    )
+    assert "propkernels predict model.pk NEW" in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "check"),
+    [
+        (("--kernel", "weisfeiler-lehman"), lambda m: isinstance(m.kernel_, pk.WeisfeilerLehman)),
+        (("--kernel", "propagation"), lambda m: isinstance(m.kernel_, pk.PropagationKernel)),
+        (("--C", 3), lambda m: m.C_ == 3),
+        (("--solver", "linear"), lambda m: m.solver_ == "linear"),
+        (("--task", "numbers"), lambda m: isinstance(m, pk.PropagationRegressor)),
+        (("--seed", 7), lambda m: m.random_state == 7),
+    ],
+)
+def test_options_of_fit(run, small_folder, tmp_path, options, check):
+    result = run("fit", small_folder, "-o", "model.pk", *QUICK, *options)
+    assert result.exit_code == 0, result.stderr
+    assert check(pk.load_model(tmp_path / "model.pk"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["labels", "shortest-path", "graph-hopper"])
+def test_kernels_without_steps(run, small_folder, tmp_path, kernel):
+    result = run("fit", small_folder, "-o", "model.pk", "--kernel", kernel, "--jobs", 1)
+    assert result.exit_code == 0
+    assert pk.load_model(tmp_path / "model.pk").t_max_ is None
+    explained = run("explain", "model.pk", small_folder, "-g", 0)
+    assert "propkernels explain" in result.stdout
+    assert explained.exit_code == 0, explained.stderr
+
+
+def test_regression_on_a_chosen_column(run, numbers, tmp_path):
+    result = run("fit", numbers, "-o", "model.pk", "--target", 1, *QUICK)
+    assert result.exit_code == 0
+    assert "R^2" in result.stdout
+    model, data = pk.load_model(tmp_path / "model.pk"), pk.datasets.read_tu(numbers)
+    assert model.score(data.graphs, data.target[:, 1]) > 0.9
+
+
+def test_several_columns_are_learned_together(run, numbers, tmp_path):
+    result = run("fit", numbers, "-o", "model.pk", *QUICK)
+    assert result.exit_code == 0, result.stderr
+    rows = table(run("predict", "model.pk", numbers).stdout)
+    assert list(rows[0]) == ["id", "prediction_0", "prediction_1"]
+    expected = pk.load_model(tmp_path / "model.pk").predict(pk.datasets.read_tu(numbers).graphs)
+    assert [float(row["prediction_1"]) for row in rows] == expected[:, 1].tolist()
+
+
+def test_a_column_that_does_not_exist_is_refused(run, numbers):
+    result = run("fit", numbers, "-o", "model.pk", "--target", 2)
+    assert result.exit_code == 1
+    assert "has 2 target columns without names: choose by number, --target 0 to 1" in result.stderr
+
+
+def test_existing_model_is_left_as_it_is(run, small_folder, tmp_path):
+    (tmp_path / "model.pk").write_text("precious")
+    result = run("fit", small_folder, "-o", "model.pk")
+    assert result.stderr == "propkernels: model.pk exists: use --force to overwrite it\n"
+    assert run("fit", small_folder, "-o", "model.pk", "--force", *QUICK).exit_code == 0
+
+
+def test_a_model_cannot_go_to_standard_output(run, small_folder):
+    result = run("fit", small_folder, "-o", "-")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("propkernels: output to standard output is not supported: name a file")
