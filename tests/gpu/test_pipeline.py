@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.gpu import pipeline
@@ -125,14 +126,57 @@ def address(array):
 @pytest.mark.parametrize(
     "parameters",
     [{"n_features": None}, {"normalize": True}, {"base_kernel": "intersection"}, {"sparse_output": False}],
+    ids=repr,
 )
-def test_what_the_host_must_finish_cannot_stay_there(device, parameters):
-    settings = {"n_features": 64, "random_state": 0, "device": "cuda", "output": "device", **parameters}
-    features = pk.PropagationFeatures(**settings)
-    with pytest.raises(ValueError, match='output="device" needs n_features'):
-        features.fit(attributed()).transform(attributed())
-    with pytest.raises(ValueError, match='output="device" needs n_features'):
-        features.fit_transform(attributed())
+def test_features_that_the_host_finishes_are_copied_to_the_device(device, parameters):
+    features = pk.PropagationFeatures(**{"n_features": 64, "t_max": 2, "random_state": 0, **parameters})
+    expected = [features.fit_transform(attributed()), features.transform(attributed((3, 9), 1))]
+    features.set_params(device="cuda", output="device")
+    for found, matrix in zip(
+        [features.fit_transform(attributed()), features.transform(attributed((3, 9), 1))],
+        expected,
+        strict=True,
+    ):
+        assert not isinstance(found, (np.ndarray, csr_array)) or device.xp is np
+        if features.sparse_output:
+            for name in ("indptr", "indices", "data"):
+                np.testing.assert_array_equal(device.to_host(getattr(found, name)), getattr(matrix, name))
+        else:
+            np.testing.assert_array_equal(device.to_host(found), matrix)
+
+
+ON_THE_DEVICE = [
+    pk.PropagationKernel(t_max=3, random_state=0),
+    pk.PropagationKernel(t_max=2, random_state=0, n_hashes=3, normalize=True),
+    pk.PropagationKernel(t_max=2, random_state=0, base_kernel="intersection", normalize=True),
+    pk.PropagationKernel(t_max=2, random_state=0, base_kernel="jaccard"),
+    pk.WeisfeilerLehman(t_max=2, base_kernel="intersection"),
+]
+
+
+@pytest.mark.parametrize("kernel", ON_THE_DEVICE, ids=repr)
+def test_kernel_matrices_can_stay_on_the_device(device, kernel):
+    graphs, new = attributed(), attributed((3, 9), 1)
+    calls = ("fit_transform", graphs), ("transform", new), ("fit_transform_cumulative", graphs)
+    expected = [getattr(kernel.set_params(device="cpu", output="host"), name)(x) for name, x in calls]
+    kernel.set_params(device="cuda", output="device")
+    for (name, x), matrix in zip(calls, expected, strict=True):
+        there = getattr(kernel, name)(x)
+        assert isinstance(there, device.xp.ndarray)
+        np.testing.assert_array_equal(device.to_host(there), matrix)
+
+
+def test_a_kernel_matrix_that_does_not_fit_the_device_is_refused(device, monkeypatch):
+    kernel = pk.PropagationKernel(t_max=2, random_state=0, device="cuda", output="device")
+    monkeypatch.setattr(pipeline.Device, "count", lambda *_: None)
+    monkeypatch.setattr(device, "free_bytes", lambda: 100, raising=False)
+    with pytest.raises(ValueError, match='does not fit the memory of the GPU: use output="host"'):
+        kernel.fit_transform(attributed())
+
+
+def test_results_of_the_cpu_stay_on_the_host():
+    kernel = pk.PropagationKernel(t_max=2, random_state=0, output="device")
+    assert type(kernel.fit_transform(attributed())) is np.ndarray
 
 
 def test_batches_that_do_not_fit_the_memory(device, monkeypatch):

@@ -32,10 +32,12 @@ from propkernels.gpu.device_counts import (
 from propkernels.gpu.device_gram import row_numbers, square_gram
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime, cuda, is_available
+from propkernels.gram.products import inverse_length
 
 DEVICES = ("cpu", "cuda", "auto")
 WORTH_MOVING = 2**18  # number of nodes from which "auto" uses a GPU (an estimate)
 BYTES_OF_A_CODE = 40  # device memory per node and stream: code, column, workspace
+ROWS_AT_ONCE = 1024  # of a kernel matrix that are normalized
 SHARE_OF_MEMORY = 0.4  # share of free memory for each of two batches
 
 
@@ -80,6 +82,42 @@ class Device:
         if 3 * 8 * n * n + 64 * sum(part.nnz for part in parts) > self.runtime.free_bytes():
             return None
         return np.asarray(self.runtime.to_host(square_gram(self._rows_of(parts), self.runtime)))
+
+    def kernel_matrix(
+        self, products: Sequence[tuple[float, Sequence[csr_array]]], diagonal: NDArray[np.float64] | None
+    ) -> Any:
+        """Return the weighted sum of Phi Phi^T on the device, normalized by the diagonal if one is given."""
+        n, xp = products[0][1][0].shape[0], self.runtime.xp
+        entries = sum(part.nnz for _, parts in products for part in parts)
+        if 3 * 8 * n * n + 64 * entries > self.runtime.free_bytes():
+            raise ValueError(
+                f'a kernel matrix of {n:,} x {n:,} does not fit the memory of the GPU: use output="host"'
+            )
+        total: Any = None
+        for weight, parts in products:
+            part = square_gram(self._rows_of(parts), self.runtime)
+            part *= weight
+            total = part if total is None else xp.add(total, part, out=total)
+        return total if diagonal is None else self._normalized(total, diagonal)
+
+    def _normalized(self, kernel: Any, diagonal: NDArray[np.float64]) -> Any:
+        """Divide by the square roots of the self-similarities in place, as ``gram.products.normalized``."""
+        factors = self.runtime.to_device(inverse_length(diagonal))
+        for first in range(0, len(kernel), ROWS_AT_ONCE):
+            rows = slice(first, first + ROWS_AT_ONCE)
+            kernel[rows] *= factors[rows, None] * factors[None, :]
+        places = self.runtime.xp.arange(len(kernel))
+        kernel[places, places] = self.runtime.to_device((diagonal > 0).astype(np.float64))
+        return kernel
+
+    def to_device(self, array: NDArray[Any]) -> Any:
+        """Return a copy of an array on the device."""
+        return self.runtime.to_device(array)
+
+    def sparse_to_device(self, features: csr_array) -> Any:
+        """Return a copy of features as a CuPy sparse matrix."""
+        data, indices, indptr = map(self.to_device, (features.data, features.indices, features.indptr))
+        return self.runtime.sparse_matrix(data, indices, indptr, features.shape[1])
 
     def _rows_of(self, parts: Sequence[csr_array]) -> DeviceRows:
         """Return count matrices on the device: those that were counted there, or a copy."""

@@ -28,6 +28,7 @@ from propkernels.gram.products_compiled import add_ratios
 
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]
+Products = list[tuple[float, list[csr_array]]]
 
 
 class BaseKernel(ABC):
@@ -87,6 +88,10 @@ class BaseKernel(ABC):
     def add_square(self, total: Matrix, stream: StreamCounts, n_jobs: int | None) -> None:
         """Add the contribution of one stream to the kernel among training graphs, in place."""
         add_matrix(total, self.square_stream(stream, n_jobs), n_jobs)
+
+    def products(self, streams: Streams, n_jobs: int | None) -> Products | None:
+        """Return weights and count matrices whose products sum to the kernel; None if there are none."""
+        return None
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel of new against training graphs, including bins not seen in fit."""
@@ -148,11 +153,15 @@ class Linear(BaseKernel):
         """Return the squared length of each count vector."""
         return self_products(counts)
 
+    def products(self, streams: Streams, n_jobs: int | None) -> Products:
+        """Return the counts of streams of equal weight."""
+        return [(weight, [streams[i].counts for i in group]) for weight, group in _by_weight(streams)]
+
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, with streams side by side."""
         total: Matrix | None = None
-        for weight, group in _by_weight(streams):
-            part = _scaled(square_gram([streams[i].counts for i in group], n_jobs), weight, n_jobs)
+        for weight, counts in self.products(streams, n_jobs):
+            part = _scaled(square_gram(counts, n_jobs), weight, n_jobs)
             if total is None:
                 total = part
             else:
@@ -280,6 +289,13 @@ class Intersection(BaseKernel):
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Return the histogram intersection among graphs."""
         return square_gram([one_stream_levels(counts)], n_jobs)
+
+    def products(self, streams: Streams, n_jobs: int | None) -> Products:
+        """Return the levels of streams of equal weight; where rounding depends on it, of each stream."""
+        levels = levels_of(streams, n_jobs)
+        if _are_summed_first(streams):
+            return Linear().products(levels, n_jobs)
+        return [(stream.weight, [stream.counts]) for stream in levels]
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, from all levels at once where that is possible."""

@@ -71,10 +71,7 @@ class CountFeatures(CountEstimator):
             return self.transform(database)
         device = self._device(database)
         with running_on(device):
-            streams = self._fit(database)
-            if device is not None:
-                self._check_output()
-            return self._features(streams)
+            return self._placed(self._features(self._fit(database)), device)
 
     def transform(self, X: Graphs) -> csr_array | NDArray[np.float64]:
         """Return the features of new graphs.
@@ -89,16 +86,15 @@ class CountFeatures(CountEstimator):
         database = check_graphs(X)
         device = self._device(database)
         with running_on(device):
-            if device is not None:
-                self._check_output()
-                if self._is_hashed_directly():
-                    return self._hashed_on(device, database)
-            elif self._is_hashed_directly():
+            if device is not None and self._is_hashed_directly():
+                return self._hashed_on(device, database)
+            if self._is_hashed_directly():
                 codes = self.coder_.codes(database, self.n_jobs)
                 width = int(self.n_columns_ or 0)
                 return self._finished(hashed_codes(codes, database.graph_ptr, width, self.n_jobs))
             vocabulary = None if self.n_columns_ is not None else self.stream_codes_
-            return self._features(self.coder_.count(database, vocabulary, self.n_jobs))
+            features = self._features(self.coder_.count(database, vocabulary, self.n_jobs))
+            return self._placed(features, device)
 
     def _needs_no_fit(self) -> bool:
         """Return whether columns are the same whatever graphs they are fitted to."""
@@ -114,22 +110,19 @@ class CountFeatures(CountEstimator):
         """Return whether codes are hashed into columns without numbering bins."""
         return self.n_columns_ is not None and isinstance(self.coder_, Coder)
 
-    def _check_output(self) -> None:
-        """Raise if output="device" is set for features that only the host can compute."""
-        if getattr(self, "output", "host") == "host":
-            return
-        if not self._is_hashed_directly() or self.normalize or not self.sparse_output:
-            raise ValueError(
-                'output="device" needs n_features, base_kernel="linear", normalize=False and '
-                'sparse_output=True: use output="host"'
-            )
+    def _placed(self, features: Any, device: Any) -> Any:
+        """Return features of the host, or their copy on the device if they are wanted there."""
+        if device is None or getattr(self, "output", "host") == "host":
+            return features
+        return device.to_device(features) if not self.sparse_output else device.sparse_to_device(features)
 
     def _hashed_on(self, device: Any, graphs: GraphDatabase) -> Any:
-        """Return hashed features computed on a GPU."""
+        """Return hashed features computed on a GPU; the host normalizes them and makes them dense."""
         arguments = (self.coder_, graphs, self.n_columns_, self.n_jobs)
-        if getattr(self, "output", "host") == "device":
+        is_finished = self.sparse_output and not self.normalize
+        if is_finished and getattr(self, "output", "host") == "device":
             return device.features_on_device(*arguments)
-        return self._finished(device.hashed_features(*arguments))
+        return self._placed(self._finished(device.hashed_features(*arguments)), device)
 
     def _finished(self, features: csr_array) -> Any:
         """Return hashed features, normalized and dense if requested."""

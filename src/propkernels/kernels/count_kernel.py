@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import GraphInput, shown
+from propkernels._utils.checks import GraphInput, check_choice, shown
 from propkernels._utils.parallel import running_on
 from propkernels._utils.stored import require
 from propkernels.convert.check import check_graphs
@@ -95,18 +95,25 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
 
         Returns
         -------
-        ndarray of shape (n, n)
+        ndarray of shape (n, n), of CuPy with ``output="device"``
         """
         database = check_graphs(X)
         check_room(len(database), len(database))
-        with running_on(self._device(database)):
+        device = self._device(database)
+        with running_on(device):
             learned = base_kernel, _, counts, diagonal = self._learn(database)
+            if self._stays_on(device):
+                products = base_kernel.products(counts, self.n_jobs)
+                if products is not None:
+                    kernel = device.kernel_matrix(products, diagonal if self.normalize else None)
+                    self._keep(*learned)
+                    return kernel
             check_room(len(database), len(database), base_kernel.matrices_at_once(counts))
             kernel = base_kernel.square(counts, self.n_jobs)
         if self.normalize:
             _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
         self._keep(*learned)
-        return kernel
+        return self._placed(kernel, device)
 
     def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
         """Fit, and return the kernel matrices of t_max = 0, 1, ... from one pass.
@@ -118,7 +125,8 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """
         database = check_graphs(X)
         check_room(len(database), len(database))
-        with running_on(self._device(database)):
+        device = self._device(database)
+        with running_on(device):
             learned = base_kernel, _, counts, _ = self._learn(database)
             n_kernels = counts[-1].iteration + 1
             check_room(len(database), len(database), n_kernels + base_kernel.matrices_at_once(counts))
@@ -128,7 +136,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
                 diagonal = base_kernel.diagonal([s for s in counts if s.iteration <= t])
                 _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
         self._keep(*learned)
-        return kernels
+        return self._placed(kernels, device)
 
     def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
@@ -147,7 +155,15 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
         if self.normalize:
             normalized(kernel, self.base_kernel_.diagonal(new, self.n_jobs), self.diagonal_, self.n_jobs)
-        return kernel
+        return self._placed(kernel, self._device(database))
+
+    def _stays_on(self, device: Any) -> bool:
+        """Return whether results stay on the device; they never do if the CPU computes."""
+        return device is not None and getattr(self, "output", "host") == "device"
+
+    def _placed(self, kernel: Matrix, device: Any) -> Any:
+        """Return a kernel matrix of the host, or its copy on the device if it is wanted there."""
+        return device.to_device(kernel) if self._stays_on(device) else kernel
 
     def self_similarities(self, X: Graphs) -> NDArray[np.float64]:
         """Return k(x, x) of new graphs over all of their bins, before normalization.
@@ -225,6 +241,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """Compute the fitted state without changing self, so that a failed fit changes nothing."""
         base_kernel = resolve_base_kernel(self.base_kernel)
         check_options(self)
+        check_choice(getattr(self, "output", "host"), ("host", "device"), "output")
         coder = self._learn_coder(graphs)
         counts = coder.count(graphs, None, self.n_jobs)
         base_kernel.fit(counts)

@@ -260,6 +260,8 @@ class PropagationKernel(CountKernel):
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Device for codes, counts and kernel matrices; all devices give the same bits. "cuda" needs an NVIDIA
         GPU and the extra ``gpu``; "auto" uses a GPU if there is one and the graphs are large enough.
+    output : {"host", "device"}, default="host"
+        With a GPU: "device" returns kernel matrices as arrays of CuPy on the GPU.
 
     Attributes
     ----------
@@ -315,6 +317,7 @@ class PropagationKernel(CountKernel):
         random_state: Seed = None,
         n_jobs: int | None = None,
         device: str = "cpu",
+        output: str = "host",
     ) -> None:
         self.propagation = propagation
         self.labels = labels
@@ -334,6 +337,7 @@ class PropagationKernel(CountKernel):
         self.time = time
         self.n_jobs = n_jobs
         self.device = device
+        self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> Coder:
         return learn_in_time(graphs, self, lambda seen, my: PropagationCoder.learn(seen, my, my.attributes))
@@ -396,7 +400,7 @@ class PropagationFeatures(CountFeatures):
         None: one column per bin of the training graphs. A number (2**20 is usual): bins are hashed into that
         many columns, so that no vocabulary is stored and bins not seen in fit have columns too.
     output : {"host", "device"}, default="host"
-        With a GPU and ``n_features``: "device" returns a sparse CuPy matrix on the GPU.
+        With a GPU: "device" returns a matrix of CuPy on the GPU, sparse unless ``sparse_output=False``.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
 

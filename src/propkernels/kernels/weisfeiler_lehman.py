@@ -233,6 +233,8 @@ class WeisfeilerLehman(CountKernel):
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Device for codes, counts and kernel matrices; all devices give the same bits. "cuda" needs an NVIDIA
         GPU and the extra ``gpu``; "auto" uses a GPU if there is one and the graphs are large enough.
+    output : {"host", "device"}, default="host"
+        With a GPU: "device" returns kernel matrices as arrays of CuPy on the GPU.
 
     Attributes
     ----------
@@ -281,6 +283,7 @@ class WeisfeilerLehman(CountKernel):
         time: str = "auto",
         n_jobs: int | None = None,
         device: str = "cpu",
+        output: str = "host",
     ) -> None:
         self.t_max = t_max
         self.labels = labels
@@ -292,6 +295,7 @@ class WeisfeilerLehman(CountKernel):
         self.time = time
         self.n_jobs = n_jobs
         self.device = device
+        self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> Coder:
         check_choice(self.exact, (False, True), "exact")
@@ -316,7 +320,7 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         None: one column per label of the training graphs. A number (2**20 is usual): labels are hashed into
         that many columns, so that labels not seen in fit have columns too.
     output : {"host", "device"}, default="host"
-        With a GPU and ``n_features``: "device" returns a sparse CuPy matrix on the GPU.
+        With a GPU: "device" returns a matrix of CuPy on the GPU, sparse unless ``sparse_output=False``.
     sparse_output : bool, default=True
         Return ``scipy.sparse.csr_array``; False: a dense array, which also allows ``set_output``.
 
