@@ -60,8 +60,11 @@ class HostRuntime:
     def to_device(self, array):
         return np.asarray(array)
 
-    def to_host(self, array, dtype=None):
+    def to_host(self, array, dtype=None, room=None):
         return np.asarray(array, dtype=dtype)
+
+    def room(self, shape):
+        return None
 
     def stream(self):
         return nullcontext()

@@ -166,6 +166,13 @@ def test_kernel_matrices_can_stay_on_the_device(device, kernel):
         np.testing.assert_array_equal(device.to_host(there), matrix)
 
 
+def test_whole_numbers_cross_the_bus_as_such(device, monkeypatch):
+    graphs, kernel = many_graphs([5, 12, 30, 1], 0), pk.PropagationKernel(t_max=2, random_state=0, n_hashes=3)
+    expected = kernel.fit_transform(graphs)
+    monkeypatch.setattr(pipeline, "WORTH_PREPARING", 0)
+    np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(graphs), expected)
+
+
 def test_a_kernel_matrix_that_does_not_fit_the_device_is_refused(device, monkeypatch):
     kernel = pk.PropagationKernel(t_max=2, random_state=0, device="cuda", output="device")
     monkeypatch.setattr(pipeline.Device, "count", lambda *_: None)

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from propkernels._utils.helpers import SpareThreads, map_in_threads
 from propkernels._utils.locks import ForkSafeLock
 
-STEPS_OF_A_THREAD = 2**16  # least work per thread: a millisecond
-ENTRIES_OF_A_STEP = 4  # entries of a matrix that are read and written in the time of a step
+STEPS_OF_A_THREAD = 2**18  # least work per thread: a few milliseconds
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -84,7 +83,7 @@ def run_threads(
 
 def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: int | None) -> None:
     """Call a function for runs of rows of a matrix, in threads."""
-    threads = threads_for(shape[0] * shape[1] // ENTRIES_OF_A_STEP, n_jobs)
+    threads = threads_for(shape[0] * shape[1], n_jobs)
     bounds = np.linspace(0, shape[0], (1 if threads == 1 else 4 * threads) + 1).astype(int).tolist()
     run_threads(function, [slice(*run) for run in pairwise(bounds)], threads)
 

@@ -37,6 +37,7 @@ from propkernels.gram.products import inverse_length
 DEVICES = ("cpu", "cuda", "auto")
 WORTH_MOVING = 2**18  # number of nodes from which "auto" uses a GPU (an estimate)
 BYTES_OF_A_CODE = 40  # device memory per node and stream: code, column, workspace
+WORTH_PREPARING = 2**26  # bytes of a kernel matrix from which on memory is prepared and integers are copied
 ROWS_AT_ONCE = 1024  # of a kernel matrix that are normalized
 SHARE_OF_MEMORY = 0.4  # share of free memory for each of two batches
 
@@ -61,6 +62,12 @@ class Device:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self._counted: tuple[list[csr_array], DeviceRows] | None = None
+        self._room: Any = None
+
+    def expect_square(self, n: int) -> None:
+        """Prepare memory of the host for a kernel matrix of n graphs, while the device computes."""
+        if 8 * n * n >= WORTH_PREPARING:
+            self._room = self.runtime.room((n, n))
 
     def count(
         self, coder: Any, graphs: Any, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
@@ -81,7 +88,11 @@ class Device:
         n = parts[0].shape[0]
         if 3 * 8 * n * n + 64 * sum(part.nnz for part in parts) > self.runtime.free_bytes():
             return None
-        return np.asarray(self.runtime.to_host(square_gram(self._rows_of(parts), self.runtime)))
+        gram, room = square_gram(self._rows_of(parts), self.runtime), self._room
+        self._room = None
+        if gram.nbytes >= WORTH_PREPARING and float(gram.diagonal().max()) < 2**31:
+            gram = gram.astype(self.runtime.xp.int32)  # whole numbers cross the bus in half the bytes
+        return np.asarray(self.runtime.to_host(gram, np.float64, room))
 
     def kernel_matrix(
         self, products: Sequence[tuple[float, Sequence[csr_array]]], diagonal: NDArray[np.float64] | None
@@ -199,13 +210,14 @@ def stream_counts(
     order = xp.argsort(place * np.int64(max(int(ends[-1]), 1)) + rows.columns)
     lengths = runtime.to_host(xp.bincount(place, minlength=len(bins) * n)).reshape(len(bins), n)
     columns, values = (runtime.to_host(array[order]) for array in (rows.columns, rows.values))
+    listed = runtime.to_host(xp.concatenate(bins)) if len(bins) else np.empty(0, dtype=np.int64)
     counted, first = [], 0
-    for s, (codes, a, b) in enumerate(zip(bins, ends, ends[1:], strict=False)):
+    for s, (a, b) in enumerate(pairwise(ends.tolist())):
         indptr = np.concatenate([[0], np.cumsum(lengths[s])]).astype(np.int32)
         entries = slice(first, first + int(indptr[-1]))
         matrix = csr_array((values[entries], columns[entries] - np.int32(a), indptr), shape=(n, int(b - a)))
         t, weight = int(streams.iterations[s]), float(streams.weights[s])
-        counted.append(StreamCounts(matrix, runtime.to_host(codes), t, weight))
+        counted.append(StreamCounts(matrix, listed[a:b], t, weight))
         first = entries.stop
     return counted
 

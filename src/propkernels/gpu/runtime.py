@@ -33,8 +33,11 @@ class Runtime(Protocol):
     def to_device(self, array: Any) -> Any:
         """Copy an array to the device; one that is there stays."""
 
-    def to_host(self, array: Any, dtype: Any = None) -> Any:
-        """Copy an array to a numpy array, of another type if wanted."""
+    def to_host(self, array: Any, dtype: Any = None, room: Any = None) -> Any:
+        """Copy an array to a numpy array, of another type if wanted, and into ``room`` if it fits."""
+
+    def room(self, shape: tuple[int, ...]) -> Any:
+        """Return an array of the host for a later copy."""
 
     def stream(self) -> AbstractContextManager[Any]:
         """Whatever is launched inside does not wait for other threads' work."""
@@ -68,9 +71,13 @@ class CudaRuntime:
         """Copy an array to the device; one that is there stays."""
         return array if isinstance(array, self.xp.ndarray) else self._transfer.to_device(np.asarray(array))
 
-    def to_host(self, array: Any, dtype: Any = None) -> Any:
-        """Copy an array to a numpy array, of another type if wanted."""
-        return self._transfer.to_host(array, dtype)
+    def to_host(self, array: Any, dtype: Any = None, room: Any = None) -> Any:
+        """Copy an array to a numpy array, of another type if wanted, and into ``room`` if it fits."""
+        return self._transfer.to_host(array, dtype, room)
+
+    def room(self, shape: tuple[int, ...]) -> Any:
+        """Return an array of the host for a later copy, whose pages are prepared from now on."""
+        return self._transfer.room(shape)
 
     def stream(self) -> AbstractContextManager[Any]:
         """Whatever is launched inside does not wait for other threads' work."""

@@ -7,7 +7,8 @@ buffer and a CUDA stream each keep the bus busy: while one chunk crosses it, oth
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from threading import local
 from typing import Any
 
@@ -15,8 +16,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 THREADS_OF_A_COPY = min(16, os.cpu_count() or 1)
-BYTES_OF_A_CHUNK = 2**24
-WORTH_PINNING = 2**26  # bytes from which on a copy is cut into chunks
+BYTES_OF_A_PAGE = 4096
+BYTES_OF_A_CHUNK = 2**22  # of which each thread has one at a time
+WORTH_PINNING = 2**23  # bytes from which on a copy is cut into chunks
+
+
+@dataclass
+class Room:
+    """An array on the host that is to receive a copy.
+
+    The system gives pages of memory when they are first written: that takes as long as the copy itself, and
+    can be done while the device computes.
+    """
+
+    array: NDArray[np.float64]
+    preparations: list[Future[None]]
+
+    def finished(self) -> NDArray[np.float64]:
+        """Return the array once nothing else writes to it: preparations that have not begun are left out."""
+        begun = [one for one in self.preparations if not one.cancel()]
+        wait(begun)
+        return self.array
+
+
+def _target(shape: tuple[int, ...], dtype: Any, room: Room | None) -> NDArray[Any]:
+    """Return the array of the room if it fits, else a new one."""
+    found = None if room is None else room.finished()
+    if found is None or found.shape != shape or found.dtype != dtype:
+        return np.empty(shape, dtype=dtype)
+    return found
 
 
 class Transfer:
@@ -46,15 +74,16 @@ class Transfer:
         self._run(copy, len(here), source.itemsize)
         return target
 
-    def to_host(self, array: Any, dtype: Any = None) -> NDArray[Any]:
+    def to_host(self, array: Any, dtype: Any = None, room: Room | None = None) -> NDArray[Any]:
         """Return an array copied from the device after pending work, optionally converted to a dtype.
 
-        Threads convert chunks after the copy, so that integers can cross the bus in few bytes.
+        Threads convert chunks after the copy, so that integers can cross the bus in few bytes. ``room`` is
+        the array to fill, if it has this shape and type.
         """
         cupy = self._cupy
         if array.nbytes < WORTH_PINNING:
             return np.asarray(array.get(), dtype=dtype)
-        target = np.empty(array.shape, dtype=array.dtype if dtype is None else dtype)
+        target = _target(array.shape, np.dtype(array.dtype if dtype is None else dtype), room)
         cupy.cuda.get_current_stream().synchronize()
         here, there = target.reshape(-1), cupy.ascontiguousarray(array).reshape(-1)
 
@@ -67,6 +96,16 @@ class Transfer:
 
         self._run(copy, len(here), array.itemsize)
         return target
+
+    def room(self, shape: tuple[int, ...]) -> Room:
+        """Return an array of float64 whose pages threads touch from now on, until a copy begins."""
+        array = np.empty(shape)
+        flat, step = array.reshape(-1), 2 * BYTES_OF_A_CHUNK // array.itemsize
+
+        def touch(first: int) -> None:
+            flat[first : first + step : BYTES_OF_A_PAGE // flat.itemsize] = 0.0
+
+        return Room(array, [self._threads.submit(touch, first) for first in range(0, len(flat), step)])
 
     def _run(self, copy: Any, length: int, itemsize: int) -> None:
         step = BYTES_OF_A_CHUNK // itemsize

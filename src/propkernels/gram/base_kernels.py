@@ -12,7 +12,7 @@ from scipy.sparse import csc_array, csr_array
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.checks import check_choice
-from propkernels._utils.parallel import ENTRIES_OF_A_STEP, by_rows, run_threads, threads_for
+from propkernels._utils.parallel import by_rows, run_threads, threads_for
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
@@ -102,7 +102,7 @@ class BaseKernel(ABC):
 
     def diagonal(self, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return k(x, x) of each graph over all of its bins, including those not seen in fit."""
-        threads = threads_for(sum(s.counts.nnz for s in streams) // ENTRIES_OF_A_STEP, n_jobs)
+        threads = threads_for(sum(s.counts.nnz for s in streams), n_jobs)
         return sum_in_order(run_threads(lambda s: self.diagonal_of(s.counts) * s.weight, streams, threads))
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:

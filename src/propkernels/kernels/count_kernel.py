@@ -100,6 +100,8 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         database = check_graphs(X)
         check_room(len(database), len(database))
         device = self._device(database)
+        if device is not None and not self._stays_on(device):
+            device.expect_square(len(database))
         with running_on(device):
             learned = base_kernel, _, counts, diagonal = self._learn(database)
             if self._stays_on(device):
