@@ -18,6 +18,7 @@ COMMANDS = (
     "novelty",
     "compare",
     "duplicates",
+    "watch",
     "kernel",
     "featurize",
     "verify",

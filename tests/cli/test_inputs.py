@@ -22,7 +22,7 @@ pytest.importorskip("PIL")
 
 ONE = ("--jobs", 1)
 PACKAGE = Path(propkernels.__file__).parent
-WITHOUT_DATA = {"demo", "verify", "datasets", "info"}
+WITHOUT_DATA = {"demo", "verify", "datasets", "info", "watch"}
 MODEL = {"smi": "csv"}  # molecules without a target are predicted by the model of another file
 COMMANDS = {
     "fit": ("fit", "{data}", "-o", "new.pk", "--t-max", 1, "--C", 1, "--folds", 2, *ONE),

@@ -20,6 +20,7 @@ from propkernels.cli import novelty_command as novelty
 from propkernels.cli import predict_command as predict
 from propkernels.cli import sets_command as sets
 from propkernels.cli import similar_command as similar
+from propkernels.cli import watch_command as watch
 from propkernels.cli.console import OneSentenceErrors, common
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
@@ -48,6 +49,7 @@ COMMANDS = (
     novelty.novelty,
     sets.compare,
     sets.duplicates,
+    watch.watch,
     kernel.kernel,
     featurize.featurize,
     featurize.verify,

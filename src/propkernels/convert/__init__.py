@@ -12,10 +12,12 @@ from propkernels.convert.points import from_points
 from propkernels.convert.pyg import from_pyg, to_pyg
 from propkernels.convert.rdkit import from_rdkit, from_smiles
 from propkernels.convert.triples import from_triples, list_entities
+from propkernels.convert.windows import cut_windows
 
 __all__ = [
     "check_graph",
     "check_graphs",
+    "cut_windows",
     "from_adjacency",
     "from_contacts",
     "from_grakel",

@@ -1,0 +1,111 @@
+"""cut_windows: graphs in time, cut into one graph per window of time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from propkernels._utils.arrays import offsets
+from propkernels._utils.checks import shown
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
+
+MOST_WINDOWS = 2**40  # numbers of windows must be exact as floats, and differ for different times
+
+
+def cut_windows(graphs: GraphDatabase, length: float, *, start: float | None = None) -> GraphDatabase:
+    """Return graphs in time as one graph per window of time.
+
+    Window k holds the nodes with start + k * length <= time < start + (k + 1) * length, and the edges between
+    them. Windows without nodes are left out.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase
+        Graphs in time, such as one long stream of contacts.
+    length : float
+        Length of a window, in the unit of the times: seconds, if the times were dates.
+    start : float, optional
+        Begin of a window; default: the first time of all graphs.
+
+    Returns
+    -------
+    GraphDatabase
+        Graphs in time, by graph, then by window; their ids are the begins of their windows or, of several
+        graphs, "graph/begin".
+
+    See Also
+    --------
+    from_contacts : Graphs in time from a table of contacts.
+    DriftDetector : Tests windows one after the other.
+
+    Examples
+    --------
+    >>> import pandas as pd, propkernels as pk
+    >>> met = pd.DataFrame({"source": ["a", "b", "a"], "target": ["b", "c", "c"], "time": [0, 1, 12]})
+    >>> pk.convert.cut_windows(pk.from_contacts(met, graph=None), 10).ids
+    array(['0', '10'], dtype='<U2')
+    """
+    moments = getattr(graphs, "moments", None)
+    if moments is None:
+        raise TypeError("windows need graphs in time: use from_contacts")
+    number, begin = _numbers(moments.times, length, start)
+    first, last = int(number.min(initial=0)), int(number.max(initial=0))
+    keys = graphs.graph_ids.astype(np.int64) * (last - first + 1) + (number - first)
+    found, window = np.unique(keys, return_inverse=True)
+    order = np.argsort(window, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    owner, which = np.divmod(found, last - first + 1)
+    cut = _with_order(graphs, order, place, window, len(found))
+    begins = begin + (which + first) * float(length)
+    return cut.with_ids(_ids(graphs, owner, begins)).with_moments(
+        moments.vertices.take(order), moments.times[order]
+    )
+
+
+def _numbers(
+    times: NDArray[np.float64], length: float, start: float | None
+) -> tuple[NDArray[np.int64], float]:
+    """Return the number of each time's window, and the begin of window 0."""
+    begin = float(times.min(initial=np.inf)) if start is None else start
+    begin = 0.0 if not len(times) and start is None else begin
+    for value, name in ((length, "length"), (begin, "start")):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+            raise TypeError(f"{name} must be a number, got {shown(value)}")
+    if not 0 < length < np.inf or not np.isfinite(begin):
+        raise ValueError(f"length must be positive, and start finite, got {length} and {begin}")
+    number = np.floor((times - begin) / length)
+    if not (np.abs(number) < MOST_WINDOWS).all():
+        raise ValueError(f"windows of length {length} are too short for these times")
+    return number.astype(np.int64), float(begin)
+
+
+def _with_order(
+    graphs: GraphDatabase, order: NDArray[Any], place: NDArray[Any], window: NDArray[Any], n_windows: int
+) -> GraphDatabase:
+    """Return the nodes in another order, one graph per window, with the edges inside windows."""
+    matrix, edges, labels = graphs.adjacency, graphs.edge_label_column, graphs.label_column
+    rows = np.repeat(np.arange(graphs.n_nodes), np.diff(matrix.indptr))
+    inside = np.flatnonzero(window[rows] == window[matrix.indices])
+    ends = place[rows[inside]], place[matrix.indices[inside]]
+    shape = (graphs.n_nodes, graphs.n_nodes)
+    attributes = graphs.node_attributes
+    return GraphDatabase(
+        coo_array((matrix.data[inside], ends), shape=shape),
+        offsets(np.bincount(window, minlength=n_windows)),
+        None if labels is None else labels.take(order),
+        None if attributes is None else attributes[order],
+        edge_labels=None if edges is None else LabelColumn(edges.ids[inside], edges.values),
+    )
+
+
+def _ids(graphs: GraphDatabase, owner: NDArray[Any], begins: NDArray[np.float64]) -> list[str]:
+    texts = [f"{begin:.15g}" for begin in begins.tolist()]
+    if len(graphs) < 2:
+        return texts
+    names = range(len(graphs)) if graphs.ids is None else graphs.ids
+    return [f"{names[i]}/{text}" for i, text in zip(owner.tolist(), texts, strict=True)]
