@@ -86,6 +86,7 @@ from .sets import SimilaritySplit as SimilaritySplit
 from .sets import SphereExclusion as SphereExclusion
 from .sets import align as align
 from .sets import compare as compare
+from .sets import compare_several as compare_several
 from .sets import graph_hash as graph_hash
 from .sets import judge as judge
 from .sets import unique as unique

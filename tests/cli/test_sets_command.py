@@ -20,6 +20,27 @@ def test_surroundings_as_json(run, small_folder):
     assert {"t", "contribution", "more_in", "graph"} <= set(found[0])
 
 
+def test_a_page_is_written(run, small_folder, tmp_path):
+    page = tmp_path / "report.html"
+    words = ("compare", small_folder, small_folder, "--permutations", 9, "--jobs", 1, "-o")
+    result = run(*words, page)
+    assert result.exit_code == 0, result.stderr
+    assert "<svg" in page.read_text(encoding="utf-8")
+    assert run(*words, page).exit_code != 0
+    assert "an .html file" in run(*words, tmp_path / "report.txt").stderr
+
+
+def test_several_data_sets_are_compared_pair_by_pair(run, small_folder):
+    words = ("--permutations", 9, "--jobs", 1, "--format", "json")
+    result = run("compare", small_folder, small_folder, small_folder, *words)
+    assert result.exit_code == 0, result.stderr
+    assert len(json.loads(result.stdout)) == 3
+
+
+def test_one_data_set_is_not_enough(run, small_folder):
+    assert "two data sets are needed" in run("compare", small_folder).stderr
+
+
 def test_equal_graphs_are_listed(run, tmp_path):
     graphs = pk.datasets.make_molecules(6, random_state=0).graphs
     graphs.to_parquet(tmp_path / "a.parquet")

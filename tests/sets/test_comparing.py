@@ -4,10 +4,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from scipy.stats import kstest
+from scipy.stats import kstest, ttest_1samp
 
 import propkernels as pk
-from propkernels.sets.comparing import contributions_of, permuted_statistics
+from propkernels.sets.comparing import block_contributions, contributions_of, permuted_statistics
 
 DATA = pk.datasets.make_molecules(60, random_state=1)
 A, B = DATA.graphs[:25], DATA.graphs[25:]
@@ -122,3 +122,59 @@ def test_what_cannot_be_compared_is_refused():
         pk.compare(A, B, kernel=pk.PropagationKernel(base_kernel="rbf"))
     with pytest.raises(ValueError, match="n_permutations"):
         pk.compare(A, B, n_permutations=0)
+
+
+def test_blocks_average_the_statistic_of_their_graphs():
+    found = pk.compare(A, B, kernel=pk.WeisfeilerLehman(t_max=1), n_blocks=10)
+    assert len(found.blocks) == 10
+    assert len(found.permuted) == 0
+    assert found.statistic == pytest.approx(found.blocks.mean())
+    assert found.witness.contributions.sum() == pytest.approx(found.statistic, abs=1e-9)
+    assert str(found).splitlines()[0].endswith("(10 blocks)")
+
+
+def test_statistics_of_blocks_are_those_of_their_rows():
+    features = csr_array(np.random.default_rng(1).poisson(1.0, (60, 4)).astype(float))
+    mean, blocks = block_contributions(features, 24, 10, 3)
+    rng = np.random.default_rng(3)
+    first, second = rng.permutation(24), 24 + rng.permutation(36)
+    naive = [
+        naive_mmd((part @ part.T).toarray(), len(a))
+        for a, b in zip(np.array_split(first, 10), np.array_split(second, 10), strict=True)
+        for part in [features[np.append(a, b)]]
+    ]
+    np.testing.assert_allclose(blocks, naive, atol=1e-12)
+    assert mean.sum() == pytest.approx(np.mean(naive))
+
+
+@pytest.mark.slow
+def test_blocks_keep_the_level_and_find_differences():
+    rng, n_false, n_right = np.random.default_rng(5), 0, 0
+    for repetition in range(60):
+        same = csr_array(rng.poisson(1.0, (200, 3)).astype(float))
+        other = csr_array(
+            np.concatenate([rng.poisson(1.0, (100, 3)), rng.poisson(1.8, (100, 3))]).astype(float)
+        )
+        for features, is_same in ((same, True), (other, False)):
+            blocks = block_contributions(features, 100, 20, repetition)[1]
+            rejected = ttest_1samp(blocks, 0.0, alternative="greater").pvalue <= 0.05
+            n_false, n_right = n_false + (is_same and rejected), n_right + (not is_same and rejected)
+    assert n_false <= 9
+    assert n_right >= 57
+
+
+def test_a_page_draws_the_surroundings(tmp_path):
+    found = pk.compare(A, B, n_permutations=19)
+    found.save(tmp_path / "report.html", names=("old", "<new>"), n=6)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "old and &lt;new&gt;" in text
+    assert text.count("<figcaption>") == 1 + 6
+    assert "<new>" not in text
+    assert "<svg" in found._repr_html_()
+
+
+def test_a_page_of_grids_has_no_drawings(tmp_path):
+    grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 3, (4, 4)) for i in range(12)])
+    found = pk.compare(grids[:6], grids[6:], n_permutations=9)
+    found.save(tmp_path / "report.html")
+    assert "not drawn" in (tmp_path / "report.html").read_text(encoding="utf-8")

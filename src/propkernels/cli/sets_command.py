@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.console import print_records, print_text, spinner
+from propkernels.cli.console import Force, check_output, print_records, print_text, size_of, spinner
 from propkernels.cli.inputs import Input, reads_data
 
 FORMATS = {"contribution": ".4g", "share_a": ".3f", "share_b": ".3f"}
@@ -16,8 +17,12 @@ COLUMNS = ("t", "contribution", "more_in", "share_a", "share_b", "labels", "grap
 
 @reads_data
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="Data set.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Data set to compare with A.")],
+    names: Annotated[list[str], typer.Argument(metavar="A B...", help="Two data sets, or more.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Page to write, of two data sets: report.html."),
+    ] = None,
+    force: Force = False,
     permutations: Annotated[
         int, typer.Option("--permutations", min=1, metavar="N", help="Number of random exchanges of graphs.")
     ] = 999,
@@ -31,9 +36,20 @@ def compare(
     """Test whether two data sets are samples of one distribution.
 
     A small p-value means that they are not. The surroundings in which they differ are listed with the shares
-    of graphs that have them, and the number of an example in the data set that has more of them.
+    of graphs that have them, and the number of an example in the data set that has more of them. More than
+    two data sets are compared pair by pair, with p-values adjusted for the number of pairs.
     """
-    left, right = (source_options.open(name, n_jobs=jobs) for name in (first, second))
+    if len(names) < 2:
+        raise ValueError(f"two data sets are needed, got {names[0]} alone")
+    if output is not None:
+        check_output(output, force, "report.html")
+        if output.suffix.lower() != ".html" or len(names) > 2:
+            raise ValueError(f"{output}: a page is an .html file, of two data sets")
+    several = [source_options.open(name, n_jobs=jobs) for name in names]
+    if len(several) > 2:
+        _compare_several(several, permutations, seed, jobs, output_format)
+        return
+    left, right = several
     from propkernels.sets.comparing import compare as compare_graphs
 
     with spinner(f"Comparing {left.name} with {right.name}"):
@@ -48,6 +64,21 @@ def compare(
     records = [{name: record[name] for name in COLUMNS} for record in found.witness.records(top)]
     texts = [record | {"labels": ", ".join(map(str, record["labels"]))} for record in records]
     print_records(texts, output_format, FORMATS)
+    if output is not None:
+        found.save(output, names=(left.name, right.name))
+        print_text(f"Wrote {output} ({size_of(output)}).")
+
+
+def _compare_several(several: list[Any], permutations: int, seed: int, jobs: int, output_format: str) -> None:
+    """Print statistic and adjusted p-value of each pair."""
+    from propkernels.sets.several import compare_several
+
+    names = [data.name for data in several]
+    keys = names if len(set(names)) == len(names) else [f"{name} ({i})" for i, name in enumerate(names, 1)]
+    collections = {key: data.graphs for key, data in zip(keys, several, strict=True)}
+    with spinner(f"Comparing {len(several)} data sets"):
+        found = compare_several(collections, n_permutations=permutations, random_state=seed, n_jobs=jobs)
+    print_records(found.records(), output_format, {"statistic": ".4g", "p_value": ".4g"})
 
 
 @reads_data

@@ -7,11 +7,13 @@ from propkernels.sets.drift import DriftDetector, Window
 from propkernels.sets.hashes import graph_hash, unique
 from propkernels.sets.judging import Interval, Judgement, judge
 from propkernels.sets.measurements import Merged, merge_duplicates
+from propkernels.sets.several import Comparisons, compare_several
 from propkernels.sets.splits import SimilarityGroupKFold, SimilaritySplit
 
 __all__ = [
     "Alignment",
     "Comparison",
+    "Comparisons",
     "DriftDetector",
     "Interval",
     "Judgement",
@@ -25,6 +27,7 @@ __all__ = [
     "Witness",
     "align",
     "compare",
+    "compare_several",
     "graph_hash",
     "judge",
     "merge_duplicates",

@@ -1,0 +1,62 @@
+"""Several collections: every pair as by compare, adjusted p-values, and a map."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.sets.several import holm, scaled
+
+GRAPHS = pk.datasets.make_molecules(90, random_state=1, mean_nodes=10).graphs
+LARGER = pk.datasets.make_molecules(30, random_state=2, mean_nodes=25).graphs
+PARTS = {"first": GRAPHS[:30], "second": GRAPHS[30:60], "large": LARGER}
+KERNEL = pk.WeisfeilerLehman(t_max=2)
+
+
+def test_statistics_are_those_of_compare():
+    found = pk.compare_several(PARTS, kernel=KERNEL, n_permutations=99)
+    names = list(PARTS)
+    for i in range(3):
+        for j in range(3):
+            expected = 0.0
+            if i != j:
+                pair = PARTS[names[i]], PARTS[names[j]]
+                expected = pk.compare(*pair, kernel=KERNEL, n_permutations=1).statistic
+            assert found.statistics[i, j] == pytest.approx(expected)
+
+
+def test_the_different_collection_is_found():
+    found = pk.compare_several(PARTS, kernel=KERNEL, n_permutations=199)
+    assert found.p_values[0, 1] > 0.05
+    assert found.p_values[0, 2] <= 0.05 >= found.p_values[1, 2]
+    np.testing.assert_array_equal(found.p_values, found.p_values.T)
+    assert [one["second"] for one in found.records()] == ["second", "large", "large"]
+    gaps = np.linalg.norm(found.positions[:, None] - found.positions[None], axis=2)
+    assert gaps[0, 1] < min(gaps[0, 2], gaps[1, 2])
+
+
+def test_holm_is_the_definition():
+    values = np.array([0.04, 0.001, 0.03, 0.9])
+    ordered = sorted(values)
+    expected = {p: min(1, max((4 - k) * ordered[k] for k in range(ordered.index(p) + 1))) for p in values}
+    np.testing.assert_allclose(holm(values), [expected[p] for p in values])
+
+
+def test_distances_in_a_plane_are_kept():
+    points = np.random.default_rng(0).normal(size=(6, 2))
+    squared = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    placed = scaled(squared)
+    np.testing.assert_allclose(((placed[:, None] - placed[None]) ** 2).sum(axis=2), squared, atol=1e-9)
+
+
+def test_a_sequence_is_numbered_and_texts_name_collections():
+    found = pk.compare_several([GRAPHS[:20], GRAPHS[20:40]], kernel=KERNEL, n_permutations=9)
+    assert found.names == ["0", "1"]
+    assert str(found).startswith("Comparisons(2 collections, 40 graphs)")
+    assert len(found.to_frame()) == 1
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(ValueError, match="two collections are needed"):
+        pk.compare_several([GRAPHS])
+    with pytest.raises(ValueError, match="but b has 1"):
+        pk.compare_several({"a": GRAPHS, "b": GRAPHS[:1]})
