@@ -205,6 +205,8 @@ def test_wrong_targets_are_refused_with_a_reason():
         model.fit(ADJACENCY, Y[:-1])
     with pytest.raises(ValueError, match="rows of equal length"):
         model.fit(ADJACENCY, [[0], *Y[1:].tolist()])
+    with pytest.raises(ValueError, match="sample_weight must hold"):
+        model.fit(ADJACENCY, Y, sample_weight=[[1], *Y[1:].tolist()])
     with pytest.raises(ValueError, match="is missing"):
         model.fit(ADJACENCY, np.full(120, -1))
     with pytest.raises(ValueError, match="one class is not enough"):

@@ -58,22 +58,23 @@ class KnownNodes:
 
     def weights(self, sample_weight: Any) -> Any:
         """Return the weights of the labeled nodes, from one weight per entry of y; None for None."""
-        if sample_weight is None or np.ndim(sample_weight) == 0:
+        weights = _array(sample_weight, "sample_weight")
+        if sample_weight is None or weights.ndim == 0:
             return sample_weight
-        weights = np.asarray(sample_weight)
         if len(weights) <= self.entries.max():
             raise ValueError(f"sample_weight has {len(weights)} entries: give one per entry of y")
         return weights[self.entries]
 
 
-def _array(y: Any) -> Any:
-    """Return a target as an array; raise an error if its entries have different lengths."""
-    if isinstance(y, np.ma.MaskedArray):
-        return y
+def _array(values: Any, name: str = "y") -> Any:
+    """Return a target or weights as an array; raise an error if entries have different lengths."""
+    if isinstance(values, np.ma.MaskedArray):
+        return values
     try:
-        return np.asarray(y)
+        return np.asarray(values)
     except ValueError:
-        raise ValueError(f"y must hold one entry per node, or rows of equal length; got {shown(y)}") from None
+        got = shown(values)
+        raise ValueError(f"{name} must hold one entry per node, or rows of equal length; got {got}") from None
 
 
 def _gaps(values: Any, integers_may_miss: bool) -> NDArray[np.bool_]:
