@@ -1,0 +1,51 @@
+"""Labeled nodes: targets with gaps, and node numbers."""
+
+import numpy as np
+import pytest
+
+from propkernels.nodes.known import KnownNodes, node_numbers
+
+
+@pytest.mark.parametrize(
+    ("y", "nodes"),
+    [
+        ([0, -1, 2], [0, 2]),
+        ([0.5, np.nan, 2.0], [0, 2]),
+        (["a", None, "b"], [0, 2]),
+        (np.ma.array([4, 5, 6], mask=[0, 1, 0]), [0, 2]),
+        ([[0, 1], [np.nan, np.nan], [1, np.nan]], [0, 2]),
+    ],
+)
+def test_gaps_are_left_out(y, nodes):
+    assert KnownNodes.of(y, None, 3).nodes.tolist() == nodes
+
+
+def test_minus_one_may_be_a_number():
+    assert KnownNodes.of([1, -1, 2], None, 3, integers_may_miss=False).target.tolist() == [1, -1, 2]
+
+
+def test_weights_follow_the_entries_of_y():
+    known = KnownNodes.of(["a", None, "b"], [7, 3, 5], 9)
+    assert known.nodes.tolist() == [7, 5]
+    assert known.weights([1.0, 2.0, 3.0]).tolist() == [1.0, 3.0]
+    assert known.weights(None) is None
+    with pytest.raises(ValueError, match="give one per entry of y"):
+        known.weights([1.0])
+
+
+def test_a_mask_or_numbers_name_nodes():
+    assert node_numbers(np.array([True, False, True]), 3, "nodes").tolist() == [0, 2]
+    assert node_numbers([2, 0], 3, "nodes").tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "error", "message"),
+    [
+        (np.array([True]), ValueError, "nodes is a mask of shape"),
+        ([3], ValueError, "outside 0..2"),
+        ([0.5], TypeError, "must be a mask or a sequence of node numbers"),
+    ],
+)
+def test_other_nodes_are_refused(nodes, error, message):
+    with pytest.raises(error, match=message):
+        node_numbers(nodes, 3, "nodes")

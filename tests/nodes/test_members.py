@@ -1,0 +1,64 @@
+"""Members: machines in mapped coordinates, folded back onto columns or landmarks."""
+
+import numpy as np
+import pytest
+
+from propkernels.decisions.support_vectors import Machine
+from propkernels.nodes.members import LinearMember, RadialMember, Scaling, ViewMap, radial
+from propkernels.nodes.views import Block, View
+
+RNG = np.random.default_rng(0)
+BLOCKS = (Block("attributes"), Block("structure"))
+
+
+def features(n, widths=(3, 2)):
+    return [RNG.normal(size=(n, width)) for width in widths]
+
+
+def machine_of(width, decisions=2):
+    return Machine(RNG.normal(size=(width, decisions)), RNG.normal(size=decisions))
+
+
+def test_scaled_rows_have_the_mean_square_norm_one():
+    parts = features(40)
+    rows = Scaling.learn(parts, BLOCKS).apply(parts)
+    assert np.mean((rows**2).sum(axis=1)) == pytest.approx(1.0)
+    np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-12)
+
+
+def test_constant_columns_count_nothing():
+    parts = [np.column_stack([np.full(10, 3.0), RNG.normal(size=10)])]
+    rows = Scaling.learn(parts, BLOCKS[:1]).apply(parts)
+    assert (rows[:, 0] == 0).all()
+
+
+@pytest.mark.parametrize("n", [40, 4])  # more nodes than columns, and fewer
+def test_a_linear_member_decides_as_its_machine(n):
+    parts, others = features(n), features(6)
+    view_map = ViewMap(View(BLOCKS), parts, 0)
+    machine = machine_of(view_map.known.shape[1])
+    member = view_map.member(machine)
+    assert isinstance(member, LinearMember)
+    np.testing.assert_allclose(member.of_parts(others), machine.decisions(view_map.rows(others)), atol=1e-9)
+
+
+def test_a_radial_member_decides_as_its_machine():
+    parts, others = features(20), features(6)
+    view_map = ViewMap(View(BLOCKS, gamma=1.5), parts, 0)
+    machine = machine_of(view_map.known.shape[1])
+    member = view_map.member(machine)
+    assert isinstance(member, RadialMember)
+    np.testing.assert_allclose(member.of_parts(others), machine.decisions(view_map.rows(others)), atol=1e-9)
+
+
+def test_coordinates_of_a_radial_view_have_its_dot_products():
+    parts = features(20)
+    view_map = ViewMap(View(BLOCKS, gamma=0.7), parts, 0)
+    rows = view_map.scaling.apply(parts)
+    np.testing.assert_allclose(view_map.known @ view_map.known.T, radial(rows, rows, 0.7), atol=1e-6)
+
+
+def test_members_that_do_not_fit_together_are_refused():
+    member = LinearMember(BLOCKS, (np.zeros((3, 2)),), np.zeros(2))
+    with pytest.raises(ValueError, match="weights do not fit"):
+        member._check_parts()

@@ -1,0 +1,47 @@
+"""NodeModel: folds of labeled nodes, decisions about all nodes, and parts of stored models."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.nodes.model import mean_decisions
+from propkernels.nodes.views import Sheet
+
+Y = np.where(np.arange(20) % 3 == 0, -1, np.arange(20) // 10)
+
+
+@pytest.fixture
+def model():
+    return pk.NodeClassifier(C=1.0, random_state=0).fit(nx.path_graph(20), Y)
+
+
+def test_decisions_of_the_training_graph_are_the_mean_of_its_members(model):
+    sheet = Sheet(model.graph_, model.inputs_, None)
+    hops = model._hops(sheet, model.nodes_, model.targets_)
+    np.testing.assert_array_equal(mean_decisions(model.members_, sheet, hops), model.decisions_)
+    np.testing.assert_array_equal(model.transduction_, model.predict())
+
+
+def test_members_for_other_graphs_see_no_targets(model):
+    assert not any(member.uses_targets for member in model.blind_members_)
+
+
+@pytest.mark.parametrize("validation", [np.zeros(20, dtype=bool), np.ones(20, dtype=bool)])
+def test_validation_nodes_are_some_and_not_all(validation):
+    with pytest.raises(ValueError, match="validation must name some labeled nodes"):
+        pk.NodeClassifier().fit(nx.path_graph(20), Y, validation=validation)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("targets_", np.zeros((1, 2)), "every labeled node needs a target"),
+        ("decisions_", np.zeros((3, 1)), "every node needs decisions"),
+        ("members_", [], "a model needs members"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(model, name, value, message):
+    setattr(model, name, value)
+    with pytest.raises(ValueError, match=message):
+        model._check_parts()
