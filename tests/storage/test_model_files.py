@@ -192,6 +192,18 @@ def test_index(tmp_path):
         assert np.array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("similarity", ["cosine", "jaccard"])
+def test_an_index_that_has_answered_is_the_same_file(similarity, tmp_path):
+    graphs = pk.datasets.make_molecules(12, random_state=0).graphs
+    index = pk.GraphIndex(similarity=similarity, random_state=0).fit(graphs)
+    pk.save_model(index, tmp_path / "before.pk")
+    expected = index.query(graphs[:3], k=2)
+    pk.save_model(index, tmp_path / "after.pk")
+    assert (tmp_path / "before.pk").read_bytes() == (tmp_path / "after.pk").read_bytes()
+    found = pk.load_model(tmp_path / "after.pk").query(graphs[:3], k=2)
+    np.testing.assert_array_equal(found.similarities, expected.similarities)
+
+
 def test_pipelines_of_this_library_s_estimators(tmp_path):
     graphs = pk.datasets.hide_labels(SMALL.graphs, 0.2, random_state=0)
     pipeline = make_pipeline(pk.LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(t_max=2)).fit(graphs[:30])

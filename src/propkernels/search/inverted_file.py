@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.derived import derived
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.stored import not_negative, require
 from propkernels.counting.counters import StreamCounts
@@ -17,7 +17,7 @@ from propkernels.search.nearest import Query, Search, compact_squares, nearest, 
 from propkernels.search.segment import Postings, Segment
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InvertedFile:
     """Immutable counts of graphs by bin, in segments; adding and removing graphs return a new file.
 
@@ -125,10 +125,10 @@ class InvertedFile:
                 yield Search(part, self.short_squares[own], query, first, alive, skipped).locate().find()
             first += part.n_graphs
 
-    @cached_property
+    @property
     def short_squares(self) -> NDArray[Any]:
-        """Self-similarities in the smallest type that represents them exactly."""
-        return compact_squares(self.squares)
+        """Self-similarities in the smallest type that represents them exactly; files do not have them."""
+        return derived(self, "short_squares", lambda: compact_squares(self.squares))
 
     def similarities(self, query: Query) -> NDArray[np.float64]:
         """Return the similarity of a query to every graph; -1 for removed graphs."""
