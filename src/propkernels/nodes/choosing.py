@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.decisions.support_vectors import Machine
 from propkernels.decisions.tasks import Task
-from propkernels.nodes.members import NodeMember, ViewMap
+from propkernels.nodes.members import N_LANDMARKS, NodeMember, ViewMap
 from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
 from propkernels.nodes.views import Rows, Sheet, View
 from propkernels.selection.folds import Folds
@@ -288,11 +288,12 @@ def fit_arms(
     weights: Any,
     maker: Any,
     seed: int,
+    n_landmarks: int = N_LANDMARKS,
 ) -> list[tuple[ViewMap, Machine]]:
     """Return a machine per arm, fitted to the nodes at some places with these targets and weights."""
     fitted = []
     for arm in arms:
-        view_map = ViewMap(arm.view, labeled.parts(arm.view, places, targets), seed)
+        view_map = ViewMap(arm.view, labeled.parts(arm.view, places, targets), seed, n_landmarks)
         machine = fit_classes(maker, view_map.known, target, arm.cost, weights, labeled.every_target)
         fitted.append((view_map, machine))
     return fitted

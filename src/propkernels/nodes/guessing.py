@@ -20,6 +20,7 @@ from propkernels.selection.folds import Folds
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
 GUESSED = 0.6  # share of the pool whose predicted class is taken as known: the surest of each class
+FEWEST_LANDMARKS = 300  # of radial machines that learn from guesses
 GUESS_WEIGHT = 0.2  # weight of such a node beside 1 for a labeled one
 
 
@@ -83,6 +84,7 @@ def fit_guessing(
             np.concatenate([shares, np.full(n_guessed, GUESS_WEIGHT * shares.mean())]),
             maker,
             seed,
+            max(FEWEST_LANDMARKS, len(train)),
         )
     return fitted
 

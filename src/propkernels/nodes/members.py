@@ -12,11 +12,12 @@ from scipy.sparse import csr_array, hstack, issparse
 from propkernels._utils.stored import require
 from propkernels.decisions.support_vectors import Machine
 from propkernels.nodes.spreading import TargetHops
-from propkernels.nodes.views import Block, Sheet, View
+from propkernels.nodes.views import Block, Rows, Sheet, View
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
 N_LANDMARKS = 1000
+NODES_AT_ONCE = 4096  # whose features radial members compare with landmarks
 SMALLEST = 1e-10  # eigenvalues of landmarks and spans below this share of the largest are dropped
 
 
@@ -143,11 +144,12 @@ class RadialMember:
         """Whether targets of other nodes count."""
         return any(block.uses_targets for block in self.blocks)
 
-    def decide(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
-        """Return the decisions of all nodes, (N, decisions)."""
+    def decide(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None = None) -> Matrix:
+        """Return the decisions of all nodes, (N, decisions); ``rows``: their columns, if known already."""
         nodes = np.arange(sheet.graphs.n_nodes)
-        rows = sheet.at(nodes, self.blocks)
-        return self.of_parts([rows.block(block, nodes, targets) for block in self.blocks])
+        rows = sheet.at(nodes, self.blocks) if rows is None else rows
+        runs = np.split(nodes, np.arange(NODES_AT_ONCE, len(nodes), NODES_AT_ONCE))
+        return np.vstack([self.of_parts([rows.block(b, run, targets) for b in self.blocks]) for run in runs])
 
     def of_parts(self, parts: list[Any]) -> Matrix:
         """Return the decisions of features, block by block."""
@@ -171,14 +173,14 @@ class ViewMap:
     training nodes, features are given in the space that the training nodes span, which changes no machine.
     """
 
-    def __init__(self, view: View, parts: list[Any], seed: int) -> None:
+    def __init__(self, view: View, parts: list[Any], seed: int, n_landmarks: int = N_LANDMARKS) -> None:
         self.view, self.scaling = view, Scaling.learn(parts, view.blocks)
         scaled = self.scaling.apply(parts)
         self.widths = [part.shape[1] for part in parts]
         self.landmarks: Matrix | None = None
         self.gamma = view.gamma
         if view.gamma:
-            chosen = np.random.default_rng(seed).permutation(len(scaled))[:N_LANDMARKS]
+            chosen = np.random.default_rng(seed).permutation(len(scaled))[:n_landmarks]
             self.landmarks = scaled[np.sort(chosen)]
             self.back: Matrix | None = _whitened(radial(self.landmarks, self.landmarks, self.gamma))
         else:

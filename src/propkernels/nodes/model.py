@@ -31,7 +31,7 @@ from propkernels.nodes.explanation import NodeExplanation, column_names
 from propkernels.nodes.guessing import fit_guessing_members, guessing_helps
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
-from propkernels.nodes.members import NodeMember
+from propkernels.nodes.members import NodeMember, RadialMember
 from propkernels.nodes.one_node import KnownTargets, WalksFrom
 from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
 from propkernels.nodes.views import Sheet, default_views
@@ -367,5 +367,11 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 
 
 def mean_decisions(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None) -> Matrix:
-    """Return the mean decisions of members, (N, decisions)."""
-    return np.asarray(np.mean([member.decide(sheet, hops) for member in members], axis=0))
+    """Return the mean decisions of members, (N, decisions); radial ones share propagated columns."""
+    blocks = [block for member in members if isinstance(member, RadialMember) for block in member.blocks]
+    rows = sheet.at(np.arange(sheet.graphs.n_nodes), blocks) if blocks else None
+    found = [
+        member.decide(sheet, hops, rows) if isinstance(member, RadialMember) else member.decide(sheet, hops)
+        for member in members
+    ]
+    return np.asarray(np.mean(found, axis=0))

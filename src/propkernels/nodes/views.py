@@ -288,7 +288,7 @@ SUMS = (
     ("renormalized", 10),
     ("row", 4),
 )  # of attributes
-RADIAL_SUMS, SUM_GAMMA = (("row", 2), ("row", 4), ("renormalized", 4)), 1.0
+RADIAL_SUMS, SUM_GAMMA = (("row", 0), ("row", 4), ("renormalized", 4)), 1.0
 MOST_JOINED = 300  # attribute columns with two steps side by side; wider ones take one
 MOST_CROSSED = 200  # columns of crossed targets
 MOST_RADIAL = 2000  # columns that radial views compare
