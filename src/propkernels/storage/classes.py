@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache, cached_property
+from functools import cache
 from inspect import Parameter, signature
 from typing import Any
 
@@ -198,13 +198,12 @@ def is_named_tuple(cls: type) -> bool:
 
 
 def state_of(thing: Any) -> dict[str, Any]:
-    """Return the attributes of an object by name; paths are None, and cached properties are left out."""
+    """Return the attributes of an object by name; paths are None."""
     if type(thing) is GraphDatabase:
         return pack(thing)
     if is_named_tuple(type(thing)):
         return dict(zip(type(thing)._fields, thing, strict=True))
-    computed = [name for name in vars(thing) if isinstance(getattr(type(thing), name, None), cached_property)]
-    state = {name: value for name, value in vars(thing).items() if name not in computed}
+    state = dict(vars(thing))
     return {name: None if name in FORGOTTEN else value for name, value in state.items()}
 
 
