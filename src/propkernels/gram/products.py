@@ -220,11 +220,10 @@ def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
     """
     if not len(bins.multiplicity):
         return np.zeros((n, n))
-    squares = np.zeros(n)
-    add_bin_squares(bins.bin_ptr, bins.entries, bins.multiplicity, squares)
-    is_exact = squares.max() < EXACT_FLOAT32
+    runs = list(pairwise(_bin_runs(bins, n_jobs).tolist()))
+    is_exact = _largest_square(bins, n, runs, n_jobs) < EXACT_FLOAT32
     right = np.zeros((n, len(bins.multiplicity)), np.float32 if is_exact else np.float64)
-    fill_dense(bins.bin_ptr, bins.entries, right)
+    run_threads(lambda run: fill_dense(bins.bin_ptr, bins.entries, *run, right), runs, n_jobs)
     left = right if (bins.multiplicity == 1).all() else right * bins.multiplicity.astype(right.dtype)
     gram = np.empty((n, n))
     length = ROWS_OF_A_PRODUCT if n_jobs == 1 else ROWS_OF_A_TILE
@@ -236,6 +235,17 @@ def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
     with one_blas_thread():
         run_threads(one_run, range(0, n, length)[::-1], n_jobs)  # longest rows first
     return gram
+
+
+def _largest_square(bins: Bins, n: int, runs: Sequence[tuple[int, int]], n_jobs: int) -> float:
+    """Return the largest sum of squared counts of a graph: sums of whole numbers, exact in any order."""
+    squares = np.zeros((len(runs), n))
+
+    def add(run: int) -> None:
+        add_bin_squares(bins.bin_ptr, bins.entries, bins.multiplicity, *runs[run], squares[run])
+
+    run_threads(add, range(len(runs)), n_jobs)
+    return float(squares.sum(axis=0).max())
 
 
 def mirrored(gram: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.float64]:

@@ -175,18 +175,20 @@ def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any, t
 
 
 @compiled
-def add_bin_squares(bin_ptr: Any, entries: Any, multiplicity: Any, squares: Any) -> None:
-    """Add the squared counts of each graph, times the multiplicity of the bin, to ``squares``, (graphs,)."""
-    for b in range(len(multiplicity)):
+def add_bin_squares(
+    bin_ptr: Any, entries: Any, multiplicity: Any, first: int, last: int, squares: Any
+) -> None:
+    """Add the squared counts in the bins first .. last - 1, times multiplicity, to ``squares``, (graphs,)."""
+    for b in range(first, last):
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
             count = float(entries[entry]["count"])
             squares[entries[entry]["row"]] += multiplicity[b] * (count * count)
 
 
 @compiled
-def fill_dense(bin_ptr: Any, entries: Any, dense: Any) -> None:
-    """Write bins as columns of ``dense``, zeros of shape (graphs, bins)."""
-    for b in range(len(bin_ptr) - 1):
+def fill_dense(bin_ptr: Any, entries: Any, first: int, last: int, dense: Any) -> None:
+    """Write the bins first .. last - 1 as columns of ``dense``, zeros of shape (graphs, bins)."""
+    for b in range(first, last):
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
             dense[entries[entry]["row"], b] = entries[entry]["count"]
 

@@ -195,14 +195,9 @@ def _projected(matrix: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDA
 
 
 def _product(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel).
-
-    The codes are overwritten.
-    """
-    from propkernels.hashing.codes_compiled import join_rows
+    """Return one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel)."""
+    from propkernels.hashing.codes_compiled import join_columns
 
     joined = np.zeros(codes.shape[1], dtype=np.int64)
-    for row in range(len(codes)):
-        join_rows(joined, np.array([row]), codes)
-        joined = codes[row]
+    join_columns(codes, joined)
     return joined[None, :]

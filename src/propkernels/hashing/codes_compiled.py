@@ -355,6 +355,22 @@ def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
             codes[row, i] = NO_BIN if label == NO_BIN else join(label, codes[row, i])
 
 
+@compiled
+def join_columns(columns: Any, codes: Any) -> None:
+    """Join the codes of all columns, one after the other, to one code per node.
+
+    Parameters
+    ----------
+    columns : ndarray of int64, (columns, N)
+    codes : ndarray of int64, (N,)
+        Output, zeros before.
+    """
+    for row in range(len(columns)):
+        for i in range(len(codes)):
+            if codes[i] != NO_BIN:
+                codes[i] = join(codes[i], columns[row, i])
+
+
 @compiled(cache=False)
 def over_edge(mixed: Any, edge_key: Any) -> Any:
     """Return the mixed word of a neighbor, mixed with the key of the edge to it."""
