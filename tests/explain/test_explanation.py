@@ -251,3 +251,18 @@ def test_of_several_classes_the_predicted_one_is_explained_by_default(molecules)
         assert np.array_equal(found.of_graph(i), alone.contributions)
     assert len(found.decisions) == 20
     assert "for class" in found._repr_html_()
+
+
+def test_substructures_are_the_strongest_surroundings():
+    pytest.importorskip("rdkit")
+    graphs = pk.from_smiles(["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"])
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
+    explanation = model.fit(graphs, [1, 1, 0, 0, 1, 0]).explain(graphs)
+    found = explanation.substructures(1, n=2)
+    values = explanation.of_graph(1)
+    assert [one["contribution"] for one in found] == [values[one["node"], one["t"]] for one in found]
+    assert abs(found[0]["contribution"]) == abs(values).max()
+    assert found[0]["smarts"] == {0: "[#8]", 1: "[#6]-[#8]"}[found[0]["t"]]
+    assert len(explanation.substructures(0, n=10)) == 3
+    with pytest.raises(ValueError, match="need the molecules"):
+        explanation.with_graphs(pk.GraphDatabase.concat([graphs, graphs])[:6]).substructures(0)

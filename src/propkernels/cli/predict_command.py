@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,8 +25,13 @@ from propkernels.cli.console import (
     spinner,
     warnings_as_lines,
 )
+from propkernels.cli.details import detail_columns, nearest_columns, write_skipped
 from propkernels.cli.inputs import Input, ids_of, reads_data
 from propkernels.cli.learning_command import is_parts, predict_parts, rows_of
+
+PART_BY_PART = (".csv", ".tsv", ".smi", ".smiles", ".parquet")
+LARGE = 2**23  # bytes of a file that is predicted part by part
+NODES_PER_PART = 250_000
 
 
 @reads_data
@@ -46,6 +54,22 @@ def predict(
             help="Also write sets of classes, or intervals, that hold this share of targets, such as 0.9.",
         ),
     ] = None,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details", help="Also write the share of unseen surroundings, and substructures as SMARTS."
+        ),
+    ] = False,
+    nearest: Annotated[
+        str | None,
+        typer.Option(
+            "--nearest", metavar="TRAIN", help="Also write the most similar graph of the training data set."
+        ),
+    ] = None,
+    skipped: Annotated[
+        Path | None,
+        typer.Option("--skipped", metavar="FILE", help="CSV file for graphs that are left out, and why."),
+    ] = None,
     *,
     source_options: Input,
 ) -> None:
@@ -55,7 +79,8 @@ def predict(
     Gaussian process); with --coverage also set, the possible classes, or low and high, the ends of an
     interval. The id is the name of a molecule, graph or file if there is one, else the number from 0. Targets
     are optional; if the data set has classes, the accuracy is printed. For a folder written by 'featurize',
-    predictions are written to the folder -o, one Parquet file per part.
+    predictions are written to the folder -o, one Parquet file per part. Large tables of molecules and Parquet
+    files are read and predicted part by part, in all processes, with bounded memory.
     """
     output = None if output == Path("-") else output
     if is_parts(name):
@@ -63,12 +88,24 @@ def predict(
         return
     if output is not None:
         check_output(output, force, "predictions.csv")
+    if skipped is not None:
+        check_output(skipped, force, "skipped.csv")
+    unaimed = replace(source_options, target_columns=None)  # also hashable
+    wanted = Wanted(str(model), coverage, details, nearest, unaimed, jobs)
+    if is_large(name, source_options):
+        n_rows, reasons = predict_large(wanted, name, output, results_stream)
+        if skipped is not None:
+            write_skipped(skipped, reasons)
+        if output is not None:
+            print_text(f"Wrote {output}: {n_rows:,} predictions.")
+        return
     fitted, notes = open_model(model)
     data = source_options.open(name, notes=notes, n_jobs=jobs)
     with warnings_as_lines(), spinner(f"Predicting {data.name}"):
         fitted.set_params(n_jobs=jobs)
-        predictions, columns = compute(fitted, data.graphs, json.loads(notes.get("targets", "[]")))
-        columns |= {} if coverage is None else covering(fitted, data.graphs, coverage)
+        predictions, columns = all_columns(wanted, fitted, notes, data.graphs)
+    if skipped is not None:
+        write_skipped(skipped, getattr(data.graphs, "skipped", {}))
     if output is None:
         write_rows(results_stream(), ids_of(data) or range(len(predictions)), columns)
         return
@@ -76,6 +113,114 @@ def predict(
         write_rows(stream, ids_of(data) or range(len(predictions)), columns)
     agreed = agreement(fitted, predictions, data.target)
     print_text(f"Wrote {output}: {len(predictions)} predictions{agreed}.")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Options of the predictions.
+
+    Attributes
+    ----------
+    model : str
+        Path of the model.
+    coverage : float or None
+    details : bool
+    nearest : str or None
+        Training data set.
+    source_options : Input
+    jobs : int
+    """
+
+    model: str
+    coverage: float | None
+    details: bool
+    nearest: str | None
+    source_options: Input
+    jobs: int
+
+
+def all_columns(
+    wanted: Wanted, fitted: Any, notes: Mapping[str, str], graphs: Any
+) -> tuple[Any, dict[str, Any]]:
+    """Return predictions, and all columns to write by name."""
+    predictions, columns = compute(fitted, graphs, json.loads(notes.get("targets", "[]")))
+    columns |= {} if wanted.coverage is None else covering(fitted, graphs, wanted.coverage)
+    columns |= detail_columns(fitted, graphs) if wanted.details else {}
+    if wanted.nearest is not None:
+        columns |= nearest_columns(training_index(wanted, tuple(notes.items())), graphs)
+    return predictions, columns
+
+
+@lru_cache(maxsize=1)
+def training_index(wanted: Wanted, notes: tuple[tuple[str, str], ...]) -> Any:
+    """Return an index of the training graphs, read as for the model."""
+    from propkernels.search.index import GraphIndex
+
+    assert wanted.nearest is not None
+    data = wanted.source_options.open(wanted.nearest, notes=dict(notes), n_jobs=wanted.jobs)
+    return GraphIndex(similarity="jaccard", random_state=0, n_jobs=wanted.jobs).fit(data.graphs)
+
+
+def is_large(name: str, source_options: Input) -> bool:
+    """Return whether a file is predicted part by part: a large table of molecules, or Parquet file."""
+    path = Path(name)
+    by_parts = not (source_options.id_column or source_options.edge_labels)
+    return by_parts and path.suffix.lower() in PART_BY_PART and path.is_file() and path.stat().st_size > LARGE
+
+
+def predict_large(
+    wanted: Wanted, name: str, output: Path | None, standard: Callable[[], Any]
+) -> tuple[int, dict[Any, str]]:
+    """Write predictions part by part, in processes; return their number, and why rows were left out."""
+    from joblib import Parallel, delayed
+
+    from propkernels._utils.progress import ProgressBar
+    from propkernels.scale.partition import plan_sources
+
+    _, notes = open_model(Path(wanted.model))
+    plan = plan_sources(name, NODES_PER_PART, wanted.source_options.reading(False, notes, 1))
+    one = replace(wanted, jobs=1)
+    done = Parallel(n_jobs=wanted.jobs, return_as="generator")(delayed(predict_part)(one, p) for p in plan)
+    n_rows, reasons = 0, dict[Any, str]()
+    with (
+        nullcontext(standard()) if output is None else atomic_write(output, text=True) as stream,
+        ProgressBar("Predicting", total=len(plan)) as bar,
+    ):
+        for ids, columns, left_out in done:
+            write_rows(stream, ids, columns, n_rows == 0)
+            n_rows, reasons = n_rows + len(ids), reasons | left_out
+            bar.step()
+    return n_rows, reasons
+
+
+def predict_part(wanted: Wanted, part: Any) -> tuple[list[int], dict[str, Any], dict[Any, str]]:
+    """Return ids and columns of the graphs of a part, and why others were left out."""
+    import warnings
+
+    import numpy as np
+
+    from propkernels.scale.reading_parts import iter_part
+
+    fitted, notes = _opened(wanted.model)
+    ids: list[int] = []
+    found: list[dict[str, Any]] = []
+    reasons: dict[Any, str] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # left-out rows are returned with their reasons
+        for block in iter_part(part):
+            ids += block.ids.tolist()
+            reasons |= block.graphs.skipped
+            if len(block.graphs):
+                found.append(all_columns(wanted, fitted, notes, block.graphs)[1])
+    joined = {key: np.concatenate([columns[key] for columns in found]) for key in (found[0] if found else ())}
+    return ids, joined, reasons
+
+
+@lru_cache(maxsize=1)
+def _opened(model: str) -> tuple[Any, dict[str, str]]:
+    """Return a model with one thread, and its notes."""
+    fitted, notes = open_model(Path(model))
+    return fitted.set_params(n_jobs=1), dict(notes)
 
 
 def compute(model: Any, graphs: Any, targets: Sequence[Any] = ()) -> tuple[Any, dict[str, Any]]:
@@ -125,10 +270,11 @@ def covering(model: Any, graphs: Any, coverage: float) -> dict[str, Any]:
     }
 
 
-def write_rows(stream: Any, ids: Sequence[Any], columns: dict[str, Any]) -> None:
-    """Write a CSV header and one line per graph."""
+def write_rows(stream: Any, ids: Sequence[Any], columns: dict[str, Any], has_head: bool = True) -> None:
+    """Write a CSV header, if asked for, and one line per graph."""
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["id", *columns])
+    if has_head:
+        writer.writerow(["id", *columns])
     writer.writerows(zip(ids, *(column.tolist() for column in columns.values()), strict=True))
 
 

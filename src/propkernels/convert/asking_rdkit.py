@@ -20,6 +20,16 @@ def parse_smiles(chem: Any, text: Any, sanitize: bool = True) -> Any:
         return None
 
 
+def molecule_of(source: Any) -> Any:
+    """Return the molecule of a SMILES string, or a molecule itself."""
+    if not isinstance(source, str):
+        return source
+    mol = parse_smiles(import_optional("rdkit.Chem", extra="chem", purpose="molecules need"), source)
+    if mol is None:
+        raise ValueError(f"{source[:60]!r} cannot be read as SMILES")
+    return mol
+
+
 def rdkit_reason(error: Exception) -> str:
     """Return the message of an RDKit error in one line, without the position in RDKit's source.
 

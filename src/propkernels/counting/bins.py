@@ -222,7 +222,7 @@ def _described(
         tuple(nodes.tolist()),
         _subgraph(plain, nodes, distances, radius),
         _shells(plain, nodes, distances, shown.label_names or plain.names.labels),
-        None if shown.molecules is None else _smarts(shown.molecules[graph], plain, graph, roots, radius),
+        None if shown.molecules is None else smarts_of(shown.molecules[graph], plain, graph, roots, radius),
         chosen.stream,
         code,
     )
@@ -330,8 +330,8 @@ def _shells(
     return " | ".join(" ".join(sorted(texts[distances == d])) for d in range(int(distances[-1]) + 1))
 
 
-def _smarts(mol: Any, graphs: GraphDatabase, graph: int, roots: NDArray[np.int64], radius: int) -> str:
-    """Return the surroundings of an atom as SMARTS."""
+def smarts_of(mol: Any, graphs: GraphDatabase, graph: int, roots: NDArray[np.int64], radius: int) -> str:
+    """Return the surroundings of an atom, or several atoms with the bonds between them, as SMARTS."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="SMARTS need")
     mol = with_atoms(mol, graphs.n_nodes, graph)
     atoms, bonds = set(roots.tolist()), []

@@ -13,6 +13,8 @@ from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Molecules, Picture, Record
+from propkernels.convert.asking_rdkit import molecule_of
+from propkernels.counting.bins import smarts_of
 from propkernels.explain.edge_shares import edge_contributions
 from propkernels.graphs.accepted import Database
 from propkernels.graphs.container import as_positions
@@ -243,6 +245,52 @@ class Explanation:
                 "the graphs do not store the molecules they were made from: pass molecules=[...]"
             )
         return propkernels.molecules.draw_molecule(self, known, graph, **options)
+
+    def substructures(self, graph: int = 0, n: int = 3, molecules: Molecules | None = None) -> list[Record]:
+        """Return the n substructures of a molecule with the largest contributions, as SMARTS.
+
+        A substructure is an atom with its surroundings of radius t, whose contribution is that of the atom at
+        iteration t; each atom is the middle of at most one.
+
+        Parameters
+        ----------
+        graph : int, default=0
+        n : int, default=3
+        molecules : sequence of str or rdkit.Chem.Mol, optional
+            See :meth:`draw_molecule`.
+
+        Returns
+        -------
+        list of dict
+            "smarts", "node", "t" and "contribution", the largest absolute contribution first.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> graphs = pk.from_smiles(["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"])
+        >>> model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), random_state=0)
+        >>> explanation = model.fit(graphs, [1, 1, 0, 0, 1, 0]).explain(graphs)
+        >>> [found["smarts"] for found in explanation.substructures(1, n=1)]
+        ['[#6]-[#8]']
+        """
+        known: Any = getattr(self.graphs, "sources", None) if molecules is None else molecules
+        if known is None or not isinstance(self.graphs, GraphDatabase):
+            raise ValueError("substructures need the molecules of the explained graphs: pass molecules=[...]")
+        position = self.position(graph)
+        values, one = self.of_graph(position), self.graphs[[position]]
+        mol = molecule_of(known[position])
+        steps = np.argmax(np.abs(values), axis=1)
+        strongest = values[np.arange(len(values)), steps]
+        order = np.argsort(-np.abs(strongest), kind="stable")[: check_integer(n, "n", 1)].tolist()
+        return [
+            {
+                "smarts": smarts_of(mol, one, 0, np.array([node]), int(steps[node])),
+                "node": node,
+                "t": int(steps[node]),
+                "contribution": float(strongest[node]),
+            }
+            for node in order
+        ]
 
     def image(self, graph: int, t: int | None = None) -> Values:
         """Return the contributions of one grid's pixels in the shape of its image; NaN outside its mask.

@@ -76,6 +76,7 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
     sorted_: Matrix
     _n_features_out: Annotated[int, SOMETIMES]
     _has_constant_diagonal = True
+    _is_dot_product = False
     _reads_whole_graphs = True
 
     def __init__(self, *, gamma: float = 3.0, normalize: bool = False, n_jobs: int | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.typing import Target
+from propkernels._utils.typing import Array, Target
 from propkernels.convert.check import check_edges
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import count
@@ -37,7 +37,7 @@ class Merged:
     """
 
     graphs: GraphDatabase
-    target: NDArray[Any]
+    target: Array
     sizes: Groups
     spreads: NDArray[np.float64]
     inverse: Groups

@@ -1,0 +1,58 @@
+"""Predictions with details, and part by part."""
+
+import csv
+import io
+
+import pytest
+
+from propkernels.cli import predict_command
+
+pytest.importorskip("rdkit.Chem")
+
+RADICALS = ["C", "CC", "CCC", "C(C)C", "c1ccccc1", "C1CCCC1", "CCCC", "CC(C)C"]
+SMILES = [f"{group}{radical}" for radical in RADICALS for group in ("O", "N", "F", "Cl")]
+QUICK = ("--t-max", 1, "--folds", 2, "--C", 1, "--jobs", 1, "--kernel", "weisfeiler-lehman")
+
+
+@pytest.fixture
+def model(run, tmp_path):
+    lines = [f"{text},{len(text) + 0.5}" for text in SMILES]
+    (tmp_path / "train.csv").write_text("\n".join(["smiles,value", *lines]) + "\n")
+    (tmp_path / "new.csv").write_text("\n".join(["smiles", *SMILES[::3], "not one", "CCCCCO"]) + "\n")
+    result = run("fit", "train.csv", "--smiles", "smiles", "--target", "value", "-o", "model.pk", *QUICK)
+    assert result.exit_code == 0, result.stderr
+    return "model.pk"
+
+
+OPTIONS = ("--errors", "skip", "--coverage", 0.8, "--details", "--nearest", "train.csv", "--jobs", 1)
+
+
+def read(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.slow
+def test_details_nearest_and_skipped_rows(run, model, tmp_path):
+    result = run("predict", model, "new.csv", *OPTIONS, "--skipped", "skipped.csv")
+    rows = read(result.stdout)
+    assert [int(row["id"]) for row in rows] == [*range(len(SMILES[::3])), len(SMILES[::3]) + 1]
+    for i, row in enumerate(rows[:-1]):
+        assert float(row["low"]) <= float(row["high"])
+        assert float(row["unseen"]) == 0
+        assert int(row["nearest"]) == 3 * i
+        assert float(row["similarity"]) == 1
+    assert all(row["smarts_1"] and float(row["contribution_1"]) for row in rows)
+    (left_out,) = read((tmp_path / "skipped.csv").read_text())
+    assert left_out == {"id": str(len(SMILES[::3])), "reason": "'not one' cannot be read as SMILES"}
+
+
+@pytest.mark.slow
+def test_part_by_part_is_the_same(run, model, tmp_path, monkeypatch):
+    at_once = run("predict", model, "new.csv", *OPTIONS).stdout
+    monkeypatch.setattr(predict_command, "LARGE", 10)
+    monkeypatch.setattr(predict_command, "NODES_PER_PART", 20)
+    assert run("predict", model, "new.csv", *OPTIONS, "--skipped", "skipped.csv").stdout == at_once
+    assert len(read((tmp_path / "skipped.csv").read_text())) == 1
+    written = run("predict", model, "new.csv", *OPTIONS, "-o", "out.csv")
+    assert "12 predictions" in written.stdout + written.stderr
+    assert (tmp_path / "out.csv").read_text() == at_once
