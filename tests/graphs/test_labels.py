@@ -286,3 +286,15 @@ def test_columns_of_different_length_differ():
     assert encode([1, 2]) != encode([1, 2, 3])
     assert encode([1]) != [1]
     assert LabelColumn.concat([]) == encode([])
+
+
+def test_categories_are_the_same_labels_as_their_values():
+    pandas = pytest.importorskip("pandas")
+    for values in (["b", "a", None, "b"], [3, -1, 3, None], [("x", 1), "y", ("x", 1), None]):
+        plain = pandas.Series(values, dtype=object)
+        categories = pandas.Index(
+            list(dict.fromkeys(v for v in values[::-1] if v is not None)), tupleize_cols=False
+        )
+        series = pandas.Series(pandas.Categorical(plain, categories=categories))
+        assert LabelColumn.from_values(series) == LabelColumn.from_values(plain)
+        assert LabelColumn.from_values(series).values == LabelColumn.from_values(plain).values

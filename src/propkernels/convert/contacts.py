@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -494,26 +495,43 @@ def _edges(pd: Any, parts: _Parts, nodes: _Nodes, vertices: _Vertices, graph: st
         columns.append(ends[1])
         kinds.append(np.full(len(later), RELATIONS.index(kind)))
         owners.append(np.full(len(later), -1))
-    table = pd.DataFrame({"source": np.concatenate(rows), "target": np.concatenate(columns)})
-    table["kind"] = np.concatenate(kinds)
-    table["label"] = 0
-    values: NDArray[Any] = np.empty(len(RELATIONS), dtype=object)
-    values[:] = RELATIONS
+    source, target, kind = np.concatenate(rows), np.concatenate(columns), np.concatenate(kinds)
+    number = np.full(len(kind), -1)
     if parts.labels is not None:
         owner = np.concatenate(owners)
-        table["label"] = np.where(owner >= 0, np.append(parts.labels.ids, -1)[owner], -1)
-    table = table.drop_duplicates(ignore_index=True)
-    relation = values[table["kind"].to_numpy()]
-    if parts.labels is not None:
-        relation = _labeled(relation, table["label"].to_numpy(), parts.labels.values)
+        number = np.where(owner >= 0, np.append(parts.labels.ids, -1)[owner], -1)
+    kept = _first_ones(pd, source, target, kind, number)
+    source, target, kind, number = source[kept], target[kept], kind[kept], number[kept]
     return pd.DataFrame(
         {
-            graph: vertices.graph[nodes.vertex[table["source"].to_numpy()]],
-            "source": table["source"],
-            "target": table["target"],
-            "relation": pd.Series(relation, dtype=object),
+            graph: vertices.graph[nodes.vertex[source]],
+            "source": source,
+            "target": target,
+            "relation": _relations(pd, kind, number, parts.labels),
         }
     )
+
+
+def _first_ones(pd: Any, *columns: Numbers) -> Numbers:
+    """Return the rows that are not equal to an earlier row."""
+    sizes = [int(column.max(initial=0)) + 2 for column in columns]  # entries are -1 or larger
+    if math.prod(sizes) >= 2**62:
+        frame = pd.DataFrame(dict(enumerate(columns)))
+        return np.flatnonzero(~frame.duplicated().to_numpy())
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        key *= size
+        key += column + 1
+    return np.flatnonzero(~pd.Series(key).duplicated().to_numpy())
+
+
+def _relations(pd: Any, kinds: Numbers, numbers: Numbers, labels: LabelColumn | None) -> Any:
+    """Return the relation of each edge, with the label of its contact."""
+    if labels is None:
+        return pd.Categorical.from_codes(kinds, categories=list(RELATIONS))
+    values: NDArray[Any] = np.empty(len(RELATIONS), dtype=object)
+    values[:] = RELATIONS
+    return pd.Series(_labeled(values[kinds], numbers, labels.values), dtype=object)
 
 
 def _labeled(relations: NDArray[Any], numbers: Numbers, distinct: Sequence[Any]) -> NDArray[Any]:

@@ -137,6 +137,8 @@ class LabelColumn:
             column = cls.from_values(labels.filled(0), name=name, place=place)
             masked = np.ma.getmaskarray(labels)
             return cls(np.where(masked, np.int32(UNOBSERVED), column.ids), column.values)
+        if str(getattr(labels, "dtype", "")) == "category":
+            return _encode_categories(labels, name)
         values = _as_one_dimensional(labels, name)
         if values.dtype.kind in "iub":
             return _encode_integers(values)
@@ -225,6 +227,18 @@ def _encode_objects(labels: Iterable[Any], name: str, place: Callable[[int], str
             raw[label] = known
         ids.append(known)
     return LabelColumn(np.array(ids, dtype=np.int32), tuple(position))
+
+
+def _encode_categories(labels: Any, name: str) -> LabelColumn:
+    """Encode a pandas Series of categories: each distinct label once, in order of first appearance."""
+    codes = np.asarray(labels.cat.codes, dtype=np.int64)
+    used, first = np.unique(codes[codes >= 0], return_index=True)
+    used = used[np.argsort(first)]
+    distinct = [labels.cat.categories[i] for i in used.tolist()]
+    column = LabelColumn.from_values(distinct, name=name)
+    ids = np.full(len(labels.cat.categories) + 1, UNOBSERVED, dtype=np.int32)
+    ids[used] = column.ids
+    return LabelColumn(ids[codes], column.values)
 
 
 def _check_depth(label: Any, name: str, place: Callable[[int], str], index: int) -> None:
