@@ -10,14 +10,14 @@ export PYTHONDONTWRITEBYTECODE =
 demo: .venv/.installed
 	$(BIN)/propkernels demo
 
-# tests of what lies beside the package: benchmarks, reproduction, harness, documents and examples; and pages in a browser
+# tests of what lies beside the package: benchmarks, reproduction, harness, documents and examples; and tests in a browser or of many processes
 BESIDE := tests/benchmarks tests/reproduction tests/fuzz tests/test_documents.py tests/test_examples.py
 
 test: lint types unit
 
 check: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal $(BESIDE) reproduction
-	$(BIN)/pytest -n 2 --dist loadfile -m browser tests/explorer tests/conformance
+	$(BIN)/pytest -n 2 --dist loadfile -m "browser or processes" tests
 
 lint: .venv/.developer
 	$(BIN)/ruff check .
@@ -27,11 +27,11 @@ types: .venv/.developer
 	$(BIN)/mypy
 
 unit: .venv/.developer
-	$(BIN)/pytest -n 2 --dist worksteal -m "not browser" $(addprefix --ignore=,$(BESIDE)) tests src
+	$(BIN)/pytest -n 2 --dist worksteal -m "not browser and not processes" $(addprefix --ignore=,$(BESIDE)) tests src
 
 # the tests without the slow ones, for while you work: under a minute on two free cores
 quick: .venv/.developer
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not browser" $(addprefix --ignore=,$(BESIDE)) tests src
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not browser and not processes" $(addprefix --ignore=,$(BESIDE)) tests src
 
 # Coverage cannot see machine code: the tests marked "compiled" run once more as Python, on small inputs.
 coverage: .venv/.developer

@@ -99,6 +99,7 @@ def test_a_folder_that_is_not_there(run):
     assert "nowhere.parquet does not exist" in run("featurize", "nowhere.parquet", "-o", "out").stderr
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_processes(run, database):
     result = run("featurize", database, "-o", "out", "--nodes-per-part", 300, "--workers", 2, "--t-max", 1)

@@ -20,6 +20,7 @@ def source(tmp_path):
     return path
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="names of POSIX are bytes")
 @pytest.mark.parametrize(

@@ -151,6 +151,7 @@ def start(checkpoint, result):
     return subprocess.Popen(command, **pipes, text=True)
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_a_second_process_on_one_checkpoint_is_refused_and_nothing_is_lost(tmp_path):
     checkpoint = tmp_path / "kernel.npz"
@@ -169,6 +170,7 @@ def test_a_second_process_on_one_checkpoint_is_refused_and_nothing_is_lost(tmp_p
     assert sorted(os.listdir(tmp_path)) == ["kernel.npz", "one.npy", "two.npy"]
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_a_checkpoint_of_a_killed_process_is_taken_up(tmp_path):
     checkpoint = tmp_path / "kernel.npz"

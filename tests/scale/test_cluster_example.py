@@ -64,6 +64,7 @@ def test_services_share_an_image_and_a_folder(services):
     assert (CLUSTER / "Dockerfile").exists()
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_the_commands_of_the_services_featurize(services, database, tmp_path):
     pytest.importorskip("distributed")

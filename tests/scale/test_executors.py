@@ -26,6 +26,7 @@ def test_every_executor_writes_the_same_bytes(plan, features, tmp_path):
     assert loky is not None
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_process_pools_write_the_same_bytes(plan, features, tmp_path):
     from joblib.externals.loky import get_reusable_executor

@@ -177,6 +177,7 @@ assert len(model.predict(opened.to_scipy())) == 90
 """
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_more_parts_than_files_may_be_open(features, tmp_path):
     pytest.importorskip("resource")

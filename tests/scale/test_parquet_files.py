@@ -29,6 +29,7 @@ for call in (pk.GraphDatabase.from_parquet, lambda path: pk.featurize(path, feat
 """
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", FORGED_SIZES)
 def test_numbers_of_nodes_that_lie_in_a_parquet_file(molecules, tmp_path, sizes):

@@ -209,6 +209,7 @@ class KillsOnce:
         return {"n_graphs": len(part)}
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 @pytest.mark.parametrize("ours", [True, False])
 def test_pools_survive_workers_that_are_killed(plan, tmp_path, ours):
