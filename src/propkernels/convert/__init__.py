@@ -3,6 +3,7 @@
 from propkernels.convert.adjacency import from_adjacency
 from propkernels.convert.check import check_graph, check_graphs
 from propkernels.convert.contacts import from_contacts, from_snapshots
+from propkernels.convert.crystals import from_ase, from_pymatgen
 from propkernels.convert.grakel import from_grakel, to_grakel
 from propkernels.convert.igraph import from_igraph, to_igraph
 from propkernels.convert.networkx import from_networkx, to_networkx
@@ -19,6 +20,7 @@ __all__ = [
     "check_graphs",
     "cut_windows",
     "from_adjacency",
+    "from_ase",
     "from_contacts",
     "from_grakel",
     "from_igraph",
@@ -27,6 +29,7 @@ __all__ = [
     "from_parquet",
     "from_points",
     "from_pyg",
+    "from_pymatgen",
     "from_rdkit",
     "from_smiles",
     "from_snapshots",

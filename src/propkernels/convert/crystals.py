@@ -1,0 +1,269 @@
+"""Converters of crystals of pymatgen and ASE: atoms are nodes, neighbors also of other cells are edges.
+
+The neighbors of an atom are the atoms, and periodic images of atoms, at about the smallest distance: those
+within ``1 + tolerance`` times the distance to the nearest. No table of radii is needed, and the graph does
+not change with rotation, translation, order of atoms, choice of origin, or scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from propkernels._utils.arrays import check_room
+from propkernels._utils.checks import check_nonnegative, check_positive
+from propkernels._utils.typing import Column
+from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed
+from propkernels.graphs.database import GraphDatabase
+
+if TYPE_CHECKING:
+    from ase import Atoms
+    from pymatgen.core import IStructure
+
+Points = NDArray[np.float64]
+FEWER = "use a smaller cutoff, or a reduced cell"
+
+
+class Crystal(NamedTuple):
+    """A cell with atoms: rows of ``lattice`` are its vectors, ``places`` are in multiples of them."""
+
+    lattice: Points
+    places: Points
+    is_periodic: NDArray[np.bool_]
+    symbols: list[str]
+
+
+class Pairs(NamedTuple):
+    """Neighbors: each pair of atoms in both directions, and the number of images of the second."""
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    number: Points
+
+
+def from_pymatgen(
+    structures: Iterable[IStructure],
+    *,
+    tolerance: float = 0.1,
+    cutoff: float | None = None,
+    ids: Column | None = None,
+    errors: str = "raise",
+) -> GraphDatabase:
+    """Convert structures of pymatgen to a GraphDatabase: atoms are nodes, neighbors are edges.
+
+    Parameters
+    ----------
+    structures : sequence of pymatgen.core.Structure or Molecule
+        Labels are symbols of elements; for sites with several species, their text in pymatgen.
+    tolerance : float, default=0.1
+        Two atoms are neighbors if their distance is at most 1 + tolerance times that of the nearest neighbor
+        of one of them.
+    cutoff : float or None, default=None
+        Largest distance of neighbors, in the unit of the structures, instead of ``tolerance``.
+    ids : sequence, optional
+        Ids of the structures.
+    errors : {"raise", "skip"}, default="raise"
+        Raise an error for an invalid structure, or leave it out (see ``graphs.skipped``).
+
+    Returns
+    -------
+    GraphDatabase
+        The weight of an edge is the number of periodic images of one atom that are neighbors of the other;
+        an atom that neighbors its own images has a loop. Weights of a node add up to its coordination number.
+
+    See Also
+    --------
+    from_ase : The same for ASE.
+    unique : Distinct structures, once they are graphs.
+
+    Notes
+    -----
+    Cells of one crystal that have different sizes are different graphs: reduce them first
+    (``structure.get_primitive_structure()``).
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> from pymatgen.core import Lattice, Structure  # doctest: +SKIP
+    >>> salt = Structure.from_spacegroup("Fm-3m", Lattice.cubic(5.6), ["Na", "Cl"],
+    ...                                  [[0, 0, 0], [0.5, 0.5, 0.5]])  # doctest: +SKIP
+    >>> pk.from_pymatgen([salt]).degrees  # doctest: +SKIP
+    array([6., 6., 6., 6., 6., 6., 6., 6.])
+    """
+    return _convert(structures, "pymatgen", _of_pymatgen, tolerance, cutoff, ids, errors)
+
+
+def from_ase(
+    atoms: Iterable[Atoms],
+    *,
+    tolerance: float = 0.1,
+    cutoff: float | None = None,
+    ids: Column | None = None,
+    errors: str = "raise",
+) -> GraphDatabase:
+    """Convert atoms of ASE to a GraphDatabase: atoms are nodes, neighbors are edges.
+
+    Parameters
+    ----------
+    atoms : sequence of ase.Atoms
+        Periodic in the directions of ``pbc``. Labels are symbols of elements.
+    tolerance, cutoff, ids, errors
+        As in :func:`propkernels.from_pymatgen`.
+
+    Returns
+    -------
+    GraphDatabase
+        As in :func:`propkernels.from_pymatgen`.
+
+    See Also
+    --------
+    from_pymatgen : The same for pymatgen.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> from ase.build import bulk  # doctest: +SKIP
+    >>> pk.from_ase([bulk("Cu"), bulk("Fe")]).degrees  # doctest: +SKIP
+    array([12., 8.])
+    """
+    return _convert(atoms, "ase", _of_ase, tolerance, cutoff, ids, errors)
+
+
+def _convert(
+    structures: Any,
+    library: str,
+    read: Callable[[Any], Crystal],
+    tolerance: float,
+    cutoff: float | None,
+    ids: Column | None,
+    errors: str,
+) -> GraphDatabase:
+    """Return the graphs of structures that ``read`` turns into crystals."""
+    tolerance = check_nonnegative(tolerance, "tolerance")
+    cutoff = None if cutoff is None else check_positive(cutoff, "cutoff")
+    if hasattr(structures, "lattice") or hasattr(structures, "pbc"):
+        raise TypeError(f"from_{library} takes a list of structures; wrap the one structure: [structure]")
+    several = listed(structures, "structures")
+    faults = Faults(errors, len(several), ids, noun="structure")
+    crystals, pairs = [], []
+    for i, structure in enumerate(several):
+        crystal, found = _EMPTY, _NONE
+        try:
+            crystal = _checked(read(structure))
+            found = neighbors(crystal, tolerance, cutoff)
+        except (AttributeError, TypeError, ValueError) as error:
+            crystal, found = _EMPTY, _NONE
+            faults.add(i, f"is not a structure of {library}, or it is invalid ({error})", link=" ")
+        crystals.append(crystal)
+        pairs.append(found)
+    flat = FlatGraphs(
+        integers([len(one.symbols) for one in crystals]),
+        integers([len(one.source) for one in pairs]),
+        joined([one.source for one in pairs], np.empty(0, dtype=np.int64)),
+        joined([one.target for one in pairs], np.empty(0, dtype=np.int64)),
+        True,
+        joined([one.number for one in pairs], np.empty(0)),
+        node_labels=[symbol for one in crystals for symbol in one.symbols],
+    )
+    return build(flat, faults)
+
+
+_EMPTY = Crystal(np.eye(3), np.empty((0, 3)), np.zeros(3, dtype=bool), [])
+_NONE = Pairs(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+
+
+def _of_pymatgen(structure: Any) -> Crystal:
+    """Return a structure or molecule of pymatgen as a crystal."""
+    symbols = [_symbol(site) for site in structure]
+    lattice = getattr(structure, "lattice", None)
+    if lattice is None:
+        return Crystal(np.eye(3), np.asarray(structure.cart_coords), np.zeros(3, dtype=bool), symbols)
+    is_periodic = np.asarray(getattr(lattice, "pbc", (True, True, True)), dtype=bool)
+    return Crystal(np.asarray(lattice.matrix), np.asarray(structure.frac_coords), is_periodic, symbols)
+
+
+def _symbol(site: Any) -> str:
+    """Return the symbol of the element of a site; the text of its species if there are several."""
+    if not site.is_ordered:
+        return str(site.species_string)
+    return str(getattr(site.specie, "symbol", site.specie))
+
+
+def _of_ase(atoms: Any) -> Crystal:
+    """Return atoms of ASE as a crystal; missing vectors of the cell are completed."""
+    lattice = np.asarray(atoms.cell.complete())
+    places = np.asarray(atoms.get_positions()) @ np.linalg.inv(lattice)
+    return Crystal(lattice, places, np.asarray(atoms.pbc, dtype=bool), list(atoms.get_chemical_symbols()))
+
+
+def _checked(crystal: Crystal) -> Crystal:
+    """Return a crystal with places between 0 and 1 in periodic directions; refuse invalid cells."""
+    lattice, places = np.asarray(crystal.lattice, dtype=float), np.asarray(crystal.places, dtype=float)
+    if lattice.shape != (3, 3) or places.reshape(-1, 3).shape != (len(crystal.symbols), 3):
+        raise ValueError(
+            f"a cell of shape {lattice.shape} has {len(crystal.symbols)} atoms at {places.shape}"
+        )
+    if not (np.isfinite(lattice).all() and np.isfinite(places).all()):
+        raise ValueError("coordinates must be finite")
+    if crystal.is_periodic.any() and abs(np.linalg.det(lattice)) <= 1e-9 * np.abs(lattice).max() ** 3:
+        raise ValueError("its cell has no volume")
+    places = places.reshape(-1, 3)
+    places = np.where(crystal.is_periodic, places - np.floor(places), places)
+    return crystal._replace(lattice=lattice, places=places)
+
+
+def neighbors(crystal: Crystal, tolerance: float, cutoff: float | None) -> Pairs:
+    """Return pairs of atoms of a crystal whose distance, also to periodic images, is small enough.
+
+    An atom is never farther from its nearest neighbor than the shortest periodic vector of the cell.
+    """
+    if not crystal.symbols:
+        return _NONE
+    lengths = np.linalg.norm(crystal.lattice[crystal.is_periodic], axis=1)
+    reach = float(lengths.min()) if len(lengths) else _extent(crystal)
+    if cutoff is not None:
+        source, target, distances = _within(crystal, cutoff)
+        return _counted(source, target)
+    source, target, distances = _within(crystal, (1 + tolerance) * reach * (1 + 1e-9))
+    nearest = np.full(len(crystal.symbols), np.inf)
+    np.minimum.at(nearest, source, distances)
+    if (nearest == 0).any():
+        raise ValueError("two of its atoms are at the same place")
+    is_near = distances <= (1 + tolerance) * np.maximum(nearest[source], nearest[target]) * (1 + 1e-9)
+    return _counted(source[is_near], target[is_near])
+
+
+def _extent(crystal: Crystal) -> float:
+    """Return the diameter of the box around all atoms."""
+    points = crystal.places @ crystal.lattice
+    return float(np.linalg.norm(np.ptp(points, axis=0)))
+
+
+def _within(crystal: Crystal, reach: float) -> tuple[NDArray[np.int64], NDArray[np.int64], Points]:
+    """Return atoms, atoms whose images are within reach of them, and distances; without the atom itself.
+
+    An image is beyond reach if the distance of lattice planes that lies between exceeds it.
+    """
+    n_atoms = len(crystal.symbols)
+    heights = 1 / np.linalg.norm(np.linalg.inv(crystal.lattice), axis=0)
+    n_cells = np.where(crystal.is_periodic, np.floor(reach / heights) + 1, 0)
+    check_room(int(np.prod(2 * n_cells + 1)) * n_atoms, 4, ways_out=FEWER)
+    ranges = [np.arange(-n, n + 1) for n in n_cells.astype(int).tolist()]
+    shifts = np.array(list(product(*ranges)), dtype=float)
+    points = crystal.places @ crystal.lattice
+    images = ((crystal.places[None] + shifts[:, None]).reshape(-1, 3)) @ crystal.lattice
+    found = cKDTree(points).sparse_distance_matrix(cKDTree(images), reach, output_type="ndarray")
+    home = int(np.flatnonzero((shifts == 0).all(axis=1))[0]) * n_atoms
+    found = found[found["j"] != home + found["i"]]
+    return found["i"].astype(np.int64), (found["j"] % n_atoms).astype(np.int64), found["v"]
+
+
+def _counted(source: NDArray[np.int64], target: NDArray[np.int64]) -> Pairs:
+    """Return distinct pairs with the number of their occurrences."""
+    pairs, number = np.unique(np.column_stack([source, target]), axis=0, return_counts=True)
+    return Pairs(pairs[:, 0], pairs[:, 1], number.astype(np.float64))
