@@ -33,6 +33,7 @@ extensions = [
     "mathml",
     "measured",
     "other_libraries",
+    "search_words",
     "source_pages",
 ]
 templates_path = ["_templates"]

@@ -2,16 +2,24 @@
 
     python docs/crawl.py docs/_build/html
 
-Prints what leads nowhere, one line each, and exits with 1 if there is any.
+The search must list certain pages first. Prints what leads nowhere, one line each, and exits with 1 if there
+is any.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+FOUND_FIRST = {  # a main entry of the index has a score that no other result reaches
+    "how fast": "measured",
+    "install": "start/install",
+    "smiles": "MOLECULES",
+    "uncertainty": "guide/how_sure",
+}
 REFERRING = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src", "object": "data"}
 
 
@@ -51,6 +59,19 @@ def faults(site: Path) -> list[str]:
     return found
 
 
+def badly_found(site: Path, wanted: dict[str, str] = FOUND_FIRST) -> list[str]:
+    """Return the words for which the search of a site does not list the wanted page first."""
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    found = []
+    for word, page in wanted.items():
+        entries = index["indexentries"].get(word, [])
+        first = [index["docnames"][file] for file, _, is_main in entries if is_main]
+        if first != [page]:
+            found.append(f"search for {word!r}: {first}, not {page}")
+    return found
+
+
 def leads_somewhere(reference: str, path: Path, pages: dict[Path, Page]) -> bool:
     """Whether a reference of a page is outside the site, or a file, or an anchor that exists."""
     parts = urlsplit(reference)
@@ -66,9 +87,11 @@ def leads_somewhere(reference: str, path: Path, pages: dict[Path, Page]) -> bool
 def main(site: Path) -> int:
     """Print all faults of a site, and how many pages were read."""
     found = faults(site)
+    if (site / "searchindex.js").exists():
+        found += badly_found(site)
     print(*found, sep="\n", end="\n" if found else "")
     pages = len(written(site))
-    print(f"{pages} pages of {site}: {len(found)} links, pictures or anchors lead nowhere")
+    print(f"{pages} pages of {site}: {len(found)} links, pictures, anchors or searches lead nowhere")
     return 1 if found or not pages else 0
 
 

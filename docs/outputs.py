@@ -18,6 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"(```python\n(.*?)```\n)(?:\n```text\n.*?```\n)?", re.DOTALL)
 LONGEST = 24  # lines of an output
+FOLDERS = ("guide", "start", "concepts", "migration")
 ALONE = ("README.md", "guide/similar.md", "guide/save.md")
 
 
@@ -50,16 +51,20 @@ def _part(text: str, alone: bool) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Rewrite pages: those that are named, or all of the guide and of the start."""
+    """Rewrite pages: those that are named, or all of the site; pages that need a missing package stay."""
     os.environ["MPLBACKEND"], os.environ["TQDM_DISABLE"] = "Agg", "1"
     pages = [Path(name).resolve() for name in names]
     pages = pages or sorted(
-        [*(HERE / "guide").glob("*.md"), *(HERE / "start").glob("*.md"), HERE / "index.md"]
+        [*HERE.glob("*.md"), *(p for name in FOLDERS for p in (HERE / name).glob("*.md"))]
     )
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            new = with_outputs(text, any(str(page).endswith(name) for name in ALONE))
+        try:
+            with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+                new = with_outputs(text, any(str(page).endswith(name) for name in ALONE))
+        except ImportError as error:
+            print(page.name, "stays:", error, file=sys.stderr)
+            continue
         page.write_text(new, encoding="utf-8")
         print(page.name, "changed" if new != text else "unchanged", file=sys.stderr)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import re
 import sys
@@ -177,6 +178,24 @@ def test_crawler_finds_what_leads_nowhere(tmp_path):
     assert crawl.main(tmp_path) == 0
 
 
+def test_searches_lead_to_their_pages(tmp_path):
+    sys.path.insert(0, str(DOCS))
+    try:
+        import crawl
+    finally:
+        sys.path.remove(str(DOCS))
+    index = {"docnames": ["a", "b"], "indexentries": {"smiles": [[1, "x", True], [0, "y", False]]}}
+    (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})")
+    assert crawl.badly_found(tmp_path, {"smiles": "b"}) == []
+    assert crawl.badly_found(tmp_path, {"smiles": "a", "install": "b"}) == [
+        "search for 'smiles': ['b'], not a",
+        "search for 'install': [], not b",
+    ]
+    assert set(crawl.FOUND_FIRST.values()) <= {
+        str(path.relative_to(DOCS).with_suffix("")) for path in DOCS.rglob("*.md")
+    }
+
+
 def test_summaries_belong_to_pages_and_count_what_they_say():
     sys.path.insert(0, str(DOCS / "_ext"))
     try:
@@ -187,4 +206,7 @@ def test_summaries_belong_to_pages_and_count_what_they_say():
         assert (DOCS / summary.name).exists(), summary.name
     page = "# Title\n\n| a | yes |  |\n| b | no (-1) |\n| c | yes | x |\n"
     assert "2 of 3, 1" in measured.with_summary(page, "{yes} of {rows}, {no}")
+    table = "| a |\n| --- |\n" + 40 * "| 1 |\n"
+    assert measured.folded(f"x\n\n{table}\ny").startswith("x\n\n::::{dropdown} Table of 40 rows\n| a |")
+    assert measured.folded(f"x\n\n{table[:30]}\ny") == f"x\n\n{table[:30]}\ny"
     assert measured.with_links("[a](../x/y.md) [b](z.md)").endswith("blob/main/x/y.md) [b](z.md)")

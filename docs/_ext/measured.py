@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
+MOST_ROWS = 30  # tables with more are folded
 YES = re.compile(r"^\|.*\| yes \|.*$", re.MULTILINE)
 REPOSITORY = "https://github.com/propkernels/propkernels/blob/main/"
 OUTSIDE = re.compile(r"\]\(\.\./([^)]+)\)")
@@ -30,6 +32,18 @@ def with_summary(page: str, summary: str) -> str:
     )
 
 
+def folded(page: str) -> str:
+    """Return a page whose tables of many rows are folded away; without tables in lists and quotations."""
+    return TABLE.sub(_fold, page)
+
+
+def _fold(table: re.Match[str]) -> str:
+    rows = table[0].count("\n") - 2
+    if rows < MOST_ROWS:
+        return table[0]
+    return f"::::{{dropdown}} Table of {rows} rows\n{table[0]}::::\n"
+
+
 def with_links(page: str) -> str:
     """Let links to files outside the site lead to the repository."""
     return OUTSIDE.sub(rf"]({REPOSITORY}\1)", page)
@@ -38,7 +52,7 @@ def with_links(page: str) -> str:
 def read(app: Any, name: str, source: list[str]) -> None:
     """Add the summary of a page that has one, and mend links of pages that also live beside the code."""
     if "/" not in name:
-        source[0] = with_links(source[0])
+        source[0] = folded(with_links(source[0]))
     summary = Path(app.srcdir) / "summaries" / f"{name}.md"
     if summary.exists():
         source[0] = with_summary(source[0], summary.read_text(encoding="utf-8"))

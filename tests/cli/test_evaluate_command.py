@@ -35,7 +35,7 @@ def test_table_says_what_python_says(run, small_folder):
     model = evaluate(data, kernel=pk.PropagationClassifier(), **protocol)
     assert row(result, "default")[1] == f"{100 * model.mean:.1f} %"
     assert row(result, "WL")[1].endswith("%")
-    assert "default vs. label counts: " in result.stdout
+    assert "default model vs. label counts: " in result.stdout
     test = walk.compare(labels)
     assert f"corrected paired t-test, p = {test.corrected_p:.2g}" in result.stdout
     first, *lines = result.stdout.splitlines()
@@ -200,7 +200,12 @@ def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):
     assert f"Wrote {page}" in result.stdout
     html = page.read_text(encoding="utf-8")
     assert html.count("<circle") == 2 * 3 + 1  # a dot for each fold of LABELS and PK, and the button
-    for text in (row(result, "PK")[1], "PK vs. label counts", "Confusion matrices", "default-src"):
+    for text in (
+        row(result, "PK")[1],
+        "propagation kernel vs. label counts",
+        "Confusion matrices",
+        "default-src",
+    ):
         assert text in html
     assert (
         "nowhere is not a folder" in run(*common, "--html", tmp_path / "nowhere" / "page.html").stderr.lower()

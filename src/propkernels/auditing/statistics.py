@@ -208,8 +208,10 @@ def statistics_of(
         disconnected_graphs=int(np.count_nonzero(components > 1)),
         isolated_nodes=int(np.count_nonzero((neighbors == 0) & ~touched)),
         loops=loops,
-        node_labels=LabelCounts.of(_plain(graphs.label_column), label_names),
-        edge_labels=LabelCounts.of(graphs.edge_label_column, {}, not directed.any()),
+        node_labels=LabelCounts.of(_plain(graphs.label_column), dict(label_names or graphs.names.labels)),
+        edge_labels=LabelCounts.of(
+            graphs.edge_label_column, dict(graphs.names.edge_labels), not directed.any()
+        ),
         node_attributes=_ranges(graphs.node_attributes, None),
         edge_attributes=_ranges(graphs.edge_attributes, graphs.edge_attribute_names),
         target=target,

@@ -38,6 +38,16 @@ its kernel. LABELS: PK at t_max = 0, which ignores the edges. WL: Weisfeiler-
 Lehman. t_max and C: median and range over the folds, chosen on the training
 part of each fold. kernel: time per repeat; total: with all SVMs."""
 DEFAULT, LABELS, PK, WL = "default", "LABELS", "PK", "WL"
+WORDS = {  # names of the rows on the page
+    DEFAULT: "default model",
+    LABELS: "label counts",
+    PK: "propagation kernel",
+    WL: "Weisfeiler-Lehman",
+}
+PAGE_NOTE = (
+    "The default model also chooses its kernel. Label counts ignore the edges. t_max and C are medians and "
+    "ranges over the folds, chosen on the training part of each fold."
+)
 LEAVE_ONE_OUT = "loo"
 METHOD, WIDTHS = 17, (9, 11, 9, 16, 8, 10)  # widths of columns; a line has 80 letters
 
@@ -324,7 +334,8 @@ def describe_difference(results: dict[str, Evaluation], row: str) -> str:
     test = results[row].compare(results[LABELS])
     gap = results[row].format_score(test.difference).removesuffix(" %")
     sign = "" if test.difference < 0 else "+"
-    return f"{row} vs. label counts: {sign}{gap} points (corrected paired t-test, p = {test.corrected_p:.2g})"
+    p_value = f"corrected paired t-test, p = {test.corrected_p:.2g}"
+    return f"{WORDS.get(row, row)} vs. label counts: {sign}{gap} points ({p_value})"
 
 
 def choices_and_times(row: str, result: Evaluation) -> list[str]:
@@ -350,7 +361,8 @@ def write_html(results: dict[str, Evaluation], path: Path) -> None:
     from propkernels.evaluation.evaluation_page import write_evaluations
 
     differences = [describe_difference(results, row) for row in results if row != LABELS]
-    write_evaluations(path, results, [*differences, " ".join(NOTE.replace("-\n", "-").split())])
+    named = {WORDS.get(row, row): result for row, result in results.items()}
+    write_evaluations(path, named, [*differences, PAGE_NOTE])
     print_text(f"Wrote {path}.")
 
 

@@ -1,0 +1,44 @@
+"""Words that lead to a page of the site: the search lists this page first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+
+WORDS = {
+    "measured": ("how fast", "speed", "fast", "benchmark"),
+    "start/install": ("install", "pip", "requirements"),
+    "MOLECULES": ("smiles", "sdf", "rdkit", "fingerprint"),
+    "guide/how_sure": ("uncertainty", "interval", "conformal", "confidence"),
+    "guide/explain": ("why", "explanation", "contribution"),
+    "guide/similar": ("search", "nearest", "retrieval"),
+    "guide/novelty": ("outlier", "anomaly"),
+    "guide/gpu": ("cuda",),
+    "EXPLORER": ("map", "page"),
+    "start/command_line": ("command line", "cli", "terminal"),
+}
+
+
+class SearchWords(SphinxTransform):
+    """Add main entries of the index at the top of pages, before the index is collected."""
+
+    default_priority = 800
+
+    def apply(self, **kwargs: Any) -> None:
+        """Add the words of the page that is read."""
+        words = WORDS.get(self.env.docname, ())
+        if not words:
+            return
+        entries = [("single", word, f"word-{number}", "main", None) for number, word in enumerate(words)]
+        target = nodes.target("", "", ids=[f"word-{number}" for number in range(len(words))])
+        section = next(iter(self.document.findall(nodes.section)), self.document)
+        section.insert(1, [addnodes.index(entries=entries), target])
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register the transform."""
+    app.add_transform(SearchWords)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,53 @@
+"""What commands print on a terminal of 80 columns; ``python -m tests.command_texts`` writes the golden file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from pathlib import Path
+from unittest import mock
+
+from typer.testing import CliRunner
+
+import propkernels as pk
+from propkernels.cli.app import COMMANDS, app
+
+GOLDEN = Path(__file__).parent / "golden" / "commands.txt"
+TERMINAL = {"COLUMNS": "80", "FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm"}
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+SHOWN = [
+    "explain model.pk graphs.parquet --graph 3",
+    "explain model.pk graphs.parquet --graph 3 --by-step",
+    "counterfactuals model.pk graphs.parquet -g 3 --max-edits 1 --top 3",
+    "similar graphs.parquet --to 0 -k 3",
+    "novelty graphs.parquet graphs.parquet --score rarity --top 3",
+    "duplicates graphs.parquet",
+    "explain model.pk nothing.parquet --graph 3",
+    "explain model.pk graphs.parquet --graph 99",
+]
+
+
+def printed(command: str) -> str:
+    """Return what a command prints, without codes of the terminal and spaces at the ends of lines."""
+    with mock.patch.dict(os.environ, TERMINAL):
+        result = CliRunner().invoke(app, command.split())
+    output = result.stderr if result.exit_code else result.stdout
+    lines = [ESCAPES.sub("", line).rstrip() for line in output.splitlines()]
+    return "\n".join([f"$ propkernels {command}", *lines, ""])
+
+
+def listing() -> str:
+    """Return the help of each command, and what some print about a small data set."""
+    helps = ["--help", *(f"{command.__name__} --help" for command in COMMANDS)]
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        data = pk.datasets.make_molecules(40, random_state=0)
+        data.graphs.to_parquet("graphs.parquet", target=data.target)
+        model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=3), C=1.0, random_state=0)
+        pk.save_model(model.fit(data.graphs, data.target), "model.pk")
+        return "\n".join(map(printed, [*helps, *SHOWN]))
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(listing(), encoding="utf-8")
