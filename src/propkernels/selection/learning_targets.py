@@ -114,6 +114,8 @@ def check_weights(sample_weight: Any, n_entries: int) -> Values | None:
         weights = np.full(n_entries, float(weights))
     if weights.shape != (n_entries,):
         raise ValueError(f"sample_weight has shape {weights.shape} for {n_entries} targets")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total) or (weights < 0).any() or not weights.any():
         raise ValueError("sample_weight must be finite, nonnegative and not all zero")
     return weights
