@@ -73,6 +73,15 @@ def sdist(session: nox.Session) -> None:
 
 
 @nox.session
+def flaky(session: nox.Session) -> None:
+    """All tests three times, in random order and with another seed of Python's hashes each time."""
+    session.install("-e", ".[dev]", "pytest-randomly")
+    for seed in ("1", "2", "3"):
+        command = ["pytest", *WORKERS, f"--randomly-seed={seed}", *session.posargs]
+        session.run(*command, env={"PYTHONHASHSEED": seed})
+
+
+@nox.session
 def boundscheck(session: nox.Session) -> None:
     """All tests and documents, with every index of compiled loops checked; they have a cache of their own."""
     session.install("-e", ".[dev]")

@@ -87,7 +87,60 @@ def estimators() -> dict[str, Any]:
         "KMeansColors": pk.images.KMeansColors(2, random_state=0),
         "GraphIndex": pk.GraphIndex(random_state=0),
         "GraphIndex-exact": pk.GraphIndex(kernel=pk.WeisfeilerLehman(t_max=2, exact=True)),
+        **since_02(),
     }
+
+
+def since_02() -> dict[str, Any]:
+    """Estimators and settings that version 0.2 added."""
+    kernels = [pk.PropagationKernel(t_max=1, random_state=0), pk.WeisfeilerLehman(t_max=1)]
+    return {
+        "SumKernel": pk.SumKernel(kernels),
+        "LabelHistogramFeatures": pk.LabelHistogramFeatures(),
+        "DescriptorKernel": pk.DescriptorKernel(),
+        "MoleculesToGraphs": pk.MoleculesToGraphs(node_labels=("symbol",)),
+        "LinearModel": pk.LinearModel(),
+        "NoveltyDetector": pk.NoveltyDetector(random_state=0),
+        "NoveltyDetector-rarity": pk.NoveltyDetector(score="rarity", random_state=0),
+        "SphereExclusion": pk.SphereExclusion(random_state=0),
+        "MaxMinPicker": pk.MaxMinPicker(n_graphs=3, random_state=0),
+        "GraphIndex-jaccard": pk.GraphIndex(similarity="jaccard", random_state=0),
+        "PropagationClassifier-ratio": pk.PropagationClassifier(
+            kernel=pk.WeisfeilerLehman(base_kernel="jaccard"), t_max=1, C=1.0, cv=2, random_state=0
+        ),
+        "PropagationClassifier-edges": pk.PropagationClassifier(
+            kernel=pk.PropagationKernel(base_kernel="intersection", random_state=0), t_max=1, C=1.0, cv=2
+        ),
+        "CoincidingWalkKernel": pk.CoincidingWalkKernel(t_max=2),
+        "NodeFeatures": pk.NodeFeatures(t_max=1, random_state=0),
+        "NodeIndex": pk.NodeIndex(random_state=0),
+        "NodeClassifier": pk.NodeClassifier(C=[1.0], cv=2, random_state=0),
+        "NodeRegressor": pk.NodeRegressor(C=[1.0], cv=2, random_state=0),
+    }
+
+
+NODES = ("CoincidingWalkKernel", "NodeFeatures", "NodeIndex", "NodeClassifier", "NodeRegressor")
+MOLECULES = ["CCO", "c1ccccc1O", "CC(=O)N", "C1CC1", "NCC=O"]
+
+
+def network() -> pk.GraphDatabase:
+    """One graph of 30 nodes in two halves, with labels and attributes."""
+    n = 30
+    matrix = np.zeros((n, n))
+    for u in range(n):
+        for v in (u + 1, u + 2):
+            if v < n and (u < 15) == (v < 15):
+                matrix[u, v] = matrix[v, u] = 1
+    matrix[14, 15] = matrix[15, 14] = 1
+    attributes = [[float(u < 15) + (u % 5) / 4, (u % 7) / 8] for u in range(n)]
+    return pk.GraphDatabase(matrix, [0, n], [u % 3 for u in range(n)], np.array(attributes))
+
+
+def node_target(name: str) -> Any:
+    """Targets of the nodes: classes or numbers; two of three nodes have one."""
+    if name == "NodeRegressor":
+        return np.array([u / 8 if u % 3 else np.nan for u in range(30)])
+    return np.array([int(u < 15) if u % 3 else -1 for u in range(30)])
 
 
 def pictures(first: int, last: int, color: bool = False) -> list[np.ndarray]:
@@ -101,6 +154,15 @@ def inputs(name: str, first: int, last: int) -> Any:
     """What an estimator of this name takes."""
     if name.startswith(("Gray", "KMeans")):
         return pictures(first, last, name.startswith("KMeans"))
+    if name in NODES:
+        return network()
+    if name == "MoleculesToGraphs":
+        return MOLECULES
+    if name == "LinearModel":
+        return pk.WeisfeilerLehmanFeatures(t_max=1, n_features=16).fit_transform(graphs(first, last))
+    if name == "DescriptorKernel":
+        numbers = np.array([[i % 5, (i * i) % 7 / 2] for i in range(first, last)], dtype=float)
+        return graphs(first, last).with_descriptors(numbers, ["a", "b"])
     if name in ("PropagationKernel-grids", "PropagationKernel-anisotropic", "LabelCooccurrence"):
         return pk.GridDatabase([image.astype(int) % 3 for image in pictures(first, last)])
     return graphs(first, last)
@@ -109,6 +171,10 @@ def inputs(name: str, first: int, last: int) -> Any:
 def answer(name: str, model: Any) -> Any:
     """What a fitted estimator says of inputs that it has not seen."""
     new = inputs(name, *NEW)
+    if name in NODES:
+        return answer_nodes(model, new)
+    if isinstance(model, pk.MaxMinPicker):
+        return model.indices_.tolist()
     if isinstance(model, pk.GraphIndex):
         found = model.query(new, k=4)
         return [found.similarities.tolist(), found.ids.tolist()]
@@ -121,8 +187,23 @@ def answer(name: str, model: Any) -> Any:
     return np.asarray(getattr(model, name)(new)).tolist()
 
 
+def answer_nodes(model: Any, graph: pk.GraphDatabase) -> Any:
+    """What a fitted model of nodes says of the nodes of a graph."""
+    if isinstance(model, pk.NodeIndex):
+        return model.score_samples(graph).tolist()
+    if hasattr(model, "predict"):
+        return np.asarray(getattr(model, "predict_proba", model.predict)()).tolist()
+    known = node_target("CoincidingWalkKernel") if isinstance(model, pk.CoincidingWalkKernel) else None
+    output = model.transform(graph, known)
+    return (output.toarray() if hasattr(output, "toarray") else np.asarray(output)).tolist()
+
+
 def fit(name: str, model: Any) -> Any:
     train = inputs(name, *TRAIN)
+    if name in NODES:
+        return model.fit(train) if isinstance(model, pk.NodeIndex) else model.fit(train, node_target(name))
+    if name.startswith(("Novelty", "Sphere")):
+        return model.fit(train)
     if isinstance(model, pk.GraphIndex):
         return model.fit(train[:8]).add(train[8:], ids=["a", "b", "c", "d"]).remove([0, "b"])
     if hasattr(model, "predict"):

@@ -16,21 +16,7 @@ from tests.golden import write
 VERSIONS = sorted(path.name for path in write.FOLDER.iterdir() if (path / "answers.json").is_file())
 FILES = [(version, path) for version in VERSIONS for path in sorted((write.FOLDER / version).glob("*.pk"))]
 # Estimators that can be saved, and have come after the last golden files were written: name -> since when.
-NEWER = {
-    "CoincidingWalkKernel": "0.2",
-    "DescriptorKernel": "0.2",
-    "NodeClassifier": "0.2",
-    "NodeFeatures": "0.2",
-    "NodeIndex": "0.2",
-    "NodeRegressor": "0.2",
-    "LabelHistogramFeatures": "0.2",
-    "LinearModel": "0.2",
-    "MaxMinPicker": "0.2",
-    "MoleculesToGraphs": "0.2",
-    "NoveltyDetector": "0.2",
-    "SphereExclusion": "0.2",
-    "SumKernel": "0.2",
-}
+NEWER: dict[str, str] = {}
 
 
 def same(computed, expected):
@@ -48,6 +34,8 @@ def same(computed, expected):
 @pytest.mark.slow
 @pytest.mark.parametrize(("version", "path"), FILES, ids=[f"{v}-{p.stem}" for v, p in FILES])
 def test_an_old_file_is_read_and_answers_the_same(version, path):
+    if path.stem == "MoleculesToGraphs":
+        pytest.importorskip("rdkit")
     answers = json.loads((path.parent / "answers.json").read_text(encoding="utf-8"))["answers"]
     same(write.answer(path.stem, pk.load_model(path)), answers[path.stem])
 
