@@ -1,4 +1,4 @@
-"""What commands print on a terminal of 80 columns; ``python -m tests.command_texts`` writes the golden file."""
+"""Texts of commands on a terminal of 80 columns; ``python -m tests.command_texts`` writes the golden file."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_kernels_by_name(run, small_folder):
         for line in result.stdout.splitlines()
         if line.startswith(("LAB", "PK", "short", "WL"))
     ]
-    assert names == ["LABELS", "shortest-path", "PK", "shortest-path", "PK"]
+    assert names == ["LABELS", "shortest-path", "PK", "shortest-path"]
 
 
 def test_other_scores(run, small_folder):
