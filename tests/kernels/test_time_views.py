@@ -68,6 +68,70 @@ def test_kernel_equals_the_naive_walk_through_contacts(graphs, time):
     np.testing.assert_array_equal(kernel, expected)
 
 
+rich_contacts = st.lists(
+    st.tuples(
+        *(st.integers(0, 3), st.integers(0, 3), st.integers(0, 4)),  # source, target, time
+        *(st.integers(0, 2), st.integers(0, 2), st.sampled_from(["near", "far"])),  # duration, delay, label
+    ).filter(lambda contact: contact[0] != contact[1]),
+    min_size=1,
+    max_size=6,
+)
+
+
+def naive_hearing(contacts, directed, back):
+    """What each vertex hears at each of its times: (relation, (vertex, time)) pairs, without repeats."""
+    crossings = set()
+    for source, target, begin, duration, delay, label in contacts:
+        for sent in {begin, begin + duration}:
+            for u, v in [(source, target)] if directed else [(source, target), (target, source)]:
+                mutual = not directed and delay == 0
+                crossings.add(((u, sent), (v, sent + delay), label, mutual))
+    heard = {node: set() for sender, receiver, _, _ in crossings for node in (sender, receiver)}
+    for sender, receiver, label, mutual in crossings:
+        heard[receiver].add((("contact" if mutual else "received", label), sender))
+        if back and not mutual:
+            heard[sender].add((("sent", label), receiver))
+    for v in {vertex for vertex, _ in heard}:
+        for before, after in pairwise(sorted(time for vertex, time in heard if vertex == v)):
+            heard[v, after].add(("earlier", (v, before)))
+            if back:
+                heard[v, before].add(("later", (v, after)))
+    return heard
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(rich_contacts, min_size=2, max_size=2), st.sampled_from(["forward", "both"]), st.booleans())
+def test_directed_lasting_delayed_and_labeled_contacts_equal_the_naive_walk(graphs, time, directed):
+    counts = []
+    for contacts in graphs:
+        heard = naive_hearing(contacts, directed, time == "both")
+        colors, count = dict.fromkeys(heard, "x"), Counter()
+        for step in range(3):
+            count.update((step, color) for color in colors.values())
+            colors = {
+                node: (
+                    colors[node],
+                    tuple(sorted(((kind, colors[other]) for kind, other in around), key=repr)),
+                )
+                for node, around in heard.items()
+            }
+        counts.append(count)
+    expected = [[sum(a[key] * b[key] for key in a) for b in counts] for a in counts]
+
+    names = ["graph", "source", "target", "time", "duration", "delay", "label"]
+    rows = [(number, *contact) for number, contacts in enumerate(graphs) for contact in contacts]
+    database = pk.from_contacts(
+        pd.DataFrame(rows, columns=names),
+        duration="duration",
+        delay="delay",
+        label="label",
+        directed=directed,
+    )
+    kernel = pk.WeisfeilerLehman(t_max=2, labels=None, edge_labels=True, time=time).fit_transform(database)
+
+    np.testing.assert_array_equal(kernel, expected)
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.lists(contacts_of_a_graph, min_size=2, max_size=3))
 def test_static_view_equals_the_kernel_of_static_graphs(graphs):
@@ -156,8 +220,6 @@ def test_default_model_explains_saves_and_answers(tmp_path):
     assert {edit.kind for item in changes for edit in item.edits} <= {"relabel", "remove_edge"}
     with pytest.raises(ValueError, match="edits of graphs in time are relabel and remove_edge"):
         model.counterfactuals(new[0], allowed=["add_edge"])
-    with pytest.raises(ValueError, match="graphs in time"):
-        pk.explore(graphs, target, model)
     with pytest.raises(ValueError, match="a graph in time"):
         model.live(new[0])
     pk.save_model(model, tmp_path / "model.pk")

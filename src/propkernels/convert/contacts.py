@@ -495,19 +495,19 @@ def _edges(pd: Any, parts: _Parts, nodes: _Nodes, vertices: _Vertices, graph: st
         columns.append(ends[1])
         kinds.append(np.full(len(later), RELATIONS.index(kind)))
         owners.append(np.full(len(later), -1))
-    source, target, kind = np.concatenate(rows), np.concatenate(columns), np.concatenate(kinds)
-    number = np.full(len(kind), -1)
+    source, target, relation = np.concatenate(rows), np.concatenate(columns), np.concatenate(kinds)
+    number = np.full(len(relation), -1)
     if parts.labels is not None:
         owner = np.concatenate(owners)
         number = np.where(owner >= 0, np.append(parts.labels.ids, -1)[owner], -1)
-    kept = _first_ones(pd, source, target, kind, number)
-    source, target, kind, number = source[kept], target[kept], kind[kept], number[kept]
+    kept = _first_ones(pd, source, target, relation, number)
+    source, target, relation, number = source[kept], target[kept], relation[kept], number[kept]
     return pd.DataFrame(
         {
             graph: vertices.graph[nodes.vertex[source]],
             "source": source,
             "target": target,
-            "relation": _relations(pd, kind, number, parts.labels),
+            "relation": _relations(pd, relation, number, parts.labels),
         }
     )
 
