@@ -329,13 +329,13 @@ def print_differences(results: dict[str, Evaluation]) -> None:
     print_text(NOTE)
 
 
-def describe_difference(results: dict[str, Evaluation], row: str) -> str:
-    """Return the difference from LABELS with p-values of paired t-tests."""
+def describe_difference(results: dict[str, Evaluation], row: str, name: str | None = None) -> str:
+    """Return the difference from LABELS with the p-value of a paired t-test; the row may have another name."""
     test = results[row].compare(results[LABELS])
     gap = results[row].format_score(test.difference).removesuffix(" %")
     sign = "" if test.difference < 0 else "+"
     p_value = f"corrected paired t-test, p = {test.corrected_p:.2g}"
-    return f"{WORDS.get(row, row)} vs. label counts: {sign}{gap} points ({p_value})"
+    return f"{row if name is None else name} vs. label counts: {sign}{gap} points ({p_value})"
 
 
 def choices_and_times(row: str, result: Evaluation) -> list[str]:
@@ -360,7 +360,7 @@ def write_html(results: dict[str, Evaluation], path: Path) -> None:
     """Write the HTML page."""
     from propkernels.evaluation.evaluation_page import write_evaluations
 
-    differences = [describe_difference(results, row) for row in results if row != LABELS]
+    differences = [describe_difference(results, row, WORDS.get(row)) for row in results if row != LABELS]
     named = {WORDS.get(row, row): result for row, result in results.items()}
     write_evaluations(path, named, [*differences, PAGE_NOTE])
     print_text(f"Wrote {path}.")
