@@ -114,7 +114,7 @@ function contactShares(graph, parts, wanted) {
 const ROW = 22, WIDE = 640, MOST_NAMED = 60;
 
 /** Places of nodes: time to the right, one line per vertex, vertices by their first time. */
-function timePlaces(graph) {
+function timePlaces(graph, row = ROW) {
   const firsts = graph.vertexIds.map(() => Infinity);
   graph.times.forEach((time, i) => { firsts[graph.vertices[i]] = Math.min(firsts[graph.vertices[i]], time); });
   const order = firsts.map((_, v) => v).sort((v, w) => firsts[v] - firsts[w] || v - w);
@@ -122,7 +122,7 @@ function timePlaces(graph) {
   order.forEach((v, k) => { line[v] = k; });
   const low = Math.min(...graph.times), high = Math.max(...graph.times);
   const x = (time) => (WIDE * (time - low)) / (high - low || 1);
-  return { x, low, high, line, positions: Array.from(graph.times, (time, i) => [x(time), ROW * line[graph.vertices[i]]]) };
+  return { x, low, high, line, positions: Array.from(graph.times, (time, i) => [x(time), row * line[graph.vertices[i]]]) };
 }
 
 /**
@@ -133,19 +133,20 @@ function timePlaces(graph) {
  */
 function drawTime(svg, picture) {
   const { graph, shares, most = 1, now = Infinity, small } = picture;
-  const { x, low, high, line, positions } = timePlaces(graph);
+  const row = small ? Math.min((0.62 * WIDE) / Math.max(graph.vertexIds.length - 1, 1), 90) : ROW; // thumbnails are less wide
+  const { x, low, high, line, positions } = timePlaces(graph, row);
+  const radius = small ? Math.min(0.3 * row + 5, 16) : 6;
   svg.replaceChildren();
   const named = !small && line.length <= MOST_NAMED;
-  const left = named ? Math.min(8 * Math.max(...line.map((_, v) => vertexName(graph, v).length)) + 14, 150) : 14;
-  const tall = ROW * Math.max(line.length - 1, 1), foot = small ? 10 : 38;
-  svg.setAttribute("viewBox", `${-left} ${-14} ${WIDE + left + 14} ${tall + 14 + foot}`);
-  svg.setAttribute("preserveAspectRatio", small ? "none" : "xMidYMid meet");
+  const left = named ? Math.min(8 * Math.max(...line.map((_, v) => vertexName(graph, v).length)) + 14, 150) : 18;
+  const tall = row * Math.max(line.length - 1, 1), foot = small ? 18 : 38;
+  svg.setAttribute("viewBox", `${-left} ${-18} ${WIDE + left + 18} ${tall + 18 + foot}`);
   const later = (time) => (time > now ? 0.13 : 1);
   const lines = svgElement("g", { stroke: "var(--line)", "stroke-width": 1.5 });
   line.forEach((k, v) => {
     const own = Array.from(graph.times).filter((_, i) => graph.vertices[i] === v);
-    lines.append(svgElement("line", { x1: x(Math.min(...own)), x2: x(Math.max(...own)), y1: ROW * k, y2: ROW * k }));
-    if (named) svg.append(svgElement("text", { x: -10, y: ROW * k, dy: "0.35em", "text-anchor": "end", "font-size": 12, fill: "var(--ink)" }, vertexName(graph, v)));
+    lines.append(svgElement("line", { x1: x(Math.min(...own)), x2: x(Math.max(...own)), y1: row * k, y2: row * k }));
+    if (named) svg.append(svgElement("text", { x: -10, y: row * k, dy: "0.35em", "text-anchor": "end", "font-size": 12, fill: "var(--ink)" }, vertexName(graph, v)));
   });
   svg.append(lines);
   if (!small) drawTimeAxis(svg, x, low, high, tall, graph.times);
@@ -153,7 +154,7 @@ function drawTime(svg, picture) {
   for (let i = 0; i < graph.n; i++) {
     const [cx, cy] = positions[i];
     const node = svgElement("g", { "data-node": i, opacity: picture.dimmed && picture.dimmed.has(i) ? 0.2 : later(graph.times[i]) });
-    const ball = svgElement("circle", { cx, cy, r: small ? 7 : 6, fill: cssColor(picture.fills[i]), stroke: "var(--soft)", "stroke-width": 0.8 });
+    const ball = svgElement("circle", { cx, cy, r: radius, fill: cssColor(picture.fills[i]), stroke: "var(--soft)", "stroke-width": 0.8 });
     mark(ball, picture, i, 2.5);
     node.append(ball);
     if (picture.onNode) makeClickable(node, picture, i);
@@ -181,7 +182,7 @@ function drawContact(svg, picture, contact, positions, shares, most, opacity) {
   const place = { x1: positions[a][0], y1: positions[a][1], x2: positions[b][0], y2: positions[b][1] };
   const group = svgElement("g", { opacity, "data-contact": `${a},${b}`, class: picture.onContact ? "ex-edge" : "" });
   // colors in the middle of the scale are near the background: a thin line shows that there is a contact
-  group.append(svgElement("line", { ...place, stroke: "var(--soft)", "stroke-width": 1 }));
+  group.append(svgElement("line", { ...place, stroke: "var(--soft)", "stroke-width": picture.small ? 3 : 1 }));
   if (shares) group.append(svgElement("line", { ...place, stroke: color, "stroke-width": 1.5 + (4 * Math.abs(share)) / most }));
   if (picture.onContact) {
     const names = [a, b].map((i) => vertexName(graph, graph.vertices[i]));
