@@ -186,10 +186,10 @@ def stages(station: str, module: str, compiled: bool) -> list[list[str]]:
     """Return arguments of pytest by stage: tests of the module, of the station, of kernels or models."""
     tests = ROOT / "tests"
     files = sorted(map(str, (tests / station).glob(f"test_{module}*.py")))
-    few = ["-m", "compiled"] if compiled else ["-m", "not slow"]
-    users = tests / ("models" if station == "decisions" else "kernels")
-    later = [str(tests / station), *few], [str(users), *few]
-    return [[*files, *few], *later] if files else [*later]
+    first = [*files, "-m", "compiled" if compiled else "not slow"]
+    users = ["decisions/test_members.py"] if compiled else ["models" if station == "decisions" else "kernels"]
+    later = [[str(tests / name), "-m", "not slow"] for name in [station, *users]]
+    return [first, *later] if files else later
 
 
 def run_stages(station: str, module: str, compiled: bool) -> int:

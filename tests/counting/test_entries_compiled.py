@@ -76,3 +76,15 @@ def test_shares_of_nodes_add_up_to_the_values_of_their_bins():
     for slot, nodes in own.items():
         assert shares[nodes, 0].tolist() == [values[slot] / len(nodes)] * len(nodes)
     assert shares[4, 0] == 0
+
+
+def test_shares_of_counts_in_bins_that_folds_have_not_seen():
+    starts, sizes = np.array([[0, 3, 5]]), np.array([[3, 2, 0]])  # the third graph has no entries
+    columns, counts = np.array([0, 1, -1, 1, 2], dtype=np.int32), np.array([1.0, 2.0, 5.0, 3.0, 1.0])
+    is_training = np.array([[1, 0], [0, 1], [0, 0]], dtype=np.uint8)  # graphs by folds
+    seen = np.zeros((3, 2), dtype=np.uint8)
+    entries_compiled.mark_bins(starts, sizes, columns, is_training, seen)
+    assert seen.tolist() == [[1, 0], [1, 1], [0, 1]]
+    shares = np.full((3, 2), np.nan)
+    entries_compiled.share_unseen(starts, sizes, columns, counts, seen, shares)
+    assert shares.tolist() == [[5 / 8, 6 / 8], [1 / 4, 0.0], [1.0, 1.0]]
