@@ -31,7 +31,7 @@ FILES = ("train", "test", "test_scaffolds")
 PART = 100_000
 N_QUERIES = 200
 N_MILLION = 1_000_000
-N_PEER, N_BUTINA = 100_000, 10_000
+N_PEER, N_BUTINA, N_JUDGED = 100_000, 10_000, 5_000
 KERNEL = pk.WeisfeilerLehman(t_max=2, edge_labels=True)
 Values = dict[str, Any]
 
@@ -198,12 +198,53 @@ def measure_peers(folder: Path) -> Values:
     }
 
 
+def shuffled(graphs: pk.GraphDatabase) -> pk.GraphDatabase:
+    """Return graphs whose atoms keep their labels and numbers of bonds, with other partners."""
+    import networkx as nx
+
+    made = []
+    for number, graph in enumerate(graphs):
+        one = nx.Graph(graph.to_networkx())
+        n_edges = one.number_of_edges()
+        if n_edges > 3:
+            nx.double_edge_swap(one, n_edges, 100 * n_edges, seed=number)
+        made.append(one)
+    return pk.from_networkx(made)
+
+
+def measure_generators(folder: Path) -> Values:
+    """Judge held-out molecules and damaged copies of them, 5,000 each, as if a generator had made them."""
+    rng = np.random.default_rng(0)
+    smiles = {name: [*rng.permutation(smiles_of(folder, name))] for name in FILES}
+    train, test = read(smiles["train"][:N_JUDGED]), read(smiles["test"][:N_JUDGED])
+    without = [one for one in smiles["test"] if "S" not in one.upper()][:N_JUDGED]
+    candidates = {
+        "test molecules": test,
+        "test molecules with new scaffolds": read(smiles["test_scaffolds"][:N_JUDGED]),
+        "test molecules without sulfur": read(without),
+        "test molecules with shuffled bonds": shuffled(test),
+        "training molecules": train,
+    }
+    kernel = pk.WeisfeilerLehman(t_max=2, normalize=True)
+    found: Values = {}
+    for name, graphs in candidates.items():
+        start = time.process_time()
+        one = pk.judge(train, graphs, kernel=kernel, n_permutations=99)
+        figures = {record["figure"]: record["value"] for record in one.records()}
+        intervals = {f"interval {t}": [each.low, each.high] for t, each in enumerate(one.mmd)}
+        p_value = {"p": one.comparison.p_value, "seconds": time.process_time() - start}
+        found[name] = figures | intervals | p_value
+        print(name, found[name], flush=True)
+    return found
+
+
 MEASURES: dict[str, Callable[[Path], Values]] = {
     "parsing": measure_parsing,
     "search": measure_search,
     "pairs": measure_pairs,
     "clusters": measure_clusters,
     "peers": measure_peers,
+    "generators": measure_generators,
     "million": measure_million,
 }
 
@@ -240,6 +281,8 @@ def page(found: dict[str, Values]) -> Iterator[str]:
     yield from (f"| {question} | {aim} | {measured} |" for question, aim, measured in _rows(found))
     if "peers" in found:
         yield from ["", *PEERS.splitlines(), *_peer_rows(found["peers"])]
+    if "generators" in found:
+        yield from ["", *GENERATORS.splitlines(), *_generator_rows(found["generators"])]
     yield from ["", *TAIL.splitlines()]
 
 
@@ -294,6 +337,24 @@ def _peer_rows(peers: Values) -> Iterator[str]:
     yield f"| clusters of {N_BUTINA:,} at 0.6, one core | {ours:.1f} s | {theirs:.1f} s |"
 
 
+def _generator_rows(found: Values) -> Iterator[str]:
+    """Yield the rows of the table of judged collections."""
+    for name, one in found.items():
+        if name == "machine":
+            continue
+        low, high = one["interval 2"]
+        mmd = f"{1e3 * one['MMD^2, t = 2']:.2f} ({1e3 * low:.2f} to {1e3 * high:.2f})"
+        shares = " | ".join(f"{one[figure]:.3f}" for figure in ("novel", "accuracy", "coverage", "density"))
+        yield f"| {name} | {mmd} | {one['p']:.2g} | {shares} |"
+
+
+GENERATORS = """## Judged as generators
+
+`judge(train, made)` of 5,000 training molecules and 5,000 of each row, as if a generator had made them:
+held-out molecules of MOSES, and damaged copies of them.
+
+| made | 1,000 MMD², t = 2 (95 %) | p | novel | accuracy | coverage | density |
+|---|---|---|---|---|---|---|"""
 HEAD = """# Collections at scale
 
 Exact search and clusters among the 1,936,962 molecules of MOSES (Polykovskiy et al., 2020), by the Jaccard

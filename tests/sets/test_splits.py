@@ -59,3 +59,17 @@ def test_folds_of_molecules_have_no_leaks(data_folder):
     folds = pk.SimilarityGroupKFold(3, threshold=0.8, kernel=pk.WeisfeilerLehman(t_max=3))
     for train, test in folds.split(graphs):
         assert matrix[np.ix_(train, test)].max() < 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "threshold"), [("BBBP", 0.6), ("HIV", 0.9)])
+def test_folds_of_real_molecules_do_not_leak(name, threshold, data_folder):
+    """No training molecule is at the threshold for any test molecule; every fourth molecule of HIV."""
+    graphs = pk.datasets.load(name).graphs[:: 4 if name == "HIV" else 1]
+    folds = pk.SimilarityGroupKFold(2, threshold=threshold, kernel=KERNEL, n_jobs=2)
+    train, test = next(folds.split(graphs))
+    assert len(train) + len(test) == len(graphs)
+    assert len(test) > 100
+    known = pk.GraphIndex(kernel=KERNEL, similarity="jaccard", n_jobs=2).fit(graphs[train])
+    found = known.query(graphs[test], at_least=threshold).ids
+    assert sum(map(len, found)) == 0
