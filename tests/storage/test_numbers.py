@@ -122,6 +122,7 @@ def forge_all():
     print(json.dumps({"n_cases": n_cases, "wrong": wrong}))
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_no_other_whole_numbers_crash_or_end_in_an_error_of_the_interpreter():
     """In a process of its own, which loops that run out of their arrays would end."""

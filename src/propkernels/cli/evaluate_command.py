@@ -330,7 +330,7 @@ def print_differences(results: dict[str, Evaluation]) -> None:
 
 
 def describe_difference(results: dict[str, Evaluation], row: str, name: str | None = None) -> str:
-    """Return the difference from LABELS with the p-value of a paired t-test; the row may have another name."""
+    """Return the difference from LABELS with the p-value of a paired t-test; a row may be renamed."""
     test = results[row].compare(results[LABELS])
     gap = results[row].format_score(test.difference).removesuffix(" %")
     sign = "" if test.difference < 0 else "+"
