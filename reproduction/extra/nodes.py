@@ -281,7 +281,7 @@ named, on the same protocol.
 Label propagation and label spreading are scikit-learn's, on the edges; label propagation needs a dense
 matrix and is left out above {dense} nodes. Coinciding walks are the kernel of Neumann, Garnett and
 Kersting (2013) as published (walks of at most 10 steps), with a logistic regression. The last column is
-a logistic regression on the attributes of a node alone.
+a logistic regression on the attributes of a node alone. All columns are means over the same splits.
 
 ## Few labels
 
@@ -316,7 +316,7 @@ def write_page(results: Sequence[NodeResult], document: Path) -> str:
     measured = [name for name in GRAPHS if (name, 0, OURS) in found]
     head = ["graph", "protocol", "published", "aim", "measured", "reached", "splits", "processor seconds"]
     table = markdown([*head, "chosen most often"], [_row(name, found[name, 0, OURS]) for name in measured])
-    rows = [[name, *(_mean(found.get((name, 0, method))) for method in METHODS)] for name in measured]
+    rows = [[name, *(_mean(_shared(found, name, method)) for method in METHODS)] for name in measured]
     methods = markdown(["graph", *METHODS], rows)
     curves = markdown(
         ["graph", *(f"{method}, {n} per class" for n in CURVE for method in (OURS, SPREADING))],
@@ -329,6 +329,13 @@ def write_page(results: Sequence[NodeResult], document: Path) -> str:
     with atomic_write(document, text=True) as file:
         file.write(page)
     return table
+
+
+def _shared(found: dict[tuple[str, int, str], list[NodeResult]], name: str, method: str) -> list[NodeResult]:
+    """Return the results of a method on the splits of NodeClassifier; none if one of them is missing."""
+    splits = {result.split for result in found[name, 0, OURS]}
+    own = [result for result in found.get((name, 0, method), []) if result.split in splits]
+    return own if len(own) == len(splits) else []
 
 
 def _row(name: str, results: Sequence[NodeResult]) -> list[str]:
