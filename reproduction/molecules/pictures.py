@@ -14,14 +14,14 @@ from pathlib import Path
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from propkernels.molecules import MoleculePicture
+from propkernels.molecules import Picture
 from reproduction.molecules import sets
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 ESTERS = "CCOC(=O)c1ccccc1", "CCOC(=O)C1CCCC1N"
 
 
-def by_iteration() -> MoleculePicture:
+def by_iteration() -> Picture:
     """An inhibitor of BACE that the model did not learn from, iteration by iteration."""
     data = sets.load("BACE")
     target = data.target[:, 0].astype(int)
@@ -33,7 +33,7 @@ def by_iteration() -> MoleculePicture:
     return pk.molecules.draw_molecule(model, [held], t="each", size=(380, 300))
 
 
-def shared() -> MoleculePicture:
+def shared() -> Picture:
     """Two esters of ethanol."""
     return pk.molecules.draw_similarity(
         pk.WeisfeilerLehman(t_max=2, edge_labels=True), *ESTERS, size=(380, 300)

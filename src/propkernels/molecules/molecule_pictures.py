@@ -27,7 +27,37 @@ COLUMNS = 3  # panels per row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MoleculePicture:
+class Picture:
+    """A picture that notebooks display.
+
+    Attributes
+    ----------
+    svg : str
+        The picture as SVG.
+    png : bytes
+        The picture as PNG.
+    """
+
+    svg: str
+    png: bytes
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a .svg or .png file; an existing file is replaced."""
+        file = Path(path)
+        if file.suffix.lower() not in FORMATS:
+            raise ValueError(f"cannot write {file}: the file name must end with .svg or .png")
+        with atomic_write(file) as stream:
+            stream.write(self.svg.encode() if file.suffix.lower() == ".svg" else self.png)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.svg):,} letters of SVG)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MoleculePicture(Picture):
     """A picture of one or several molecules, displayed by notebooks.
 
     Attributes
@@ -46,9 +76,7 @@ class MoleculePicture:
         The picture as PNG.
     """
 
-    panels: tuple[Panel, ...]
-    svg: str
-    png: bytes
+    panels: tuple[Panel, ...] = ()
 
     @property
     def molecule(self) -> Mol:
@@ -65,17 +93,6 @@ class MoleculePicture:
         """Values of the bonds of the first molecule, or None."""
         return self.panels[0].bonds
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a .svg or .png file; an existing file is replaced."""
-        file = Path(path)
-        if file.suffix.lower() not in FORMATS:
-            raise ValueError(f"cannot write {file}: the file name must end with .svg or .png")
-        with atomic_write(file) as stream:
-            stream.write(self.svg.encode() if file.suffix.lower() == ".svg" else self.png)
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
     def __repr__(self) -> str:
         if len(self.panels) > 1:
             return f"MoleculePicture({len(self.panels)} panels)"
@@ -87,7 +104,7 @@ def picture_of(
 ) -> MoleculePicture:
     """Return the picture of panels, drawn as SVG and as PNG."""
     svg, png = (depict(panels, norm, size, kind, colors, n_columns) for kind in ("svg", "png"))
-    return MoleculePicture(tuple(panels), svg.decode(), png)
+    return MoleculePicture(svg.decode(), png, tuple(panels))
 
 
 def draw_molecule(

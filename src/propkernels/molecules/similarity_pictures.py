@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import has_package, import_optional
 from propkernels._utils.typing import Estimator, Molecule
 from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.check import check_graphs
+from propkernels.convert.graph_molecules import known_molecule
+from propkernels.convert.rdkit import is_mol
 from propkernels.explain.edge_shares import edge_contributions
 from propkernels.explain.shared_bins import similar_because
+from propkernels.graphs.accepted import OneGraph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.depiction import Panel, light_colors, values_of_bonds
-from propkernels.molecules.molecule_pictures import MoleculePicture, picture_of
+from propkernels.molecules.molecule_pictures import Picture, picture_of
 from propkernels.molecules.read_molecules import as_molecules
 from propkernels.plotting.plot_explanation import shown
+from propkernels.plotting.plot_similarity import plot_similarity
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
+DOTS = 100  # per inch
 PALEST, STRONGEST = 0.0, 0.65  # part of the color map on which black text is legible
 
 
 def draw_similarity(
     kernel: Estimator,
-    g: Molecule,
-    h: Molecule,
+    g: Molecule | OneGraph,
+    h: Molecule | OneGraph,
     *,
     t: int | None = None,
     bonds: bool = True,
     cmap: str | Colormap | None = "Greens",
     size: tuple[int, int] = (450, 350),
-) -> MoleculePicture:
-    """Draw two molecules with atoms and bonds colored by their contribution to k(g, h).
+) -> Picture:
+    """Draw two molecules or other graphs, nodes colored by their contribution to k(g, h).
 
-    The contribution of a shared bin is divided among its atoms, in each of the two molecules. The color of a
-    bond shows its share in the surroundings of these atoms, on a separate scale.
+    The contribution of a shared bin is divided among its nodes, in each of the two graphs. The color of a
+    bond shows its share in the surroundings of these atoms, on a separate scale. The second of two graphs
+    that are not molecules is turned so that nodes with equal surroundings are in similar places.
 
     Parameters
     ----------
     kernel : estimator
         A kernel, a model or an index, as for :func:`similar_because`; or a fitted pipeline that begins with
         :class:`MoleculesToGraphs`.
-    g, h : str or rdkit.Chem.Mol
-        SMILES or molecules.
+    g, h : str, rdkit.Chem.Mol or graph
+        SMILES, molecules, or graphs of any kind (see :func:`propkernels.check_graphs`); graphs whose labels
+        are called as elements and bonds are drawn as molecules.
     t : int, optional
         Iteration to show (surroundings of up to t bonds); by default the sum over all iterations.
     bonds : bool, default=True
@@ -56,8 +65,8 @@ def draw_similarity(
 
     Returns
     -------
-    MoleculePicture
-        Picture with ``svg``, ``png`` and ``save``; notebooks display it.
+    Picture
+        With ``svg``, ``png`` and ``save``; notebooks display it. A :class:`MoleculePicture` for molecules.
 
     See Also
     --------
@@ -76,9 +85,15 @@ def draw_similarity(
     True
     """
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
-    mols = as_molecules([g, h])
     pipeline: Any = kernel if hasattr(kernel, "named_steps") else None
-    graphs = check_graphs(mols) if pipeline is None else pipeline[:-1].transform(mols)
+    if all(isinstance(one, str) or is_mol(one) for one in (g, h)):
+        mols = as_molecules([g, h])
+        graphs = check_graphs(mols) if pipeline is None else pipeline[:-1].transform(mols)
+    else:
+        graphs = check_graphs([g, h])
+        mols = [_molecule(graphs, i) for i in (0, 1)]
+        if None in mols:
+            return _drawn(kernel, graphs, t, cmap, size)
     similarity = similar_because(kernel if pipeline is None else pipeline[-1], graphs[0], graphs[1])
     panels = []
     for i, side in enumerate("gh"):
@@ -94,3 +109,19 @@ def draw_similarity(
     largest = max(float(panel.values.max(initial=0.0)) for panel in panels)
     norm = colors.Normalize(0.0, largest or 1.0)
     return picture_of(panels, norm, size, light_colors(cmap, PALEST, STRONGEST), n_columns=2)
+
+
+def _molecule(graphs: Any, i: int) -> Any:
+    """Return the molecule of a graph; None for other graphs and for images."""
+    return known_molecule(graphs[[i]]) if isinstance(graphs, GraphDatabase) and has_package("rdkit") else None
+
+
+def _drawn(kernel: Any, graphs: Any, t: int | None, cmap: Any, size: tuple[int, int]) -> Picture:
+    """Return a picture of two graphs that are no molecules, drawn by matplotlib."""
+    figure = import_optional("matplotlib.figure", extra="plot", purpose="plots need").Figure
+    canvas = figure(figsize=(2 * size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
+    plot_similarity(kernel, graphs[0], graphs[1], t=t, cmap=cmap, ax=canvas.subplots(1, 2))
+    svg, png = StringIO(), BytesIO()
+    canvas.savefig(svg, format="svg")
+    canvas.savefig(png, format="png", dpi=2 * DOTS)
+    return Picture(svg.getvalue(), png.getvalue())

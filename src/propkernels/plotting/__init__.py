@@ -1,5 +1,6 @@
 """Matplotlib figures of graphs, kernels, explanations and evaluations."""
 
+from propkernels.plotting.plot_alignment import plot_alignment
 from propkernels.plotting.plot_contacts import plot_contacts
 from propkernels.plotting.plot_embedding import plot_embedding
 from propkernels.plotting.plot_evaluation import plot_evaluation
@@ -10,6 +11,7 @@ from propkernels.plotting.plot_propagation import plot_propagation
 from propkernels.plotting.plot_similarity import plot_similarity
 
 __all__ = [
+    "plot_alignment",
     "plot_contacts",
     "plot_embedding",
     "plot_evaluation",

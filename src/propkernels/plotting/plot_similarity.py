@@ -15,11 +15,13 @@ from propkernels.explain.shared_bins import similar_because
 from propkernels.explain.similarity import Similarity
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.container import Graph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
+from propkernels.plotting.plot_alignment import matched_positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +57,8 @@ def plot_similarity(
     labels : bool or mapping, default=True
         Texts in the nodes; see :func:`~propkernels.plotting.plot_explanation`.
     layouts : pair, default=(None, None)
-        Node positions of g and of h; see :func:`~propkernels.plotting.plot_explanation`.
+        Node positions of g and of h; see :func:`~propkernels.plotting.plot_explanation`. By default, h is
+        turned so that nodes with equal surroundings are in similar places (:func:`propkernels.align`).
     cmap : str or Colormap, default="Reds"
     ax : sequence of two Axes, optional
         Axes to draw into; by default those of a new figure.
@@ -88,6 +91,8 @@ def plot_similarity(
         raise ValueError(f"t must be between 0 and {similarity.n_steps - 1}; got {shown(t)}")
     values = [_chosen(similarity.node_contributions(side), t) for side in ("g", "h")]
     norm = Normalize(0.0, max(float(v.max(initial=0.0)) for v in values) or 1.0)
+    if layouts is NO_LAYOUTS and isinstance(graphs, GraphDatabase):
+        layouts = matched_positions(graphs[0], graphs[1])
     for i, where in enumerate(axes):
         mappable = _draw(where, graphs[i], values[i], labels, layouts[i], norm, cmap)
         where.set_title(f"{'gh'[i]}: {np.count_nonzero(values[i])} of {len(values[i])} nodes", fontsize=10)
