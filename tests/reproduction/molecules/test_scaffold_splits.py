@@ -44,12 +44,22 @@ def test_parts_never_share_a_scaffold():
 
 def test_the_page_says_whether_the_aim_is_reached():
     fits = {
-        name: Fit(name, theirs + 1.5, [8, 1, 1], 2.0, "k")
+        (name, False): Fit(name, theirs + 1.5, [8, 1, 1], 2.0, "k")
         for name, theirs in scaffold_splits.PUBLISHED.items()
     }
     assert "the aim of one point more is reached" in scaffold_splits.verdict(fits)
-    del fits["HIV"]
-    fits["BACE"] = Fit("BACE", 50.0, [8, 1, 1], 2.0, "k")
-    assert "Mean over 5 of 6 sets" in scaffold_splits.verdict(fits)
+    del fits["HIV", False]
+    fits["BACE", False] = Fit("BACE", 50.0, [8, 1, 1], 2.0, "k")
+    assert "mean over 5 of 6 sets" in scaffold_splits.verdict(fits)
     assert "missed" in scaffold_splits.verdict(fits)
-    assert "| BACE | 8 / 1 / 1 | 86.0 | 50.0 | -36.0 | 2 |" in scaffold_splits.table_of(fits)
+    assert "| BACE | 8 / 1 / 1 | 86.0 | 50.0 | -36.0 | 2 | - | - |" in scaffold_splits.table_of(fits)
+
+
+def test_descriptors_have_a_column():
+    key = ("BACE", True)
+    fits = {
+        ("BACE", False): Fit("BACE", 80.0, [8, 1, 1], 2.0, "k"),
+        key: Fit("BACE", 87.5, [8, 1, 1], 3.0, "k", True),
+    }
+    assert "| 80.0 | -6.0 | 2 | 87.5 | 3 |" in scaffold_splits.table_of(fits)
+    assert "- With descriptors, mean over 1 of 6 sets: 87.5" in scaffold_splits.verdict(fits)
