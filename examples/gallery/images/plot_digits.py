@@ -35,5 +35,5 @@ for row, digit in zip(axes, (3, 8), strict=True):
         shown = ax.imshow(explanation.image(i), cmap="RdBu_r", vmin=-limit, vmax=limit, alpha=0.55)
         ax.set_title(f"a {digit}, predicted {model.predict(test[[i]])[0]}", fontsize=9)
         ax.axis("off")
-fig.colorbar(shown, ax=axes, label="speaks for 3  ←  →  speaks for 8", shrink=0.8)
+fig.colorbar(shown, ax=axes, label="evidence for 3  ←  →  evidence for 8", shrink=0.8)
 plt.show()

@@ -41,7 +41,7 @@ print("seen:", "; ".join(model.views_))
 print(f"{right.mean():.1%} of {len(unknown)} unknown entities are typed right")
 
 # %%
-# Which relations speak for a company?
+# Which relations are evidence for a company?
 
 company = int(unknown[types[unknown] == "company"][0])
 explanation = model.explain([company], classes="company")
