@@ -47,7 +47,8 @@ for time in ("static", "forward"):
     print(f"{time:>8}: {100 * found.mean:.1f} % correct")
 
 # %%
-# Time runs from left to right, one line per visitor. Red contacts are evidence for "spreads", blue ones against it.
+# Time runs from left to right, one line per visitor. Red contacts are evidence for "spreads", blue ones
+# against it.
 kernel = pk.WeisfeilerLehman(t_max=3, base_kernel="intersection", time="forward")
 model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(graphs[:60], kinds[:60])
 explanation = model.explain(graphs[60:61], classes=("spreads", "random"))

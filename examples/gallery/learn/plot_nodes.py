@@ -31,7 +31,8 @@ print(explanation)
 print(explanation.table(0, 6))
 
 # %%
-# The contributions of all members, on the graph: light ones are evidence for the officers, dark ones for Mr. Hi.
+# The contributions of all members, on the graph: light ones are evidence for the officers, dark ones for
+# Mr. Hi.
 
 fig, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
 places = np.array(list(nx.spring_layout(club, seed=4).values()))
