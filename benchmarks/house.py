@@ -128,7 +128,7 @@ def follow(package: Path) -> dict[str, dict[str, Any]]:
 def follow_tree(tree: Path) -> dict[str, dict[str, Any]]:
     """The walks through another source tree, in a process of its own."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tree / "src"), str(ROOT)])}
-    command = [sys.executable, str(Path(__file__)), "--follow", str(tree / "src" / "propkernels")]
+    command = [sys.executable, "-P", str(Path(__file__)), "--follow", str(tree / "src" / "propkernels")]
     done = subprocess.run(command, env=environment, cwd=tree, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout))
 

@@ -127,7 +127,7 @@ def _digest(kernel: Any, known: Any, new: Any) -> str:
 def of_tree(tree: Path) -> dict[str, str]:
     """Return the digests that another source tree computes, in a process of its own."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tree / "src"), str(ROOT)])}
-    command = [sys.executable, str(Path(__file__)), "--digests"]
+    command = [sys.executable, "-P", str(Path(__file__)), "--digests"]
     done = subprocess.run(
         command, env=environment, cwd=tree, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True
     )
