@@ -5,6 +5,8 @@ import pytest
 
 from propkernels.search.bounds_compiled import count_common, count_values, look_up, mark_possible, skip_graphs
 
+pytestmark = pytest.mark.compiled
+
 RNG = np.random.default_rng(0)
 LISTS = [np.flatnonzero(RNG.random(50) < share) for share in (0.02, 0.1, 0.3, 0.5)]
 ROWS = (RNG.random((2, 50)) < 0.6).astype(np.uint8)
