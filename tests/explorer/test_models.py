@@ -82,3 +82,10 @@ def test_numbers_are_predicted_for_every_graph(data):
     assert np.isfinite(page.predictions).all()
     assert "root mean squared error 0." in page.html
     assert not re.search(r"\bnan\b", page.html.partition("<script")[0].lower())
+
+
+def test_progress_has_the_name_of_the_public_class():
+    from propkernels.explorer.models import _Classifier, _Regressor
+
+    assert _Classifier()._name == "PropagationClassifier"
+    assert _Regressor()._name == "PropagationRegressor"

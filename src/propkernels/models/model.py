@@ -145,6 +145,11 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     n_jobs: int | None
     progress: Progress
 
+    @property
+    def _name(self) -> str:
+        """Name in progress bars: that of the public class."""
+        return next(cls.__name__ for cls in type(self).__mro__ if not cls.__name__.startswith("_"))
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the model, and of its kernel as ``kernel__bin_width``.
 
@@ -221,7 +226,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             kernels, space = self._space(known, epsilon)
             selection, n_steps = self._effort(kernels, space, folds, task, len(known))
             averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
-            with reported(self.progress, f"{type(self).__name__}: choosing", n_steps) as tell:
+            with reported(self.progress, f"{self._name}: choosing", n_steps) as tell:
                 common = known, target, folds, space, task, seeds.kernel, selection, self.n_jobs
                 chosen = search(kernels, *common, tell, averages)
             if best is None or chosen.mean_loss < best[0].mean_loss:
