@@ -89,7 +89,7 @@ html_theme_options = {
     "logo": {"text": "propkernels", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "icon_links": [],
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "show_prev_next": True,
