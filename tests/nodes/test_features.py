@@ -96,3 +96,14 @@ def test_equally_frequent_labels_keep_their_columns_in_another_order_of_nodes():
     names = features.get_feature_names_out().tolist()
     np.testing.assert_array_equal(features.fit_transform(other), expected[::-1])
     assert features.get_feature_names_out().tolist() == names
+
+
+def test_more_columns_than_memory_are_refused_before_they_are_named():
+    graph = pk.check_graphs([(np.array([[0, 1.0], [1, 0]]), ["a", "b"])])
+    features = pk.NodeFeatures(t_max=1, targets=False).fit(graph)
+    features.t_max = 10**15  # as a forged file may say
+    with pytest.raises(ValueError, match="t_max must be at most"):
+        features.transform(graph)
+    with pytest.raises(ValueError, match="t_max must be at most"):
+        features.get_feature_names_out()
+    assert len(features.set_params(t_max=3).get_feature_names_out()) == features._n_columns()

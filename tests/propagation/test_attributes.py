@@ -150,3 +150,11 @@ def test_nothing_missing_nothing_copied():
     graphs = graphs_with(np.zeros((3, 2)))
     values = np.ones((3, 2))
     assert fill_missing(values, graphs, np.zeros(2)) is values
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation"), [([0.0], [0.0]), ([np.nan], [1.0]), ([0.0], [np.inf]), ([0.0], [])]
+)
+def test_stored_means_and_deviations_must_shift_and_scale(mean, deviation):
+    with pytest.raises(ValueError, match="deviation"):
+        Standardizer(np.array(mean), np.array(deviation))._check_parts()

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import GraphInput, check_choice, check_integer
+from propkernels._utils.checks import MOST_STREAMS, GraphInput, check_choice, check_integer
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import Array, Column, Seed, Target
@@ -120,7 +120,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         return self
 
     def _learn(self, graphs: GraphDatabase, y: Any) -> None:
-        check_integer(self.t_max, "t_max", 0)
+        check_integer(self.t_max, "t_max", 0, MOST_STREAMS)
         check_choice(self.direction, DIRECTIONS, "direction")
         for walk in self.normalizations:
             check_choice(walk, WALKS, "normalizations")
@@ -171,7 +171,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
             np.arange(graphs.n_nodes),
             self._blocks(),
         )
-        check_room(graphs.n_nodes, len(self.get_feature_names_out()) + 1, 2)
+        check_room(graphs.n_nodes, self._n_columns() + 1, 2)
         rows = sheet.at(nodes, blocks)
         parts = [rows.block(block, nodes, None) for block in blocks]
         if self.n_targets_:
@@ -179,6 +179,13 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         if self.codes:
             return csr_array(hstack([*map(csr_array, parts), sheet.codes], format="csr"))
         return np.hstack(parts)
+
+    def _n_columns(self) -> int:
+        """Return the number of columns, which are as many as names."""
+        steps = check_integer(self.t_max, "t_max", 0, MOST_STREAMS) + 1
+        propagated = sum(steps * len(self.inputs_.column_names(block.source)) for block in self._blocks())
+        of_targets = LABEL_STEPS * (self.n_targets_ + 1) if self.n_targets_ else 0
+        return propagated + of_targets + (self.inputs_.n_codes if self.codes else 0)
 
     def _target_columns(self, sheet: Sheet, y: Any) -> Matrix:
         nodes = np.arange(sheet.graphs.n_nodes)
@@ -195,6 +202,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Column | None = None) -> Array:
         """Return the names of the columns."""
         check_is_fitted(self, "inputs_")
+        check_room(self._n_columns(), 1, 8)  # a name takes about as much as eight numbers
         names: list[str] = []
         for block in self._blocks():
             walk = "" if block.walk == "row" or block.source == "structure" else f", {block.walk}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from propkernels._utils.arrays import index_dtype
+from propkernels._utils.checks import MOST_STREAMS
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
@@ -47,9 +48,8 @@ class Block:
 
     def _check_parts(self) -> None:
         """Raise if a value is out of range."""
-        require(
-            self.source in SOURCES and self.walk in WALKS and is_whole(self.last, 0), "a block is unknown"
-        )
+        known = self.source in SOURCES and self.walk in WALKS
+        require(known and is_whole(self.last, 0) and self.last < MOST_STREAMS, "a block is unknown")
 
     def __str__(self) -> str:
         steps = f" to step {self.last}" if self.is_moved and self.last else ""

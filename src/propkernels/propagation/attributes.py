@@ -120,10 +120,11 @@ class Standardizer:
     deviation: NDArray[np.float64]
 
     def _check_parts(self) -> None:
-        """Raise an error if means and deviations differ in dimension."""
-        require(
-            self.mean.ndim == 1 and self.mean.shape == self.deviation.shape, "every mean needs a deviation"
-        )
+        """Raise an error if means and deviations differ in dimension, or cannot shift and scale."""
+        fits = self.mean.ndim == 1 and self.mean.shape == self.deviation.shape
+        require(fits, "every mean needs a deviation")
+        usable = np.isfinite(self.mean).all() and ((self.deviation > 0) & (self.deviation < np.inf)).all()
+        require(bool(usable), "means are finite and deviations are positive")
 
     @classmethod
     def learn(cls, graphs: GraphDatabase, standardize: bool) -> Standardizer:
