@@ -113,7 +113,9 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         -------
         ndarray of shape (n, n)
         """
-        return self._compare(self.fit(X).ranks_)
+        graphs = check_edges(X)
+        check_room(len(graphs), len(graphs), 2)  # before fit, so that nothing is half fitted
+        return self._compare(self.fit(graphs).ranks_)
 
     def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
