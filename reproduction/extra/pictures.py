@@ -26,7 +26,7 @@ ATOMS = dict(enumerate(("C", "N", "O", "F", "I", "Cl", "Br")))
 MUTAGENIC = {1: "mutagenic", -1: "not mutagenic"}
 OBJECT = 0
 HEALTHY, RUST = "Apple_leaf", "Apple_rust_leaf"
-DOTS_PER_INCH = 72
+DOTS_PER_INCH = 144
 
 
 def explained_molecule() -> tuple[Any, int]:
