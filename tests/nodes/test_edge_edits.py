@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.explain.counterfactuals import Edit
 from propkernels.nodes.edge_edits import edge_edits, edited
 
 ADJACENCY = nx.to_scipy_sparse_array(nx.barbell_graph(6, 2), format="csr")
@@ -23,6 +24,17 @@ def test_edits_are_at_the_node_or_between_its_neighbors():
     changed = edited(graph, edge_edits(graph, 0, 5)[2:])
     assert changed.adjacency[1, 2] == 0
     assert changed.adjacency[0, 3] == changed.adjacency[3, 0] == 1
+
+
+def test_edges_keep_their_labels():
+    plain = nx.Graph(
+        [(0, 1, {"label": "a"}), (0, 2, {"label": "b"}), (1, 2, {"label": "b"}), (2, 3, {"label": "b"})]
+    )
+    graph = pk.from_networkx([plain])
+    changed = edited(graph, [Edit("remove_edge", 0, 1), Edit("add_edge", 0, 3)])
+    plain.remove_edge(0, 1)
+    plain.add_edge(0, 3, label="b")
+    assert changed == pk.from_networkx([plain])
 
 
 @pytest.mark.slow

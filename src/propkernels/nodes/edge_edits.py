@@ -12,8 +12,10 @@ from scipy.sparse import csr_array
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
 from propkernels.explain.find_counterfactuals import Question
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
 
 Matrix = NDArray[np.float64]
+Places = NDArray[np.int64]
 Decide = Callable[[GraphDatabase, int], Matrix]  # decisions, (1, decisions), about a node of a graph
 MOST_TRIED = 200  # edited graphs
 
@@ -43,15 +45,40 @@ def _shared(both: csr_array, node: int) -> Matrix:
 
 
 def edited(graphs: GraphDatabase, edits: Sequence[Edit]) -> GraphDatabase:
-    """Return the graph after edits of edges, in both directions; new edges have weight 1."""
-    wiring = graphs.adjacency
+    """Return the graph after edits of edges, in both directions; new edges have weight 1.
+
+    A new edge gets the most frequent edge label.
+    """
     ends = [(edit.node, edit.other) for edit in edits]
     rows, columns = np.array(ends + [(b, a) for a, b in ends]).T
-    new = np.array([edit.kind == "add_edge" for edit in edits] * 2, dtype=np.float64)
-    old = np.asarray([wiring[a, b] for a, b in zip(rows, columns, strict=True)])
-    changed = csr_array(wiring + csr_array((new - old, (rows, columns)), shape=wiring.shape))
+    new = np.array([edit.kind == "add_edge" for edit in edits] * 2)
+    wiring = _replaced(graphs.adjacency, rows, columns, new.astype(np.float64))
+    labels = _edge_labels(graphs, rows, columns, new)
+    changed = GraphDatabase(wiring, graphs.graph_ptr, graphs.label_column, graphs.attribute_matrix, labels)
+    return changed.with_names(graphs.names.labels, graphs.names.edge_labels)
+
+
+def _replaced(matrix: csr_array, rows: Places, columns: Places, values: Matrix) -> csr_array:
+    """Return a sparse matrix with other values at some places; 0 removes an entry."""
+    old = np.asarray([matrix[a, b] for a, b in zip(rows, columns, strict=True)])
+    changed = csr_array(matrix + csr_array((values - old, (rows, columns)), shape=matrix.shape))
     changed.eliminate_zeros()
-    return GraphDatabase(changed, graphs.graph_ptr, graphs.label_column, graphs.attribute_matrix)
+    return changed
+
+
+def _edge_labels(
+    graphs: GraphDatabase, rows: Places, columns: Places, new: NDArray[np.bool_]
+) -> LabelColumn | None:
+    """Return the labels of the edges after edits: entries of the changed matrix number the old edges."""
+    column = graphs.edge_label_column
+    if column is None:
+        return None
+    usual = int(np.bincount(column.ids + 1).argmax()) - 1
+    template = int(np.flatnonzero(column.ids == usual)[0]) + 1
+    wiring = graphs.adjacency
+    numbers = csr_array((np.arange(1.0, wiring.nnz + 1), wiring.indices, wiring.indptr), shape=wiring.shape)
+    entries = _replaced(numbers, rows, columns, np.where(new, template, 0.0))
+    return column.take(entries.data.astype(np.int64) - 1)
 
 
 def find_edge_edits(
