@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import GraphInput, check_integer, shown
-from propkernels._utils.stored import SOMETIMES
+from propkernels._utils.stored import SOMETIMES, is_array, require
 from propkernels._utils.typing import PriorLike, Target
 from propkernels.convert.check import check_graph
 from propkernels.graphs.accepted import OneGraph
@@ -103,6 +103,16 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
         self.features_, self.prior_, self.labels_ = features, prior, tuple(prior.values)
         return self
 
+    def _check_parts(self) -> None:
+        """Raise unless stored features are numbers, one column per label and step."""
+        if hasattr(self, "features_"):
+            require(is_array(self.features_, "f", 2), "features are a matrix")
+            n_labels = len(self.prior_.values)
+            fits = n_labels > 0 and self.features_.shape[1] % n_labels == 0
+            require(
+                fits and bool(np.isfinite(self.features_).all()), "features are finite, by label and step"
+            )
+
     def _walk(self, graphs: GraphDatabase, prior: Prior) -> Matrix:
         """Return P_0 .. P_T side by side, (N, (T + 1) * labels), divided by sqrt(T + 1)."""
         column = graphs.label_column
@@ -131,7 +141,10 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
         y : array-like of shape (M,), optional
             Known labels of this graph, with gaps; by default its node labels.
         """
-        return _gram(self.features(X, y), self.features_)
+        new = self.features(X, y)
+        if new.shape[1] != self.features_.shape[1]:
+            raise ValueError(f"t_max is {self.t_max}, but was another in fit: fit again")
+        return _gram(new, self.features_)
 
     def features(self, X: OneGraph, y: Target | None = None) -> Matrix:
         """Return P_0 .. P_T of the nodes of a graph side by side, such that dot products are the kernel."""

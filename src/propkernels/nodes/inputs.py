@@ -58,6 +58,7 @@ class AttributeInputs:
     def _check_parts(self) -> None:
         """Raise unless attributes, labels and directions have the same number of columns."""
         require(self.middle.shape == (self.width,) == self.unit.shape, "every attribute needs mean and unit")
+        _require_units(self.middle, self.unit)
         fits = self.directions is None or len(self.directions) == self.width + len(self.labels)
         require(fits, "every column needs a row of directions")
 
@@ -148,6 +149,12 @@ def _are_counts(matrix: Any) -> bool:
     return issparse(matrix) or np.count_nonzero(data) < SPARSE_BELOW * data.size
 
 
+def _require_units(middle: Matrix, unit: Matrix) -> None:
+    """Raise unless stored means are finite and units are positive."""
+    usable = np.isfinite(middle).all() and ((unit > 0) & (unit < np.inf)).all()
+    require(bool(usable), "means are finite and units are positive")
+
+
 def _means_and_units(matrix: Any, width: int) -> tuple[Matrix, Matrix]:
     """Return mean and standard deviation (1 for constant columns) of the observed entries of each column."""
     if not width:
@@ -210,6 +217,7 @@ class StructureInputs:
         """Raise unless every statistic has mean and unit."""
         shape = (len(self.names),)
         require(self.middle.shape == shape == self.unit.shape, "every statistic needs mean and unit")
+        _require_units(self.middle, self.unit)
 
     @classmethod
     def learn(cls, graphs: GraphDatabase) -> tuple[StructureInputs, Matrix]:

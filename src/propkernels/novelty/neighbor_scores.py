@@ -87,8 +87,9 @@ def possible_neighbors(training: Training) -> int:
 
 def check_neighbors(folds: Places, k: int) -> None:
     """Refuse a k larger than the number of graphs outside any fold."""
+    require(folds.ndim == 1 and len(folds) > 0, "a score needs training graphs")
     n_others = max(len(folds) - int(np.bincount(folds).max()), 1)
-    require(folds.ndim == 1 and 1 <= k <= n_others, "fewer neighbors are left outside a fold")
+    require(1 <= k <= n_others, "fewer neighbors are left outside a fold")
 
 
 @dataclass(frozen=True)

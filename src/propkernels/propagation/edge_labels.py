@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import check_room
 from propkernels._utils.randomness import label_keys, uniform
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.initial import UNKNOWN
@@ -44,6 +45,7 @@ class EdgeFactors:
         Step k of a stream is the k-th step of its values: the last edge of its walks is step 1. Factors do
         not depend on t_max, so the streams of a smaller t_max are a subset of those of a larger one.
         """
+        check_room(len(steps) * len(keys), len(streams), 2, ways_out="take a smaller t_max")
         words = (streams[None, None, :], steps[:, None, None], keys[None, :, None])
         return 0.5 + uniform(self.seed, self.purpose, _FACTOR, *words)
 

@@ -247,6 +247,9 @@ def _checked(row: dict[str, Any], of: type[Any]) -> dict[str, Any]:
     for name in ("path", "kind", "sha256", "node_labels", "errors"):
         if name in row and type(row[name]) is not str:
             raise ValueError(f"{row[name]!r} is not a string")
+    for name in ("smiles_column", "target_column"):
+        if type(row.get(name)) not in (str, type(None)):
+            raise ValueError(f"{row[name]!r} is not the name of a column")
     if of is Part and (row["target"] not in TARGETS or len(row["span"]) != 2 or row["last"] < row["first"]):
         raise ValueError(f"invalid part: {row}")
     return row
