@@ -126,3 +126,14 @@ def test_what_cannot_be_tested_is_refused():
         detector(alpha=1.0).fit(GRAPHS)
     with pytest.raises(ValueError, match="dot product"):
         detector().set_params(kernel=pk.PropagationKernel(base_kernel="rbf")).fit(GRAPHS)
+
+
+def test_a_saved_detector_goes_on(tmp_path):
+    graphs = pk.datasets.make_molecules(40, random_state=3).graphs
+    kept = pk.DriftDetector(kernel=pk.WeisfeilerLehman(t_max=1), n_permutations=19).fit(graphs[:20])
+    kept.update(graphs[20:30])
+    pk.save_model(kept, tmp_path / "detector.pk")
+    read = pk.load_model(tmp_path / "detector.pk")
+    one, other = kept.update(graphs[30:]), read.update(graphs[30:])
+    assert (one.p_value, one.evidence, one.alarm) == (other.p_value, other.evidence, other.alarm)
+    np.testing.assert_array_equal(kept.p_values_, read.p_values_)

@@ -53,6 +53,7 @@ MAKERS = {
     "exact": lambda: pk.WeisfeilerLehman(t_max=1, exact=True).fit(GRAPHS[:6]),
     "clusters": lambda: pk.SphereExclusion(threshold=0.3, random_state=0).fit(GRAPHS[:20]),
     "picker": lambda: pk.MaxMinPicker(n_graphs=5, random_state=0).fit(GRAPHS[:20]),
+    "drift": lambda: pk.DriftDetector(kernel=pk.WeisfeilerLehman(t_max=1), n_permutations=9).fit(GRAPHS[:12]),
 }
 
 
@@ -544,6 +545,9 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
         ("clusters", "SphereExclusion", "centers_", None),
         ("picker", "MaxMinPicker", "indices_", [0, 0]),
         ("picker", "MaxMinPicker", "similarities_", None),
+        ("drift", "DriftDetector", "p_values_", [0.0]),
+        ("drift", "DriftDetector", "_n_since", 3),
+        ("drift", "DriftDetector", "evidence_", -1.0),
         ("exact", "ExactCoder", "tables", []),
         ("exact", "ExactCoder", "t_max", 7),
         ("shortest path", "ShortestPath", "prepared_", []),

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_fraction, check_integer
 from propkernels._utils.randomness import draw_seed
+from propkernels._utils.stored import require
 from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
@@ -139,6 +140,9 @@ class DriftDetector(GraphInput, BaseEstimator):
     p_values_: NDArray[np.float64]
     alarms_: NDArray[np.bool_]
     evidence_: float
+    _seed: int
+    _begun: float  # evidence of changes at the windows since the last alarm
+    _n_since: int  # number of these windows
 
     def __init__(
         self,
@@ -215,6 +219,17 @@ class DriftDetector(GraphInput, BaseEstimator):
         if is_stream and not alarm:
             self.reference_ = joined([self.reference_, graphs])
         return Window(number, alarm, found.p_value, evidence, found)
+
+    def _check_parts(self) -> None:
+        """Refuse another number of alarms than of p-values, and evidence that no windows give."""
+        if hasattr(self, "reference_"):
+            require(self.p_values_.shape == self.alarms_.shape, "every window needs a p-value")
+            possible = (self.p_values_ > 0) & (self.p_values_ <= 1)
+            require(bool(possible.all()), "p-values are above 0 and at most 1")
+            require(len(self.reference_) >= 2, "the reference needs two graphs")
+            require(0 <= self._begun < math.inf and 0 < self.evidence_ < math.inf, "evidence is positive")
+            require(0 <= self._n_since <= len(self.p_values_), "evidence is of the windows so far")
+            require(0 <= self._seed < 2**64, "the seed is out of range")
 
     def _forget_evidence(self) -> None:
         self.evidence_, self._begun, self._n_since = 1.0, 0.0, 0

@@ -144,6 +144,7 @@ _BY_MODULE = {
     "propkernels.images.gray_levels": ("GrayLevels",),
     "propkernels.molecules.transformer": ("MoleculesToGraphs",),
     "propkernels.sets.clusters": ("MaxMinPicker", "SphereExclusion"),
+    "propkernels.sets.drift": ("DriftDetector",),
     "sklearn.pipeline": ("Pipeline",),
     "sklearn.linear_model._base": ("LinearRegression",),
     "sklearn.linear_model._logistic": ("LogisticRegression",),
