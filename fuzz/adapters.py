@@ -325,9 +325,52 @@ def from_rdkit(rng: Generator) -> Any:
     return pk.from_rdkit(mols, node_labels=recipe, **given, **options(rng))
 
 
+def cell(rng: Generator) -> Any:
+    """A matrix of three vectors, sometimes without volume, or anything at all."""
+    sizes = (1.0, 1.0, 2.5, 0.0, 1e-9, 1e300, float("nan"), float("inf"), -1.0)
+    return some(rng, (np.diag([pick(rng, sizes) for _ in range(3)]), rng.normal(size=(3, 3))), 0.1)
+
+
+def from_pymatgen(rng: Generator) -> Any:
+    class Structure(list):
+        lattice: Any
+        frac_coords: Any
+
+    structures = []
+    for _ in range(int(rng.integers(1, 3))):
+        n = int(rng.integers(0, 4))
+        symbols = [some(rng, ("Na", "Cl"), 0.05) for _ in range(n)]
+        sites = [SimpleNamespace(is_ordered=True, specie=SimpleNamespace(symbol=name)) for name in symbols]
+        structure = Structure(sites)
+        structure.lattice = SimpleNamespace(matrix=cell(rng), pbc=some(rng, ((True, True, False),), 0.1))
+        structure.frac_coords = tensor(rng, n) if rng.random() < 0.2 else rng.random((n, 3))
+        structures.append(structure if rng.random() < 0.95 else thing(rng))
+    given = {"tolerance": some(rng, (0.1, 0.0, 1.0), 0.1), "cutoff": some(rng, (None, 1.5), 0.1)}
+    return pk.from_pymatgen(structures, **given, **options(rng))
+
+
+def from_ase(rng: Generator) -> Any:
+    atoms = []
+    for _ in range(int(rng.integers(1, 3))):
+        n = int(rng.integers(0, 4))
+        lattice, places = cell(rng), tensor(rng, n) if rng.random() < 0.2 else rng.random((n, 3))
+        names = [some(rng, ("Na", "Cl"), 0.05) for _ in range(n)]
+        one = SimpleNamespace(
+            cell=SimpleNamespace(complete=lambda lattice=lattice: lattice),
+            pbc=some(rng, ((True, True, False), True), 0.1),
+            get_positions=lambda places=places: places,
+            get_chemical_symbols=lambda names=names: names,
+        )
+        atoms.append(one if rng.random() < 0.95 else thing(rng))
+    given = {"tolerance": some(rng, (0.1, 0.0, 1.0), 0.1), "cutoff": some(rng, (None, 1.5), 0.1)}
+    return pk.from_ase(atoms, **given, **options(rng))
+
+
 LYING = (
     from_adjacency,
+    from_ase,
     from_contacts,
+    from_pymatgen,
     from_networkx,
     from_igraph,
     from_pyg,

@@ -134,6 +134,42 @@ def lies_about_rdkit():
     yield chem.MolFromSmiles("CC"), {"node_labels": lambda atom: [1]}
 
 
+class Cell(list):
+    """As much of a structure of pymatgen as is read."""
+
+    def __init__(self, **fields):
+        super().__init__([SimpleNamespace(is_ordered=True, specie=SimpleNamespace(symbol="Na"))])
+        self.lattice, self.frac_coords = SimpleNamespace(matrix=np.eye(3)), np.zeros((1, 3))
+        vars(self).update(fields)
+
+
+def cell_of_ase(**fields):
+    """As much of atoms of ASE as is read."""
+    told = {"cell": np.eye(3), "positions": np.zeros((1, 3)), "symbols": ["Na"], "pbc": [True] * 3} | fields
+    return SimpleNamespace(
+        cell=SimpleNamespace(complete=lambda: told["cell"]),
+        pbc=told["pbc"],
+        get_positions=lambda: told["positions"],
+        get_chemical_symbols=lambda: told["symbols"],
+    )
+
+
+def lies_about_pymatgen():
+    for lie in [*LIES, np.eye(3) * 1e-300, np.eye(3) * 1e300, np.diag([1e-9, 1.0, 1.0])]:
+        yield Cell(lattice=SimpleNamespace(matrix=lie)), {}
+        yield Cell(lattice=SimpleNamespace(matrix=np.eye(3), pbc=lie)), {}
+        yield Cell(frac_coords=lie), {}
+        yield Cell(lattice=lie), {}
+        yield lie, {}
+
+
+def lies_about_ase():
+    for lie in [*LIES, np.eye(3) * 1e-300, np.eye(3) * 1e300, np.diag([1e-9, 1.0, 1.0])]:
+        for name in ("cell", "positions", "symbols", "pbc"):
+            yield cell_of_ase(**{name: lie}), {}
+        yield lie, {}
+
+
 def in_a_list(lies, good):
     """Two good graphs around each lie."""
     return [([good(), lie, good()], options) for lie, options in lies]
@@ -216,6 +252,8 @@ def cases_of(name):
         "from_points": lambda: np.eye(3),
         "from_smiles": lambda: "CCO",
         "from_rdkit": lambda: pytest.importorskip("rdkit.Chem").MolFromSmiles("CCO"),
+        "from_pymatgen": Cell,
+        "from_ase": cell_of_ase,
     }[name]
     lies = globals()[f"lies_about_{name.removeprefix('from_')}"]()
     return [((several,), options) for several, options in in_a_list(lies, good)]
@@ -230,6 +268,8 @@ NAMED = {
     "from_points": r"cloud \d",
     "from_smiles": r"molecule \d",
     "from_rdkit": r"molecule \d",
+    "from_pymatgen": r"structure \d",
+    "from_ase": r"structure \d",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import propkernels as pk
-from tests.convert.test_lying_inputs import refusal
+from tests.convert.test_lying_inputs import Cell, cell_of_ase, refusal
 
 MOST = 2**63 - 1
 OFFSETS = [
@@ -163,6 +163,31 @@ def wrong_rdkit():
         mol = Liar(chem.MolFromSmiles("CCO"))
         mol.told = number
         yield ([mol],), {}
+
+
+def wrong_cells():
+    """Cells, places and numbers of atoms that no computer can hold."""
+    for number in [*INDICES, 1e-300, 1e300, float("inf"), float("nan")]:
+        yield {"cell": np.diag([float(number)] * 3)}
+        yield {"cell": np.diag([float(number), 1.0, 1.0])}
+        yield {"positions": np.full((1, 3), float(number))}
+    for sizes in SIZES:
+        yield {"positions": np.zeros((abs(sizes[2]), 3))}
+
+
+def wrong_ase():
+    for fields in wrong_cells():
+        yield ([cell_of_ase(**fields)],), {}
+        yield ([cell_of_ase(**fields)],), {"cutoff": 1e300}
+
+
+def wrong_pymatgen():
+    for fields in wrong_cells():
+        told = {"frac_coords": fields["positions"]} if "positions" in fields else {}
+        if "cell" in fields:
+            told["lattice"] = SimpleNamespace(matrix=fields["cell"])
+        yield ([Cell(**told)],), {}
+        yield ([Cell(**told)],), {"tolerance": 1e300}
 
 
 ADAPTERS = sorted(name for name in dir(pk) if name.startswith("from_"))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import check_nonnegative, check_positive
+from propkernels._utils.checks import check_nonnegative, check_positive, reason_of
 from propkernels._utils.typing import Column
 from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed
 from propkernels.graphs.database import GraphDatabase
@@ -156,9 +156,10 @@ def _convert(
         try:
             crystal = _checked(read(structure))
             found = neighbors(crystal, tolerance, cutoff)
-        except (AttributeError, TypeError, ValueError) as error:
+        except Exception as error:  # objects that are no structures may raise anything
             crystal, found = _EMPTY, _NONE
-            faults.add(i, f"is not a structure of {library}, or it is invalid ({error})", link=" ")
+            reason = reason_of(error)
+            faults.add(i, f"is not a structure of {library}, or it is invalid ({reason})", link=" ")
         crystals.append(crystal)
         pairs.append(found)
     flat = FlatGraphs(
@@ -182,9 +183,25 @@ def _of_pymatgen(structure: Any) -> Crystal:
     symbols = [_symbol(site) for site in structure]
     lattice = getattr(structure, "lattice", None)
     if lattice is None:
-        return Crystal(np.eye(3), np.asarray(structure.cart_coords), np.zeros(3, dtype=bool), symbols)
-    is_periodic = np.asarray(getattr(lattice, "pbc", (True, True, True)), dtype=bool)
-    return Crystal(np.asarray(lattice.matrix), np.asarray(structure.frac_coords), is_periodic, symbols)
+        return Crystal(np.eye(3), _numbers(structure.cart_coords), np.zeros(3, dtype=bool), symbols)
+    is_periodic = _directions(getattr(lattice, "pbc", True))
+    return Crystal(_numbers(lattice.matrix), _numbers(structure.frac_coords), is_periodic, symbols)
+
+
+def _numbers(values: Any) -> Points:
+    """Return vectors or coordinates as an array."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("vectors and coordinates must be numbers") from None
+
+
+def _directions(values: Any) -> NDArray[np.bool_]:
+    """Return whether a cell is periodic in each of three directions."""
+    try:
+        return np.broadcast_to(np.asarray(values, dtype=bool), 3)
+    except (TypeError, ValueError):
+        raise ValueError("a cell is periodic, or not, in each of three directions") from None
 
 
 def _symbol(site: Any) -> str:
@@ -196,14 +213,16 @@ def _symbol(site: Any) -> str:
 
 def _of_ase(atoms: Any) -> Crystal:
     """Return atoms of ASE as a crystal; missing vectors of the cell are completed."""
-    lattice = np.asarray(atoms.cell.complete())
-    places = np.asarray(atoms.get_positions()) @ np.linalg.inv(lattice)
-    return Crystal(lattice, places, np.asarray(atoms.pbc, dtype=bool), list(atoms.get_chemical_symbols()))
+    lattice, points = _numbers(atoms.cell.complete()), _numbers(atoms.get_positions())
+    if lattice.shape != (3, 3) or points.shape[1:] != (3,):
+        raise ValueError("a cell has three vectors, and an atom three coordinates")
+    places = points @ np.linalg.inv(lattice)
+    return Crystal(lattice, places, _directions(atoms.pbc), list(atoms.get_chemical_symbols()))
 
 
 def _checked(crystal: Crystal) -> Crystal:
     """Return a crystal with places between 0 and 1 in periodic directions; refuse invalid cells."""
-    lattice, places = np.asarray(crystal.lattice, dtype=float), np.asarray(crystal.places, dtype=float)
+    lattice, places = crystal.lattice, crystal.places
     if lattice.shape != (3, 3) or places.reshape(-1, 3).shape != (len(crystal.symbols), 3):
         raise ValueError(
             f"a cell of shape {lattice.shape} has {len(crystal.symbols)} atoms at {places.shape}"

@@ -46,8 +46,8 @@ def cut_windows(graphs: GraphDatabase, length: float, *, start: float | None = N
     --------
     >>> import pandas as pd, propkernels as pk
     >>> met = pd.DataFrame({"source": ["a", "b", "a"], "target": ["b", "c", "c"], "time": [0, 1, 12]})
-    >>> pk.convert.cut_windows(pk.from_contacts(met, graph=None), 10).ids
-    array(['0', '10'], dtype='<U2')
+    >>> pk.convert.cut_windows(pk.from_contacts(met, graph=None), 10).ids.tolist()
+    ['0', '10']
     """
     moments = getattr(graphs, "moments", None)
     if moments is None:

@@ -346,8 +346,8 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         Examples
         --------
         >>> import propkernels as pk
-        >>> pair = pk.check_graphs([[[0, 1], [1, 0]]]).with_descriptors([[18.0, 0.3]], ["mass", "charge"])
-        >>> pair
+        >>> pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2])
+        >>> pair.with_descriptors([[18.0, 0.3]], ["mass", "charge"])
         GraphDatabase(1 graph, 2 nodes, 1 edge, 2 descriptors)
         """
         return self._with(descriptors=None if values is None else check_descriptors(values, names, len(self)))

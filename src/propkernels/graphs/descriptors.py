@@ -83,8 +83,8 @@ def descriptors_of(graphs: GraphDatabase) -> Descriptors:
     Examples
     --------
     >>> import propkernels as pk
-    >>> triangle = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
-    >>> descriptors_of(pk.check_graphs([triangle])).values
+    >>> triangle = pk.GraphDatabase([[0, 1, 1], [1, 0, 1], [1, 1, 0]], [0, 3])
+    >>> descriptors_of(triangle).values
     array([[3., 3., 1., 1.]])
     """
     stored = graphs.descriptors

@@ -174,7 +174,10 @@ def check_several(target: Any, n_graphs: int) -> NDArray[np.float64]:
 
 def has_columns(target: Any) -> bool:
     """Return whether a target has several columns."""
-    shape = np.asarray(target).shape
+    try:
+        shape = np.asarray(target).shape
+    except ValueError:  # entries of different lengths are classes, or refused as numbers
+        return False
     return len(shape) == 2 and shape[1] > 1
 
 
