@@ -546,7 +546,7 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
         ("picker", "MaxMinPicker", "indices_", [0, 0]),
         ("picker", "MaxMinPicker", "similarities_", None),
         ("drift", "DriftDetector", "p_values_", [0.0]),
-        ("drift", "DriftDetector", "_n_since", 3),
+        ("drift", "DriftDetector", "_n_since_", 3),
         ("drift", "DriftDetector", "evidence_", -1.0),
         ("exact", "ExactCoder", "tables", []),
         ("exact", "ExactCoder", "t_max", 7),

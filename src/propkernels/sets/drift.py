@@ -140,9 +140,9 @@ class DriftDetector(GraphInput, BaseEstimator):
     p_values_: NDArray[np.float64]
     alarms_: NDArray[np.bool_]
     evidence_: float
-    _seed: int
-    _begun: float  # evidence of changes at the windows since the last alarm
-    _n_since: int  # number of these windows
+    _seed_: int
+    _begun_: float  # evidence of changes at the windows since the last alarm
+    _n_since_: int  # number of these windows
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class DriftDetector(GraphInput, BaseEstimator):
         if len(graphs) < 2:
             raise ValueError(f"the reference needs two graphs or more, got {len(graphs)}")
         counting_kernel(self.kernel, seed)
-        self.reference_, self._seed = graphs, seed
+        self.reference_, self._seed_ = graphs, seed
         self._forget_evidence()
         self.p_values_, self.alarms_ = np.empty(0), np.empty(0, dtype=bool)
         return self
@@ -201,9 +201,9 @@ class DriftDetector(GraphInput, BaseEstimator):
         """
         check_is_fitted(self, "reference_")
         graphs, number = check_graphs(X), len(self.p_values_)
-        kernel = counting_kernel(self.kernel, self._seed)
+        kernel = counting_kernel(self.kernel, self._seed_)
         seed = int(
-            np.random.SeedSequence([self._seed, number]).generate_state(1, np.uint64)[0] >> np.uint64(1)
+            np.random.SeedSequence([self._seed_, number]).generate_state(1, np.uint64)[0] >> np.uint64(1)
         )
         found = compare_samples(self.reference_, graphs, kernel, self.n_permutations, seed, self.n_jobs)
         self._add_evidence(found.p_value)
@@ -227,19 +227,19 @@ class DriftDetector(GraphInput, BaseEstimator):
             possible = (self.p_values_ > 0) & (self.p_values_ <= 1)
             require(bool(possible.all()), "p-values are above 0 and at most 1")
             require(len(self.reference_) >= 2, "the reference needs two graphs")
-            require(0 <= self._begun < math.inf and 0 < self.evidence_ < math.inf, "evidence is positive")
-            require(0 <= self._n_since <= len(self.p_values_), "evidence is of the windows so far")
-            require(0 <= self._seed < 2**64, "the seed is out of range")
+            require(0 <= self._begun_ < math.inf and 0 < self.evidence_ < math.inf, "evidence is positive")
+            require(0 <= self._n_since_ <= len(self.p_values_), "evidence is of the windows so far")
+            require(0 <= self._seed_ < 2**64, "the seed is out of range")
 
     def _forget_evidence(self) -> None:
-        self.evidence_, self._begun, self._n_since = 1.0, 0.0, 0
+        self.evidence_, self._begun_, self._n_since_ = 1.0, 0.0, 0
 
     def _add_evidence(self, p_value: float) -> None:
         """Multiply the evidence of changes at earlier windows, and begin that of a change at this one."""
-        self._n_since += 1
-        j = self._n_since
-        self._begun = (self._begun + 1 / (j * (j + 1))) * evidence_of(p_value)
-        self.evidence_ = self._begun + 1 / (j + 1)  # the weights of changes at later windows add up to this
+        self._n_since_ += 1
+        j = self._n_since_
+        self._begun_ = (self._begun_ + 1 / (j * (j + 1))) * evidence_of(p_value)
+        self.evidence_ = self._begun_ + 1 / (j + 1)  # the weights of changes at later windows add up to this
 
 
 def evidence_of(p_value: float) -> float:
