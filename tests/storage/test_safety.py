@@ -86,6 +86,8 @@ def use(model):
         return np.concatenate([model.indices_, model.similarities_])
     if hasattr(model, "query"):
         return np.concatenate(model.query(GRAPHS, k=3), axis=1)
+    if isinstance(model, pk.DriftDetector):
+        return model.update(GRAPHS[:6]).p_value
     return model.transform(GRAPHS[:6])
 
 
