@@ -37,6 +37,17 @@ def test_a_path_is_not_a_name() -> None:
         pk.datasets.load("../MUTAG")
 
 
+@pytest.mark.parametrize("name", ["graphs.json", "parts"])
+def test_an_existing_file_is_not_downloaded(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path(name)
+    path.touch() if path.suffix else path.mkdir()
+    with pytest.raises(ValueError, match=rf"load takes names.*open_source\('{name}'\)$"):
+        pk.datasets.load(name, cache=tmp_path / "cache")
+
+
 @pytest.mark.slow
 def test_importing_is_light() -> None:
     heavy = "{'sklearn', 'skimage', 'pooch', 'numba', 'requests', 'rich'}"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
+from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
 from propkernels.explain.explanation import Explanation
@@ -228,3 +229,14 @@ def test_graphs_with_names_of_elements_and_bonds_are_formulas():
     assert pk.plotting.plot_explanation(explanation).get_images()
     assert not pk.plotting.plot_explanation(explanation, labels=False).get_images()
     assert explanation.key("atoms") == "Red atoms are evidence for class 1, blue atoms for class 0."
+
+
+@pytest.mark.parametrize("as_inputs", [np.asarray, list])
+def test_a_pipeline_of_images_is_drawn_as_a_picture(as_inputs):
+    images = np.random.default_rng(0).random((6, 5, 4))
+    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(), t_max=1, C=1, random_state=0)
+    pipeline = make_pipeline(pk.images.GrayLevels(), model).fit(images, [0, 1] * 3)
+    ax = pk.plotting.plot_explanation(pipeline, as_inputs(images), 2)
+    expected = pk.plotting.plot_explanation(model, pipeline[0].transform(images), 2)
+    assert ax.get_title() == expected.get_title()
+    assert [image.get_array().shape[:2] for image in ax.images] == [(5, 4)] * len(expected.images)

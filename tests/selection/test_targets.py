@@ -32,6 +32,12 @@ def test_targets_that_are_not_classes(target, message):
         check_target(target, 3)
 
 
+@pytest.mark.parametrize("check", [check_target, check_numbers])
+def test_targets_of_nodes_lead_to_models_of_nodes(check):
+    with pytest.raises(ValueError, match="34 values for 1 graph: for targets of nodes, use NodeClassifier"):
+        check([0, 1] * 17, 1)
+
+
 @pytest.mark.parametrize(
     ("target", "places"),
     [

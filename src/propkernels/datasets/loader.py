@@ -122,6 +122,11 @@ def _downloaded(name: str, folder: Path, allow_unverified: bool) -> Path:
     try:
         return download(name, folder, allow_unverified=allow_unverified)
     except (NotOnServerError, UnverifiedError, OSError) as error:
+        if Path(name).exists():
+            raise ValueError(
+                f"no data set {name!r}: load takes names; the file or folder {name} is read by "
+                f"datasets.open_source({name!r})"
+            ) from None
         kind = OSError if isinstance(error, OSError) else ValueError
         raise kind(
             f"no data set {name!r}{_suggestion(name)}: it is not in {_data_place()}, "

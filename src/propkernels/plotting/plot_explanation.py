@@ -54,8 +54,8 @@ def plot_explanation(
     Parameters
     ----------
     explanation : Explanation, or fitted classifier, regressor or pipeline
-        Result of ``explain``; or a model, whose ``explain`` is called; or a pipeline that begins with
-        :class:`MoleculesToGraphs`.
+        Result of ``explain``; or a model, whose ``explain`` is called; or a pipeline that turns
+        molecules (:class:`MoleculesToGraphs`) or images into graphs.
     graphs : GraphDatabase, GridDatabase or sequence of graphs, optional
         The explained graphs; may be omitted with an Explanation. Without ``layout``, RDKit molecules (with a
         pipeline, also SMILES) are depicted by RDKit, with colored atoms and bonds.
@@ -110,7 +110,7 @@ def plot_explanation(
     2
     """
     number = graph
-    if hasattr(explanation, "named_steps"):  # a pipeline, which turns molecules into graphs
+    if hasattr(explanation, "named_steps"):  # a pipeline, which turns molecules or images into graphs
         explanation, transformed, graphs, graph = _steps(explanation, graphs, graph)
         explanation, at = explained(explanation, transformed, graph, classes)
     else:
@@ -174,8 +174,16 @@ def _known_molecule(graphs: Any, at: int) -> Any:
     return known_molecule(graphs[[at]])
 
 
-def _steps(pipeline: Any, molecules: Any, number: int) -> tuple[Any, Any, list[Any], int]:
-    """Return the model of a pipeline, the graph and the molecule to draw (one each), and their position 0."""
+def _are_images(inputs: Any) -> bool:
+    """Whether the inputs of a pipeline are arrays of pixels."""
+    return isinstance(inputs, (list, tuple, np.ndarray)) and len(inputs) > 0 and np.ndim(inputs[0]) >= 2
+
+
+def _steps(pipeline: Any, molecules: Any, number: int) -> tuple[Any, Any, Any, int]:
+    """Return the model of a pipeline, the graphs, what to draw, and the position; one each for molecules."""
+    if _are_images(molecules):
+        grids = pipeline[:-1].transform(molecules)
+        return pipeline[-1], grids, grids, number
     from propkernels.molecules.read_molecules import as_list, as_molecules
 
     if molecules is None:

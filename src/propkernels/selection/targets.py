@@ -115,12 +115,20 @@ def _as_array(target: Any) -> NDArray[Any]:
         ) from None
 
 
+def _wrong_length(n_values: int, n_graphs: int) -> str:
+    """Return the message for a target of the wrong length; several values for one graph may be of nodes."""
+    if n_graphs == 1 and n_values > 1:
+        models = "NodeClassifier or NodeRegressor"
+        return f"target has {n_values} values for 1 graph: for targets of nodes, use {models}"
+    return f"target has {n_values} values for {n_graphs} graphs"
+
+
 def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
     """Return class labels as integers 0, 1, ...; raise if the target does not hold class labels."""
     labels = np.asarray(target)
     n_values = len(labels) if labels.ndim else 1
     if n_values != n_graphs:
-        raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
+        raise ValueError(_wrong_length(n_values, n_graphs))
     _check_kinds(labels)
     with np.errstate(invalid="ignore"):  # type_of_target casts to integers
         kind = type_of_target(labels)
@@ -189,7 +197,7 @@ def check_numbers(target: Any, n_graphs: int, places: Any = None) -> NDArray[np.
     numbers = np.asarray(target)
     n_values = len(numbers) if numbers.ndim else 1
     if n_values != n_graphs:
-        raise ValueError(f"target has {n_values} values for {n_graphs} graphs")
+        raise ValueError(_wrong_length(n_values, n_graphs))
     if numbers.ndim != 1 or numbers.dtype.kind not in "biuf":
         check_measurements(numbers.ravel(), "target")
         raise ValueError(f"target must hold one number per graph, got an array of {numbers.dtype}")
