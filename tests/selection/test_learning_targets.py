@@ -50,6 +50,7 @@ def test_units_of_columns_leave_out_gaps():
         ([0, 0, 0], "finite, nonnegative and not all zero"),
         ([1, np.nan, 0], "finite, nonnegative and not all zero"),
         ([1e308, 1e308, 0], "finite, nonnegative and not all zero"),
+        ([5e-324, 0, 0], "finite, nonnegative and not all zero"),
     ],
 )
 def test_weights_that_no_machine_can_use(weights, message):

@@ -171,3 +171,9 @@ def test_class_labels_of_several_kinds_are_refused(several):
 def test_rows_of_several_lengths_are_refused():
     with pytest.raises(ValueError, match="rows differ in length"):
         known_targets(["a", (1, 2)], 2)
+
+
+def test_complex_classes_are_refused_in_one_line():
+    sentence = "Complex data not supported: class labels must be numbers or strings"
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        check_target(np.array([1j, 2j]), 2)

@@ -14,6 +14,7 @@ from propkernels.decisions.tasks import Classification, Columns, Regression
 from propkernels.selection.targets import check_labels, check_numbers, check_several, check_target
 
 Values = NDArray[np.float64]
+LEAST_WEIGHT = 1e-280  # sum of weights that machines can still divide by
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,6 @@ def check_weights(sample_weight: Any, n_entries: int) -> Values | None:
         raise ValueError(f"sample_weight has shape {weights.shape} for {n_entries} targets")
     with np.errstate(over="ignore", invalid="ignore"):
         total = weights.sum()
-    if not np.isfinite(total) or (weights < 0).any() or not weights.any():
+    if not LEAST_WEIGHT < total < np.inf or (weights < 0).any():
         raise ValueError("sample_weight must be finite, nonnegative and not all zero")
     return weights

@@ -144,7 +144,9 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
 
 
 def _check_kinds(labels: NDArray[Any]) -> None:
-    """Raise if labels cannot be sorted, such as strings together with numbers."""
+    """Raise if labels cannot be sorted, such as strings together with numbers, or complex numbers."""
+    if labels.dtype.kind == "c":
+        raise ValueError("Complex data not supported: class labels must be numbers or strings")
     if labels.dtype != object or labels.ndim != 1:
         return
     try:
