@@ -29,6 +29,16 @@ def test_ranges_of_rows_and_row_groups(file):
     assert len(from_parquet(path, rows=slice(3, 3))) == 0
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_threads_read_the_same_graphs(file, n_jobs, monkeypatch):
+    path, graphs = file
+    monkeypatch.setattr("propkernels.convert.parquet.ROWS_OF_A_RUN", 4)
+    part, target = read_parquet(path, rows=slice(2, 25), n_jobs=n_jobs)
+    assert part == graphs[2:25]
+    assert part.ids.tolist() == graphs.ids[2:25].tolist()
+    assert target.tolist() == list(range(2, 25))
+
+
 def test_others_can_read_and_write_the_file(file):
     pandas = pytest.importorskip("pandas")
     path, graphs = file

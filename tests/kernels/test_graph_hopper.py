@@ -85,3 +85,13 @@ def test_threads_count_the_same(weighted, monkeypatch):
     kernel = pk.GraphHopper(weighted=weighted)
     reference, computed = (kernel.set_params(n_jobs=n_jobs).fit_transform(graphs) for n_jobs in (1, 3))
     np.testing.assert_array_equal(computed, reference)
+
+
+def test_threads_prepare_the_same_matrices():
+    ring = np.roll(np.eye(70), 1, axis=1)
+    graphs = pk.check_graphs(
+        [(ring + ring.T, None, np.arange(70.0)), (ring[:5, :5] + ring[:5, :5].T, None, np.arange(5.0))]
+    )
+    kernel = pk.GraphHopper(attributes="gaussian")
+    reference, computed = (kernel.set_params(n_jobs=n_jobs).fit_transform(graphs) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(computed, reference)

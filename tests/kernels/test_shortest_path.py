@@ -111,14 +111,15 @@ def test_equals_grakel_on_mutag(data_folder):
         assert np.array_equal(pk.ShortestPath(labels=labels).fit_transform(graphs), reference)
 
 
+@pytest.mark.parametrize("labels", ["node", None])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_threads_count_the_same(weighted, monkeypatch):
+def test_threads_count_the_same(weighted, labels, monkeypatch):
     """One graph is larger than all others, and is cut where that is possible."""
     monkeypatch.setattr("propkernels.hashing.distances.PAIRS_OF_A_RUN", 50)
     ring = np.roll(np.eye(60), 1, axis=1)
     large = pk.check_graphs([(ring + ring.T, ["a", "b", "c"] * 20)])
     graphs = pk.GraphDatabase.concat([labelled_zoo(), large])
-    kernel = pk.ShortestPath(weighted=weighted)
+    kernel = pk.ShortestPath(weighted=weighted, labels=labels)
     reference, computed = (kernel.set_params(n_jobs=n_jobs).fit_transform(graphs) for n_jobs in (1, 3))
     np.testing.assert_array_equal(computed, reference)
 
@@ -195,3 +196,14 @@ def test_edits_follow_an_entry_of_labels():
     live.set_label(0, ("O", 1))
     live.set_label(1, ("C", 0))
     np.testing.assert_allclose(live.decision, model.predict(live.graph)[0], rtol=1e-11)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_columns_do_not_depend_on_threads(n_jobs, monkeypatch):
+    """A graph with one label is cut between start nodes of that label."""
+    monkeypatch.setattr("propkernels.hashing.distances.PAIRS_OF_A_RUN", 50)
+    ring = np.roll(np.eye(60), 1, axis=1)
+    graphs = pk.check_graphs([ring + ring.T, ring])
+    features = pk.ShortestPathFeatures(labels=None)
+    reference, computed = (features.set_params(n_jobs=n).fit_transform(graphs) for n in (None, n_jobs))
+    np.testing.assert_array_equal(computed.toarray(), reference.toarray())

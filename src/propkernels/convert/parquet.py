@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from propkernels._utils.arrays import check_declared, check_sizes, object_array
 from propkernels._utils.cells import is_missing, typed_column
 from propkernels._utils.checks import reason_of, shown
 from propkernels._utils.optional import import_optional
+from propkernels._utils.parallel import run_threads, thread_count
 from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.typing import Array, PathLike, Target
 from propkernels.convert.build import Faults, FlatGraphs, build
@@ -25,6 +27,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 
 KEY, VERSION = b"propkernels", 1
+ROWS_OF_A_RUN = 2**11  # least number of graphs that a thread decodes
 REQUIRED = ("n_nodes", "source", "target")
 
 
@@ -186,7 +189,7 @@ def _read_target(column: Any) -> NDArray[Any]:
     return typed_column(column.to_pylist())
 
 
-def from_parquet(path: PathLike, *, rows: slice | None = None) -> GraphDatabase:
+def from_parquet(path: PathLike, *, rows: slice | None = None, n_jobs: int | None = None) -> GraphDatabase:
     """Read graphs from a Parquet file.
 
     Parameters
@@ -195,6 +198,8 @@ def from_parquet(path: PathLike, *, rows: slice | None = None) -> GraphDatabase:
         File written by :func:`to_parquet`, or any file with the same columns.
     rows : slice, optional
         Graphs to read, such as ``slice(1000, 2000)``; only their row groups are read.
+    n_jobs : int or None, default=None
+        Number of threads; None: 1, -1: all cores.
 
     Returns
     -------
@@ -210,18 +215,30 @@ def from_parquet(path: PathLike, *, rows: slice | None = None) -> GraphDatabase:
     to_parquet : Write the file.
     read_parquet : With the target.
     """
-    return read_parquet(path, rows=rows)[0]
+    return read_parquet(path, rows=rows, n_jobs=n_jobs)[0]
 
 
-def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase, Any]:
-    """Return graphs, and the target or None."""
+def read_parquet(
+    path: Any, *, rows: slice | None = None, n_jobs: int | None = None
+) -> tuple[GraphDatabase, Any]:
+    """Return graphs, and the target or None; threads decode runs of rows side by side."""
     file = open_parquet(path)
     first, last, step = (rows or slice(None)).indices(file.metadata.num_rows)
     if step != 1:
         raise ValueError("rows must be a slice without a step")
     with reading_parquet(path):
-        table = _rows_between(file, first, max(first, last))
-    return _decode(table, _notes(file, path), first)
+        table = _rows_between(file, first, max(first, last), n_jobs)
+    notes, threads = _notes(file, path), max(min(thread_count(n_jobs), table.num_rows // ROWS_OF_A_RUN), 1)
+    cuts = np.linspace(0, table.num_rows, threads + 1).astype(int).tolist()
+    runs = list(pairwise(cuts))
+    decoded = run_threads(
+        lambda run: _decode(table.slice(run[0], run[1] - run[0]), notes, first + run[0]), runs, n_jobs
+    )
+    if len(decoded) == 1:
+        return decoded[0]
+    graphs, targets = zip(*decoded, strict=True)
+    target = None if targets[0] is None else _read_target(table.column("y").combine_chunks())
+    return GraphDatabase.concat(graphs), target
 
 
 def iter_parquet(path: PathLike) -> Iterator[tuple[GraphDatabase, Array | None]]:
@@ -319,12 +336,14 @@ def _check_notes(notes: dict[str, Any]) -> None:
     Names.from_pairs(notes.get("names"))
 
 
-def _rows_between(file: Any, first: int, last: int) -> Any:
-    """Return rows first to last - 1 as a table."""
+def _rows_between(file: Any, first: int, last: int, n_jobs: int | None) -> Any:
+    """Return rows first to last - 1 as a table; with several threads, Arrow uses its own."""
     groups, start = _groups_between(file, first, last)
     if not groups:
         return file.schema_arrow.empty_table()
-    return file.read_row_groups(groups).slice(first - start, last - first)
+    return file.read_row_groups(groups, use_threads=thread_count(n_jobs) > 1).slice(
+        first - start, last - first
+    )
 
 
 def _groups_between(file: Any, first: int, last: int) -> tuple[list[int], int]:

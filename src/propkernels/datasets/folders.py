@@ -27,7 +27,7 @@ def read_folder(path: Path, how: Reading) -> Dataset:
     ]
     if any(file.name.endswith("_A.txt") for file in files):
         how.refuse_columns("TU data sets")
-        data = read_tu(path, target_required=how.target_required)
+        data = read_tu(path, target_required=how.target_required, n_jobs=how.n_jobs)
         return Dataset(
             data.name,
             data.graphs,
@@ -84,7 +84,7 @@ def _read_graph_files(path: Path, files: Sequence[Path], how: Reading) -> Datase
 
 def _read_parquet_files(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     how.refuse_columns("Parquet files of graphs")
-    parts = [read_parquet(file) for file in files]
+    parts = [read_parquet(file, n_jobs=how.n_jobs) for file in files]
     graphs = GraphDatabase.concat([part for part, _ in parts])
     targets = [target for _, target in parts if target is not None]
     if len(targets) not in (0, len(parts)):

@@ -29,6 +29,7 @@ def load(
     cache: str | os.PathLike[str] | None = None,
     target_required: bool = True,
     allow_unverified: bool = False,
+    n_jobs: int | None = None,
 ) -> Dataset:
     """Load a data set by name.
 
@@ -49,6 +50,8 @@ def load(
         See :func:`read_tu`.
     allow_unverified : bool, default=False
         Whether to accept a download without a recorded SHA-256 or with a different one.
+    n_jobs : int or None, default=None
+        Number of threads that unpack and parse files; None: 1, -1: all cores.
 
     Returns
     -------
@@ -85,7 +88,7 @@ def load(
         return _images(name)
     if found is None:
         found = _downloaded(name, folder, allow_unverified)
-    return named(read_tu(found, name, target_required=target_required), name)
+    return named(read_tu(found, name, target_required=target_required, n_jobs=n_jobs), name)
 
 
 KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}

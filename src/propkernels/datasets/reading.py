@@ -43,7 +43,7 @@ class Reading:
     errors : {"raise", "skip", "empty"}
         Treatment of invalid molecules and graphs: an error, left out, or (molecules only) without nodes.
     n_jobs : int or None
-        Processes that read molecules.
+        Processes that read molecules, and threads that read TU and Parquet files.
     """
 
     smiles_column: str | None = None

@@ -95,8 +95,9 @@ def open_source(
     errors : {"raise", "skip", "empty"}, default="raise"
         Raise an error for an invalid molecule or graph, leave it out with a warning, or (molecules only)
         replace it by a graph without nodes.
-    n_jobs : int, optional
-        Number of processes that read molecules.
+    n_jobs : int or None, default=None
+        Number of processes that read molecules, and of threads that read TU and Parquet files; None: 1, -1:
+        all cores.
 
     Returns
     -------
@@ -158,7 +159,8 @@ def _read_known(name: str, how: Reading) -> Dataset:
     """Return a data set of the catalogue, or of the data folder."""
     how.refuse_columns("data sets by name")
     known = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}
-    return _chosen(load(known.get(name.casefold(), name), target_required=how.target_required), how)
+    options: dict[str, Any] = {"target_required": how.target_required, "n_jobs": how.n_jobs}
+    return _chosen(load(known.get(name.casefold(), name), **options), how)
 
 
 def _chosen(data: Dataset, how: Reading) -> Dataset:
@@ -179,12 +181,12 @@ def _reader_of(path: Path) -> Callable[[Path, Reading], Dataset]:
 
 def _read_zip(path: Path, how: Reading) -> Dataset:
     how.refuse_columns("TU data sets")
-    return _chosen(read_tu(path, target_required=how.target_required), how)
+    return _chosen(read_tu(path, target_required=how.target_required, n_jobs=how.n_jobs), how)
 
 
 def _read_parquet(path: Path, how: Reading) -> Dataset:
     how.refuse_columns("Parquet files of graphs")
-    graphs, target = read_parquet(path)
+    graphs, target = read_parquet(path, n_jobs=how.n_jobs)
     return Dataset(path.stem, graphs, how.stored_target(target, len(graphs), path))
 
 

@@ -7,13 +7,16 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import offsets
 from propkernels._utils.checks import reason_of
+from propkernels._utils.parallel import run_threads
 from propkernels.graphs.container import count
 
 MOST_MEMBERS = 10_000
@@ -103,7 +106,9 @@ def read_member(archive: zipfile.ZipFile, member: str, path: Path) -> bytes:
 ADJACENCY = "_A.txt"
 
 
-def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, bytes]]:
+def read_files(
+    path: Path, name: str | None = None, n_jobs: int | None = None
+) -> tuple[str, dict[str, bytes]]:
     """Return the name of a data set and the contents of all its text files.
 
     Parameters
@@ -112,6 +117,8 @@ def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, byte
         Folder or zip with ``NAME_A.txt`` and the other files, at the top or in a folder inside it.
     name : str, optional
         The NAME; by default that of the only file that ends in ``_A.txt``.
+    n_jobs : int or None
+        Number of threads that unpack members of a zip.
 
     Returns
     -------
@@ -127,7 +134,14 @@ def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, byte
         raise FileNotFoundError(f"the folder or zip {path} does not exist")
     with open_archive(path) as archive:
         name, chosen = choose_files(archive.namelist(), name, path)
-        return name, {kind: read_member(archive, entry, path) for kind, entry in chosen.items()}
+        largest_first = sorted(chosen.values(), key=lambda entry: -archive.getinfo(entry).file_size)
+
+    def unpacked(entry: str) -> bytes:
+        with open_archive(path) as own:  # threads share no archive
+            return read_member(own, entry, path)
+
+    found = dict(zip(largest_first, run_threads(unpacked, largest_first, n_jobs), strict=True))
+    return name, {kind: found[entry] for kind, entry in chosen.items()}
 
 
 def choose_files(entries: Iterable[str], name: str | None, path: Path) -> tuple[str, dict[str, str]]:
@@ -161,6 +175,8 @@ def _is_text(entry: PurePosixPath) -> bool:
 
 BLANK, NEWLINE = 32, 10
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+WORTH_COMPILING = 2**22  # bytes of a table from which on the compiled parser reads it
+BYTES_OF_A_PART = 2**20  # least number of bytes that a thread parses at a time
 SEPARATORS_TO_BLANKS = bytes.maketrans(b",;\t", b"   ")
 LARGEST = np.iinfo(np.int64).max
 
@@ -172,7 +188,9 @@ def clean_text(data: bytes) -> bytes:
     return data.removeprefix(BYTE_ORDER_MARK).rstrip()
 
 
-def integer_table(data: bytes, file: str, columns: int | None = None) -> NDArray[np.int64]:
+def integer_table(
+    data: bytes, file: str, columns: int | None = None, n_jobs: int | None = None
+) -> NDArray[np.int64]:
     r"""Return a table of whole numbers, one row per line.
 
     Parameters
@@ -183,6 +201,8 @@ def integer_table(data: bytes, file: str, columns: int | None = None) -> NDArray
         Name of the file, for error messages.
     columns : int, optional
         Number of values on each line; by default that of the first line.
+    n_jobs : int or None
+        Number of threads that parse a large table.
 
     Returns
     -------
@@ -198,12 +218,14 @@ def integer_table(data: bytes, file: str, columns: int | None = None) -> NDArray
     >>> integer_table(b"2, 1\n1,2\n", "X_A.txt")
     array([[2, 1], [1, 2]])
     """
-    return _table(data, file, columns, np.dtype(np.int64))
+    return _table(data, file, columns, np.dtype(np.int64), n_jobs)
 
 
-def float_table(data: bytes, file: str, columns: int | None = None) -> NDArray[np.float64]:
+def float_table(
+    data: bytes, file: str, columns: int | None = None, n_jobs: int | None = None
+) -> NDArray[np.float64]:
     """Return a table of real numbers, one row per line; like :func:`integer_table`, "nan" allowed."""
-    return _table(data, file, columns, np.dtype(np.float64))
+    return _table(data, file, columns, np.dtype(np.float64), n_jobs)
 
 
 def text_lines(data: bytes) -> list[str]:
@@ -212,8 +234,15 @@ def text_lines(data: bytes) -> list[str]:
     return [line.strip() for line in text.split("\n")] if text else []
 
 
-def _table(data: bytes, file: str, columns: int | None, dtype: np.dtype[Any]) -> NDArray[Any]:
-    text = clean_text(data).translate(SEPARATORS_TO_BLANKS).rstrip()
+def _table(
+    data: bytes, file: str, columns: int | None, dtype: np.dtype[Any], n_jobs: int | None
+) -> NDArray[Any]:
+    text = clean_text(data)
+    if len(text) >= WORTH_COMPILING:
+        values = _parsed(text, columns, dtype, n_jobs)
+        if values is not None:
+            return values
+    text = text.translate(SEPARATORS_TO_BLANKS).rstrip()
     if not text:
         return np.empty((0, columns or 1), dtype=dtype)
     width = columns or max(1, len(text.split(b"\n", 1)[0].split()))
@@ -222,6 +251,36 @@ def _table(data: bytes, file: str, columns: int | None, dtype: np.dtype[Any]) ->
     if values is None or len(values) != n_lines * width or not _is_regular(text, width):
         _name_the_fault(text, file, width, dtype)
     return values.reshape(n_lines, width)
+
+
+def _parsed(
+    text: bytes, columns: int | None, dtype: np.dtype[Any], n_jobs: int | None
+) -> NDArray[Any] | None:
+    """Return the numbers of a text, parsed in threads; None for anything but plain numbers in equal lines.
+
+    Lines are counted first, so that each thread knows where its numbers belong.
+    """
+    from propkernels.datasets.parsing_compiled import LARGEST_POWER, parse_floats, parse_integers
+
+    first_line = text[: text.find(b"\n") % (len(text) + 1)].translate(SEPARATORS_TO_BLANKS)
+    characters, width = np.frombuffer(text, dtype=np.uint8), columns or max(1, len(first_line.split()))
+    marks = np.linspace(0, len(text), max(len(text) // BYTES_OF_A_PART, 1) + 1).astype(int)[1:-1].tolist()
+    cuts = sorted({0, len(text), *(text.find(b"\n", mark) + 1 for mark in marks)})
+    parts = list(pairwise(cuts))
+    breaks = run_threads(lambda part: np.count_nonzero(characters[slice(*part)] == NEWLINE), parts, n_jobs)
+    places = width * offsets(breaks)
+    values = np.empty(places[-1] + width, dtype=dtype)  # the last line has no line break
+    places[-1] = len(values)
+    powers = 10.0 ** np.arange(LARGEST_POWER + 1)
+
+    def parse(k: int) -> bool:
+        some = values[places[k] : places[k + 1]]
+        if dtype.kind == "i":
+            return bool(parse_integers(characters, *parts[k], width, some))
+        return bool(parse_floats(characters, *parts[k], width, powers, some))
+
+    is_plain = all(run_threads(parse, range(len(parts)), n_jobs))
+    return values.reshape(-1, width) if is_plain else None
 
 
 def _numbers(text: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:

@@ -135,7 +135,11 @@ NODE_EXTRAS = ("coordinates", "normals")
 
 
 def read_tu(
-    path: str | os.PathLike[str], name: str | None = None, *, target_required: bool = True
+    path: str | os.PathLike[str],
+    name: str | None = None,
+    *,
+    target_required: bool = True,
+    n_jobs: int | None = None,
 ) -> Dataset:
     """Read a data set in the TU text layout from a folder or a zip.
 
@@ -156,6 +160,8 @@ def read_tu(
         The NAME; required only if the path contains several sets.
     target_required : bool, default=True
         Whether graph labels or attributes are required; without them, the target has no columns.
+    n_jobs : int or None, default=None
+        Number of threads that unpack and parse files; None: 1, -1: all cores.
 
     Returns
     -------
@@ -168,8 +174,8 @@ def read_tu(
     ValueError
         If files are damaged or inconsistent; the message names the file and the line.
     """
-    name, files = read_files(Path(path), name)
-    return TuFiles(name, files, target_required).assemble()
+    name, files = read_files(Path(path), name, n_jobs)
+    return TuFiles(name, files, target_required, n_jobs).assemble()
 
 
 @dataclass(frozen=True)
@@ -179,6 +185,7 @@ class TuFiles:
     name: str
     files: dict[str, bytes]
     target_required: bool = True
+    n_jobs: int | None = None
 
     def file(self, kind: str) -> str:
         """Return the name of the file of a kind."""
@@ -206,11 +213,11 @@ class TuFiles:
         """Return the whole numbers of a required file."""
         if kind not in self.files:
             raise ValueError(f"the data set {self.name} has no file {self.file(kind)}")
-        return integer_table(self.files[kind], self.file(kind), columns)
+        return integer_table(self.files[kind], self.file(kind), columns, self.n_jobs)
 
     def floats(self, kind: str) -> NDArray[np.float64]:
         """Return the real numbers of a file."""
-        return float_table(self.files[kind], self.file(kind))
+        return float_table(self.files[kind], self.file(kind), n_jobs=self.n_jobs)
 
     def target(self) -> NDArray[Any]:
         """Return graph labels, or graph attributes if there are no graph labels."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from propkernels._utils.arrays import check_room, offsets
-from propkernels._utils.parallel import run_threads, thread_count
+from propkernels._utils.parallel import equal_work, run_threads, thread_count, threads_for
 from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
 PAIRS_OF_A_RUN = 2**15  # least number of pairs that a thread takes at a time: a millisecond
+STEPS_OF_A_PAIR = 8  # elementary steps of a search per pair of nodes
 PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distance, word, code, and a copy for sorting
 WITHOUT_PAIRS = (
     "PropagationKernel and WeisfeilerLehman take graphs of any size, since they compare no pairs of nodes"
@@ -55,8 +57,10 @@ class PathLengths:
         return np.asarray(self.graphs.graph_ptr[graph][:, None] + np.stack(ends, axis=1))
 
 
-def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
+def path_lengths(graphs: GraphDatabase, weighted: bool, n_jobs: int | None = None) -> PathLengths:
     """Return all distances, by breadth-first search for edges of length 1, else by Dijkstra's algorithm.
+
+    Threads take start nodes.
 
     Examples
     --------
@@ -74,12 +78,21 @@ def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
     distances = np.empty(pair_ptr[-1])
     adjacency = graphs.adjacency
     if not weighted or graphs.is_unweighted:
-        hop_distances(adjacency.indptr, adjacency.indices, graphs.graph_ptr, pair_ptr, distances)
+        arrays = adjacency.indptr, adjacency.indices, graphs.graph_ptr, pair_ptr
+        by_nodes(lambda *nodes: hop_distances(*arrays, *nodes, distances), graphs, n_jobs)
         return PathLengths(graphs, np.ones(adjacency.nnz), pair_ptr, distances)
     for i in range(len(graphs)):
         distances[pair_ptr[i] : pair_ptr[i + 1]] = _weighted(adjacency, *graphs.graph_ptr[i : i + 2])
     round_lengths(distances)
     return PathLengths(graphs, adjacency.data.astype(np.float64), pair_ptr, distances)
+
+
+def by_nodes(function: Callable[[int, int], None], graphs: GraphDatabase, n_jobs: int | None) -> None:
+    """Call a function for runs of nodes, in threads; runs have about as many pairs of nodes as each other."""
+    pairs = offsets(np.repeat(graphs.graph_sizes, graphs.graph_sizes))
+    threads = threads_for(STEPS_OF_A_PAIR * int(pairs[-1]), n_jobs)
+    bounds = equal_work(pairs, 4 * threads).tolist() if threads > 1 else [0, graphs.n_nodes]
+    run_threads(lambda nodes: function(*nodes), list(pairwise(bounds)), threads)
 
 
 def check_pairs(graphs: GraphDatabase) -> None:

@@ -12,10 +12,13 @@ from propkernels._utils.mixing import mix_other, mix_word
 _HALF = np.int64(2**15)
 _KEPT = np.int64(-(2**16))
 _SAME = 1e-10  # relative difference below which lengths are equal up to rounding
+ROOTS_OF_A_BLOCK = 32  # start nodes whose path counts are summed on their own, whatever the threads
 
 
 @compiled
-def hop_distances(indptr: Any, indices: Any, graph_ptr: Any, pair_ptr: Any, distances: Any) -> None:
+def hop_distances(
+    indptr: Any, indices: Any, graph_ptr: Any, pair_ptr: Any, begin: int, end: int, distances: Any
+) -> None:
     """Write the number of edges from u to v to ``distances[pair_ptr[graph] + u * n + v]``; inf: no path.
 
     Parameters
@@ -24,6 +27,8 @@ def hop_distances(indptr: Any, indices: Any, graph_ptr: Any, pair_ptr: Any, dist
         CSR structure of the adjacency.
     graph_ptr, pair_ptr : ndarray of int64, (graphs + 1,)
         Offsets of the graphs' nodes, and of their pairs.
+    begin, end : int
+        Start nodes u: begin .. end - 1, numbered through the database.
     distances : ndarray of float64, (pairs,)
         Output.
     """
@@ -35,7 +40,7 @@ def hop_distances(indptr: Any, indices: Any, graph_ptr: Any, pair_ptr: Any, dist
     for graph in range(len(graph_ptr) - 1):
         first = graph_ptr[graph]
         n = graph_ptr[graph + 1] - first
-        for source in range(n):
+        for source in range(max(begin - first, 0), min(end - first, n)):
             row = pair_ptr[graph] + source * n
             for v in range(n):
                 distances[row + v] = np.inf
@@ -84,7 +89,9 @@ def longer_path(word: Any, edge_word: Any) -> Any:
 
 
 @compiled
-def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes: Any, no_bin: int) -> None:
+def triplet_codes(
+    keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, begin: int, end: int, codes: Any, no_bin: int
+) -> None:
     """Hash (label of u, length, label of v) for all ordered pairs u != v that are joined by a path.
 
     Parameters
@@ -95,6 +102,8 @@ def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes:
         Words of path lengths, or of paths; 0: no path.
     graph_ptr, pair_ptr : ndarray of int64, (graphs + 1,)
         Offsets of the graphs' nodes, and of their pairs.
+    begin, end : int
+        First nodes u: begin .. end - 1, numbered through the database.
     codes : ndarray of int64, (pairs,)
         Output.
     no_bin : int
@@ -103,7 +112,7 @@ def triplet_codes(keys: Any, lengths: Any, graph_ptr: Any, pair_ptr: Any, codes:
     for graph in range(len(graph_ptr) - 1):
         first = graph_ptr[graph]
         n = graph_ptr[graph + 1] - first
-        for u in range(n):
+        for u in range(max(begin - first, 0), min(end - first, n)):
             row = pair_ptr[graph] + u * n
             start = mix_word(keys[first + u])  # the ends are mixed differently, so (a, b) differs from (b, a)
             for v in range(n):
@@ -167,6 +176,8 @@ def path_words(
     edge_keys: Any,
     graph_ptr: Any,
     pair_ptr: Any,
+    begin: int,
+    end: int,
     distances: Any,
     words: Any,
 ) -> None:
@@ -183,6 +194,8 @@ def path_words(
         Length and label key of each edge.
     graph_ptr, pair_ptr : ndarray of int64, (graphs + 1,)
         Offsets of the graphs' nodes, and of their pairs.
+    begin, end : int
+        Start nodes: begin .. end - 1, numbered through the database.
     distances : ndarray of float64, (pairs,)
     words : ndarray of uint64, (pairs,)
         Output; 0 without a path.
@@ -194,7 +207,7 @@ def path_words(
     for graph in range(len(graph_ptr) - 1):
         first = graph_ptr[graph]
         n = graph_ptr[graph + 1] - first
-        for source in range(n):
+        for source in range(max(begin - first, 0), min(end - first, n)):
             row = pair_ptr[graph] + source * n
             for v in range(n):
                 words[row + v] = 0
@@ -213,7 +226,16 @@ def path_words(
 
 @compiled
 def count_hops(
-    indptr: Any, indices: Any, weights: Any, first: int, n: int, distances: Any, slots: Any, counts: Any
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    first: int,
+    n: int,
+    distances: Any,
+    begin: int,
+    end: int,
+    slots: Any,
+    counts: Any,
 ) -> None:
     """Add the path-count matrices of one graph to ``counts`` (Feragen et al. 2013, Section 3.1).
 
@@ -228,6 +250,8 @@ def count_hops(
     first, n : int
         First node and number of nodes of the graph.
     distances : ndarray of float64, (n * n,)
+    begin, end : int
+        Roots: nodes begin .. end - 1 of the graph.
     slots : ndarray of int64, (n,)
         Matrix of each node in ``counts``.
     counts : ndarray of float64, (matrices, width, width)
@@ -237,7 +261,7 @@ def count_hops(
     order = np.empty(n, dtype=np.int64)
     occ = np.zeros((n, width))
     des = np.zeros((n, width))
-    for root in range(n):
+    for root in range(begin, min(end, n)):
         row = root * n
         reached = _by_distance(distances, row, n, order)
         for k in range(reached):
@@ -320,6 +344,25 @@ def widest_hops(
 
 
 @compiled
+def list_hops(matrices: Any, keys: Any, codes: Any, counts: Any) -> int:
+    """Write the entries of path-count matrices, one per key, as codes and counts; return their number.
+
+    The code of position a of b edges is ``randomness.mix(key, a, b)``.
+    """
+    filled = 0
+    for slot in range(len(matrices)):
+        key = mix_word(keys[slot])
+        for a in range(matrices.shape[1]):
+            begin = mix_word(key ^ np.uint64(a))
+            for b in range(a, matrices.shape[1]):
+                if matrices[slot, a, b] != 0.0:
+                    codes[filled] = np.int64(mix_word(begin ^ np.uint64(b)))
+                    counts[filled] = matrices[slot, a, b]
+                    filled += 1
+    return filled
+
+
+@compiled
 def hop_entries(
     indptr: Any,
     indices: Any,
@@ -349,7 +392,7 @@ def hop_entries(
     most : ndarray of int64, (graphs,)
         Largest number of edges on a shortest path.
     codes, counts, lengths : ndarray
-        Output; the code of position a of b edges is ``randomness.mix(key, a, b)``.
+        Output, as in ``list_hops``.
     """
     filled = 0
     for graph in range(len(most)):
@@ -357,15 +400,14 @@ def hop_entries(
         start, n_slots, width = filled, slot_ptr[graph + 1] - slot_ptr[graph], most[graph] + 1
         within = distances[pair_ptr[graph] : pair_ptr[graph + 1]]
         matrices = np.zeros((n_slots, width, width))
-        count_hops(indptr, indices, weights, first, n, within, slots[first : first + n], matrices)
-        for slot in range(n_slots):
-            key = mix_word(keys[slot_ptr[graph] + slot])
-            for a in range(width):
-                begin = mix_word(key ^ np.uint64(a))
-                for b in range(a, width):
-                    if matrices[slot, a, b] != 0.0:
-                        codes[filled] = np.int64(mix_word(begin ^ np.uint64(b)))
-                        counts[filled] = matrices[slot, a, b]
-                        filled += 1
+        own = slots[first : first + n]
+        for root in range(0, n, ROOTS_OF_A_BLOCK):
+            block = np.zeros_like(matrices) if root else matrices
+            end = root + ROOTS_OF_A_BLOCK
+            count_hops(indptr, indices, weights, first, n, within, root, end, own, block)
+            if root:
+                matrices += block
+        some = keys[slot_ptr[graph] : slot_ptr[graph + 1]]
+        filled += list_hops(matrices, some, codes[filled:], counts[filled:])
         lengths[graph] = filled - start
     return filled

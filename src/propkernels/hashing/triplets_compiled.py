@@ -195,8 +195,8 @@ def count_triplets(
     keys : ndarray of uint64, (labels,)
         Key of each label number.
     part, n_parts : int
-        Part of the first labels of each graph: 0 and 1 for all. Concatenated in order, the triplets of all
-        parts are those of a graph.
+        Part of the start nodes of each graph, sorted by label: 0 and 1 for all. The counts of all parts add
+        up to those of a graph; triplets of a label on the border of two parts are in the lists of both.
     search : Search
 
     Returns
@@ -219,9 +219,10 @@ def count_triplets(
             table = np.zeros(n * n_labels, dtype=np.int64)
             touched = np.empty(n * n_labels, dtype=np.int64)
         _group(n, n_labels, search)
-        for a in range(part * n_labels // n_parts, (part + 1) * n_labels // n_parts):
+        begin, end = part * n // n_parts, (part + 1) * n // n_parts
+        for a in range(n_labels):
             n_touched = 0
-            for k in range(search.starts[a], search.starts[a + 1]):
+            for k in range(max(search.starts[a], begin), min(search.starts[a + 1], end)):
                 source = search.members[k]
                 if times[first + source] == 0:
                     continue
@@ -242,10 +243,12 @@ def count_triplets(
             while filled + n_touched > len(codes):
                 codes = np.concatenate((codes, np.empty_like(codes)))
                 counts = np.concatenate((counts, np.empty_like(counts)))
-            begin = mix_word(keys[search.present[a]])
+            if n_touched == 0:
+                continue
+            word = mix_word(keys[search.present[a]])
             cells = touched[:n_touched]
             _write_triplets(
-                begin, n_labels, keys, search.present, table, cells, codes[filled:], counts[filled:]
+                word, n_labels, keys, search.present, table, cells, codes[filled:], counts[filled:]
             )
             filled += n_touched
             lengths[graph] += n_touched

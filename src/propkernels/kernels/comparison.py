@@ -45,7 +45,7 @@ class TiledComparison(ABC):
         return self.depth
 
     @abstractmethod
-    def prepare(self, graphs: GraphDatabase) -> Any:
+    def prepare(self, graphs: GraphDatabase, n_jobs: int | None) -> Any:
         """Return the data of each graph that ``tile`` needs."""
 
     @abstractmethod

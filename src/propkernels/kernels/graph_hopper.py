@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,12 +11,20 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import check_room, offsets
 from propkernels._utils.checks import check_choice
+from propkernels._utils.parallel import run_threads, thread_count
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_array, require
 from propkernels._utils.typing import PathLike
 from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.distances import WITHOUT_PAIRS, PathLengths, by_size, path_lengths, runs_of_graphs
+from propkernels.hashing.distances import (
+    WITHOUT_PAIRS,
+    PathLengths,
+    by_size,
+    pairs_of_a_run,
+    path_lengths,
+    runs_of_graphs,
+)
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
 from propkernels.kernels.pairwise_kernel import PairwiseKernel
@@ -49,7 +57,7 @@ class HopCounter(Counter):
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return counts of (label, position, number of edges); known codes have the first columns."""
         runs = list(runs_of_graphs(graphs, n_jobs))
-        parts = by_size(self._entries, runs, [np.square(run.graph_sizes).sum() for run in runs], n_jobs)
+        parts = _shared_or_side_by_side(self._entries, runs, n_jobs)
         sizes, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         ptr = offsets(sizes)
         counted, bins = count_codes(codes, ptr, None if known is None else known[0])
@@ -58,16 +66,15 @@ class HopCounter(Counter):
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
         """Yield nodes with their positions on paths, and how often each occurs."""
         keys = node_keys(graphs, self.source)
-        parts: list[tuple[Any, Any, Any]] = []
-        first = 0
-        for part in runs_of_graphs(graphs):
-            paths = path_lengths(part, self.weighted)
-            for i, size in enumerate(part.graph_sizes):
-                matrices = _hop_counts(paths, i, np.arange(size), int(size))
-                node, a, b = np.nonzero(matrices)
-                codes = mix(keys[first + node], a, b).view(np.int64)
-                parts.append((codes, first + node, matrices[node, a, b]))
-                first += size
+        firsts = iter(graphs.graph_ptr.tolist())
+
+        def listed(matrices: Matrix) -> tuple[Any, Any, Any]:
+            first = next(firsts)
+            node, a, b = np.nonzero(matrices)
+            codes = mix(keys[first + node], a, b).view(np.int64)
+            return codes, first + node, matrices[node, a, b]
+
+        parts = [listed(matrices) for matrices in _node_matrices(graphs, self.weighted, n_jobs)]
         codes, nodes, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         yield Occurrences(codes, nodes[:, None], 0, 1.0, numbers)
 
@@ -75,11 +82,11 @@ class HopCounter(Counter):
         """Return runs of graphs whose pairs of nodes fit in memory."""
         return runs_of_graphs(graphs)
 
-    def _entries(self, graphs: GraphDatabase) -> tuple[NDArray[np.int64], NDArray[np.int64], Matrix]:
+    def _entries(self, graphs: GraphDatabase, n_jobs: int | None) -> tuple[Any, NDArray[np.int64], Matrix]:
         """Return the number of entries of each graph, and the codes and counts of all."""
-        from propkernels.hashing.paths_compiled import hop_entries, widest_hops
+        from propkernels.hashing.paths_compiled import hop_entries, list_hops, widest_hops
 
-        paths, adjacency = path_lengths(graphs, self.weighted), graphs.adjacency
+        paths, adjacency = path_lengths(graphs, self.weighted, n_jobs), graphs.adjacency
         where = graphs.graph_ptr, paths.pair_ptr, paths.distances
         edges = (adjacency.indptr, adjacency.indices, paths.weights, *where)
         keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
@@ -96,13 +103,48 @@ class HopCounter(Counter):
         codes, counts = np.empty(room, dtype=np.int64), np.empty(room)  # unused parts take no memory
         sizes = np.zeros(len(graphs), dtype=np.int64)
         label_keys = keys[labels % max(len(keys), 1)]
-        filled = hop_entries(*edges, slots, slot_ptr, label_keys, most, codes, counts, sizes)
+        if len(graphs) == 1:
+            one = (*edges[:3], 0, graphs.n_nodes, paths.distances)
+            matrices = _summed_blocks(one, slots, len(label_keys), int(most[0]), n_jobs)
+            filled = sizes[0] = list_hops(matrices, label_keys, codes, counts)
+        else:
+            filled = hop_entries(*edges, slots, slot_ptr, label_keys, most, codes, counts, sizes)
         return sizes, codes[:filled].copy(), counts[:filled].copy()
 
 
-def _hop_counts(paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int) -> Matrix:
+def _shared_or_side_by_side(
+    function: Callable[[GraphDatabase, int | None], Any], runs: Sequence[GraphDatabase], n_jobs: int | None
+) -> list[Any]:
+    """Return the results of a function for all runs: large graphs in all threads, others side by side."""
+    sizes = np.array([int(np.square(run.graph_sizes).sum()) for run in runs])
+    is_large = np.array([len(run) == 1 for run in runs]) & (sizes > pairs_of_a_run(int(sizes.sum()), n_jobs))
+    found: list[Any] = [
+        function(run, n_jobs) if alone else None for run, alone in zip(runs, is_large, strict=True)
+    ]
+    others = np.flatnonzero(~is_large).tolist()
+    small = by_size(lambda run: function(run, 1), [runs[k] for k in others], sizes[others], n_jobs)
+    for k, result in zip(others, small, strict=True):
+        found[k] = result
+    return found
+
+
+def _node_matrices(graphs: GraphDatabase, weighted: bool, n_jobs: int | None) -> Iterator[Matrix]:
+    """Yield the path-count matrices of the nodes of each graph, (nodes, width, width)."""
+    for part in runs_of_graphs(graphs):
+        paths = path_lengths(part, weighted, n_jobs)
+
+        def of_graph(i: int, paths: PathLengths = paths) -> Matrix:
+            size = int(paths.graphs.graph_sizes[i])
+            return _hop_counts(paths, i, np.arange(size), size, n_jobs)
+
+        yield from run_threads(of_graph, range(len(part)), n_jobs)
+
+
+def _hop_counts(
+    paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int, n_jobs: int | None = None
+) -> Matrix:
     """Return the path-count matrices of graph i, summed by slot: (n_slots, width, width)."""
-    from propkernels.hashing.paths_compiled import count_hops, most_hops
+    from propkernels.hashing.paths_compiled import most_hops
 
     graphs = paths.graphs
     first, size = int(graphs.graph_ptr[i]), int(graphs.graph_sizes[i])
@@ -114,9 +156,31 @@ def _hop_counts(paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int) -
         most = most_hops(*edges)
     check_room(n_slots, (most + 1) ** 2, 2, ways_out=WITHOUT_PAIRS)
     check_room(size, most + 1, 2, ways_out=WITHOUT_PAIRS)
-    counts = np.zeros((n_slots, most + 1, most + 1))
-    count_hops(*edges, slots.astype(np.int64), counts)
-    return counts
+    return _summed_blocks(edges, slots.astype(np.int64), n_slots, most, n_jobs)
+
+
+def _summed_blocks(
+    edges: tuple[Any, ...], slots: NDArray[np.int64], n_slots: int, most: int, n_jobs: int | None
+) -> Matrix:
+    """Return path-count matrices for paths with at most ``most`` edges; ``edges`` as of ``count_hops``.
+
+    Threads take blocks of roots, whose sums are added in order.
+    """
+    from propkernels.hashing.paths_compiled import ROOTS_OF_A_BLOCK, count_hops
+
+    shape, size = (n_slots, most + 1, most + 1), len(slots)
+
+    def one_block(root: int) -> Matrix:
+        counts = np.zeros(shape)
+        count_hops(*edges, root, root + ROOTS_OF_A_BLOCK, slots, counts)
+        return counts
+
+    total = np.zeros(shape)
+    roots, at_once = list(range(0, size, ROOTS_OF_A_BLOCK)), thread_count(n_jobs)
+    for first in range(0, len(roots), at_once):  # few matrices are in memory at a time
+        for counts in run_threads(one_block, roots[first : first + at_once], n_jobs):
+            total += counts
+    return total
 
 
 class Hops(NamedTuple):
@@ -144,13 +208,9 @@ class HopComparison(TiledComparison):
     weighted: bool
     prepared_type: ClassVar[type] = Hops
 
-    def prepare(self, graphs: GraphDatabase) -> Hops:
+    def prepare(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Hops:
         """Return labels, attributes and path counts."""
-        counts = [
-            _packed(_hop_counts(paths, i, np.arange(size), int(size)))
-            for paths in (path_lengths(part, self.weighted) for part in runs_of_graphs(graphs))
-            for i, size in enumerate(paths.graphs.graph_sizes)
-        ]
+        counts = [_packed(matrices) for matrices in _node_matrices(graphs, self.weighted, n_jobs)]
         return Hops(self.nodes.nodes(graphs), counts)
 
     def tile(self, left: Hops, rows: slice, right: Hops, columns: slice) -> Matrix:

@@ -122,7 +122,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if comparison.explicit() is not None:
             kernel, diagonal = comparison.cross(database, self.prepared_, self.n_jobs)
         else:
-            new = comparison.prepare(database)
+            new = comparison.prepare(database, self.n_jobs)
             kernel = self._rectangle(comparison, new, database.graph_ptr)
             diagonal = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
         return normalized(kernel, diagonal, self.diagonal_) if self.normalize else kernel
@@ -136,10 +136,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_is_fitted(self, "comparison_")
         database = check_edges(X)
-        if self.comparison_.explicit() is not None:
-            prepared = self.comparison_.prepare(database, self.n_jobs)
-        else:
-            prepared = self.comparison_.prepare(database)
+        prepared = self.comparison_.prepare(database, self.n_jobs)
         return _diagonal(self.comparison_, prepared, len(database))
 
     def _restricted(self, t: int | None, normalize: bool) -> Self:
@@ -193,9 +190,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
         """Return the fitted comparison and the prepared training graphs."""
         comparison: Any = self._check_and_learn(database)
-        if comparison.explicit() is not None:
-            return comparison, comparison.prepare(database, self.n_jobs)
-        return comparison, comparison.prepare(database)
+        return comparison, comparison.prepare(database, self.n_jobs)
 
     def _fit_kernels(self, graphs: Any) -> Matrix:
         """Fit, and return all kernels of one pass without normalization: (depth, n, n)."""

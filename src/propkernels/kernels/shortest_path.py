@@ -25,6 +25,7 @@ from propkernels.hashing.codes import NO_BIN, CodeStreams
 from propkernels.hashing.distances import (
     WITHOUT_PAIRS,
     PathLengths,
+    by_nodes,
     by_size,
     pairs_of_a_run,
     path_lengths,
@@ -96,24 +97,23 @@ class TripletCoder(Counter):
         runs = list(runs_of_graphs(graphs, n_jobs))
         pieces = _pieces(runs, n_jobs) if hops else [Piece(run, 0, 1) for run in runs]
         sizes = [float(np.square(piece.graphs.graph_sizes).sum()) / piece.n_parts for piece in pieces]
-        parts = by_size(self._hops if hops else self._lengths, pieces, sizes, n_jobs)
-        lengths = _joined_lengths(pieces, [part[0] for part in parts])
-        codes, counts = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+        parts = _joined(pieces, by_size(self._hops if hops else self._lengths, pieces, sizes, n_jobs))
+        lengths, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         ptr = offsets(lengths)
         counted, bins = count_codes(codes, ptr, None if known is None else known[0])
         return [stream_of(lengths, counted.indices, counts, bins)]
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
         """Yield ordered pairs of nodes, and the codes of their triplets."""
-        paths = path_lengths(graphs, self.weighted)
-        codes = self._codes(paths)
+        paths = path_lengths(graphs, self.weighted, n_jobs)
+        codes = self._codes(paths, n_jobs)
         joined = np.flatnonzero(codes != NO_BIN)
         yield Occurrences(codes[joined], paths.pairs(joined), 0, 1.0)
 
     def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed:
         """Return the codes of all ordered pairs of nodes."""
-        paths = path_lengths(graphs, self.weighted)
-        streams = CodeStreams(self._codes(paths)[None, :], np.zeros(1, dtype=np.int64), np.ones(1))
+        paths = path_lengths(graphs, self.weighted, n_jobs)
+        streams = CodeStreams(self._codes(paths, n_jobs)[None, :], np.zeros(1, dtype=np.int64), np.ones(1))
         return Listed(paths.pair_ptr, [streams], True)
 
     def items_per_node(self, graphs: GraphDatabase) -> float:
@@ -162,29 +162,31 @@ class TripletCoder(Counter):
         counted, bins = count_codes(self._codes(paths), paths.pair_ptr)
         return np.diff(counted.indptr), bins[counted.indices], counted.data
 
-    def _codes(self, paths: PathLengths) -> NDArray[np.int64]:
+    def _codes(self, paths: PathLengths, n_jobs: int | None = None) -> NDArray[np.int64]:
         """Return the code of each ordered pair of nodes; ``NO_BIN`` without a path."""
         from propkernels.hashing.paths_compiled import triplet_codes
 
         codes = np.empty(len(paths.distances), dtype=np.int64)
         keys = self._node_keys(paths.graphs)
-        words = self._path_words(paths) if self.edge_labels else paths.words()
-        triplet_codes(keys, words, paths.graphs.graph_ptr, paths.pair_ptr, codes, NO_BIN)
+        words = self._path_words(paths, n_jobs) if self.edge_labels else paths.words()
+        arrays = keys, words, paths.graphs.graph_ptr, paths.pair_ptr
+        by_nodes(lambda *nodes: triplet_codes(*arrays, *nodes, codes, NO_BIN), paths.graphs, n_jobs)
         return codes
 
-    def _path_words(self, paths: PathLengths) -> NDArray[np.uint64]:
+    def _path_words(self, paths: PathLengths, n_jobs: int | None) -> NDArray[np.uint64]:
         """Return a word per pair of nodes for the edge labels along its shortest paths."""
         from propkernels.hashing.paths_compiled import path_words
 
         graphs, words = paths.graphs, np.empty(len(paths.distances), dtype=np.uint64)
         keys = edge_keys(graphs, True, False)
         edges = (graphs.adjacency.indptr, graphs.adjacency.indices, paths.weights, keys)
-        path_words(*edges, graphs.graph_ptr, paths.pair_ptr, paths.distances, words)
+        where = graphs.graph_ptr, paths.pair_ptr
+        by_nodes(lambda *nodes: path_words(*edges, *where, *nodes, paths.distances, words), graphs, n_jobs)
         return words
 
 
 class Piece(NamedTuple):
-    """A run of graphs, or a part of the first labels of a single graph."""
+    """A run of graphs, or a part of the start nodes of a single graph."""
 
     graphs: GraphDatabase
     part: int
@@ -192,22 +194,31 @@ class Piece(NamedTuple):
 
 
 def _pieces(runs: Sequence[GraphDatabase], n_jobs: int | None) -> list[Piece]:
-    """Return pieces of work: runs of graphs; a large graph is cut by labels for threads."""
+    """Return pieces of work: runs of graphs; a large graph is cut by start nodes for threads."""
     sizes = [int(np.square(run.graph_sizes).sum()) for run in runs]
     most = pairs_of_a_run(sum(sizes), n_jobs)
     cuts = [max(-(-size // most), 1) if len(run) == 1 else 1 for run, size in zip(runs, sizes, strict=True)]
     return [Piece(run, part, n) for run, n in zip(runs, cuts, strict=True) for part in range(n)]
 
 
-def _joined_lengths(pieces: Sequence[Piece], lengths: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return the number of entries of each graph from those of all pieces."""
-    joined: list[NDArray[Any]] = []
-    for piece, some in zip(pieces, lengths, strict=True):
-        if piece.part == 0:
-            joined.append(some.copy())
-        else:
-            joined[-1] += some
-    return np.concatenate(joined)
+def _joined(pieces: Sequence[Piece], counted: Sequence[Counted]) -> list[Counted]:
+    """Return the counts of all runs; those of the parts of a graph are added up."""
+    joined, of_graph = [], list[Counted]()
+    for piece, part in zip(pieces, counted, strict=True):
+        of_graph.append(part)
+        if len(of_graph) == piece.n_parts:
+            joined.append(of_graph[0] if piece.n_parts == 1 else _added(of_graph))
+            of_graph = []
+    return joined
+
+
+def _added(parts: Sequence[Counted]) -> Counted:
+    """Return the sum of the counts of one graph, codes in the order of their first part."""
+    codes, counts = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+    distinct, first, number = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    totals = np.bincount(number, weights=counts, minlength=len(distinct))  # whole numbers: exact
+    return np.array([len(order)]), distinct[order], np.asarray(totals[order], dtype=np.float64)
 
 
 def searches(graphs: GraphDatabase, ids: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -270,9 +281,9 @@ class EqualLengths(TiledComparison):
     weighted: bool
     prepared_type: ClassVar[type] = Paths
 
-    def prepare(self, graphs: GraphDatabase) -> Paths:
+    def prepare(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Paths:
         """Return labels, attributes and distances."""
-        paths = path_lengths(graphs, self.weighted)
+        paths = path_lengths(graphs, self.weighted, n_jobs)
         distances = np.where(paths.distances == 0, np.inf, paths.distances)
         return Paths(self.nodes.nodes(graphs), paths.pair_ptr, distances)
 
