@@ -4,11 +4,20 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from propkernels.decisions.ridge import PER_COST, RidgeFolds, RidgeRegression, screening_maker
+from propkernels.decisions.linear_machines import LinearClassification
+from propkernels.decisions.ridge import (
+    PER_COST,
+    FeatureClassification,
+    FeatureRegression,
+    RidgeFolds,
+    RidgeRegression,
+    screening_maker,
+)
 from propkernels.decisions.support_vectors import (
     ColumnMaker,
     SupportVectorClassification,
     SupportVectorRegression,
+    fit_path,
 )
 
 RNG = np.random.default_rng(0)
@@ -106,3 +115,31 @@ def test_single_precision_is_enough(problem):
 def test_folds_need_a_positive_semidefinite_kernel():
     with pytest.raises(ValueError, match="not positive semidefinite"):
         RidgeFolds.fit(-10 * np.eye(3), 0.1)
+
+
+GAPS = np.where(RNG.random((40, 2)) < 0.2, np.nan, np.sign(RNG.normal(size=(40, 2))) == 1)
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.5, 2, 40)])
+@pytest.mark.parametrize(
+    ("maker", "target"),
+    [
+        (FeatureRegression(), TARGET),
+        (FeatureClassification(), np.digitize(TARGET, [2, 4])),
+        (ColumnMaker(FeatureClassification(), "balanced"), GAPS),
+        (ColumnMaker(LinearClassification()), GAPS),
+    ],
+)
+def test_machines_of_several_costs_are_those_of_each_cost(maker, target, weights):
+    costs = [0.01, 1.0, 100.0]
+    for cost, machine in zip(costs, fit_path(maker, FEATURES, target, costs, weights), strict=True):
+        alone = maker.fit(FEATURES, target, cost, weights)
+        np.testing.assert_array_equal(machine.coefficients, alone.coefficients)
+        np.testing.assert_array_equal(machine.intercepts, alone.intercepts)
+
+
+def test_least_squares_on_features_are_ridge_regression():
+    machine = FeatureRegression().fit(FEATURES, TARGET, 0.3)
+    reference = Ridge(alpha=1 / (PER_COST * 0.3)).fit(FEATURES, TARGET)
+    np.testing.assert_allclose(machine.coefficients[:, 0], reference.coef_, rtol=1e-9)
+    np.testing.assert_allclose(machine.intercepts, reference.intercept_, rtol=1e-9)

@@ -36,7 +36,7 @@ def test_the_score_is_that_of_the_best_arm():
 def test_a_class_without_training_nodes_is_never_decided():
     rows, target = np.array([[1.0], [0.9], [-1.0], [-0.8]]), np.array([0, 0, 2, 2])
     maker = FeatureClassification()
-    machine = fit_classes(maker, rows, target, 1.0, None, np.array([0, 1, 2]))
+    (machine,) = fit_classes(maker, rows, target, [1.0], None, np.array([0, 1, 2]))
     decisions = machine.decisions(rows)
     assert (decisions[:, 1] == ABSENT).all()
     assert decisions.argmax(axis=1).tolist() == [0, 0, 2, 2]

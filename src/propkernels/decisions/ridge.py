@@ -87,7 +87,13 @@ class FeatureRegression:
 
     def fit(self, known: Any, target: NDArray[Any], cost: float, weights: Weights = None) -> Machine:
         """Return the machine that minimizes ``C' sum_i c_i (y_i - x_i w - b)^2 + |w|^2``."""
-        return _least_squares(known, target.reshape(len(target), -1), cost, weights)
+        return self.fit_path(known, target, [cost], weights)[0]
+
+    def fit_path(
+        self, known: Any, target: NDArray[Any], costs: Sequence[float], weights: Weights = None
+    ) -> list[Machine]:
+        """Return the machine of each cost; all share their products of features."""
+        return _least_squares(known, target.reshape(len(target), -1), costs, weights)
 
 
 @dataclass(frozen=True)
@@ -99,22 +105,32 @@ class FeatureClassification:
 
     def fit(self, known: Any, target: NDArray[Any], cost: float, weights: Weights = None) -> Machine:
         """Return the machine of :class:`FeatureRegression` for all classes, or for the second of two."""
+        return self.fit_path(known, target, [cost], weights)[0]
+
+    def fit_path(
+        self, known: Any, target: NDArray[Any], costs: Sequence[float], weights: Weights = None
+    ) -> list[Machine]:
+        """Return the machine of each cost; all share their products of features."""
         classes = np.unique(target)
         positive = classes[1 if len(classes) == 2 else 0 :]
-        return _least_squares(known, np.where(target[:, None] == positive, 1.0, -1.0), cost, weights)
+        return _least_squares(known, np.where(target[:, None] == positive, 1.0, -1.0), costs, weights)
 
 
-def _least_squares(known: Any, columns: Matrix, cost: float, weights: Weights) -> Machine:
-    """Solve the normal equations of centered features."""
+def _least_squares(known: Any, columns: Matrix, costs: Sequence[float], weights: Weights) -> list[Machine]:
+    """Solve the normal equations of centered features for each cost."""
     shares = np.ones(len(columns)) if weights is None else np.asarray(weights, dtype=np.float64)
     total = shares.sum()
     shares = shares / total
     middle, level = np.asarray(shares @ known).ravel(), shares @ columns
     gram = _weighted_products(known, shares) - np.outer(middle, middle)
     sides = np.asarray(known.T @ (shares[:, None] * columns)) - np.outer(middle, level)
-    gram.flat[:: len(gram) + 1] += 1 / (PER_COST * cost * total)
-    solved = np.asarray(solve(gram, sides, assume_a="pos", overwrite_a=True))
-    return Machine(solved, level - middle @ solved)
+    machines = []
+    for cost in costs:
+        system = gram.copy()
+        system.flat[:: len(gram) + 1] += 1 / (PER_COST * cost * total)
+        solved = np.asarray(solve(system, sides, assume_a="pos", overwrite_a=True))
+        machines.append(Machine(solved, level - middle @ solved))
+    return machines
 
 
 def _weighted_products(rows: Any, shares: NDArray[np.float64]) -> Matrix:

@@ -8,7 +8,7 @@ holds the warnings that fits and evaluations silence.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -202,25 +202,43 @@ class ColumnMaker:
 
     def fit(self, known: Any, target: Matrix, cost: float, weights: Weights = None) -> Machine:
         """Return one machine for all columns, fitted to a kernel matrix or features."""
-        columns = [self._column(known, column, cost, weights) for column in target.T]
+        return self.fit_path(known, target, [cost], weights)[0]
+
+    def fit_path(
+        self, known: Any, target: Matrix, costs: Sequence[float], weights: Weights = None
+    ) -> list[Machine]:
+        """Return one machine per cost."""
+        columns = [self._column(known, column, costs, weights) for column in target.T]
+        return [self._side_by_side(machines) for machines in zip(*columns, strict=True)]
+
+    @staticmethod
+    def _side_by_side(columns: Sequence[Machine]) -> Machine:
+        """Return one machine from the machines of all columns."""
         coefficients = np.column_stack([machine.coefficients[:, 0] for machine in columns])
         intercepts = np.array([machine.intercepts[0] for machine in columns])
         states = [(m.is_final, m.is_settled, m.is_nearly_final, m.is_converged) for m in columns]
         return Machine(coefficients, intercepts, *(all(parts) for parts in zip(*states, strict=True)))
 
-    def _column(self, known: Any, target: NDArray[np.float64], cost: float, weights: Weights) -> Machine:
+    def _column(
+        self, known: Any, target: NDArray[np.float64], costs: Sequence[float], weights: Weights
+    ) -> list[Machine]:
+        """Return the machine of one column for each cost."""
         observed = np.flatnonzero(~np.isnan(target))
         n_rows = known.shape[1]  # training graphs, or columns of features
         values = target[observed]
         if len(observed) == 0 or (values == values[0]).all():
-            return Machine(np.zeros((n_rows, 1)), np.array([self._constant(values)]), True)
+            return [Machine(np.zeros((n_rows, 1)), np.array([self._constant(values)]), True)] * len(costs)
         part = known[observed] if self.uses_features else known[np.ix_(observed, observed)]
         labels = values.astype(np.int64) if self._has_classes else values
         sample_weight = None if weights is None else weights[observed]
         if self.class_weight is not None:
             factors = compute_sample_weight(self.class_weight, labels)
             sample_weight = (1.0 if sample_weight is None else sample_weight) * factors
-        machine = self.each.fit(part, labels, cost, sample_weight)
+        machines = fit_path(self.each, part, labels, costs, sample_weight)
+        return [self._placed(machine, observed, n_rows) for machine in machines]
+
+    def _placed(self, machine: Machine, observed: NDArray[np.int64], n_rows: int) -> Machine:
+        """Return a machine of the observed graphs as one of all graphs."""
         sign = -1.0 if self.each.pairwise else 1.0  # libsvm's pairs are positive for the first class
         coefficients = sign * machine.coefficients
         if not self.uses_features:
@@ -236,6 +254,16 @@ class ColumnMaker:
         """Return the decision if all observed values are equal, or none is observed."""
         first = float(values[0]) if len(values) else 0.0
         return (1.0 if first > 0 else -1.0) if self._has_classes else first
+
+
+def fit_path(
+    maker: MachineMaker, known: Any, target: NDArray[Any], costs: Sequence[float], weights: Weights = None
+) -> list[Machine]:
+    """Return one machine per cost; least squares on features share their products of features."""
+    if hasattr(maker, "fit_path"):
+        machines: list[Machine] = maker.fit_path(known, target, costs, weights)
+        return machines
+    return [maker.fit(known, target, cost, weights) for cost in costs]
 
 
 def with_effort(maker: Any, effort: str) -> Any:

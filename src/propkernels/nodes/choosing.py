@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.decisions.support_vectors import Machine
+from propkernels.decisions.support_vectors import Machine, MachineMaker, fit_path
 from propkernels.decisions.tasks import Task
 from propkernels.nodes.members import N_LANDMARKS, NodeMember, ViewMap
 from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
@@ -233,11 +233,12 @@ def _judge(
     view_map = ViewMap(view, labeled.parts(view, train, targets), seed)
     rows = view_map.rows(labeled.parts(view, held, targets))
     weights = None if task.weights is None else task.weights[train]
-    for arm in arms:
-        if arm.view is view:
-            machine = fit_classes(maker, view_map.known, known, arm.cost, weights, labeled.every_target)
-            arm.losses.append(task.judge(maker, machine, rows, labeled.target, truth))
-            arm.decisions.append(machine.decisions(rows))
+    judged = [arm for arm in arms if arm.view is view]
+    costs = [arm.cost for arm in judged]
+    machines = fit_classes(maker, view_map.known, known, costs, weights, labeled.every_target)
+    for arm, machine in zip(judged, machines, strict=True):
+        arm.losses.append(task.judge(maker, machine, rows, labeled.target, truth))
+        arm.decisions.append(machine.decisions(rows))
 
 
 def partners(arms: list[Arm], is_additive: bool) -> list[Arm]:
@@ -262,15 +263,25 @@ ABSENT = -2.0  # decision for a class without training nodes: below the margin, 
 
 
 def fit_classes(
-    maker: Any, rows: Any, target: NDArray[Any], cost: float, weights: Any, every_target: NDArray[Any]
-) -> Machine:
-    """Return a machine with a decision for each class of ``every_target``, with or without training nodes."""
-    machine: Machine = maker.fit(rows, target, cost, weights)
+    maker: MachineMaker,
+    rows: Any,
+    target: NDArray[Any],
+    costs: Sequence[float],
+    weights: Any,
+    every_target: NDArray[Any],
+) -> list[Machine]:
+    """Return a machine per cost that decides each class of ``every_target``, trained on its nodes or not."""
+    machines = fit_path(maker, rows, target, costs, weights)
     if target.ndim == 2 or target.dtype.kind == "f":
-        return machine
+        return machines
     present, n_classes = np.unique(target), int(every_target.max()) + 1
     if len(present) == n_classes:
-        return machine
+        return machines
+    return [_with_absent(machine, present, n_classes) for machine in machines]
+
+
+def _with_absent(machine: Machine, present: Indices, n_classes: int) -> Machine:
+    """Return a machine of the classes ``present`` with a low decision for all other classes."""
     coefficients = np.zeros((len(machine.coefficients), n_classes))
     intercepts = np.full(n_classes, ABSENT)
     signs = np.array([[-1.0, 1.0]]) if len(present) == 2 else np.ones((1, len(present)))
@@ -294,7 +305,7 @@ def fit_arms(
     fitted = []
     for arm in arms:
         view_map = ViewMap(arm.view, labeled.parts(arm.view, places, targets), seed, n_landmarks)
-        machine = fit_classes(maker, view_map.known, target, arm.cost, weights, labeled.every_target)
+        (machine,) = fit_classes(maker, view_map.known, target, [arm.cost], weights, labeled.every_target)
         fitted.append((view_map, machine))
     return fitted
 

@@ -143,9 +143,11 @@ def _two_steps(ptr: Any, ids: Any, data: Any, v: int, values: Any, touched: Any)
     for a in range(ptr[v], ptr[v + 1]):
         u = ids[a]
         for b in range(ptr[u], ptr[u + 1]):
-            w = ids[b]
+            w, chance = ids[b], data[a] * data[b]
+            if chance == 0.0:  # too small for a float: the place would be listed again and again
+                continue
             if values[w] == 0.0:
                 touched[number] = w
                 number += 1
-            values[w] += data[a] * data[b]
+            values[w] += chance
     return number
