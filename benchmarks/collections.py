@@ -126,11 +126,11 @@ def measure_pairs(folder: Path) -> Values:
     graphs = graphs_of(folder, N_MILLION)
     index = index_of(graphs)
     places = np.sort(np.random.default_rng(0).choice(N_MILLION, 2000, replace=False))
-    queries = Query.all(index.counter_.count(graphs[places], None, 1), index._measure)
+    queries = Query.all(index._counter.count(graphs[places], None, 1), index._measure)
     above = float(np.nextafter(0.6, 0))
-    index.file_.later(queries[0], int(places[0]), above)
+    index._file.later(queries[0], int(places[0]), above)
     start = time.process_time()
-    pairs = [index.file_.later(one, int(i), above) for one, i in zip(queries, places, strict=True)]
+    pairs = [index._file.later(one, int(i), above) for one, i in zip(queries, places, strict=True)]
     taken = time.process_time() - start
     n_pairs = sum(map(len, pairs)) / len(pairs) * N_MILLION
     return {

@@ -33,7 +33,7 @@ def main(names: list[str]) -> None:
     from propkernels.gram.base_kernels import Intersection, Linear
 
     for name in names:
-        counts = PropagationKernel(random_state=0).fit(load(name).graphs).counts_
+        counts = PropagationKernel(random_state=0).fit(load(name).graphs)._counts
         linear, intersection = Linear(), Intersection()
         linear.square(counts, None), intersection.square(counts, None)  # compiled before they are timed
         times = best_in_turn(lambda: linear.square(counts, None), lambda: intersection.square(counts, None))  # noqa: B023

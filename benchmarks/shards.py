@@ -67,7 +67,7 @@ def times_of(folder: Path, cold: bool) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {"clock": [], "processor": []}
     for graph in queries():
         if cold:
-            files = [shard.path for shard, _, _ in index.file_.shards]
+            files = [shard.path for shard, _, _ in index._file.shards]
             index = pk.GraphIndex.open(folder)  # lets go of the mapping
             forget(files)
         clock, processor = time.perf_counter(), time.process_time()

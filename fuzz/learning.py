@@ -39,7 +39,7 @@ def history(case: Case, rng: Generator) -> None:
             del places[name]
         else:
             place = int(rng.integers(len(graphs)))
-            places[index.n_added_] = place
+            places[index._n_added] = place
             index.add(graphs[[place]])
     if not places:
         return

@@ -86,7 +86,7 @@ def compute() -> list[Step]:
     """
     graphs, scheme = example_graphs(), LabelPropagation(clamp="before")
     kernel = PropagationKernel(propagation=scheme, t_max=1, bin_width=BIN_WIDTH, random_state=SEED)
-    blocks = kernel.fit(graphs).coder_.codes(graphs, None)
+    blocks = kernel.fit(graphs)._coder.codes(graphs, None)
     column = label_column(graphs, "node")
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     current = start = initial.to_dense()

@@ -133,7 +133,7 @@ def test_bytes_of_a_small_database():
     """Two triangles, three streams: the formulas by hand."""
     triangle = np.ones((3, 3)) - np.eye(3)
     graphs = pk.check_graphs([(triangle, ["a", "a", "b"])] * 2)
-    counts = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs).counts_
+    counts = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs)._counts
     least = limit.bytes_to_move(graphs, counts)
     assert least[stages.FUSED] == 2 * (4 * 12 + 20 * 6) + 16 * 6 * (2 + 1) + 8 * 6 * 3
     assert least["count"] == 8 * 6 * 3 + 12 * (3 * 4) + 8 * (3 * 2)

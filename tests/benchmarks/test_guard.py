@@ -78,10 +78,10 @@ def test_memory_of_features_is_bounded_by_the_nodes():
 def test_gram_holds_one_matrix_and_little_more():
     graphs = molecules(1500)
     model = pk.PropagationKernel(t_max=T_MAX, random_state=0).fit(graphs)
-    counts = [stream.counts for stream in model.counts_]
-    model.base_kernel_.square(model.counts_, None)
+    counts = [stream.counts for stream in model._counts]
+    model._base_kernel.square(model._counts, None)
     tracemalloc.start()
-    model.base_kernel_.square(model.counts_, None)
+    model._base_kernel.square(model._counts, None)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     entries = sum(part.nnz for part in counts)

@@ -46,7 +46,7 @@ def test_contributions_add_up_to_decisions():
 
 
 def test_lengths_and_padded_sums():
-    streams = pk.LabelHistogram().fit(GRAPHS).counts_
+    streams = pk.LabelHistogram().fit(GRAPHS)._counts
     own = (streams[0].counts.power(2)).sum(axis=1)
     np.testing.assert_allclose(inverse_lengths(streams) ** -2.0, own)
     total = padded_sum(np.ones((2, 1)), np.full((2, 3), 2.0))

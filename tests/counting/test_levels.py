@@ -139,7 +139,7 @@ def test_several_hashes_and_cumulative_kernels():
         stack = kernel.fit_transform_cumulative(LABELLED)
         for t in range(4):
             assert np.array_equal(stack[t], kernel.set_params(t_max=t).fit_transform(LABELLED))
-        streams = kernel.set_params(t_max=3).fit(LABELLED).counts_
+        streams = kernel.set_params(t_max=3).fit(LABELLED)._counts
         shared = sum(naive_intersection(s.counts.toarray()) for s in streams)  # integers, weighted at the end
         assert np.array_equal(stack[3], streams[0].weight * shared)
         assert np.array_equal(kernel.transform(LABELLED), stack[3])

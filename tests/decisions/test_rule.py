@@ -73,8 +73,8 @@ def test_the_mean_of_rules_is_the_mean_of_their_decisions():
 def test_jaccard_is_exact():
     """Ratios of whole numbers: the quotients of the definition, as fractions."""
     fitted, rule = rule_of(pk.LabelHistogram(base_kernel="jaccard"), np.ones((25, 1)))
-    counts = [np.asarray(fitted.counts_[0].counts[[i]].todense())[0].astype(int).tolist() for i in range(25)]
-    new = fitted.coder_.count(NEW[:1], [fitted.counts_[0].codes], None)[0]
+    counts = [np.asarray(fitted._counts[0].counts[[i]].todense())[0].astype(int).tolist() for i in range(25)]
+    new = fitted._coder.count(NEW[:1], [fitted._counts[0].codes], None)[0]
     own = np.asarray(new.counts.todense())[0].astype(int).tolist()
     expected = Fraction(0)
     for other in counts:
@@ -106,9 +106,9 @@ def test_other_hash_functions_and_other_bins_are_not_merged():
     other = pk.WeisfeilerLehman(t_max=1).fit(NEW)
     assert same_codes(first.counter, second.counter)
     assert same_codes(
-        first.counter, pk.LabelHistogram().fit(TRAIN).coder_
+        first.counter, pk.LabelHistogram().fit(TRAIN)._coder
     )  # labels are where refining starts
-    assert not same_codes(first.counter, pk.LabelHistogram(labels="degree").fit(TRAIN).coder_)
+    assert not same_codes(first.counter, pk.LabelHistogram(labels="degree").fit(TRAIN)._coder)
     foreign = Rule.of(dual_members(other, np.ones((len(NEW), 1)))).vocabularies[0]
     merged = merged_vocabularies([first, second, foreign])
     assert merged[first] is second

@@ -127,7 +127,7 @@ def test_kernel_is_left_as_it_is():
     kernel = pk.PropagationKernel(t_max=3, random_state=None)
     evaluate(DATA, kernel=kernel, cv=3, t_max=[1], C=[1], random_state=0)
     assert (kernel.t_max, kernel.random_state) == (3, None)
-    assert not hasattr(kernel, "counts_")
+    assert not hasattr(kernel, "_counts")
 
 
 @pytest.mark.slow

@@ -172,7 +172,7 @@ KERNELS = [
 def bins_of(kernel, graphs):
     """For each stream: iteration, weight, and for each graph the codes of its nodes."""
     found = []
-    for items in kernel.coder_.occurrences(graphs, None):
+    for items in kernel._coder.occurrences(graphs, None):
         parts = [items.codes[graphs.graph_ptr[i] : graphs.graph_ptr[i + 1]] for i in range(len(graphs))]
         found.append((items.iteration, items.weight, [part.tolist() for part in parts]))
     return found

@@ -56,7 +56,7 @@ def test_contributions_add_up_to_the_kernel(kernel):
     for side, n_nodes in zip("gh", graphs.graph_sizes, strict=True):
         assert why.node_contributions(side).shape == (n_nodes, why.n_steps)
         assert why.node_contributions(side).sum() == pytest.approx(reference, rel=1e-12)
-    assert not hasattr(kernel, "coder_"), "the kernel that was passed is left as it was"
+    assert not hasattr(kernel, "_coder"), "the kernel that was passed is left as it was"
 
 
 @pytest.mark.slow

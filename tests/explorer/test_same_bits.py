@@ -203,7 +203,7 @@ def test_edits_with_several_classes(browser, solver, tmp_path):
     target = np.arange(60) % 4
     kernel = pk.WeisfeilerLehman(t_max=1)
     model = pk.PropagationClassifier(kernel=kernel, C=10, solver=solver, random_state=0).fit(graphs, target)
-    assert model.layout_.pairwise == (solver == "kernel")
+    assert model._layout.pairwise == (solver == "kernel")
     page = pk.explore(graphs[:30], target[:30], model)
     compare(browser, model, graphs[:30], page.save(tmp_path / "page.html"))
 

@@ -19,7 +19,7 @@ SETTINGS = [
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_counts_are_the_same(runtime, settings):
     graphs = attributed()
-    counter = pk.PropagationKernel(t_max=1, random_state=0, **settings).fit(graphs).coder_
+    counter = pk.PropagationKernel(t_max=1, random_state=0, **settings).fit(graphs)._coder
     with running_on(Device(runtime)):
         found = counter.count(graphs, None, 1)
     expected = counter.count(graphs, None, 1)

@@ -49,9 +49,9 @@ def test_a_vocabulary_equals_the_features(runtime, sizes):
     graphs = many_graphs(sizes)
     features = pk.PropagationFeatures(t_max=3, random_state=3, propagation=pk.Diffusion(isolated="vanish"))
     expected = features.fit_transform(graphs)
-    (streams,) = features.coder_.codes(graphs, 1)
+    (streams,) = features._coder.codes(graphs, 1)
     listed, bins = device_counts.vocabulary(runtime.to_device(streams.codes), runtime)
-    for computed, known in zip(bins, features.stream_codes_, strict=True):
+    for computed, known in zip(bins, features._stream_codes, strict=True):
         np.testing.assert_array_equal(runtime.to_host(computed), known)
     columns = device_counts.Columns(max(expected.shape[1], 1), listed=listed)
     rows = device_counts.count_columns(on_device(runtime, graphs), None, columns, 1.0)

@@ -22,7 +22,7 @@ def test_inverse_lengths_are_those_of_the_diagonal(base_kernel, normalize):
 
 
 def test_sums_of_squares_or_counts():
-    stream = pk.LabelHistogram().fit(GRAPHS).counts_[0]
+    stream = pk.LabelHistogram().fit(GRAPHS)._counts[0]
     counts = stream.counts.toarray()
     np.testing.assert_array_equal(own_sums(stream, False), (counts**2).sum(axis=1))
     np.testing.assert_array_equal(own_sums(stream, True), counts.sum(axis=1))

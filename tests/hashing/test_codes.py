@@ -195,7 +195,7 @@ def all_codes(coder, graphs, n_jobs=None):
 
 def codes_of(graphs, scheme, n_jobs=None, **parameters):
     kernel = pk.PropagationKernel(propagation=scheme, t_max=5, random_state=1, **parameters).fit(graphs)
-    return all_codes(kernel.coder_, graphs, n_jobs)
+    return all_codes(kernel._coder, graphs, n_jobs)
 
 
 def gentle_zoo():
@@ -267,6 +267,6 @@ def test_codes_do_not_depend_on_labels_that_were_met_before():
     graphs = labelled_zoo()
     for metric in ("tv", "hellinger"):
         kernel = pk.PropagationKernel(metric=metric, t_max=4, bin_width=1e-12, random_state=0).fit(graphs)
-        reference = all_codes(kernel.coder_, graphs)
-        parts = [all_codes(kernel.coder_, graphs[[i]]) for i in range(len(graphs))]
+        reference = all_codes(kernel._coder, graphs)
+        parts = [all_codes(kernel._coder, graphs[[i]]) for i in range(len(graphs))]
         assert np.array_equal(np.concatenate(parts, axis=1), reference)

@@ -72,7 +72,7 @@ def test_naive_twin(combine, metric, n_hashes):
     estimator = kernel(combine, attribute_metric=metric, n_hashes=n_hashes)
     computed = estimator.fit_transform_cumulative(graphs)
     x = naive_attributes.standardized(graphs.node_attributes)
-    lsh = estimator.coder_.attributes.lsh
+    lsh = estimator._coder.attributes.lsh
     reference = naive_attributes.kernels(graphs, [x] * 4, lsh, combine, n_hashes)
     np.testing.assert_allclose(computed, reference, rtol=1e-12)
 
@@ -84,7 +84,7 @@ def test_naive_twin_on_generated_graphs(graphs):
     for combine in ("sum", "product", "joint"):
         estimator = kernel(combine, standardize=False, attribute_bin_width=0.7)
         computed = estimator.fit_transform_cumulative(graphs)
-        lsh = estimator.coder_.attributes.lsh
+        lsh = estimator._coder.attributes.lsh
         reference = naive_attributes.kernels(graphs, [graphs.node_attributes] * 4, lsh, combine)
         assert np.array_equal(computed, reference)
 
@@ -96,7 +96,7 @@ def test_naive_twin_of_propagated_attributes(combine):
     computed = estimator.fit_transform_cumulative(graphs)
     x = naive_attributes.standardized(graphs.node_attributes)
     matrices = naive_attributes.spread(x, naive_attributes.transition(graphs, 0.3), 3)
-    reference = naive_attributes.kernels(graphs, matrices, estimator.coder_.attributes.lsh, combine, 2)
+    reference = naive_attributes.kernels(graphs, matrices, estimator._coder.attributes.lsh, combine, 2)
     np.testing.assert_allclose(computed, reference, rtol=1e-12)
 
 
@@ -106,7 +106,7 @@ def test_width_of_the_attribute_bins(width):
     estimator = kernel("sum", attribute_bin_width=width)
     computed = estimator.fit_transform_cumulative(graphs)
     x = naive_attributes.standardized(graphs.node_attributes)
-    reference = naive_attributes.kernels(graphs, [x] * 4, estimator.coder_.attributes.lsh, "sum")
+    reference = naive_attributes.kernels(graphs, [x] * 4, estimator._coder.attributes.lsh, "sum")
     assert np.array_equal(computed, reference)
 
 
@@ -137,7 +137,7 @@ def test_constant_labels_at_t_0_compare_attributes_alone():
     estimator = kernel("sum", labels=None, t_max=0)
     computed = estimator.fit_transform(graphs)
     x = naive_attributes.standardized(graphs.node_attributes)
-    lsh = estimator.coder_.attributes.lsh
+    lsh = estimator._coder.attributes.lsh
     reference = naive_attributes.kernels(graphs.with_labels(None), [x], lsh, "sum")[0]
     assert np.array_equal(computed, reference)
     alone = graphs.with_labels(None)
@@ -152,7 +152,7 @@ def test_partially_labelled_graphs(treatment):
     matrix = estimator.fit_transform(graphs)
     assert np.array_equal(estimator.transform(graphs), matrix)
     assert np.linalg.eigvalsh(matrix).min() > -1e-9 * matrix.max()
-    assert isinstance(estimator.coder_.scheme, pk.LabelPropagation)
+    assert isinstance(estimator._coder.scheme, pk.LabelPropagation)
 
 
 @pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
@@ -260,7 +260,7 @@ def test_standardising_comes_from_fit():
     train, new = some_graphs(0), some_graphs(1)
     estimator = kernel("sum").fit(train)
     x = train.node_attributes
-    standard = estimator.coder_.attributes.standardizer
+    standard = estimator._coder.attributes.standardizer
     np.testing.assert_allclose(standard.mean, x.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(standard.deviation, x.std(axis=0, ddof=1), rtol=1e-12)
     # the same, standardised by hand with the numbers of fit
@@ -291,11 +291,11 @@ def test_sharing_rows_changes_no_kernel(normalize, monkeypatch):
     train, new = split_nothing()
     shared = kernel("sum", n_hashes=2, normalize=normalize)
     expected = shared.fit_transform(train)
-    assert len({id(s.counts) for s in shared.counts_}) < len(shared.counts_)
+    assert len({id(s.counts) for s in shared._counts}) < len(shared._counts)
     never_share(monkeypatch)
     plain = kernel("sum", n_hashes=2, normalize=normalize)
     assert np.array_equal(plain.fit_transform(train), expected)
-    assert len({id(s.counts) for s in plain.counts_}) == len(plain.counts_)
+    assert len({id(s.counts) for s in plain._counts}) == len(plain._counts)
     reference = plain.transform(new)
     monkeypatch.undo()
     assert np.array_equal(shared.transform(new), reference)
@@ -319,7 +319,7 @@ def test_what_training_graphs_split_and_a_new_graph_does_not():
     train, _ = split_nothing()
     single = one(1, attributes=[[0.3, 0.0]])
     estimator = kernel("sum").fit(train)
-    block = next(iter(estimator.coder_.codes(single, None)))
+    block = next(iter(estimator._coder.codes(single, None)))
     assert (block.salts != NO_BIN).all(), "one node alone splits nothing"
     both = pk.GraphDatabase.concat([single, train])
     assert np.array_equal(estimator.transform(single)[0], estimator.transform(both)[0])
@@ -378,7 +378,7 @@ def test_pickle_and_clone(treatment):
     reference = estimator.transform(new)
     assert np.array_equal(pickle.loads(pickle.dumps(estimator)).transform(new), reference)
     copy = clone(estimator)
-    assert not hasattr(copy, "counts_")
+    assert not hasattr(copy, "_counts")
     assert np.array_equal(copy.fit(train).transform(new), reference)
 
 
@@ -536,7 +536,7 @@ def test_equal_attributes_everywhere_add_nothing_to_the_labels(treatment):
     labels = pk.PropagationKernel(t_max=3, random_state=5).fit_transform(graphs)
     estimator = kernel(treatment)
     computed = estimator.fit_transform(flat)
-    contributions = len(estimator.counts_) // 4
+    contributions = len(estimator._counts) // 4
     assert np.array_equal(computed, contributions * labels)
 
 

@@ -12,17 +12,17 @@ COUNTED = pk.ShortestPath().fit(GRAPHS)
 
 
 def test_the_diagonal_of_tiles_is_that_of_the_matrix():
-    comparison, n = TILED.comparison_, len(GRAPHS)
+    comparison, n = TILED._comparison, len(GRAPHS)
     assert isinstance(comparison, TiledComparison)
-    matrix = comparison.tile(TILED.prepared_, slice(0, n), TILED.prepared_, slice(0, n))
+    matrix = comparison.tile(TILED._prepared, slice(0, n), TILED._prepared, slice(0, n))
     expected = np.diagonal(matrix, axis1=1, axis2=2)
-    assert np.array_equal(comparison.diagonal(TILED.prepared_, n), expected)
-    assert comparison.diagonal(TILED.prepared_, 0).shape == (3, 0)
+    assert np.array_equal(comparison.diagonal(TILED._prepared, n), expected)
+    assert comparison.diagonal(TILED._prepared, 0).shape == (3, 0)
     assert comparison.explicit() is None
 
 
 def test_counted_graphs_have_one_kernel_however_it_is_asked_for():
-    comparison, counts = COUNTED.comparison_, COUNTED.prepared_
+    comparison, counts = COUNTED._comparison, COUNTED._prepared
     assert isinstance(comparison, CountedComparison)
     square = comparison.square(counts, None)
     cross, diagonal = comparison.cross(GRAPHS, counts, None)
@@ -32,9 +32,9 @@ def test_counted_graphs_have_one_kernel_however_it_is_asked_for():
 
 
 def test_graphs_prepared_for_another_comparison_are_refused():
-    TILED.comparison_.check_prepared(TILED.prepared_)
-    COUNTED.comparison_.check_prepared(COUNTED.prepared_)
+    TILED._comparison.check_prepared(TILED._prepared)
+    COUNTED._comparison.check_prepared(COUNTED._prepared)
     with pytest.raises(ValueError, match="another comparison"):
-        TILED.comparison_.check_prepared(COUNTED.prepared_)
+        TILED._comparison.check_prepared(COUNTED._prepared)
     with pytest.raises(ValueError, match="need counts"):
-        COUNTED.comparison_.check_prepared(TILED.prepared_)
+        COUNTED._comparison.check_prepared(TILED._prepared)

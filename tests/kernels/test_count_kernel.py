@@ -110,7 +110,7 @@ def test_node_labels_where_there_are_none():
     kernel = pk.PropagationKernel(labels="node")
     with pytest.raises(ValueError, match=r"labels='node'.*no node labels"):
         kernel.fit(one(3, [(0, 1)], None))
-    assert not hasattr(kernel, "coder_")
+    assert not hasattr(kernel, "_coder")
 
 
 @pytest.mark.parametrize(

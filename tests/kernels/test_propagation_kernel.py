@@ -161,8 +161,8 @@ def test_codes_are_those_of_algorithm_2(metric, n_hashes):
     kernel = pk.PropagationKernel(
         t_max=t_max, metric=metric, bin_width=w, n_hashes=n_hashes, random_state=6
     ).fit(graphs)
-    (computed,) = kernel.coder_.codes(graphs, None)
-    v, b = given_draws(kernel.coder_.lsh, graphs.label_values, t_max, n_hashes)
+    (computed,) = kernel._coder.codes(graphs, None)
+    v, b = given_draws(kernel._coder.lsh, graphs.label_values, t_max, n_hashes)
     distributions = naive.dense_distributions(graphs, naive.walk, t_max, graphs.label_values)
     for s, t in enumerate(computed.iterations):
         reference = naive.calculate_lsh(distributions[t], v[:, s] * w, b[s] * w, w, metric)
@@ -186,7 +186,7 @@ def p2k(t_max=3, n_hashes=1, **mixtures):
 
 def naive_kernels(graphs, estimator, scale, laziness=0.0):
     """Algorithm 4 with W_t = T^t formed explicitly; the sample points are the library's."""
-    attributes = estimator.coder_.attributes
+    attributes = estimator._coder.attributes
     x = naive_attributes.standardized(graphs.node_attributes)
     start = naive_attributes.mixtures(x, attributes.learned.points, estimator.attributes.ridge)
     matrices = naive_attributes.spread(start, naive_attributes.transition(graphs, laziness), estimator.t_max)
@@ -251,15 +251,15 @@ def test_nested_parameters():
     estimator = p2k().set_params(attributes__n_sample_points=3, attributes__scale=None)
     graphs = some_graphs()
     estimator.fit(graphs)
-    assert len(estimator.coder_.attributes.learned.points) == 3
-    assert len(estimator.counts_) == 3 * 4
+    assert len(estimator._coder.attributes.learned.points) == 3
+    assert len(estimator._counts) == 3 * 4
 
 
 @pytest.mark.parametrize("number", [1, 5, 37])
 def test_one_contribution_for_each_sample_point(number):
     graphs = pk.GraphDatabase.concat([some_graphs(seed) for seed in range(3)])
     estimator = p2k(n_sample_points=number).fit(graphs)
-    assert len(estimator.counts_) == number * 4
+    assert len(estimator._counts) == number * 4
 
 
 def test_nodes_with_equal_surroundings_agree_whoever_they_are():

@@ -143,7 +143,7 @@ def test_hashed_features_need_no_fit():
     graphs = labelled_zoo()
     features = pk.PropagationFeatures(t_max=2, n_features=64, random_state=0)
     unfitted = features.transform(graphs)
-    assert not hasattr(features, "stream_codes_")
+    assert not hasattr(features, "_stream_codes")
     assert abs(unfitted - features.fit(graphs[:3]).transform(graphs)).nnz == 0
     with pytest.raises(NotFittedError, match="integer random_state and without attributes need no fit"):
         pk.PropagationFeatures(t_max=2, n_features=64).transform(graphs)

@@ -274,5 +274,5 @@ def test_models_are_saved(folder, tmp_path):
         again = pk.load_model(tmp_path / "model.pk")
         same(again, model)
         assert np.array_equal(again.predict(X), model.predict(X))
-        if hasattr(model, "gradients_"):
+        if hasattr(model, "_gradients"):
             same(again.partial_fit(X, y), model.partial_fit(X, y))

@@ -39,8 +39,8 @@ def test_changed_edges_and_targets(model):
     live.set_target(4, 1)
     live.set_target(1, None)
     y[4], y[1] = 1, -1
-    expected = model.layout_.scores(model._decisions(live.graph, y, None))
-    computed = model.layout_.scores(live.decisions(EVERYONE))
+    expected = model._layout.scores(model._decisions(live.graph, y, None))
+    computed = model._layout.scores(live.decisions(EVERYONE))
     np.testing.assert_allclose(computed, expected, rtol=0, atol=1e-10)
     assert (live.predict(EVERYONE) == model.predict(live.graph, y)).all()
 

@@ -22,7 +22,7 @@ def test_bins_of_the_training_graphs_are_all_that_is_known(cls, base_kernel):
     model, new = fitted(cls, kernel=kernel, t_max=2), DATA.graphs[30:]
     found = model.applicability(new)
     coder = (
-        pk.PropagationKernel(t_max=2, random_state=model.kernel_.random_state).fit(DATA.graphs[:30]).coder_
+        pk.PropagationKernel(t_max=2, random_state=model.kernel_.random_state).fit(DATA.graphs[:30])._coder
     )
     known = [set(o.codes.tolist()) for o in coder.occurrences(DATA.graphs[:30], None)]
     reference = np.array(

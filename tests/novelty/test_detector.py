@@ -71,10 +71,10 @@ def test_held_out_scores_are_those_of_a_detector_without_the_fold(score):
     model = detector(score, n_neighbors=2).fit(TRAIN)
     values = model._values(NEW, True)
     for fold in (0, 3):
-        members = np.flatnonzero(model.folds_ != fold)
+        members = np.flatnonzero(model._folds != fold)
         twin = detector(score, n_neighbors=2).fit(TRAIN[members])
         np.testing.assert_allclose(values[fold], twin.score_samples(NEW), rtol=1e-9, atol=1e-9)
-        held = np.flatnonzero(model.folds_ == fold)
+        held = np.flatnonzero(model._folds == fold)
         reference = twin.score_samples(TRAIN[held])
         np.testing.assert_allclose(model.held_out_scores_[held], reference, rtol=1e-9, atol=1e-9)
 
@@ -176,7 +176,7 @@ def test_a_sample_is_judged_as_it_is_among_all(score, judging_forty, monkeypatch
     graphs = pk.datasets.make_molecules(90, random_state=1).graphs
     sampled = pk.NoveltyDetector(score=score, random_state=0).fit(graphs)
     assert len(sampled.judged_) == len(sampled.training_scores_) == len(sampled.held_out_scores_) == 40
-    assert np.bincount(sampled.folds_[sampled.judged_]).tolist() == [4] * 10
+    assert np.bincount(sampled._folds[sampled.judged_]).tolist() == [4] * 10
     monkeypatch.undo()
     every = pk.NoveltyDetector(score=score, random_state=0).fit(graphs)
     assert every.judged_.tolist() == list(range(90))

@@ -35,7 +35,7 @@ def test_explanations_add_up_to_the_rarity(kernel):
 def test_seen_and_numbers_are_those_of_the_nodes_codes():
     model = detector("size").fit(TRAIN)  # explains whatever the score is
     explanation = model.explain(NEW)
-    counter = model.index_.counter_
+    counter = model.index_._counter
     known = [found.codes.tolist() for found in counter.occurrences(TRAIN, None)]
     for t, found in enumerate(counter.occurrences(NEW, None)):
         numbers = [known[t].count(code) for code in found.codes.tolist()]

@@ -35,7 +35,7 @@ def naive_rarity(bag, others, n_nodes):
 def test_rarity_is_the_information_of_the_bins(kernel):
     given = training(kernel)
     score, own = RarityScore.learn(given)
-    known, new = bags(given.index.counter_, TRAIN), bags(given.index.counter_, NEW)
+    known, new = bags(given.index._counter, TRAIN), bags(given.index._counter, NEW)
     sizes = [graph.n_nodes for graph in GRAPHS]
     for fold, members in enumerate(groups()):
         others = [known[j] for j in members]

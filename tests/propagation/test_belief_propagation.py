@@ -235,7 +235,7 @@ def test_bad_parameters(parameters, error, message):
     kernel = pk.PropagationKernel(propagation=pk.BeliefPropagation(**parameters))
     with pytest.raises(error, match=f"^{message}$"):
         kernel.fit(labelled_zoo())
-    assert not hasattr(kernel, "coder_")
+    assert not hasattr(kernel, "_coder")
 
 
 def test_nothing_warns():

@@ -42,7 +42,7 @@ def masks(seed=1, shapes=SHAPES):
 
 def codes(grids, t_max=4, fitted_on=None, **parameters):
     kernel = pk.PropagationKernel(t_max=t_max, random_state=3, **parameters).fit(fitted_on or grids)
-    (block,) = kernel.coder_.codes(grids, None)
+    (block,) = kernel._coder.codes(grids, None)
     return np.asarray(block.codes)
 
 
@@ -323,7 +323,7 @@ def test_no_contribution_is_dropped_however_many_bins():
     generator = np.random.default_rng(0)
     grids = pk.GridDatabase([generator.integers(0, 16, (600, 600))])
     features = pk.PropagationFeatures(t_max=2, random_state=0, n_jobs=2).fit(grids)
-    assert len(features.stream_codes_[2]) > 200_000
+    assert len(features._stream_codes[2]) > 200_000
     assert features.transform(grids).sum() == 3 * grids.n_nodes
 
 

@@ -192,9 +192,9 @@ def test_points_do_not_depend_on_the_order_of_nodes_or_graphs(seed):
     # bit by bit: the points are drawn by a hash of standardised values, which no rounding may disturb
     rng = np.random.default_rng(seed)
     graphs = pk.GraphDatabase.concat([some_graphs(i) for i in range(5)])
-    reference = points_of(graphs).coder_.attributes.learned.points
+    reference = points_of(graphs)._coder.attributes.learned.points
     for other in (permute_nodes(graphs, rng), permute_graphs(graphs, rng)[0]):
-        assert np.array_equal(points_of(other).coder_.attributes.learned.points, reference)
+        assert np.array_equal(points_of(other)._coder.attributes.learned.points, reference)
 
 
 def test_order_of_nodes_changes_no_draw_with_equal_vectors():

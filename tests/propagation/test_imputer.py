@@ -263,8 +263,8 @@ def test_labels_that_a_graph_lacks_change_nothing_but_the_time(prior):
     """Columns that only the prior fills are computed once; the answer is that of all columns."""
     graphs = pk.GraphDatabase.concat([dense.partial_zoo(), one(9, [], [*"pqrstuvw", None])])
     imputer = pk.LabelImputer(prior=prior).fit(graphs)
-    initial = initial_distributions(label_column(graphs, "node"), imputer.prior_)
-    final = run_to_convergence(graphs, imputer.scheme_, initial, imputer.tolerance, imputer.max_steps)
+    initial = initial_distributions(label_column(graphs, "node"), imputer._prior)
+    final = run_to_convergence(graphs, imputer._scheme, initial, imputer.tolerance, imputer.max_steps)
     order = sorted(initial.values, key=lambda value: (-imputer.frequencies_.get(value, 0), repr(value)))
     column = {value: i for i, value in enumerate(initial.values)}
     reference = [

@@ -282,7 +282,7 @@ def test_bad_priors_leave_a_fitted_estimator_as_it_was(cls, prior, message):
 
 
 def chosen(graphs, **parameters):
-    return type(pk.PropagationKernel(random_state=0, **parameters).fit(graphs).coder_.scheme)
+    return type(pk.PropagationKernel(random_state=0, **parameters).fit(graphs)._coder.scheme)
 
 
 def test_auto_is_label_propagation_if_and_only_if_a_label_is_missing_at_fit():
@@ -300,7 +300,7 @@ def test_auto_is_label_propagation_if_and_only_if_a_label_is_missing_at_fit():
 def test_auto_stays_what_it_was_at_fit():
     fitted = pk.PropagationKernel(random_state=0).fit(labelled_zoo())
     fitted.transform(dense.partial_zoo())
-    assert type(fitted.coder_.scheme) is pk.Diffusion
+    assert type(fitted._coder.scheme) is pk.Diffusion
 
 
 def test_auto_gives_what_the_chosen_scheme_gives():

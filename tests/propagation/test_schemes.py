@@ -241,7 +241,7 @@ def test_what_is_not_a_scheme(propagation, error, message):
     estimator = pk.PropagationKernel(propagation=propagation)
     with pytest.raises(error, match=f"^{message}$"):
         estimator.fit(labelled_zoo())
-    assert not hasattr(estimator, "coder_")
+    assert not hasattr(estimator, "_coder")
 
 
 # schemes of the user's own

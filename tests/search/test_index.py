@@ -113,7 +113,7 @@ def test_one_after_the_other_makes_few_segments():
     index = pk.GraphIndex(random_state=0).fit(graphs[:1])
     for i in range(1, len(graphs)):
         index.add(graphs[[i]])
-    assert len(index.file_.segments) <= 8
+    assert len(index._file.segments) <= 8
     assert_best(index.query(graphs, 5), pk.PropagationKernel(t_max=5, random_state=0), graphs, graphs)
 
 
@@ -257,7 +257,7 @@ def test_clone_and_pickle():
 def test_the_kernel_given_stays_as_it_is():
     kernel = pk.PropagationKernel(random_state=0)
     pk.GraphIndex(kernel=kernel).fit(the_zoo())
-    assert not hasattr(kernel, "coder_")
+    assert not hasattr(kernel, "_coder")
 
 
 OTHER_PROCESS = "from tests.search.test_index import digest; print(digest())"
@@ -362,7 +362,7 @@ def test_an_old_moment_is_left_as_it_was():
 
 def test_a_file_whose_parts_do_not_fit_cannot_be_made():
     graphs = pk.datasets.make_molecules(4, random_state=0).graphs
-    file = pk.GraphIndex(random_state=0).fit(graphs).file_
+    file = pk.GraphIndex(random_state=0).fit(graphs)._file
     with pytest.raises(ValueError, match="4 graphs have 3 lengths"):
         InvertedFile(file.segments, file.weights, file.squares[:3], file.alive)
 
@@ -390,7 +390,7 @@ def test_copies_are_of_one_moment(copied, monkeypatch):
 
     monkeypatch.setattr(InvertedFile, "__getstate__", add_meanwhile, raising=False)
     again = copied(index)
-    assert len(again.names_) == len(again.file_.alive) == again.n_added_
+    assert len(again._names) == len(again._file.alive) == again._n_added
     assert again.ids_.tolist() == list(range(len(again)))
 
 
@@ -432,7 +432,7 @@ def test_children_forked_at_any_moment():
 
     def use():
         assert len(index) in (10, 40)
-        assert len(index.names_) == len(index.file_.alive)
+        assert len(index._names) == len(index._file.alive)
         index.query(graphs[:2], k=4)
         index.add(graphs[:3], ids=["a", "b", "c"])
 

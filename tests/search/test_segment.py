@@ -18,7 +18,7 @@ def streams_of(counts, weight=1.0):
 
 RARE = np.eye(9, 300)
 CASES = {
-    "molecules": pk.PropagationKernel(t_max=3, random_state=0).fit(GRAPHS).counts_,
+    "molecules": pk.PropagationKernel(t_max=3, random_state=0).fit(GRAPHS)._counts,
     "rare": [streams_of(RARE)],
     "common": [streams_of(np.ones((9, 5)))],
     "both": [streams_of(np.hstack([RARE, np.ones((9, 5))])), streams_of(RARE[:, :5], 0.5)],

@@ -28,7 +28,7 @@ def plan(tmp_path):
 
 @pytest.fixture
 def shard(plan, tmp_path):
-    return pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL).file_.shards[0][0].path
+    return pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)._file.shards[0][0].path
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_numbers_that_point_elsewhere_are_refused(shard, tmp_path, name, value):
         changed[name][:] = value
     else:
         changed[name][:, 1] = np.arange(len(changed[name]))[::-1] if value is None else value
-    opened = index.file_.shards[0][0]
+    opened = index._file.shards[0][0]
     forge(opened, changed)
     with pytest.raises(ValueError, match="is damaged: remove it"):
         index.query(graphs()[:5])
@@ -110,11 +110,11 @@ def test_postings_are_as_short_as_they_can_be(tmp_path, size, kind):
     found = pk.check_graphs(large_and_small(size))
     found.to_parquet(tmp_path / "graphs.parquet")
     index = pk.GraphIndex.build(tmp_path / "graphs.parquet", tmp_path / "index", kernel=KERNEL)
-    assert index.file_.shards[0][0].arrays["postings"].dtype.str == kind
+    assert index._file.shards[0][0].arrays["postings"].dtype.str == kind
     memory = pk.GraphIndex(kernel=KERNEL).fit(found)
     same(index.query(found, k=4), memory.query(found, k=4))
     assert index.groups[0].manifest.total("n_entries") == sum(
-        stream.counts.nnz for stream in KERNEL.fit(found).counts_
+        stream.counts.nnz for stream in KERNEL.fit(found)._counts
     )
 
 
@@ -122,7 +122,7 @@ def test_pairs_that_point_elsewhere_are_refused(tmp_path):
     found = pk.check_graphs(large_and_small(9000))
     found.to_parquet(tmp_path / "graphs.parquet")
     index = pk.GraphIndex.build(tmp_path / "graphs.parquet", tmp_path / "index", kernel=KERNEL)
-    shard = index.file_.shards[0][0]
+    shard = index._file.shards[0][0]
     for value in (-1.0, 4.0, np.nan, np.inf):
         changed = {key: array.copy() for key, array in Shard(shard.path).arrays.items()}
         changed["postings"][::2] = value

@@ -82,7 +82,7 @@ def test_any_executor_writes_the_same_files(plan, tmp_path):
     one = pk.GraphIndex.build(plan, tmp_path / "one", kernel=KERNEL)
     with ProcessPoolExecutor(2) as pool:
         two = pk.GraphIndex.build(plan, tmp_path / "two", kernel=KERNEL, executor=pool)
-    for (left, _, _), (right, _, _) in zip(one.file_.shards, two.file_.shards, strict=True):
+    for (left, _, _), (right, _, _) in zip(one._file.shards, two._file.shards, strict=True):
         assert left.path.name == right.path.name
         assert left.path.read_bytes() == right.path.read_bytes()
 
@@ -101,13 +101,13 @@ def test_a_part_of_several_blocks_is_one_shard(plan, tmp_path, monkeypatch):
 
     monkeypatch.setattr(shard_folder, "iter_part", in_pieces)
     pieces = pk.GraphIndex.build(plan, tmp_path / "two", kernel=KERNEL)
-    for (left, _, _), (right, _, _) in zip(reference.file_.shards, pieces.file_.shards, strict=True):
+    for (left, _, _), (right, _, _) in zip(reference._file.shards, pieces._file.shards, strict=True):
         assert left.path.read_bytes() == right.path.read_bytes()
 
 
 def test_shards_are_added_later_and_nothing_twice(plan, tmp_path):
     index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
-    before = {shard.path: shard.path.read_bytes() for shard, _, _ in index.file_.shards}
+    before = {shard.path: shard.path.read_bytes() for shard, _, _ in index._file.shards}
     more, still_more = (files(tmp_path / "more", 40, 1), files(tmp_path / "more", 30, 2, "third"))
     index.add(more).add(still_more).add(more)
     assert len(index) == 160
@@ -126,8 +126,8 @@ def test_shards_are_added_later_and_nothing_twice(plan, tmp_path):
 
 def test_building_goes_on_where_it_was_stopped(plan, tmp_path):
     index = pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL)
-    whole = {shard.path: shard.path.read_bytes() for shard, _, _ in index.file_.shards}
-    lost = index.file_.shards[2][0].path
+    whole = {shard.path: shard.path.read_bytes() for shard, _, _ in index._file.shards}
+    lost = index._file.shards[2][0].path
     del index
     lost.unlink()
     with pytest.raises(FileNotFoundError, match="is missing: build it again"):

@@ -40,7 +40,7 @@ def test_slices_of_a_kernel(normalize, scaled):
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("t", range(4))
 def test_features_multiply_to_the_slices(t, normalize):
-    streams = [sort_bins(stream) for stream in KERNEL.fit(GRAPHS).counts_]
+    streams = [sort_bins(stream) for stream in KERNEL.fit(GRAPHS)._counts]
     features = feature_sources(streams, [normalize])[t, normalize].slice(TRAIN, TEST, True)
     gram = KERNEL.fit_transform_cumulative(GRAPHS)[t]
     reference = GramSource(gram, normalize).slice(TRAIN, TEST, True)

@@ -162,7 +162,7 @@ def test_nothing_is_written_that_could_not_be_read(tmp_path):
     path = tmp_path / "index.pk"
     path.write_text("precious")
     index = pk.GraphIndex(random_state=0).fit(GRAPHS)
-    index.names_ = [1j] * N
+    index._names = [1j] * N
     with pytest.raises(
         ValueError,
         match=r"cannot be saved: load_model would refuse it \(the attributes of GraphIndex .*: ids are",
@@ -176,10 +176,10 @@ def test_the_checks_before_saving_change_nothing(tmp_path):
     kernel = pk.PropagationKernel(t_max=1, random_state=0).fit(GRAPHS)
     before = [
         (stream.counts.data, stream.counts.data.flags.writeable, stream.counts.indices.copy())
-        for stream in kernel.counts_
+        for stream in kernel._counts
     ]
     pk.save_model(kernel, tmp_path / "kernel.pk")
-    for stream, (data, writeable, indices) in zip(kernel.counts_, before, strict=True):
+    for stream, (data, writeable, indices) in zip(kernel._counts, before, strict=True):
         assert stream.counts.data is data
         assert data.flags.writeable == writeable
         assert np.array_equal(stream.counts.indices, indices)

@@ -33,14 +33,14 @@ def test_attributes_of_another_type():
 
 def test_what_fit_always_leaves():
     kernel = fitted()
-    assert "counts_" in always_learned(type(kernel))
-    del kernel.counts_
-    with pytest.raises(ValueError, match="WeisfeilerLehman lacks counts_"):
+    assert "_counts" in always_learned(type(kernel))
+    del kernel._counts
+    with pytest.raises(ValueError, match="WeisfeilerLehman lacks _counts"):
         check_fields(kernel)
 
 
 def test_parts_that_do_not_match():
-    stream = fitted().counts_[0]
+    stream = fitted()._counts[0]
     check_object(stream)
     with pytest.raises(ValueError, match="are inconsistent: every column needs a code"):
         check_object(replace(stream, codes=stream.codes[:-1]))

@@ -95,7 +95,7 @@ def test_mixtures_of_attributes_that_vary_in_fewer_directions_than_there_are(ran
     graphs = SMALL.graphs.with_attributes(values)
     mixtures = pk.GaussianMixtures(ridge=0.0, n_sample_points=5, refit_every=refit_every)
     kernel = pk.PropagationKernel(attributes=mixtures, t_max=2, random_state=0).fit(graphs)
-    assert kernel.coder_.attributes.learned.families[0].whitening.shape == (2, rank)
+    assert kernel._coder.attributes.learned.families[0].whitening.shape == (2, rank)
     assert_identical(round_trip(kernel, tmp_path).transform(graphs), kernel.transform(graphs))
 
 
@@ -251,8 +251,8 @@ def test_streams_that_share_counts_still_share_them(tmp_path):
     graphs = SMALL.graphs.with_attributes(np.ones((SMALL.graphs.n_nodes, 3)))
     kernel = pk.PropagationKernel(attributes="sum", t_max=1, random_state=0).fit(graphs)
     again = round_trip(kernel, tmp_path)
-    count = len({id(stream.counts) for stream in kernel.counts_})
-    assert len({id(stream.counts) for stream in again.counts_}) == count < len(kernel.counts_)
+    count = len({id(stream.counts) for stream in kernel._counts})
+    assert len({id(stream.counts) for stream in again._counts}) == count < len(kernel._counts)
 
 
 def test_same_model_same_bytes(tmp_path):

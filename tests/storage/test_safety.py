@@ -220,7 +220,7 @@ def harmless(data, folder):
 
 def big(model):
     """Whether a mutated number asks for more work than a test should do."""
-    return "1000000" in repr(vars(model)) or "1000000" in repr(getattr(model, "coder_", ""))
+    return "1000000" in repr(vars(model)) or "1000000" in repr(getattr(model, "_coder", ""))
 
 
 # foreign, newer
@@ -463,7 +463,7 @@ def test_numbers_of_arrays_that_are_not_numbers(folder, number):
 
 def test_codes_in_a_table_are_refused(folder):
     header, arrays = parts_of(file_of("labels"))
-    number = next(find(header, "LabelHistogramFeatures"))["stream_codes_"][0]["array"]
+    number = next(find(header, "LabelHistogramFeatures"))["_stream_codes"][0]["array"]
     arrays[number] = arrays[number][None]
     refused(forged(header, arrays), folder, "the attributes of LabelHistogramFeatures are inconsistent")
 
@@ -517,10 +517,10 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
 @pytest.mark.parametrize(
     ("file", "name", "attribute", "value"),
     [
-        ("kernel", "PropagationKernel", "counts_", []),
-        ("kernel", "PropagationKernel", "counts_", None),
-        ("kernel", "PropagationKernel", "coder_", 3),
-        ("kernel", "PropagationKernel", "base_kernel_", "linear"),
+        ("kernel", "PropagationKernel", "_counts", []),
+        ("kernel", "PropagationKernel", "_counts", None),
+        ("kernel", "PropagationKernel", "_coder", 3),
+        ("kernel", "PropagationKernel", "_base_kernel", "linear"),
         ("kernel", "PropagationKernel", "normalize", "yes"),
         ("kernel", "PropagationCoder", "source", "nodes"),
         ("kernel", "PropagationCoder", "scheme", None),
@@ -540,8 +540,8 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
         ("classifier", "Vocabulary", "counter", {"tuple": []}),
         ("classifier", "FoldedMember", "weights", []),
         ("classifier", "FoldedMember", "level_ptr", 3),
-        ("index", "GraphIndex", "file_", None),
-        ("index", "GraphIndex", "names_", [1]),
+        ("index", "GraphIndex", "_file", None),
+        ("index", "GraphIndex", "_names", [1]),
         ("clusters", "SphereExclusion", "index_", None),
         ("clusters", "SphereExclusion", "labels_", [0, 0]),
         ("clusters", "SphereExclusion", "centers_", None),
@@ -552,7 +552,7 @@ def test_checkpoint_cannot_be_set(folder, tmp_path):
         ("drift", "DriftDetector", "evidence_", -1.0),
         ("exact", "ExactCoder", "tables", []),
         ("exact", "ExactCoder", "t_max", 7),
-        ("shortest path", "ShortestPath", "prepared_", []),
+        ("shortest path", "ShortestPath", "_prepared", []),
         ("graph hopper", "HopComparison", "nodes", 0),
     ],
 )

@@ -35,7 +35,7 @@ def detail_columns(model: Any, graphs: Any) -> dict[str, Any]:
 
 def is_multilabel(model: Any) -> bool:
     """Return whether a model predicts several labels, of which the first is explained."""
-    return bool(getattr(getattr(model, "layout_", None), "multilabel", False))
+    return bool(getattr(getattr(model, "_layout", None), "multilabel", False))
 
 
 def nearest_columns(index: Any, graphs: Any) -> dict[str, Any]:

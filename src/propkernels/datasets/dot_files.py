@@ -37,14 +37,14 @@ def dot_graphs(text: str) -> list[FileGraph]:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    """Return kinds ("mark" or "word") and texts of the tokens."""
+    """Return kinds ("mark", "word" or "quoted") and texts of the tokens."""
     tokens, place = [], 0
     while place < len(text):
         match = TOKEN.match(text, place)
         if match is None:
             raise ValueError(f"line {text.count(chr(10), 0, place) + 1} has an unexpected {text[place]!r}")
         if match["quoted"] is not None:
-            tokens.append(("word", match["quoted"][1:-1].replace('\\"', '"').replace("\\\n", "")))
+            tokens.append(("quoted", match["quoted"][1:-1].replace('\\"', '"').replace("\\\n", "")))
         elif match["word"] is not None:
             tokens.append(("word", match["word"]))
         elif match["mark"] is not None:
@@ -80,8 +80,11 @@ class _Parser:
             return True
         return False
 
+    def is_name(self) -> bool:
+        return self.peek()[0] in ("word", "quoted")
+
     def keyword(self, *names: str) -> str | None:
-        """Return and skip a keyword if it is next."""
+        """Return and skip a keyword if it is next; a quoted one is a name."""
         kind, text = self.peek()
         if kind == "word" and text.lower() in names:
             self.place += 1
@@ -89,8 +92,8 @@ class _Parser:
         return None
 
     def word(self) -> str:
-        kind, text = self.peek()
-        if kind != "word":
+        text = self.peek()[1]
+        if not self.is_name():
             raise ValueError(f"a name is expected instead of {text!r}")
         self.place += 1
         while self.take("+"):
@@ -106,7 +109,7 @@ class _Parser:
         kind = self.keyword("graph", "digraph")
         if kind is None:
             raise ValueError(f"'graph' or 'digraph' is expected instead of {self.peek()[1]!r}")
-        name = self.word() if self.peek()[0] == "word" else None
+        name = self.word() if self.is_name() else None
         graph = FileGraph(kind == "digraph", name)
         self.statements(graph, _Scope())
         return graph
@@ -131,7 +134,7 @@ class _Parser:
             {"graph": graph.data, "node": scope.node, "edge": scope.edge}[default].update(data)
             return []
         start = self.place
-        if self.peek()[0] == "word" and self.keyword("subgraph") is None:
+        if self.is_name() and self.keyword("subgraph") is None:
             name = self.word()
             if self.take("="):
                 graph.data[name] = self.word()
@@ -157,7 +160,7 @@ class _Parser:
     def group(self, graph: FileGraph, scope: _Scope) -> list[str]:
         """Read a node, or the nodes of a subgraph."""
         is_subgraph = self.keyword("subgraph") is not None
-        if is_subgraph and self.peek()[0] == "word":
+        if is_subgraph and self.is_name():
             self.word()
         if is_subgraph or self.peek() == ("mark", "{"):
             return self.statements(graph, _Scope(dict(scope.node), dict(scope.edge)))

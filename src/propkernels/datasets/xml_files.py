@@ -74,7 +74,7 @@ class _Handler:
             self.graphs.append(FileGraph(directed, attributes.get("id")))
             self.owner = self.graphs[-1].data
         elif kind in ("node", "edge") and not self.graphs:
-            raise ValueError(f"a {kind} is outside of a graph")
+            raise ValueError(f"an element {kind} is outside of a graph")
         elif kind == "node":
             key = _required(attributes, "id", kind)
             self.graphs[-1].add_node(key)
@@ -129,5 +129,5 @@ class _GXL(_Handler):
 
 def _required(attributes: dict[str, str], name: str, kind: str) -> str:
     if name not in attributes:
-        raise ValueError(f"a {kind} has no {name}")
+        raise ValueError(f"an element {kind} has no attribute {name!r}")
     return attributes[name]

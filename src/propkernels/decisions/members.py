@@ -579,12 +579,12 @@ class KernelMember(Member):
     @property
     def vocabularies(self) -> list[Vocabulary]:
         """Vocabulary of the training graphs; empty if the kernel does not count."""
-        if not hasattr(self.kernel, "coder_") or not hasattr(self.kernel, "counts_"):
+        if not hasattr(self.kernel, "_coder") or not hasattr(self.kernel, "_counts"):
             return []
         return [derived(self, "vocabulary", self._vocabulary)]
 
     def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.kernel.coder_, [stream.codes for stream in self.kernel.counts_])
+        return Vocabulary(self.kernel._coder, [stream.codes for stream in self.kernel._counts])
 
     def scaled(self, unit: float) -> KernelMember:
         """Return a member with decisions multiplied by ``unit``."""

@@ -31,9 +31,9 @@ def countings_of(kernel: Any, graphs: Any) -> list[SharedBins]:
     if hasattr(kernel, "rule_"):
         shared: list[SharedBins] = kernel.rule_.shared_bins()
         return shared
-    if isinstance(kernel, GraphIndex) and hasattr(kernel, "counter_"):
+    if isinstance(kernel, GraphIndex) and hasattr(kernel, "_counter"):
         ratio = kernel._measure.is_ratio
-        return [SharedBins(kernel.counter_, False, ratio, not ratio, together=ratio)]
+        return [SharedBins(kernel._counter, False, ratio, not ratio, together=ratio)]
     if hasattr(kernel, "kernel_"):
         return countings_of(kernel.kernel_, graphs)
     if not hasattr(type(kernel), "_counter"):

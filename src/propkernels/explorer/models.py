@@ -59,7 +59,7 @@ class Explained:
     @property
     def layout(self) -> DecisionLayout:
         """Layout of the decision columns; without classes for regression."""
-        return getattr(self.model, "layout_", DecisionLayout(0, False))
+        return getattr(self.model, "_layout", DecisionLayout(0, False))
 
 
 def given_model(
@@ -109,7 +109,7 @@ def _check_carried(model: Any, classes: NDArray[Any] | None) -> None:
         raise NotLive("it fills in missing node labels before it decides")
     if getattr(model, "posterior_", None) is not None:
         raise NotLive("a Gaussian process predicts by probabilities")
-    layout = getattr(model, "layout_", None)
+    layout = getattr(model, "_layout", None)
     if (layout is not None and layout.multilabel) or (layout is None and len(model.intercept_) > 1):
         raise NotLive("it predicts several targets")
     if (layout is None) != (classes is None):
@@ -242,8 +242,8 @@ def _classification(
     model.fit(graphs, classes[target])
     predictions, margins = np.full(len(target), -1), np.zeros(len(target))
     for part in model.held_out:
-        predictions[part.held] = model.layout_.predictions(part.decisions)
-        scores = _two_columns(model.layout_.scores(part.decisions))
+        predictions[part.held] = model._layout.predictions(part.decisions)
+        scores = _two_columns(model._layout.scores(part.decisions))
         margins[part.held] = _margins(scores, target[part.held])
     return _explained(model, graphs, predictions, margins, folds)
 

@@ -129,7 +129,7 @@ def _check(graphs: GraphDatabase, model: NodeModel) -> None:
     if graphs.n_nodes > MOST_NODES:
         raise ValueError(f"a page shows at most {MOST_NODES:,} nodes, got {graphs.n_nodes:,}")
     if model.decisions_.shape[1] > 1 and not (
-        isinstance(model, NodeClassifier) and not model.layout_.multilabel
+        isinstance(model, NodeClassifier) and not model._layout.multilabel
     ):
         raise ValueError("a page shows one target per node, and this model has several")
 
@@ -198,7 +198,7 @@ def _columns(
     """Return the columns by which the map can be colored, the prediction first."""
     columns: list[tuple[Column, NDArray[Any]]] = []
     if isinstance(model, NodeClassifier):
-        numbers = model.layout_.predictions(model.decisions_)
+        numbers = model._layout.predictions(model.decisions_)
         columns.append((Column("predicted", "prediction", classes), numbers))
         if truth is not None:
             wrong = np.where(truth < 0, -1, numbers != truth)
@@ -296,7 +296,7 @@ def _facts(graphs: GraphDatabase, model: NodeModel, truth: Any) -> str:
         np.flatnonzero(truth >= 0 if truth.dtype.kind in "iu" else ~np.isnan(truth)), model.nodes_
     )
     if len(tested) and isinstance(model, NodeClassifier):
-        right = model.layout_.predictions(model.decisions_)[tested] == truth[tested]
+        right = model._layout.predictions(model.decisions_)[tested] == truth[tested]
         parts.append(f"{100 * right.mean():.1f} % of {len(tested):,} others predicted correctly")
     elif len(tested):
         error = np.sqrt(np.mean((model.predict()[tested] - truth[tested]) ** 2))

@@ -39,14 +39,17 @@ MOST_TABLE_COLUMNS = 100_000  # of a pandas table, which stores each column by i
 class CountFeatures(CountEstimator):
     """Sparse count features with a fitted vocabulary, or with ``n_features`` hashed columns."""
 
-    coder_: Any
-    n_columns_: int | None
-    stream_codes_: Annotated[list[NDArray[np.int64]], ANY_NUMBER]
-    stream_iterations_: Annotated[NDArray[np.int64], ANY_NUMBER]
+    _coder: Any
+    _n_columns: int | None
+    _stream_codes: Annotated[list[NDArray[np.int64]], ANY_NUMBER]
+    _stream_iterations: Annotated[NDArray[np.int64], ANY_NUMBER]
     base_kernel: Any
     n_features: int | None
     normalize: bool
     sparse_output: bool
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_stream_codes")
 
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Learn the bins of the training graphs; with ``n_features``, only the hash functions."""
@@ -80,20 +83,20 @@ class CountFeatures(CountEstimator):
         length by which ``normalize`` divides. Hashed columns need no fit if ``random_state`` is an integer
         and nothing is learned from attributes.
         """
-        if self._needs_no_fit() and not hasattr(self, "stream_codes_"):
+        if self._needs_no_fit() and not hasattr(self, "_stream_codes"):
             return clone(self).fit_transform(X)
-        check_is_fitted(self, "stream_codes_", msg=NOT_FITTED)
+        check_is_fitted(self, "_stream_codes", msg=NOT_FITTED)
         database = check_graphs(X)
         device = self._device(database)
         with running_on(device):
             if device is not None and self._is_hashed_directly():
                 return self._hashed_on(device, database)
             if self._is_hashed_directly():
-                codes = self.coder_.codes(database, self.n_jobs)
-                width = int(self.n_columns_ or 0)
+                codes = self._coder.codes(database, self.n_jobs)
+                width = int(self._n_columns or 0)
                 return self._finished(hashed_codes(codes, database.graph_ptr, width, self.n_jobs))
-            vocabulary = None if self.n_columns_ is not None else self.stream_codes_
-            features = self._features(self.coder_.count(database, vocabulary, self.n_jobs))
+            vocabulary = None if self._n_columns is not None else self._stream_codes
+            features = self._features(self._coder.count(database, vocabulary, self.n_jobs))
             return self._placed(features, device)
 
     def _needs_no_fit(self) -> bool:
@@ -108,7 +111,7 @@ class CountFeatures(CountEstimator):
 
     def _is_hashed_directly(self) -> bool:
         """Return whether codes are hashed into columns without numbering bins."""
-        return self.n_columns_ is not None and isinstance(self.coder_, Coder)
+        return self._n_columns is not None and isinstance(self._coder, Coder)
 
     def _placed(self, features: Any, device: Any) -> Any:
         """Return features of the host, or their copy on the device if they are wanted there."""
@@ -118,7 +121,7 @@ class CountFeatures(CountEstimator):
 
     def _hashed_on(self, device: Any, graphs: GraphDatabase) -> Any:
         """Return hashed features computed on a GPU; the host normalizes them and makes them dense."""
-        arguments = (self.coder_, graphs, self.n_columns_, self.n_jobs)
+        arguments = (self._coder, graphs, self._n_columns, self.n_jobs)
         is_finished = self.sparse_output and not self.normalize
         if is_finished and getattr(self, "output", "host") == "device":
             return device.features_on_device(*arguments)
@@ -147,18 +150,18 @@ class CountFeatures(CountEstimator):
     @property
     def _counter(self) -> Counter:
         """Counter of the features."""
-        counter: Counter = self.coder_
+        counter: Counter = self._coder
         return counter
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
         """Return one name per column: iteration and bin, or the column number if columns are hashed."""
-        check_is_fitted(self, "stream_codes_")
-        if self.n_columns_ is not None:
-            return np.array([f"column{i}" for i in range(self.n_columns_)], dtype=object)
+        check_is_fitted(self, "_stream_codes")
+        if self._n_columns is not None:
+            return np.array([f"column{i}" for i in range(self._n_columns)], dtype=object)
         names = [
             f"t{t}{suffix}_{column}"
             for t, suffix, codes in zip(
-                self.stream_iterations_, self._suffixes(), self.stream_codes_, strict=True
+                self._stream_iterations, self._suffixes(), self._stream_codes, strict=True
             )
             for column in self._counter.column_names(codes)
         ]
@@ -192,7 +195,7 @@ class CountFeatures(CountEstimator):
         Bins
             One bin; with ``n_features``, all bins of these graphs that are hashed to the column.
         """
-        check_is_fitted(self, "stream_codes_")
+        check_is_fitted(self, "_stream_codes")
         graphs = check_graphs(X)
         target = None if y is None else np.asarray(y, dtype=np.float64)
         if target is not None and target.shape != (len(graphs),):
@@ -220,9 +223,9 @@ class CountFeatures(CountEstimator):
         ndarray of shape (nodes, iterations)
             The rows of a graph's nodes add up to its decision without intercept.
         """
-        check_is_fitted(self, "stream_codes_")
+        check_is_fitted(self, "_stream_codes")
         graphs = check_graphs(X)
-        vocabulary = None if self.n_columns_ is not None else self.stream_codes_
+        vocabulary = None if self._n_columns is not None else self._stream_codes
         streams = self._counter.count(graphs, vocabulary, self.n_jobs)
         weights = self._bin_weights(streams, np.asarray(coefficients, dtype=np.float64))
         codes = [stream.codes for stream in streams]
@@ -236,13 +239,13 @@ class CountFeatures(CountEstimator):
         self, streams: Sequence[StreamCounts], coefficients: NDArray[np.float64]
     ) -> list[NDArray[np.float64]]:
         """Return the weights of the bins of each stream; 0 for bins without a column."""
-        ends = np.cumsum([len(codes) for codes in self.stream_codes_])
-        width = int(ends[-1]) if self.n_columns_ is None else self.n_columns_
+        ends = np.cumsum([len(codes) for codes in self._stream_codes])
+        width = int(ends[-1]) if self._n_columns is None else self._n_columns
         if coefficients.shape != (width,):
             raise ValueError(
                 f"coefficients must have shape ({width},), one per column, got shape {coefficients.shape}"
             )
-        if self.n_columns_ is not None:
+        if self._n_columns is not None:
             columns = [
                 hashed_column(t, h, stream.codes, width)
                 for stream, (t, h) in zip(streams, numbered(streams), strict=True)
@@ -256,12 +259,12 @@ class CountFeatures(CountEstimator):
 
     def _bins_of(self, column: int, graphs: GraphDatabase) -> list[ChosenBin]:
         """Return the bins of a column."""
-        ends = np.cumsum([len(codes) for codes in self.stream_codes_])
-        width = int(ends[-1]) if self.n_columns_ is None else self.n_columns_
+        ends = np.cumsum([len(codes) for codes in self._stream_codes])
+        width = int(ends[-1]) if self._n_columns is None else self._n_columns
         column = check_integer(column, "column", 0, width - 1)
-        if self.n_columns_ is None:
+        if self._n_columns is None:
             stream = int(np.searchsorted(ends, column, side="right"))
-            codes = self.stream_codes_[stream]
+            codes = self._stream_codes[stream]
             return [ChosenBin(stream, int(codes[column - int(ends[stream])]), column)]
         streams = self._counter.count(graphs, None, self.n_jobs)
         return [
@@ -274,7 +277,7 @@ class CountFeatures(CountEstimator):
 
     def _suffixes(self) -> list[str]:
         """Return suffixes that distinguish several streams of one iteration."""
-        t = self.stream_iterations_
+        t = self._stream_iterations
         several = len(np.unique(t)) < len(t)
         return [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
 
@@ -296,10 +299,10 @@ class CountFeatures(CountEstimator):
         if n_columns is None:
             streams = run_threads(rank_bins, streams, self.n_jobs)
         streams = base_kernel.features(streams)
-        self.coder_ = base_kernel.counter(coder)
-        self.n_columns_ = n_columns
-        self.stream_codes_ = [s.codes if n_columns is None else s.codes[:0] for s in streams]
-        self.stream_iterations_ = np.array([s.iteration for s in streams], dtype=np.int64)
+        self._coder = base_kernel.counter(coder)
+        self._n_columns = n_columns
+        self._stream_codes = [s.codes if n_columns is None else s.codes[:0] for s in streams]
+        self._stream_iterations = np.array([s.iteration for s in streams], dtype=np.int64)
         return streams
 
     def _features(self, streams: Sequence[StreamCounts]) -> Any:
@@ -312,15 +315,15 @@ class CountFeatures(CountEstimator):
 
     def _joined(self, streams: Sequence[StreamCounts]) -> csr_array:
         """Return the columns of all streams, or hashed columns, before normalization."""
-        if self.n_columns_ is None:
-            widths = [len(codes) for codes in self.stream_codes_]
+        if self._n_columns is None:
+            widths = [len(codes) for codes in self._stream_codes]
             scales = [float(np.sqrt(stream.weight)) for stream in streams]
             return join_streams(streams, widths, scales, self.n_jobs)
-        return hashed_columns([_scaled(stream) for stream in streams], self.n_columns_, self.n_jobs)
+        return hashed_columns([_scaled(stream) for stream in streams], self._n_columns, self.n_jobs)
 
     def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
         """Return the squared length of each graph's features over all bins, with or without a column."""
-        if self.n_columns_ is not None:
+        if self._n_columns is not None:
             return self_products(features)
         return sum_in_order(stream.weight * self_products(stream.counts) for stream in streams)
 
@@ -329,11 +332,11 @@ class CountFeatures(CountEstimator):
 
     def _check_parts(self) -> None:
         """Raise if codes, iterations and columns do not match."""
-        if hasattr(self, "stream_codes_"):
-            require(isinstance(self.coder_, Counter), "coder_ must be a counter")
-            require(all(codes.ndim == 1 for codes in self.stream_codes_), "every stream needs codes")
-            require(self.n_columns_ is None or self.n_columns_ >= 1, "there must be at least one column")
-            fits = self.stream_iterations_.shape == (len(self.stream_codes_),)
+        if hasattr(self, "_stream_codes"):
+            require(isinstance(self._coder, Counter), "_coder must be a counter")
+            require(all(codes.ndim == 1 for codes in self._stream_codes), "every stream needs codes")
+            require(self._n_columns is None or self._n_columns >= 1, "there must be at least one column")
+            fits = self._stream_iterations.shape == (len(self._stream_codes),)
             require(fits, "every stream needs an iteration")
 
 

@@ -64,9 +64,9 @@ Matrix = NDArray[np.float64]
 class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     """Base class of kernels that are computed from counts."""
 
-    base_kernel_: BaseKernel
-    coder_: Any
-    counts_: list[StreamCounts]
+    _base_kernel: BaseKernel
+    _coder: Any
+    _counts: list[StreamCounts]
     diagonal_: NDArray[np.float64]
     _n_features_out: int
     base_kernel: Any
@@ -150,13 +150,13 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         -------
         ndarray of shape (m, n)
         """
-        check_is_fitted(self, "counts_")
+        check_is_fitted(self, "_counts")
         database = check_graphs(X)
-        check_room(len(database), len(self.diagonal_), self.base_kernel_.matrices_at_once(self.counts_))
+        check_room(len(database), len(self.diagonal_), self._base_kernel.matrices_at_once(self._counts))
         new = self._count(database)
-        kernel = self.base_kernel_.cross(new, self.counts_, self.n_jobs)
+        kernel = self._base_kernel.cross(new, self._counts, self.n_jobs)
         if self.normalize:
-            normalized(kernel, self.base_kernel_.diagonal(new, self.n_jobs), self.diagonal_, self.n_jobs)
+            normalized(kernel, self._base_kernel.diagonal(new, self.n_jobs), self.diagonal_, self.n_jobs)
         return self._placed(kernel, self._device(database))
 
     def _stays_on(self, device: Any) -> bool:
@@ -174,8 +174,8 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         -------
         ndarray of shape (m,)
         """
-        check_is_fitted(self, "counts_")
-        return self.base_kernel_.diagonal(self._count(check_graphs(X)))
+        check_is_fitted(self, "_counts")
+        return self._base_kernel.diagonal(self._count(check_graphs(X)))
 
     @property
     def _is_dot_product(self) -> bool:
@@ -190,26 +190,26 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     @property
     def _counter(self) -> Counter | None:
         """Counter of the features, if the kernel is a dot product of counts; else None."""
-        return self.base_kernel_.counter(self.coder_)
+        return self._base_kernel.counter(self._coder)
 
     @property
     def _training_counts(self) -> list[StreamCounts]:
         """Counts of the training graphs by ``_counter``."""
-        return self.base_kernel_.features(self.counts_)
+        return self._base_kernel.features(self._counts)
 
     @property
     def _counting(self) -> Counting | None:
         """Counts and their comparison, if graphs are compared bin by bin; else None."""
-        base_kernel = self.base_kernel_
+        base_kernel = self._base_kernel
         if base_kernel.assigned is None:
             return None
         return Counting(
-            self.coder_, self.counts_, base_kernel.assigned, base_kernel.is_ratio, bool(self.normalize)
+            self._coder, self._counts, base_kernel.assigned, base_kernel.is_ratio, bool(self.normalize)
         )
 
     def _count(self, graphs: GraphDatabase) -> list[StreamCounts]:
         with running_on(self._device(graphs)):
-            return self.coder_.count(graphs, [stream.codes for stream in self.counts_], self.n_jobs)
+            return self._coder.count(graphs, [stream.codes for stream in self._counts], self.n_jobs)
 
     def _restricted(self, t: int | None, normalize: bool) -> Self:
         """Return a fitted copy with fewer iterations, from the counts of this kernel.
@@ -226,15 +226,15 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         estimator
             Equal to a kernel with these parameters fitted to the same graphs.
         """
-        check_is_fitted(self, "counts_")
+        check_is_fitted(self, "_counts")
         kernel = clone(self).set_params(normalize=normalize)
         if t is None:
-            kernel._keep(self.base_kernel_, self.coder_, self.counts_, self.diagonal_)
+            kernel._keep(self._base_kernel, self._coder, self._counts, self.diagonal_)
             return kernel
         kernel.set_params(t_max=t)
-        counts = [stream for stream in self.counts_ if stream.iteration <= t]
-        diagonal = self.base_kernel_.diagonal(counts)
-        kernel._keep(self.base_kernel_, self.coder_.restricted(t), counts, diagonal)
+        counts = [stream for stream in self._counts if stream.iteration <= t]
+        diagonal = self._base_kernel.diagonal(counts)
+        kernel._keep(self._base_kernel, self._coder.restricted(t), counts, diagonal)
         return kernel
 
     def _learn(
@@ -252,8 +252,8 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     def _keep(
         self, base_kernel: BaseKernel, coder: Any, counts: list[StreamCounts], diagonal: NDArray[np.float64]
     ) -> None:
-        self.base_kernel_, self.coder_ = base_kernel, coder
-        self.counts_, self.diagonal_ = counts, diagonal
+        self._base_kernel, self._coder = base_kernel, coder
+        self._counts, self.diagonal_ = counts, diagonal
         self._n_features_out = len(diagonal)
 
     @abstractmethod
@@ -261,10 +261,10 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
 
     def _check_parts(self) -> None:
         """Raise if streams have counts of different graphs."""
-        if hasattr(self, "counts_"):
-            sizes = {stream.counts.shape[0] for stream in self.counts_}
+        if hasattr(self, "_counts"):
+            sizes = {stream.counts.shape[0] for stream in self._counts}
             require(len(sizes) == 1, "all streams must have counts of the same graphs")
-            require(isinstance(self.coder_, Counter), "coder_ must be a counter")
+            require(isinstance(self._coder, Counter), "_coder must be a counter")
             require(self.diagonal_.shape == (*sizes,), "every graph needs a self-similarity")
 
 

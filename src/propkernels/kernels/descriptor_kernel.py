@@ -42,9 +42,6 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
     ----------
     names_ : tuple of str
         Names of the descriptors.
-    sorted_ : ndarray of shape (training graphs, descriptors)
-        Each descriptor of the training graphs, ascending; NaN last.
-    ranks_ : ndarray of shape (training graphs, descriptors)
 
     See Also
     --------
@@ -73,8 +70,8 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
     """
 
     names_: tuple[str, ...]
-    ranks_: Matrix
-    sorted_: Matrix
+    _ranks: Matrix  # (training graphs, descriptors)
+    _sorted: Matrix  # each descriptor of the training graphs, ascending; NaN last
     _n_features_out: Annotated[int, SOMETIMES]
     _has_constant_diagonal = True
     _is_dot_product = False
@@ -102,8 +99,8 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         check_options(self)
         check_positive(self.gamma, "gamma")
         described = descriptors_of(graphs)
-        self.names_, self.sorted_ = described.names, np.sort(described.values, axis=0)
-        self.ranks_ = self._ranks(described)
+        self.names_, self._sorted = described.names, np.sort(described.values, axis=0)
+        self._ranks = self._ranked(described)
         self._n_features_out = len(graphs)
         return self
 
@@ -116,7 +113,7 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         graphs = check_edges(X)
         check_room(len(graphs), len(graphs), 2)  # before fit, so that nothing is half fitted
-        return self._compare(self.fit(graphs).ranks_)
+        return self._compare(self.fit(graphs)._ranks)
 
     def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
@@ -125,8 +122,8 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         -------
         ndarray of shape (m, n)
         """
-        check_is_fitted(self, "ranks_")
-        return self._compare(self._ranks(descriptors_of(check_edges(X))))
+        check_is_fitted(self, "_ranks")
+        return self._compare(self._ranked(descriptors_of(check_edges(X))))
 
     def self_similarities(self, X: Graphs) -> Matrix:
         """Return k(x, x) = 1 of new graphs.
@@ -135,7 +132,7 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         -------
         ndarray of shape (m,)
         """
-        check_is_fitted(self, "ranks_")
+        check_is_fitted(self, "_ranks")
         return np.ones(len(check_edges(X)))
 
     def _restricted(self, t: int | None, normalize: bool) -> Self:
@@ -144,7 +141,7 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
             raise ValueError(f"DescriptorKernel has no iterations, got t = {t}")
         return self
 
-    def _ranks(self, described: Descriptors) -> Matrix:
+    def _ranked(self, described: Descriptors) -> Matrix:
         """Return the share of training graphs with smaller descriptors; equal ones count half."""
         if described.names != self.names_:
             raise ValueError(
@@ -152,7 +149,7 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
                 f"{len(self.names_)}: compute the same for all"
             )
         ranks = np.full(described.values.shape, UNKNOWN)
-        for column, known, rank in zip(described.values.T, self.sorted_.T, ranks.T, strict=True):
+        for column, known, rank in zip(described.values.T, self._sorted.T, ranks.T, strict=True):
             training = known[~np.isnan(known)]
             given = ~np.isnan(column)
             if len(training):
@@ -162,14 +159,14 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _compare(self, ranks: Matrix) -> Matrix:
         """Return the kernel of graphs against the training graphs from their ranks."""
-        check_room(len(ranks), len(self.ranks_), 2)
-        differs = (self.ranks_ != self.ranks_[:1]).any(axis=0)
-        distances = cdist(ranks[:, differs], self.ranks_[:, differs], "cityblock")
+        check_room(len(ranks), len(self._ranks), 2)
+        differs = (self._ranks != self._ranks[:1]).any(axis=0)
+        distances = cdist(ranks[:, differs], self._ranks[:, differs], "cityblock")
         return np.asarray(np.exp(-self.gamma / max(int(differs.sum()), 1) * distances))
 
     def _check_parts(self) -> None:
         """Raise unless ranks and sorted descriptors match."""
-        if hasattr(self, "ranks_"):
+        if hasattr(self, "_ranks"):
             shape = (self._n_features_out, len(self.names_))
-            fits = all(is_array(part, "f", 2) and part.shape == shape for part in (self.ranks_, self.sorted_))
+            fits = all(is_array(part, "f", 2) and part.shape == shape for part in (self._ranks, self._sorted))
             require(fits, "every training graph needs its descriptors")

@@ -44,13 +44,13 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     continues it.
     """
 
-    comparison_: Any
+    _comparison: Any
     completed_: float
     diagonal_: Any
-    fingerprint_: Annotated[str, SOMETIMES]
-    partial_: Any
-    prepared_: Any
-    train_ptr_: Annotated[NDArray[np.int64], Offsets("_n_training_nodes", pieces="_n_prepared")]
+    _fingerprint: Annotated[str, SOMETIMES]
+    _partial: Any
+    _prepared: Any
+    _train_ptr: Annotated[NDArray[np.int64], Offsets("_n_training_nodes", pieces="_n_prepared")]
     _n_features_out: int
     normalize: bool
     n_jobs: int | None
@@ -99,11 +99,11 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         time_limit : float or None
             Seconds from now; None: no limit.
         """
-        check_is_fitted(self, "comparison_")
-        if self.partial_ is None:
+        check_is_fitted(self, "_comparison")
+        if self._partial is None:
             raise ValueError("nothing to resume: fit_transform was not called, or was completed")
-        matrix = self.partial_
-        self._compute(self.comparison_, self.prepared_, matrix, time_limit, self.fingerprint_)
+        matrix = self._partial
+        self._compute(self._comparison, self._prepared, matrix, time_limit, self._fingerprint)
         self._settle(matrix)
         return self._finish(matrix.values[-1].copy(), self.diagonal_, self.diagonal_)
 
@@ -115,12 +115,12 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         ndarray of shape (m, n)
             NaN for entries after the time limit.
         """
-        check_is_fitted(self, "comparison_")
+        check_is_fitted(self, "_comparison")
         database = check_edges(X)
-        comparison = self.comparison_
-        check_room(len(database), len(self.train_ptr_) - 1, comparison.matrices_at_once(self.prepared_))
+        comparison = self._comparison
+        check_room(len(database), len(self._train_ptr) - 1, comparison.matrices_at_once(self._prepared))
         if comparison.explicit() is not None:
-            kernel, diagonal = comparison.cross(database, self.prepared_, self.n_jobs)
+            kernel, diagonal = comparison.cross(database, self._prepared, self.n_jobs)
         else:
             new = comparison.prepare(database, self.n_jobs)
             kernel = self._rectangle(comparison, new, database.graph_ptr)
@@ -134,10 +134,10 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         ndarray of shape (m,)
         """
-        check_is_fitted(self, "comparison_")
+        check_is_fitted(self, "_comparison")
         database = check_edges(X)
-        prepared = self.comparison_.prepare(database, self.n_jobs)
-        return _diagonal(self.comparison_, prepared, len(database))
+        prepared = self._comparison.prepare(database, self.n_jobs)
+        return _diagonal(self._comparison, prepared, len(database))
 
     def _restricted(self, t: int | None, normalize: bool) -> Self:
         """Return a fitted copy with or without normalization; t must be None.
@@ -147,12 +147,12 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         estimator
             Equal to a kernel with these parameters fitted to the same graphs.
         """
-        check_is_fitted(self, "comparison_")
+        check_is_fitted(self, "_comparison")
         if t is not None:
             raise ValueError(f"{type(self).__name__} has no iterations, got t = {t}")
         kernel = copy(self).set_params(normalize=normalize)
         if normalize and kernel.diagonal_ is None:
-            kernel.diagonal_ = _diagonal(self.comparison_, self.prepared_, len(self.train_ptr_) - 1)
+            kernel.diagonal_ = _diagonal(self._comparison, self._prepared, len(self._train_ptr) - 1)
         return kernel
 
     @property
@@ -163,19 +163,19 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def _counter(self) -> Counter | None:
         """Counter of the features, if the kernel is a dot product of counts; else None."""
-        counter: Counter | None = self.comparison_.explicit()
+        counter: Counter | None = self._comparison.explicit()
         return counter
 
     @property
     def _counting(self) -> Counting | None:
         """Counts and their comparison, if graphs are compared bin by bin; else None."""
-        counting: Counting | None = self.comparison_.counting(self.prepared_, bool(self.normalize))
+        counting: Counting | None = self._comparison.counting(self._prepared, bool(self.normalize))
         return counting
 
     @property
     def _training_counts(self) -> list[StreamCounts]:
         """Counts of the training graphs by ``_counter``."""
-        counts: list[StreamCounts] = self.comparison_.explicit_counts(self.prepared_)
+        counts: list[StreamCounts] = self._comparison.explicit_counts(self._prepared)
         return counts
 
     # the steps of fit
@@ -206,7 +206,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         mark = fingerprint(database, self, NOT_IN_THE_KERNEL)
         self._compute(comparison, prepared, matrix, self.time_limit, mark)
         self._keep(database, comparison, prepared, matrix, None)
-        self.fingerprint_ = mark
+        self._fingerprint = mark
         self._settle(matrix)
         return matrix.values.copy() if matrix.completed < 1 else matrix.values
 
@@ -226,9 +226,9 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _rectangle(self, comparison: TiledComparison, new: Any, ptr: NDArray[np.int64]) -> Matrix:
         """Return the kernel of new graphs against the training graphs, without normalization."""
-        matrix = TiledMatrix.rectangle(ptr, self.train_ptr_, comparison.depth)
+        matrix = TiledMatrix.rectangle(ptr, self._train_ptr, comparison.depth)
         matrix.compute(
-            lambda rows, columns: comparison.tile(new, rows, self.prepared_, columns),
+            lambda rows, columns: comparison.tile(new, rows, self._prepared, columns),
             self.n_jobs,
             self.time_limit,
             None,
@@ -240,14 +240,14 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _keep(
         self, database: GraphDatabase, comparison: Any, prepared: Any, partial: Any, diagonal: Any
     ) -> None:
-        self.comparison_, self.prepared_, self.partial_ = comparison, prepared, partial
-        self.train_ptr_, self.completed_, self.diagonal_ = database.graph_ptr, 1.0, diagonal
+        self._comparison, self._prepared, self._partial = comparison, prepared, partial
+        self._train_ptr, self.completed_, self.diagonal_ = database.graph_ptr, 1.0, diagonal
         self._n_features_out = len(database)
 
     def _settle(self, matrix: TiledMatrix) -> None:
         """Store the state of a matrix, and warn if tiles are missing."""
         self.completed_ = matrix.completed
-        self.partial_ = None if matrix.completed == 1 else matrix
+        self._partial = None if matrix.completed == 1 else matrix
         self.diagonal_ = matrix.values[-1].diagonal().copy()
         warn_if_incomplete(matrix.completed)
 
@@ -261,7 +261,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def _n_prepared(self) -> int:
         """Number of prepared training graphs."""
-        prepared = self.prepared_
+        prepared = self._prepared
         if isinstance(prepared, list):
             return int(prepared[0].counts.shape[0])
         return len(getattr(prepared, "nodes", prepared).ptr) - 1
@@ -269,22 +269,22 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def _n_training_nodes(self) -> int:
         """Number of nodes of the training graphs; counts do not store it, and only tile sizes use it."""
-        prepared = self.prepared_
+        prepared = self._prepared
         return (
-            int(self.train_ptr_[-1])
+            int(self._train_ptr[-1])
             if isinstance(prepared, list)
             else len(getattr(prepared, "nodes", prepared).keys)
         )
 
     def _check_parts(self) -> None:
         """Raise if the prepared training graphs do not match the comparison."""
-        if hasattr(self, "comparison_"):
-            fits = isinstance(self.comparison_, (TiledComparison, CountedComparison))
-            fits = fits and isinstance(self.partial_, (TiledMatrix, NoneType))
-            require(fits, "comparison_ or partial_ has a wrong type")
+        if hasattr(self, "_comparison"):
+            fits = isinstance(self._comparison, (TiledComparison, CountedComparison))
+            fits = fits and isinstance(self._partial, (TiledMatrix, NoneType))
+            require(fits, "_comparison or _partial has a wrong type")
             is_valid = self.diagonal_ is None or is_array(self.diagonal_, "f", 1)
             require(is_valid, "self-similarities must be numbers")
-            self.comparison_.check_prepared(self.prepared_)
+            self._comparison.check_prepared(self._prepared)
 
 
 def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:

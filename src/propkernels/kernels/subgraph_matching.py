@@ -156,10 +156,10 @@ class SubgraphMatching(PairwiseKernel):
         time_limit : float or None
             Seconds from now; None: no limit.
         """
-        check_is_fitted(self, "comparison_")
-        if not isinstance(self.partial_, SubgraphTally):
+        check_is_fitted(self, "_comparison")
+        if not isinstance(self._partial, SubgraphTally):
             return super().resume(time_limit)
-        kernels = self._search(self.comparison_, self.partial_, time_limit, cumulative=False)
+        kernels = self._search(self._comparison, self._partial, time_limit, cumulative=False)
         return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
 
     def _fit_kernels(self, graphs: Any, cumulative: bool = False) -> NDArray[np.float64]:

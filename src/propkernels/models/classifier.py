@@ -121,7 +121,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     imputer_ : LabelImputer or None
         Imputes missing node labels before the kernel, if that was better in the cross-validation.
     rule_ : Rule
-        Decisions without ``intercept_``; ``layout_`` describes their columns.
+        Decisions without ``intercept_``; ``_layout`` describes their columns.
     calibration_ : Calibration or None
         Map from scores to probabilities.
     posterior_ : Posterior or None
@@ -165,7 +165,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     calibration_: Calibration | None
     classes_: Any  # an array of numbers, texts or objects
     class_names_: Annotated[list[str] | None, SOMETIMES]
-    layout_: DecisionLayout
+    _layout: DecisionLayout
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         layout = DecisionLayout(len(target.classes), pairwise, target.multilabel)
         calibration = None if learned.posterior else _calibration(learned, layout, values, target.task)
         self._keep(learned, _class_scores(learned, layout, values) if learned.held_out else None)
-        self.classes_, self.layout_, self.calibration_ = target.classes, layout, calibration
+        self.classes_, self._layout, self.calibration_ = target.classes, layout, calibration
         self.class_names_ = _class_names(names, self.classes_)
 
     def decision_function(self, X: Graphs) -> Matrix:
@@ -239,11 +239,11 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
     def _classes_of(self, graphs: GraphDatabase) -> Array:
         decisions = self._watched_decisions(graphs, 3)
-        if self.layout_.multilabel:
-            return self.layout_.predictions(decisions)
+        if self._layout.multilabel:
+            return self._layout.predictions(decisions)
         if self.posterior_ is not None and len(self.classes_) > 2:
             return np.asarray(self.classes_[self.predict_proba(graphs).argmax(axis=1)])
-        return np.asarray(self.classes_[self.layout_.predictions(decisions)])
+        return np.asarray(self.classes_[self._layout.predictions(decisions)])
 
     def predict_proba(self, X: Graphs) -> Matrix:
         """Return calibrated class probabilities, columns in the order of ``classes_``.
@@ -252,7 +252,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         label.
         """
         graphs = self._checked(X)
-        scores = self.layout_.scores(self._decisions(graphs))
+        scores = self._layout.scores(self._decisions(graphs))
         if self.calibration_ is not None:
             return self.calibration_.probabilities(scores)
         chances = mean_sigmoid(scores, self._variances(graphs))
@@ -293,7 +293,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
     def _sets(self, graphs: GraphDatabase, coverage: float) -> NDArray[np.bool_]:
         conformal = self._conformal()
-        found, layout = conformal.models.predict(graphs, self.n_jobs), self.layout_
+        found, layout = conformal.models.predict(graphs, self.n_jobs), self._layout
         margins = layout.margins(found.decisions.reshape(-1, layout.n_decisions))
         scores = expit(-margins).reshape(len(graphs), conformal.models.n_folds, conformal.n_groups)
         columns = [
@@ -321,13 +321,13 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Explanation
         """
         graphs = self._named(self._checked(X))
-        if classes is None and len(self.classes_) > 2 and not self.layout_.multilabel:
+        if classes is None and len(self.classes_) > 2 and not self._layout.multilabel:
             return self._explain_predicted(graphs)
         return self._explain(graphs, *self._comparison(classes))
 
     def _explain_predicted(self, graphs: GraphDatabase) -> Explanation:
         """Explain each graph's predicted class against the mean of the others."""
-        predicted = self.layout_.predictions(self._decisions(graphs))
+        predicted = self._layout.predictions(self._decisions(graphs))
         intercept, terms = np.zeros(len(graphs)), np.zeros(len(graphs))
         parts, order = [], []
         for number in np.unique(predicted):
@@ -391,7 +391,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         graphs = self._named(self._checked(X))
         weights, first, other = self._comparison(classes)
         target = None
-        if y is not None and self.layout_.multilabel:
+        if y is not None and self._layout.multilabel:
             target = check_labels(y, len(graphs))[:, first]
         elif y is not None:
             target = np.asarray(y) == first
@@ -464,14 +464,14 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         (True, True)
         """
         check_is_fitted(self, "rule_")
-        if self.posterior_ is not None and len(self.classes_) > 2 and not self.layout_.multilabel:
+        if self.posterior_ is not None and len(self.classes_) > 2 and not self._layout.multilabel:
             raise TypeError(
                 "a Gaussian process of more than two classes predicts by probabilities, not by decisions: "
                 'counterfactuals need solver="kernel" or "linear"'
             )
         found = self._counterfactuals(
             graph,
-            partial(ask_class, self.layout_, self.classes_, target),
+            partial(ask_class, self._layout, self.classes_, target),
             max_edits=max_edits,
             n=n,
             allowed=allowed,
@@ -492,7 +492,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return {} if names is None else dict(zip(self.classes_.tolist(), names, strict=True))
 
     def _comparison(self, classes: Any) -> Comparison:
-        return compare_decisions(self.layout_, self.classes_.tolist(), classes)
+        return compare_decisions(self._layout, self.classes_.tolist(), classes)
 
     def score(self, X: Graphs, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy; with several labels, the share of correct entries among the observed ones."""
@@ -515,13 +515,13 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return self._shown(self._decisions(graphs))
 
     def _shown(self, decisions: Matrix) -> Matrix:
-        return self.layout_.scores(decisions)
+        return self._layout.scores(decisions)
 
     def _check_parts(self) -> None:
         """Refuse decisions, classes and probabilities that do not match."""
         super()._check_parts()
         if hasattr(self, "rule_"):
-            layout, calibration = self.layout_, self.calibration_
+            layout, calibration = self._layout, self.calibration_
             require(self.classes_.ndim == 1 and layout.n_classes == len(self.classes_) >= 2, "classes differ")
             require(self.rule_.n_decisions == layout.n_decisions, "decisions are not those of the classes")
             if calibration is not None:

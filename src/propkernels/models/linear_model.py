@@ -128,9 +128,9 @@ class LinearModel(Documented, BaseEstimator):
     n_iter_: int
     classes_: Annotated[Any, SOMETIMES]  # an array of numbers, texts or objects
     feature_names_in_: Annotated[Any, SOMETIMES]  # an array of texts, of a table with named columns
-    gradients_: Annotated[NDArray[np.float64], SOMETIMES]  # of a stream
-    squares_: Annotated[NDArray[np.float64], SOMETIMES]
-    units_: Annotated[NDArray[np.float64], SOMETIMES]
+    _gradients: Annotated[NDArray[np.float64], SOMETIMES]  # of a stream
+    _squares: Annotated[NDArray[np.float64], SOMETIMES]
+    _units: Annotated[NDArray[np.float64], SOMETIMES]
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class LinearModel(Documented, BaseEstimator):
         self
         """
         settings = self._settings()
-        is_first = not hasattr(self, "gradients_")
+        is_first = not hasattr(self, "_gradients")
         features, y = self._checked(X, y, reset=is_first)
         weights = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
         if self.loss in CLASSIFIES:
@@ -254,9 +254,9 @@ class LinearModel(Documented, BaseEstimator):
             weights = class_weighted(y, self.classes_, weights, self.class_weight)
         targets = self._targets(y)
         if is_first:
-            self.gradients_ = np.zeros((len(targets), features.shape[1] + 1))
-            self.squares_ = np.zeros_like(self.gradients_)
-            self.units_ = np.full((len(targets), 2), 1.0 if self.loss in CLASSIFIES else SMALLEST)
+            self._gradients = np.zeros((len(targets), features.shape[1] + 1))
+            self._squares = np.zeros_like(self._gradients)
+            self._units = np.full((len(targets), 2), 1.0 if self.loss in CLASSIFIES else SMALLEST)
         self._learn_stream(features, targets, weights, settings)
         self.n_iter_, self.features_ = 1, None
         return self
@@ -376,7 +376,7 @@ class LinearModel(Documented, BaseEstimator):
             raise ValueError("explain needs the features of the training rows: explain(graphs, features)")
         if not isinstance(known, CountFeatures):
             raise TypeError(f"features must be like PropagationFeatures, got {shown(known)}")
-        if known.n_features is not None and not hasattr(known, "stream_codes_"):
+        if known.n_features is not None and not hasattr(known, "_stream_codes"):
             known = clone(known).fit(database)  # hashed features learn nothing from graphs
         machine, sign, speaks_for, against = self._explained(classes)
         contributions = known.contributions(database, sign * np.atleast_2d(self.coef_)[machine])
@@ -412,22 +412,22 @@ class LinearModel(Documented, BaseEstimator):
     ) -> None:
         """Learn each row once, and store the coefficients given by sums of gradients and squares."""
         shape = (len(targets), features.shape[1] + 1)
-        if not self.gradients_.shape == self.squares_.shape == shape:  # compiled loops rely on it
+        if not self._gradients.shape == self._squares.shape == shape:  # compiled loops rely on it
             raise ValueError(
-                f"the stream started with {self.gradients_.shape[1] - 1} columns, or other classes"
+                f"the stream started with {self._gradients.shape[1] - 1} columns, or other classes"
             )
         rows = (features.indptr, features.indices, features.data)
         how = (LOSSES[self.loss], settings.fit_intercept, 1 / settings.cost, RATE)
-        if not hasattr(self, "units_"):  # a stream that an earlier version saved
-            self.units_ = np.ones((len(targets), 2))
-        sums = zip(targets, self.gradients_, self.squares_, self.units_, strict=True)
+        if not hasattr(self, "_units"):  # a stream that an earlier version saved
+            self._units = np.ones((len(targets), 2))
+        sums = zip(targets, self._gradients, self._squares, self._units, strict=True)
         for target, gradients, squares, units in sums:
             learn_rows(*rows, target, weights, *how, gradients, squares, units)
-        ridge, steps = np.full(shape[1], 1 / settings.cost), np.repeat(RATE * self.units_[:, :1], shape[1], 1)
+        ridge, steps = np.full(shape[1], 1 / settings.cost), np.repeat(RATE * self._units[:, :1], shape[1], 1)
         ridge[-1] = 0.0
-        steps[:, :-1] /= self.units_[:, 1:]
-        scale = ridge + np.sqrt(self.squares_) / steps
-        self._keep(-np.divide(self.gradients_, scale, out=np.zeros(shape), where=self.squares_ > 0))
+        steps[:, :-1] /= self._units[:, 1:]
+        scale = ridge + np.sqrt(self._squares) / steps
+        self._keep(-np.divide(self._gradients, scale, out=np.zeros(shape), where=self._squares > 0))
 
     def _learn(
         self, rows: Rows, y: NDArray[Any], weights: Values, settings: Settings, known: Known | None = None
@@ -445,7 +445,7 @@ class LinearModel(Documented, BaseEstimator):
             text = f"Learning class {number + 1}" if number else "Learning"
             problem = Problem(LOSSES[self.loss], *of_all_rows(targets / unit, weights, known))
             learned.append(rows.minimize(problem, settings, text))
-        self._forget("gradients_", "squares_", "units_")  # a later stream starts from scratch
+        self._forget("_gradients", "_squares", "_units")  # a later stream starts from scratch
         self._keep(unit * np.stack([coefficients for coefficients, _ in learned]))
         self.n_iter_ = max(n_iterations for _, n_iterations in learned)
 
@@ -503,10 +503,10 @@ class LinearModel(Documented, BaseEstimator):
             shape = (n_machines, *shape)
         require(self.coef_.shape == shape, "every column needs a coefficient")
         require(self.intercept_.shape == (n_machines,), "every decision needs an intercept")
-        sums = [getattr(self, name) for name in ("gradients_", "squares_") if hasattr(self, name)]
+        sums = [getattr(self, name) for name in ("_gradients", "_squares") if hasattr(self, name)]
         fits = all(array.shape == (n_machines, self.n_features_in_ + 1) for array in sums)
         require(fits, "sums of gradients are of other columns")
-        units = getattr(self, "units_", np.ones((n_machines, 2)))
+        units = getattr(self, "_units", np.ones((n_machines, 2)))
         require(units.shape == (n_machines, 2) and bool((units >= SMALLEST).all()), "units are positive")
         finite = np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()
         require(finite, "coefficients are finite")

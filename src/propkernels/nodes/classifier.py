@@ -99,7 +99,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
 
     calibration_: Calibration | None
     classes_: Any  # an array of numbers, texts or objects
-    layout_: DecisionLayout
+    _layout: DecisionLayout
 
     def __init__(
         self,
@@ -129,11 +129,11 @@ class NodeClassifier(ClassifierMixin, NodeModel):
 
     def _keep_target(self, target: ClassTarget, learned: Learned) -> None:
         self.classes_ = target.classes
-        self.layout_ = DecisionLayout(len(target.classes), learned.maker.pairwise, target.multilabel)
-        self.calibration_ = _calibration(learned, self.layout_, target.values)
+        self._layout = DecisionLayout(len(target.classes), learned.maker.pairwise, target.multilabel)
+        self.calibration_ = _calibration(learned, self._layout, target.values)
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
-        if self.layout_.multilabel:
+        if self._layout.multilabel:
             return _spread(np.asarray(target, dtype=np.float64), len(self.classes_))
         unknown = ~np.isin(target, self.classes_)
         if unknown.any():
@@ -158,7 +158,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _scores(self, X: Any, y: Any, nodes: Any) -> Matrix:
-        return self.layout_.scores(self._decisions(X, y, nodes))
+        return self._layout.scores(self._decisions(X, y, nodes))
 
     def predict(
         self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
@@ -170,8 +170,8 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         return self._predictions(self._decisions(X, y, nodes))
 
     def _predictions(self, decisions: Matrix) -> Array:
-        numbers = self.layout_.predictions(decisions)
-        return numbers if self.layout_.multilabel else np.asarray(self.classes_[numbers])
+        numbers = self._layout.predictions(decisions)
+        return numbers if self._layout.multilabel else np.asarray(self.classes_[numbers])
 
     def predict_proba(
         self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
@@ -205,15 +205,15 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         NodeExplanation
         """
         chosen, names = self._chosen(nodes, "nodes"), [str(name) for name in self.classes_]
-        if classes is None and len(self.classes_) > 2 and not self.layout_.multilabel:
-            predicted = self.layout_.predictions(self.decisions_[chosen])
+        if classes is None and len(self.classes_) > 2 and not self._layout.multilabel:
+            predicted = self._layout.predictions(self.decisions_[chosen])
             weights = np.array([self._comparison(self.classes_[k]).weights for k in predicted])
             return self._explain(chosen, weights, names, self.classes_[predicted])
         weights, first, other = self._comparison(classes)
         return self._explain(chosen, np.tile(weights, (len(chosen), 1)), names, first, other)
 
     def _comparison(self, classes: Any) -> Comparison:
-        return compare_decisions(self.layout_, self.classes_.tolist(), classes)
+        return compare_decisions(self._layout, self.classes_.tolist(), classes)
 
     def counterfactuals(
         self, node: int, max_edits: int = 1, n: int = 10, *, target: object = None, n_added: int = 30
@@ -236,7 +236,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
             Number of new edges to try.
         """
         check_is_fitted(self, "members_")
-        ask = partial(ask_class, self.layout_, self.classes_, target)
+        ask = partial(ask_class, self._layout, self.classes_, target)
         return self._counterfactuals(node, ask, max_edits, n, n_added)
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:

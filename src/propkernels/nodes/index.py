@@ -46,7 +46,6 @@ class NodeIndex(GraphInput, BaseEstimator):
 
     Attributes
     ----------
-    file_ : InvertedFile
     vocabulary_ : Vocabulary
         Codes of the training graph, per stream.
     numbers_ : list of ndarray
@@ -73,7 +72,7 @@ class NodeIndex(GraphInput, BaseEstimator):
     [[0, 8]]
     """
 
-    file_: InvertedFile
+    _file: InvertedFile
     vocabulary_: Vocabulary
     numbers_: list[NDArray[np.float64]]
     n_nodes_: int
@@ -91,7 +90,7 @@ class NodeIndex(GraphInput, BaseEstimator):
         graphs = check_graph(X)
         counter = self._counter(graphs)
         streams = self._counts(counter, graphs)
-        self.file_, self.n_nodes_, self.graph_ = InvertedFile.of(streams), graphs.n_nodes, graphs
+        self._file, self.n_nodes_, self.graph_ = InvertedFile.of(streams), graphs.n_nodes, graphs
         self.vocabulary_ = Vocabulary(counter, [stream.codes for stream in streams])
         self.numbers_ = [np.asarray(stream.counts.sum(axis=0)).ravel() for stream in streams]
         return self
@@ -134,13 +133,13 @@ class NodeIndex(GraphInput, BaseEstimator):
         ids : ndarray of the same shape
             Node numbers.
         """
-        check_is_fitted(self, "file_")
+        check_is_fitted(self, "_file")
         graphs = self.graph_ if X is None else check_graph(X)
         k = min(check_integer(k, "k", 1), self.n_nodes_)
         chosen = np.arange(graphs.n_nodes) if nodes is None else node_numbers(nodes, graphs.n_nodes, "nodes")
         streams = self._counts(self.vocabulary_.counter, graphs)
         rows = [StreamCounts(s.counts[chosen], s.codes, s.iteration, s.weight) for s in streams]
-        found = self.file_.nearest(Query.all(rows), k, self.n_jobs)
+        found = self._file.nearest(Query.all(rows), k, self.n_jobs)
         similarities = np.array([values for values, _ in found]).reshape(len(chosen), k)
         return Neighbors(similarities, np.array([ids for _, ids in found], dtype=np.int64).reshape(-1, k))
 
@@ -150,7 +149,7 @@ class NodeIndex(GraphInput, BaseEstimator):
         The mean over codes of the logarithm of their smoothed frequency among the training nodes, as in
         ``NoveltyDetector(score="rarity")``; the lower, the more novel.
         """
-        check_is_fitted(self, "file_")
+        check_is_fitted(self, "_file")
         graphs = self.graph_ if X is None else check_graph(X)
         total, n_streams = np.zeros(graphs.n_nodes), len(self.numbers_)
         known = zip(self._streams(graphs), self.vocabulary_.codes, self.numbers_, strict=True)
@@ -173,5 +172,5 @@ class NodeIndex(GraphInput, BaseEstimator):
 
     def applicability(self, X: OneGraph) -> Applicability:
         """Return which surroundings of nodes did not occur in the training graph, per radius and node."""
-        check_is_fitted(self, "file_")
+        check_is_fitted(self, "_file")
         return applicability_of([self.vocabulary_], check_graph(X), self.n_jobs)

@@ -143,15 +143,15 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     False
     """
 
-    centers_: Values
-    folds_: Annotated[NDArray[np.int64], Indices("folds_")]
+    _centers: Values
+    _folds: Annotated[NDArray[np.int64], Indices("_folds")]
     held_out_scores_: Values
     index_: GraphIndex
-    judged_: Annotated[NDArray[np.int64], Indices("folds_")]
-    scales_: Values
-    scores_: dict[str, Any]
+    judged_: Annotated[NDArray[np.int64], Indices("_folds")]
+    _scales: Values
+    _scores: dict[str, Any]
     training_scores_: Values
-    used_: list[str]
+    _used: list[str]
     offset_: Annotated[float, SOMETIMES]
 
     def __init__(
@@ -205,10 +205,10 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         used = list(COMBINED) if self.score == "auto" else [self.score]
         learned = {name: SCORES[name].learn(training) for name in dict.fromkeys([*used, "rarity"])}
         values = np.array([learned[name][1] for name in used])
-        self.index_, self.folds_, self.used_, self.judged_ = index, folds, used, judged
-        self.scores_ = {name: score for name, (score, _) in learned.items()}
-        self.centers_, self.scales_ = scales_of(values, folds[judged])
-        combined = combine(values, self.centers_, self.scales_)
+        self.index_, self._folds, self._used, self.judged_ = index, folds, used, judged
+        self._scores = {name: score for name, (score, _) in learned.items()}
+        self._centers, self._scales = scales_of(values, folds[judged])
+        combined = combine(values, self._centers, self._scales)
         self.training_scores_ = combined[-1]
         self.held_out_scores_ = combined[folds[judged], np.arange(len(judged))]
         self.offset_ = lower_threshold(self.training_scores_, contamination)
@@ -287,7 +287,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
             Contribution of each node at each iteration, and the number of occurrences of its bin in training.
         """
         graphs = self._checked(X)
-        rarity = self.scores_["rarity"]
+        rarity = self._scores["rarity"]
         around = rarity.surroundings(graphs, self.n_jobs)
         contributions = around.information * rarity.shares(graphs)[:, None]
         known = around.seen, around.numbers
@@ -299,7 +299,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         return self.index_.kernel_
 
     def _ranked(self) -> list[Values]:
-        return ranked_by_fold(self.held_out_scores_, self.folds_[self.judged_], int(self.folds_.max()) + 1)
+        return ranked_by_fold(self.held_out_scores_, self._folds[self.judged_], int(self._folds.max()) + 1)
 
     def _checked(self, X: Any) -> GraphDatabase:
         check_is_fitted(self, "index_")
@@ -307,28 +307,28 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
 
     def _values(self, graphs: GraphDatabase, by_fold: bool) -> Values:
         """Scores, (folds + 1, graphs), or only the last row without ``by_fold``."""
-        values = np.array([self.scores_[name].of_new(graphs, self.index_, by_fold) for name in self.used_])
+        values = np.array([self._scores[name].of_new(graphs, self.index_, by_fold) for name in self._used])
         rows = values.shape[1]
-        return combine(values, self.centers_[:, -rows:], self.scales_[:, -rows:])
+        return combine(values, self._centers[:, -rows:], self._scales[:, -rows:])
 
     def _check_parts(self) -> None:
         """Refuse scores, folds and scales of different numbers of graphs."""
         if not hasattr(self, "index_"):
             return
-        n_graphs = len(self.index_.names_)
-        require(self.folds_.shape == (n_graphs,) and n_graphs, "every training graph is in a fold")
+        n_graphs = len(self.index_._names)
+        require(self._folds.shape == (n_graphs,) and n_graphs, "every training graph is in a fold")
         judged = self.judged_.shape
         require(
             self.training_scores_.shape == self.held_out_scores_.shape == judged, "judged graphs need scores"
         )
-        n_rows = int(self.folds_.max()) + 2
-        shape = (len(self.used_), n_rows)
+        n_rows = int(self._folds.max()) + 2
+        shape = (len(self._used), n_rows)
         require(
-            self.centers_.shape == self.scales_.shape == shape and shape[0] in (1, 2), "folds need scales"
+            self._centers.shape == self._scales.shape == shape and shape[0] in (1, 2), "folds need scales"
         )
-        require(are_scales(self.centers_, self.scales_), "scales are positive")
-        require({"rarity", *self.used_} == set(self.scores_), "names of scores do not match")
-        for name, score in self.scores_.items():
+        require(are_scales(self._centers, self._scales), "scales are positive")
+        require({"rarity", *self._used} == set(self._scores), "names of scores do not match")
+        for name, score in self._scores.items():
             require(type(score) is SCORES.get(name), f"{name} is a score of another kind")
             score.check_rows(n_graphs, n_rows)
 

@@ -80,7 +80,7 @@ class RarityScore(Score):
     @classmethod
     def learn(cls, training: Training) -> tuple[RarityScore, Values]:
         """Return the score and its values for the training graphs under the frequencies of all others."""
-        counter = training.index.counter_
+        counter = training.index._counter
         tallies = tally(counter, training.graphs, training.n_jobs)
         codes = [np.unique(counts.codes) for counts in tallies]
         kept = ~training.left_out.T  # (graphs, folds + 1)

@@ -97,6 +97,11 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     max_steps : int, default=1000
         Largest number of steps; graphs that have not converged by then cause a warning.
 
+    Attributes
+    ----------
+    frequencies_ : dict
+        Share of each label among the observed labels of the training graphs.
+
     See Also
     --------
     LabelPropagation : The default scheme.
@@ -119,8 +124,8 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     """
 
     frequencies_: dict[Hashable, float]
-    prior_: Prior
-    scheme_: PropagationScheme
+    _prior: Prior
+    _scheme: PropagationScheme
 
     def __init__(
         self,
@@ -147,7 +152,7 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
         sample = database[:1]
         scheme.prepare(sample, initial_distributions(label_column(sample, "node"), prior))  # validates it
         frequencies = dict(zip(column.present, label_frequencies(column).tolist(), strict=True))
-        self.scheme_, self.prior_, self.frequencies_ = scheme, prior, frequencies
+        self._scheme, self._prior, self.frequencies_ = scheme, prior, frequencies
         return self
 
     def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> GraphDatabase:
@@ -157,22 +162,22 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
 
     def transform(self, X: Graphs) -> GraphDatabase:
         """Return the graphs with every node labeled."""
-        check_is_fitted(self, "scheme_")
+        check_is_fitted(self, "_scheme")
         database = check_graphs(X)
         width = len(self.frequencies_) + len(label_column(database, "node").values)
         runs = whole_runs(database.graph_ptr, VALUES_IN_MEMORY / width)
-        sample = initial_distributions(label_column(database[:1], "node"), self.prior_)
-        is_affine = isinstance(self.scheme_.prepare(database[:1], sample), AffineOperator)
+        sample = initial_distributions(label_column(database[:1], "node"), self._prior)
+        is_affine = isinstance(self._scheme.prepare(database[:1], sample), AffineOperator)
         parts = [self._labels(database[a:b], is_affine) for a, b in pairwise(runs)]
         return database.with_labels(LabelColumn.concat(parts))
 
     def _labels(self, graphs: GraphDatabase, is_affine: bool) -> LabelColumn:
         """Return the observed and predicted labels of all nodes."""
-        initial = initial_distributions(label_column(graphs, "node"), self.prior_)
+        initial = initial_distributions(label_column(graphs, "node"), self._prior)
         initial = _columns_of(initial, self._preferred(initial.values))
         if is_affine:  # such a step treats all columns alike
             initial = _columns_of(initial, _distinct_columns(initial))
-        final = run_to_convergence(graphs, self.scheme_, initial, self.tolerance, self.max_steps)
+        final = run_to_convergence(graphs, self._scheme, initial, self.tolerance, self.max_steps)
         final[initial.observed] = initial.to_dense()[initial.observed]
         return LabelColumn(_most_probable(final, self.tolerance), initial.values)
 

@@ -82,7 +82,7 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
             "features with n_features=None number bins in order of appearance, so parts would disagree: "
             f"hash them, {type(features).__name__}(n_features=2**20)"
         )
-    is_fitted = hasattr(features, "coder_")
+    is_fitted = hasattr(features, "_coder")
     estimator = copy.copy(features) if is_fitted else _resolved(features, sample)
     parameters = estimator.get_params(deep=False)
     usual = {"n_jobs": 1, "output": "host", "sparse_output": True}
@@ -91,7 +91,7 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
         estimator.fit(sample)
     description = _description(estimator)
     if is_fitted:
-        description["fitted"] = digest_of(estimator.coder_, "coder_")
+        description["fitted"] = digest_of(estimator._coder, "_coder")
     streams = estimator._counter.count(sample, None, 1)
     is_whole = not estimator.normalize and all(stream.weight == 1.0 for stream in streams)
     needs = "" if is_fitted or parameters["labels"] != "node" else "all" if "prior" in parameters else "some"

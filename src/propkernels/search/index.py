@@ -212,11 +212,11 @@ class GraphIndex(GraphInput, BaseEstimator):
     >>> folder.cleanup()
     """
 
-    counter_: Any
-    file_: InvertedFile
+    _counter: Any
+    _file: InvertedFile
     kernel_: Any
-    n_added_: int
-    names_: list[Hashable]
+    _n_added: int
+    _names: list[Hashable]
 
     def __init__(
         self,
@@ -284,7 +284,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         -------
         self
         """
-        check_is_fitted(self, "file_")
+        check_is_fitted(self, "_file")
         with self._writing():
             now = self._contents()
             if isinstance(now.file, ShardFolder):
@@ -325,7 +325,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         ValueError
             If an id is not in the index (then no graph is removed), or if the index is on disk.
         """
-        check_is_fitted(self, "file_")
+        check_is_fitted(self, "_file")
         with self._writing():
             now = self._contents()
             if isinstance(now.file, ShardFolder):
@@ -430,7 +430,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         ids : ndarray of the same shape
             On disk, numbers of graphs in the order of the plans. Ties are in the order of addition.
         """
-        check_is_fitted(self, "file_")
+        check_is_fitted(self, "_file")
         now = self._contents()
         most = len(now.file) if k is None else check_integer(k, "k", 1)
         most = min(DEFAULT_K if k is None and at_least is None else most, len(now.file))
@@ -481,7 +481,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         return len(self._folder().shards)
 
     def _folder(self) -> ShardFolder:
-        file = vars(self).get("file_")
+        file = vars(self).get("_file")
         if not isinstance(file, ShardFolder):
             raise AttributeError(
                 "an index in memory does not store graphs: use GraphIndex.build for an index on disk"
@@ -494,10 +494,10 @@ class GraphIndex(GraphInput, BaseEstimator):
         return id_array(self._contents().present())
 
     def __len__(self) -> int:
-        return len(self._contents().file) if hasattr(self, "file_") else 0
+        return len(self._contents().file) if hasattr(self, "_file") else 0
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        if not isinstance(vars(self).get("file_"), ShardFolder):
+        if not isinstance(vars(self).get("_file"), ShardFolder):
             return str(super().__repr__(N_CHAR_MAX))
         shards = "1 shard" if self.n_shards == 1 else f"{self.n_shards:,} shards"
         return f"GraphIndex({len(self):,} graphs, {shards})"
@@ -507,11 +507,11 @@ class GraphIndex(GraphInput, BaseEstimator):
     def _contents(self) -> Contents:
         """The current contents; later changes replace these objects and never modify them."""
         state = self.__getstate__()
-        return Contents(*(state[f"{name}_"] for name in Contents._fields))
+        return Contents(*(state[f"_{name}"] for name in Contents._fields))
 
     def _replace(self, contents: Contents, **others: Any) -> None:
         """Replace the contents atomically."""
-        now = {f"{name}_": part for name, part in contents._asdict().items()} | others
+        now = {f"_{name}": part for name, part in contents._asdict().items()} | others
         before = self.__getstate__()  # keeps the old objects alive, so that the update runs no destructor
         self.__dict__.update(now)
         del before
@@ -530,8 +530,8 @@ class GraphIndex(GraphInput, BaseEstimator):
 
     def _check_parts(self) -> None:
         """Refuse a number of names other than that of the graphs."""
-        if hasattr(self, "file_"):
-            require(self.counter_ is None or isinstance(self.counter_, Counter), "a counter is needed")
+        if hasattr(self, "_file"):
+            require(self._counter is None or isinstance(self._counter, Counter), "a counter is needed")
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
-            require(all(map(is_id, self.names_)), "ids are plain values, or tuples of them")
-            require(len(self.names_) == len(self.file_.alive), "every graph needs an id")
+            require(all(map(is_id, self._names)), "ids are plain values, or tuples of them")
+            require(len(self._names) == len(self._file.alive), "every graph needs an id")

@@ -38,7 +38,7 @@ def later_neighbors(
     above = float(np.nextafter(at_least, -1))
     with ProgressBar("Comparing", len(graphs)) as bar:
         for first in range(0, len(graphs), AT_ONCE):
-            counts = index.counter_.count(graphs[first : first + AT_ONCE], None, index.n_jobs)
+            counts = index._counter.count(graphs[first : first + AT_ONCE], None, index.n_jobs)
             queries = list(enumerate(Query.all(counts, index._measure), first))
             for (place, _), found in zip(queries, _later(index, queries, above), strict=True):
                 yield place, found
@@ -46,7 +46,7 @@ def later_neighbors(
 
 
 def _later(index: GraphIndex, queries: list[tuple[int, Query]], above: float) -> list[Places]:
-    return run_threads(lambda item: index.file_.later(item[1], item[0], above), queries, index.n_jobs)
+    return run_threads(lambda item: index._file.later(item[1], item[0], above), queries, index.n_jobs)
 
 
 class Neighborhoods:
@@ -64,7 +64,7 @@ class Neighborhoods:
     def __init__(self, index: GraphIndex, graphs: GraphDatabase, at_least: float) -> None:
         self.index, self.graphs, self.at_least = index, graphs, at_least
         # a graph without nodes is not similar to itself
-        self.counts = ((index.file_.squares > 0) | (at_least == 0)).astype(np.int64)
+        self.counts = ((index._file.squares > 0) | (at_least == 0)).astype(np.int64)
         pairs, n_pairs = list[NDArray[np.int32]](), 0
         n_later = np.zeros(len(graphs), dtype=np.int64)
         for place, later in later_neighbors(index, graphs, at_least):
@@ -216,7 +216,7 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
     def _check_parts(self) -> None:
         """Refuse clusters of other graphs than those of the index, and centers of other clusters."""
         if hasattr(self, "labels_"):
-            shape = (len(self.index_.names_),)
+            shape = (len(self.index_._names),)
             require(self.labels_.shape == self.n_neighbors_.shape == shape, "every graph needs a cluster")
             number = np.arange(len(self.centers_))
             require(np.array_equal(self.labels_[self.centers_], number), "every cluster needs a center")
@@ -315,13 +315,13 @@ class MaxMinPicker(GraphInput, BaseEstimator):
         graphs, n_graphs = check_graphs(X), check_integer(self.n_graphs, "n_graphs", 1)
         place = check_integer(self.first, "first", 0, len(graphs) - 1)
         index = index_of(self, graphs)
-        queries = Query.all(index.counter_.count(graphs, None, self.n_jobs), index._measure)
+        queries = Query.all(index._counter.count(graphs, None, self.n_jobs), index._measure)
         largest = np.full(len(graphs), 0.0)  # similarity to the picked graphs; infinite for these
         picked, similarities = [], []
         for _ in range(min(n_graphs, len(graphs))):
             picked.append(place)
             similarities.append(largest[place])
-            np.maximum(largest, index.file_.similarities(queries[place]), out=largest)
+            np.maximum(largest, index._file.similarities(queries[place]), out=largest)
             largest[place] = np.inf
             place = int(np.argmin(largest))
         self.indices_, self.similarities_ = np.array(picked, dtype=np.int64), np.array(similarities)

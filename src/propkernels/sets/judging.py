@@ -332,9 +332,9 @@ def _neighborhoods(
     graph other than itself.
     """
     index = GraphIndex(kernel=kernel, similarity="jaccard", n_jobs=n_jobs).fit(known)
-    queries = Query.all(index.counter_.count(known[centers], None, n_jobs), index._measure)
-    reach = [float(values[-1]) for values, _ in index.file_.nearest(queries, k + 1, n_jobs)]
-    others = index.file_.of(index.counter_.extend(made).count(made, None, n_jobs))
+    queries = Query.all(index._counter.count(known[centers], None, n_jobs), index._measure)
+    reach = [float(values[-1]) for values, _ in index._file.nearest(queries, k + 1, n_jobs)]
+    others = index._file.of(index._counter.extend(made).count(made, None, n_jobs))
     above = [float(np.nextafter(least, -1)) for least in reach]
     pairs = list(zip(queries, above, strict=True))
     n_inside = np.array(

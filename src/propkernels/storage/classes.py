@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from inspect import Parameter, signature
+from inspect import Parameter, get_annotations, signature
 from typing import Any
 
 from propkernels.graphs.database import GraphDatabase
@@ -250,6 +250,18 @@ def _with_new_names(state: dict[str, Any], renamed: dict[str, str]) -> dict[str,
     return new
 
 
+@cache
+def _earlier_names(cls: Any) -> dict[str, str]:
+    """Return names of attributes in files of earlier versions, with the names of today.
+
+    Versions 0.1 and 0.2 stored all learned attributes under public names: ``_counts`` was ``counts_``.
+    """
+    is_estimator = hasattr(cls, "_get_param_names")
+    names = {name for base in cls.__mro__ if is_estimator for name in get_annotations(base)}
+    private = {f"{name[1:]}_": name for name in names if name.startswith("_")}
+    return private | _RENAMED.get(cls.__name__, {})
+
+
 def make(cls: Any, state: dict[str, Any]) -> Any:
     """Return an object with a given state, without running code of its class (except for named tuples).
 
@@ -257,7 +269,7 @@ def make(cls: Any, state: dict[str, Any]) -> Any:
     """
     if cls is GraphDatabase:
         return unpack(state)
-    state = defaults_of(cls) | _with_new_names(state, _RENAMED.get(cls.__name__, {}))
+    state = defaults_of(cls) | _with_new_names(state, _earlier_names(cls))
     check_state(cls, state)
     if is_named_tuple(cls):
         return cls(**state)

@@ -137,9 +137,9 @@ def declared_types(cls: Any) -> dict[str, Any]:
 
 @cache
 def fitted_types(cls: Any) -> dict[str, Any]:
-    """Return annotations of learned attributes: names that end in an underscore, and ``_n_features_out``."""
+    """Return annotations of learned attributes: names that begin or end in an underscore, without a value."""
     if not is_estimator(cls):
         return {}
     hints = get_type_hints(cls)
-    is_learned = {name: name.endswith("_") and not name.startswith("__") for name in hints}
-    return {name: hints[name] for name in hints if is_learned[name] or name == "_n_features_out"}
+    is_learned = {name: name.startswith("_") or name.endswith("_") for name in hints}
+    return {name: hints[name] for name in hints if is_learned[name] and not hasattr(cls, name)}

@@ -1,0 +1,117 @@
+"""Tables of edges, nodes and graphs: columns by usual names, by choice, and what is said about the others."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from propkernels.datasets.graph_tables import is_edge_table, read_edges
+from propkernels.datasets.reading import Reading
+
+pytest.importorskip("pandas")
+OPTIONAL = Reading(target_required=False)
+EDGES = "graph,source,target,kind,length\n1,a,b,x,1.5\n1,b,c,y,2\n2,a,b,x,3\n"
+NODES = "graph,node,element,mass\n1,a,C,12\n1,b,N,14\n1,c,O,16\n2,a,C,12\n2,b,C,12\n"
+GRAPHS = "graph,y,note\n2,1,good\n1,0,bad\n"
+
+
+def files(folder, **texts):
+    paths = []
+    for name, text in texts.items():
+        paths.append(folder / f"{name}.csv")
+        paths[-1].write_text(text)
+    return paths
+
+
+def test_usual_columns_need_no_choice(tmp_path):
+    data = read_edges(files(tmp_path, edges=EDGES, nodes=NODES, graphs=GRAPHS), Reading())
+    assert data.graphs.node_labels.tolist() == ["C", "C", "C", "N", "O"]
+    assert data.graphs.node_attributes.ravel().tolist() == [12, 12, 12, 14, 16]
+    assert sorted(set(data.graphs.edge_labels.tolist())) == ["x", "y"]
+    assert data.graphs.graph_sizes.tolist() == [2, 3], "in the order of the table of graphs"
+    assert data.target.tolist() == [1, 0]
+    assert data.extras["node_names"] == ["a", "b", "a", "b", "c"]
+    assert data.name == tmp_path.name
+
+
+def test_columns_are_chosen_by_name(tmp_path):
+    how = Reading(node_labels=("mass", "element"), target_columns=("note",), id_column="note")
+    data = read_edges(files(tmp_path, edges=EDGES, nodes=NODES, graphs=GRAPHS), how)
+    assert data.graphs.node_labels[0] == (12, "C")
+    assert data.target.tolist() == ["good", "bad"]
+    assert data.graphs.ids.tolist() == ["good", "bad"]
+
+
+def test_edges_without_a_graph_are_one_graph(tmp_path):
+    data = read_edges(files(tmp_path, my_edges="from,to\n1,2\n2,3\n"), OPTIONAL)
+    assert data.graphs.graph_sizes.tolist() == [3]
+    assert data.name == "my"
+
+
+def test_numbers_and_texts_are_one_kind_of_key(tmp_path):
+    """Node 1 of the edges is node 1 of the nodes, also where another key is a text."""
+    paths = files(tmp_path, edges="source,target\n1,2\n2,a\n", nodes="node,label\n1,x\n2,y\na,z\n")
+    graphs = read_edges(paths, OPTIONAL).graphs
+    assert graphs.n_nodes == 3
+    assert graphs.node_labels.tolist() == ["x", "y", "z"]
+
+
+def test_a_column_says_whether_edges_are_directed(tmp_path):
+    paths = files(tmp_path, edges="source,target,directed\n0,1,1\n")
+    assert read_edges(paths, OPTIONAL).graphs.adjacency.toarray().tolist() == [[0, 1], [0, 0]]
+
+
+def test_columns_that_are_not_used_are_named(tmp_path):
+    paths = files(tmp_path, edges="source,target\na,b\n", nodes="node,color,shape\na,red,box\nb,blue,box\n")
+    with pytest.warns(UserWarning, match=r"\['color', 'shape'\] are not used: --node-labels") as caught:
+        graphs = read_edges(paths, OPTIONAL).graphs
+    assert len(caught) == 1
+    assert graphs.label_column is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chosen = read_edges(paths, Reading(node_labels=("color", "shape"), target_required=False))
+    assert chosen.graphs.node_labels.tolist() == [("red", "box"), ("blue", "box")]
+
+
+def test_tables_of_edges_are_told_from_tables_of_molecules(tmp_path):
+    edges, molecules, other = files(
+        tmp_path, a="Source_ID;target\n", b="smiles,source,target\n", c="source,x\n"
+    )
+    assert not is_edge_table(molecules)
+    assert not is_edge_table(other)
+    edges.write_text("Source_ID,target\n1,2\n")
+    assert is_edge_table(edges)
+
+
+@pytest.mark.parametrize(
+    ("tables", "options", "message"),
+    [
+        ({"nodes": NODES}, {}, "has no columns source and target: it is not a table of edges"),
+        ({"edges": EDGES, "more_edges": EDGES}, {}, "more_edges.csv is a second table of edges"),
+        ({"edges": EDGES, "x": "a,b\n1,2\n"}, {}, r"x.csv is no table of edges .* columns are \['a', 'b'\]"),
+        ({"edges": EDGES}, {"node_labels": ("element",)}, "has no table of nodes, so --node-labels"),
+        ({"edges": EDGES}, {"edge_labels": "nope"}, "the table of edges has no column 'nope'"),
+        ({"edges": EDGES}, {"smiles_column": "s"}, "has no column 's' of SMILES"),
+        ({"edges": EDGES}, {"target_columns": ("y",)}, "has no table of graphs with the target 'y'"),
+        (
+            {"edges": EDGES, "graphs": "graph,y\n1,0\n"},
+            {"target_required": True},
+            "the table of graphs has no row for 1 of 2 graphs, such as 2",
+        ),
+        ({"edges": EDGES, "graphs": GRAPHS}, {"id_column": "nope"}, "table of graphs has no column 'nope'"),
+    ],
+)
+def test_faults_are_one_sentence(tables, options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        read_edges(files(tmp_path, **tables), Reading(**{"target_required": False} | options))
+
+
+def test_missing_files_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"edges.csv does not exist"):
+        read_edges([tmp_path / "edges.csv"], OPTIONAL)
+
+
+def test_attributes_of_edges_are_numbers(tmp_path):
+    (path,) = files(tmp_path, edges=EDGES)
+    graphs = read_edges([path], OPTIONAL).graphs
+    assert sorted(np.unique(graphs.edge_attributes).tolist()) == [1.5, 2.0, 3.0]

@@ -1,0 +1,72 @@
+"""Options of readers: target columns by name or number, and refusals that say what to do."""
+
+import numpy as np
+import pytest
+
+from propkernels.datasets.reading import Reading
+
+OPTIONAL = Reading(target_required=False)
+
+
+def test_targets_of_a_table_are_named_or_have_a_usual_name():
+    assert Reading().table_targets(["smiles", "y", "z"], "x.csv") == ["y"]
+    assert Reading(target_columns=("z", "y")).table_targets(["smiles", "y", "z"], "x.csv") == ["z", "y"]
+    assert OPTIONAL.table_targets(["smiles", "z"], "x.csv") == []
+    with pytest.raises(ValueError, match=r"x.csv has no column with a usual name .* --target .*, of \['z'\]"):
+        Reading().table_targets(["smiles", "z"], "x.csv", without="smiles")
+
+
+def test_stored_targets_are_chosen_by_number():
+    target = np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]])
+    assert Reading(target_columns=("1",)).stored_target(target, 3, "x").tolist() == [4, 5, 6]
+    both = Reading(target_columns=("1", "0")).stored_target(target, 3, "x")
+    assert both.tolist() == [[4, 1], [5, 2], [6, 3]]
+    assert Reading().stored_target(target, 3, "x").tolist() == target.tolist()
+    for column in ("2", "y", "-1"):
+        with pytest.raises(ValueError, match=r"x has 2 target columns without names: choose by number"):
+            Reading(target_columns=(column,)).stored_target(target, 3, "x")
+    with pytest.raises(ValueError, match="x has one target column: leave --target"):
+        Reading(target_columns=("y",)).stored_target(target[:, 0], 3, "x")
+
+
+def test_a_missing_target_is_an_error_where_it_is_required():
+    assert OPTIONAL.stored_target(None, 3, "x").shape == (3, 0)
+    assert OPTIONAL.stored_target(np.empty((3, 0)), 3, "x").shape == (3, 0)
+    with pytest.raises(ValueError, match="x has no target: name its column by --target"):
+        Reading().stored_target(None, 3, "x")
+
+
+def test_one_column_keeps_its_type():
+    assert Reading().checked_target([np.array(["a", "b"])], 2, "x").tolist() == ["a", "b"]
+    assert Reading().checked_target([np.array([1.5, 2], dtype=object)], 2, "x").dtype == np.float64
+
+
+def test_several_targets_are_numbers():
+    columns = [np.array([1, 0]), np.array([0.5, np.nan])]
+    assert Reading().checked_target(columns, 2, "x").tolist()[0] == [1.0, 0.5]
+    with pytest.raises(ValueError, match="x: the target kind is not numeric"):
+        Reading(target_columns=("y", "kind")).checked_target([columns[0], np.array(["a", "b"])], 2, "x")
+
+
+def test_recipes_of_atoms():
+    assert Reading(node_labels=("symbol",)).recipe == "symbol"
+    assert Reading(node_labels=("symbol", "degree")).recipe == ("symbol", "degree")
+    assert Reading(atom_labels=("symbol",)).recipe == "symbol"
+
+
+def test_graphs_other_than_molecules_are_not_emptied():
+    assert Reading(errors="skip").errors_of_graphs == "skip"
+    with pytest.raises(ValueError, match=r"only molecules can: use --errors skip"):
+        _ = Reading(errors="empty").errors_of_graphs
+    with pytest.raises(ValueError, match="errors must be one of"):
+        Reading(errors="ignore")
+
+
+@pytest.mark.parametrize(
+    "options", [{"smiles_column": "s"}, {"id_column": "i"}, {"node_labels": ("a",)}, {"edge_labels": "e"}]
+)
+def test_options_that_do_not_apply_are_refused(options):
+    (name,) = options
+    with pytest.raises(ValueError, match=rf"\({name}\) does not apply to images: leave it out"):
+        Reading(**options).refuse_columns("images")
+    Reading().refuse_columns("images")
