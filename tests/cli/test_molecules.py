@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.cli.fit_command import reads_descriptors
 from propkernels.convert.atoms import VIEWS
+from propkernels.storage.model_files import read_model, write_model
 
 Chem = pytest.importorskip("rdkit.Chem")
 pytest.importorskip("pandas")
@@ -199,3 +201,56 @@ def test_bounds_are_refused(run, tmp_path):
     result = run("fit", "bounds.csv", "--smiles", "smiles", "--target", "ic50", "-o", "no.pk")
     assert result.exit_code != 0
     assert "the target 'ic50' has 1 censored value, such as '>10000'" in result.stderr
+
+
+SALTS = [f"{text}.[Na+].[Cl-]" if i % 3 == 0 else text for i, text in enumerate(SMILES)]
+
+
+@pytest.mark.slow
+def test_standard_forms_are_remembered(run, tmp_path):
+    """Salts and their molecules get the same predictions."""
+    for name, column in (("salts", SALTS), ("plain", SMILES)):
+        rows = [f"{text},{len(text) ** 2}" for text in column]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["smiles,value", *rows]) + "\n")
+    views = ("--standardize", "fragment,charge", "--task", "numbers")
+    result = run("fit", "salts.csv", "--target", "value", "-o", "m.pk", *views, *QUICK)
+    assert result.exit_code == 0, result.stderr
+    assert "Molecules changed by standardization: fragment 11, charge 0." in result.stderr
+    texts = [run("predict", "m.pk", f"{name}.csv", "--jobs", 1).stdout for name in ("salts", "plain")]
+    salts, plain = ([float(row["prediction"]) for row in csv.DictReader(io.StringIO(t))] for t in texts)
+    np.testing.assert_allclose(salts, plain)
+    explained = run("explain", "m.pk", "salts.csv", "-g", 3, "--coverage", 0.8, "-o", "salt.svg")
+    assert explained.exit_code == 0, explained.stderr
+    assert "80 % interval: " in explained.stdout
+
+
+@pytest.mark.slow
+def test_descriptors_are_remembered_if_the_model_reads_them(run, table, tmp_path):
+    reads = pk.PropagationRegressor(kernel=pk.DescriptorKernel(), random_state=0)
+    names = ["exactmw", "tpsa"]
+    graphs = pk.from_smiles(SMILES, node_labels=VIEWS, descriptors=names)
+    reads.fit(graphs, graphs.descriptors.values[:, 0])
+    write_model(reads, tmp_path / "m.pk", {"node_labels": ",".join(VIEWS), "descriptors": "exactmw,tpsa"})
+    rows = list(csv.DictReader(io.StringIO(run("predict", "m.pk", table, *COLUMNS, "--jobs", 1).stdout)))
+    np.testing.assert_allclose([float(row["prediction"]) for row in rows], reads.predict(graphs))
+    explained = run("explain", "m.pk", table, *COLUMNS, "-g", 3)
+    assert "descriptors" in explained.stdout
+    assert reads_descriptors(reads.kernel_)
+    result = run("fit", table, *COLUMNS, "--descriptors", "tpsa", "-o", "plain.pk", *QUICK)
+    assert "2 descriptors" not in result.stdout
+    assert "1 descriptor" in result.stdout
+    assert "descriptors" not in read_model(tmp_path / "plain.pk")[1]  # this kernel does not read them
+
+
+def test_options_of_molecules_are_refused_for_other_graphs(run, small_folder):
+    for option, value in (("--standardize", "fragment"), ("--descriptors", "rdkit")):
+        result = run("evaluate", small_folder, option, value, "--folds", 2)
+        assert result.exit_code == 1
+        assert f"{option} ({option[2:]}=) applies to molecules" in " ".join(result.stderr.split())
+
+
+def test_unknown_steps_and_descriptors_are_named(run, table):
+    for option, value in (("--standardize", "salts"), ("--descriptors", "beauty")):
+        result = run("fit", table, *COLUMNS, option, value, "-o", "no.pk")
+        assert result.exit_code == 1
+        assert f"got '{value}'" in " ".join(result.stderr.split())

@@ -36,15 +36,43 @@ def classifier():
     return pk.PropagationClassifier(cv=cv, **ONE).fit(GRAPHS[TRAIN], CLASSES[TRAIN])
 
 
-def naive_folds(cv, target, fit):
-    """For each fold: held-out graphs, decisions about all graphs, and their shares of unseen bins."""
+def naive_machine(train, target, fit):
+    """Decisions about all graphs after a fit on some, and their shares of unseen bins."""
     gram = pk.WeisfeilerLehman(t_max=2).fit_transform(GRAPHS[:100])
     counts = pk.WeisfeilerLehmanFeatures(t_max=2).fit_transform(GRAPHS[:100]).toarray()
+    unit = gram[train, train].mean()
+    decisions = fit(gram[np.ix_(train, train)] / unit, target[train], gram[:, train] / unit)
+    seen = counts[train].any(axis=0)
+    return decisions, counts[:, ~seen].sum(axis=1) / counts.sum(axis=1)
+
+
+def naive_folds(cv, target, fit):
+    """For each fold: held-out graphs, decisions about all graphs, and their shares of unseen bins."""
     for train, held in cv.split(np.zeros(60), target):
-        unit = gram[train, train].mean()
-        decisions = fit(gram[np.ix_(train, train)] / unit, target[train], gram[:, train] / unit)
-        seen = counts[train].any(axis=0)
-        yield held, decisions, counts[:, ~seen].sum(axis=1) / counts.sum(axis=1)
+        yield held, *naive_machine(train, target, fit)
+
+
+def naive_rank(cv, target, fit, score, coverage, members):
+    """Rank for a coverage, by machines that have seen neither the fold of a graph nor one other fold.
+
+    ``score`` returns the scaled scores of all training graphs, given decisions and unseen shares.
+    """
+    helds = [held for _, held in cv.split(np.zeros(60), target)]
+    levels = []
+    for k, held in enumerate(helds):
+        n_smaller, n_rivals = np.zeros(60), 0
+        for j, others in enumerate(helds):
+            if j != k:
+                train = np.setdiff1d(np.arange(60), np.concatenate([held, others]))
+                scores, rivals = score(*naive_machine(train, target, fit)), np.intersect1d(others, members)
+                n_smaller += [(scores[rivals] < one).sum() for one in scores]
+                n_rivals += len(rivals)
+        levels += [(n_smaller[i] + 1) / (n_rivals + 1) for i in np.intersect1d(held, members)]
+    n = len(members)
+    plain = int(np.ceil(coverage * (n + 1)))
+    expected = plain / (n + 1)
+    level = expected + (FOLDS - 1) / FOLDS * (sorted(levels)[plain - 1] - expected)
+    return min(int(np.ceil(level * (n + 1) - 1e-9)), n)
 
 
 def scales(scores, unseen):
@@ -62,8 +90,15 @@ def test_intervals_are_those_of_the_definition(regressor):
     folds = list(naive_folds(KFold(FOLDS, shuffle=True, random_state=1), y, fit))
     errors = np.concatenate([np.abs(found[held] - y[held]) for held, found, _ in folds])
     base, slope = scales(errors, np.concatenate([unseen[held] for held, _, unseen in folds]))
-    for coverage, rank in ((0.9, 55), (0.5, 31)):
-        expected = []
+    cv, plain = KFold(FOLDS, shuffle=True, random_state=1), []
+    for coverage in (0.9, 0.5):
+        expected, everyone = [], np.arange(60)
+
+        def score(found, unseen):
+            return np.abs(found[:60] - y) / (base + slope * unseen[:60])
+
+        rank = naive_rank(cv, y, fit, score, coverage, everyone)
+        plain.append(rank == np.ceil(coverage * 61))
         for x in range(60, 100):
             low, high = [], []
             for held, found, unseen in folds:
@@ -73,6 +108,7 @@ def test_intervals_are_those_of_the_definition(regressor):
             expected.append((sorted(low, reverse=True)[rank - 1], sorted(high)[rank - 1]))
         computed = regressor.predict_interval(GRAPHS[TEST], coverage)
         np.testing.assert_allclose(computed, expected, atol=1e-8)
+    assert not all(plain)  # the levels matter
 
 
 def test_sets_are_those_of_the_definition(classifier):
@@ -81,7 +117,8 @@ def test_sets_are_those_of_the_definition(classifier):
     def fit(known, target, rows):
         return SVC(kernel="precomputed", C=1.0).fit(known, target).decision_function(rows)
 
-    folds = list(naive_folds(StratifiedKFold(FOLDS, shuffle=True, random_state=1), y, fit))
+    cv = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
+    folds = list(naive_folds(cv, y, fit))
     expected = np.zeros((40, 2), dtype=bool)
     for label, sign in ((0, 1), (1, -1)):
         scores = [expit(sign * found) for _, found, _ in folds]
@@ -94,7 +131,11 @@ def test_sets_are_those_of_the_definition(classifier):
         n_smaller = sum(
             (s[held] < s[60:, None]).sum(axis=1) for s, held in zip(scaled, of_class, strict=True)
         )
-        expected[:, label] = n_smaller < np.ceil(0.8 * (sum(map(len, of_class)) + 1))
+
+        def score(found, unseen, sign=sign, base=base, slope=slope):
+            return expit(sign * found[:60]) / (base + slope * unseen[:60])
+
+        expected[:, label] = n_smaller < naive_rank(cv, y, fit, score, 0.8, np.flatnonzero(y == label))
     np.testing.assert_array_equal(classifier.predict_set(GRAPHS[TEST], 0.8), expected)
     assert expected.any(axis=0).all()
     assert not expected.all()

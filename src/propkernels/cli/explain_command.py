@@ -22,6 +22,7 @@ from propkernels.cli.console import (
     stdout,
 )
 from propkernels.cli.inputs import Input, reads_data
+from propkernels.plotting.forecasts import forecast
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -56,6 +57,14 @@ def explain(
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of nodes to print.")] = 10,
     by_step: Annotated[bool, typer.Option("--by-step", help="Also print each step.")] = False,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            "--coverage",
+            metavar="SHARE",
+            help="Also tell the set of classes, or the interval, that holds this share of targets.",
+        ),
+    ] = None,
     output_format: arguments.FormatOption = "table",
     *,
     source_options: Input,
@@ -74,8 +83,9 @@ def explain(
     with spinner("Explaining"):
         prediction = fitted.predict(chosen)[0]
         explanation = explained(fitted, chosen, prediction, spoken_for, against)
-    predicted = name_of_class(fitted, prediction)
-    title = f"Graph {graph} of {data.name}: predicted {_text(predicted)}"
+        predicted = _text(name_of_class(fitted, prediction))
+        told = f"predicted {predicted}" if coverage is None else forecast(fitted, chosen, coverage)
+    title = f"Graph {graph} of {data.name}: {told}"
     if output_format == "table":
         print_text(f"{title}.")
         print_nodes(explanation, top, by_step)

@@ -123,7 +123,10 @@ def fit(
     start = perf_counter()
     with warnings_as_lines():
         model.fit(graphs, target)
-    write_model(model, output, source_options.notes(data))
+    notes = source_options.notes(data)
+    if not reads_descriptors(model.kernel_):
+        notes.pop("descriptors", None)
+    write_model(model, output, notes)
     report(model, output, perf_counter() - start)
 
 
@@ -154,6 +157,14 @@ def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
         n_values = len(set(target.tolist()))
         print_text(f"The target has {n_values:,} different numbers: use --task classes if they are classes.")
     return (PropagationClassifier if is_class else PropagationRegressor)(**settings)
+
+
+def reads_descriptors(kernel: Any) -> bool:
+    """Return whether a kernel, or one of a sum, compares descriptors."""
+    from propkernels.kernels.descriptor_kernel import DescriptorKernel
+
+    parts = getattr(kernel, "kernels", None) or ()
+    return isinstance(kernel, DescriptorKernel) or any(map(reads_descriptors, parts))
 
 
 def report(model: Any, output: Path, took: float) -> None:

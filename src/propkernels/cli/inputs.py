@@ -59,6 +59,23 @@ EdgeLabels = Annotated[
     str | None,
     typer.Option("--edge-labels", metavar="COLUMN", help="Column of the table of edges that is their label."),
 ]
+Standardize = Annotated[
+    str | None,
+    typer.Option(
+        "--standardize",
+        metavar="STEPS",
+        help="Standard form of molecules: fragment (the largest), charge (neutral), tautomer (canonical), "
+        "or several (commas).",
+    ),
+]
+Descriptors = Annotated[
+    str | None,
+    typer.Option(
+        "--descriptors",
+        metavar="NAMES",
+        help="Numbers of whole molecules for models: rdkit (all), or names such as tpsa (commas).",
+    ),
+]
 ErrorsOption = Annotated[
     Errors,
     typer.Option(
@@ -77,7 +94,7 @@ class Input:
     ----------
     smiles_column, id_column, edge_labels : str or None
     target_columns : list of str or None
-    node_labels : str or None
+    node_labels, standardize, descriptors : str or None
         Names, separated by commas.
     errors : Errors
     """
@@ -87,10 +104,12 @@ class Input:
     id_column: IdColumn = None
     node_labels: NodeLabels = None
     edge_labels: EdgeLabels = None
+    standardize: Standardize = None
+    descriptors: Descriptors = None
     errors: ErrorsOption = "raise"
 
     def reading(self, target_required: bool, notes: Mapping[str, str] | None, n_jobs: int | None) -> Reading:
-        """Return the options for the readers; labels not given are those that a model file has noted."""
+        """Return the options for the readers; those not given are what a model file has noted."""
         from propkernels.convert.atoms import VIEWS
         from propkernels.datasets.reading import Reading
 
@@ -101,9 +120,11 @@ class Input:
             smiles_column=self.smiles_column,
             target_columns=tuple(self.target_columns or ()),
             id_column=self.id_column,
-            node_labels=tuple(labels.split(",")) if labels else (),
+            node_labels=_names(labels),
             edge_labels=self.edge_labels or noted.get("edge_labels"),
             atom_labels=atoms,
+            standardize=_names(self.standardize or noted.get("standardize")),
+            descriptors=_names(self.descriptors or noted.get("descriptors")),
             target_required=target_required,
             errors=self.errors,
             n_jobs=n_jobs,
@@ -129,10 +150,15 @@ class Input:
         n_jobs : int, optional
             Processes that read molecules.
         """
-        from propkernels.datasets.sources import read_source
+        from propkernels.datasets.sources import check_molecules, read_source
 
         with warnings_as_lines():
-            return read_source(name, self.reading(target_required, notes, n_jobs))
+            data = read_source(name, self.reading(target_required, notes, n_jobs))
+        check_molecules(data, {"standardize": self.standardize, "descriptors": self.descriptors})
+        changed = [f"{step} {n:,}" for step, n in getattr(data.graphs, "standardized", {}).items()]
+        if changed:
+            typer.echo(f"Molecules changed by standardization: {', '.join(changed)}.", err=True)
+        return data
 
     def notes(self, data: Dataset) -> dict[str, str]:
         """Return notes for a model file about how its data set was read."""
@@ -140,6 +166,8 @@ class Input:
         if {"smiles", "molecules"} & set(data.extras):
             recipe = self.reading(False, None, None).recipe
             notes["node_labels"] = recipe if isinstance(recipe, str) else ",".join(recipe)
+            given = {"standardize": self.standardize, "descriptors": self.descriptors}
+            notes |= {name: value for name, value in given.items() if value}
         elif self.node_labels:
             notes["label_columns"] = self.node_labels
         if self.edge_labels:
@@ -147,6 +175,11 @@ class Input:
         if data.target.ndim == 2:
             notes["targets"] = json.dumps(self.target_columns or list(range(data.target.shape[1])))
         return notes
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    """Return names separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()
 
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from propkernels._utils.cells import as_classes, check_measurements, typed_column
 from propkernels._utils.checks import check_choice
 from propkernels.convert.atoms import VIEWS
+from propkernels.convert.descriptors import ALL
 from propkernels.datasets.tables import TARGET_NAMES, find_column, listed_names
 
 ERRORS = ("raise", "skip", "empty")
@@ -38,6 +39,8 @@ class Reading:
         Column of a table of edges, or name of edge data, that is the label of edges.
     atom_labels : tuple of str
         Recipes for atoms if ``node_labels`` is empty.
+    standardize, descriptors : tuple of str
+        Steps of standardization, and descriptors of whole molecules; see :func:`propkernels.from_smiles`.
     target_required : bool
         Whether a missing target is an error.
     errors : {"raise", "skip", "empty"}
@@ -52,6 +55,8 @@ class Reading:
     node_labels: tuple[str, ...] = ()
     edge_labels: str | None = None
     atom_labels: tuple[str, ...] = VIEWS
+    standardize: tuple[str, ...] = ()
+    descriptors: tuple[str, ...] = ()
     target_required: bool = True
     errors: str = "raise"
     n_jobs: int | None = None
@@ -64,6 +69,12 @@ class Reading:
         """Labels of atoms."""
         labels = self.node_labels or self.atom_labels
         return labels[0] if len(labels) == 1 else labels
+
+    @property
+    def of_molecules(self) -> dict[str, Any]:
+        """Options for the conversion of molecules to graphs."""
+        wanted = self.descriptors[0] if self.descriptors == (ALL,) else self.descriptors
+        return {"node_labels": self.recipe, "standardize": self.standardize, "descriptors": wanted or None}
 
     @property
     def errors_of_graphs(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,8 @@ def open_source(
     id_column: str | None = None,
     node_labels: str | Sequence[str] | None = None,
     edge_labels: str | None = None,
+    standardize: str | Sequence[str] | None = None,
+    descriptors: str | Sequence[str] | None = None,
     target_required: bool = True,
     errors: str = "raise",
     n_jobs: int | None = None,
@@ -90,6 +92,10 @@ def open_source(
         texts. Columns of numbers are attributes, and a warning names columns that are not used.
     edge_labels : str, optional
         Column of edges that is their label; by default by the same rule.
+    standardize : {"fragment", "charge", "tautomer"} or sequence of these, optional
+        Steps that molecules take before they are read, see :func:`propkernels.from_smiles`.
+    descriptors : {"rdkit"} or sequence of str, optional
+        Numbers of whole molecules, see :func:`propkernels.from_smiles`.
     target_required : bool, default=True
         Whether to raise an error if there is no target; otherwise the target has no columns.
     errors : {"raise", "skip", "empty"}, default="raise"
@@ -123,11 +129,24 @@ def open_source(
         id_column=id_column,
         node_labels=_several(node_labels),
         edge_labels=edge_labels,
+        standardize=_several(standardize),
+        descriptors=_several(descriptors),
         target_required=target_required,
         errors=errors,
         n_jobs=n_jobs,
     )
-    return read_source(source, how)
+    data = read_source(source, how)
+    check_molecules(data, {"standardize": standardize, "descriptors": descriptors})
+    return data
+
+
+def check_molecules(data: Dataset, options: Mapping[str, Any]) -> None:
+    """Raise ValueError if an option for molecules is given, but the data set has none."""
+    given = [name for name, value in options.items() if value]
+    if given and not {"smiles", "molecules"} & set(data.extras):
+        raise ValueError(
+            f"--{given[0]} ({given[0]}=) applies to molecules, and {data.name} has none: leave it out"
+        )
 
 
 def _several(names: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -239,7 +258,7 @@ def _refuse_edge_labels(how: Reading) -> None:
 
 def _rows_of_smiles(column: Any, path: Path, how: Reading) -> Any:
     """Return the molecules of a table; errors name rows of invalid molecules, counted from 0."""
-    options: dict[str, Any] = {"node_labels": how.recipe, "n_jobs": how.n_jobs}
+    options: dict[str, Any] = {**how.of_molecules, "n_jobs": how.n_jobs}
     if how.errors != "raise":
         return from_smiles(column, errors=how.errors, **options)
     with warnings.catch_warnings():
@@ -271,7 +290,7 @@ def _read_smi(path: Path, how: Reading) -> Dataset:
     names = [line[1].strip() if len(line) > 1 else "" for line in lines]
     ids = names if all(names) and len(set(names)) == len(names) else None
     graphs = from_smiles(
-        [line[0] for line in lines], node_labels=how.recipe, ids=ids, errors=how.errors, n_jobs=how.n_jobs
+        [line[0] for line in lines], **how.of_molecules, ids=ids, errors=how.errors, n_jobs=how.n_jobs
     )
     is_kept = [how.errors == "empty" or key not in graphs.skipped for key in ids or range(len(lines))]
     kept = [line[0] for line, keep in zip(lines, is_kept, strict=True) if keep]
@@ -289,7 +308,7 @@ def _read_sdf(path: Path, how: Reading) -> Dataset:
         raise ValueError(f"{path} has no molecules that can be read")
     names = sorted({name for mol in known for name in mol.GetPropNames()})
     columns = _properties(how, names, path)
-    graphs = from_rdkit(mols, node_labels=how.recipe, errors=how.errors)
+    graphs = from_rdkit(mols, **how.of_molecules, errors=how.errors)
     kept = [mol for i, mol in enumerate(mols) if how.errors == "empty" or i not in graphs.skipped]
     target = [_property_column(kept, column) for column in columns]
     if how.id_column is not None:

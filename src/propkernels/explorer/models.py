@@ -18,6 +18,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.models.classifier import PropagationClassifier
+from propkernels.models.conformal import Conformal
 from propkernels.models.defaults import default_kernels, has_views
 from propkernels.models.model import Learned, PropagationModel
 from propkernels.models.regressor import PropagationRegressor
@@ -158,8 +159,8 @@ def _margins(scores: Values, target: NDArray[np.int64]) -> Values:
 class _KeepsHeldOut(PropagationModel):
     """Model that keeps the decisions about held-out graphs until they are shown."""
 
-    def _keep(self, learned: Learned, held_scores: Values | None) -> None:
-        super()._keep(learned, held_scores)
+    def _keep(self, learned: Learned, conformal: Conformal | None) -> None:
+        super()._keep(learned, conformal)
         self.held_out = learned.held_out
 
 

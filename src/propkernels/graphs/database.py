@@ -294,7 +294,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     def _with(self, **parts: Any) -> GraphDatabase:
         """Return a copy with some parts replaced by valid parts."""
         database = GraphDatabase._assemble(*(self._parts() | parts).values())
-        database.sources, database.names = self.sources, self.names
+        database.sources, database.names, database.standardized = self.sources, self.names, self.standardized
         return database
 
     def _parts(self) -> dict[str, Any]:

@@ -203,7 +203,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         pairwise, values = learned.selection.candidate.maker.pairwise, target.values
         layout = DecisionLayout(len(target.classes), pairwise, target.multilabel)
         calibration = None if learned.posterior else _calibration(learned, layout, values, target.task)
-        self._keep(learned, _class_scores(learned, layout, values) if learned.held_out else None)
+        self._keep(learned, learned.conformal(partial(_class_scores, layout, values)))
         self.classes_, self._layout, self.calibration_ = target.classes, layout, calibration
         self.class_names_ = _class_names(names, self.classes_)
 
@@ -557,12 +557,14 @@ def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any],
     return learn(layout.scores(decisions), target[known])
 
 
-def _class_scores(learned: Learned, layout: DecisionLayout, target: NDArray[Any]) -> Matrix:
+def _class_scores(
+    layout: DecisionLayout, target: NDArray[Any], at: NDArray[np.int64], decisions: Matrix
+) -> Matrix:
     """Return the nonconformity of held-out graphs with their class, (graphs, classes); NaN for the others.
 
     With several labels, one column per label and value, 0 before 1.
     """
-    scores, classes = expit(-layout.margins(learned.decisions)), target[learned.known]
+    scores, classes = expit(-layout.margins(decisions)), target[at]
     if not layout.multilabel:
         return np.where(classes[:, None] == np.arange(layout.n_classes), scores, np.nan)
     return np.where(classes[:, :, None] == np.arange(2), scores, np.nan).reshape(len(scores), -1)

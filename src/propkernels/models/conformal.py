@@ -11,14 +11,22 @@ no training graph of fold k has) makes intervals wide for graphs unlike the trai
 set of x if fewer than r of the graphs of this class have a smaller score (Mondrian: each class has its own
 coverage). A score is 1 / (1 + exp(margin)), divided by s, where the margin of a class is its distance to the
 strongest rival.
+
+Machines of folds have learned from fewer graphs than all of them together, so that CV+ covers more than it
+promises. Fit measures by how much: each graph i is judged once more as if fold k(i) were new, by the machines
+that have seen neither fold k(i) nor one other fold j, against the scores of the graphs of fold j by the same
+machine. Its level u_i is the smallest coverage at which it would have been covered; without the effect, the
+r-th smallest level is r / (n + 1). These machines lack one of K - 1 folds, those that predict one of K, so
+(K - 1) / K of the difference counts: r is replaced by the rank of the coverage
+r / (n + 1) + (K - 1) / K (r-th smallest u_i - r / (n + 1)).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -32,6 +40,7 @@ from propkernels.decisions.members import Counted, KernelMember, Member
 from propkernels.decisions.rule import Rule, dual_members, primal_members
 from propkernels.graphs.database import GraphDatabase
 from propkernels.selection.candidates import Candidate, has_explicit_counts, learns_weights
+from propkernels.selection.folds import Folds
 from propkernels.selection.partners import HeldOut, Selection
 
 Matrix = NDArray[np.float64]
@@ -40,6 +49,7 @@ LEAST_BASE = 0.1  # of the mean score: smallest base of the scale
 MOST_FOLDED = 16  # decisions of all folds; more take less memory as coefficients of graphs than of bins
 NODES_AT_ONCE = 2**18  # nodes of training graphs that are counted at a time
 SCORES_AT_ONCE = 2**22  # endpoints of intervals in memory
+LEAST_FOLDS = 3  # without two of which some training graphs are left
 
 
 class FoldPredictions(NamedTuple):
@@ -109,13 +119,29 @@ class FoldModels:
         )
 
     def unseen(self, counted: Counted) -> Matrix:
-        """Return the mean share over the vocabularies; 0 if graphs are compared without bins."""
-        from propkernels.counting.entries_compiled import share_unseen
+        """Return the share of the counts of graphs in bins that no training graph of a fold has."""
+        return _unseen_shares(self.rule, self.seen, counted, self.n_folds)
 
-        shares = np.zeros((max(len(self.seen), 1), len(counted.graphs), self.n_folds))
-        for share, vocabulary, seen in zip(shares, self.rule.vocabularies, self.seen, strict=False):
-            share_unseen(*counted.entries(vocabulary).arrays, seen, share)
-        return np.asarray(shares.mean(axis=0))
+
+def pairs_of_folds(folds: Folds) -> Folds:
+    """Return (training, held-out) graphs without two folds each; none if folds are few or overlap.
+
+    The held-out graphs are those of the first fold of a pair, then those of the second.
+
+    Examples
+    --------
+    >>> parts = [np.arange(6) // 2 == k for k in range(3)]
+    >>> folds = [(np.flatnonzero(~part), np.flatnonzero(part)) for part in parts]
+    >>> [(train.tolist(), held.tolist()) for train, held in pairs_of_folds(folds)]
+    [([4, 5], [0, 1, 2, 3]), ([2, 3], [0, 1, 4, 5]), ([0, 1], [2, 3, 4, 5])]
+    """
+    held = np.concatenate([held for _, held in folds]) if folds else np.zeros(0, dtype=np.int64)
+    if len(folds) < LEAST_FOLDS or len(np.unique(held)) < len(held):
+        return []
+    return [
+        (np.setdiff1d(train, other), np.concatenate([own, other]))
+        for (train, own), (_, other) in combinations(folds, 2)
+    ]
 
 
 def learn_fold_models(
@@ -125,8 +151,9 @@ def learn_fold_models(
     graphs: GraphDatabase,
     target: NDArray[Any],
     held_out: Sequence[HeldOut],
+    pairs: Sequence[HeldOut],
     n_jobs: int | None,
-) -> tuple[FoldModels, Values]:
+) -> tuple[FoldModels, Values, list[Values]]:
     """Return the machines of the folds as one rule, and the unseen shares of held-out graphs.
 
     The training graphs are counted once more, to mark the bins that each fold has seen.
@@ -140,7 +167,8 @@ def learn_fold_models(
         The rule learned from all graphs, whose vocabularies are shared.
     graphs : GraphDatabase
     target : ndarray
-    held_out : sequence of HeldOut
+    held_out, pairs : sequence of HeldOut
+        Machines without one fold, and without two.
     n_jobs : int or None
 
     Returns
@@ -148,6 +176,8 @@ def learn_fold_models(
     models : FoldModels
     unseen : ndarray
         Share of each held-out graph's counts in bins that its fold has not seen, fold after fold.
+    unseen_by_pairs : list of ndarray
+        The same for the held-out graphs of each pair.
     """
     members: list[Member] = []
     for number, ((candidate, _), kernel) in enumerate(zip(chosen.members, kernels, strict=True)):
@@ -156,9 +186,23 @@ def learn_fold_models(
     intercepts = np.stack([part.intercepts for part in held_out])
     runs = pairwise(whole_runs(graphs.graph_ptr, NODES_AT_ONCE).tolist())
     counted = [Counted(graphs[start:stop], n_jobs) for start, stop in runs]
-    models = FoldModels(rule, intercepts, _seen_bins(rule, counted, held_out))
-    shares = np.concatenate([models.unseen(run) for run in counted])
-    return models, np.concatenate([shares[part.held, k] for k, part in enumerate(held_out)])
+    parts = [*held_out, *pairs]
+    seen = _seen_bins(rule, counted, parts)
+    shares = np.concatenate([_unseen_shares(rule, seen, run, len(parts)) for run in counted])
+    unseen = [shares[part.held, k] for k, part in enumerate(parts)]
+    n_folds = len(held_out)
+    models = FoldModels(rule, intercepts, [np.ascontiguousarray(marks[:, :n_folds]) for marks in seen])
+    return models, np.concatenate(unseen[:n_folds]), unseen[n_folds:]
+
+
+def _unseen_shares(rule: Rule, seen: Sequence[NDArray[np.uint8]], counted: Counted, n_folds: int) -> Matrix:
+    """Return the mean share over the vocabularies; 0 if graphs are compared without bins."""
+    from propkernels.counting.entries_compiled import share_unseen
+
+    shares = np.zeros((max(len(seen), 1), len(counted.graphs), n_folds))
+    for share, vocabulary, marks in zip(shares, rule.vocabularies, seen, strict=False):
+        share_unseen(*counted.entries(vocabulary).arrays, marks, share)
+    return np.asarray(shares.mean(axis=0))
 
 
 def _members_of(
@@ -229,6 +273,9 @@ class Conformal:
         Offsets of the runs.
     base, slope : ndarray of shape (groups,)
         Scale of a graph: base + slope * unseen share.
+    levels : ndarray of float64
+        For the scores of each group, by rank: the coverage whose rank takes the place of this one. Empty: not
+        measured.
     """
 
     models: FoldModels
@@ -236,6 +283,7 @@ class Conformal:
     ptr: Annotated[NDArray[np.int64], Offsets("scores")]
     base: Values
     slope: Values
+    levels: Values = field(default_factory=lambda: np.zeros(0))
 
     def _check_parts(self) -> None:
         """Raise if runs, scores or scales do not match."""
@@ -247,10 +295,19 @@ class Conformal:
         require(not_negative(self.slope) and (self.base > 0).all(), "scales must be positive")
         runs = [self.scores[a:b] for a, b in pairwise(self.ptr.tolist())]
         require(all((np.diff(run) >= 0).all() for run in runs), "scores must be sorted")
+        require(self.levels.shape in ((0,), self.scores.shape), "every score needs a level")
+        require(not_negative(self.levels) and (self.levels <= 1).all(), "levels are shares")
+        sorted_by_group = [(np.diff(self.levels[of]) >= 0).all() for of in self._groups]
+        require(all(sorted_by_group), "levels must be sorted")
 
     @classmethod
     def learn(
-        cls, models: FoldModels, held_out: Sequence[HeldOut], unseen: Values, scores: Matrix
+        cls,
+        models: FoldModels,
+        held_out: Sequence[HeldOut],
+        unseen: Values,
+        scores: Matrix,
+        by_pairs: Sequence[tuple[Matrix, Values]] = (),
     ) -> Conformal:
         """Return sorted scores divided by their scales.
 
@@ -262,8 +319,11 @@ class Conformal:
             Share of unseen bins of each held-out graph, fold after fold.
         scores : ndarray of shape (held-out graphs, groups)
             Nonconformity of each held-out graph; NaN if it is not in the group.
+        by_pairs : sequence of (ndarray, ndarray)
+            Scores and shares of unseen bins of the held-out graphs of each pair of folds.
         """
-        folds = np.repeat(np.arange(len(held_out)), [len(part.held) for part in held_out])
+        sizes = [len(part.held) for part in held_out]
+        folds = np.repeat(np.arange(len(held_out)), sizes)
         runs, scales = [], []
         for of_group in scores.T:
             known = ~np.isnan(of_group)
@@ -273,12 +333,27 @@ class Conformal:
             scales.append((base, slope))
         ptr = np.concatenate([[0], np.cumsum([len(run) for run in runs])]).astype(np.int64)
         base, slope = np.array(scales).T
-        return cls(models, np.concatenate(runs), ptr, base.copy(), slope.copy())
+        scaled_pairs = [of_pair / (base + slope * shares[:, None]) for of_pair, shares in by_pairs]
+        levels = [rehearse([of[:, group] for of in scaled_pairs], sizes) for group in range(len(base))]
+        return cls(models, np.concatenate(runs), ptr, base.copy(), slope.copy(), np.concatenate(levels))
 
     @property
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.base)
+
+    @property
+    def _groups(self) -> list[slice]:
+        """Scores of each group."""
+        ends = self.ptr[:: self.models.n_folds].tolist()
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+    def rank(self, group: int, coverage: float) -> int:
+        """Return the rank of the score that a coverage asks for; above their number if scores are too few."""
+        n = len(self.scores[self._groups[group]])
+        plain = _rank(n, coverage)
+        levels = self.levels[self._groups[group]]
+        return plain if plain > n or not len(levels) else min(_rank(n, float(levels[plain - 1])), n)
 
     def runs(self, group: int) -> list[Values]:
         """Return the sorted scores of a group, one array per fold."""
@@ -294,7 +369,7 @@ class Conformal:
         """Return the interval of each graph's number, (graphs, 2)."""
         runs, scale = self.runs(group), self.scale(group, found.unseen)
         values, n_scores = found.decisions[:, :, group], sum(map(len, runs))
-        rank = _rank(n_scores, coverage)
+        rank = self.rank(group, coverage)
         if rank > n_scores:
             return np.tile([-np.inf, np.inf], (len(values), 1))
         step = max(SCORES_AT_ONCE // n_scores, 1)
@@ -307,7 +382,42 @@ class Conformal:
         """Return whether the class of a group is in the set of each graph; scores are (graphs, folds)."""
         runs, scaled = self.runs(group), scores / self.scale(group, unseen)
         smaller = sum(np.searchsorted(run, scaled[:, k], side="left") for k, run in enumerate(runs))
-        return np.asarray(smaller < _rank(sum(map(len, runs)), coverage))
+        return np.asarray(smaller < self.rank(group, coverage))
+
+
+def rehearse(scores: Sequence[Values], sizes: Sequence[int]) -> Values:
+    """Return the coverages whose ranks replace the ranks 1, 2, ... of a group.
+
+    The level of a graph is (rivals with a smaller score + 1) / (rivals + 1).
+
+    Parameters
+    ----------
+    scores : sequence of ndarray
+        For each pair of folds, the scores of the graphs of the first and of the second; NaN if a graph is not
+        in the group. Empty: no levels.
+    sizes : sequence of int
+        Number of graphs of each fold.
+
+    Examples
+    --------
+    >>> rehearse([np.array([1.0, 2.0]), np.array([1.0, 3.0]), np.array([2.0, 3.0])], [1, 1, 1]).tolist()
+    [0.3055555555555556, 0.6111111111111112, 0.9166666666666667]
+    """
+    if not scores:
+        return np.zeros(0)
+    smaller, rivals = ([np.zeros(size) for size in sizes] for _ in range(2))
+    inside = [np.zeros(size, dtype=bool) for size in sizes]
+    for (first, second), of_pair in zip(combinations(range(len(sizes)), 2), scores, strict=True):
+        halves = of_pair[: sizes[first]], of_pair[sizes[first] :]
+        for fold, own, others in ((first, *halves), (second, *halves[::-1])):
+            known = np.sort(others[~np.isnan(others)])
+            smaller[fold] += np.searchsorted(known, own, side="left")
+            rivals[fold] += len(known)
+            inside[fold] = ~np.isnan(own)
+    levels = np.concatenate([(s + 1) / (r + 1) for s, r in zip(smaller, rivals, strict=True)])
+    found = np.sort(levels[np.concatenate(inside)])
+    plain = np.arange(1, len(found) + 1) / (len(found) + 1)
+    return np.asarray(plain + (1 - 1 / len(sizes)) * (found - plain))
 
 
 def check_coverage(coverage: Any) -> float:

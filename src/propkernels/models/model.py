@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -33,7 +33,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 from propkernels.kernels.propagation_kernel import PropagationKernel
-from propkernels.models.conformal import Conformal, FoldModels, learn_fold_models
+from propkernels.models.conformal import Conformal, FoldModels, learn_fold_models, pairs_of_folds
 from propkernels.models.defaults import check_kernels
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.novelty.foreign import unknown_nodes, warn_if_foreign
@@ -87,6 +87,10 @@ class Learned:
         The same machines for new graphs; None without folds.
     unseen : ndarray
         Share of each held-out graph's bins that its fold has not seen, fold after fold.
+    pairs : list of HeldOut
+        Machines and decisions without two folds each.
+    unseen_by_pairs : list of ndarray
+        Shares of unseen bins of the held-out graphs of each pair.
     imputer : LabelImputer or None
         Imputes missing node labels first, if that was better in cross-validation.
     """
@@ -100,6 +104,8 @@ class Learned:
     held_out: Sequence[HeldOut] = ()
     fold_models: FoldModels | None = None
     unseen: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    pairs: Sequence[HeldOut] = ()
+    unseen_by_pairs: Sequence[NDArray[np.float64]] = ()
     imputer: LabelImputer | None = None
 
     @property
@@ -112,10 +118,17 @@ class Learned:
         """Decisions about the held-out graphs, fold after fold."""
         return np.concatenate([part.decisions for part in self.held_out])
 
-    def conformal(self, scores: Matrix) -> Conformal:
-        """Return the scores of held-out graphs, (graphs, groups), with the models that gave them."""
-        assert self.fold_models is not None
-        return Conformal.learn(self.fold_models, self.held_out, self.unseen, scores)
+    def conformal(self, score: Callable[[NDArray[np.int64], Matrix], Matrix]) -> Conformal | None:
+        """Return the scores of held-out graphs with the models that gave them; None without folds.
+
+        ``score`` returns the nonconformity, (graphs, groups), given positions of graphs and decisions.
+        """
+        if self.fold_models is None:
+            return None
+        pairs = zip(self.pairs, self.unseen_by_pairs, strict=True)
+        by_pairs = [(score(part.held, part.decisions), unseen) for part, unseen in pairs]
+        scores = score(self.known, self.decisions)
+        return Conformal.learn(self.fold_models, self.held_out, self.unseen, scores, by_pairs)
 
 
 class PropagationModel(GraphInput, BaseEstimator, ABC):
@@ -239,10 +252,20 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         if not held_out:
             return learned
         kernels = [one.kernel for one in found]
-        models, unseen = learn_fold_models(
-            chosen, kernels, learned.rule, known, target, held_out, self.n_jobs
+        parts = pairs_of_folds([(part.train, part.held) for part in held_out])
+        pairs = hold_out(chosen, target, parts, task, self.n_jobs)
+        pairs = pairs if len(pairs) == len(parts) else []
+        models, unseen, by_pairs = learn_fold_models(
+            chosen, kernels, learned.rule, known, target, held_out, pairs, self.n_jobs
         )
-        return replace(learned, held_out=held_out, fold_models=models, unseen=unseen)
+        return replace(
+            learned,
+            held_out=held_out,
+            fold_models=models,
+            unseen=unseen,
+            pairs=pairs,
+            unseen_by_pairs=by_pairs,
+        )
 
     def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
         """Imputers to try for missing node labels: None (left to the kernels), and label propagation."""
@@ -277,9 +300,8 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         solver = resolve_solver(self.solver, kernels, len(graphs), steps)
         return kernels, Space(self.normalize, steps, costs, solver, check_epsilons(epsilon))
 
-    def _keep(self, learned: Learned, held_scores: Matrix | None) -> None:
+    def _keep(self, learned: Learned, conformal: Conformal | None) -> None:
         """Store the learned state, and the nonconformity of held-out graphs, if there are any."""
-        conformal = None if held_scores is None else learned.conformal(held_scores)
         candidate = learned.selection.candidate
         is_free = learned.rule.is_explained and learned.posterior is None
         self.kernel_ = learned.selection.kernel if is_free else learned.kernel

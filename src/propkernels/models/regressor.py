@@ -181,7 +181,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
     def _keep_target(self, target: NumberTarget, learned: Learned, names: Names) -> None:
         learned = _in_units(learned, target.middle, target.unit)
-        self._keep(learned, _errors(learned, target.numbers) if learned.held_out else None)
+        numbers = target.numbers.reshape(len(target.numbers), -1)
+        self._keep(learned, learned.conformal(lambda at, decisions: np.abs(decisions - numbers[at])))
         self.n_targets_ = target.numbers.shape[1] if target.numbers.ndim == 2 else 1
         self.epsilon_ = learned.selection.candidate.epsilon
 
@@ -408,11 +409,6 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         return tags
 
 
-def _errors(learned: Learned, target: Matrix) -> Matrix:
-    """Return the absolute errors of held-out graphs, (graphs, columns); NaN for missing entries."""
-    return np.asarray(np.abs(learned.decisions - target[learned.known].reshape(len(learned.known), -1)))
-
-
 def _in_units(learned: Learned, mean: Any, unit: Any) -> Learned:
     """Return predictions of the target instead of the standardized target."""
     machine = replace(learned.machine, intercepts=np.asarray(unit * learned.machine.intercepts + mean))
@@ -420,7 +416,10 @@ def _in_units(learned: Learned, mean: Any, unit: Any) -> Learned:
     if posterior is not None:
         posterior = replace(posterior, amplitude=float(posterior.amplitude * unit**2))
     models = None if learned.fold_models is None else learned.fold_models.scaled(unit, mean)
-    held_out = [replace(part, decisions=unit * part.decisions + mean) for part in learned.held_out]
+    held_out, pairs = (
+        [replace(part, decisions=unit * part.decisions + mean) for part in parts]
+        for parts in (learned.held_out, learned.pairs)
+    )
     return replace(
         learned,
         rule=learned.rule.scaled(unit),
@@ -428,4 +427,5 @@ def _in_units(learned: Learned, mean: Any, unit: Any) -> Learned:
         posterior=posterior,
         held_out=held_out,
         fold_models=models,
+        pairs=pairs,
     )

@@ -17,7 +17,7 @@ from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.explain.explanation import Explanation
 from propkernels.molecules.depiction import LAST, Panel, depict, light_colors, values_of_bonds
 from propkernels.molecules.read_molecules import as_list, as_molecules
-from propkernels.plotting.plot_explanation import explained, scaled, shown
+from propkernels.plotting.plot_explanation import explained, forecast_line, scaled, shown
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -117,6 +117,7 @@ def draw_molecule(
     limit: float | None = None,
     bonds: bool = True,
     title: str | Sequence[str] | None = None,
+    coverage: float | None = None,
     n_columns: int = COLUMNS,
     size: tuple[int, int] = (450, 350),
 ) -> MoleculePicture:
@@ -146,6 +147,9 @@ def draw_molecule(
         Whether bonds are colored.
     title : str or sequence of str, optional
         Text below each panel; by default the sum of the contributions, and the meaning of the colors.
+    coverage : float, optional
+        With a model: also write the prediction below each panel, with its probability and set of classes, or
+        with its interval, such as 0.9 for those that hold nine of ten targets.
     n_columns : int, default=3
         Panels per row.
     size : pair of int, default=(450, 350)
@@ -181,7 +185,7 @@ def draw_molecule(
     panels = [
         panel
         for number in positions
-        for panel in _panels(explanation, molecules, number, t, classes, bonds, is_grid)
+        for panel in _panels(explanation, molecules, number, t, classes, bonds, is_grid, coverage)
     ]
     if title is not None:
         panels = _titled(panels, [title] * len(panels) if isinstance(title, str) else list(title))
@@ -198,10 +202,18 @@ def _titled(panels: list[Panel], titles: list[str]) -> list[Panel]:
 
 
 def _panels(
-    model: Any, molecules: Any, graph: int, t: Any, classes: Any, bonds: bool, is_grid: bool
+    model: Any,
+    molecules: Any,
+    graph: int,
+    t: Any,
+    classes: Any,
+    bonds: bool,
+    is_grid: bool,
+    coverage: float | None,
 ) -> list[Panel]:
     """Return the panels of one molecule, one per iteration of ``t``."""
     explanation, at, molecule = _on_molecule(model, molecules, graph, classes)
+    told = forecast_line(model, explanation, at, coverage, classes)
     contributions = explanation.of_graph(at)
     molecule = with_atoms(molecule, len(contributions), graph)
     steps = shown(contributions, t)
@@ -212,7 +224,7 @@ def _panels(
             of_bonds = values_of_bonds(molecule, *explanation.edge_contributions(at, step))
         which = "atoms" if step is None else f"atoms at t = {step}"
         head = f"{graph}: " if is_grid else ""
-        title = f"{head}{which} {values.sum():+.3g}\n{explanation.key('atoms')}"
+        title = f"{head}{told}{which} {values.sum():+.3g}\n{explanation.key('atoms')}"
         panels.append(Panel(molecule, values, of_bonds, title))
     return panels
 

@@ -24,6 +24,7 @@ from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import one_axes, several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
+from propkernels.plotting.forecasts import forecast
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +48,7 @@ def plot_explanation(
     picture: ArrayLike | None = None,
     cmap: str | Colormap | None = None,
     limit: float | None = None,
+    coverage: float | None = None,
     ax: Axes | Sequence[Axes] | None = None,
 ) -> Axes | Any:
     """Draw a graph with nodes colored by their contribution, or an image with a heat map over it.
@@ -84,6 +86,9 @@ def plot_explanation(
     limit : float, optional
         Absolute contribution at which colors saturate; by default the largest one, or the 99 % quantile for
         graphs of more than 1000 nodes.
+    coverage : float, optional
+        With a model: also write the prediction in the title, with its probability and set of classes, or with
+        its interval, such as 0.9 for those that hold nine of ten targets.
     ax : Axes, or sequence of Axes with several ``t``, optional
         Axes to draw into; by default those of a new figure.
 
@@ -109,12 +114,13 @@ def plot_explanation(
     >>> len(pk.plotting.plot_explanation(model.explain(data.graphs), graph=3, t="each"))
     2
     """
-    number = graph
+    number, model = graph, explanation
     if hasattr(explanation, "named_steps"):  # a pipeline, which turns molecules or images into graphs
         explanation, transformed, graphs, graph = _steps(explanation, graphs, graph)
         explanation, at = explained(explanation, transformed, graph, classes)
     else:
         explanation, at = explained(explanation, graphs, graph, classes)
+    told = forecast_line(model, explanation, at, coverage, classes)
     contributions = explanation.of_graph(at)
     values = shown(contributions, t)
     norm, exceeded = scaled(np.concatenate(list(values.values())), limit, explanation.is_signed)
@@ -136,7 +142,8 @@ def plot_explanation(
             mappable = _draw_molecule(panel_axes, panels[step], norm, cmap, scale)
         else:
             mappable = draw_graph(panel_axes, drawn, values[step], positions, labels, norm, cmap)
-        panel_axes.set_title(_title(explanation, number, at, step, values[step], several), fontsize=10)
+        title = _title(explanation, number, at, step, values[step], several)
+        panel_axes.set_title(told + title, fontsize=10)
     extend = "both" if exceeded else "neither"
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25, extend=extend)
     bar.set_label(_meaning(explanation, class_names or {}))
@@ -158,6 +165,18 @@ def explained(explanation: Any, graphs: Any, graph: int, classes: Any) -> tuple[
     if classes is None and len(getattr(explanation, "classes_", ())) > 2:
         classes = explanation.predict(chosen)[0]
     return (explanation.explain(chosen) if classes is None else explanation.explain(chosen, classes)), 0
+
+
+def forecast_line(model: Any, explanation: Explanation, at: int, coverage: float | None, column: Any) -> str:
+    """Return a line with the prediction for an explained graph at a coverage; "" without one."""
+    if coverage is None:
+        return ""
+    if isinstance(model, Explanation):
+        raise ValueError("coverage requires a model: pass it in place of the Explanation")
+    graphs: Any = explanation.graphs
+    return (
+        forecast(model[-1] if hasattr(model, "named_steps") else model, graphs[[at]], coverage, column) + "\n"
+    )
 
 
 def _molecule(graphs: Any, graph: int, n_nodes: int) -> Any:

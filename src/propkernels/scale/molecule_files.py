@@ -138,11 +138,9 @@ def _block(rows: list[tuple[str, str | None]], number: int, part: Part) -> Graph
     ids = np.arange(number, number + len(rows), dtype=np.int64)
     row_numbers = (ids - part.first_id + part.first).tolist()  # errors name the rows of the file
     smiles = [cells[0].strip() or None for cells in rows]
-    reading = part.reading
-    labels = tuple(reading.node_labels.split(","))
-    recipe = labels if len(labels) > 1 else labels[0]
-    graphs = from_smiles(smiles, node_labels=recipe, ids=row_numbers, errors=reading.errors)
-    is_kept = [reading.errors == "empty" or row not in graphs.skipped for row in row_numbers]
+    how = part.reading.of_molecules()
+    graphs = from_smiles(smiles, **how.of_molecules, ids=row_numbers, errors=how.errors)
+    is_kept = [how.errors == "empty" or row not in graphs.skipped for row in row_numbers]
     kept = np.flatnonzero(is_kept).tolist()
     target = None if part.target is None else [_value(rows[i][1], part.target) for i in kept]
     return GraphBlock(graphs, target, ids[kept])

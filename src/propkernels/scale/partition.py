@@ -108,7 +108,9 @@ def plan_sources(source: Any, nodes_per_part: int, how: SourceReading) -> Plan:
         raise ValueError(f"{option} does not apply to files that are read part by part: {remedy}")
     labels = ",".join(how.node_labels or how.atom_labels)
     target = how.target_columns[0] if how.target_columns else None
-    return _plan(source, nodes_per_part, Reading(how.smiles_column, target, labels, how.errors))
+    standard, described = ",".join(how.standardize), ",".join(how.descriptors)
+    reading = Reading(how.smiles_column, target, labels, how.errors, standard, described)
+    return _plan(source, nodes_per_part, reading)
 
 
 def _plan(source: Any, limit: int, reading: Reading) -> Plan:

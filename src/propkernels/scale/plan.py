@@ -14,9 +14,11 @@ from propkernels._utils.locks import cached_property
 from propkernels._utils.safe_files import Pathlike, atomic_write, read_regular
 from propkernels._utils.text_tables import format_table
 from propkernels._utils.typing import Record
+from propkernels.datasets.reading import Reading as SourceReading
 
 FORMAT, VERSION = "propkernels plan", 1
 MOST_SHOWN = 12
+LATER = ("standardize", "descriptors")  # fields of Reading that older plans do not have
 TARGETS = (None, "bool", "int64", "double", "string", "list<double>")
 
 
@@ -37,12 +39,31 @@ class Reading:
         Labels of atoms, see :func:`propkernels.from_smiles`; several are separated by commas.
     errors : {"raise", "skip", "empty"}
         Whether an invalid SMILES is an error, is left out, or is a graph without nodes.
+    standardize, descriptors : str
+        Steps of standardization, and descriptors of whole molecules, separated by commas.
     """
 
     smiles_column: str | None = None
     target_column: str | None = None
     node_labels: str = "symbol"
     errors: str = "raise"
+    standardize: str = ""
+    descriptors: str = ""
+
+    def to_dict(self) -> Record:
+        """Return all fields; empty ones of later versions are left out: digests stay the same."""
+        fields = asdict(self)
+        return {name: value for name, value in fields.items() if value or name not in LATER}
+
+    def of_molecules(self) -> SourceReading:
+        """Return the options for readers of molecules."""
+        return SourceReading(
+            smiles_column=self.smiles_column,
+            atom_labels=_split(self.node_labels),
+            standardize=_split(self.standardize),
+            descriptors=_split(self.descriptors),
+            errors=self.errors,
+        )
 
 
 @dataclass(frozen=True)
@@ -90,7 +111,7 @@ class Part:
         """Return all fields except the path: results do not depend on it."""
         fields = asdict(self)
         fields.pop("path")
-        fields["span"] = list(self.span)
+        fields |= {"span": list(self.span), "reading": self.reading.to_dict()}
         return fields
 
 
@@ -172,7 +193,7 @@ class Plan:
             "version": VERSION,
             "nodes_per_part": self.nodes_per_part,
             "paths": list(self.paths),
-            "readings": [asdict(reading) for reading in readings],
+            "readings": [reading.to_dict() for reading in readings],
         }
         lines = []
         for part in self.parts:
@@ -233,6 +254,10 @@ class Plan:
         return f"{self!r}\n{format_table(head, rows, left=['file', 'sha256'])}{more}"
 
 
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(names.split(",")) if names else ()
+
+
 def _whole(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 2**62:
         raise ValueError(f"{value!r} is not an integer from 0 to 2**62 - 1")
@@ -244,7 +269,7 @@ def _checked(row: dict[str, Any], of: type[Any]) -> dict[str, Any]:
     for name in ("first", "last", "first_id", "n_nodes", *(["span"] if "span" in row else [])):
         for value in row[name] if name == "span" else [row[name]] if name in row else []:
             _whole(value)
-    for name in ("path", "kind", "sha256", "node_labels", "errors"):
+    for name in ("path", "kind", "sha256", "node_labels", "errors", *LATER):
         if name in row and type(row[name]) is not str:
             raise ValueError(f"{row[name]!r} is not a string")
     for name in ("smiles_column", "target_column"):

@@ -41,19 +41,17 @@ def digest(part: Part) -> str:
 def _data(path: str, reading: Reading, content: str) -> Any:
     """Return a data set; cached, because its parts are read one after another."""
     from propkernels.convert.atoms import RECIPES
-    from propkernels.datasets.reading import Reading as SourceReading
     from propkernels.datasets.sources import read_source
     from propkernels.graphs import GridDatabase
 
     labels = tuple(reading.node_labels.split(","))
     are_recipes = set(labels) <= set(RECIPES)
-    how = SourceReading(
-        smiles_column=reading.smiles_column,
+    how = replace(
+        reading.of_molecules(),
         target_columns=() if reading.target_column is None else (reading.target_column,),
         node_labels=() if are_recipes else labels,
         atom_labels=labels if are_recipes else ("symbol",),
         target_required=False,
-        errors=reading.errors,
     )
     data = read_source(path, how)
     return replace(data, graphs=data.graphs.to_graphs()) if isinstance(data.graphs, GridDatabase) else data

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reproduction.molecules import coverage, sets
-from reproduction.molecules.coverage import CONFORMAL, FOREST, PROCESS, Fold
+from reproduction.molecules.coverage import CONFORMAL, FOREST, GROUPED, PROCESS, Fold
 
 pytest.importorskip("rdkit")
 pytest.importorskip("pandas")
@@ -26,18 +26,20 @@ def test_shares_are_pooled_over_folds():
 
 def test_missing_folds_begin_with_the_library():
     keys = list(coverage.missing([], ["ESOL", "BACE"]))
-    assert len(keys) == 2 * 5 * (3 + 1)
+    assert len(keys) == 2 * 5 * (3 + 1) + 5 * 2
+    assert {key[1] for key in keys if key[3] == GROUPED} == {sets.SCAFFOLD}
     assert {key[3] for key in keys[:20]} == {CONFORMAL}
     done = [Fold(*key, [1], [1], 1.0, 0, 0.0) for key in keys]
     assert not list(coverage.missing(done, ["ESOL", "BACE"]))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [CONFORMAL, PROCESS, FOREST])
+@pytest.mark.parametrize("method", [CONFORMAL, GROUPED, PROCESS, FOREST])
 def test_every_method_has_intervals(method, tmp_path, monkeypatch):
     if method == FOREST:
         pytest.importorskip("mapie")
-    smiles = ["C" * n + end for n in range(1, 16) for end in ("O", "N", "Cl", "F")]
+    rings = ["c1ccccc1", "C1CCCC1", "C1CCCCC1", "c1ccncc1", "C1CCOC1"]
+    smiles = [rings[n % 5] + "C" * n + end for n in range(1, 16) for end in ("O", "N", "Cl", "F")]
     lines = [f"{text},{len(text) + i % 2}" for i, text in enumerate(smiles)]
     with zipfile.ZipFile(tmp_path / "moleculenet.zip", "w") as file:
         file.writestr("FreeSolv_SAMPL.csv", "\n".join(["smiles,expt", *lines]))
