@@ -6,7 +6,7 @@ from scipy.sparse import csc_array, csr_array
 
 from propkernels.gram import products as linear
 from propkernels.gram.products import add_sparse, self_products, square_gram
-from propkernels.gram.products_compiled import ENTRY, VISIT, list_visits, merge_bins, mirror
+from propkernels.gram.products_compiled import ENTRY, VISIT, copy_bins, find_equals, list_visits, mirror
 
 pytestmark = pytest.mark.compiled
 GENERATOR = np.random.default_rng(0)
@@ -25,22 +25,27 @@ def test_square_products(n, share):
     np.testing.assert_array_equal(square_gram(parts), expected)
 
 
-def test_bins_of_equal_contents_are_merged(monkeypatch):
+@pytest.mark.parametrize("n_jobs", [None, 3])
+def test_bins_of_equal_contents_are_merged(n_jobs, monkeypatch):
     monkeypatch.setattr(linear, "WORTH_MERGING", -1.0)
+    monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
     part = some_counts(40, 25, 0.08).toarray()
     part = np.hstack([part, part[:, ::-1], part])
-    np.testing.assert_array_equal(square_gram([csr_array(part)] * 2), 2 * part @ part.T)
+    np.testing.assert_array_equal(square_gram([csr_array(part)] * 2, n_jobs), 2 * part @ part.T)
 
 
 def test_bins_with_equal_signatures_are_compared():
     entries = np.array([(0, 1), (2, 1), (0, 1), (2, 1), (0, 1), (2, 2), (0, 1), (0, 1), (2, 1)], dtype=ENTRY)
     bin_ptr, multiplicity = np.array([0, 2, 4, 6, 7, 9]), np.ones(5, dtype=np.int64)
     signatures = np.full(5, 7, dtype=np.uint64)
-    kept = merge_bins(bin_ptr, entries, multiplicity, signatures, np.full(8, -1, dtype=np.int32))
-    assert kept == 3
-    assert multiplicity[:3].tolist() == [3, 1, 1]
-    assert bin_ptr[:4].tolist() == [0, 2, 4, 5]
-    assert entries[:5].tolist() == [(0, 1), (2, 1), (0, 1), (2, 2), (0, 1)]
+    is_kept = np.empty(5, dtype=bool)
+    for group in range(2):
+        find_equals(bin_ptr, entries, signatures, group, 2, multiplicity, is_kept)
+    assert is_kept.tolist() == [True, False, True, True, False]
+    assert multiplicity[is_kept].tolist() == [3, 1, 1]
+    copied = np.zeros(5, dtype=ENTRY)
+    copy_bins(bin_ptr, entries, np.flatnonzero(is_kept), 0, 3, np.array([0, 2, 4, 5]), copied)
+    assert copied.tolist() == [(0, 1), (2, 1), (0, 1), (2, 2), (0, 1)]
 
 
 def test_visits_are_those_of_the_example():

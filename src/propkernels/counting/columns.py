@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import index_dtype, offsets, sum_in_order
+from propkernels._utils.arrays import index_dtype, offsets, rows_of, sum_in_order
 from propkernels._utils.parallel import run_threads, threads_for, whole_runs
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts
@@ -56,7 +56,7 @@ def join_streams(
             place_stream(*arrays, width, first, factor, bounds[run], bounds[run + 1], fill, indices, data)
 
     run_threads(one_run, range(len(bounds) - 1), n_jobs)
-    return csr_array((data, indices, ends.astype(index)), shape=(n, int(firsts[-1])))
+    return rows_of(data, indices, ends.astype(index), (n, int(firsts[-1])))
 
 
 class Entries(NamedTuple):
@@ -157,7 +157,7 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float, n_jobs:
         np.multiply(summed[piece][1], factor, out=data[to])
 
     run_threads(place, range(len(pieces)), threads)
-    return csr_array((data, indices, ends.astype(index)), shape=(n, n_features))
+    return rows_of(data, indices, ends.astype(index), (n, n_features))
 
 
 class Piece(NamedTuple):

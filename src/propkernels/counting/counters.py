@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import offsets
+from propkernels._utils.arrays import offsets, rows_of
 from propkernels._utils.parallel import active_device, run_threads, thread_count, threads_for
 from propkernels._utils.stored import ANY_NUMBER, not_negative, require
 from propkernels.graphs.database import GraphDatabase
@@ -142,7 +142,7 @@ def _unpacked(
     """Return one count matrix and its bin codes per row, as views of the arrays of many rows."""
     unpacked = []
     for r, (a, b, c, d) in enumerate(zip(entry_ends, entry_ends[1:], bin_ends, bin_ends[1:], strict=False)):
-        matrix = csr_array((counts[a:b], indices[a:b], indptr[r]), shape=(n_graphs, int(d - c)))
+        matrix = rows_of(counts[a:b], indices[a:b], indptr[r], (n_graphs, int(d - c)))
         unpacked.append((matrix, codes[c:d]))
     return unpacked
 
@@ -158,7 +158,7 @@ def _after_known(
     columns[new] = len(known) + np.arange(np.count_nonzero(new))
     bins = np.concatenate([known, bins[new]])
     shape = (counts.shape[0], len(bins))
-    return csr_array((counts.data, columns[counts.indices], counts.indptr), shape=shape), bins
+    return rows_of(counts.data, columns[counts.indices], counts.indptr, shape), bins
 
 
 def rank_bins(stream: StreamCounts) -> StreamCounts:
@@ -167,7 +167,7 @@ def rank_bins(stream: StreamCounts) -> StreamCounts:
     position = np.empty(len(order), dtype=np.int32)
     position[order] = np.arange(len(order), dtype=np.int32)
     old = stream.counts
-    counts = csr_array((old.data, position[old.indices], old.indptr), shape=old.shape)
+    counts = rows_of(old.data, position[old.indices], old.indptr, old.shape)
     return StreamCounts(counts, stream.codes[order], stream.iteration, stream.weight)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import index_dtype
+from propkernels._utils.arrays import index_dtype, rows_of
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import (
@@ -123,7 +123,7 @@ def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
     index = index_dtype(total, shape[1])
     indptr, columns = np.zeros(len(counts.indptr), dtype=index), np.empty(total, dtype=index)
     list_levels(counts.indptr, counts.indices, counts.data, np.cumsum(most) - most, indptr, columns)
-    return csr_array((np.ones(total), columns, indptr), shape=shape), most
+    return rows_of(np.ones(total), columns, indptr, shape), most
 
 
 def level_codes(codes: Codes, most: NDArray[np.int64]) -> Codes:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from propkernels._utils.arrays import sum_in_order
+from propkernels._utils.arrays import rows_of, sum_in_order
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import by_rows, run_threads, threads_for
 from propkernels.counting.columns import join_streams
@@ -120,7 +120,7 @@ class BaseKernel(ABC):
 
 def _widen(counts: csr_array, n_bins: int) -> csr_array:
     """Return counts with empty columns appended."""
-    return csr_array((counts.data, counts.indices, counts.indptr), shape=(counts.shape[0], n_bins))
+    return rows_of(counts.data, counts.indices, counts.indptr, (counts.shape[0], n_bins))
 
 
 class Linear(BaseKernel):

@@ -14,6 +14,7 @@ from propkernels._utils.arrays import index_dtype, offsets, power_of_two
 from propkernels._utils.parallel import (
     active_device,
     by_rows,
+    equal_work,
     one_blas_thread,
     run_threads,
     thread_count,
@@ -28,9 +29,10 @@ from propkernels.gram.products_compiled import (
     add_pairs,
     add_products,
     add_squares,
+    copy_bins,
     fill_dense,
+    find_equals,
     list_visits,
-    merge_bins,
     mirror,
     scale_block,
     sign_bins,
@@ -159,7 +161,7 @@ def _add_rest(bins: Bins, gram: NDArray[np.float64], n_jobs: int | None) -> None
 
     sample = np.concatenate(run_threads(sign, range(len(runs) - 1), n_jobs))
     if share_of_equals(sample) > WORTH_MERGING:
-        bins = _merged(bins, signatures)
+        bins = _merged(bins, signatures, n_jobs)
     weights = np.empty(0)
     if (bins.multiplicity != 1).any():
         weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)).astype(np.float64)
@@ -205,11 +207,27 @@ def share_of_equals(sample: NDArray[np.uint64]) -> float:
     return (len(sample) - len(np.unique(sample))) / max(len(sample), 1)
 
 
-def _merged(bins: Bins, signatures: NDArray[np.uint64]) -> Bins:
-    """Return the distinct bins, with multiplicities."""
-    table = np.full(power_of_two(2 * len(signatures) + 1), -1, dtype=np.int32)
-    kept = merge_bins(*bins, signatures, table)
-    return Bins(bins.bin_ptr[: kept + 1], bins.entries[: bins.bin_ptr[kept]], bins.multiplicity[:kept])
+def _merged(bins: Bins, signatures: NDArray[np.uint64], n_jobs: int | None) -> Bins:
+    """Return the distinct bins in order, with multiplicities; threads take groups of signatures."""
+    bin_ptr, entries, multiplicity = bins
+    is_kept = np.empty(len(signatures), dtype=bool)
+    threads = threads_for(len(entries), n_jobs)
+    n_groups = power_of_two(threads)
+
+    def one_group(group: int) -> None:
+        find_equals(bin_ptr, entries, signatures, group, n_groups, multiplicity, is_kept)
+
+    run_threads(one_group, range(n_groups), threads)
+    kept = np.flatnonzero(is_kept)
+    new_ptr = offsets(np.diff(bin_ptr)[kept]).astype(bin_ptr.dtype)
+    copied = np.empty(new_ptr[-1], dtype=ENTRY)
+
+    def one_run(run: tuple[int, int]) -> None:
+        copy_bins(bin_ptr, entries, kept, *run, new_ptr, copied)
+
+    bounds = [0, len(kept)] if threads == 1 else equal_work(new_ptr, 4 * threads).tolist()
+    run_threads(one_run, list(pairwise(bounds)), threads)
+    return Bins(new_ptr, copied, multiplicity[kept])
 
 
 def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:

@@ -114,7 +114,7 @@ def sign_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: Any
         Output.
     """
     # Entries of a bin are sorted by row, so equal contents have the same order and an ordered hash suffices.
-    # Different bins may share a signature: merge_bins compares contents.
+    # Different bins may share a signature: find_equals compares contents.
     for b in range(first, last):
         word = np.uint64(0)
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
@@ -138,40 +138,65 @@ def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
 
 
 @compiled
-def merge_bins(bin_ptr: Any, entries: Any, multiplicity: Any, signatures: Any, table: Any) -> Any:
-    """Keep the first of several bins with equal contents, in place; return the number of kept bins.
+def find_equals(
+    bin_ptr: Any,
+    entries: Any,
+    signatures: Any,
+    group: int,
+    n_groups: int,
+    multiplicity: Any,
+    is_kept: Any,
+) -> None:
+    """Mark the first of several bins with equal contents, among the bins of one group.
 
     Parameters
     ----------
     bin_ptr, entries, multiplicity
-        Arrays of ``products.Bins``; kept bins move to the front, with summed multiplicities.
+        Arrays of ``products.Bins``; the first bin gets the multiplicities of all.
     signatures : ndarray of uint64, (bins,)
-        From ``sign_bins``; overwritten.
-    table : ndarray of int32, (power of two,)
-        Workspace, -1 in each slot.
+        From ``sign_bins``.
+    group, n_groups : int
+        A bin belongs to the group ``signature % n_groups``, so that equal bins belong to the same group;
+        ``n_groups`` is a power of two.
+    is_kept : ndarray of bool, (bins,)
+        Output, for the bins of the group.
     """
-    capacity = len(table)
-    # The bins 0 .. kept - 1 are final. Writing never overtakes reading (kept <= b), so overwritten entries
-    # have been read; bin_ptr[b] may be overwritten, hence ``stop`` is carried over from the last turn.
-    kept, stop = 0, 0
+    n_bins, own = 0, np.uint64(group)
+    mask = np.uint64(n_groups - 1)
     for b in range(len(signatures)):
-        start, stop = stop, bin_ptr[b + 1]
-        slot = np.int64(signatures[b] & np.uint64(capacity - 1))
+        n_bins += (signatures[b] & mask) == own
+    capacity = 2
+    while capacity < 2 * n_bins + 1:
+        capacity *= 2
+    table = np.full(capacity, -1, dtype=np.int32)
+    for b in range(len(signatures)):
+        if (signatures[b] & mask) != own:
+            continue
+        slot = np.int64((signatures[b] // np.uint64(n_groups)) & np.uint64(capacity - 1))
+        is_kept[b] = True
         while table[slot] >= 0:
             other = table[slot]
-            if signatures[other] == signatures[b] and _same(bin_ptr, entries, other, start, stop):
+            if signatures[other] == signatures[b] and _same(
+                bin_ptr, entries, other, bin_ptr[b], bin_ptr[b + 1]
+            ):
                 multiplicity[other] += multiplicity[b]
+                is_kept[b] = False
                 break
             slot = (slot + 1) & (capacity - 1)
-        else:
-            table[slot] = kept
-            signatures[kept], multiplicity[kept] = signatures[b], multiplicity[b]
-            shift = start - bin_ptr[kept]
-            for entry in range(start, stop):
-                entries[entry - shift] = entries[entry]
-            kept += 1
-            bin_ptr[kept] = stop - shift
-    return kept
+        if is_kept[b]:
+            table[slot] = b
+
+
+@compiled
+def copy_bins(
+    bin_ptr: Any, entries: Any, chosen: Any, first: int, last: int, new_ptr: Any, copied: Any
+) -> None:
+    """Copy the entries of the bins ``chosen[first:last]`` to their places in ``copied``, by ``new_ptr``."""
+    for k in range(first, last):
+        to = new_ptr[k]
+        for entry in range(bin_ptr[chosen[k]], bin_ptr[chosen[k] + 1]):
+            copied[to] = entries[entry]
+            to += 1
 
 
 @compiled

@@ -10,9 +10,8 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import check_room, index_dtype, offsets
+from propkernels._utils.arrays import check_room, index_dtype, offsets, rows_of
 from propkernels._utils.checks import check_choice, shown
 from propkernels._utils.stored import Offsets, is_whole, require
 from propkernels._utils.typing import PathLike
@@ -257,7 +256,7 @@ def stream_of(
     """Return the counts of a single stream; ``lengths`` are numbers of entries per row."""
     index = index_dtype(len(columns))
     indptr = offsets(lengths).astype(index)
-    matrix = csr_array((counts, columns.astype(index), indptr), shape=(len(lengths), len(codes)))
+    matrix = rows_of(counts, columns.astype(index), indptr, (len(lengths), len(codes)))
     return StreamCounts(matrix, codes, 0, 1.0)
 
 
