@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from benchmarks import environment
+from benchmarks import collection_checks, collection_peers, environment
 from benchmarks.process import ROOT
 
 RESULTS = ROOT / "docs" / "results" / "collections.json"
@@ -212,19 +212,24 @@ def shuffled(graphs: pk.GraphDatabase) -> pk.GraphDatabase:
     return pk.from_networkx(made)
 
 
-def measure_generators(folder: Path) -> Values:
-    """Judge held-out molecules and damaged copies of them, 5,000 each, as if a generator had made them."""
+def judged_molecules(folder: Path, number: int) -> tuple[pk.GraphDatabase, dict[str, pk.GraphDatabase]]:
+    """Return training molecules, and held-out molecules and damaged copies of them by name."""
     rng = np.random.default_rng(0)
     smiles = {name: [*rng.permutation(smiles_of(folder, name))] for name in FILES}
-    train, test = read(smiles["train"][:N_JUDGED]), read(smiles["test"][:N_JUDGED])
-    without = [one for one in smiles["test"] if "S" not in one.upper()][:N_JUDGED]
-    candidates = {
+    train, test = read(smiles["train"][:number]), read(smiles["test"][:number])
+    without = [one for one in smiles["test"] if "S" not in one.upper()][:number]
+    return train, {
         "test molecules": test,
-        "test molecules with new scaffolds": read(smiles["test_scaffolds"][:N_JUDGED]),
+        "test molecules with new scaffolds": read(smiles["test_scaffolds"][:number]),
         "test molecules without sulfur": read(without),
         "test molecules with shuffled bonds": shuffled(test),
         "training molecules": train,
     }
+
+
+def measure_generators(folder: Path) -> Values:
+    """Judge held-out molecules and damaged copies of them, 5,000 each, as if a generator had made them."""
+    train, candidates = judged_molecules(folder, N_JUDGED)
     kernel = pk.WeisfeilerLehman(t_max=2, normalize=True)
     found: Values = {}
     for name, graphs in candidates.items():
@@ -238,6 +243,26 @@ def measure_generators(folder: Path) -> Values:
     return found
 
 
+def measure_fingerprints(folder: Path) -> Values:
+    """Search and split beside scikit-fingerprints."""
+    smiles, graphs = smiles_of(folder, "train"), graphs_of(folder, collection_peers.N_SEARCHED)
+    split = graphs[: collection_peers.N_SPLIT]
+    return collection_peers.measure_fingerprints(smiles, graphs, split, KERNEL)
+
+
+def measure_polygraph(folder: Path) -> Values:
+    """Test and judge beside polygraph-benchmark."""
+    pool, judged = judged_molecules(folder, 2 * collection_peers.N_TESTED)
+    few = {name: graphs[: collection_peers.N_JUDGED] for name, graphs in judged.items()}
+    return collection_peers.measure_polygraph(pool, few)
+
+
+def measure_level(folder: Path) -> Values:
+    """Level, power and false alarms, of samples of 5,000 molecules."""
+    train, candidates = judged_molecules(folder, N_JUDGED)
+    return collection_checks.measure_level(train, candidates["test molecules without sulfur"])
+
+
 MEASURES: dict[str, Callable[[Path], Values]] = {
     "parsing": measure_parsing,
     "search": measure_search,
@@ -245,6 +270,11 @@ MEASURES: dict[str, Callable[[Path], Values]] = {
     "clusters": measure_clusters,
     "peers": measure_peers,
     "generators": measure_generators,
+    "fingerprints": measure_fingerprints,
+    "polygraph": measure_polygraph,
+    "level": measure_level,
+    "alignment": lambda folder: collection_checks.measure_alignment(),
+    "folds": lambda folder: collection_checks.measure_folds(),
     "million": measure_million,
 }
 
@@ -281,6 +311,12 @@ def page(found: dict[str, Values]) -> Iterator[str]:
     yield from (f"| {question} | {aim} | {measured} |" for question, aim, measured in _rows(found))
     if "peers" in found:
         yield from ["", *PEERS.splitlines(), *_peer_rows(found["peers"])]
+    if "fingerprints" in found:
+        yield from ["", *collection_peers.fingerprint_lines(found["fingerprints"])]
+    if "polygraph" in found:
+        yield from ["", *collection_peers.polygraph_lines(found["polygraph"])]
+    if {"level", "alignment", "folds"} & set(found):
+        yield from ["", *collection_checks.check_lines(found)]
     if "generators" in found:
         yield from ["", *GENERATORS.splitlines(), *_generator_rows(found["generators"])]
     yield from ["", *TAIL.splitlines()]
@@ -314,7 +350,10 @@ def _rows(found: dict[str, Values]) -> Iterator[tuple[str, str, str]]:
             yield f"search with {name}, one core", aim, measured
     if "million" in found:
         one = found["million"]
-        measured = f"{one['seconds']:.0f} s of processors, {one['clusters']:,} clusters, {one['peak']:.1f} GB"
+        measured = (
+            f"{one['seconds']:.0f} s of processors ({one['wall']:.0f} s by the clock), "
+            f"{one['clusters']:,} clusters, {one['peak']:.1f} GB"
+        )
         yield "cluster one million exactly at 0.6", "15 minutes on 2 cores, 8 GB", measured
     elif "pairs" in found:
         one = found["pairs"]

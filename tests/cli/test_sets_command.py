@@ -37,6 +37,13 @@ def test_several_data_sets_are_compared_pair_by_pair(run, small_folder):
     assert len(json.loads(result.stdout)) == 3
 
 
+def test_a_page_of_several_data_sets_has_a_map(run, small_folder, tmp_path):
+    words = ("--permutations", 9, "--jobs", 1, "-o", tmp_path / "report.html")
+    result = run("compare", small_folder, small_folder, small_folder, *words)
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").count("<circle") == 1 + 3
+
+
 def test_one_data_set_is_not_enough(run, small_folder):
     assert "two data sets are needed" in run("compare", small_folder).stderr
 

@@ -60,3 +60,18 @@ def test_what_cannot_be_compared_is_refused():
         pk.compare_several([GRAPHS])
     with pytest.raises(ValueError, match="but b has 1"):
         pk.compare_several({"a": GRAPHS, "b": GRAPHS[:1]})
+
+
+def test_a_page_has_a_map_and_all_pairs(tmp_path):
+    found = pk.compare_several(
+        {"first": GRAPHS[:20], "<b>": GRAPHS[20:40], "large": LARGER}, kernel=KERNEL, n_permutations=99
+    )
+    assert found.not_told_apart() == [(0, 1)]
+    assert found.not_told_apart(0.001) == [(0, 1), (0, 2), (1, 2)]
+    found.save(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "2 of 3 pairs are not samples of one distribution" in text
+    assert text.count("<circle") == 1 + 3  # one in the button of the theme
+    assert "&lt;b&gt;" in text
+    assert "<b>" not in text
+    assert "<circle" in found._repr_html_()

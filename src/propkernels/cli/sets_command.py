@@ -20,7 +20,7 @@ def compare(
     names: Annotated[list[str], typer.Argument(metavar="A B...", help="Two data sets, or more.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Page to write, of two data sets: report.html."),
+        typer.Option("--output", "-o", metavar="FILE", help="Page to write: report.html."),
     ] = None,
     force: Force = False,
     permutations: Annotated[
@@ -43,11 +43,15 @@ def compare(
         raise ValueError(f"two data sets are needed, got {names[0]} alone")
     if output is not None:
         check_output(output, force, "report.html")
-        if output.suffix.lower() != ".html" or len(names) > 2:
-            raise ValueError(f"{output}: a page is an .html file, of two data sets")
+        if output.suffix.lower() != ".html":
+            raise ValueError(f"{output}: a page is an .html file")
     several = [source_options.open(name, n_jobs=jobs) for name in names]
     if len(several) > 2:
-        _compare_several(several, permutations, seed, jobs, output_format)
+        found = _compare_several(several, permutations, seed, jobs)
+        print_records(found.records(), output_format, {"statistic": ".4g", "p_value": ".4g"})
+        if output is not None:
+            found.save(output)
+            print_text(f"Wrote {output} ({size_of(output)}).")
         return
     left, right = several
     from propkernels.sets.comparing import compare as compare_graphs
@@ -69,16 +73,15 @@ def compare(
         print_text(f"Wrote {output} ({size_of(output)}).")
 
 
-def _compare_several(several: list[Any], permutations: int, seed: int, jobs: int, output_format: str) -> None:
-    """Print statistic and adjusted p-value of each pair."""
+def _compare_several(several: list[Any], permutations: int, seed: int, jobs: int) -> Any:
+    """Return the comparison of all pairs; data sets of one name are numbered."""
     from propkernels.sets.several import compare_several
 
     names = [data.name for data in several]
     keys = names if len(set(names)) == len(names) else [f"{name} ({i})" for i, name in enumerate(names, 1)]
     collections = {key: data.graphs for key, data in zip(keys, several, strict=True)}
     with spinner(f"Comparing {len(several)} data sets"):
-        found = compare_several(collections, n_permutations=permutations, random_state=seed, n_jobs=jobs)
-    print_records(found.records(), output_format, {"statistic": ".4g", "p_value": ".4g"})
+        return compare_several(collections, n_permutations=permutations, random_state=seed, n_jobs=jobs)
 
 
 @reads_data

@@ -1,6 +1,7 @@
 """Matplotlib figures of graphs, kernels, explanations and evaluations."""
 
 from propkernels.plotting.plot_alignment import plot_alignment
+from propkernels.plotting.plot_collections import plot_collections
 from propkernels.plotting.plot_contacts import plot_contacts
 from propkernels.plotting.plot_embedding import plot_embedding
 from propkernels.plotting.plot_evaluation import plot_evaluation
@@ -12,6 +13,7 @@ from propkernels.plotting.plot_similarity import plot_similarity
 
 __all__ = [
     "plot_alignment",
+    "plot_collections",
     "plot_contacts",
     "plot_embedding",
     "plot_evaluation",

@@ -13,6 +13,7 @@ from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
 
 if TYPE_CHECKING:
     from propkernels.sets.comparing import Comparison, Surrounding
+    from propkernels.sets.several import Comparisons
 
 STYLE = "sets/comparison.css"
 SIZE = (210, 170)  # of a drawing, in pixels
@@ -22,6 +23,12 @@ ABOUT = (
     "exchanges of graphs. Nodes of a surrounding are marked in the first graph that has it; "
     "contributions of all surroundings add up to MMD²."
 )
+
+ABOUT_MAP = (
+    "Distances on the map are as close to the MMD, the square root of MMD², as a plane allows. Dashed lines "
+    "join collections that the test does not tell apart (adjusted p above 0.05). Large dots have more graphs."
+)
+PAIR_HEAD = ["first", "second", "MMD²", "p, adjusted", "told apart"]
 
 
 def page(found: Comparison, names: tuple[str, str], n: int) -> str:
@@ -101,3 +108,42 @@ def _row(found: Comparison, one: Surrounding, names: tuple[str, str]) -> list[An
     shares = [f"{100 * share:.1f} %" for share in (one.share_a, one.share_b)]
     labels = ", ".join(found.witness.label_names(one)) or "–"
     return [one.t, one.contribution, names["AB".index(one.more_in)], *shares, labels, one.graph]
+
+
+def several_page(found: Comparisons) -> str:
+    """Return a whole page of several collections: the map, and a table of all pairs."""
+    return render_page(
+        "sets/comparisons.html.j2",
+        title=f"{len(found.names)} collections",
+        styles=[read_static(STYLE)],
+        figures_shown=[(n, f"graphs of {name}") for name, n in zip(found.names, found.sizes, strict=True)],
+        verdict=_verdict_of_several(found),
+        chart=_map(found),
+        head=PAIR_HEAD,
+        rows=_pair_rows(found),
+        about=ABOUT_MAP,
+    )
+
+
+def several_fragment(found: Comparisons) -> str:
+    """Return a fragment for notebooks: the map, and a table of all pairs."""
+    table = Table(PAIR_HEAD, _pair_rows(found))
+    return show_result(repr(found), Drawings([_map(found)]), table, Remark(ABOUT_MAP))
+
+
+def _map(found: Comparisons) -> Drawing:
+    title = "Map of the collections"
+    radii = (4.0 + 5.0 * np.sqrt(np.array(found.sizes) / max(found.sizes))).tolist()
+    return Drawing(svg.point_map(title, found.positions, found.names, radii, found.not_told_apart()), title)
+
+
+def _pair_rows(found: Comparisons) -> list[list[Any]]:
+    """Return one row per pair, the smallest p-value first."""
+    ordered = sorted(found.records(), key=lambda one: (one["p_value"], -one["statistic"]))
+    return [[*one.values(), one["p_value"] <= 0.05] for one in ordered]
+
+
+def _verdict_of_several(found: Comparisons) -> str:
+    n_pairs = len(found.names) * (len(found.names) - 1) // 2
+    n_found = n_pairs - len(found.not_told_apart())
+    return f"{n_found} of {n_pairs} pairs are not samples of one distribution (adjusted p at most 0.05)."

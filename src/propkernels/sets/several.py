@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import check_integer
 from propkernels._utils.optional import import_optional
 from propkernels._utils.randomness import draw_seed
+from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.text_tables import format_table
-from propkernels._utils.typing import Estimator, Record, Seed
+from propkernels._utils.typing import Estimator, PathLike, Record, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
 from propkernels.sets.comparing import (
@@ -74,6 +75,29 @@ class Comparisons:
         pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         return pandas.DataFrame(self.records())
 
+    def not_told_apart(self, alpha: float = 0.05) -> list[tuple[int, int]]:
+        """Return the pairs of collections whose adjusted p-value is above ``alpha``, as positions."""
+        pairs = combinations(range(len(self.names)), 2)
+        return [(i, j) for i, j in pairs if self.p_values[i, j] > alpha]
+
+    def save(self, path: PathLike) -> None:
+        """Write an HTML page: the map, and distances and p-values of all pairs.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write.
+        """
+        from propkernels.sets.comparison_page import several_page
+
+        with atomic_write(path, text=True) as stream:
+            stream.write(several_page(self))
+
+    def _repr_html_(self) -> str:
+        from propkernels.sets.comparison_page import several_fragment
+
+        return several_fragment(self)
+
     def __repr__(self) -> str:
         return f"Comparisons({len(self.names)} collections, {sum(self.sizes):,} graphs)"
 
@@ -111,6 +135,7 @@ def compare_several(
     See Also
     --------
     compare : Two collections, and the surroundings in which they differ.
+    propkernels.plotting.plot_collections : Draws the map.
 
     References
     ----------
