@@ -7,7 +7,9 @@ pipeline on a sample, which is timed too.
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,8 +91,11 @@ def measure(model: Any, graphs: Any) -> tuple[int, float, float, float]:
     return n_edits, seconds, float(np.median(slow)), error
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print one line per data set and model."""
+    argparse.ArgumentParser(prog="python -m benchmarks.counterfactuals", description=__doc__).parse_args(
+        arguments
+    )
     from benchmarks.data import load
 
     head = f"{'data set':10}{'model':32}{'edits':>9}{'edits/s':>10}{'pipeline':>10}{'error':>10}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
 import tempfile
@@ -56,6 +57,7 @@ def take(driver: Any, page: Path, script: str, path: Path) -> None:
 
 def main() -> None:
     """Make the page of the demo and take all pictures."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         page = pk.explore(pk.datasets.load("FAMILIES"), title=TITLE).save(Path(folder) / "page.html")
         driver = browser()

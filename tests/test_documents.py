@@ -94,6 +94,22 @@ def test_the_first_block_prints_what_is_below_it(name, folder, capsys):
     assert capsys.readouterr().out == output
 
 
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n(.*?)(?=^```|\Z)", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if blocks(PAGES[name])])
+def test_every_block_shows_its_output_or_its_picture(name):
+    """``python docs/outputs.py`` writes outputs."""
+    text = re.sub(r"^`{3,}\{.*?\}.*\n|^`{4,}\n|^:{3,}.*\n", "", PAGES[name], flags=re.MULTILINE)
+    found = list(FENCE.finditer(text))
+    for k, block in enumerate(found):
+        if block[1] != "python":
+            continue
+        following = found[k + 1][1] if k + 1 < len(found) and not block[3].strip() else ""
+        shows = following == "text" or block[3].lstrip().startswith(("![", "<img"))
+        assert shows, f"{name} has a block without an output: {block[2].splitlines()[-1]}"
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_files_it_links_to_exist(name):
     prose = re.sub(r"```.*?```", "", PAGES[name], flags=re.DOTALL)

@@ -11,6 +11,8 @@ less motion see the end of it.
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from reproduction.experiments.worked_example import EDGES, PLACES, Step, compute
@@ -213,10 +215,15 @@ def page(drawing: Drawing) -> str:
     )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the picture."""
-    PICTURE.write_text(animation(), encoding="utf-8")
-    print(f"{PICTURE} has {PICTURE.stat().st_size / 1024:.0f} KiB")
+    parser = argparse.ArgumentParser(
+        prog="python -m reproduction.extra.animation", description="Write the worked example as a moving SVG."
+    )
+    parser.add_argument("-o", "--output", type=Path, default=PICTURE, metavar="FILE")
+    output = parser.parse_args(arguments).output
+    output.write_text(animation(), encoding="utf-8")
+    print(f"{output} has {output.stat().st_size / 1024:.0f} KiB")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ Write the picture of the guide, ``docs/pictures/choices.png``, and print the sim
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -125,13 +127,19 @@ def draw() -> Any:
     return figure
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Write the picture and print what it shows."""
+    parser = argparse.ArgumentParser(
+        prog="python -m reproduction.extra.choices",
+        description="Draw which kernels notice which difference of two graphs, and print the similarities.",
+    )
+    parser.add_argument("-o", "--output", type=Path, default=PICTURE, metavar="FILE")
+    output = parser.parse_args(arguments).output
     rows, columns, values = table()
     for row, line in zip(rows, values, strict=True):
         print(row.ljust(28), *(f"{value:6.2f}" for value in line))
     print(*columns, sep=" | ")
-    draw().savefig(PICTURE, dpi=110)
+    draw().savefig(output, dpi=110)
 
 
 if __name__ == "__main__":

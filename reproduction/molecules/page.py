@@ -1,4 +1,4 @@
-"""The measured part of docs/MOLECULES.md, between two marks; the rest of the page is left alone."""
+"""The measured part of docs/FINGERPRINTS.md, between two marks; the rest of the page is left alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PART = """{begin}
 
 Sets of MoleculeNet, the same folds and heads for all features. Written by
 
-    python -m reproduction molecules --document docs/MOLECULES.md
+    python -m reproduction molecules --document docs/FINGERPRINTS.md
 
 {verdict}
 

@@ -9,6 +9,8 @@ It needs ``moleculenet.zip`` in the folder that PROPKERNELS_DATA names.
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from sklearn.pipeline import make_pipeline
@@ -40,10 +42,16 @@ def shared() -> Picture:
     )
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Draw both."""
-    by_iteration().save(FOLDER / "molecule_by_iteration.png")
-    shared().save(FOLDER / "molecules_shared.png")
+    parser = argparse.ArgumentParser(
+        prog="python -m reproduction.molecules.pictures",
+        description="Draw the pictures of docs/MOLECULES.md.",
+    )
+    parser.add_argument("-o", "--output", type=Path, default=FOLDER, metavar="FOLDER")
+    folder = parser.parse_args(arguments).output
+    by_iteration().save(folder / "molecule_by_iteration.png")
+    shared().save(folder / "molecules_shared.png")
 
 
 if __name__ == "__main__":

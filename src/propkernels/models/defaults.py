@@ -142,7 +142,7 @@ def _by_entry(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
     """Kernels for labels with several entries, such as those of atoms: all entries, or the first.
 
     On scaffolds of MoleculeNet, symbols, invariants and roles of atoms together predicted classes better than
-    any of them alone, and symbols alone predicted numbers of small sets best. See docs/MOLECULES.md.
+    any of them alone, and symbols alone predicted numbers of small sets best. See docs/FINGERPRINTS.md.
     """
     common: dict[str, Any] = {"t_max": 3, "edge_labels": graphs.edge_label_column is not None}
     assigned: dict[str, Any] = {"base_kernel": "intersection"} | common

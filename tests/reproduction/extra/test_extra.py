@@ -74,6 +74,10 @@ def test_baselines_choose_normalization_too():
         "fixed_parameters",
         "textures",
         "pictures",
+        "animation",
+        "choices",
+        "means",
+        "quick_choice",
     ],
 )
 def test_every_command_explains_itself(name, capsys):
