@@ -1,8 +1,12 @@
 """propkernels explore."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 import propkernels as pk
+from tests.explorer.conftest import embedded
 
 
 @pytest.mark.slow
@@ -28,3 +32,64 @@ def test_nothing_is_written_after_an_error(run, small_folder, tmp_path):
     result = run("explore", small_folder, "-o", tmp_path / "page.html", "--model", tmp_path / "none.pk")
     assert result.exit_code != 0
     assert not (tmp_path / "page.html").exists()
+
+
+def page_of(run, *arguments):
+    """Return the settings of the page that a command writes."""
+    result = run("explore", *arguments, "-o", "page.html")
+    assert result.exit_code == 0, result.stderr
+    html = Path("page.html").read_text(encoding="utf-8")
+    return html, embedded(html, "ex-meta")
+
+
+@pytest.fixture
+def drugs(tmp_path):
+    pytest.importorskip("rdkit")
+    chains = ["C", "CC", "CCC", "CCCC", "C1CCCC1", "c1ccccc1"]
+    rows = [
+        f"{end}{chain},{end} on {chain},{len(chain)},{int(end == 'O')}" for chain in chains for end in "OF"
+    ]
+    path = tmp_path / "drugs.csv"
+    path.write_text("\n".join(["smiles,name,mass,active", *rows]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+def test_names_classes_and_columns_of_a_table_are_on_the_page(run, drugs):
+    words = ("--target", "active", "--id-column", "name", "--class-names", "idle,active")
+    _, meta = page_of(run, drugs, *words)
+    assert meta["ids"][0] == "O on C"
+    assert meta["classes"] == ["idle", "active"]
+    assert meta["details"]["SMILES"][0] == "OC"
+    assert "mass" in [column["name"] for column in meta["columns"]]
+    assert meta["atoms"]
+
+
+@pytest.mark.slow
+def test_images_and_point_clouds_are_drawn_at_their_places(run, tmp_path):
+    _, meta = page_of(run, "DIGITS", "--first", 24)
+    assert meta["pixels"] == 1
+    for kind in ("flat", "round"):
+        (tmp_path / "clouds" / kind).mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    for i in range(12):
+        kind = ("flat", "round")[i % 2]
+        np.save(tmp_path / "clouds" / kind / f"{i}.npy", rng.normal(size=(12, 3)) * [1, 1, i % 2])
+    html, meta = page_of(run, tmp_path / "clouds")
+    assert meta["classes"] == ["flat", "round"]
+    assert "places" in [array["name"] for array in embedded(html, "ex-data")["graphs"]["arrays"]]
+
+
+@pytest.mark.slow
+def test_a_sample_is_stratified_and_named(run, small_folder):
+    html, meta = page_of(run, small_folder, "--first", 10)
+    assert "A sample of 10 of 40 graphs." in html
+    assert len(meta["classes"]) == 2
+
+
+@pytest.mark.slow
+def test_the_page_is_opened(run, small_folder, monkeypatch):
+    opened = []
+    monkeypatch.setattr("typer.launch", opened.append)
+    page_of(run, small_folder, "--open")
+    assert opened == ["page.html"]

@@ -1,5 +1,6 @@
 """The page in Chromium: everything a person does with it, and no sound from the console or the network."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -422,3 +423,109 @@ def test_the_graph_is_zoomed_and_its_nodes_are_dragged(page):
     assert after[1] > before[1]
     assert page.text("#ex-hint") == "", "the end of a drag is no click"
     assert "90 % set" in page.text("#ex-range")
+
+
+def test_answers_to_a_search_do_not_stay(page):
+    def look_for_nothing():
+        page.find("#ex-search").clear()
+        page.find("#ex-search").send_keys("no such graph\n")
+        assert page.text("#ex-busy") == "No graph is called “no such graph”."
+
+    for script in (
+        "document.querySelector('#ex-reset').click()",
+        "propkernels.setFilter([1, 2], 'two')",
+        "document.querySelector('.ex-legend button').click()",
+        "propkernels.select(3)",
+    ):
+        look_for_nothing()
+        page.run(script)
+        assert page.text("#ex-busy") == "", script
+
+
+def test_hints_of_edits_do_not_stay(page):
+    for button in ("#ex-undo", "#ex-restore"):
+        page.run("propkernels.app.view.apply({kind: 'remove', node: 0})")
+        assert page.text("#ex-hint").startswith("remove ")
+        page.click(button)
+        assert page.text("#ex-hint") == ""
+
+
+PICTURE_IS_SEEN = """
+const box = document.getElementById("ex-graph").getBoundingClientRect();
+return box.top >= 0 && box.bottom <= innerHeight
+"""
+
+
+def test_what_changes_the_picture_brings_it_into_view(page):
+    page.click("#ex-search-flips")
+    wait_for(page, "return document.querySelector('#ex-flip-text').textContent.includes('tried')")
+    for selector in (".ex-neighbor button", "#ex-flip-list button"):
+        page.run("document.querySelector(arguments[0]).scrollIntoView({block: 'end'})", selector)
+        page.run("document.querySelector(arguments[0]).click()", selector)
+        wait_for(page, PICTURE_IS_SEEN)
+
+
+def wait_for(page, script):
+    """Wait until a script of the page returns true."""
+    for _ in range(200):
+        if page.run(script):
+            return
+        time.sleep(0.05)
+    raise AssertionError(script)
+
+
+def test_a_tap_on_a_phone_leads_to_the_graph(browser, path):
+    driver = browser.driver
+    screen = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    try:
+        browser.open(path)
+        assert (
+            browser.run("return getComputedStyle(document.getElementById('ex-map')).touchAction") == "pan-y"
+        )
+        assert browser.find(".ex-facts").is_displayed()
+        wanted = alone(browser)
+        x, y = browser.run(
+            "const {map} = propkernels.app, box = map.canvas.getBoundingClientRect();"
+            "const [x, y] = map.screen(arguments[0]); return [x + box.left, y + box.top]",
+            wanted,
+        )
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+            driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        wait_for(browser, "return document.getElementById('ex-tabs').getBoundingClientRect().top < 2")
+        assert browser.run("return propkernels.app.selected") == wanted
+    finally:
+        driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_map_table_and_graph_are_saved(page):
+    page.run(
+        "window.saved = []; URL.createObjectURL = (blob) => { saved.push(blob); return 'blob:none'; };"
+        "HTMLAnchorElement.prototype.click = function () { saved.at(-1).name = this.download; };"
+        "propkernels.setFilter([3, 5], 'two')"
+    )
+    page.run("for (const id of ['ex-png', 'ex-csv', 'ex-svg']) document.getElementById(id).click()")
+    wait_for(page, "return saved.length === 3")
+    found = page.driver.execute_async_script(
+        "const done = arguments[0];"
+        "const read = async (blob) => [blob.name.split('.').at(-1), (await blob.text()).slice(0, 300)];"
+        "Promise.all(saved.map(read)).then(done)"
+    )
+    texts = dict(found)
+    assert set(texts) == {"png", "csv", "svg"}
+    assert texts["png"][1:4] == "PNG"
+    head, *rows = texts["csv"].strip().splitlines()
+    assert head.startswith("graph,")
+    assert [row.split(",")[0] for row in rows] == ["molecule 3", "molecule 5"]
+    assert texts["svg"].startswith("<svg ")
+    assert "var(" not in texts["svg"]
+
+
+def test_errors_and_selections_have_small_pictures(page):
+    page.run("propkernels.setFilter([3, 5], 'two')")
+    wait_for(page, "return document.querySelectorAll('#ex-panel-selection .ex-frame svg').length === 2")
+    page.click("#ex-tab-errors")
+    if page.all("#ex-panel-errors .ex-frame"):
+        wait_for(page, "return document.querySelectorAll('#ex-panel-errors .ex-frame svg').length > 0")

@@ -1,5 +1,7 @@
 """texts: the line beside the title, and the tab "About"."""
 
+import numpy as np
+
 import propkernels as pk
 from propkernels.explorer.texts import kernel_texts, page_about
 
@@ -24,3 +26,11 @@ def test_a_page_without_a_target_says_so():
     assert "the normalized kernel WeisfeilerLehman()" in paragraphs[0]
     assert "exact 7 nearest neighbors" in paragraphs[0]
     assert paragraphs[-1] == "There is no target, so no model was trained."
+
+
+def test_the_header_names_inputs_that_the_model_ignores(data):
+    attributes = np.arange(data.graphs.n_nodes, dtype=float)[:, None]
+    graphs = data.graphs.with_attributes(attributes)
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1, random_state=0)
+    html = pk.explore(graphs, data.target, model.fit(graphs, data.target)).html
+    assert "1 node attribute is not used by the model of this page." in html

@@ -13,6 +13,7 @@ from propkernels._utils.cells import EXACT
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import edges_of_graphs
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.names import label_text
 
 Values = NDArray[Any]
 MOST_LABELS = 30  # labels whose frequencies are listed
@@ -104,7 +105,7 @@ class LabelCounts:
         order = [i for i in np.argsort(-counts, kind="stable").tolist() if counts[i]]
         missing = int(np.count_nonzero(~column.observed))
         return cls(
-            tuple(str(names.get(column.values[i], column.values[i])) for i in order[:MOST_LABELS]),
+            tuple(label_text(column.values[i], names) for i in order[:MOST_LABELS]),
             tuple(int(counts[i]) for i in order[:MOST_LABELS]),
             len(order),
             int(counts.sum()),

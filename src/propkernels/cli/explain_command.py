@@ -125,6 +125,8 @@ def can_explain(model: Any) -> bool:
 
 def print_nodes(explanation: Any, top: int, by_step: bool) -> None:
     """Print the nodes with the largest contributions, and the sum over all nodes."""
+    from propkernels.graphs.names import label_text
+
     print_text(f"Contributions {explanation.subject}:\n")
     records = explanation.top_nodes(0, top)
     steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
@@ -133,7 +135,8 @@ def print_nodes(explanation: Any, top: int, by_step: bool) -> None:
     if not by_step:
         table.add_column("")
     for record in records:
-        head = [str(record["node"]), cell(record["label"]), f"{record['total']:+.4f}"]
+        label = None if record["label"] is None else label_text(record["label"])
+        head = [str(record["node"]), cell(label), f"{record['total']:+.4f}"]
         bar = "\N{FULL BLOCK}" * round(BAR * abs(record["total"]) / largest)
         table.add_row(*head, *([f"{record[key]:+.3f}" for key in steps] if by_step else [bar]))
     stdout().print(table)

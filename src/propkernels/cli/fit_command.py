@@ -86,6 +86,7 @@ def fit(
         Duplicates,
         typer.Option("--duplicates", help="Several measurements of one graph: keep them, or merge them."),
     ] = "keep",
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every kernel of the model.")] = False,
     *,
     source_options: Input,
 ) -> None:
@@ -127,7 +128,7 @@ def fit(
     if not reads_descriptors(model.kernel_):
         notes.pop("descriptors", None)
     write_model(model, output, notes)
-    report(model, output, perf_counter() - start)
+    report(model, output, perf_counter() - start, verbose)
 
 
 def without_duplicates(graphs: Any, target: Any, duplicates: Duplicates, jobs: int) -> tuple[Any, Any]:
@@ -167,10 +168,10 @@ def reads_descriptors(kernel: Any) -> bool:
     return isinstance(kernel, DescriptorKernel) or any(map(reads_descriptors, parts))
 
 
-def report(model: Any, output: Path, took: float) -> None:
+def report(model: Any, output: Path, took: float, verbose: bool) -> None:
     """Print the chosen parameters, the score and the next commands."""
     table = new_table(["chosen", "value"], [])
-    for name, value in choices(model):
+    for name, value in choices(model, verbose):
         table.add_row(name, cell(value))
     stdout().print(table)
     print_text(OPTIMISTIC)
@@ -180,8 +181,8 @@ def report(model: Any, output: Path, took: float) -> None:
         print_text(f"  propkernels explain {output} NEW --graph 0 -o graph.png")
 
 
-def choices(model: Any) -> list[tuple[str, str]]:
-    """Return names and values of the parameters chosen by fit."""
+def choices(model: Any, verbose: bool = False) -> list[tuple[str, str]]:
+    """Return names and values of the parameters chosen by fit; verbose: every kernel of a mean."""
     is_class = hasattr(model, "classes_")
     name = model.scoring or ("accuracy" if is_class else "R^2")
     score = percent(model.score_) if name == "accuracy" else f"{model.score_:.3f}"
@@ -191,6 +192,9 @@ def choices(model: Any) -> list[tuple[str, str]]:
         is_sum = model.kernel_.normalize_parts  # a mean of decisions adds its parts unchanged
         first, other = ("kernel", "plus") if is_sum else ("best kernel", "averaged with")
         rows = [(first, best), *((other, text) for text in others)]
+        if not verbose:
+            summary = f"{'sum' if is_sum else 'mean'} of {len(parts)} kernels (--verbose lists them)"
+            rows = [("model", summary), (first, best)]
     else:
         rows = [
             ("kernel", describe_kernel(model.kernel_, without=("t_max", "normalize"))),

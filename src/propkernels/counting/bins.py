@@ -25,6 +25,7 @@ from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.names import label_text
 
 MOST_TEXT = 48  # characters of a bin's surroundings in a table
 
@@ -326,7 +327,7 @@ def _shells(
         values = ["*" if i < 0 else column.values[i] for i in column.ids[nodes].tolist()]
     else:
         values = ["*"] * len(nodes)
-    texts = np.array([str(names.get(value, value)) for value in values], dtype=object)
+    texts = np.array([label_text(value, names) for value in values], dtype=object)
     return " | ".join(" ".join(sorted(texts[distances == d])) for d in range(int(distances[-1]) + 1))
 
 

@@ -12,7 +12,7 @@ from propkernels.convert.parquet import read_parquet
 from propkernels.convert.points import from_points
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.graph_files import FORMATS, read_graph_files
-from propkernels.datasets.point_files import SUFFIXES, read_points
+from propkernels.datasets.point_files import SUFFIXES, read_points, stacked, with_places
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs import GraphDatabase
@@ -64,15 +64,15 @@ def _read_clouds(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     """Return nearest-neighbor graphs of point clouds, see :func:`propkernels.from_points`."""
     how.refuse_columns("point clouds")
     names = [file.relative_to(path) for file in files]
-    graphs = from_points(
-        [read_points(file) for file in files],
-        ids=[name.as_posix() for name in names],
-        errors=how.errors_of_graphs,
-    )
-    kept = [name for name in names if name.as_posix() not in graphs.skipped]
+    clouds = [read_points(file) for file in files]
+    ids = [name.as_posix() for name in names]
+    graphs = from_points(clouds, ids=ids, errors=how.errors_of_graphs)
+    is_kept = [name not in graphs.skipped for name in ids]
+    kept = [name for name, keep in zip(names, is_kept, strict=True) if keep]
     target = _classes(kept, "point clouds", path, how)
     classes = tuple(sorted(set(target.tolist()))) if target.ndim == 1 else ()
-    return Dataset(path.name, graphs, target, classes)
+    places = stacked([cloud for cloud, keep in zip(clouds, is_kept, strict=True) if keep])
+    return Dataset(path.name, graphs, target, classes, with_places(places, graphs.n_nodes))
 
 
 def _read_graph_files(path: Path, files: Sequence[Path], how: Reading) -> Dataset:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,24 @@ def read_points(path: Path) -> NDArray[np.float64]:
             "point and two or three coordinates; save the coordinates alone"
         )
     return points.astype(np.float64)
+
+
+def stacked(clouds: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the coordinates of several clouds below each other; those in the plane have z = 0 in space.
+
+    Examples
+    --------
+    >>> stacked([np.ones((1, 3)), np.zeros((2, 2))]).shape
+    (3, 3)
+    """
+    width = max((cloud.shape[1] for cloud in clouds), default=2)
+    padded = [np.pad(cloud, ((0, 0), (0, width - cloud.shape[1]))) for cloud in clouds]
+    return np.vstack([np.zeros((0, width)), *padded])
+
+
+def with_places(places: NDArray[np.float64], n_nodes: int) -> dict[str, Any]:
+    """Return the extras of a data set of clouds; empty if points and nodes differ, as of invalid clouds."""
+    return {"coordinates": places} if len(places) == n_nodes else {}
 
 
 def _read_npy(path: Path) -> NDArray[Any]:

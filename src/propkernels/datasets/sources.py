@@ -31,7 +31,7 @@ from propkernels.datasets.graph_files import FORMATS, read_graph_files
 from propkernels.datasets.graph_tables import SOURCE, TARGET, read_edges
 from propkernels.datasets.loader import load
 from propkernels.datasets.point_files import SUFFIXES as POINT_SUFFIXES
-from propkernels.datasets.point_files import read_points
+from propkernels.datasets.point_files import read_points, with_places
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
     SMILES_NAMES,
@@ -215,8 +215,10 @@ def _read_graph_file(path: Path, how: Reading) -> Dataset:
 
 def _read_cloud(path: Path, how: Reading) -> Dataset:
     how.refuse_columns("point clouds")
-    graphs = from_points([read_points(path)], errors=how.errors_of_graphs)
-    return Dataset(path.stem, graphs, how.checked_target([], len(graphs), path))
+    points = read_points(path)
+    graphs = from_points([points], errors=how.errors_of_graphs)
+    target = how.checked_target([], len(graphs), path)
+    return Dataset(path.stem, graphs, target, extras=with_places(points, graphs.n_nodes))
 
 
 def _read_table(path: Path, how: Reading) -> Dataset:

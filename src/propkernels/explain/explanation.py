@@ -20,7 +20,7 @@ from propkernels.graphs.accepted import Database
 from propkernels.graphs.container import as_positions
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
-from propkernels.graphs.names import Names
+from propkernels.graphs.names import Names, label_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -317,7 +317,7 @@ class Explanation:
         """Return a text table of the nodes with the largest absolute contributions."""
         head = ["node", "label", "total", *self._columns]
         rows = [
-            [str(r["node"]), str(r["label"]), *(format_number(r[c]) for c in ("total", *self._columns))]
+            [str(r["node"]), _named(r["label"]), *(format_number(r[c]) for c in ("total", *self._columns))]
             for r in self.top_nodes(graph, n)
         ]
         return format_table(head, rows, left=("label",))
@@ -447,7 +447,7 @@ class Explanation:
 
 
 def _named(label: Any) -> str:
-    return "-" if label is None else str(label)
+    return "-" if label is None else label_text(label)
 
 
 def _spread(values: Values, grids: GridDatabase, position: int) -> Values:

@@ -20,9 +20,12 @@ GLOSSARY = {
     "contribution": "The part of the decision that a node adds; these parts add up to the decision exactly.",
     "probability": "The decision, calibrated on graphs that were held out from training.",
     "90 % interval": "The range that contains the target of 9 of 10 new graphs like this one (conformal "
-    "prediction).",
+    "prediction). Edited and pasted graphs have none: it takes the models of all folds, which would make the "
+    "page several times as large; Python's predict_interval computes it.",
     "90 % set": "The classes that contain the true one for 9 of 10 new graphs like this one (conformal "
-    "prediction); empty for a graph unlike all classes.",
+    "prediction); empty for a graph unlike all classes. Edited and pasted graphs have none: it takes the "
+    "models of all folds, which would make the page several times as large; Python's predict_set computes "
+    "it.",
     "margin": "The score of the true class minus the best other score: below 0 the graph is misclassified.",
     "novelty": "1 minus the mean similarity to the nearest graphs: near 1 for a graph unlike all others.",
     "similarity": "The mean of the normalized kernels: 1 for equal graphs, 0 without a common bin.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +50,7 @@ def label_numbers(graph: Graph) -> list[tuple[str, int]]:
     column = graph.database.label_column
     if column is None or not hasattr(column, "ids"):
         return []
-    numbers = np.bincount(column.ids[column.observed], minlength=len(column.values))
-    order = [int(i) for i in np.argsort(-numbers, kind="stable") if numbers[i]]
-    return [(graph.database.names.label(column.values[i]), int(numbers[i])) for i in order]
+    numbers: Counter[str] = Counter()
+    for i, number in enumerate(np.bincount(column.ids[column.observed], minlength=len(column.values))):
+        numbers[graph.database.names.label(column.values[i])] += int(number)
+    return [pair for pair in numbers.most_common() if pair[1]]

@@ -12,6 +12,7 @@ from propkernels._pages import svg
 from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import edge_ends, node_positions
+from propkernels.graphs.names import label_text
 
 MOST_DRAWN = 400  # nodes; drawings of larger graphs are illegible
 FOR, AGAINST, NEUTRAL = np.array([178, 24, 43]), np.array([33, 102, 172]), np.array([242, 242, 242])
@@ -92,7 +93,7 @@ def _labels(graph: Graph, names: Mapping[Any, str]) -> list[str]:
     column = graph.database.label_column
     if not isinstance(column, LabelColumn):
         return [""] * graph.n_nodes
-    return ["?" if i < 0 else str(names.get(column.values[i], column.values[i])) for i in column.ids]
+    return ["?" if i < 0 else label_text(column.values[i], names) for i in column.ids]
 
 
 def _by_label(graph: Graph) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from numbers import Number
 from typing import Any
 
 Pairs = dict[str, list[list[Any]]]  # names as lists, for files
@@ -34,8 +35,8 @@ class Names:
     classes: Mapping[Any, str] = field(default_factory=dict)
 
     def label(self, value: Any) -> str:
-        """Return the name of a node label; a label without a name is written as it is."""
-        return str(self.labels.get(value, value))
+        """Return the name of a node label; a label without a name as :func:`label_text` writes it."""
+        return label_text(value, self.labels)
 
     def edge_label(self, value: Any) -> str:
         """Return the name of an edge label; a label without a name is written as it is."""
@@ -77,6 +78,22 @@ class Names:
             for kind, known in merged.items():
                 merged[kind] = dict(getattr(names, kind)) | known
         return Names(**merged)
+
+
+def label_text(value: Any, names: Mapping[Any, str] | None = None) -> str:
+    """Return the name of a node label; without a name, the label itself, or the first of several entries.
+
+    Examples
+    --------
+    >>> label_text(0, {0: "C"}), label_text(7), label_text(("N", (2, 3, 7), "donor")), label_text((1, 2))
+    ('C', '7', 'N', '(1, 2)')
+    """
+    if names and value in names:
+        return str(names[value])
+    has_entries = isinstance(value, tuple) and len(value) > 1 and isinstance(value[0], str)
+    if has_entries and not any(isinstance(entry, Number) for entry in value):
+        return str(value[0])
+    return str(value)
 
 
 def _pairs(names: Mapping[Any, str]) -> list[list[Any]]:

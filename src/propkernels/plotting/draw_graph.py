@@ -11,6 +11,7 @@ from scipy.sparse import triu
 
 from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.names import label_text
 from propkernels.plotting.canvas import text_color
 
 MOST_LABELED = 150  # graphs with more nodes are drawn without labels
@@ -95,7 +96,7 @@ def node_texts(graph: Graph, labels: Any) -> list[str]:
         if labels is False or not isinstance(column, LabelColumn) or graph.n_nodes > MOST_LABELED:
             return []
         names = labels if isinstance(labels, Mapping) else graph.database.names.labels
-        return ["?" if i < 0 else str(names.get(column.values[i], column.values[i])) for i in column.ids]
+        return ["?" if i < 0 else label_text(column.values[i], names) for i in column.ids]
     texts = [str(text) for text in labels]
     if len(texts) != graph.n_nodes:
         raise ValueError(f"labels must hold a text for each of {graph.n_nodes} nodes, got {len(texts)}")

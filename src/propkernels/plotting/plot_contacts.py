@@ -11,6 +11,7 @@ from propkernels._utils.typing import LabelNames
 from propkernels.explain.explanation import Explanation
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.moments import CONTACT, RECEIVED, edges_of
+from propkernels.graphs.names import label_text
 from propkernels.plotting.canvas import one_axes
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _draw_labels(axes: Any, one: Any, rows: NDArray[np.int64], names: LabelNames
     for number, value in enumerate((*column.values, None)):
         chosen = column.ids == (number if number < len(column.values) else -1)
         if chosen.any():
-            text = "not observed" if value is None else str(names.get(value, value))
+            text = "not observed" if value is None else label_text(value, names)
             axes.scatter(one.moments.times[chosen], rows[chosen], s=28, label=text, zorder=3)
     axes.legend(title="label", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 

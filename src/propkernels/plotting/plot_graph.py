@@ -223,7 +223,9 @@ def _by_label(column: LabelColumn, cmap: Any, names: Names) -> tuple[list[Any], 
     if cmap is None and order and all(names.label(label) in ELEMENT_COLORS for label in order):
         shade = {label: ELEMENT_COLORS[names.label(label)] for label in order}
     colors = [UNKNOWN_COLOR if i < 0 else shade[column.values[i]] for i in column.ids]
-    present = [label for label in order if label in set(column.present)]
+    known = set(column.present)
+    by_name = {names.label(label): label for label in reversed(order) if label in known}
+    present = list(by_name.values())[::-1]  # of labels with one name, the first
     handles = [
         Line2D([], [], ls="", marker="o", ms=8, mfc=shade[label], mec="0.25", label=names.label(label))
         for label in present[:MOST_IN_LEGEND]

@@ -26,6 +26,7 @@ from propkernels.gram.products import inverse_length, self_products
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.graphs.names import label_text
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.search.index import DEFAULT_T_MAX, check_counting
 
@@ -143,7 +144,7 @@ class Witness:
     def label_names(self, one: Surrounding) -> list[str]:
         """Return the labels of a bin as texts: by their names, if the graphs have names of labels."""
         known = self._graphs.names.labels
-        return [str(known.get(label, label)) for label in one.labels]
+        return [label_text(label, known) for label in one.labels]
 
     def records(self, n: int | None = None) -> list[Record]:
         """Return one record per bin, of the first n: t, contribution, more_in, shares, example, labels."""

@@ -122,6 +122,7 @@ function legendButton(column, c, name, count, color) {
       if (app.hiddenClasses.has(key)) app.hiddenClasses.delete(key);
       else app.hiddenClasses.add(key);
       event.currentTarget.setAttribute("aria-pressed", String(!app.hiddenClasses.has(key)));
+      if (app.index) say(""); // an answer to an earlier search
       refilter();
     },
   }, dot(color), `${name} (${plain(count)})`);
