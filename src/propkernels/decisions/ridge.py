@@ -138,7 +138,8 @@ def _weighted_products(rows: Any, shares: NDArray[np.float64]) -> Matrix:
     if issparse(rows):
         scaled = rows.multiply(shares[:, None])
         return np.asarray((rows.T @ scaled).toarray(), dtype=np.float64)
-    return np.asarray(rows.T @ (shares[:, None] * rows))
+    scaled = np.sqrt(shares)[:, None] * rows
+    return np.asarray(scaled.T @ scaled)  # one array twice: half of the products
 
 
 @dataclass(frozen=True)

@@ -162,8 +162,12 @@ NodeMember = LinearMember | RadialMember
 
 def radial(rows: Matrix, landmarks: Matrix, gamma: float) -> Matrix:
     """Return exp(-gamma |x - z|^2) of all pairs."""
-    squares = (rows**2).sum(axis=1)[:, None] + (landmarks**2).sum(axis=1) - 2 * rows @ landmarks.T
-    return np.asarray(np.exp(-gamma * np.maximum(squares, 0.0)))
+    values = rows @ landmarks.T
+    values *= -2.0
+    values += (rows**2).sum(axis=1)[:, None] + (landmarks**2).sum(axis=1)
+    np.maximum(values, 0.0, out=values)
+    values *= -gamma
+    return np.exp(values, out=values)
 
 
 class ViewMap:

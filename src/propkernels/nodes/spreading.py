@@ -19,7 +19,8 @@ from propkernels.propagation.schemes import AffineOperator, Diffusion, transitio
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
 WALKS = ("row", "renormalized")
-NUMBERS_AT_ONCE = 2**25  # numbers per block of columns: 256 MB
+COLUMNS_AT_ONCE = 64  # per block: rows of eight cache lines, and blocks of small graphs stay in the cache
+NUMBERS_AT_ONCE = 2**25  # per block: 256 MB
 LABEL_STEPS = 4
 MOST_RETURNS = 2_000_000_000  # pairs of steps for the chances of return; beyond, targets take two steps only
 
@@ -134,7 +135,8 @@ def hops_at(
 
 def _blocks(columns: Any) -> Iterator[tuple[int, int, Matrix]]:
     """Yield blocks of columns with their bounds."""
-    ready, width = by_column(columns), max(1, NUMBERS_AT_ONCE // max(columns.shape[0], 1))
+    ready = by_column(columns)
+    width = max(1, min(COLUMNS_AT_ONCE, NUMBERS_AT_ONCE // max(columns.shape[0], 1)))
     for first in range(0, columns.shape[1], width):
         stop = min(first + width, columns.shape[1])
         yield first, stop, column_block(ready, first, stop)
