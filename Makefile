@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test check quick lint types unit coverage boundscheck docs bench bench-compare fuzz mutate clean
+.PHONY: demo test check quick lint types unit coverage boundscheck docs site bench bench-compare fuzz mutate clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -52,6 +52,11 @@ docs: .venv/.docs
 	$(BIN)/python -m sphinx -b html -d docs/_build/doctrees -W --keep-going -q docs docs/_build/html
 	$(BIN)/python docs/crawl.py docs/_build/html
 
+# make site REF=refs/tags/v0.2.1 places the built site as version 0.2 in the folder site; main is the version "latest"
+REF ?= refs/heads/main
+site: docs
+	$(BIN)/python docs/versions.py --ref "$(REF)" --html docs/_build/html --site site
+
 # make bench BENCH='--quick --only pk-nci1' passes options on
 bench: .venv/.peers
 	$(BIN)/python -m benchmarks.run $(BENCH)
@@ -71,7 +76,7 @@ mutate: .venv/.developer
 	$(BIN)/python -m fuzz.mutation $(MUTATE)
 
 clean:
-	rm -rf .venv .nox build dist docs/_build docs/gallery docs/api/generated .coverage .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .nox build dist site docs/_build docs/gallery docs/api/generated .coverage .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import runpy
 import tarfile
 from pathlib import Path
 
@@ -82,6 +83,22 @@ def flaky(session: nox.Session) -> None:
 
 
 @nox.session
+def properties(session: nox.Session) -> None:
+    """Property tests, with more examples, and others each time."""
+    session.install("-e", ".[dev]")
+    words = "machine or hypothesis or safety or contract"
+    session.run("pytest", *WORKERS, "-k", words, *session.posargs, env={"HYPOTHESIS_PROFILE": "nightly"})
+
+
+@nox.session
+def harness(session: nox.Session) -> None:
+    """One tool of the harness: ``nox -s harness -- fuzz --seconds 600``; others are calls, memory, kill."""
+    session.install("-e", ".[dev]")
+    tool, *options = session.posargs or ["fuzz", "--seconds", "600"]
+    session.run("python", "-m", "fuzz" if tool == "fuzz" else f"fuzz.{tool}", *options)
+
+
+@nox.session
 def boundscheck(session: nox.Session) -> None:
     """All tests and documents, with every index of compiled loops checked; they have a cache of their own."""
     session.install("-e", ".[dev]")
@@ -129,6 +146,14 @@ def package(session: nox.Session) -> None:
     session.run("validate-pyproject", "pyproject.toml")
     session.run("pyroma", "--min", "8", ".")
     session.run("cffconvert", "--validate")
+
+
+@nox.session(venv_backend="none")
+def tag(session: nox.Session) -> None:
+    """Check that a tag is the version of the package: ``nox -s tag -- v0.2.0``."""
+    version = runpy.run_path(str(ROOT / "src" / "propkernels" / "_version.py"))["__version__"]
+    if session.posargs != [f"v{version}"]:
+        session.error(f"the tag {' '.join(session.posargs)} is not v{version}, the version of the package")
 
 
 @nox.session(python=PYTHONS)

@@ -1,9 +1,11 @@
-"""Mutation tests of the core stations: ``python -m fuzz.mutation --sample 1000 --jobs 16``.
+"""Mutation tests of the core stations: ``python -m fuzz.mutation --sample 40 --seed 0``.
 
-A mutant is one small mistake in one module: ``<`` for ``<=``, ``+`` for ``-``, 1 for 0, a call left out. A
-failing test kills it; a mutant that all tests let through shows what no test looks at. Modules are mutated as
-syntax trees while they are imported, in a forked process per mutant, so that no file changes and many run at
-once. Compiled loops run as Python (``NUMBA_DISABLE_JIT=1``) on the tests marked "compiled".
+A mutant (:mod:`fuzz.mutants`) is one small mistake in one module. A failing test kills it; a mutant that all
+tests let through shows what no test looks at. One process collects the tests and notes which functions each
+of them calls. Every mutant runs in a fork of this process, where the code of one function is replaced, on the
+tests that call the function, those of its module first. No file changes, nothing is imported again (but for
+mutants outside of functions), and many mutants run at once. Compiled loops run as Python
+(``NUMBA_DISABLE_JIT=1``), on the tests that are fast enough for that.
 
 Tools that rewrite files do not fit: mutmut leaves out decorated functions, which all compiled loops are, and
 cosmic-ray needs one copy of the tree, with its caches, per worker.
@@ -12,153 +14,52 @@ cosmic-ray needs one copy of the tree, with its caches, per worker.
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
+import gc
 import importlib.abc
 import importlib.util
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
+import pytest
+
+from fuzz.mutants import MODULE, SOURCE, UNCHANGED, Mutant, is_compiled, mutants_of, mutated
+
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "propkernels"
+RESULTS = Path(__file__).parent / "suite" / "mutation.json"
 STATIONS = ("hashing", "counting", "gram", "propagation", "decisions")
-SWAPPED: dict[type, type] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Add,
-    ast.Pow: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.BitXor: ast.BitAnd,
-    ast.LShift: ast.RShift,
-    ast.RShift: ast.LShift,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-}
-UNCHANGED = -1  # the position of a node that no mutant changes
-SLOWEST = 120  # seconds after which a mutant counts as killed: it hangs
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One changed place: module, position of the node among all nodes of the tree, line, and what it says."""
-
-    station: str
-    module: str
-    node: int
-    line: int
-    before: str
-    after: str
-
-    @property
-    def path(self) -> Path:
-        """The file of the module."""
-        return SOURCE / self.station / f"{self.module}.py"
-
-
-def is_compiled(path: Path) -> bool:
-    """Return whether a module has compiled loops."""
-    return "@compiled" in path.read_text(encoding="utf-8")
-
-
-def nodes_of(tree: ast.Module) -> list[tuple[ast.AST, bool]]:
-    """Return all nodes in a fixed order, and whether a change of each can matter.
-
-    Types, decorators, docstrings, messages of errors and assertions do not count.
-    """
-    found: list[tuple[ast.AST, bool]] = []
-
-    def visit(node: ast.AST, counts: bool) -> None:
-        found.append((node, counts))
-        for name, value in ast.iter_fields(node):
-            inner = counts and name not in ("annotation", "returns", "decorator_list", "type_comment")
-            inner = inner and not isinstance(node, (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom))
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    visit(child, inner and not _is_for_types(child))
-
-    visit(tree, True)
-    return found
-
-
-def _is_for_types(node: ast.AST) -> bool:
-    """Whether a node is a docstring, or a block for the type checker."""
-    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return is_text or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-
-
-def change(node: Any) -> bool:
-    """Change a node in place; return whether there is a change for this kind of node."""
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPPED:
-        node.ops[0] = SWAPPED[type(node.ops[0])]()
-    elif isinstance(node, (ast.BinOp, ast.AugAssign, ast.BoolOp)) and type(node.op) in SWAPPED:
-        node.op = SWAPPED[type(node.op)]()
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        node.op, node.operand = ast.Not(), ast.UnaryOp(ast.Not(), node.operand)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        node.op = ast.UAdd()
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        node.value = not node.value
-    elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-        node.value = node.value + 1
-    elif isinstance(node, ast.IfExp):
-        node.body, node.orelse = node.orelse, node.body
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        node.value = ast.Constant(None)
-    else:
-        return False
-    return True
-
-
-def mutants_of(path: Path) -> Iterator[Mutant]:
-    """Yield all mutants of a module."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    line, statement = 1, ""
-    for number, (node, counts) in enumerate(nodes_of(tree)):
-        if isinstance(node, ast.stmt):
-            line, statement = node.lineno, ast.unparse(node).splitlines()[0]
-        line = getattr(node, "lineno", line)
-        changed = copy.deepcopy(node)
-        if counts and change(changed):
-            before, after = _shown(node, statement), _shown(changed, "")
-            yield Mutant(path.parent.name, path.stem, number, line, before, after)
-
-
-def _shown(node: ast.AST, around: str) -> str:
-    """Return a node as code, with the line that it is in where that is known."""
-    text = ast.unparse(node).splitlines()[0]
-    return f"{text}  in  {around}" if around and around != text else text
-
-
-def mutated(mutant: Mutant) -> ast.Module:
-    """Return the tree of a module with the change of a mutant."""
-    tree = ast.parse(mutant.path.read_text(encoding="utf-8"))
-    change(nodes_of(tree)[mutant.node][0])
-    return ast.fix_missing_locations(tree)
+USERS = ("kernels", "models")  # whose tests also call the stations
+SLOW_TEST = 3  # seconds of processor time; tests that take longer while calls are noted are left out
+ENOUGH = 6  # seconds of tests that a mutant meets, as they took while calls were noted
+SLOWEST = 120  # seconds of processor time after which a mutant counts as killed: it does not end
+STUCK = 900  # seconds after which a mutant counts as killed: it waits for ever
+MEMORY = 6 << 30  # bytes that a mutant may use
+OPTIONS = [
+    "-q",
+    "-s",
+    "-p",
+    "no:faulthandler",
+    "-p",
+    "no:randomly",
+    "-p",
+    "no:xdist",
+    "-p",
+    "no:cov",
+    "-W",
+    "ignore",
+]
 
 
 class Mutation(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -182,47 +83,191 @@ class Mutation(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.tree, str(self.path), "exec"), module.__dict__)
 
 
-def stages(station: str, module: str, compiled: bool) -> list[list[str]]:
-    """Return arguments of pytest by stage: tests of the module, of the station, of kernels or models."""
-    tests = ROOT / "tests"
-    files = sorted(map(str, (tests / station).glob(f"test_{module}*.py")))
-    first = [*files, "-m", "compiled" if compiled else "not slow"]
-    users = ["decisions/test_members.py"] if compiled else ["models" if station == "decisions" else "kernels"]
-    later = [[str(tests / name), "-m", "not slow"] for name in [station, *users]]
-    return [first, *later] if files else later
+def codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of a module or function, and of all functions inside."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from codes_in(constant)
 
 
-def run_stages(station: str, module: str, compiled: bool) -> int:
-    """Return 0 if the tests of all stages pass; used in a forked process."""
-    import pytest
-
-    outcome = 5
-    for arguments in stages(station, module, compiled):
-        options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
-        code = int(pytest.main([*options, *arguments]))
-        if code not in (0, 5):
-            return code
-        outcome = min(outcome, code)
-    return outcome
+def replace_code(mutant: Mutant) -> None:
+    """Give all live functions of a module the code that a mutant has."""
+    changed = compile(mutated(mutant), str(mutant.path), "exec")
+    codes = {(code.co_qualname, code.co_firstlineno): code for code in codes_in(changed)}
+    gc.unfreeze()
+    for function in [found for found in gc.get_objects() if isinstance(found, FunctionType)]:
+        old = function.__code__
+        if old.co_filename == str(mutant.path):
+            function.__code__ = codes.get((old.co_qualname, old.co_firstlineno), old)
 
 
-def child(mutant: Mutant) -> None:
-    """Run the tests on a mutant and leave the process: 0 if all pass."""
+def import_anew(mutant: Mutant) -> None:
+    """Forget the package and its tests, so that they are imported again, with a mutant."""
+    for name in [name for name in sys.modules if name.split(".")[0] in ("propkernels", "tests", "conftest")]:
+        del sys.modules[name]
+    sys.meta_path.insert(0, Mutation(mutant))
+
+
+class Harness:
+    """A plugin of pytest: collects tests once, and runs some of them in a fork per mutant.
+
+    Parameters
+    ----------
+    mutants : sequence of Mutant
+    jobs : int
+        Number of mutants at a time.
+    deadline : float
+        Moment of the monotonic clock after which no mutant is started.
+    """
+
+    def __init__(self, mutants: Sequence[Mutant], jobs: int, deadline: float) -> None:
+        self.mutants, self.jobs, self.deadline = mutants, jobs, deadline
+        self.results: list[tuple[Mutant, str]] = []
+        self.items: list[pytest.Item] = []
+        self.seconds: dict[int, float] = {}
+        self.calls: dict[int, set[tuple[str, int]]] = {}
+        self.failed = False
+        self.ends_at_failure = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note that a test failed; a mutant is killed then."""
+        self.failed |= report.failed
+        if report.failed and self.ends_at_failure:
+            os._exit(1)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run all mutants instead of the tests."""
+        self.items = session.items
+        self.note_calls()
+        self.check_unchanged()
+        self.results = run_all(self.mutants, self.run_tests, self.jobs, self.deadline)
+        return True
+
+    def check_unchanged(self) -> None:
+        """Raise if tests fail without a mutant when they run in the order, and by the ways, of mutants."""
+        everything = Mutant("", "", 1, UNCHANGED, 0, "", "")
+        outside = [m for m in self.mutants if m.function == MODULE][:1]
+        unchanged = [everything, *(replace(mutant, node=UNCHANGED) for mutant in outside)]
+        for mutant, what in run_all(unchanged, self.run_tests, self.jobs, self.deadline):
+            if what == "killed":
+                raise pytest.UsageError(f"tests fail without a mutant: {mutant.place}")
+
+    def note_calls(self) -> None:
+        """Run all tests in a fork, and keep which functions of the stations each of them calls."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "calls.json"
+            process = os.fork()
+            if process == 0:
+                _silence()
+                file.write_text(json.dumps(self.traced()))
+                os._exit(0)
+            if os.waitpid(process, 0)[1]:
+                raise pytest.UsageError("the tests cannot be run without a mutant")
+            noted = json.loads(file.read_text())
+        self.seconds = {number: seconds for number, seconds, _ in noted}
+        self.calls = {number: {(path, line) for path, line in calls} for number, _, calls in noted}
+        print(f"{len(noted)} of {len(self.items)} tests pass within {SLOW_TEST} s", file=sys.stderr)
+
+    def traced(self) -> list[tuple[int, float, list[tuple[str, int]]]]:
+        """Return number, seconds and called functions of each test that passes."""
+        folders, noted = tuple(str(SOURCE / name) + os.sep for name in STATIONS), []
+        called: set[tuple[str, int]] = set()
+
+        def note(frame: FrameType, event: str, argument: Any) -> None:
+            code = frame.f_code
+            if code.co_filename.startswith(folders):
+                called.add((code.co_filename, code.co_firstlineno))
+
+        threading.settrace(note)
+        signal.signal(signal.SIGPROF, _too_slow)
+        for number, item in enumerate(self.items):
+            called.clear()
+            self.failed, start = False, time.process_time()
+            signal.setitimer(signal.ITIMER_PROF, SLOW_TEST)
+            sys.settrace(note)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=_next(self.items, number))
+            sys.settrace(None)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            if not self.failed:
+                noted.append((number, time.process_time() - start, sorted(called)))
+        return noted
+
+    def tests_of(self, mutant: Mutant) -> list[int]:
+        """Return numbers of the tests that a mutant meets: of its module, its station, others; fast first."""
+        if mutant.node == UNCHANGED and mutant.function != MODULE:
+            return sorted(self.seconds, key=self.seconds.__getitem__)
+        path = str(mutant.path)
+
+        def nearness(number: int) -> tuple[bool, bool, float]:
+            file = self.items[number].path
+            is_near = file.parent.name == mutant.station
+            return (
+                not (is_near and file.stem.startswith(f"test_{mutant.module}")),
+                not is_near,
+                self.seconds[number],
+            )
+
+        callers = [
+            number
+            for number, calls in self.calls.items()
+            if any(call[0] == path and mutant.function in (MODULE, call[1]) for call in calls)
+        ]
+        chosen, seconds = [], 0.0
+        for number in sorted(callers, key=nearness):
+            chosen.append(number)
+            seconds += self.seconds[number]
+            if seconds > ENOUGH:
+                break
+        return chosen
+
+    def run_tests(self, mutant: Mutant) -> int:
+        """Return 0 if all tests that a mutant meets pass; for a forked process, which may end here."""
+        self.ends_at_failure, numbers = True, self.tests_of(mutant)
+        if mutant.function == MODULE:
+            import_anew(mutant)
+            names = [str(ROOT / self.items[number].nodeid) for number in numbers]
+            return int(pytest.main([*OPTIONS, "-x", *names])) if names else 0
+        if mutant.node != UNCHANGED:
+            replace_code(mutant)
+        chosen = [self.items[number] for number in numbers]
+        for position, item in enumerate(chosen):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=_next(chosen, position))
+        return 0
+
+
+def _next(items: Sequence[pytest.Item], position: int) -> pytest.Item | None:
+    return items[position + 1] if position + 1 < len(items) else None
+
+
+def _too_slow(number: int, frame: FrameType | None) -> None:
+    """Fail the test that runs."""
+    pytest.fail("too slow")
+
+
+def _silence() -> None:
+    """Send what this process prints to the file that MUTATION_LOG names, or nowhere."""
     quiet = os.open(os.environ.get("MUTATION_LOG", os.devnull), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
+
+
+def child(mutant: Mutant, run: Any) -> None:
+    """Run the tests on a mutant and leave the process: 0 if all pass."""
+    _silence()
     os.setpgid(0, 0)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SLOWEST, SLOWEST))
     try:
-        if mutant.node != UNCHANGED:
-            sys.meta_path.insert(0, Mutation(mutant))
-        code = run_stages(mutant.station, mutant.module, is_compiled(mutant.path))
+        code = run(mutant)
     except BaseException:
         code = 1
     os._exit(code)
 
 
-def run_all(mutants: Sequence[Mutant], jobs: int, deadline: float) -> list[tuple[Mutant, str]]:
-    """Return what became of the mutants: killed, survived or slow; those after the deadline are left out."""
+def run_all(mutants: Sequence[Mutant], run: Any, jobs: int, deadline: float) -> list[tuple[Mutant, str]]:
+    """Return what became of the mutants: killed or survived; those after the deadline are left out."""
     pending, running = list(mutants)[::-1], dict[int, tuple[Mutant, float]]()
     found: list[tuple[Mutant, str]] = []
     while pending or running:
@@ -230,7 +275,7 @@ def run_all(mutants: Sequence[Mutant], jobs: int, deadline: float) -> list[tuple
             mutant = pending.pop()
             process = os.fork()
             if process == 0:
-                child(mutant)
+                child(mutant, run)
             running[process] = mutant, time.monotonic()
         if not running:
             break
@@ -240,98 +285,92 @@ def run_all(mutants: Sequence[Mutant], jobs: int, deadline: float) -> list[tuple
             found.append((mutant, "killed" if status else "survived"))
             continue
         for process, (mutant, start) in list(running.items()):
-            late = time.monotonic() > deadline + SLOWEST
-            if time.monotonic() - start > SLOWEST or late:
+            late = time.monotonic() > deadline + STUCK
+            if time.monotonic() - start > STUCK or late:
                 os.killpg(process, signal.SIGKILL)
                 os.waitpid(process, 0)
                 del running[process]
                 if not late:
-                    found.append((mutant, "slow"))
-        time.sleep(0.02)
+                    found.append((mutant, "killed"))
+        time.sleep(0.005)
     return found
 
 
-def warm_up() -> None:
-    """Import what all tests need, but nothing of the package, before processes are forked."""
-    import numba
-    import pytest
-    import scipy.sparse.linalg
-    import sklearn.linear_model
-    import sklearn.svm
-
-    assert all((numba, pytest, scipy, sklearn))
-    assert not any(name.startswith("propkernels.") for name in sys.modules)
+def drawn(stations: Sequence[str], modules: Sequence[str] | None, sample: int, seed: int) -> list[Mutant]:
+    """Return a random sample of the mutants of each station."""
+    chosen: list[Mutant] = []
+    for station in stations:
+        paths = sorted((SOURCE / station).glob("*.py"))
+        every = [m for path in paths if modules is None or path.stem in modules for m in mutants_of(path)]
+        chosen += random.Random(f"{seed} {station}").sample(every, min(sample, len(every)))
+    return chosen
 
 
-def check_unchanged(modules: Sequence[Mutant], jobs: int) -> None:
-    """Raise if the tests of a module fail, or there are none, without any change."""
-    for mutant, what in run_all(modules, jobs, time.monotonic() + SLOWEST):
-        if what != "survived":
-            raise SystemExit(f"the tests of {mutant.station}.{mutant.module} fail without a mutant")
-
-
-def run_half(sample: Sequence[Mutant], jobs: int, seconds: float, check: bool) -> list[tuple[Mutant, str]]:
+def run_half(sample: Sequence[Mutant], half: str, options: argparse.Namespace) -> list[tuple[Mutant, str]]:
     """Run the mutants of modules that are all compiled, or all not."""
-    warm_up()
-    if check:
-        modules = sorted({(m.station, m.module) for m in sample})
-        check_unchanged([Mutant(*names, UNCHANGED, 0, "", "") for names in modules], jobs)
-    return run_all(sample, jobs, time.monotonic() + seconds)
+    harness = Harness(sample, options.jobs, time.monotonic() + options.seconds)
+    folders = {mutant.station for mutant in sample} | set(USERS if options.wide else ())
+    tests = [str(ROOT / "tests" / name) for name in sorted(folders)]
+    pytest.main([*OPTIONS, "-m", "not slow", *tests], plugins=[harness])
+    print(f"{half}: {len(harness.results)} of {len(sample)} mutants", file=sys.stderr)
+    return harness.results
 
 
-def table(results: Sequence[tuple[Mutant, str]]) -> str:
-    """Return a table of stations, and the list of survivors, as Markdown."""
-    lines = ["| station | mutants | killed | survived | killed, % |", "|---|--:|--:|--:|--:|"]
-    for name in (*STATIONS, "all"):
-        counts = Counter(what for mutant, what in results if name in (mutant.station, "all"))
-        total, survived = sum(counts.values()), counts["survived"]
-        if total:
-            share = 100 * (total - survived) / total
-            lines.append(f"| {name} | {total} | {total - survived} | {survived} | {share:.1f} |")
-    lines.append("")
-    for mutant, what in sorted(results, key=lambda pair: (str(pair[0].path), pair[0].line)):
-        if what == "survived":
-            place = f"{mutant.station}/{mutant.module}.py:{mutant.line}"
-            lines.append(f"- `{place}`: `{mutant.before}` -> `{mutant.after}`")
-    return "\n".join(lines) + "\n"
+def run_in_halves(sample: Sequence[Mutant], options: argparse.Namespace) -> list[tuple[Mutant, str]]:
+    """Run mutants of Python in one process, and those of compiled loops, as Python, in another."""
+    ends: list[tuple[Mutant, str]] = []
+    for half, disabled in (("python", "0"), ("compiled", "1")):
+        mine = [asdict(mutant) for mutant in sample if is_compiled(mutant.path) == (half == "compiled")]
+        command = [sys.executable, "-m", "fuzz.mutation", "--half", half]
+        settings = {"NUMBA_DISABLE_JIT": disabled, "OMP_NUM_THREADS": "1", "HYPOTHESIS_PROFILE": "ci"}
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "mutants.json"
+            file.write_text(json.dumps(mine))
+            words = ["--jobs", str(options.jobs), "--seconds", str(options.seconds), "--output", str(file)]
+            words += ["--wide"] if options.wide else []
+            if mine:
+                subprocess.run([*command, *words], check=True, env={**os.environ, **settings})
+                ends += [(Mutant(**mutant), what) for mutant, what in json.loads(file.read_text())]
+    return ends
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Draw a sample of mutants, run it in two halves, and print the table."""
+    """Draw a sample of mutants, run those that were not killed before, and write what became of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stations", nargs="+", default=list(STATIONS))
     parser.add_argument("--modules", nargs="+", help="Only modules of these names.")
-    parser.add_argument("--sample", type=int, default=1000, help="Number of mutants.")
+    parser.add_argument("--sample", type=int, default=40, help="Number of mutants per station.")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=3600, help="Start no mutant after this time.")
-    parser.add_argument("--no-check", action="store_true", help="Do not run tests without a mutant first.")
-    parser.add_argument("--half", choices=["compiled", "python"], help=argparse.SUPPRESS)
-    parser.add_argument("-o", "--output", type=Path, default=Path("mutation.json"))
-    options = parser.parse_args(words)
-    if options.half is None:
-        halves = []
-        for half, disabled in (("python", "0"), ("compiled", "1")):
-            file = options.output.with_suffix(f".{half}.json")
-            command = [sys.executable, "-m", "fuzz.mutation", *(words or sys.argv[1:]), "--half", half]
-            environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled, "OMP_NUM_THREADS": "1"}
-            subprocess.run([*command, "-o", str(file)], check=True, env=environment)
-            halves += json.loads(file.read_text())
-            file.unlink()
-        options.output.write_text(json.dumps(halves, indent=1))
-        print(table([(Mutant(**mutant), what) for mutant, what in halves]))
-        return
-    paths = [path for s in options.stations for path in sorted((SOURCE / s).glob("*.py"))]
-    everything = [m for path in paths for m in mutants_of(path)]
-    chosen = [m for m in everything if options.modules is None or m.module in options.modules]
-    sample = random.Random(options.seed).sample(chosen, min(options.sample, len(chosen)))
-    mine = [m for m in sample if is_compiled(m.path) == (options.half == "compiled")]
-    share = options.seconds * len(mine) / max(len(sample), 1)
-    results = run_half(mine, options.jobs, share, not options.no_check)
-    options.output.write_text(json.dumps([(asdict(mutant), what) for mutant, what in results]))
-    print(
-        f"{options.half}: {len(results)} of {len(mine)} mutants ({len(everything)} in all)", file=sys.stderr
+    parser.add_argument(
+        "--seconds", type=float, default=3600, help="Start no mutant of a half after this time."
     )
+    parser.add_argument("--wide", action="store_true", help="Also run tests of kernels and models.")
+    parser.add_argument("--half", choices=["compiled", "python"], help=argparse.SUPPRESS)
+    parser.add_argument(
+        "-o", "--output", type=Path, default=RESULTS, help="Mutants that it lists as killed are not run."
+    )
+    options = parser.parse_args(words)
+    if options.half is not None:
+        mine = [Mutant(**mutant) for mutant in json.loads(options.output.read_text())]
+        ends = run_half(mine, options.half, options)
+        options.output.write_text(json.dumps([(asdict(mutant), what) for mutant, what in ends]))
+        return
+    known = read_results(options.output)
+    sample = drawn(options.stations, options.modules, options.sample, options.seed)
+    known |= run_in_halves([m for m in sample if known.get(m) != "killed"], options)
+    rows = [{**asdict(mutant), "end": known[mutant]} for mutant in sample if mutant in known]
+    text = json.dumps({"seed": options.seed, "sample": options.sample, "mutants": rows}, indent=1)
+    options.output.write_text(text + "\n", encoding="utf-8")
+    print(f"{sum(row['end'] == 'killed' for row in rows)} of {len(rows)} mutants killed: {options.output}")
+
+
+def read_results(path: Path) -> dict[Mutant, str]:
+    """Return what became of the mutants of earlier runs, by mutant; empty without a file."""
+    if not path.is_file():
+        return {}
+    rows = json.loads(path.read_text(encoding="utf-8"))["mutants"]
+    return {Mutant(**{name: row[name] for name in row if name != "end"}): row["end"] for row in rows}
 
 
 if __name__ == "__main__":

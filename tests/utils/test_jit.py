@@ -13,7 +13,8 @@ from numba import config
 
 import propkernels
 from propkernels._utils import jit
-from propkernels._utils.jit import compiled
+from propkernels._utils.jit import compiled, count_numbers
+from propkernels.hashing import codes_compiled
 
 PACKAGE = Path(propkernels.__file__).parent
 IMPORT_ALL = """
@@ -86,3 +87,67 @@ def test_other_failures_of_the_compiler_are_not_hidden(monkeypatch):
     monkeypatch.setattr(jit, "njit", failing)
     with pytest.raises(RuntimeError, match="something else"):
         compiled(lambda x: x)
+
+
+FIRST = """
+import json, propkernels as pk
+graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+lists = pk.PropagationKernel(random_state=0).fit_transform(graphs).tolist()
+print(json.dumps(lists))
+"""
+
+
+@pytest.mark.slow
+def test_the_first_kernel_does_not_wait_for_the_compiler(tmp_path):
+    """An empty cache stays empty: small graphs run as Python, with the bits of machine code."""
+    space = {}
+    exec(FIRST, space)
+    found = run_python(FIRST, NUMBA_CACHE_DIR=str(tmp_path))
+    assert json.loads(found) == space["lists"]
+    assert list(tmp_path.rglob("*.nbi")) == []
+
+
+def sum_of(values):
+    total = 0
+    for value in values:
+        total += value
+    return total
+
+
+@pytest.fixture
+def adding(monkeypatch):
+    """A function that starts as Python, and for which the disk has no machine code."""
+    monkeypatch.setattr(config, "DISABLE_JIT", 0)
+    monkeypatch.setattr(jit, "_is_on_disk", lambda dispatcher: False)
+    return compiled(sum_of, passes=count_numbers)
+
+
+def test_small_calls_run_as_python_until_they_have_taken_long(adding, monkeypatch):
+    assert adding(np.arange(4)) == 6
+    assert type(adding(np.arange(4))) is int
+    assert adding.signatures == []
+    monkeypatch.setattr(jit, "PATIENCE", 0.0)
+    assert adding(np.arange(4)) == 6
+    assert len(adding.signatures) == 1
+
+
+def test_large_calls_are_compiled_at_once(adding, monkeypatch):
+    monkeypatch.setattr(jit, "SMALL", 3)
+    assert adding(np.arange(4)) == 6
+    assert len(adding.signatures) == 1
+
+
+def test_machine_code_on_the_disk_is_used(monkeypatch):
+    from propkernels.gram.products_compiled import mirror
+
+    monkeypatch.setattr(config, "DISABLE_JIT", 0)
+    start = jit._Start(mirror, count_numbers)
+    monkeypatch.setattr(jit, "_is_on_disk", lambda dispatcher: True)
+    monkeypatch.setattr(start, "compile", lambda *arguments: "machine code")
+    assert start(np.zeros((2, 2)), 0, 2) == "machine code"
+
+
+def test_functions_as_python_call_functions_as_python():
+    caller = jit.as_python(codes_compiled.floor_code)
+    assert caller(2.5) == 2
+    assert jit.as_python(codes_compiled._hash_lane).__globals__["floor_code"] is caller

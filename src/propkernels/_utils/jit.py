@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import builtins
+import sys
+import time
 from collections.abc import Callable
+from functools import cache as remember
 from functools import partial
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numba import config, njit
 from numba.extending import intrinsic, overload
 
+SMALL = 250_000  # passes of the innermost loop in a call that may run as Python: about half a second
+PATIENCE = 0.5  # seconds that a function may run as Python in all, before it is compiled
 
-def compiled(function: Callable[..., Any] | None = None, *, cache: bool = True) -> Any:
+
+def compiled(
+    function: Callable[..., Any] | None = None,
+    *,
+    cache: bool = True,
+    passes: Callable[..., int] | None = None,
+) -> Any:
     """Compile a function of plain arrays with numba, without the GIL.
 
     Machine code is cached on disk, next to the module or in the user's cache folder. If numba can write to
@@ -25,6 +39,11 @@ def compiled(function: Callable[..., Any] | None = None, *, cache: bool = True) 
     function : callable
     cache : bool, default=True
         Whether to cache machine code on disk; False for helpers, which are compiled into their callers.
+    passes : callable, optional
+        Returns the number of passes through the innermost loop, for the arguments of a call. Small calls then
+        run as Python while there is no machine code: the first kernel of a new installation does not wait
+        for the compiler. Only for functions without defaults whose arithmetic is that of Python to the bit:
+        no transcendental functions, no sums of arrays. :func:`count_numbers` is for loops over the arrays.
 
     Examples
     --------
@@ -35,17 +54,98 @@ def compiled(function: Callable[..., Any] | None = None, *, cache: bool = True) 
     8
     """
     if function is None:
-        return partial(compiled, cache=cache)
+        return partial(compiled, cache=cache, passes=passes)
     if config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)
     if not cache:
         return njit(nogil=True)(function)
+    made = _cached(function)
+    if passes is not None:
+        made._compile_for_args = _Start(made, passes)
+    return made
+
+
+def _cached(function: Callable[..., Any]) -> Any:
+    """Return a function that is compiled at its first call, or loaded from the disk."""
     try:
         return njit(cache=True, nogil=True)(function)
     except RuntimeError as error:
         if "cannot cache function" not in str(error):
             raise
         return njit(nogil=True)(function)
+
+
+class _Start:
+    """What numba asks for machine code for new types of arguments; answers small calls with Python instead.
+
+    Parameters
+    ----------
+    dispatcher : numba Dispatcher
+    passes : callable
+        See :func:`compiled`.
+    """
+
+    def __init__(self, dispatcher: Any, passes: Callable[..., int]) -> None:
+        self.dispatcher, self.passes = dispatcher, passes
+        self.compile = dispatcher._compile_for_args
+        self.seconds = 0.0
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """Return a callable for these arguments."""
+        is_short = self.seconds < PATIENCE and self.passes(*arguments) <= SMALL
+        if is_short and not keywords and not _is_on_disk(self.dispatcher):
+            self.dispatcher._types_active_call.clear()
+            return self.run
+        return self.compile(*arguments, **keywords)
+
+    def run(self, *arguments: Any) -> Any:
+        """Run the function as Python."""
+        begin = time.thread_time()
+        with np.errstate(all="ignore"):
+            result = as_python(self.dispatcher)(*arguments)
+        self.seconds += time.thread_time() - begin
+        return result.item() if isinstance(result, np.generic) else result
+
+
+def count_numbers(*arguments: Any) -> int:
+    """Return how many numbers there are in arrays and in tuples of arrays.
+
+    Examples
+    --------
+    >>> count_numbers(np.zeros(3), (np.zeros((2, 2)), None), 5)
+    7
+    """
+    tuples = sum(count_numbers(*value) for value in arguments if isinstance(value, tuple))
+    return tuples + sum(value.size for value in arguments if isinstance(value, np.ndarray))
+
+
+def _is_on_disk(dispatcher: Any) -> bool:
+    """Whether the disk has machine code of a function, for any types of its arguments."""
+    function, folder = dispatcher.py_func, dispatcher.stats.cache_path
+    version = f"py{sys.version_info.major}{sys.version_info.minor}"
+    name = f"*.{function.__qualname__}-{function.__code__.co_firstlineno}.{version}*.nbi"
+    return folder is not None and any(Path(folder).glob(name))
+
+
+@remember
+def as_python(dispatcher: Any) -> Callable[..., Any]:
+    """Return a compiled function as Python, with all compiled functions that it calls.
+
+    Examples
+    --------
+    >>> @compiled(cache=False)
+    ... def double(x):
+    ...     return 2 * x
+    >>> as_python(double)(2**70)
+    2361183241434822606848
+    """
+    function = dispatcher.py_func
+    around = {
+        name: as_python(value) if hasattr(value, "py_func") else value
+        for name, value in function.__globals__.items()
+        if name in function.__code__.co_names
+    }
+    return FunctionType(function.__code__, {"__builtins__": builtins, **around}, function.__name__)
 
 
 def prefetch(array: Any, row: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from propkernels._utils.arrays import power_of_two
-from propkernels._utils.jit import compiled
+from propkernels._utils.jit import compiled, count_numbers
 from propkernels._utils.mixing import mix_word, slot_bits, slots_for
 
 CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
@@ -178,7 +178,7 @@ def _count(ids: Any, graph_ptr: Any, place: Any, indptr: Any, indices: Any, coun
 
 
 # These loops assign no slices to slices, and the caller allocates arrays, since compiling that takes long.
-@compiled
+@compiled(passes=count_numbers)
 def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int, room: Any, counted: Any) -> None:
     """Count the codes of each graph, for several rows of codes.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels._utils.jit import compiled
+from propkernels._utils.jit import compiled, count_numbers
 from propkernels._utils.mixing import FIRST_FACTOR, GOLDEN
 
 # An entry of a bin: a graph and its count, adjacent in memory, so that one cache line holds both.
@@ -29,7 +29,7 @@ def _add_up(values: Any) -> None:
 
 
 # Arrays are allocated by the caller, since compiling np.zeros takes long.
-@compiled
+@compiled(passes=count_numbers)
 def split_bins(
     indptr: Any,
     indices: Any,
@@ -100,7 +100,7 @@ def split_bins(
     return n_kept, n_popular
 
 
-@compiled
+@compiled(passes=count_numbers)
 def sign_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: Any) -> None:
     """Write a 64-bit signature of the bins first .. last - 1: equal contents have equal signatures.
 
@@ -137,7 +137,7 @@ def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
     return True
 
 
-@compiled
+@compiled(passes=count_numbers)
 def find_equals(
     bin_ptr: Any,
     entries: Any,
@@ -187,7 +187,7 @@ def find_equals(
             table[slot] = b
 
 
-@compiled
+@compiled(passes=count_numbers)
 def copy_bins(
     bin_ptr: Any, entries: Any, chosen: Any, first: int, last: int, new_ptr: Any, copied: Any
 ) -> None:
@@ -199,7 +199,7 @@ def copy_bins(
             to += 1
 
 
-@compiled
+@compiled(passes=count_numbers)
 def add_bin_squares(
     bin_ptr: Any, entries: Any, multiplicity: Any, first: int, last: int, squares: Any
 ) -> None:
@@ -210,7 +210,7 @@ def add_bin_squares(
             squares[entries[entry]["row"]] += multiplicity[b] * (count * count)
 
 
-@compiled
+@compiled(passes=count_numbers)
 def fill_dense(bin_ptr: Any, entries: Any, first: int, last: int, dense: Any) -> None:
     """Write the bins first .. last - 1 as columns of ``dense``, zeros of shape (graphs, bins)."""
     for b in range(first, last):
@@ -218,7 +218,7 @@ def fill_dense(bin_ptr: Any, entries: Any, first: int, last: int, dense: Any) ->
             dense[entries[entry]["row"], b] = entries[entry]["count"]
 
 
-@compiled
+@compiled(passes=count_numbers)
 def list_visits(
     bin_ptr: Any, entries: Any, first: int, last_bin: int, block: int, numbers: Any, visits: Any
 ) -> None:
@@ -322,7 +322,7 @@ def add_products(
                 row[j] += min(value, bin_data[other]) if minimum else value * bin_data[other]
 
 
-@compiled
+@compiled(passes=count_numbers)
 def mirror(gram: Any, first: int, last: int) -> None:
     """Copy the rows first .. last - 1 of the lower triangle of ``gram``, (n, n), to the upper one."""
     # A row is read along memory but written down a column, one cache line per number. In a tile of 64 x 64,
@@ -335,7 +335,7 @@ def mirror(gram: Any, first: int, last: int) -> None:
                     gram[j, i] = gram[i, j]
 
 
-@compiled
+@compiled(passes=count_numbers)
 def add_squares(indptr: Any, data: Any, squares: Any) -> None:
     """Add the sum of squares of each row of a CSR matrix to ``squares``, float64 (rows,)."""
     for row in range(len(indptr) - 1):

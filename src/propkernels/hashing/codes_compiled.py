@@ -231,7 +231,15 @@ def _iteration(
         _push_back(then, step.pushed_back, start, column, base, first, last)
 
 
-@compiled
+def _passes(step: Step, start: Start, offsets: Any, n_hashes: int, *rest: Any) -> int:
+    """Return how often :func:`propagate_and_hash` visits a node or an edge."""
+    n_columns = start.projected.shape[1]
+    unused = n_columns - len(offsets)
+    steps = sum((column + LANES - 1 - unused) // n_hashes + 1 for column in range(0, n_columns, LANES))
+    return steps * (len(step.indices) + len(step.spread))
+
+
+@compiled(passes=_passes)
 def propagate_and_hash(
     step: Any, start: Any, offsets: Any, n_hashes: int, blocks: Any, odd: Any, even: Any, codes: Any
 ) -> None:
