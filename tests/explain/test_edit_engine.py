@@ -179,7 +179,7 @@ def test_members_share_trackers():
     several = pk.GraphDatabase.concat([graph, random_graph(2), random_graph(3)])
     rule = mean_of_several(several, 0)
     engine = Engine.of(rule, graph, alphabet)
-    assert len(engine.trackers) == len(rule.vocabularies) < len(rule.members)
+    assert len(engine._desks[0].trackers) == len(rule.vocabularies) < len(rule.members)
     expected = np.full((len(pairs), 3), np.nan)
     for i, pair in enumerate(pairs):
         edited = editor.edited(pair[pair[:, 0] != NOTHING])
@@ -322,3 +322,17 @@ def test_members_of_each_kind_on_any_graph(kind, data):
         rule = random_rule(clone(KERNELS[name]), known, 0)
         assert {type(member) for member in rule.members} == {kind}
         check_decisions(rule, edited)
+
+
+@pytest.mark.slow
+def test_threads_decide_the_same(monkeypatch):
+    """Each thread has trackers of its own."""
+    graph = random_graph(1)
+    alphabet = Alphabet.of(graph, LABELS, BONDS)
+    pairs = np.tile(all_pairs(Editor(graph, alphabet, KINDS, None, True), 0, 5), (8, 1, 1))
+    rule = mean_of_several(pk.GraphDatabase.concat([graph, random_graph(2)]), 0)
+    monkeypatch.setattr("propkernels.explain.edit_engine.EDITS_AT_ONCE", 16)
+    reference, computed = (
+        Engine.of(rule, graph, alphabet, n_jobs=n_jobs).decisions(pairs, True) for n_jobs in (1, 4)
+    )
+    np.testing.assert_array_equal(computed, reference)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.parallel import run_threads
+from propkernels.counting.entries import Vocabulary
 from propkernels.decisions.members import Counted
 from propkernels.decisions.rule import Rule
 from propkernels.graphs.database import GraphDatabase
@@ -16,6 +24,24 @@ MOST_CHANGES = 2**22  # changed counts held in memory at a time
 ADD_LEAF = 3
 Matrix = NDArray[np.float64]
 Edits = NDArray[np.int64]
+
+
+class Desk(NamedTuple):
+    """A graph that is edited and restored, trackers and states of members, for one thread at a time."""
+
+    wiring: Any
+    trackers: dict[Vocabulary, Tracker]
+    begun: list[Any]
+
+
+def _trackers(rule: Rule, graph: GraphDatabase, alphabet: Alphabet) -> list[Tracker] | None:
+    """Return a tracker per vocabulary of a rule; None if a kernel has none."""
+    trackers = []
+    for vocabulary in rule.vocabularies:
+        trackers.append(vocabulary.tracker(graph, alphabet))
+        if trackers[-1] is None:
+            return None
+    return trackers
 
 
 class Engine:
@@ -32,22 +58,35 @@ class Engine:
         One per vocabulary of the rule.
     counted : Counted
         The counts of the graph.
+    n_jobs : int or None
+        Number of threads, each of which has trackers of its own.
     """
 
     def __init__(
-        self, rule: Rule, graph: GraphDatabase, alphabet: Alphabet, trackers: list[Tracker], counted: Counted
+        self,
+        rule: Rule,
+        graph: GraphDatabase,
+        alphabet: Alphabet,
+        trackers: list[Tracker],
+        counted: Counted,
+        n_jobs: int | None = None,
     ) -> None:
-        self.rule, self.n_nodes = rule, graph.n_nodes
-        self.trackers = dict(zip(rule.vocabularies, trackers, strict=True))
-        self.wiring = wired(graph, alphabet)
-        self.begun = rule.begin(counted)
+        self.rule, self.n_nodes, self.n_jobs = rule, graph.n_nodes, n_jobs
+        self._parts = rule, graph, alphabet
+        self._begin = partial(rule.begin, counted)
+        self._desks = deque([self._new_desk(trackers)])
         self.counted = {v for member in rule.members if member.needs_counts for v in member.vocabularies}
         most = max(tracker.most_changes for tracker in trackers)
         self.n_at_once = max(1, min(EDITS_AT_ONCE, MOST_CHANGES // most))
 
     @classmethod
     def of(
-        cls, rule: Rule, graph: GraphDatabase, alphabet: Alphabet, counted: Counted | None = None
+        cls,
+        rule: Rule,
+        graph: GraphDatabase,
+        alphabet: Alphabet,
+        counted: Counted | None = None,
+        n_jobs: int | None = None,
     ) -> Engine | None:
         """Return an engine; None if a kernel of the rule, or the graph, has no tracker.
 
@@ -55,12 +94,8 @@ class Engine:
         """
         if not rule.compares_bins or not is_trackable(graph):
             return None
-        trackers = []
-        for vocabulary in rule.vocabularies:
-            trackers.append(vocabulary.tracker(graph, alphabet))
-            if trackers[-1] is None:
-                return None
-        return cls(rule, graph, alphabet, trackers, Counted(graph, None) if counted is None else counted)
+        trackers, counted = _trackers(rule, graph, alphabet), counted or Counted(graph, None)
+        return None if trackers is None else cls(rule, graph, alphabet, trackers, counted, n_jobs)
 
     def decisions(self, edits: Edits, connected: bool) -> Matrix:
         """Return decisions without intercepts, (edits, decisions); NaN for impossible edits.
@@ -73,14 +108,38 @@ class Engine:
             Whether the ends of a removed edge must stay connected.
         """
         edits = self._numbered(edits)
-        possible = np.flatnonzero(self._possible(edits, connected))
         decisions = np.full((len(edits), self.rule.n_decisions), np.nan)
-        for start in range(0, len(possible), self.n_at_once):
-            some = possible[start : start + self.n_at_once]
-            trackers = self.trackers.items()
-            changes = {own: one.changes(edits[some], own in self.counted) for own, one in trackers}
-            decisions[some] = self.rule.changed(self.begun, changes)
+
+        def some_edits(first: int) -> None:
+            some = edits[first : first + self.n_at_once]
+            with self._desk() as desk:
+                possible = np.flatnonzero(self._possible(desk, some, connected))
+                if len(possible):
+                    decisions[first + possible] = self._decided(desk, some[possible])
+
+        run_threads(some_edits, range(0, len(edits), self.n_at_once), self.n_jobs)
         return decisions
+
+    @contextmanager
+    def _desk(self) -> Iterator[Desk]:
+        """Lend a desk that no other thread uses; one that an error has left edited is not used again."""
+        try:
+            desk = self._desks.pop()
+        except IndexError:
+            desk = self._new_desk(_trackers(*self._parts) or [])
+        yield desk
+        self._desks.append(desk)
+
+    def _new_desk(self, trackers: Sequence[Tracker]) -> Desk:
+        rule, graph, alphabet = self._parts
+        of_vocabularies = dict(zip(rule.vocabularies, trackers, strict=True))
+        return Desk(wired(graph, alphabet), of_vocabularies, self._begin())
+
+    def _decided(self, desk: Desk, edits: Edits) -> Matrix:
+        """Return decisions after possible edits."""
+        trackers = desk.trackers.items()
+        changes = {own: one.changes(edits, own in self.counted) for own, one in trackers}
+        return self.rule.changed(desk.begun, changes)
 
     def _numbered(self, edits: Edits) -> Edits:
         """Number new nodes after those of the graph."""
@@ -92,9 +151,9 @@ class Engine:
         second[again, 2] = self.n_nodes + is_leaf[again]
         return edits
 
-    def _possible(self, edits: Edits, connected: bool) -> NDArray[np.bool_]:
+    def _possible(self, desk: Desk, edits: Edits, connected: bool) -> NDArray[np.bool_]:
         from propkernels.tracking.wiring_compiled import possible_edits
 
         n, possible = self.n_nodes + NEW_NODES, np.zeros(len(edits), dtype=bool)
-        possible_edits(self.wiring, edits, connected, np.zeros(n, np.int64), np.zeros(n, bool), possible)
+        possible_edits(desk.wiring, edits, connected, np.zeros(n, np.int64), np.zeros(n, bool), possible)
         return possible

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from propkernels._utils.progress import ProgressBar
 from propkernels.explain.edits import ADD_LEAF, NOTHING, Editor, Rows, in_pairs
 
+PAIRS_AT_ONCE = 2**13  # pairs of edits that are decided together, by several threads
 MOST_MOLECULES = 20_000  # candidate molecules checked by RDKit, valid or not
 DIGITS = 12  # decimals of margins that are compared; ties keep the order of the edits
 Margins = NDArray[np.float64]
@@ -134,18 +135,29 @@ class Search:
         tried: list[Any] = []
         n_pairs = 0
         with ProgressBar("Counterfactuals: pairs of edits", min(self.budget, len(order) ** 2 // 2)) as bar:
+            n_extended, waiting = 0, list[Rows]()
             for i in order:
                 pairs = in_pairs(singles[i], self._seconds(singles, i, place >= place[i]))
                 if n_pairs + len(pairs) > self.budget:
                     break
-                tried.append((pairs, *self._judged(pairs)))
-                n_pairs += len(pairs)
-                bar.step(len(pairs))
-        searched = replace(before, n_pairs=n_pairs, n_extended=len(tried), n_extendable=len(order))
+                n_pairs, n_extended = n_pairs + len(pairs), n_extended + 1
+                waiting.append(pairs)
+                if sum(map(len, waiting)) >= PAIRS_AT_ONCE:
+                    tried.append(self._tried(waiting, bar))
+                    waiting = []
+            if waiting:
+                tried.append(self._tried(waiting, bar))
+        searched = replace(before, n_pairs=n_pairs, n_extended=n_extended, n_extendable=len(order))
         if not tried:
             return self._closed(searched, singles[:, None], margins)
         pairs, *judged = (np.concatenate(several) for several in zip(*tried, strict=True))
         return self._merged(singles, (margins, changed), pairs, judged, searched)
+
+    def _tried(self, waiting: list[Rows], bar: ProgressBar) -> tuple[Any, ...]:
+        """Return several pairs of edits with their margins, and whether predictions change."""
+        pairs = np.concatenate(waiting)
+        bar.step(len(pairs))
+        return pairs, *self._judged(pairs)
 
     def _merged(self, singles: Rows, one: Any, pairs: Rows, two: Any, searched: Searched) -> Searched:
         """Append pairs to the single edits, or rank all of them by margin."""

@@ -68,12 +68,15 @@ class Model:
     intercepts : ndarray, (decisions,)
     is_plain : bool
         Whether decisions are those of the rule alone, without imputed labels.
+    n_jobs : int or None
+        Number of threads of a search.
     """
 
     decisions: Callable[[GraphDatabase], Matrix]
     rule: Rule
     intercepts: NDArray[np.float64]
     is_plain: bool
+    n_jobs: int | None = None
 
 
 def find_counterfactuals(
@@ -111,7 +114,7 @@ def find_counterfactuals(
         model.rule, plain, permitted, molecule if drawn is None else drawn[0], drawn is not None
     )
     is_tracked = model.is_plain and drawn is None
-    engine = Engine.of(model.rule, one, editor.alphabet, counted) if is_tracked else None
+    engine = Engine.of(model.rule, one, editor.alphabet, counted, model.n_jobs) if is_tracked else None
     redrawn = None if drawn is None or chemist is None else Redrawn(chemist, drawn[1], connected)
     pairs = _usual_budget(engine) if budget is None else check_integer(budget, "budget", 0)
     if redrawn is not None:

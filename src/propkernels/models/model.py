@@ -396,7 +396,8 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Return edits of one graph that answer the question from ``ask``."""
         check_is_fitted(self, "rule_")
         plain = getattr(self, "imputer_", None) is None
-        model = Model(lambda X: self._decisions(self._checked(X)), self.rule_, self.intercept_, plain)
+        parts = self.rule_, self.intercept_, plain, self.n_jobs
+        model = Model(lambda X: self._decisions(self._checked(X)), *parts)
         with stopping_allowed():
             return find_counterfactuals(model, graph, ask, **options)
 
