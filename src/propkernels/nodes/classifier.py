@@ -169,6 +169,11 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         """
         return self._predictions(self._decisions(X, y, nodes))
 
+    @property
+    def _n_decisions(self) -> int:
+        """Number of decisions about a node."""
+        return self.layout_.n_decisions
+
     def _predictions(self, decisions: Matrix) -> Array:
         numbers = self._layout.predictions(decisions)
         return numbers if self._layout.multilabel else np.asarray(self.classes_[numbers])

@@ -102,7 +102,11 @@ class AttributeInputs:
     def _prepared(self, matrix: Any) -> Any:
         filled = _filled(matrix, self.middle)
         if not self.by_norm:
-            return (filled - self.middle) / self.unit
+            with np.errstate(over="ignore"):
+                scaled = (filled - self.middle) / self.unit
+            if not np.isfinite(scaled).all():
+                raise ValueError("attributes are too large for the units of those in fit")
+            return scaled
         counts = csr_array(filled)
         norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
         scale = np.divide(1.0, norms, out=np.ones_like(norms), where=norms > 0)

@@ -356,6 +356,11 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         graphs = self.graph_ if X is None else check_graph(X)
         return applicability_of([self.surroundings_], graphs, self.n_jobs)
 
+    @property
+    @abstractmethod
+    def _n_decisions(self) -> int:
+        """Number of decisions about a node."""
+
     def _check_parts(self) -> None:
         """Raise unless every labeled node has a target and every node decisions."""
         if hasattr(self, "members_"):
@@ -364,6 +369,9 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             require(((self.nodes_ >= 0) & (self.nodes_ < n)).all(), "a labeled node is out of range")
             require(self.decisions_.ndim == 2 and len(self.decisions_) == n, "every node needs decisions")
             require(len(self.members_) > 0 and len(self.blind_members_) > 0, "a model needs members")
+            widths = {len(one.intercepts) for one in (*self.members_, *self.blind_members_)}
+            wanted = {self._n_decisions}
+            require(widths == {self.decisions_.shape[1]} == wanted, "members have other decisions")
 
 
 def mean_decisions(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None) -> Matrix:

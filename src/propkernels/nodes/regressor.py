@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from propkernels._utils.checks import check_integer
+from propkernels._utils.stored import require
 from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.questions import ask_number
@@ -123,6 +124,18 @@ class NodeRegressor(RegressorMixin, NodeModel):
             Nodes that the entries of ``y`` belong to.
         """
         return self._predictions(self._decisions(X, y, nodes))
+
+    @property
+    def _n_decisions(self) -> int:
+        """Number of decisions about a node."""
+        return max(self.n_columns_, 1)
+
+    def _check_parts(self) -> None:
+        """Raise unless every decision has a mean and a unit."""
+        super()._check_parts()
+        if hasattr(self, "unit_"):
+            shape = (self._n_decisions,)
+            require(self.middle_.shape == shape == self.unit_.shape, "every decision needs mean and unit")
 
     def _predictions(self, decisions: Matrix) -> Matrix:
         values = decisions * self.unit_ + self.middle_

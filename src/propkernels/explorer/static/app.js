@@ -403,3 +403,27 @@ function listenToTabs() {
     });
   });
 }
+
+/** Show the map with its menus and groups; points are drawn in a mixed order, so that no class covers the others. */
+function showMap(xy) {
+  app.map = new GraphMap(byId("ex-map"), byId("ex-overlay"), xy);
+  app.map.order = Uint32Array.from(app.map.order).sort((a, b) => ((a * 2654435761) >>> 0) - ((b * 2654435761) >>> 0));
+  meta.columns.forEach((column, k) => byId("ex-color").append(make("option", { value: String(k) }, column.name)));
+  if (meta.ids && meta.n <= 5000) byId("ex-ids").append(...meta.ids.map((id) => make("option", { value: id })));
+  app.map.groups = meta.groups.map(({ x, y, ...rest }) => ({ x: x / 65535 - 0.5, y: 0.5 - y / 65535, ...rest })).sort((a, b) => b.n - a.n);
+}
+
+/** Open what the address names, or else the point that the page begins with. */
+function openFirst() {
+  const named = graphOfHash();
+  app.selected = app.map.selected = named >= 0 ? named : meta.first;
+  app.view.open(app.selected);
+}
+
+/** Say why the page could not be built. */
+function failed(error) {
+  app.busy.hidden = false;
+  app.busy.textContent = `The page could not be built: ${error.message}`;
+  document.body.dataset.ready = "failed";
+  throw error;
+}

@@ -199,27 +199,16 @@ async function start() {
       if (!app.around[u].includes(v)) app.around[u].push(v);
     }
   }
-  app.map = new GraphMap(byId("ex-map"), byId("ex-overlay"), map_.xy);
-  app.map.order = Uint32Array.from(app.map.order).sort((a, b) => ((a * 2654435761) >>> 0) - ((b * 2654435761) >>> 0));
-  meta.columns.forEach((column, k) => byId("ex-color").append(make("option", { value: String(k) }, column.name)));
-  if (meta.ids && meta.n <= 5000) byId("ex-ids").append(...meta.ids.map((id) => make("option", { value: id })));
-  app.map.groups = meta.groups.map(({ x, y, ...rest }) => ({ x: x / 65535 - 0.5, y: 0.5 - y / 65535, ...rest })).sort((a, b) => b.n - a.n);
+  showMap(map_.xy);
   app.view = new NodeView(app);
   listen();
   listenToTabs();
   recolor();
   showSelection();
-  const named = graphOfHash();
-  app.selected = app.map.selected = named >= 0 ? named : meta.first;
-  app.view.open(app.selected);
+  openFirst();
   say("");
   document.body.dataset.ready = "true";
 }
 
-start().catch((error) => {
-  app.busy.hidden = false;
-  app.busy.textContent = `The page could not be built: ${error.message}`;
-  document.body.dataset.ready = "failed";
-  throw error;
-});
+start().catch(failed);
 globalThis.propkernels = { app, select, setFilter }; // for programs, and for the curious
