@@ -119,7 +119,8 @@ def _changed_array(array: np.ndarray, rng: Generator) -> np.ndarray:
             return array.astype(pick(rng, ("f4", "f8", "i4", "i8", "u1", "u8", "?")))
     if style == 5 and array.size and array.dtype.kind == "f":
         array = array.copy()
-        array.flat[int(rng.integers(array.size))] = pick(rng, (np.nan, np.inf, -1e308, 5e-324, -0.0))
+        with np.errstate(over="ignore", under="ignore"):  # in arrays of fewer bits
+            array.flat[int(rng.integers(array.size))] = pick(rng, (np.nan, np.inf, -1e308, 5e-324, -0.0))
         return array
     return pick(rng, (array[None], array.ravel()[::-1].reshape(array.shape), array[..., :0]))
 

@@ -1,15 +1,17 @@
 """Loaded objects are checked against the annotations of their classes."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.counting.counters import StreamCounts
 from propkernels.counting.entries import Vocabulary
 from propkernels.decisions.members import FoldedMember
-from propkernels.storage.invariants import always_learned, check_fields, check_object, pointers
+from propkernels.storage.invariants import always_learned, check_fields, check_object, float_arrays, pointers
 
 GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs
 
@@ -64,3 +66,31 @@ def test_an_index_out_of_range_is_refused():
         check_object(replace(counter, parts=parts))
     with pytest.raises(ValueError, match=r"JoinedCounter.*inconsistent"):
         check_object(replace(counter, parts=np.full_like(parts, -1)))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_stored_numbers_are_finite(value):
+    kernel = pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.LabelHistogram()]).fit(GRAPHS)
+    check_object(kernel)
+    for name in ("weights_", "diagonal_"):
+        forged = copy(kernel)
+        setattr(forged, name, np.append(getattr(kernel, name)[1:], value))
+        with pytest.raises(ValueError, match=f"SumKernel are inconsistent: {name} contains NaN or infinity"):
+            check_object(forged)
+
+
+def test_numbers_in_lists_and_sparse_matrices_are_looked_at():
+    assert [found.tolist() for found in float_arrays(np.inf)] == [np.inf]
+    several = [np.array([0.5, 1]), csr_array(np.array([[np.inf]])), np.arange(3), "text", None, 2.5]
+    assert [found.tolist() for found in float_arrays(several)] == [[0.5, 1.0], [np.inf]]
+
+
+def test_gaps_that_mean_something_are_kept(tmp_path):
+    kernel = pk.ShortestPath(attributes="gaussian").fit(
+        pk.GraphDatabase(
+            np.eye(4)[:, [1, 0, 2, 3]] * [1, 1, 0, 0], [0, 2, 4], node_attributes=np.arange(4.0)[:, None]
+        )
+    )
+    assert np.isinf(kernel.prepared_.distances).any()
+    pk.save_model(kernel, tmp_path / "kernel.pk")
+    assert np.isinf(pk.load_model(tmp_path / "kernel.pk").prepared_.distances).any()

@@ -1,10 +1,11 @@
 """Annotations of savable classes, used by ``storage`` to check objects loaded from files.
 
-A savable class declares three things next to its fields:
+A savable class declares next to its fields:
 
 - annotations of its fields, or of attributes learned by ``fit``, are the required types;
 - an array of integers is annotated as :class:`Offsets` or :class:`Indices` of another attribute, or as
   :data:`ANY_NUMBER`: compiled functions do not check offsets and indices;
+- numbers that may be NaN or infinite are annotated as :data:`NOT_FINITE`;
 - ``_check_parts`` raises ValueError for inconsistent attributes, by :func:`require`.
 """
 
@@ -18,6 +19,7 @@ from propkernels._utils.arrays import check_indices, check_offsets
 
 ANY_NUMBER = "any number"  # not an index: hashes and numbers of iterations
 SOMETIMES = "sometimes"  # learned only by some versions, or with some parameters
+NOT_FINITE = "not finite"  # NaN or infinity have a meaning; stored numbers are finite elsewhere
 
 
 class Offsets(NamedTuple):

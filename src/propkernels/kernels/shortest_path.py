@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import check_room, index_dtype, offsets, rows_of
 from propkernels._utils.checks import check_choice, shown
-from propkernels._utils.stored import Offsets, is_whole, require
+from propkernels._utils.stored import NOT_FINITE, Offsets, is_whole, require
 from propkernels._utils.typing import PathLike
 from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
 from propkernels.gram.base_kernels import resolve_base_kernel
@@ -265,7 +265,7 @@ class Paths(NamedTuple):
 
     nodes: Nodes
     pair_ptr: Annotated[NDArray[np.int64], Offsets("distances")]
-    distances: NDArray[np.float64]
+    distances: Annotated[NDArray[np.float64], NOT_FINITE]
 
     def _check_parts(self) -> None:
         """Raise unless there is one distance per ordered pair of nodes of each graph."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.parallel import one_blas_thread, thread_count, whole_runs
 from propkernels._utils.progress import ProgressBar
-from propkernels._utils.stored import Offsets
+from propkernels._utils.stored import NOT_FINITE, Offsets
 from propkernels._utils.thread_pool import ThreadPool
 
 NODES_IN_TILE = 384
@@ -38,7 +38,7 @@ class TiledMatrix:
         Whether each tile is computed, in the order of ``tiles``.
     """
 
-    values: NDArray[np.float64]
+    values: Annotated[NDArray[np.float64], NOT_FINITE]
     rows: Annotated[NDArray[np.int64], Offsets("values.shape.1")]
     columns: Annotated[NDArray[np.int64], Offsets("values.shape.2")]
     symmetric: bool

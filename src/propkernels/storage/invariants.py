@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
 
-from propkernels._utils.stored import SOMETIMES, Indices, Offsets, require
+from propkernels._utils.stored import NOT_FINITE, SOMETIMES, Indices, Offsets, require
 from propkernels.storage.classes import FORGOTTEN, name_of
-from propkernels.storage.types import check_of, declared_types, fitted_types
+from propkernels.storage.types import check_of, declared_types, fitted_types, is_estimator
 
 
 def check_fields(thing: Any) -> None:
@@ -34,7 +37,7 @@ def _text(annotation: Any) -> str:
 
 
 def check_object(thing: Any) -> None:
-    """Raise ValueError for offsets or indices out of range, or inconsistent attributes.
+    """Raise ValueError for offsets or indices out of range, NaN or infinity, or inconsistent attributes.
 
     Raises
     ------
@@ -46,6 +49,7 @@ def check_object(thing: Any) -> None:
         for field, points_to in pointers(cls).items():
             if getattr(thing, field, None) is not None:
                 points_to.check(thing, getattr(thing, field), f"{name}.{field}")
+        check_finite(thing)
         if hasattr(thing, "_check_parts"):
             thing._check_parts()
         elif cls.__module__.startswith("sklearn.") and name != "Pipeline":
@@ -54,6 +58,24 @@ def check_object(thing: Any) -> None:
         raise ValueError(f"the attributes of {name} are inconsistent: {error}") from None
     except (AttributeError, TypeError, IndexError):
         raise ValueError(f"the attributes of {name} are inconsistent") from None
+
+
+def check_finite(thing: Any) -> None:
+    """Raise ValueError for NaN or infinity among stored numbers, unless their annotation allows them."""
+    cls: Any = type(thing)
+    for name in finite_names(cls):
+        for numbers in float_arrays(getattr(thing, name, None)):
+            require(np.isfinite(numbers).all(), f"{name} contains NaN or infinity")
+
+
+def float_arrays(value: Any) -> Iterator[NDArray[np.floating[Any]]]:
+    """Yield the floats of a number, an array, a sparse matrix, or a list of arrays and matrices."""
+    if isinstance(value, (float, np.floating)):
+        yield np.asarray(value)
+    for part in value if type(value) in (list, tuple) else [value]:
+        numbers = part.data if issparse(part) else part
+        if isinstance(numbers, np.ndarray) and numbers.dtype.kind == "f":
+            yield numbers
 
 
 def check_linear(model: Any) -> None:
@@ -76,6 +98,15 @@ def marks(cls: Any) -> dict[str, tuple[Any, ...]]:
     """Return the metadata of the annotation (``Annotated``) of each attribute of a class."""
     hints = get_type_hints(cls, include_extras=True)
     return {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+
+
+@cache
+def finite_names(cls: Any) -> tuple[str, ...]:
+    """Return the fields of a dataclass, or learned attributes of an estimator, whose numbers are finite."""
+    stored = fitted_types(cls) if is_estimator(cls) else declared_types(cls)
+    if cls.__module__.startswith("sklearn."):
+        return ("coef_", "intercept_")
+    return tuple(name for name in stored if NOT_FINITE not in marks(cls).get(name, ()))
 
 
 @cache
