@@ -82,3 +82,14 @@ def test_errors_are_sentences(run, tmp_path, rows, names, message):
     assert result.exit_code == 1
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_parts_of_windows_do_not_depend_on_the_unit_of_time(tmp_path):
+    rows = [("a", f"b{k}", f"{k / 10:g}") for k in range(40)]
+    write(tmp_path / "tenths.csv", rows)
+    stream = read_stream(tmp_path / "tenths.csv", None, 1.0, 10, directed=False)
+    assert stream.number.tolist() == [k // 10 for k in range(40)]
+    rows = [("a", f"b{k}", 1_700_000_000_000_000_000 + k * 10**6) for k in range(40)]
+    write(tmp_path / "nanoseconds.csv", rows)
+    stream = read_stream(tmp_path / "nanoseconds.csv", None, 1e7, 10, directed=False)
+    assert stream.number.tolist() == [k // 10 for k in range(40)]

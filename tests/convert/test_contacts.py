@@ -1,5 +1,7 @@
 """Contacts: nodes, relations, labels over time, durations, delays, other libraries, and refusals."""
 
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -169,3 +171,36 @@ def test_negative_durations_and_missing_attributes_are_refused():
 def test_wrong_snapshots_are_refused(snapshots, times, message):
     with pytest.raises((ValueError, TypeError), match=message):
         pk.convert.from_snapshots(snapshots, times)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo"])
+def test_dates_of_any_unit_and_zone_are_seconds(unit, zone, recwarn):
+    dates = pd.Series(np.array(["1970-01-02", "2024-01-01"], dtype=f"M8[{unit}]")).dt.tz_localize(zone)
+    table = pd.DataFrame({"source": "a", "target": "b", "time": dates})
+    late = 9 * 3600 if zone == "Asia/Tokyo" else 0
+    times = pk.from_contacts(table, graph=None).moments.times
+    assert sorted(set(times)) == [86400.0 - late, 1704067200.0 - late]
+    assert not recwarn.list
+
+
+def test_dates_and_durations_beyond_nanoseconds_do_not_wrap():
+    dates = np.array(["1600-01-01", "3000-01-01"], dtype="M8[s]")
+    table = pd.DataFrame({"source": "a", "target": "b", "time": dates})
+    table["length"] = np.array([0, 10**12], dtype="m8[s]")
+    times = pk.from_contacts(table, graph=None, duration="length").moments.times
+    assert sorted(set(times)) == [-11676096000.0, 32503680000.0, 1032503680000.0]
+
+
+@pytest.mark.parametrize("labels", [[1, 2], [(0, "a", 3)], [()]])
+def test_labels_that_are_no_pairs_are_named(labels):
+    graph = nx.Graph()
+    graph.add_edge("a", "b", time=1)
+    graph.nodes["a"]["state"] = labels
+    with pytest.raises(ValueError, match="node 'a' of graph 0 must be pairs"):
+        pk.from_contacts([graph], node_labels="state")
+
+
+def test_ends_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="src, dst and t of graph 0 must have one length, got 2, 1, 1"):
+        pk.from_contacts([SimpleNamespace(src=[0, 1], dst=[1], t=[0])])

@@ -1,5 +1,6 @@
 """Crystals: known coordination numbers, and graphs that do not depend on how a cell is described."""
 
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -142,3 +143,40 @@ def test_prototypes_of_pymatgen_and_their_copies():
     hashes = pk.graph_hash(graphs)
     assert hashes == pk.graph_hash(pk.from_pymatgen(copies))
     assert len(set(hashes)) > 0.9 * len(hashes)
+
+
+@pytest.mark.parametrize("is_periodic", [True, False])
+def test_memory_is_in_proportion_to_the_atoms(is_periodic):
+    """A search within the length of the cell would find all pairs of atoms."""
+    n = 4000
+    places = np.random.default_rng(0).random((n, 3))
+    crystal = Crystal(np.eye(3) * 16, places, np.full(3, is_periodic), ["X"] * n)
+    tracemalloc.start()
+    pairs = neighbors(crystal, 0.1, None)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert n <= len(pairs.source) <= 4 * n
+    assert most < n * n * 8
+
+
+def test_an_atom_far_away_has_the_nearest_as_neighbor():
+    places = np.array([[0.0, 0, 0], [1, 0, 0], [500, 0, 0]])
+    pairs = neighbors(Crystal(np.eye(3), places, np.zeros(3, dtype=bool), ["X"] * 3), 0.0, None)
+    assert list(zip(pairs.source.tolist(), pairs.target.tolist(), strict=True)) == [
+        (0, 1),
+        (1, 0),
+        (1, 2),
+        (2, 1),
+    ]
+
+
+@pytest.mark.parametrize("value", [1e200, np.inf, np.nan])
+def test_coordinates_that_cannot_be_squared_are_refused(value):
+    with pytest.raises(ValueError, match="coordinates must be finite, and at most 1e"):
+        pk.from_pymatgen([Structure(np.eye(3), [[0, 0, 0], [value, 0, 0]], ["A", "B"])])
+
+
+@pytest.mark.parametrize("options", [{"cutoff": 1e308}, {"tolerance": 1e308}])
+def test_a_reach_without_bound_is_refused(options):
+    with pytest.raises(MemoryError, match="use a smaller cutoff"):
+        pk.from_pymatgen([Structure(np.eye(3), [[0, 0, 0]], ["A"])], **options)

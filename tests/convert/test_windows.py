@@ -67,9 +67,41 @@ def test_what_cannot_be_cut_is_refused():
     with pytest.raises(TypeError, match="use from_contacts"):
         cut_windows(pk.datasets.make_molecules(3, random_state=0).graphs, 1)
     for length in (0, -1, np.inf, np.nan):
-        with pytest.raises(ValueError, match="positive"):
+        with pytest.raises(ValueError, match="above 0"):
             cut_windows(graphs, length)
     with pytest.raises(TypeError, match="must be a number"):
         cut_windows(graphs, "1h")
     with pytest.raises(ValueError, match="too short"):
         cut_windows(graphs, 1e-9, start=0)
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1, 0.7, 1e-9, 3e12])
+def test_the_unit_of_time_does_not_matter(unit):
+    """0.3 / 0.1 is below 3 in floating-point numbers."""
+    steps = np.arange(40)
+    table = pd.DataFrame({"source": "a", "target": [f"b{i}" for i in steps]})
+    one = cut_windows(pk.from_contacts(table.assign(time=steps), graph=None), 1)
+    decimal = [float(f"{step * unit:.12g}") for step in steps]
+    cut = cut_windows(pk.from_contacts(table.assign(time=decimal), graph=None), unit)
+    assert cut.graph_sizes.tolist() == one.graph_sizes.tolist()
+    assert len(set(cut.ids)) == len(cut)
+
+
+def test_begins_of_many_digits_are_different_ids():
+    table = pd.DataFrame({"source": "a", "target": list("bcd"), "time": 1.7e18 + np.arange(3) * 5e3})
+    assert len(set(cut_windows(pk.from_contacts(table, graph=None), 5e3).ids)) == 3
+
+
+@pytest.mark.parametrize(
+    ("length", "start"), [(10**400, None), ("1", None), (True, None), (1.0, np.nan), (np.nan, None)]
+)
+def test_lengths_and_starts_that_are_no_numbers(length, start):
+    table = pd.DataFrame({"source": ["a"], "target": ["b"], "time": [0.0]})
+    with pytest.raises((TypeError, ValueError), match=r"length|start"):
+        cut_windows(pk.from_contacts(table, graph=None), length, start=start)
+
+
+def test_windows_shorter_than_the_rounding_of_times_are_refused():
+    table = pd.DataFrame({"source": ["a", "a"], "target": ["b", "c"], "time": [1e18, 1e18 + 1024]})
+    with pytest.raises(ValueError, match="too short"):
+        cut_windows(pk.from_contacts(table, graph=None), 100.0)

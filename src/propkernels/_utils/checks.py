@@ -132,6 +132,14 @@ def check_nonnegative(value: Any, name: str) -> float:
     return number
 
 
+def check_finite(value: Any, name: str) -> float:
+    """Return a finite number."""
+    number = _check_number(value, name)
+    if not -np.inf < number < np.inf:
+        raise ValueError(f"{name} must be a finite number, got {shown(value)}")
+    return number
+
+
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 

@@ -147,7 +147,7 @@ def read_stream(path: Path, labels: Path | None, length: float, parts: int, dire
 
     from propkernels._utils.optional import import_optional
     from propkernels.convert.contacts import from_contacts
-    from propkernels.convert.windows import cut_windows
+    from propkernels.convert.windows import cut_windows, window_numbers
 
     pd = import_optional("pandas", extra="pandas", purpose="propkernels watch needs")
     table, are_dates = _table(pd, path, {"source": SOURCE, "target": TARGET, "time": TIME})
@@ -155,7 +155,8 @@ def read_stream(path: Path, labels: Path | None, length: float, parts: int, dire
     whole = from_contacts(table, graph=None, node_labels=states, directed=directed)
     start = float(table["time"].min())
     graphs = cut_windows(whole, length / parts, start=start)
-    part = np.round((np.array(graphs.ids, dtype=np.float64) - start) / (length / parts)).astype(np.int64)
+    assert graphs.moments is not None
+    part, _ = window_numbers(graphs.moments.times[graphs.graph_ptr[:-1]], length / parts, start)
     found, number = np.unique(part // parts, return_inverse=True)
     return Stream(graphs, number, [begin_text(start + k * length, are_dates) for k in found.tolist()])
 

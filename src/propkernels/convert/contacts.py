@@ -244,7 +244,10 @@ def _listed(
             rows += _networkx_contacts(one, number, names)
             labels += _networkx_labels(one, number, node_labels)
         elif all(hasattr(one, name) for name in ("src", "dst", "t")):
-            ends = (np.asarray(values).ravel().tolist() for values in (one.src, one.dst, one.t))
+            ends = [np.asarray(values).ravel().tolist() for values in (one.src, one.dst, one.t)]
+            if len(set(map(len, ends))) > 1:
+                sizes = ", ".join(str(len(values)) for values in ends)
+                raise ValueError(f"src, dst and t of graph {number} must have one length, got {sizes}")
             rows += [(number, u, v, t, *[None] * (len(names) - 1)) for u, v, t in zip(*ends, strict=True)]
         else:
             raise TypeError(
@@ -280,6 +283,12 @@ def _networkx_labels(one: Any, number: int, attribute: Any) -> list[tuple[Any, .
     for node, values in one.nodes(data=True):
         value = values.get(attribute)
         pairs = value if isinstance(value, list) else [(0.0, value)]
+        for pair in pairs:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise ValueError(
+                    f"labels of node {shown(node)} of graph {number} must be pairs (time, label), "
+                    f"got {shown(pair)}"
+                )
         rows += [(number, node, when, label) for when, label in pairs]
     return rows
 
@@ -350,9 +359,8 @@ def _number(value: Any) -> float:
 def _times(table: Any, column: str, name: str) -> Times:
     """Return a column of times as numbers: dates are seconds since 1970, durations are seconds."""
     values = table[column]
-    if values.dtype.kind in "mM" or "datetime" in str(values.dtype) or "timedelta" in str(values.dtype):
-        whole = values.to_numpy().astype(f"{'M8' if 'datetime' in str(values.dtype) else 'm8'}[ns]")
-        array = np.where(np.isnat(whole), np.nan, whole.astype(np.int64) / 1e9)
+    if values.dtype.kind in "mM":
+        array = _seconds(values)
     elif values.dtype.kind in "iufb" and isinstance(values.dtype, np.dtype):
         array = values.to_numpy(dtype=np.float64)
     else:
@@ -362,6 +370,19 @@ def _times(table: Any, column: str, name: str) -> Times:
         value = shown(values.iloc[row])
         raise ValueError(f"row {row} of {name} needs a finite number or a date as {column!r}, got {value}")
     return np.asarray(array, dtype=np.float64)
+
+
+def _seconds(values: Any) -> Times:
+    """Return dates as seconds since 1970, and durations as seconds; NaN if missing.
+
+    Dates of any unit are divided as they are: in nanoseconds, years beyond 2262 would wrap.
+    """
+    pd = import_optional("pandas", extra="pandas", purpose="dates need")
+    is_date = values.dtype.kind == "M"
+    plain = (pd.to_datetime(values, utc=True).dt.tz_convert(None) if is_date else values).to_numpy()
+    unit: Any = np.datetime_data(plain.dtype)[0]
+    in_second = np.timedelta64(1, "s") / np.timedelta64(1, unit)
+    return np.where(np.isnat(plain), np.nan, plain.astype(np.int64) / in_second)
 
 
 class _Parts(NamedTuple):

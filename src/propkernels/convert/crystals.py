@@ -8,7 +8,6 @@ not change with rotation, translation, order of atoms, choice of origin, or scal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 
 Points = NDArray[np.float64]
 FEWER = "use a smaller cutoff, or a reduced cell"
+MOST = 2.0**60  # images; more are counted as this many
+LARGEST = 1e150  # coordinates: their squares are finite
 
 
 class Crystal(NamedTuple):
@@ -227,8 +228,10 @@ def _checked(crystal: Crystal) -> Crystal:
         raise ValueError(
             f"a cell of shape {lattice.shape} has {len(crystal.symbols)} atoms at {places.shape}"
         )
-    if not (np.isfinite(lattice).all() and np.isfinite(places).all()):
-        raise ValueError("coordinates must be finite")
+    with np.errstate(over="ignore", invalid="ignore"):
+        points = places.reshape(-1, 3) @ lattice
+    if not all((np.abs(values) <= LARGEST).all() for values in (lattice, places, points)):
+        raise ValueError(f"coordinates must be finite, and at most {LARGEST:g}")
     if crystal.is_periodic.any() and abs(np.linalg.det(lattice)) <= 1e-9 * np.abs(lattice).max() ** 3:
         raise ValueError("its cell has no volume")
     places = places.reshape(-1, 3)
@@ -241,48 +244,49 @@ def neighbors(crystal: Crystal, tolerance: float, cutoff: float | None) -> Pairs
 
     An atom is never farther from its nearest neighbor than the shortest periodic vector of the cell.
     """
-    if not crystal.symbols:
+    n_atoms = len(crystal.symbols)
+    if not n_atoms:
         return _NONE
-    lengths = np.linalg.norm(crystal.lattice[crystal.is_periodic], axis=1)
-    reach = float(lengths.min()) if len(lengths) else _extent(crystal)
     if cutoff is not None:
-        source, target, distances = _within(crystal, cutoff)
-        return _counted(source, target)
-    source, target, distances = _within(crystal, (1 + tolerance) * reach * (1 + 1e-9))
-    nearest = np.full(len(crystal.symbols), np.inf)
-    np.minimum.at(nearest, source, distances)
+        return _within(crystal, _images(crystal, cutoff), np.full(n_atoms, cutoff))
+    lengths = np.linalg.norm(crystal.lattice[crystal.is_periodic], axis=1)
+    images = _images(crystal, (1 + tolerance) * float(lengths.min(initial=np.inf)) * (1 + 1e-9))
+    if images.n == 1:
+        return _NONE
+    nearest = images.query(crystal.places @ crystal.lattice, k=2)[0][:, 1]
     if (nearest == 0).any():
         raise ValueError("two of its atoms are at the same place")
-    is_near = distances <= (1 + tolerance) * np.maximum(nearest[source], nearest[target]) * (1 + 1e-9)
-    return _counted(source[is_near], target[is_near])
+    return _within(crystal, images, (1 + tolerance) * nearest * (1 + 1e-9))
 
 
-def _extent(crystal: Crystal) -> float:
-    """Return the diameter of the box around all atoms."""
-    points = crystal.places @ crystal.lattice
-    return float(np.linalg.norm(np.ptp(points, axis=0)))
+def _images(crystal: Crystal, reach: float) -> cKDTree:
+    """Return the atoms of all cells that may be within reach, cell after cell; the cell itself in the middle.
 
-
-def _within(crystal: Crystal, reach: float) -> tuple[NDArray[np.int64], NDArray[np.int64], Points]:
-    """Return atoms, atoms whose images are within reach of them, and distances; without the atom itself.
-
-    An image is beyond reach if the distance of lattice planes that lies between exceeds it.
+    A cell is beyond reach if the distance of lattice planes that lies between exceeds it.
     """
-    n_atoms = len(crystal.symbols)
     heights = 1 / np.linalg.norm(np.linalg.inv(crystal.lattice), axis=0)
-    n_cells = np.where(crystal.is_periodic, np.floor(reach / heights) + 1, 0)
-    check_room(int(np.prod(2 * n_cells + 1)) * n_atoms, 4, ways_out=FEWER)
-    ranges = [np.arange(-n, n + 1) for n in n_cells.astype(int).tolist()]
-    shifts = np.array(list(product(*ranges)), dtype=float)
-    points = crystal.places @ crystal.lattice
-    images = ((crystal.places[None] + shifts[:, None]).reshape(-1, 3)) @ crystal.lattice
-    found = cKDTree(points).sparse_distance_matrix(cKDTree(images), reach, output_type="ndarray")
-    home = int(np.flatnonzero((shifts == 0).all(axis=1))[0]) * n_atoms
-    found = found[found["j"] != home + found["i"]]
-    return found["i"].astype(np.int64), (found["j"] % n_atoms).astype(np.int64), found["v"]
+    with np.errstate(over="ignore"):
+        n_cells = np.where(crystal.is_periodic, np.floor(reach / heights) + 1, 0)
+        n_images = float(np.prod(2 * n_cells + 1)) * len(crystal.symbols)
+    check_room(int(min(n_images, MOST)), 12, ways_out=FEWER)
+    ranges = [np.arange(-n, n + 1) for n in n_cells.tolist()]
+    shifts = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, 1, 3)
+    return cKDTree((crystal.places + shifts).reshape(-1, 3) @ crystal.lattice)
 
 
-def _counted(source: NDArray[np.int64], target: NDArray[np.int64]) -> Pairs:
-    """Return distinct pairs with the number of their occurrences."""
-    pairs, number = np.unique(np.column_stack([source, target]), axis=0, return_counts=True)
-    return Pairs(pairs[:, 0], pairs[:, 1], number.astype(np.float64))
+def _within(crystal: Crystal, images: cKDTree, radii: Points) -> Pairs:
+    """Return pairs of an atom and an image, each within the radius of the other or of itself."""
+    points, n_atoms = crystal.places @ crystal.lattice, len(crystal.symbols)
+    n_cells = images.n // n_atoms
+    numbers = images.query_ball_point(points, radii, return_length=True)
+    check_room(int(numbers.sum()), 12, ways_out=FEWER)
+    found = images.query_ball_point(points, radii)
+    cell, target = np.divmod(np.concatenate(found).astype(np.int64), n_atoms)
+    source = np.repeat(np.arange(n_atoms), numbers)
+    is_other = (source != target) | (cell != n_cells // 2)
+    source, target, cell = source[is_other], target[is_other], cell[is_other]
+    # of an atom and an image in another cell, the image has an image of the atom in the opposite cell
+    there = (source * n_atoms + target) * n_cells + cell
+    back = (target * n_atoms + source) * n_cells + (n_cells - 1 - cell)
+    pairs, number = np.unique(np.union1d(there, back) // n_cells, return_counts=True)
+    return Pairs(*np.divmod(pairs, n_atoms), number.astype(np.float64))

@@ -9,18 +9,19 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from propkernels._utils.arrays import offsets
-from propkernels._utils.checks import shown
+from propkernels._utils.checks import check_finite, check_positive
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
+EPSILON = float(np.finfo(np.float64).eps)
 MOST_WINDOWS = 2**40  # numbers of windows must be exact as floats, and differ for different times
 
 
 def cut_windows(graphs: GraphDatabase, length: float, *, start: float | None = None) -> GraphDatabase:
     """Return graphs in time as one graph per window of time.
 
-    Window k holds the nodes with start + k * length <= time < start + (k + 1) * length, and the edges between
-    them. Windows without nodes are left out.
+    Window k holds the nodes with start + k * length <= time < start + (k + 1) * length, up to the rounding of
+    these numbers, and the edges between them. Windows without nodes are left out.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def cut_windows(graphs: GraphDatabase, length: float, *, start: float | None = N
     moments = getattr(graphs, "moments", None)
     if moments is None:
         raise TypeError("windows need graphs in time: use from_contacts")
-    number, begin = _numbers(moments.times, length, start)
+    number, begin = window_numbers(moments.times, length, start)
     first, last = int(number.min(initial=0)), int(number.max(initial=0))
     keys = graphs.graph_ids.astype(np.int64) * (last - first + 1) + (number - first)
     found, window = np.unique(keys, return_inverse=True)
@@ -67,21 +68,20 @@ def cut_windows(graphs: GraphDatabase, length: float, *, start: float | None = N
     )
 
 
-def _numbers(
+def window_numbers(
     times: NDArray[np.float64], length: float, start: float | None
 ) -> tuple[NDArray[np.int64], float]:
     """Return the number of each time's window, and the begin of window 0."""
     begin = float(times.min(initial=np.inf)) if start is None else start
     begin = 0.0 if not len(times) and start is None else begin
-    for value, name in ((length, "length"), (begin, "start")):
-        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-            raise TypeError(f"{name} must be a number, got {shown(value)}")
-    if not 0 < length < np.inf or not np.isfinite(begin):
-        raise ValueError(f"length must be positive, and start finite, got {length} and {begin}")
-    number = np.floor((times - begin) / length)
-    if not (np.abs(number) < MOST_WINDOWS).all():
-        raise ValueError(f"windows of length {length} are too short for these times")
-    return number.astype(np.int64), float(begin)
+    length, begin = check_positive(length, "length"), check_finite(begin, "start")
+    with np.errstate(over="ignore"):
+        exact = (times - begin) / length
+        # twice the rounding of both times, of their difference, of the length and of the ratio
+        rounding = EPSILON * ((np.abs(times) + abs(begin)) / length + 3 * np.abs(exact))
+    if not (np.abs(exact) < MOST_WINDOWS).all() or not (rounding < 0.5).all():
+        raise ValueError(f"windows of length {length:g} are too short for these times")
+    return np.floor(exact + rounding).astype(np.int64), begin
 
 
 def _with_order(
@@ -105,6 +105,8 @@ def _with_order(
 
 def _ids(graphs: GraphDatabase, owner: NDArray[Any], begins: NDArray[np.float64]) -> list[str]:
     texts = [f"{begin:.15g}" for begin in begins.tolist()]
+    if len(set(texts)) < len(set(begins.tolist())):
+        texts = [f"{begin:.17g}" for begin in begins.tolist()]
     if len(graphs) < 2:
         return texts
     names = range(len(graphs)) if graphs.ids is None else graphs.ids
