@@ -130,3 +130,11 @@ def test_classes_and_numbers_are_not_measurements():
     for values in (["active", "inactive"], ["a>1", "b", "c"], ["1", "2"], ["x", "y", "5 nM"]):
         check_measurements(np.array(values), "the target")
     check_measurements(np.array([1.0, 2.0]), "the target")
+
+
+@pytest.mark.parametrize(
+    "cell", ["> 1" + " " * 10**5 + "x9 9", "> " + "1" * 10**5 + "x" * 20, "1" * 10**5 + " nM 3"]
+)
+def test_long_cells_take_no_time_to_match(cell):
+    """Backtracking would take minutes."""
+    check_measurements(np.array([cell, ">5"], dtype=object)[:1], "table")

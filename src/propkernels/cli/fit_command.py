@@ -108,7 +108,8 @@ def fit(
     data = source_options.open(name, target_required=True, n_jobs=jobs)
     print_text(repr(data))
     known = known_target(data)
-    graphs, target = without_duplicates(known.graphs, known.target, duplicates, jobs)
+    is_class = holds_classes(task, known.target)
+    graphs, target = without_duplicates(known.graphs, known.target, is_class, duplicates, jobs)
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
         "solver": solver,
@@ -119,7 +120,7 @@ def fit(
     }
     settings |= {} if t_max is None else {"t_max": range(t_max + 1)}
     settings |= {} if cost is None else {"C": cost}
-    model = build_model(task, target, settings)
+    model = build_model(is_class, target, settings)
     compile_loops()
     start = perf_counter()
     with warnings_as_lines():
@@ -131,7 +132,9 @@ def fit(
     report(model, output, perf_counter() - start, verbose)
 
 
-def without_duplicates(graphs: Any, target: Any, duplicates: Duplicates, jobs: int) -> tuple[Any, Any]:
+def without_duplicates(
+    graphs: Any, target: Any, is_class: bool, duplicates: Duplicates, jobs: int
+) -> tuple[Any, Any]:
     """Return graphs and target, merged if asked for, after a line on several measurements of equal graphs."""
     from propkernels.graphs.database import GraphDatabase
     from propkernels.sets.measurements import merge_duplicates
@@ -140,20 +143,26 @@ def without_duplicates(graphs: Any, target: Any, duplicates: Duplicates, jobs: i
     if not isinstance(graphs, GraphDatabase) or (len(graphs) > MOST_COMPARED and not is_asked):
         return graphs, target
     with warnings_as_lines():
-        merged = merge_duplicates(graphs, target, n_jobs=jobs)
+        task: Any = "classes" if is_class else "numbers"
+        merged = merge_duplicates(graphs, target, task=task, n_jobs=jobs)
     if merged.sentence:
         done = " They are merged." if is_asked else " --duplicates merge takes one target for each."
         print_text(merged.sentence + done)
     return (merged.graphs, merged.target) if is_asked else (graphs, target)
 
 
-def build_model(task: Task, target: Any, settings: dict[str, Any]) -> Any:
-    """Return an unfitted classifier or regressor."""
+def holds_classes(task: Task, target: Any) -> bool:
+    """Return whether a target is classes, as asked for or as it looks."""
     from propkernels._utils.cells import are_classes
+
+    return are_classes(target) if task == "auto" else task == "classes"
+
+
+def build_model(is_class: bool, target: Any, settings: dict[str, Any]) -> Any:
+    """Return an unfitted classifier or regressor."""
     from propkernels.models.classifier import PropagationClassifier
     from propkernels.models.regressor import PropagationRegressor
 
-    is_class = are_classes(target) if task == "auto" else task == "classes"
     if not is_class and target.dtype.kind in "iu":
         n_values = len(set(target.tolist()))
         print_text(f"The target has {n_values:,} different numbers: use --task classes if they are classes.")

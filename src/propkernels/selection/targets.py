@@ -129,7 +129,7 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
     n_values = len(labels) if labels.ndim else 1
     if n_values != n_graphs:
         raise ValueError(_wrong_length(n_values, n_graphs))
-    _check_kinds(labels)
+    check_kinds(labels)
     with np.errstate(invalid="ignore"):  # type_of_target casts to integers
         kind = type_of_target(labels)
     if labels.ndim != 1 or kind not in ("binary", "multiclass"):
@@ -143,7 +143,7 @@ def check_target(target: Any, n_graphs: int) -> NDArray[np.int64]:
     return np.asarray(numbers, dtype=np.int64)
 
 
-def _check_kinds(labels: NDArray[Any]) -> None:
+def check_kinds(labels: NDArray[Any]) -> None:
     """Raise if labels cannot be sorted, such as strings together with numbers, or complex numbers."""
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported: class labels must be numbers or strings")
@@ -211,6 +211,7 @@ def check_numbers(target: Any, n_graphs: int, places: Any = None) -> NDArray[np.
 def check_size(values: NDArray[np.float64], places: Any = None, may_miss: bool = True) -> None:
     """Raise if numbers are not finite, or if squares of numbers or differences overflow or vanish."""
     rows = values.reshape(len(values), -1)
+    rows = rows[:, ~np.isnan(rows).all(axis=0)]
     odd = np.isinf(rows) | (np.isnan(rows) & (not may_miss))
     large = np.abs(rows) > LARGEST
     for wrong, what in ((odd, "finite"), (large, f"at most {LARGEST:g} in size")):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.cells import is_missing
+from propkernels._utils.checks import check_choice
 from propkernels._utils.typing import Array, Target
 from propkernels.convert.check import check_edges
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import count
 from propkernels.graphs.database import GraphDatabase
+from propkernels.selection.targets import check_kinds, check_size
 from propkernels.sets.hashes import unique
 
 Groups = NDArray[np.int64]
@@ -27,7 +30,7 @@ class Merged:
     graphs : GraphDatabase
         In order of first appearance.
     target : ndarray of shape (distinct graphs,) or (distinct graphs, columns)
-        Means of numbers, without gaps; of classes the most frequent one, the first in order among equals.
+        Means of numbers, or the most frequent classes, the first in order among equals; gaps do not count.
     sizes : ndarray of int64, (distinct graphs,)
         Number of measurements of each graph.
     spreads : ndarray of float64, (distinct graphs,)
@@ -55,7 +58,13 @@ class Merged:
         return f"{graphs}; those of {differ:,} differ{largest}."
 
 
-def merge_duplicates(graphs: Graphs, target: Target, *, n_jobs: int | None = None) -> Merged:
+def merge_duplicates(
+    graphs: Graphs,
+    target: Target,
+    *,
+    task: Literal["auto", "classes", "numbers"] = "auto",
+    n_jobs: int | None = None,
+) -> Merged:
     """Return the distinct graphs of a collection, with one target each.
 
     Graphs are equal if they are isomorphic, with labels, attributes and weights; see :func:`unique`.
@@ -64,7 +73,10 @@ def merge_duplicates(graphs: Graphs, target: Target, *, n_jobs: int | None = Non
     ----------
     graphs : GraphDatabase or sequence of graphs
     target : array-like of shape (graphs,) or (graphs, columns)
-        Floating-point numbers, possibly with gaps (NaN), are averaged; anything else is a class.
+        Numbers or classes; None and NaN are gaps.
+    task : {"auto", "classes", "numbers"}, default="auto"
+        Whether to average numbers or to take the most frequent class, in each column. "auto": numbers if the
+        type is a floating-point type.
     n_jobs : int or None, default=None
 
     Returns
@@ -84,40 +96,51 @@ def merge_duplicates(graphs: Graphs, target: Target, *, n_jobs: int | None = Non
     >>> merged.sentence
     '1 graph with several measurements (2 rows); those of 1 differ, by up to 1.'
     """
+    check_choice(task, ("auto", "classes", "numbers"), "task")
     database, values = check_edges(graphs), np.asarray(target)
-    if values.ndim not in (1, 2) or len(values) != len(database):
+    if values.ndim not in (1, 2) or len(values) != len(database) or not all(values.shape[1:]):
         raise ValueError(f"target must hold one entry for each of {len(database)} graphs, got {values.shape}")
     distinct, _, inverse = unique(database, return_inverse=True, n_jobs=n_jobs)
     sizes = np.bincount(inverse, minlength=len(distinct)).astype(np.int64)
-    if values.dtype.kind == "f":
-        means, spreads = _means(values, inverse, len(distinct))
-        return Merged(distinct, means, sizes, spreads, inverse)
-    if values.ndim == 2:
-        raise ValueError("several columns must be floating-point numbers, possibly with gaps (NaN)")
-    modes, differ = _modes(values, inverse, len(distinct))
-    return Merged(distinct, modes, sizes, differ, inverse)
+    are_numbers = values.dtype.kind == "f" if task == "auto" else task == "numbers"
+    if are_numbers and values.dtype.kind not in "biuf":
+        raise ValueError(f"target must hold numbers, got an array of {values.dtype}")
+    columns = values.reshape(len(values), -1).T
+    merge = _means if are_numbers else _modes
+    merged = [merge(column, inverse, len(distinct)) for column in columns]
+    spreads = np.max([spread for _, spread in merged], axis=0, initial=0.0)
+    targets = np.stack([one for one, _ in merged], axis=1)
+    return Merged(distinct, targets.reshape(-1, *values.shape[1:]), sizes, spreads, inverse)
 
 
-def _means(values: NDArray[Any], inverse: Groups, n: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def _means(column: Array, inverse: Groups, n: int) -> tuple[Array, NDArray[np.float64]]:
     """Return means and the largest differences of numbers, by group."""
-    columns = values.reshape(len(values), -1)
-    known = ~np.isnan(columns)
-    shape = (n, columns.shape[1])
-    sums, counts = np.zeros(shape), np.zeros(shape)
-    least, most = np.full(shape, np.inf), np.full(shape, -np.inf)
-    np.add.at(sums, inverse, np.where(known, columns, 0.0))
-    np.add.at(counts, inverse, known)
-    np.minimum.at(least, inverse, np.where(known, columns, np.inf))
-    np.maximum.at(most, inverse, np.where(known, columns, -np.inf))
-    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    spreads = np.where(counts > 0, most - least, 0.0).max(axis=1, initial=0.0)
-    return means.reshape((n, *values.shape[1:])), spreads
+    values = column.astype(np.float64)
+    check_size(values)
+    known = np.flatnonzero(~np.isnan(values))
+    group, values = inverse[known], values[known]
+    counts = np.bincount(group, minlength=n)
+    least, most = np.full(n, np.inf), np.full(n, -np.inf)
+    np.minimum.at(least, group, values)
+    np.maximum.at(most, group, values)
+    means = np.bincount(group, values, minlength=n) / np.maximum(counts, 1)
+    return np.where(counts > 0, means, np.nan), np.where(counts > 0, most - least, 0.0)
 
 
-def _modes(values: NDArray[Any], inverse: Groups, n: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def _modes(column: Array, inverse: Groups, n: int) -> tuple[Array, NDArray[np.float64]]:
     """Return the most frequent classes, and whether classes differ, by group."""
-    classes, numbers = np.unique(values, return_inverse=True)
-    votes = np.zeros((n, len(classes)), dtype=np.int64)
-    np.add.at(votes, (inverse, numbers), 1)
-    differ = np.count_nonzero(votes, axis=1) > 1
-    return classes[np.argmax(votes, axis=1)], differ.astype(np.float64)
+    known = np.flatnonzero(~is_missing(column))
+    check_kinds(column[known])
+    classes, numbers = np.unique(column[known], return_inverse=True)
+    pairs, votes = np.unique(inverse[known] * max(len(classes), 1) + numbers, return_counts=True)
+    group, number = np.divmod(pairs, max(len(classes), 1))
+    order = np.lexsort((number, -votes, group))  # the first of a group has most votes
+    merged, first = np.unique(group[order], return_index=True)
+    modes = _gaps(column.dtype, n) if len(merged) < n else np.empty(n, dtype=classes.dtype)
+    modes[merged] = classes[number[order][first]]
+    return modes, (np.bincount(group, minlength=n) > 1).astype(np.float64)
+
+
+def _gaps(dtype: np.dtype[Any], n: int) -> Array:
+    """Return missing values: NaN among floats, else None."""
+    return np.full(n, np.nan) if dtype.kind == "f" else np.full(n, None, dtype=object)
