@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.cli.nodes_command import read_tables
+from propkernels.cli.nodes_command import noted_columns, read_tables
 
 
 @pytest.fixture
@@ -72,3 +72,36 @@ def test_refusals(run, tables, options, words):
     result = run("nodes", "fit", "edges.csv", "--nodes", "nodes.csv", "-o", "model.pk", *options)
     assert result.exit_code != 0
     assert words in result.stderr
+
+
+@pytest.mark.slow
+def test_columns_are_known_by_their_names_and_directions_stay(run, tables):
+    rows = [f"n{i},{'ab'[i // 20] if i % 2 else ''},{i % 7},{i // 20 + i % 3}" for i in range(40)]
+    (tables / "nodes.csv").write_text("\n".join(["name,topic,size,age", *rows]))
+    moved = [",".join(row.split(",")[k] for k in (0, 3, 1, 2)) for row in ["name,topic,size,age", *rows]]
+    (tables / "moved.csv").write_text("\n".join(moved))
+    fit = run(
+        *("nodes", "fit", "edges.csv", "--nodes", "nodes.csv", "--label", "topic", "--directed"),
+        *("--jobs", 1, "-o", "model.pk"),
+    )
+    assert fit.exit_code == 0, fit.stderr
+    for name, extra in (("nodes", ("--directed",)), ("moved", ())):
+        result = run(
+            "nodes", "predict", "model.pk", "edges.csv", "--nodes", f"{name}.csv", "-o", name, *extra
+        )
+        assert result.exit_code == 0, result.stderr
+    assert rows_of(tables / "moved") == rows_of(tables / "nodes")
+    without = run("nodes", "predict", "model.pk", "edges.csv", "-o", "none.csv")
+    assert "the column 'size' is needed: give the table of nodes by --nodes" in without.stderr
+
+
+def test_an_edge_that_is_listed_twice_is_one(tmp_path):
+    (tmp_path / "edges.csv").write_text("from,to\na,b\na,b\nb,c\nc,b\n")
+    graph = read_tables(tmp_path / "edges.csv", None, None, None, False).graph
+    assert graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+
+
+@pytest.mark.parametrize("note", ["{", "1", "[1]", '{"a": 2}'])
+def test_notes_that_are_no_names_are_refused(note):
+    with pytest.raises(ValueError, match="name them by --attributes"):
+        noted_columns({"attributes": note})

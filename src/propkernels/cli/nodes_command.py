@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -46,17 +47,20 @@ class NodeTables(NamedTuple):
     graph : GraphDatabase
     names : list of str
         Name of each node.
+    columns : list of str
+        Names of the attributes.
     target : list of str or None
         Cell of the target column per node; None where it is empty or the node is in no table.
     """
 
     graph: GraphDatabase
     names: list[str]
+    columns: list[str]
     target: list[str | None]
 
 
 def read_tables(
-    edges: Path, node_table: Path | None, label: str | None, attributes: str | None, directed: bool
+    edges: Path, node_table: Path | None, label: str | None, wanted: list[str] | None, directed: bool
 ) -> NodeTables:
     """Return the graph of a table of edges and a table of nodes; nodes in the order of their tables."""
     import numpy as np
@@ -76,21 +80,26 @@ def read_tables(
     rows, columns = ([number[name] for name in column] for column in ends)
     n = len(number)
     once = coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)).tocsr()
+    once.data[:] = 1.0  # an edge that is listed twice is one edge, as one that is listed in both directions
     wiring = once if directed else once.maximum(once.T)
     target = _target(table, label, n, node_table)
-    values = _attributes(table, label, attributes, n, node_table)
-    return NodeTables(GraphDatabase(wiring, [0, n], node_attributes=values), list(number), target)
+    chosen = [name for name in list(table)[1:] if name != label] if wanted is None else wanted
+    values = _attributes(table, chosen, n, node_table)
+    graph = GraphDatabase(wiring, [0, n], node_attributes=values)
+    return NodeTables(graph, list(number), chosen, target)
 
 
-def _attributes(table: dict[str, list[str]], label: str | None, wanted: str | None, n: int, path: Any) -> Any:
+def _attributes(table: dict[str, list[str]], chosen: list[str], n: int, path: Any) -> Any:
     """Return the columns of numbers; NaN where a cell is empty or a node is in no table; None without any."""
     import numpy as np
 
-    others = [name for name in list(table)[1:] if name != label]
-    chosen = others if wanted is None else wanted.split(",")
+    from propkernels.datasets.tables import listed_names
+
     unknown = [name for name in chosen if name not in table]
+    if unknown and path is None:
+        raise ValueError(f"the column {unknown[0]!r} is needed: give the table of nodes by --nodes")
     if unknown:
-        raise ValueError(f"{path} has no column {unknown[0]!r}; its columns are {', '.join(table)}")
+        raise ValueError(f"{path} has no column {unknown[0]!r}; its columns are {listed_names(list(table))}")
     if not chosen:
         return None
     values = np.full((n, len(chosen)), np.nan)
@@ -136,13 +145,14 @@ def fit(
     check_output(output, force, "model.pk")
     if predictions is not None:
         check_output(predictions, force, "predictions.csv")
-    tables = read_tables(edges, node_table, label, attributes, directed)
+    tables = read_tables(edges, node_table, label, _listed(attributes), directed)
     import propkernels as pk
+    from propkernels.storage.model_files import write_model
 
     model: Any = pk.NodeRegressor if numbers else pk.NodeClassifier
     with spinner(f"Learning from {sum(v is not None for v in tables.target)} nodes"):
         model = model(random_state=seed, n_jobs=jobs).fit(tables.graph, _values(tables.target, numbers))
-    pk.save_model(model, output)
+    write_model(model, output, {"attributes": json.dumps(tables.columns), "directed": json.dumps(directed)})
     print_text(f"{tables.graph.n_nodes} nodes, {tables.graph.n_edges} edges; score {model.score_:.3f}")
     print_text(f"seen: {'; '.join(model.views_)}")
     print_text(f"wrote {output}")
@@ -163,17 +173,38 @@ def predict(
     directed: Directed = False,
     force: Force = False,
 ) -> None:
-    """Predict the nodes of another graph, some of whose targets may be known."""
+    """Predict the nodes of another graph, some of whose targets may be known.
+
+    Attributes are the columns that the model was trained on, by name; directed edges stay directed.
+    """
     check_output(output, force, "predictions.csv")
     import propkernels as pk
+    from propkernels.storage.model_files import read_model
 
-    model: Any = pk.load_model(path)
+    model, notes = read_model(path)
     if not isinstance(model, (pk.NodeClassifier, pk.NodeRegressor)):
         raise ValueError(
             f"{path} holds a {type(model).__name__}: 'propkernels nodes fit' writes models of nodes"
         )
-    tables = read_tables(edges, node_table, label, attributes, directed)
+    wanted = _listed(attributes) if attributes is not None else noted_columns(notes)
+    directed = directed or notes.get("directed") == "true"
+    tables = read_tables(edges, node_table, label, wanted, directed)
     write_predictions(model, tables.graph, tables, output, isinstance(model, pk.NodeRegressor))
+
+
+def _listed(names: str | None) -> list[str] | None:
+    return None if names is None else names.split(",")
+
+
+def noted_columns(notes: dict[str, str]) -> list[str] | None:
+    """Return the names of the attributes that a model file notes; None without such a note."""
+    try:
+        names = json.loads(notes.get("attributes", "null"))
+    except ValueError:
+        names = "?"
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise ValueError("the model notes no list of attributes: name them by --attributes")
+    return names
 
 
 def _values(cells: list[str | None], numbers: bool) -> Any:
@@ -181,8 +212,17 @@ def _values(cells: list[str | None], numbers: bool) -> Any:
     import numpy as np
 
     if numbers:
-        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+        return np.array([np.nan if cell is None else _number(cell) for cell in cells])
     return np.array(cells, dtype=object)
+
+
+def _number(cell: str) -> float:
+    """Return the number of a cell of the target."""
+    from propkernels._utils.cells import kind_of_cell
+
+    if kind_of_cell(cell) not in ("int64", "large", "double"):
+        raise ValueError(f"the target {cell[:40]!r} is not a number")
+    return float(cell)
 
 
 def write_predictions(model: Any, graph: Any, tables: NodeTables, output: Path, numbers: bool) -> None:

@@ -187,13 +187,17 @@ def predict_large(
         ProgressBar("Predicting", total=len(plan)) as bar,
     ):
         for ids, columns, left_out in done:
-            write_rows(stream, ids, columns, n_rows == 0)
-            n_rows, reasons = n_rows + len(ids), reasons | left_out
+            if ids:
+                write_rows(stream, ids, columns, n_rows == 0)
+            n_rows += len(ids)
+            reasons.update(left_out)
             bar.step()
+        if not n_rows:
+            raise ValueError(f"{name} has no graph that can be read")
     return n_rows, reasons
 
 
-def predict_part(wanted: Wanted, part: Any) -> tuple[list[int], dict[str, Any], dict[Any, str]]:
+def predict_part(wanted: Wanted, part: Any) -> tuple[list[Any], dict[str, Any], dict[Any, str]]:
     """Return ids and columns of the graphs of a part, and why others were left out."""
     import warnings
 
@@ -202,13 +206,13 @@ def predict_part(wanted: Wanted, part: Any) -> tuple[list[int], dict[str, Any], 
     from propkernels.scale.reading_parts import iter_part
 
     fitted, notes = _opened(wanted.model)
-    ids: list[int] = []
+    ids: list[Any] = []
     found: list[dict[str, Any]] = []
     reasons: dict[Any, str] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # left-out rows are returned with their reasons
         for block in iter_part(part):
-            ids += block.ids.tolist()
+            ids += block.ids.tolist() if block.names is None else block.names
             reasons |= block.graphs.skipped
             if len(block.graphs):
                 found.append(all_columns(wanted, fitted, notes, block.graphs)[1])

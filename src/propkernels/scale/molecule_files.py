@@ -31,6 +31,14 @@ ATOMS = re.compile(r"Cl|Br|Si|Se|[BCNOFPSI]|[bcnops]|\[")  # estimates the numbe
 BLOCK_ROWS = 10_000
 
 
+class Row(NamedTuple):
+    """Cells of a line: SMILES, target, and the name in an SMI file."""
+
+    smiles: str
+    target: str | None
+    name: str | None = None
+
+
 class Layout(NamedTuple):
     """Columns of SMILES and target in a line; separator None splits at blanks (SMI files)."""
 
@@ -55,13 +63,13 @@ def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
             digest.update(record)
             end = place + len(record)
             continue
-        atoms = len(ATOMS.findall(cells[0]))
+        atoms = len(ATOMS.findall(cells.smiles))
         if row > first and nodes + atoms > nodes_per_part:
             pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
             start, first, nodes, digest = place, row, 0, hashlib.sha256(layout.header)
         digest.update(record)
-        if cells[1] is not None:
-            kinds.add(cells[1])
+        if cells.target is not None:
+            kinds.add(cells.target)
         row, nodes, end = row + 1, nodes + atoms, place + len(record)
     if row == 0:
         raise ValueError(f"{path} has no molecules")
@@ -89,15 +97,15 @@ def _layout(path: Path, reading: Reading) -> Layout:
     return Layout(separator, names.index(smiles), place, header, len(names), target)
 
 
-def _cells(record: bytes, layout: Layout, path: Path) -> tuple[str, str | None] | None:
-    """Return SMILES and target of a record, or None if it is blank."""
+def _cells(record: bytes, layout: Layout, path: Path) -> Row | None:
+    """Return the cells of a record, or None if it is blank."""
     if layout.separator is None:
         words = smiles_of(record, path)
-        return (words[0], None) if words else None
+        return Row(words[0], None, words[1].strip() if len(words) > 1 else None) if words else None
     cells = row_of(record, layout.separator, layout.n_columns, path)
     if cells is None:
         return None
-    return cells[layout.smiles], None if layout.target is None else cells[layout.target]
+    return Row(cells[layout.smiles], None if layout.target is None else cells[layout.target])
 
 
 def digest(part: Part) -> str:
@@ -117,7 +125,7 @@ def read(part: Part) -> Iterator[GraphBlock]:
     """Yield the molecules of a part as blocks of graphs."""
     path = Path(part.path)
     layout = _layout(path, part.reading)
-    rows: list[tuple[str, str | None]] = []
+    rows: list[Row] = []
     number = part.first_id
     for place, record in iter_records(path, part.span[0], layout.separator is not None):
         if place >= part.span[1]:
@@ -132,18 +140,19 @@ def read(part: Part) -> Iterator[GraphBlock]:
         yield _block(rows, number, part)
 
 
-def _block(rows: list[tuple[str, str | None]], number: int, part: Part) -> GraphBlock:
+def _block(rows: list[Row], number: int, part: Part) -> GraphBlock:
     from propkernels.convert.rdkit import from_smiles
 
     ids = np.arange(number, number + len(rows), dtype=np.int64)
     row_numbers = (ids - part.first_id + part.first).tolist()  # errors name the rows of the file
-    smiles = [cells[0].strip() or None for cells in rows]
+    smiles = [row.smiles.strip() or None for row in rows]
     how = part.reading.of_molecules()
     graphs = from_smiles(smiles, **how.of_molecules, ids=row_numbers, errors=how.errors)
     is_kept = [how.errors == "empty" or row not in graphs.skipped for row in row_numbers]
     kept = np.flatnonzero(is_kept).tolist()
-    target = None if part.target is None else [_value(rows[i][1], part.target) for i in kept]
-    return GraphBlock(graphs, target, ids[kept])
+    target = None if part.target is None else [_value(rows[i].target, part.target) for i in kept]
+    names = [rows[i].name or row_numbers[i] for i in kept] if any(row.name for row in rows) else None
+    return GraphBlock(graphs, target, ids[kept], names)
 
 
 def _value(cell: str | None, kind: str) -> Any:

@@ -130,4 +130,5 @@ def read(part: Part) -> Iterator[GraphBlock]:
     rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, 1))
     for graphs, target, row in iter_rows(part.path, part.first, part.last, rows):
         ids = np.arange(len(graphs), dtype=np.int64) + (part.first_id + row - part.first)
-        yield GraphBlock(graphs, None if target is None else target.to_pylist(), ids)
+        names = None if graphs.ids is None else graphs.ids.tolist()
+        yield GraphBlock(graphs, None if target is None else target.to_pylist(), ids, names)

@@ -37,8 +37,11 @@ class GraphBlock(NamedTuple):
         One value per graph; None for missing values.
     ids : ndarray of int64
         Numbers of the graphs in the plan.
+    names : list or None
+        Names of the graphs in their file; None if it has none.
     """
 
     graphs: GraphDatabase
     target: list[Any] | None
     ids: NDArray[np.int64]
+    names: list[Any] | None = None
