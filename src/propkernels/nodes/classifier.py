@@ -172,7 +172,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     @property
     def _n_decisions(self) -> int:
         """Number of decisions about a node."""
-        return self.layout_.n_decisions
+        return self._layout.n_decisions
 
     def _predictions(self, decisions: Matrix) -> Array:
         numbers = self._layout.predictions(decisions)
