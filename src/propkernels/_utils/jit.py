@@ -60,7 +60,8 @@ def compiled(
     if not cache:
         return njit(nogil=True)(function)
     made = _cached(function)
-    if passes is not None:
+    # private names of numba: a version without them compiles every function
+    if passes is not None and hasattr(made, "_compile_for_args") and hasattr(made, "_types_active_call"):
         made._compile_for_args = _Start(made, passes)
     return made
 
