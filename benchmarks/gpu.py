@@ -202,7 +202,7 @@ def prepare(graphs: Any) -> Prepared:
     initial, keys = in_key_order(initial_distributions(column, learn_prior(column, "uniform")))
     lsh, streams = LocalitySensitiveHash("tv", 1e-5, 0), stream_numbers(T_MAX, 1)
     arrays = (initial.rows.astype(np.int32), initial.table @ lsh.vectors(keys, streams), lsh.offsets(streams))
-    there = labels.device_graphs(graphs.graph_ptr, graphs.adjacency, runtime)
+    there = labels.device_graphs(graphs.graph_ptr, graphs.adjacency, runtime, True)
     there.packets, there.large_nodes  # noqa: B018
     return Prepared(
         there, *(runtime.to_device(np.ascontiguousarray(array)) for array in arrays), hashing(1)[2]

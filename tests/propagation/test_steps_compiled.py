@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from propkernels.propagation.steps_compiled import affine_step
+from propkernels.propagation.schemes import affine_weights
+from propkernels.propagation.steps_compiled import affine_step, walk_weights
 from tests.zoo import labelled_zoo
 
 pytestmark = pytest.mark.compiled
@@ -25,3 +26,14 @@ def test_nodes_without_edges_keep_their_share():
     current, following = np.array([[2.0], [3.0]]), np.empty((2, 1))
     affine_step(*nothing, np.ones(2), np.array([1.0, 0.5]), current, following, 0, 2)
     assert following.tolist() == [[2.0], [1.5]]
+
+
+@pytest.mark.parametrize("laziness", [0.0, 0.3])
+def test_weights_of_walks(laziness):
+    """The compiled weights are those of the formula, to the bit."""
+    degrees = np.array([0.0, 1.0, 2.0, 3.0, 7.0, 49.0])
+    spread, keep = np.empty((2, len(degrees)))
+    walk_weights(np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32), laziness, spread, keep)
+    expected = affine_weights("row", laziness, degrees)
+    np.testing.assert_array_equal(spread, expected[0])
+    np.testing.assert_array_equal(keep, np.where(degrees == 0, 1.0, expected[1]))

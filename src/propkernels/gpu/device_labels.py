@@ -47,7 +47,7 @@ def label_codes(
             factors = edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
             copies = (runtime.to_device(np.ascontiguousarray(array)) for array in (edges.kinds, factors))
             operator = replace(operator, **dict(zip(("kinds", "factors"), copies, strict=True)))
-        where = device_graphs(graphs.graph_ptr, prepared.adjacency, runtime)
+        where = device_graphs(graphs.graph_ptr, prepared.adjacency, runtime, bool(prepared.is_unweighted))
         return propagated_codes(where, operator, rows, projected, offsets, n_hashes)
     if isinstance(prepared, GridOperator) and edge_factors is None and _can_filter(prepared):
         return grid_codes(prepared, rows, projected, offsets, n_hashes, runtime)
@@ -58,9 +58,9 @@ def _can_filter(operator: GridOperator) -> bool:
     return operator.path != "fourier" and operator.grids.dimension <= MOST_DIMENSIONS
 
 
-def device_graphs(graph_ptr: Any, adjacency: Any, runtime: Runtime) -> DeviceGraphs:
+def device_graphs(graph_ptr: Any, adjacency: Any, runtime: Runtime, is_unweighted: bool) -> DeviceGraphs:
     """Return graphs copied to the device."""
-    weights = None if (adjacency.data == 1.0).all() else runtime.to_device(adjacency.data)
+    weights = None if is_unweighted else runtime.to_device(adjacency.data)
     arrays = (graph_ptr.astype(np.int64), _narrow(adjacency.indptr), _narrow(adjacency.indices))
     offsets, indptr, indices = (runtime.to_device(array) for array in arrays)
     return DeviceGraphs(runtime, offsets, indptr, indices, weights)
@@ -100,7 +100,7 @@ def refinement_streams(
     graphs: Any, node_keys: Any, edge_keys: Any, t_max: int, runtime: Runtime
 ) -> DeviceStreams:
     """Return Weisfeiler-Lehman codes with their iterations."""
-    where = device_graphs(graphs.graph_ptr, graphs.adjacency, runtime)
+    where = device_graphs(graphs.graph_ptr, graphs.adjacency, runtime, graphs.is_unweighted)
     edges = None if edge_keys is None else runtime.to_device(edge_keys)
     codes = refined_codes(where, runtime.to_device(node_keys), edges, t_max)
     return DeviceStreams(codes, np.arange(t_max + 1), np.ones(t_max + 1))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import rows_of
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import whole_runs
 from propkernels._utils.randomness import mix
@@ -200,25 +201,31 @@ def exact_rows(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> tupl
 def stream_counts(
     rows: DeviceRows, bins: Sequence[Any], streams: DeviceStreams, runtime: Runtime
 ) -> list[StreamCounts]:
-    """Return the counts of each stream on the host."""
-    xp, n = runtime.xp, len(rows.indptr) - 1
+    """Return the counts of each stream on the host.
+
+    Entries of a row are sorted by column, and so by stream: a stable sort by stream leaves rows in order. The
+    host only cuts what is copied.
+    """
+    xp, n, n_streams = runtime.xp, len(rows.indptr) - 1, len(bins)
+    if not n_streams:
+        return []
     ends = np.cumsum([0, *map(len, bins)])
-    edges = runtime.to_device(ends[1:].astype(np.int32))
-    stream_of = xp.searchsorted(edges, rows.columns, side="right")
-    row_of = xp.searchsorted(rows.indptr, xp.arange(len(rows.columns)), side="right") - 1
-    place = stream_of * n + row_of
-    order = xp.argsort(place * np.int64(max(int(ends[-1]), 1)) + rows.columns)
-    lengths = runtime.to_host(xp.bincount(place, minlength=len(bins) * n)).reshape(len(bins), n)
-    columns, values = (runtime.to_host(array[order]) for array in (rows.columns, rows.values))
-    listed = runtime.to_host(xp.concatenate(bins)) if len(bins) else np.empty(0, dtype=np.int64)
-    counted, first = [], 0
+    starts = runtime.to_device(ends.astype(np.int32))
+    stream_of = xp.searchsorted(starts[1:], rows.columns, side="right")
+    lengths = xp.bincount(stream_of * n + row_numbers(rows, xp), minlength=n_streams * n)
+    offsets = xp.zeros((n_streams, n + 1), dtype=xp.int32)
+    offsets[:, 1:] = xp.cumsum(lengths.reshape(n_streams, n), axis=1)
+    order = xp.argsort(stream_of.astype(xp.int16 if n_streams < 2**15 else xp.int32), kind="stable")
+    sorted_entries = (rows.columns - starts[stream_of])[order], rows.values[order]
+    columns, values = map(runtime.to_host, sorted_entries)
+    indptr, listed = runtime.to_host(offsets), runtime.to_host(xp.concatenate(bins))
+    first = np.cumsum([0, *indptr[:, -1].tolist()]).tolist()
+    counted = []
     for s, (a, b) in enumerate(pairwise(ends.tolist())):
-        indptr = np.concatenate([[0], np.cumsum(lengths[s])]).astype(np.int32)
-        entries = slice(first, first + int(indptr[-1]))
-        matrix = csr_array((values[entries], columns[entries] - np.int32(a), indptr), shape=(n, int(b - a)))
+        entries = slice(first[s], first[s + 1])
+        matrix = rows_of(values[entries], columns[entries], indptr[s], (n, b - a))
         t, weight = int(streams.iterations[s]), float(streams.weights[s])
         counted.append(StreamCounts(matrix, listed[a:b], t, weight))
-        first = entries.stop
     return counted
 
 

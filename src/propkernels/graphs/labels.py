@@ -54,8 +54,9 @@ class LabelColumn:
     @property
     def present(self) -> tuple[Hashable, ...]:
         """Values that occur, in the order of ``values``."""
-        counts = np.bincount(self.ids - UNOBSERVED, minlength=len(self.values) + 1)[1:]
-        return tuple(self.values[i] for i in np.flatnonzero(counts))
+        occurs = np.zeros(len(self.values) + 1, dtype=bool)
+        occurs[self.ids] = True  # UNOBSERVED, -1, is the last entry
+        return tuple(self.values[i] for i in np.flatnonzero(occurs[:-1]))
 
     def take(self, index: Array | slice) -> LabelColumn:
         """Return the labels at the given positions; few labels do not keep a long tuple of values."""

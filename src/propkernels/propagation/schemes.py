@@ -351,6 +351,8 @@ class Diffusion(AffineScheme):
         laziness = check_fraction(self.laziness, "laziness")
         check_choice(self.normalization, NORMALIZATIONS, "normalization")
         check_choice(self.isolated, ISOLATED, "isolated")
+        if self.normalization == "row" and self.isolated == "stay":
+            return walk_operator(graphs, laziness, self.direction)
         adjacency = directed_adjacency(graphs, self.direction)
         is_unweighted = weights_are_ones(graphs, adjacency)
         degrees = row_sums(adjacency, is_unweighted)
@@ -370,6 +372,12 @@ def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> Aff
     """Return the lazy random walk ``(1 - l) T + l I``; nodes without outgoing edges keep their values."""
     adjacency = directed_adjacency(graphs, direction)
     is_unweighted = weights_are_ones(graphs, adjacency)
+    if is_unweighted:
+        from propkernels.propagation.steps_compiled import walk_weights
+
+        spread, keep = np.empty((2, adjacency.shape[0]))
+        walk_weights(adjacency.indptr, laziness, spread, keep)
+        return AffineOperator(adjacency, spread, keep, is_unweighted=True)
     degrees = row_sums(adjacency, is_unweighted)
     spread, keep = affine_weights("row", laziness, degrees)
     keep = np.where(degrees == 0, 1.0, keep)

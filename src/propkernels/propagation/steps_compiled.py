@@ -48,3 +48,22 @@ def affine_step(
         share, stay = spread[i], keep[i]
         for c in range(n_columns):
             following[i, c] = share * total[c] + stay * current[i, c]
+
+
+@compiled
+def walk_weights(indptr: Any, laziness: float, spread: Any, keep: Any) -> None:
+    """Write the weights of a lazy walk on edges of weight 1: ``(1 - l) / d`` and l; 0 and 1 without edges.
+
+    Parameters
+    ----------
+    indptr : ndarray of int, (N + 1,)
+        Of the adjacency in CSR form.
+    laziness : float
+        The probability l to stay.
+    spread, keep : ndarray of float64, (N,)
+        Output: weights of the neighbors' sum, and of the node itself.
+    """
+    for node in range(len(spread)):
+        degree = indptr[node + 1] - indptr[node]
+        spread[node] = (1.0 - laziness) * (1.0 / degree) if degree > 0 else 0.0
+        keep[node] = laziness if degree > 0 else 1.0
