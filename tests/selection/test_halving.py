@@ -9,7 +9,7 @@ import propkernels as pk
 from propkernels.decisions.tasks import Classification, Regression
 from propkernels.selection import halving
 from propkernels.selection.candidates import Candidate, Space, check_cost_grid
-from propkernels.selection.choosing import search
+from propkernels.selection.choosing import choose_finalist, search
 from propkernels.selection.folds import choosing_folds
 from propkernels.selection.halving import make_rung, rung_sizes, shortlist, spread_order
 
@@ -32,7 +32,10 @@ def small_rungs(monkeypatch):
 
 def choose(selection, task=None, target=DATA.target, **arguments):
     task = Classification() if task is None else task
-    return search(KERNELS, DATA.graphs, target, FOLDS, SPACE, task, 0, selection, **arguments)
+    given = KERNELS, DATA.graphs, target, FOLDS, SPACE, task, 0
+    if selection == "halving":
+        return choose_finalist(shortlist(*given, **arguments), target, FOLDS, task, arguments.get("n_jobs"))
+    return search(*given, selection == "exhaustive", **arguments)
 
 
 def test_rungs_grow_up_to_half_of_the_graphs(small_rungs):
@@ -134,7 +137,7 @@ def test_the_tube_is_chosen_among_the_last(small_rungs):
 
 
 def test_without_folds_the_first_wins():
-    chosen = search(KERNELS, DATA.graphs, DATA.target, (), SPACE, Classification(), 0, "halving")
+    chosen = search(KERNELS, DATA.graphs, DATA.target, (), SPACE, Classification(), 0, False)
     assert (chosen.candidate.t_max, chosen.losses) == (0, ())
 
 

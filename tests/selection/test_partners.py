@@ -10,8 +10,9 @@ from propkernels.decisions.members import FoldedMember, RatioMember
 from propkernels.decisions.support_vectors import stopping_allowed
 from propkernels.decisions.tasks import Classification, Regression
 from propkernels.selection.candidates import Space, check_cost_grid
-from propkernels.selection.choosing import search
+from propkernels.selection.choosing import choose_finalist
 from propkernels.selection.folds import choosing_folds
+from propkernels.selection.halving import shortlist
 from propkernels.selection.partners import with_partners
 
 DATA = pk.datasets.make_molecules(90, random_state=0)
@@ -24,10 +25,11 @@ KERNELS = [
 SPACE = Space("auto", None, check_cost_grid((0.1, 1, 10)), "kernel", (0.1,))
 
 
-def choose(kernels=KERNELS, task=None, target=DATA.target, **options):
+def choose(kernels=KERNELS, task=None, target=DATA.target, averages=False):
     task = Classification() if task is None else task
     with stopping_allowed():
-        return search(kernels, DATA.graphs, target, FOLDS, SPACE, task, 0, "halving", **options)
+        arms = shortlist(kernels, DATA.graphs, target, FOLDS, SPACE, task, 0, of_each=averages)
+        return choose_finalist(arms, target, FOLDS, task, averages=averages)
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,10 @@ def run_threads(
 def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: int | None) -> None:
     """Call a function for runs of rows of a matrix, in threads."""
     threads = threads_for(shape[0] * shape[1], n_jobs)
-    bounds = np.linspace(0, shape[0], (1 if threads == 1 else 4 * threads) + 1).astype(int).tolist()
+    if threads == 1:
+        function(slice(0, shape[0]))
+        return
+    bounds = np.linspace(0, shape[0], 4 * threads + 1).astype(int).tolist()
     run_threads(function, [slice(*run) for run in pairwise(bounds)], threads)
 
 

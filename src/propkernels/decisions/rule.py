@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import pairwise
+from operator import methodcaller
 from typing import Any, TypeVar
 
 import numpy as np
@@ -106,7 +107,8 @@ class Rule:
         """Return the terms of a weighted sum of decisions, (nodes, iterations)."""
 
         def one_run(counted: Counted) -> Matrix:
-            return add_columns([member.contributions(counted, share) for member in self.members])
+            terms = list(map(methodcaller("contributions", counted, share), self.members))
+            return add_columns(terms)
 
         return np.concatenate(self.by_runs(graphs, n_jobs, one_run))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -165,7 +166,11 @@ def _learn_attributes(
 ) -> AttributeCoder | None:
     """Validate the parameters of attributes, and return their coder; None without attributes."""
     check_choice(parameters.attribute_metric, METRICS, "attribute_metric")
-    widths = _check_widths(parameters.attribute_bin_width)
+    widths = parameters.attribute_bin_width
+    widths = widths if isinstance(widths, (list, tuple)) else [widths]
+    if not widths:
+        raise ValueError("attribute_bin_width must be a number or several numbers, got none")
+    widths = list(map(partial(check_width, name="attribute_bin_width"), widths))
     if attributes is None:
         return None
     treatment = resolve_attributes(attributes)
@@ -178,15 +183,6 @@ def _learn_attributes(
         for number, width in enumerate(widths)
     )
     return AttributeCoder(standardizer, learned, treatment.combine, lsh, tuple(further))
-
-
-def _check_widths(widths: Any) -> list[float]:
-    """Return bin widths as a list."""
-    if isinstance(widths, (list, tuple)):
-        if not widths:
-            raise ValueError("attribute_bin_width must be a number or several numbers, got none")
-        return [check_width(width, "attribute_bin_width") for width in widths]
-    return [check_width(widths, "attribute_bin_width")]
 
 
 class PropagationKernel(CountKernel):
@@ -340,7 +336,7 @@ class PropagationKernel(CountKernel):
         self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> Coder:
-        return learn_in_time(graphs, self, lambda seen, my: PropagationCoder.learn(seen, my, my.attributes))
+        return learn_in_time(graphs, self, partial(PropagationCoder.learn, attributes=self.attributes))
 
 
 class P2K(PropagationKernel):
@@ -379,7 +375,7 @@ class P2K(PropagationKernel):
 
     def _learn_coder(self, graphs: GraphDatabase) -> Coder:
         mixtures = GaussianMixtures() if self.attributes is None else self.attributes
-        return learn_in_time(graphs, self, lambda seen, own: PropagationCoder.learn(seen, own, mixtures))
+        return learn_in_time(graphs, self, partial(PropagationCoder.learn, attributes=mixtures))
 
 
 class PropagationFeatures(CountFeatures):
@@ -476,4 +472,4 @@ class PropagationFeatures(CountFeatures):
         self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> Coder:
-        return learn_in_time(graphs, self, lambda seen, my: PropagationCoder.learn(seen, my, my.attributes))
+        return learn_in_time(graphs, self, partial(PropagationCoder.learn, attributes=self.attributes))

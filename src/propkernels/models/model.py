@@ -48,13 +48,9 @@ from propkernels.selection.candidates import (
     has_explicit_counts,
     resolve_selection,
 )
-from propkernels.selection.choosing import (
-    MOST_FOR_KERNEL,
-    resolve_solver,
-    search,
-)
+from propkernels.selection.choosing import MOST_FOR_KERNEL, choose_finalist, resolve_solver, search
 from propkernels.selection.folds import Folds, Seeds, check_groups, choosing_folds, draw_seeds
-from propkernels.selection.halving import count_steps, is_worthwhile
+from propkernels.selection.halving import count_steps, is_worthwhile, shortlist
 from propkernels.selection.partners import HeldOut, Selection
 from propkernels.selection.targets import has_columns, known_targets
 
@@ -240,8 +236,12 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             selection, n_steps = self._effort(kernels, space, folds, task, len(known))
             averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
             with reported(self.progress, f"{self._name}: choosing", n_steps) as tell:
-                common = known, target, folds, space, task, seeds.kernel, selection, self.n_jobs
-                chosen = search(kernels, *common, tell, averages)
+                common = kernels, known, target, folds, space, task, seeds.kernel
+                if selection == "halving":
+                    arms = shortlist(*common, self.n_jobs, tell, averages)
+                    chosen = choose_finalist(arms, target, folds, task, self.n_jobs, averages)
+                else:
+                    chosen = search(*common, selection == "exhaustive", self.n_jobs, tell)
             if best is None or chosen.mean_loss < best[0].mean_loss:
                 best = chosen, imputer, known, space.solver
         assert best is not None
@@ -282,7 +282,9 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Return the kind of selection, and its number of steps for a progress bar."""
         selection = resolve_selection(self.selection, n_graphs, len(kernels))
         n_arms = count_arms(kernels, space, task)
-        if selection != "halving" or not is_worthwhile(folds):
+        if selection == "halving" and not is_worthwhile(folds):
+            selection = "race"
+        if selection != "halving":
             return selection, n_arms * len(folds)
         return selection, count_steps(n_arms // len(task.makers(space.solver, space.epsilons)), folds)
 

@@ -251,13 +251,17 @@ def resolve_source(graphs: GraphDatabase, labels: str | None) -> str | None:
     """Return the label source; raise an error if node labels are distributions."""
     source = label_source(graphs, labels)
     if source == "node":
-        plain_labels(graphs, source)
+        _check_plain(graphs.label_column)
     return source
 
 
 def plain_labels(graphs: GraphDatabase, source: str | None) -> LabelColumn:
     """Return one label per node from the source that fit resolved; raise an error for distributions."""
-    column = label_column(graphs, source)
+    return _check_plain(label_column(graphs, source))
+
+
+def _check_plain(column: Any) -> LabelColumn:
+    """Return a column of one label per node; raise an error for distributions."""
     if not isinstance(column, LabelColumn):
         raise ValueError(
             "node labels are distributions, but this kernel needs one label per node: use LabelImputer"

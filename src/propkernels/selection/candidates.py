@@ -226,7 +226,7 @@ class Candidate:
         for first in range(0, len(positions), ahead):
             some = positions[first : first + ahead]
             if any(self._stored(train, self.costs[position]) is None for position in some):
-                part.read()
+                _ = part.known, part.unknown  # computed before several threads read them
             trial = partial(self.trial, task, target, part)
             yield from run_threads(trial, some, n_jobs, uses_blas=True)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import call
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import run_threads, thread_count
-from propkernels.decisions.support_vectors import stopping_allowed, with_effort
+from propkernels.decisions.support_vectors import with_effort
 from propkernels.decisions.tasks import Task
 from propkernels.graphs.database import GraphDatabase
 from propkernels.selection.candidates import (
@@ -33,7 +34,7 @@ from propkernels.selection.candidates import (
     has_explicit_counts,
 )
 from propkernels.selection.folds import Folds
-from propkernels.selection.halving import are_few, fits, is_worthwhile, shortlist
+from propkernels.selection.halving import are_few, fits
 from propkernels.selection.kernel_sources import has_steps
 from propkernels.selection.partners import Selection, with_partners
 
@@ -102,7 +103,11 @@ class Race:
         """Return the winner; None if no candidate beats the incumbent."""
         self.leader = self.incumbent
         self._first_fold()
-        self._other_folds()
+        for wave in self._later_waves():
+            run_threads(self._finish, wave, self.n_jobs, uses_blas=True)
+            for arm in wave:
+                self._update(arm)
+                self.tell(self.n_folds - 1)
         finished = {key: parts for key, parts in self.known.items() if len(parts) == self.n_folds}
         if not finished:
             return None
@@ -150,14 +155,10 @@ class Race:
             best = min(self.known, key=lambda key: (_total(self.known[key]), key))
             self.leader = tuple(self.known[best][:n_folds])
 
-    def _other_folds(self) -> None:
-        """Evaluate arms on the remaining folds in waves; the first wave is the best arm alone."""
+    def _later_waves(self) -> list[Sequence[int]]:
+        """Return the arms to evaluate on the remaining folds, best first; the best arm is the first wave."""
         order = sorted(range(len(self.arms)), key=lambda arm: (self._best(arm), arm))
-        for wave in [order[:1], *_waves(order[1:])]:
-            run_threads(self._finish, wave, self.n_jobs, uses_blas=True)
-            for arm in wave:
-                self._update(arm)
-                self.tell(self.n_folds - 1)
+        return [order[:1], *_waves(order[1:])]
 
     def _best(self, arm: int) -> float:
         """Return the smallest loss of an arm over its values of C."""
@@ -277,34 +278,16 @@ def search(
     space: Space,
     task: Task,
     seed: int,
-    selection: str,
+    is_exact: bool,
     n_jobs: int | None = None,
     tell: Callable[[int], None] = lambda parts: None,
-    averages: bool = False,
 ) -> Selection:
     """Return the best candidate; ties go to the first kernel, smallest t_max, no normalization, smallest C.
 
     One pass of each kernel over the graphs gives the kernel values for every t_max, normalized or not.
     Kernels are searched in turn, and each must beat the best candidate so far: only the matrices of one
-    pass, and those of the best candidate, are in memory at a time. With ``selection="halving"`` most
-    candidates are compared on a part of the graphs only (see :mod:`~propkernels.selection.halving`). With
-    ``averages`` and few graphs, the best candidates of kernels as good as the best become its partners.
+    pass, and those of the best candidate, are in memory at a time.
     """
-    is_exact = selection == "exhaustive"
-    if selection == "halving" and is_worthwhile(folds):
-        has_partners = averages and are_few(folds)
-        with stopping_allowed():
-            arms = shortlist(kernels, graphs, target, folds, space, task, seed, n_jobs, tell, has_partners)
-        if has_partners:
-            families = [[arm for arm in arms if arm.family == family] for family in range(len(kernels))]
-            winners = run_threads(
-                partial(finals, target=target, folds=folds, task=task, n_jobs=n_jobs),
-                [family for family in families if family],
-                n_jobs,
-                uses_blas=True,
-            )
-            return with_partners(winners, target, folds, task)
-        return _finals_and_machines(arms, target, folds, task, n_jobs)
     best: Selection | None = None
     for kernel in kernels:
         arms = candidates(kernel, graphs, target, space, task, seed, n_jobs)
@@ -318,29 +301,41 @@ def search(
     return best
 
 
-def _finals_and_machines(
-    arms: Sequence[Candidate], target: NDArray[Any], folds: Folds, task: Task, n_jobs: int | None
+def choose_finalist(
+    arms: Sequence[Candidate],
+    target: NDArray[Any],
+    folds: Folds,
+    task: Task,
+    n_jobs: int | None = None,
+    averages: bool = False,
 ) -> Selection:
-    """Return the winner among the last candidates.
+    """Return the best of the candidates that halving has left (see :mod:`~propkernels.selection.halving`).
 
-    If threads are left while all folds are tried, they fit the machines of all graphs in the meantime.
+    With ``averages`` and few graphs, the best candidates of kernels as good as the best become its partners.
     """
+    has_partners = averages and are_few(folds)
+    numbers = sorted({arm.family for arm in arms}) if has_partners else [None]
+    families = [[arm for arm in arms if number in (arm.family, None)] for number in numbers]
+    races = [_final_race(family, target, folds, task, n_jobs) for family in families]
+    calls: list[Callable[[], Any]] = [race.run for race in races]
     pairs = [(arm, cost) for arm in arms for cost in arm.costs]
-    calls: list[Callable[[], Any]] = [lambda: finals(arms, target, folds, task, n_jobs)]
-    if thread_count(n_jobs) > len(pairs) * len(folds) and fits(len(pairs), len(target)):
+    if not has_partners and thread_count(n_jobs) > len(pairs) * len(folds) and fits(len(pairs), len(target)):
+        # threads that are left while all folds are tried fit the machines of all graphs in the meantime
         calls += [partial(arm.machine_of_all, task, target, cost) for arm, cost in pairs]
-    selection: Selection = run_threads(lambda call: call(), calls, n_jobs, uses_blas=True)[0]
-    return selection
+    winners: list[Winner] = run_threads(call, calls, n_jobs, uses_blas=True)[: len(races)]
+    chosen = [
+        Selection(family[winner.arm], family[winner.arm].costs[winner.cost], winner.losses)
+        for family, winner in zip(families, winners, strict=True)
+    ]
+    return with_partners(chosen, target, folds, task) if has_partners else chosen[0]
 
 
-def finals(
+def _final_race(
     arms: Sequence[Candidate], target: NDArray[Any], folds: Folds, task: Task, n_jobs: int | None
-) -> Selection:
-    """Return the winner among the last candidates; values of C that do not converge are too large."""
+) -> Race:
+    """Return the race of the last candidates; values of C that do not converge are too large."""
     limited = [replace(arm, maker=with_effort(arm.maker, "patient")) for arm in arms]
-    winner = choose_among(limited, target, folds, task, False, None, n_jobs)
-    assert winner is not None
-    return Selection(arms[winner.arm], arms[winner.arm].costs[winner.cost], winner.losses)
+    return _race(limited, target, folds, task, is_exact=False, n_jobs=n_jobs)
 
 
 def choose_among(
@@ -356,8 +351,22 @@ def choose_among(
     """Return the winner of a race on the folds; without folds, the first candidate."""
     if not folds:
         return Winner(0, 0, ())
+    return _race(arms, target, folds, task, is_exact, incumbent, n_jobs, tell).run()
+
+
+def _race(
+    arms: Sequence[Candidate],
+    target: NDArray[Any],
+    folds: Folds,
+    task: Task,
+    is_exact: bool,
+    incumbent: tuple[Losses, ...] | None = None,
+    n_jobs: int | None = None,
+    tell: Callable[[int], None] = lambda parts: None,
+) -> Race:
+    """Return a race of candidates on the folds."""
 
     def trials(arm: Candidate, fold: int, positions: Sequence[int]) -> Iterator[Trial]:
         return arm.trials(task, target, *folds[fold], positions, n_jobs)
 
-    return Race(arms, len(folds), trials, is_exact, incumbent, n_jobs, tell, task.is_additive).run()
+    return Race(arms, len(folds), trials, is_exact, incumbent, n_jobs, tell, task.is_additive)

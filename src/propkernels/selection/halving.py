@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import call
 from typing import Any, TypeVar
 
 import numpy as np
@@ -94,7 +96,7 @@ def shortlist(
 ) -> list[Candidate]:
     """Return the candidates to evaluate on all graphs and folds, with few values of C each.
 
-    With ``of_each`` they include the best candidate of each kernel.
+    With ``of_each`` and few graphs they include the best candidate of each kernel.
     """
     alive: Alive | None = None
     # Rungs are small enough for kernel matrices; epsilon is chosen among the last candidates only.
@@ -108,7 +110,7 @@ def shortlist(
         known = _compare(rung, kernels, graphs, target, first, task, seed, alive, n_jobs, tell)
         few = 2 * FEW if are_few(folds) else FEW
         n_kept = few if size == sizes[-1] else max(few, -(-len(known) // QUARTER))
-        alive = _best(known, n_kept, of_each)
+        alive = _best(known, n_kept, of_each and are_few(folds))
     assert alive is not None
     return _finalists(kernels, graphs, target, folds, space, task, seed, alive, n_jobs, tell)
 
@@ -210,13 +212,13 @@ def _compare(
             spaces[number] = space if steps is None else space.narrowed(steps)
     sizes = [narrow.n_matrices(kernels[number]) for number, narrow in spaces.items()]
     known: dict[Setting, dict[int, float]] = {}
-
-    def arms_of(number: int) -> list[Arm]:
-        of_kernel = candidates(kernels[number], few, values, spaces[number], task, seed, n_jobs)
-        return _arms(number, of_kernel, alive)
-
     for numbers in together(list(spaces), sizes, len(few), n_jobs):
-        arms = [arm for some in run_threads(arms_of, numbers, n_jobs, uses_blas=True) for arm in some]
+        calls = [
+            partial(candidates, kernels[number], few, values, spaces[number], task, seed, n_jobs)
+            for number in numbers
+        ]
+        of_each = zip(numbers, run_threads(call, calls, n_jobs, uses_blas=True), strict=True)
+        arms = [arm for number, of_kernel in of_each for arm in _arms(number, of_kernel, alive)]
         known |= _losses(arms, rung, part, values, n_jobs)
         tell(len(arms))
     return known
@@ -325,14 +327,13 @@ def _finalists(
     arms_of: dict[Setting, Candidate] = {}
     positions: dict[Setting, list[int]] = {}
     passes = list(dict.fromkeys((setting.kernel, setting.t_max) for setting in alive))
-
-    def tried(one: tuple[int, int | None]) -> list[Candidate]:
-        narrow = space.narrowed([one[1]])
-        return candidates(kernels[one[0]], graphs, target, narrow, task, seed, n_jobs)
-
     made: dict[tuple[int, int | None], list[Candidate]] = {}
     for some in together(passes, [ROOM] * len(passes), len(graphs), n_jobs):
-        made |= zip(some, run_threads(tried, some, n_jobs, uses_blas=True), strict=True)
+        calls = [
+            partial(candidates, kernels[number], graphs, target, space.narrowed([t]), task, seed, n_jobs)
+            for number, t in some
+        ]
+        made |= zip(some, run_threads(call, calls, n_jobs, uses_blas=True), strict=True)
     for setting in alive:
         for arm in made[setting.kernel, setting.t_max]:
             other = Setting.of(setting.kernel, arm)
