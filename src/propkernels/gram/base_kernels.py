@@ -233,18 +233,20 @@ class Ratio(BaseKernel):
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Return the ratios among graphs."""
-        own, shared = self._shared_sums(counts, n_jobs)
-        return _ratio(shared, own, own, n_jobs)
+        own = self._shared.diagonal_of(counts)
+        return _ratio(square_gram([self._summed(counts)], n_jobs), own, own, n_jobs)
 
     def add_square(self, total: Matrix, stream: StreamCounts, n_jobs: int | None) -> None:
         """Add the ratios of one stream among training graphs, in place."""
-        own, shared = self._shared_sums(stream.counts, n_jobs)
+        own, shared = (
+            self._shared.diagonal_of(stream.counts),
+            square_gram([self._summed(stream.counts)], n_jobs),
+        )
         _ratio(shared, own, own, n_jobs, stream.weight, total)
 
-    def _shared_sums(self, counts: csr_array, n_jobs: int | None) -> tuple[NDArray[np.float64], Matrix]:
-        """Return the sums of each graph with itself, and of all pairs of graphs."""
-        levels = one_stream_levels(counts) if self.assigned else counts
-        return self._shared.diagonal_of(counts), square_gram([levels], n_jobs)
+    def _summed(self, counts: csr_array) -> csr_array:
+        """Return the features whose dot product is s."""
+        return one_stream_levels(counts) if self.assigned else counts
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Return the ratios between graphs."""

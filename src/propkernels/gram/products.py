@@ -69,11 +69,25 @@ def square_gram(
     if copies is None:
         parts, copies = _distinct(parts)
     lengths = offsets([part.nnz for part in parts])
-    batches = whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()
-    gram = _square_gram(parts[: batches[1]], copies[: batches[1]], n_jobs)
-    for a, b in pairwise(batches[1:]):
-        add_matrix(gram, _square_gram(parts[a:b], copies[a:b], n_jobs), n_jobs)
-    return gram
+    total: NDArray[np.float64] | None = None
+    for a, b in pairwise(whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()):
+        n, batch, times = parts[0].shape[0], parts[a:b], copies[a:b]
+        threads = threads_for(n * n // 4 + int(lengths[b] - lengths[a]), n_jobs)
+        pieces, squares = _by_bin(batch, threads)
+        popular, rest = _stack(pieces, times, True, threads), _stack(pieces, times, False, threads)
+        gram = dense_product(popular, n, _largest_square(popular, n, threads) < EXACT_FLOAT32, threads)
+        if len(rest.multiplicity):
+            signatures, share = _signed(rest, threads)
+            rest = _merged(rest, signatures, threads) if share > WORTH_MERGING else rest
+            _add_pairs(rest, *_visits(rest, n, threads), gram, threads)
+        gram.flat[:: n + 1] += times @ squares
+        mirrored(gram, threads)
+        if total is None:
+            total = gram
+        else:
+            add_matrix(total, gram, n_jobs)
+    assert total is not None
+    return total
 
 
 def fits_one_product(parts: Sequence[csr_array]) -> bool:
@@ -81,30 +95,23 @@ def fits_one_product(parts: Sequence[csr_array]) -> bool:
     return sum(part.nnz for part in {id(part): part for part in parts}.values()) <= ENTRIES_IN_MEMORY
 
 
-def _square_gram(parts: Sequence[csr_array], copies: NDArray[Any], n_jobs: int | None) -> NDArray[np.float64]:
-    """Return the Gram matrix of a batch of streams; stream k counts ``copies[k]`` times."""
+def _by_bin(parts: Sequence[csr_array], n_jobs: int) -> tuple[list[Piece], NDArray[np.float64]]:
+    """Return the counts of each stream by bin, popular bins first, and squares of bins of one graph."""
     n = parts[0].shape[0]
-    n_jobs = threads_for(n * n // 4 + sum(part.nnz for part in parts), n_jobs)
     popular_from = max(int(POPULAR * n), 1) + 1
     squares = np.zeros((len(parts), n))
-
     sizes, widths = offsets([part.nnz for part in parts]), offsets([part.shape[1] + 1 for part in parts])
     all_entries = np.empty(sizes[-1], dtype=ENTRY)  # one large array for all streams has fewer pages
     all_fill, all_ptr = np.zeros(widths[-1], dtype=np.int32), np.zeros(widths[-1], dtype=np.int64)
 
     def split(k: int) -> Piece:
-        """Return the counts of a stream by bin, popular bins first."""
         part, bins = parts[k], slice(widths[k], widths[k + 1])
         bin_ptr, entries = all_ptr[bins], all_entries[sizes[k] : sizes[k + 1]]
         rows = (part.indptr, part.indices, part.data)
         kept, popular = split_bins(*rows, popular_from, squares[k], all_fill[bins][:-1], bin_ptr, entries)
         return bin_ptr[: kept + 1], entries[: bin_ptr[kept]], popular
 
-    pieces = run_threads(split, range(len(parts)), n_jobs)
-    gram = dense_product(_stack(pieces, copies, True, n_jobs), n, n_jobs)
-    _add_rest(_stack(pieces, copies, False, n_jobs), gram, n_jobs)
-    gram.flat[:: n + 1] += copies @ squares
-    return mirrored(gram, n_jobs)
+    return run_threads(split, range(len(parts)), n_jobs), squares
 
 
 def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.int64]]:
@@ -146,10 +153,8 @@ def _some_bins(piece: Piece, popular: bool) -> tuple[Any, Any]:
     return chosen[1:] - chosen[0], entries[chosen[0] : chosen[-1]]
 
 
-def _add_rest(bins: Bins, gram: NDArray[np.float64], n_jobs: int | None) -> None:
-    """Add the products of bins that few graphs have, pair by pair, over blocks of rows, in threads."""
-    if not len(bins.multiplicity):
-        return
+def _signed(bins: Bins, n_jobs: int | None) -> tuple[NDArray[np.uint64], float]:
+    """Return signatures of the contents of bins, and an estimate of the share of equal bins."""
     signatures = np.empty(len(bins.multiplicity), dtype=np.uint64)
     runs = _bin_runs(bins, n_jobs)
 
@@ -159,13 +164,20 @@ def _add_rest(bins: Bins, gram: NDArray[np.float64], n_jobs: int | None) -> None
         some = signatures[runs[run] : runs[run + 1]]
         return some[some % np.uint64(64) == 0]
 
-    sample = np.concatenate(run_threads(sign, range(len(runs) - 1), n_jobs))
-    if share_of_equals(sample) > WORTH_MERGING:
-        bins = _merged(bins, signatures, n_jobs)
+    return signatures, share_of_equals(np.concatenate(run_threads(sign, range(len(runs) - 1), n_jobs)))
+
+
+def _add_pairs(
+    bins: Bins,
+    visits: NDArray[Any],
+    bounds: NDArray[np.int64],
+    gram: NDArray[np.float64],
+    n_jobs: int | None,
+) -> None:
+    """Add the products of bins that few graphs have, pair by pair, over blocks of rows, in threads."""
     weights = np.empty(0)
     if (bins.multiplicity != 1).any():
         weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)).astype(np.float64)
-    visits, bounds = _visits(bins, len(gram), n_jobs)
 
     def one_block(block: int) -> None:
         add_pairs(visits, bounds[block], bounds[block + 1], weights, bins.entries, gram)
@@ -230,8 +242,8 @@ def _merged(bins: Bins, signatures: NDArray[np.uint64], n_jobs: int | None) -> B
     return Bins(new_ptr, copied, multiplicity[kept])
 
 
-def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
-    """Return X diag(m) X^T with a valid lower triangle; in float32 only if every sum is exact.
+def dense_product(bins: Bins, n: int, is_exact: bool, n_jobs: int = 1) -> NDArray[np.float64]:
+    """Return X diag(m) X^T with a valid lower triangle; in float32 if every sum ``is_exact``.
 
     Each product is a run of rows, converted to float64 while it is in the cache. Threads are those of this
     package, since BLAS threads spin for a while after a product and delay the next computation.
@@ -239,7 +251,6 @@ def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
     if not len(bins.multiplicity):
         return np.zeros((n, n))
     runs = list(pairwise(_bin_runs(bins, n_jobs).tolist()))
-    is_exact = _largest_square(bins, n, runs, n_jobs) < EXACT_FLOAT32
     right = np.zeros((n, len(bins.multiplicity)), np.float32 if is_exact else np.float64)
     run_threads(lambda run: fill_dense(bins.bin_ptr, bins.entries, *run, right), runs, n_jobs)
     left = right if (bins.multiplicity == 1).all() else right * bins.multiplicity.astype(right.dtype)
@@ -255,15 +266,16 @@ def dense_product(bins: Bins, n: int, n_jobs: int = 1) -> NDArray[np.float64]:
     return gram
 
 
-def _largest_square(bins: Bins, n: int, runs: Sequence[tuple[int, int]], n_jobs: int) -> float:
+def _largest_square(bins: Bins, n: int, n_jobs: int) -> float:
     """Return the largest sum of squared counts of a graph: sums of whole numbers, exact in any order."""
+    runs = list(pairwise(_bin_runs(bins, n_jobs).tolist()))
     squares = np.zeros((len(runs), n))
 
     def add(run: int) -> None:
         add_bin_squares(bins.bin_ptr, bins.entries, bins.multiplicity, *runs[run], squares[run])
 
     run_threads(add, range(len(runs)), n_jobs)
-    return float(squares.sum(axis=0).max())
+    return float(squares.sum(axis=0).max(initial=0))
 
 
 def mirrored(gram: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.float64]:
