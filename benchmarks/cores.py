@@ -3,7 +3,9 @@
 Each job is timed with every n_jobs in one process, in turn, best of some runs after one to compile. The
 serial share is Amdahl's: the f that solves ``T_n / T_1 = f + (1 - f) / n``. Stages are those of
 ``benchmarks.stages``, one after the other. "Copies" is the least traffic of a job (inputs and outputs, once)
-over its time, as a share of what copies by all cores achieve. Data sets are those in the folder of
+over its time, as a share of what copies by all cores achieve. "Busy" is the share of the cores that work
+while the job runs on all of them, and "work" is the processor time on all cores over that on one core: the
+gain is their number times busy over work. Data sets are those in the folder of
 PROPKERNELS_DATA; jobs on others are left out. ``--merge`` writes the section into docs/BENCHMARKS.md, with
 the rows of several files, measured one after the other.
 
@@ -14,9 +16,11 @@ keeps all units of a core busy says how much more than half of the cores can be 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +34,7 @@ from benchmarks.stages import stage_calls
 WIDTH = 2**20
 BEGIN, END = "<!-- cores: begin -->", "<!-- cores: end -->"
 MOLECULES = "MOLECULES-1M"
+ONE_GRAPH = "ONE-GRAPH"
 
 
 class Job(NamedTuple):
@@ -43,12 +48,16 @@ class Job(NamedTuple):
 
 
 class Times(NamedTuple):
-    """Milliseconds of a job or stage by number of cores, and the bytes that it moves at least."""
+    """Milliseconds of a job or stage by number of cores, and the bytes that it moves at least.
+
+    ``processor`` are milliseconds of all cores together.
+    """
 
     name: str
     by_cores: dict[int, float]
     aim: float | None = None
     n_bytes: float | None = None
+    processor: dict[int, float] | None = None
 
     @property
     def gain(self) -> float:
@@ -60,6 +69,18 @@ class Times(NamedTuple):
         """Amdahl's fraction, from the times on one core and on the most cores."""
         n = max(self.by_cores)
         return float("nan") if n == 1 else min(max((n / self.gain - 1) / (n - 1), 0.0), 1.0)
+
+    @property
+    def busy(self) -> float:
+        """Share of the most cores that work during the job."""
+        n = max(self.by_cores)
+        return (self.processor or {}).get(n, float("nan")) / (n * self.by_cores[n])
+
+    @property
+    def work(self) -> float:
+        """Processor time on the most cores over that on one core."""
+        used = self.processor or {}
+        return used.get(max(self.by_cores), float("nan")) / used.get(1, float("nan"))
 
 
 def fitted(name: str, **parameters: Any) -> Prepare:
@@ -77,6 +98,71 @@ def fitted(name: str, **parameters: Any) -> Prepare:
 def staged(label: str, dataset: str, aim: float | None, name: str, **parameters: Any) -> Job:
     """Return a job whose stages are listed."""
     return Job(label, dataset, estimator(name, t_max=10, **parameters), aim, (name, parameters))
+
+
+def read_tu(data: Any, threads: int) -> Call:
+    """Prepare to read the archive of a data set."""
+    import propkernels as pk
+
+    return lambda: pk.datasets.load(data.name, n_jobs=threads)
+
+
+def read_parquet(data: Any, threads: int) -> Call:
+    """Prepare to read the graphs of a data set from a Parquet file."""
+    import propkernels as pk
+
+    file = parquet_of(data)
+    return lambda: pk.GraphDatabase.from_parquet(file, n_jobs=threads)
+
+
+@cache
+def parquet_of(data: Any) -> Path:
+    """Write the graphs of a data set to a file of a temporary folder, once; return it."""
+    file = Path(tempfile.mkdtemp()) / f"{data.name}.parquet"
+    data.graphs.to_parquet(file)
+    return file
+
+
+def learned(method: str, choose: Callable[[Any], Any], **options: Any) -> Prepare:
+    """Prepare a method of a model of one kernel, for some graphs of a data set."""
+
+    def prepare(data: Any, threads: int) -> Call:
+        model = model_of(data).set_params(n_jobs=threads)
+        graphs = choose(data.graphs)
+        return lambda: getattr(model, method)(graphs, **options)
+
+    return prepare
+
+
+@cache
+def model_of(data: Any) -> Any:
+    """Return a fitted model of one kernel."""
+    import propkernels as pk
+
+    kernel = pk.WeisfeilerLehman(t_max=4, base_kernel="intersection")
+    model = pk.PropagationClassifier(kernel=kernel, t_max=4, C=1.0, normalize=None, random_state=0)
+    return model.fit(data.graphs, data.target)
+
+
+def audited(data: Any, threads: int) -> Call:
+    """Prepare an audit."""
+    import propkernels as pk
+
+    return lambda: pk.audit(data, n_jobs=threads)
+
+
+def queried(data: Any, threads: int) -> Call:
+    """Prepare the search for the nearest graphs of a thousand graphs."""
+    index = index_of(data).set_params(n_jobs=threads)
+    return lambda: index.query(data.graphs[:1000], k=5)
+
+
+@cache
+def index_of(data: Any) -> Any:
+    """Return an index of the graphs of a data set."""
+    import propkernels as pk
+
+    return pk.GraphIndex().fit(data.graphs)
 
 
 HASHED: dict[str, Any] = {"n_features": WIDTH}
@@ -99,17 +185,49 @@ JOBS = (
     staged("HIV hashed features", "HIV", 8, "PropagationFeatures", **HASHED),
     staged("HIV PropagationKernel", "HIV", 9, "PropagationKernel"),
     staged("A million molecule-like graphs, hashed features", MOLECULES, 8, "PropagationFeatures", **HASHED),
+    staged("A graph of two million nodes, hashed features", ONE_GRAPH, None, "PropagationFeatures", **HASHED),
+    Job("A graph of two million nodes, WeisfeilerLehman", ONE_GRAPH, estimator("WeisfeilerLehman", t_max=10)),
+    Job("HIV, TU archive read", "HIV", read_tu),
+    Job("HIV, Parquet file read", "HIV", read_parquet),
+    Job("NCI1 predict, model of one kernel", "NCI1", learned("predict", lambda graphs: graphs)),
+    Job("NCI1 explain, model of one kernel", "NCI1", learned("explain", lambda graphs: graphs)),
+    Job("NCI1 index, 1,000 queries", "NCI1", queried),
+    Job(
+        "MUTAG counterfactuals, 60 of one molecule",
+        "MUTAG",
+        learned("counterfactuals", lambda graphs: graphs[0], max_edits=2, n=60),
+    ),
+    Job("ENZYMES audit", "ENZYMES", audited),
 )
 
 
 def data_of(name: str) -> Any:
-    """Return a data set, or the generated one."""
-    if name != MOLECULES:
+    """Return a data set, or a generated one."""
+    if name not in (MOLECULES, ONE_GRAPH):
         return load(name)
     import propkernels as pk
 
+    if name == ONE_GRAPH:
+        return _Graphs(ring_with_chords(2_000_000))
     part = pk.datasets.make_molecules(50_000, random_state=0).graphs
     return _Graphs(pk.GraphDatabase.concat([part] * 20))  # columns of a graph do not depend on the others
+
+
+def ring_with_chords(n: int) -> Any:
+    """Return one graph: a ring of n nodes with as many random edges, and ten labels."""
+    from scipy.sparse import coo_array
+
+    import propkernels as pk
+
+    rng, nodes = np.random.default_rng(0), np.arange(n)
+    ends = (
+        np.concatenate([nodes, rng.integers(0, n, n)]),
+        np.concatenate([(nodes + 1) % n, rng.permutation(n)]),
+    )
+    both = np.concatenate(ends), np.concatenate(ends[::-1])
+    adjacency = coo_array((np.ones(len(both[0])), both), shape=(n, n)).tocsr()
+    adjacency.data[:] = 1.0
+    return pk.GraphDatabase(adjacency, [0, n], node_labels=rng.integers(0, 10, n))
 
 
 class _Graphs(NamedTuple):
@@ -118,31 +236,39 @@ class _Graphs(NamedTuple):
 
 def present(jobs: Sequence[Job]) -> list[Job]:
     """Return the jobs whose data can be had."""
-    return [job for job in jobs if job.dataset == MOLECULES or is_present(job.dataset)]
+    return [job for job in jobs if job.dataset in (MOLECULES, ONE_GRAPH) or is_present(job.dataset)]
 
 
 def best(call: Callable[[], Any], repeats: int) -> float:
     """Return the milliseconds of the fastest of some runs."""
+    return best_and_processor(call, repeats)[0]
+
+
+def best_and_processor(call: Callable[[], Any], repeats: int) -> tuple[float, float]:
+    """Return the milliseconds of the fastest of some runs, and its processor time."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         call()
-        times.append(time.perf_counter() - start)
-    return 1e3 * min(times)
+        times.append((1e3 * (time.perf_counter() - start), 1e3 * (time.process_time() - used)))
+    return min(times)
 
 
-def by_cores(make: Callable[[int], Call], cores: Sequence[int], repeats: int) -> dict[int, float]:
-    """Return the milliseconds of a call for each number of cores, after one call to compile."""
+def by_cores(
+    make: Callable[[int], Call], cores: Sequence[int], repeats: int
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return milliseconds and processor times for each number of cores, after one call to compile."""
     make(cores[-1])()
-    return {n: best(make(n), repeats) for n in cores}
+    found = {n: best_and_processor(make(n), repeats) for n in cores}
+    return {n: took for n, (took, _) in found.items()}, {n: used for n, (_, used) in found.items()}
 
 
 def measure(job: Job, cores: Sequence[int], repeats: int) -> tuple[Times, list[Times]]:
     """Return the times of a job and of its stages."""
     data = data_of(job.dataset)
-    times = by_cores(lambda n: job.prepare(data, n), cores, repeats)
+    times, used = by_cores(lambda n: job.prepare(data, n), cores, repeats)
     moved = least_bytes(job, data.graphs) if job.staged else None
-    return Times(job.name, times, job.aim, moved), stages(job, data.graphs, cores, repeats)
+    return Times(job.name, times, job.aim, moved, used), stages(job, data.graphs, cores, repeats)
 
 
 def stages(job: Job, graphs: Any, cores: Sequence[int], repeats: int) -> list[Times]:
@@ -230,11 +356,12 @@ def section(
         f"in registers gains {gains[0]:.1f} if each step waits for the last one, {gains[1]:.1f} if it keeps "
         f"the units of a core busy, and copies read and write {speed / 1e9:.0f} GB/s. Milliseconds by "
         "n_jobs, t_max = 10, best of some runs; results are the same bits for every n_jobs. The serial share "
-        "f solves T_n / T_1 = f + (1 - f) / n; copies: the bytes of inputs and outputs over the time, as a "
-        "share of the speed of copies.",
+        "f solves T_n / T_1 = f + (1 - f) / n. Busy: the share of the cores that work; work: the processor "
+        "time on all cores over that on one; the gain is cores * busy / work. Copies: the bytes of inputs "
+        "and outputs over the time, as a share of the speed of copies.",
         "",
-        "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | copies |",
-        "|---|" + "--:|" * (len(cores) + 4),
+        "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | busy | work | copies |",
+        "|---|" + "--:|" * (len(cores) + 6),
     ]
     table = [_row(job, cores, speed) for job, _ in rows]
     stage_head = [
@@ -253,7 +380,9 @@ def _row(job: Times, cores: Sequence[int], speed: float) -> str:
     copies = ""
     if job.n_bytes is not None:
         copies = f"{job.n_bytes / speed / (job.by_cores[cores[-1]] / 1e3):.0%}"
-    return f"| {job.name} | {times} | {job.gain:.1f} | {aim} | {job.serial_share:.0%} | {copies} |"
+    limits = "" if job.processor is None else f"{job.busy:.0%} | {job.work:.2f}"
+    shares = f"{job.serial_share:.0%} | {limits or ' | '}"
+    return f"| {job.name} | {times} | {job.gain:.1f} | {aim} | {shares} | {copies} |"
 
 
 def _stage_rows(rows: Sequence[tuple[Times, list[Times]]]) -> list[str]:

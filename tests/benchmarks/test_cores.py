@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks import cores, pages
 
-TIMES = cores.Times("job", {1: 160.0, 4: 55.0, 16: 20.0}, aim=8.0, n_bytes=1e6)
+TIMES = cores.Times("job", {1: 160.0, 4: 55.0, 16: 20.0}, 8.0, 1e6, {1: 160.0, 4: 180.0, 16: 240.0})
 
 
 def test_serial_share_solves_amdahls_law():
@@ -26,7 +26,8 @@ def test_core_numbers_end_with_the_most(most, numbers):
 def test_section_has_a_row_per_job_and_stage():
     stage = cores.Times("count", {1: 80.0, 16: 10.0})
     text = cores.section([(TIMES, [stage])], [1, 4, 16], 1e9, (15.1, 9.9))
-    assert "| job | 160 | 55 | 20 | 8.0 | 8 | 7% | 5% |" in text
+    assert "| job | 160 | 55 | 20 | 8.0 | 8 | 7% | 75% | 1.50 | 5% |" in text
+    assert TIMES.gain == 16 * TIMES.busy / TIMES.work
     assert "| job | count | 80.0 | 10.0 | 8.0 | 100% | 7% |" in text
 
 
@@ -51,7 +52,7 @@ def test_sections_of_several_runs_are_joined():
 
 def test_jobs_without_data_are_left_out(monkeypatch):
     monkeypatch.setattr(cores, "is_present", lambda name: name == "DD")
-    assert {job.dataset for job in cores.present(cores.JOBS)} == {"DD", cores.MOLECULES}
+    assert {job.dataset for job in cores.present(cores.JOBS)} == {"DD", cores.MOLECULES, cores.ONE_GRAPH}
 
 
 def test_a_section_replaces_the_old_one(monkeypatch, tmp_path):
