@@ -107,13 +107,16 @@ def app() -> Any:
 def words(rng: Generator) -> list[str]:
     """A command line that goes wrong somewhere, as a rule."""
     name = pick(rng, sorted(app().commands))
-    line = [name]
+    command, line = app().commands[name], [name]
+    if getattr(command, "commands", None):  # a group, such as "nodes"
+        word = pick(rng, sorted(command.commands))
+        command, line = command.commands[word], [name, word]
     if name in FIRST and rng.random() < 0.8:
         line.append(FIRST[name] if rng.random() < 0.6 else pick(rng, sorted(files())))
     elif rng.random() < 0.7 and name not in SLOW:
         line.append(value(rng))
     for _ in range(int(rng.integers(0, 4))):
-        option = pick(rng, app().commands[name].params)
+        option = pick(rng, command.params)
         given = [text for text in option.opts if text.startswith("-")]
         if given and not getattr(option, "is_flag", False):
             line += [pick(rng, given), value(rng)]

@@ -60,9 +60,9 @@ def _propagations() -> tuple[Any, ...]:
     return (*PROPAGATIONS, *schemes())
 
 
-def random_estimator(rng: np.random.Generator) -> tuple[str, dict[str, Any]]:
-    """The name of an estimator, and some of its parameters."""
-    names = sorted(estimators())
+def random_estimator(rng: np.random.Generator, of_nodes: bool = True) -> tuple[str, dict[str, Any]]:
+    """The name of an estimator, with or without those of nodes, and some of its parameters."""
+    names = sorted(name for name, cls in estimators().items() if of_nodes or ".nodes." not in cls.__module__)
     name = names[rng.integers(len(names))]
     cls, parameters = estimators()[name], {}
     pools = {key: pool for key, pool in POOLS.items() if has(cls, key)}

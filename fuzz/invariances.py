@@ -215,7 +215,7 @@ CHECKS: dict[str, Callable[[Setting], None]] = {
 
 def draw(seed: int) -> Case:
     rng = np.random.default_rng(seed)
-    name, parameters = random_estimator(rng)
+    name, parameters = random_estimator(rng, of_nodes=False)
     names = sorted(CHECKS)
     check = names[rng.integers(len(names))]
     return Case("invariances", seed, check, name, parameters, random_graphs(rng))

@@ -88,6 +88,12 @@ def test_nothing_chosen_is_refused():
         pk.NodeFeatures(attributes=False, structure=False, targets=False).fit(GRAPH)
 
 
+@pytest.mark.parametrize("walks", [0.5, "row", None, {"row"}])
+def test_normalizations_are_a_list(walks):
+    with pytest.raises(TypeError, match="must be a list of names"):
+        pk.NodeFeatures(normalizations=walks).fit(GRAPH)
+
+
 def test_equally_frequent_labels_keep_their_columns_in_another_order_of_nodes():
     path, labels = np.array([[0, 1.0], [1, 0]]), ["b", "a"]
     one, other = (pk.check_graphs([(path, order)]) for order in (labels, labels[::-1]))

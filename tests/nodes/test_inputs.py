@@ -1,5 +1,7 @@
 """Columns of attributes, node labels and positions, as they were learned."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -59,3 +61,14 @@ def test_names_of_sources():
 def test_parts_of_different_widths_are_refused():
     with pytest.raises(ValueError, match="every attribute needs mean and unit"):
         AttributeInputs(2, (), False, np.zeros(1), np.ones(2))._check_parts()
+
+
+def test_columns_that_overflow_in_the_units_of_fit_are_refused():
+    values = np.array([[1.0], [1.0 + 1e-15], [1.0], [1.0]])
+    inputs = replace(AttributeInputs.learn(graph(values), 0), unit=np.array([1e-300]))
+    with pytest.raises(ValueError, match="too large for the units"):
+        inputs.columns(graph(1e100 * values))
+    structure, _ = StructureInputs.learn(graph())
+    small = replace(structure, unit=np.full_like(structure.unit, 1e-320))
+    with pytest.raises(ValueError, match="too large for the units"):
+        small.columns(graph())

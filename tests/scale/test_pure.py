@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.scale.pure import rebuilt
 
 
 def test_fitted_features_of_attributes(tmp_path):
@@ -51,3 +52,9 @@ def test_features_that_are_not_pure_are_refused(plan, features, error, message, 
     with pytest.raises(error, match=message):
         pk.featurize(plan, features, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("description", [{}, {"estimator": None}, {"estimator": "PropagationKernel"}])
+def test_descriptions_of_other_things_are_refused(description):
+    with pytest.raises(ValueError, match="is not a features estimator"):
+        rebuilt(description)

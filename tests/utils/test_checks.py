@@ -9,7 +9,7 @@ import pytest
 
 import propkernels as pk
 from propkernels import images
-from propkernels._utils.checks import check_integer, random_generator, reason_of
+from propkernels._utils.checks import check_finite, check_integer, kind_of, random_generator, reason_of
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
@@ -65,3 +65,18 @@ def test_errors_of_the_machine_are_no_reason_to_remove_a_file(error: Exception) 
     with pytest.raises(type(error), match=str(error.args[-1])):
         reason_of(error)
     assert reason_of(OSError("Couldn't deserialize thrift")) == "Couldn't deserialize thrift"
+
+
+def test_none_is_called_none() -> None:
+    assert kind_of(None) == "None"
+    assert kind_of(2) == "int"
+    for wrong in (lambda: pk.check_graphs(None), lambda: pk.GraphDatabase(None, [0])):
+        with pytest.raises(TypeError, match=r"got None$"):
+            wrong()
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan, -np.inf])
+def test_finite_numbers(value: float) -> None:
+    assert check_finite(-2, "start") == -2.0
+    with pytest.raises(ValueError, match="start must be a finite number"):
+        check_finite(value, "start")

@@ -29,6 +29,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def kind_of(thing: Any) -> str:
+    """Return the name of the class of a thing; None is called None."""
+    return "None" if thing is None else type(thing).__name__
+
+
 def reason_of(error: BaseException) -> str:
     """Return why reading failed, in one line, without internal messages of Python.
 

@@ -14,6 +14,7 @@ import propkernels.convert.igraph as igraph
 import propkernels.convert.networkx as networkx
 import propkernels.convert.pyg as pyg
 import propkernels.convert.rdkit as rdkit
+from propkernels._utils.checks import kind_of
 from propkernels.convert.adjacency import doubt, from_adjacency
 from propkernels.convert.build import Faults
 from propkernels.convert.networkx import is_networkx
@@ -208,7 +209,7 @@ def _as_several(graphs: Any) -> Iterable[Any]:
         )
     flat = hasattr(graphs, "__iter__") and getattr(graphs, "ndim", 1) == 1
     if isinstance(graphs, (str, bytes, Mapping, Set)) or not flat:
-        raise TypeError(f"expected {ACCEPTED}; got {type(graphs).__name__}")
+        raise TypeError(f"expected {ACCEPTED}; got {kind_of(graphs)}")
     return cast("Iterable[Any]", graphs)  # one after the other: the first that is wrong ends it
 
 

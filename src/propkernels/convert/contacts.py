@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import shown
+from propkernels._utils.checks import kind_of, shown
 from propkernels._utils.optional import import_optional
 from propkernels.convert.pandas import from_pandas, numbered_keys
 from propkernels.graphs.database import GraphDatabase
@@ -196,19 +196,14 @@ def from_snapshots(
 def _snapshots(snapshots: Any) -> list[Any]:
     """Return snapshots as a list; raise an error if one is no networkx graph, or if there is none."""
     if hasattr(snapshots, "nodes") or not isinstance(snapshots, Iterable):
-        raise TypeError(f"snapshots must be a list of networkx graphs, got {_kind(snapshots)}")
+        raise TypeError(f"snapshots must be a list of networkx graphs, got {kind_of(snapshots)}")
     several = list(snapshots)
     for number, one in enumerate(several):
         if not (hasattr(one, "edges") and hasattr(one, "nodes")):
-            raise TypeError(f"snapshot {number} must be a networkx graph, got {_kind(one)}")
+            raise TypeError(f"snapshot {number} must be a networkx graph, got {kind_of(one)}")
     if not several:
         raise ValueError("snapshots must hold at least one graph")
     return several
-
-
-def _kind(thing: Any) -> str:
-    """Return the name of a thing's class; None is called None."""
-    return "None" if thing is None else type(thing).__name__
 
 
 def _listed_times(times: Any) -> list[float]:
@@ -252,7 +247,7 @@ def _listed(
         else:
             raise TypeError(
                 "contacts must be a DataFrame, networkx graphs or PyG's TemporalData, "
-                f"got {_kind(one)} at position {number}"
+                f"got {kind_of(one)} at position {number}"
             )
     columns = ["graph", "source", "target", *(name or f"none {i}" for i, name in enumerate(names))]
     table = pd.DataFrame(rows, columns=columns)

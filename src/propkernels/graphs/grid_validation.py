@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import shown
+from propkernels._utils.checks import kind_of, shown
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
@@ -75,7 +75,7 @@ def _as_array(image: Any, position: int) -> NDArray[Any]:
     if array.dtype.kind not in "biuf":
         raise TypeError(
             f"image {position} must hold labels (integers) or label distributions (floats), "
-            f"got {type(image).__name__} of dtype {array.dtype}"
+            f"got {kind_of(image)} of dtype {array.dtype}"
         )
     return array
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from propkernels._utils.arrays import check_offsets, check_sparse
+from propkernels._utils.checks import kind_of
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
 
@@ -36,8 +37,8 @@ def _dense(adjacency: Any) -> NDArray[Any]:
     except ValueError:
         raise ValueError("adjacency must be a matrix, got rows of different lengths") from None
     if array.dtype.kind not in "biufc":
-        kind = type(adjacency).__name__
-        raise TypeError(f"adjacency must be a matrix of numbers, dense or scipy sparse, got a {kind}")
+        kind = kind_of(adjacency)
+        raise TypeError(f"adjacency must be a matrix of numbers, dense or scipy sparse, got {kind}")
     return array
 
 

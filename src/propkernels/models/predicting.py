@@ -100,10 +100,8 @@ class PredictionWork:
         columns = {f"{word}_{name}": column for name, column in zip(named, values.T, strict=True)}
         return {"prediction": np.array(self.classes)[class_numbers(scores)], **columns}
 
-    def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
+    def inspect(self, part: Part, name: str, path: Path) -> dict[str, int]:
         """Return the number of predictions in a file."""
-        if thorough:
-            return self.check(path, part, self.describe())
         with open_parquet_part(path) as file:
             return {"n_graphs": int(file.metadata.num_rows)}
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import MOST_STREAMS, GraphInput, check_choice, check_integer
+from propkernels._utils.checks import MOST_STREAMS, GraphInput, check_choice, check_integer, shown
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import Array, Column, Seed, Target
@@ -122,6 +122,8 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
     def _learn(self, graphs: GraphDatabase, y: Any) -> None:
         check_integer(self.t_max, "t_max", 0, MOST_STREAMS)
         check_choice(self.direction, DIRECTIONS, "direction")
+        if not isinstance(self.normalizations, (list, tuple)):
+            raise TypeError(f"normalizations must be a list of names, got {shown(self.normalizations)}")
         for walk in self.normalizations:
             check_choice(walk, WALKS, "normalizations")
         for name in ("attributes", "structure", "targets", "codes"):

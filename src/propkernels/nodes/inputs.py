@@ -102,11 +102,7 @@ class AttributeInputs:
     def _prepared(self, matrix: Any) -> Any:
         filled = _filled(matrix, self.middle)
         if not self.by_norm:
-            with np.errstate(over="ignore"):
-                scaled = (filled - self.middle) / self.unit
-            if not np.isfinite(scaled).all():
-                raise ValueError("attributes are too large for the units of those in fit")
-            return scaled
+            return _in_units(filled, self.middle, self.unit)
         counts = csr_array(filled)
         norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
         scale = np.divide(1.0, norms, out=np.ones_like(norms), where=norms > 0)
@@ -157,6 +153,15 @@ def _require_units(middle: Matrix, unit: Matrix) -> None:
     """Raise unless stored means are finite and units are positive."""
     usable = np.isfinite(middle).all() and ((unit > 0) & (unit < np.inf)).all()
     require(bool(usable), "means are finite and units are positive")
+
+
+def _in_units(values: Matrix, middle: Matrix, unit: Matrix) -> Matrix:
+    """Return columns minus their means, in units; raise ValueError if this overflows."""
+    with np.errstate(over="ignore"):
+        scaled = (values - middle) / unit
+    if not np.isfinite(scaled).all():
+        raise ValueError("columns of nodes are too large for the units of those in fit")
+    return scaled
 
 
 def _means_and_units(matrix: Any, width: int) -> tuple[Matrix, Matrix]:
@@ -236,7 +241,7 @@ class StructureInputs:
     def columns(self, graphs: GraphDatabase) -> Matrix:
         """Return the standardized statistics of all nodes."""
         found = structure_columns(graphs, self.directed, self.relations)
-        return (np.column_stack([found[name] for name in self.names]) - self.middle) / self.unit
+        return _in_units(np.column_stack([found[name] for name in self.names]), self.middle, self.unit)
 
 
 @dataclass(frozen=True)

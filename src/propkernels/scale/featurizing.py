@@ -44,10 +44,9 @@ class FeatureWork:
     def _notes(self, part: Part, name: str) -> dict[str, Any]:
         return self.features.description | {"part": part.content(), "name": name}
 
-    def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
-        """Return the numbers of graphs and entries of a file; ``thorough`` reads all values."""
-        counts = check_part(path, self._notes(part, name))
-        return self.check(path, part, self.describe()) if thorough else counts
+    def inspect(self, part: Part, name: str, path: Path) -> dict[str, int]:
+        """Return the numbers of graphs and entries of a file."""
+        return check_part(path, self._notes(part, name))
 
     @staticmethod
     def check(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:

@@ -185,8 +185,8 @@ def write_checksum(path: Path, digest: str) -> None:
         stream.write(f"{digest}  {path.name}\n")
 
 
-def existing_digest(path: Path) -> tuple[str, bool]:
-    """Return the SHA-256 of an existing file, and whether a checksum file confirms it (False if missing).
+def confirmed_digest(path: Path) -> str | None:
+    """Return the SHA-256 of an existing file; None without a checksum file, which alone can confirm it.
 
     Raises
     ------
@@ -197,10 +197,10 @@ def existing_digest(path: Path) -> tuple[str, bool]:
     try:
         expected = read_regular(checksum_path(path)).decode("utf-8").split()
     except (OSError, UnicodeDecodeError):
-        return digest, False
+        return None
     if expected != [digest, path.name]:
         raise ValueError(f"{path} has changed since it was written: remove it and run again")
-    return digest, True
+    return digest
 
 
 def part_name(work: dict[str, Any], part: Part, suffix: str) -> str:

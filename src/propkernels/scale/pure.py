@@ -145,9 +145,10 @@ def rebuilt(description: dict[str, Any]) -> CountFeatures:
             "these features were computed by a fitted estimator, and the folder stores only its hash: "
             "keep the fitted estimator, save_model(features, path)"
         )
-    kind = getattr(kernels, str(description["estimator"]), None)
+    named = str(description.get("estimator"))
+    kind = getattr(kernels, named, None)
     if not (isinstance(kind, type) and issubclass(kind, CountFeatures)):
-        raise ValueError(f"{description['estimator']!r} is not a features estimator")
+        raise ValueError(f"{named!r} is not a features estimator")
     parameters = {}
     described = description.get("parameters")
     if not isinstance(described, dict):

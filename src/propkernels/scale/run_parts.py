@@ -18,7 +18,7 @@ from propkernels.scale.folder import (
     Manifest,
     OutputFolder,
     Receipt,
-    existing_digest,
+    confirmed_digest,
     write_checksum,
 )
 from propkernels.scale.plan import Part, Plan
@@ -50,11 +50,8 @@ class Work(Protocol):
     def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
         """Compute a part and write it sequentially; every run writes the same bytes."""
 
-    def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
-        """Return counts of a file ("n_graphs", ...); raise ValueError if it is damaged.
-
-        ``thorough`` reads all values, for files without a checksum.
-        """
+    def inspect(self, part: Part, name: str, path: Path) -> dict[str, int]:
+        """Return counts of a file ("n_graphs", ...); raise ValueError if it is damaged."""
 
 
 class PartsFailedError(ValueError):
@@ -150,19 +147,16 @@ def run_parts(
 
 
 def compute_part(work: Work, part: Part, folder: str, name: str) -> Receipt:
-    """Write the file of a part unless it exists, and return its receipt; runs on a worker."""
+    """Write the file of a part unless it exists with a checksum, and return its receipt; runs on a worker."""
     path = Path(folder) / name
-    exists = path.exists()
-    if exists:
-        digest, has_checksum = existing_digest(path)
-    else:
+    digest = confirmed_digest(path) if path.exists() else None
+    if digest is None:
         with atomic_write(path, follow_links=False) as stream:
             hashed = HashedStream(stream)
             work.write(part, name, hashed)
-            digest, has_checksum = hashed.sha256, True
+            digest = hashed.sha256
             write_checksum(path, digest)  # before the file: an existing file always has its checksum
-    counts = work.inspect(part, name, path, not has_checksum)
-    return Receipt(name, path.stat().st_size, digest, counts)
+    return Receipt(name, path.stat().st_size, digest, work.inspect(part, name, path))
 
 
 class _Run:

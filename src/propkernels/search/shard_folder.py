@@ -235,9 +235,9 @@ class ShardWork:
             raise ValueError(f"{part} contains no graphs")
         write_shard(stream, file.in_one_segment(), np.concatenate(ids).astype(np.int64))
 
-    def inspect(self, part: Part, name: str, path: Path, thorough: bool) -> dict[str, int]:
+    def inspect(self, part: Part, name: str, path: Path) -> dict[str, int]:
         """Return the numbers of graphs and postings of a shard."""
-        return self.check(path, part, self.describe()) if thorough else _counts(Shard(path))
+        return _counts(Shard(path))
 
     @staticmethod
     def check(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
