@@ -24,6 +24,8 @@ from propkernels._utils.helpers import SpareThreads, map_in_threads
 from propkernels._utils.locks import ForkSafeLock
 
 STEPS_OF_A_THREAD = 2**18  # least work per thread: a few milliseconds
+STEPS_OF_A_PIECE = 2**16  # least work of a piece, if threads take several: about a millisecond
+PIECES_OF_A_THREAD = 4  # most pieces per thread, so that threads end together
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -55,6 +57,21 @@ def _cores_of_the_environment() -> int | float:
 def threads_for(work: int, n_jobs: int | None) -> int:
     """Return the number of threads worth starting for ``work`` elementary steps."""
     return max(1, min(thread_count(n_jobs), work // STEPS_OF_A_THREAD))
+
+
+def pieces_for(work: int, threads: int) -> int:
+    """Return the number of pieces for threads: the same for each, and few of little work.
+
+    To take a piece, a thread waits for the GIL, some hundredths of a millisecond.
+
+    Examples
+    --------
+    >>> [pieces_for(2**20, threads) for threads in (1, 2, 8, 16)]
+    [1, 8, 16, 16]
+    """
+    if threads == 1:
+        return 1
+    return threads * max(min(work // (threads * STEPS_OF_A_PIECE), PIECES_OF_A_THREAD), 1)
 
 
 def run_threads(

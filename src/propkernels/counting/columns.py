@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import index_dtype, offsets, rows_of, sum_in_order
-from propkernels._utils.parallel import run_threads, threads_for, whole_runs
+from propkernels._utils.parallel import pieces_for, run_threads, threads_for, whole_runs
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts
 from propkernels.hashing.codes import NO_BIN, CodeStreams
@@ -171,7 +171,8 @@ class Piece(NamedTuple):
 
 def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> list[Piece]:
     """Return pieces in the order of their entries; a row that is longer than a piece is cut by columns."""
-    size = max(min(int(ptr[-1]) // (4 * threads), ITEMS_OF_A_PIECE), 2**14)
+    n_items = int(ptr[-1])
+    size = max(min(n_items // pieces_for(n_items, threads), ITEMS_OF_A_PIECE), 2**14)
     runs = whole_runs(ptr, size)
     pieces = []
     for first, last in pairwise(runs.tolist()):

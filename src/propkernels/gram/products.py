@@ -16,6 +16,7 @@ from propkernels._utils.parallel import (
     by_rows,
     equal_work,
     one_blas_thread,
+    pieces_for,
     run_threads,
     thread_count,
     threads_for,
@@ -187,7 +188,8 @@ def _add_pairs(
 
 def _bin_runs(bins: Bins, n_jobs: int | None) -> NDArray[np.int64]:
     """Return bounds of runs of bins with about equal numbers of entries."""
-    return whole_runs(bins.bin_ptr, len(bins.entries) / (4 * threads_for(len(bins.entries), n_jobs)))
+    n_entries = len(bins.entries)
+    return whole_runs(bins.bin_ptr, n_entries / pieces_for(n_entries, threads_for(n_entries, n_jobs)))
 
 
 def _visits(bins: Bins, n: int, n_jobs: int | None) -> tuple[NDArray[Any], NDArray[np.int64]]:

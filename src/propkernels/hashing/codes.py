@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.parallel import equal_work, run_threads, threads_for, whole_runs
+from propkernels._utils.parallel import equal_work, pieces_for, run_threads, threads_for, whole_runs
 from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
@@ -335,7 +335,7 @@ class Work(NamedTuple):
         for before, after in pairwise(ends.tolist()):
             some = ptr[before + 1 : after + 1]
             blocks = some[whole_runs(some - some[0], NODES_IN_CACHE)] if len(some) > 1 else some
-            for a, b in pairwise(equal_work(indptr[blocks] + blocks, 4 * threads)):
+            for a, b in pairwise(equal_work(indptr[blocks] + blocks, pieces_for(size, threads))):
                 runs.append(blocks[a : b + 1])
         return cls(threads, runs, large)
 
