@@ -8,6 +8,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
+import propkernels as pk
+from propkernels.convert.graph_molecules import atom_positions
 from propkernels.plotting.draw_graph import bond_orders, draw_graph, node_texts
 from tests.zoo import one
 
@@ -79,3 +81,19 @@ def test_names_of_labels_and_bonds_as_parallel_lines():
     assert sum(len(child.get_segments()) for child in lines) == 1 + 2 + 3 + 2
     assert [text.get_text() for text in ax.texts] == ["C", "N", "C", "N"]
     assert bond_orders(graph[0]) is None
+
+
+def test_dashed_lines_of_aromatic_bonds_lie_inside_their_ring():
+    pytest.importorskip("rdkit")
+    graphs = pk.from_smiles(["Oc1ccccc1O"])
+    ax = pk.plotting.plot_graph(graphs)
+    places = atom_positions(graphs)
+    middle = places[1:7].mean(axis=0)
+    dashed = [
+        lines for lines in ax.collections if isinstance(lines, LineCollection) and lines.get_linestyle()[0][1]
+    ]
+    (lines,) = [np.array(each.get_segments()) for each in dashed if len(each.get_segments())]
+    inside = np.linalg.norm(lines.mean(axis=1) - middle, axis=1)
+    bonds = [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 1)]
+    assert len(lines) == 6
+    assert inside.max() < min(np.linalg.norm(places[[a, b]].mean(axis=0) - middle) for a, b in bonds)

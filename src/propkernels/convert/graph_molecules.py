@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from propkernels._utils.optional import import_optional
 from propkernels.convert.asking_rdkit import parse_smiles
 from propkernels.graphs.database import GraphDatabase
@@ -51,6 +54,17 @@ def matched_molecule(mol: Any, n_nodes: int) -> Any:
         return mol
     whole = _chem().AddHs(mol)
     return whole if whole.GetNumAtoms() == n_nodes else None
+
+
+def atom_positions(graph: GraphDatabase) -> NDArray[np.float64] | None:
+    """Return where RDKit draws the atoms of one graph, (nodes, 2); None if it is no molecule."""
+    mol = known_molecule(graph)
+    if mol is None:
+        return None
+    copy = _chem().Mol(mol)
+    depictor = import_optional("rdkit.Chem.rdDepictor", extra="chem", purpose="drawings of molecules need")
+    depictor.Compute2DCoords(copy, canonOrient=True)
+    return np.asarray(copy.GetConformer().GetPositions()[:, :2])
 
 
 def rebuilt_molecule(graph: GraphDatabase) -> Any:

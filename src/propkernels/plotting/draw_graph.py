@@ -149,6 +149,7 @@ def draw_bonds(
     lengths = np.linalg.norm(along, axis=1, keepdims=True)
     unit = np.median(lengths) if len(lengths) else 1.0
     across = BOND_GAP * unit * np.stack([-along[:, 1], along[:, 0]], axis=1) / np.maximum(lengths, 1e-9)
+    across *= _inner_sides(ends, lines, across, orders == BOND_ORDERS["aromatic"])[:, None]
     for order, shifts in BOND_LINES.items():
         chosen = orders == order
         for shift, style in shifts:
@@ -156,6 +157,17 @@ def draw_bonds(
             ax.add_collection(
                 LineCollection(moved, linewidths=width, colors=EDGE_COLOR, linestyles=style, zorder=1)
             )
+
+
+def _inner_sides(
+    ends: NDArray[np.int64], lines: NDArray[np.float64], across: Any, in_ring: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return 1 per bond if the ring that it belongs to lies where ``across`` points; otherwise -1."""
+    sums = np.zeros((int(ends.max(initial=-1)) + 1, 2))
+    for here, there in ((0, 1), (1, 0)):
+        np.add.at(sums, ends[in_ring, here], (lines[:, there] - lines[:, here])[in_ring])
+    toward = sums[ends[:, 0]] + sums[ends[:, 1]]  # steps along the bond itself cancel
+    return np.where((toward * across).sum(axis=1) < 0, -1.0, 1.0)
 
 
 def _draw_arrows(ax: Any, adjacency: Any, positions: NDArray[np.float64], size: float) -> None:

@@ -14,6 +14,7 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import LabelNames, Molecule
 from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.check import check_graphs
+from propkernels.convert.graph_molecules import atom_positions
 from propkernels.convert.listing import Listing, list_edges
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
@@ -85,8 +86,8 @@ def plot_graph(
         Whether the color and style of an edge show its label. Parallel edges are drawn as arcs, and edges
         of directed graphs as arrows.
     layout : None, str or array of shape (nodes, 2 or more), default=None
-        Node positions. None: distances close to the number of edges between nodes; a name: a layout of
-        networkx, such as "spring"; an array: coordinates.
+        Node positions. None: those of RDKit for a molecule, otherwise distances close to the number of edges
+        between nodes; a name: a layout of networkx, such as "spring"; an array: coordinates.
     cmap : str or Colormap, optional
         Color map; by default "tab20" for labels and "viridis" for numbers.
     legend : bool, default=True
@@ -121,7 +122,8 @@ def plot_graph(
         _draw_molecule(ax, drawn, molecule)
         ax.set_title(f"{name}: {_size(drawn)}", fontsize=10)
         return ax
-    positions = node_positions(drawn, layout)
+    formula = atom_positions(drawn.database) if layout is None else None
+    positions = node_positions(drawn, layout) if formula is None else formula
     size = float(np.clip(7000 / max(drawn.n_nodes, 1), 6, 330))
     edge_handles = _draw_edges(ax, drawn, positions, size, edge_labels)
     node_handles, colors, mappable = _colors(drawn, color, cmap)
