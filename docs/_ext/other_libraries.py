@@ -6,12 +6,14 @@ import re
 from typing import Any
 
 THEIRS = re.compile(r":(?:ref|term):`([^`<]+?)\s*(?:<[^`>]+>)?`")
+EXAMPLE = re.compile(r"[Rr]efer to the (:ref:`[^`]+`) for more details\s+and :ref:`sphx_glr[^`]*`[^.]*\.")
 PLUMBING = re.compile(r"set_\w+_request|get_metadata_routing")
 
 
 def in_words(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Replace references that only scikit-learn's site can resolve."""
-    lines[:] = THEIRS.sub(r"\1", "\n".join(lines)).split("\n")
+    text = EXAMPLE.sub("Refer to scikit-learn's user guide for more details.", "\n".join(lines))
+    lines[:] = THEIRS.sub(r"\1", text).split("\n")
 
 
 def skip(app: Any, what: str, name: str, value: Any, skipped: bool, options: Any) -> bool | None:

@@ -1,8 +1,12 @@
 """Pages in Chromium: controls have names, text has contrast, keys reach everything, nothing is fetched."""
 
+import networkx as nx
+import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.evaluation.evaluation_page import write_evaluations
+from tests.explorer.test_time import contacts
 
 pytestmark = pytest.mark.slow  # a browser takes seconds
 
@@ -61,11 +65,7 @@ def test_controls_have_names_and_texts_contrast(browser, path, tab, theme):
 def test_nothing_is_fetched_and_ids_are_unique(browser, path):
     browser.open(path)
     assert browser.run("return performance.getEntriesByType('resource').map((e) => e.name)") == []
-    doubled = browser.run(
-        "const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);"
-        "return ids.filter((id, k) => ids.indexOf(id) !== k)"
-    )
-    assert doubled == []
+    assert browser.run(DOUBLED) == []
     assert browser.run("return document.documentElement.lang") == "en"
     assert browser.complaints() == []
 
@@ -94,3 +94,90 @@ def test_a_narrow_window_does_not_scroll_sideways(browser, path):
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth + 1")
     finally:
         browser.driver.set_window_size(1280, 900)
+
+
+# other pages: nodes of one graph, graphs in time, reports
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("other_pages")
+
+
+def write_nodes(path):
+    club = nx.karate_club_graph()
+    sides = np.array([club.nodes[i]["club"] for i in club])
+    graph = nx.to_scipy_sparse_array(club, weight=None, format="csr")
+    known = [0, 1, 2, 3, 30, 31, 32, 33]
+    model = pk.NodeClassifier(C=1.0, random_state=0).fit(graph, sides[known], nodes=known)
+    pk.explore(graph, sides, model, title="Club").save(path)
+
+
+def write_time(path):
+    pk.explore(contacts(12), [0, 1] * 6, title="Contacts").save(path)
+
+
+def write_comparison(path):
+    data = pk.datasets.make_molecules(40, random_state=0)
+    pk.compare(data.graphs[:20], data.graphs[20:], n_permutations=19, random_state=0).save(path)
+
+
+def write_several(path):
+    graphs = pk.datasets.make_molecules(45, random_state=0).graphs
+    thirds = {"first": graphs[:15], "second": graphs[15:30], "third": graphs[30:]}
+    pk.compare_several(thirds, n_permutations=19).save(path)
+
+
+def write_audit(path):
+    pk.audit(pk.datasets.make_molecules(40, random_state=0)).save(path)
+
+
+def write_evaluation(path):
+    data = pk.datasets.make_molecules(40, random_state=0)
+    kernel = pk.WeisfeilerLehman(t_max=1)
+    found = pk.evaluate(data.graphs, data.target, kernel, cv=2, C=[1.0], random_state=0)
+    write_evaluations(path, {"Weisfeiler-Lehman": found})
+
+
+WRITERS = {
+    "nodes": write_nodes,
+    "time": write_time,
+    "comparison": write_comparison,
+    "several": write_several,
+    "audit": write_audit,
+    "evaluation": write_evaluation,
+}
+DOUBLED = """
+const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
+return ids.filter((id, k) => ids.indexOf(id) !== k)
+"""
+UNREACHED = """
+const kinds = "button, select, input, textarea, a[href], summary";
+return [...document.querySelectorAll(kinds)].filter((e) => e.getClientRects().length && !e.disabled
+  && e.tabIndex < 0 && e.getAttribute("role") !== "tab").map((e) => e.outerHTML.slice(0, 120))
+"""
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_other_pages_can_be_used_by_everyone(browser, folder, kind):
+    path = folder / f"{kind}.html"
+    WRITERS[kind](path)
+    browser.driver.get(path.as_uri())
+    if browser.all("#ex-map"):
+        browser.wait_until_ready()
+    for theme in ("light", "dark"):
+        browser.run("document.documentElement.dataset.theme = arguments[0]", theme)
+        browser.run("document.dispatchEvent(new CustomEvent('pk-theme'))")
+        assert browser.run(NAMELESS) == []
+        assert browser.run(PALE) == []
+    assert browser.run(DOUBLED) == []
+    assert browser.run(UNREACHED) == []
+    assert browser.run("return document.documentElement.lang") == "en"
+    assert browser.run("return document.title")
+    assert browser.run("return performance.getEntriesByType('resource').map((e) => e.name)") == []
+    browser.driver.set_window_size(500, 800)
+    try:
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth + 1")
+    finally:
+        browser.driver.set_window_size(1280, 900)
+    assert browser.complaints() == []
