@@ -33,8 +33,9 @@ FLAGS = ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networ
 SILENT = ("file:", "data:", "blob:", "about:", "chrome")
 CUT = """
 const texts = ".bd-article pre, .bd-article p, .bd-article li, .bd-article h1, .bd-footer p";
-const cut = [...document.querySelectorAll(texts)].filter((e) => e.getClientRects().length && e.scrollWidth > e.clientWidth + 1
-    && getComputedStyle(e).display !== "inline" && !e.closest("table, .formula, svg, math"))
+const cut = [...document.querySelectorAll(texts)]
+  .filter((e) => e.getClientRects().length && e.scrollWidth > e.clientWidth + 1)
+  .filter((e) => getComputedStyle(e).display !== "inline" && !e.closest("table, .formula, svg, math"))
   .map((e) => `cut: ${e.textContent.trim().slice(0, 60)}`);
 const wide = document.documentElement.scrollWidth - innerWidth;
 return wide > 1 ? [...cut, `${wide} pixels wider than the window`] : cut

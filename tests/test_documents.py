@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -123,9 +124,22 @@ def test_files_it_links_to_exist(name):
 def test_commands_exist(name):
     from propkernels.cli.app import COMMANDS
 
-    named = set(re.findall(r"^(?:    )?propkernels (\w+)", PAGES[name], flags=re.MULTILINE))
+    named = set(re.findall(r"^(?:    |\$ )?propkernels (\w+)", PAGES[name], flags=re.MULTILINE))
     assert named
     assert named <= {command.__name__ for command in COMMANDS}
+
+
+def test_every_extra_is_on_the_page_of_installation_and_others_lead_there():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = settings["project"]["optional-dependencies"]
+    above, below = PAGES["docs/start/install.md"].split("| `all` |")
+    listed = [set(re.findall(r"^\| `(\w+)` \|", part, flags=re.MULTILINE)) for part in (above, below)]
+    assert listed[0] == set(re.findall(r"\w+", extras["all"][0].split("[")[1]))
+    assert listed[0] | listed[1] | {"all", "dev", "peers"} == set(extras)
+    for name, text in PAGES.items():
+        assert not re.search(
+            r"pip install '?propkernels\[\w+(?:,\w+)*\]'?\s*(?:`|$|#)", text, re.MULTILINE
+        ), name
 
 
 def test_every_command_is_on_the_page_of_commands():

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 
 import pytest
@@ -142,3 +143,9 @@ def test_molecules_are_compared_as_fingerprints_are(run, tmp_path):
     assert rows[0][-1] == "OCC"  # shares its hydroxyl; amine and fluoride share a methyl alone
     shared = run("similar", "m.csv", "--to", 0, "-k", 5, "--kernel", "propagation")
     assert "by PropagationKernel(t_max=5)" in shared.stdout
+
+
+def test_graphs_are_called_by_their_names(run):
+    result = run("similar", "FAMILIES", "--to", 316, "-k", 1)
+    assert "graph 316 of FAMILIES (trimipramine)" in result.stdout
+    assert re.search(r"302 +imipramine +0\.\d{4} +tricyclic", result.stdout)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.convert.graph_molecules import known_molecule, matched_molecule, symbols_of
+from propkernels.convert.graph_molecules import known_molecule, matched_molecule, rebuilt_molecule, symbols_of
 
 chem = pytest.importorskip("rdkit.Chem")
 
@@ -40,3 +40,10 @@ def test_hydrogens_are_added_to_match_the_graph():
     mol = chem.MolFromSmiles("C")
     assert matched_molecule(mol, 5).GetNumAtoms() == 5
     assert matched_molecule(mol, 3) is None
+
+
+def test_hydrogens_of_aromatic_nitrogens_are_found():
+
+    for smiles in ("c1cc[nH]c1", "c1c[nH]cn1", "c1ccc2[nH]c3ccccc3c2c1", "c1ccncc1"):
+        rebuilt = rebuilt_molecule(pk.from_smiles([smiles]))
+        assert chem.MolToSmiles(rebuilt) == chem.CanonSmiles(smiles)

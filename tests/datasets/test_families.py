@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.convert.graph_molecules import known_molecule
 from propkernels.datasets.families import load_families
 
 
@@ -20,6 +21,7 @@ def test_atoms_and_bonds_are_those_of_the_smiles():
     pytest.importorskip("rdkit")
     data = load_families()
     assert pk.from_smiles(data.extras["smiles"]) == data.graphs
+    assert all(known_molecule(data.graphs[[i]]) is not None for i in range(len(data.graphs)))
 
 
 def test_no_two_molecules_have_the_same_graph():

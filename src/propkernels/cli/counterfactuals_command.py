@@ -10,7 +10,7 @@ from propkernels.cli import arguments
 from propkernels.cli.arguments import ModelFile, check_graph, class_called, open_model
 from propkernels.cli.console import print_records, print_text, spinner
 from propkernels.cli.explain_command import molecule_of
-from propkernels.cli.inputs import Input, reads_data
+from propkernels.cli.inputs import Input, reads_data, title_of
 
 
 @reads_data
@@ -68,7 +68,7 @@ def counterfactuals(
             label_names=data.label_names,
         )
     if output_format == "table":
-        print_text(f"Graph {graph} of {data.name}\n\n{result}")
+        print_text(f"{title_of(data, graph)}\n\n{result}")
     else:
         print_records(result.records(), output_format)
 

@@ -21,7 +21,7 @@ from propkernels.cli.console import (
     spinner,
     stdout,
 )
-from propkernels.cli.inputs import Input, reads_data
+from propkernels.cli.inputs import Input, reads_data, title_of
 from propkernels.plotting.forecasts import forecast
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def explain(
         explanation = explained(fitted, chosen, prediction, spoken_for, against)
         predicted = _text(name_of_class(fitted, prediction))
         told = f"predicted {predicted}" if coverage is None else forecast(fitted, chosen, coverage)
-    title = f"Graph {graph} of {data.name}: {told}"
+    title = f"{title_of(data, graph)}: {told}"
     if output_format == "table":
         print_text(f"{title}.")
         print_nodes(explanation, top, by_step)

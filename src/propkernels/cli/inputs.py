@@ -215,6 +215,18 @@ def ids_of(data: Dataset) -> list[Any] | None:
     return data.extras.get("paths") if ids is None else ids.tolist()
 
 
+def name_of(data: Dataset, graph: int) -> str | None:
+    """Return the name of a graph; None if the graphs have no ids, or numbers as ids."""
+    ids = ids_of(data)
+    return ids[graph] if ids is not None and isinstance(ids[graph], str) else None
+
+
+def title_of(data: Dataset, graph: int) -> str:
+    """Return which graph a command speaks about, such as "Graph 3 of drugs (aspirin)"."""
+    name = name_of(data, graph)
+    return f"Graph {graph} of {data.name}" + (f" ({name})" if name else "")
+
+
 def with_edges(data: Dataset) -> Dataset:
     """Return the data set with images converted to graphs of pixels and their neighbors."""
     from propkernels.graphs import GridDatabase

@@ -12,7 +12,7 @@ from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
 from propkernels.cli.console import Force, check_output, print_records, print_text, spinner
 from propkernels.cli.explain_command import SUFFIXES, check_picture, draw
-from propkernels.cli.inputs import Input, ids_of, reads_data
+from propkernels.cli.inputs import Input, ids_of, reads_data, title_of
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -140,9 +140,9 @@ def _explain(
     explanation = detector.explain(data.graphs[[graph]])
     records = [r | {"graph": graph} for r in explanation.top_nodes(0, top)]
     if output_format == "table":
-        print_text(f"\nGraph {graph} of {data.name}: nodes by contribution to its rarity.\n")
+        print_text(f"\n{title_of(data, graph)}: nodes by contribution to its rarity.\n")
         steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
         print_records(records, output_format, dict.fromkeys(("total", *steps), ".3f"))
     if image is not None:
-        title = f"Graph {graph} of {data.name}: rarity {explanation.decisions[0]:.3g}"
+        title = f"{title_of(data, graph)}: rarity {explanation.decisions[0]:.3g}"
         draw(explanation, title, data, graph, image)

@@ -17,7 +17,7 @@ from propkernels.cli.arguments import (
     describe_kernel,
 )
 from propkernels.cli.console import print_records, print_text, size_of, spinner
-from propkernels.cli.inputs import Input, reads_data
+from propkernels.cli.inputs import Input, name_of, reads_data, title_of
 from propkernels.cli.learning_command import is_index, is_parts, refuse, similar_parts
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def similar(
     with spinner("Searching"):
         rows = search(index, queried.graphs[to], k, None if other is not None else to)
     measure = "" if index.similarity == "cosine" else f"the {index.similarity.title()} similarity of\n"
-    heading = f"Most similar to graph {to} of {queried.name}, by {measure}{describe_kernel(index.kernel_)}"
+    heading = f"Most similar to g{title_of(queried, to)[1:]}, by {measure}{describe_kernel(index.kernel_)}"
     if output_format == "table":
         print_text(f"{heading}\n")
     print_records(records(rows, data), output_format, {"similarity": ".4f"})
@@ -188,6 +188,7 @@ def records(rows: list[tuple[int, float]], data: Dataset) -> list[dict[str, Any]
     return [
         {
             "graph": number,
+            **({"name": name_of(data, number)} if name_of(data, number) else {}),
             "similarity": similarity,
             **({"target": _text(data, target[number])} if target is not None else {}),
             "nodes": int(data.graphs.graph_sizes[number]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, combinations, islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from propkernels.graphs.labels import LabelColumn
 BONDS = ("single", "double", "triple")  # labels of new edges
 KNOWN_BONDS = {*BONDS, "aromatic"}
 LONGEST_SYMBOL = 2
+MOST_PYRROLES, MOST_TRIED = 3, 60  # nitrogens that get a hydrogen, and choices of them
 
 
 def symbols_of(graph: GraphDatabase) -> list[str] | None:
@@ -89,13 +91,25 @@ def rebuilt_molecule(graph: GraphDatabase) -> Any:
 
     with rdBase.BlockLogs():
         mol = _assembled(chem, graph, symbols, [bonds[i] for i in column.ids.tolist()])
-        if mol is None or chem.SanitizeMol(mol, catchErrors=True) != chem.SanitizeFlags.SANITIZE_NONE:
-            return None
-    return mol.GetMol()
+        return None if mol is None else _valid(chem, mol)
 
 
 def _chem() -> Any:
     return import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+
+
+def _valid(chem: Any, mol: Any) -> Any:
+    """Return the molecule, with as few hydrogens on aromatic nitrogens as make it valid; None: it is not."""
+    pyrroles = [a.GetIdx() for a in mol.GetAtoms() if a.GetIsAromatic() and a.GetSymbol() == "N"]
+    pyrroles = [i for i in pyrroles if mol.GetAtomWithIdx(i).GetDegree() == 2]
+    choices = chain.from_iterable(combinations(pyrroles, n) for n in range(MOST_PYRROLES + 1))
+    for chosen in islice(choices, MOST_TRIED):
+        tried = chem.RWMol(mol)
+        for i in chosen:
+            tried.GetAtomWithIdx(i).SetNumExplicitHs(1)
+        if chem.SanitizeMol(tried, catchErrors=True) == chem.SanitizeFlags.SANITIZE_NONE:
+            return tried.GetMol()
+    return None
 
 
 def _assembled(chem: Any, graph: GraphDatabase, symbols: list[str], bonds: list[str]) -> Any:

@@ -42,10 +42,10 @@ def load_families() -> Dataset:
     text = files("propkernels").joinpath("datasets", "static", "families.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     families, target = np.unique([row["family"] for row in rows], return_inverse=True)
-    extras = {"smiles": [row["smiles"] for row in rows]}
-    return Dataset(
-        "FAMILIES", _graphs(rows), target.astype(np.int64), tuple(families.tolist()), extras, DESCRIPTION
-    )
+    graphs = _graphs(rows)
+    graphs.sources = [row["smiles"] for row in rows]
+    names, extras = tuple(families.tolist()), {"smiles": graphs.sources}
+    return Dataset("FAMILIES", graphs, target.astype(np.int64), names, extras, DESCRIPTION)
 
 
 def _graphs(rows: list[dict[str, str]]) -> GraphDatabase:
