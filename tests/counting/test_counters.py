@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
-from propkernels.counting.counters import StreamCounts, count_streams, sort_bins
+from propkernels.counting.counters import Counter as ItemCounter
+from propkernels.counting.counters import Occurrences, StreamCounts, count_streams, sort_bins
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 
 INT64 = np.iinfo(np.int64)
@@ -148,3 +150,29 @@ def test_long_and_short_rows_are_sorted():
     assert (np.diff(ordered.codes) > 0).all()
     for a, b in pairwise(ordered.counts.indptr):
         assert (np.diff(ordered.counts.indices[a:b]) > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"), [(None, [2.0, 3.0, 1.0, 0.0]), (np.array([1.0, 3.0]), [2.0, 5.0, 3.0, 0.0])]
+)
+def test_nodes_of_an_item_share_its_value_equally(numbers, expected):
+    items = Occurrences(np.array([7, 8]), np.array([[0, 1], [1, 2]]), 0, 1.0, numbers)
+    assert items.by_node(np.array([4.0, 2.0]), 4).tolist() == expected
+
+
+def test_memory_is_planned_for_one_item_per_node():
+    assert ItemCounter.items_per_node(None, None) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("counts", "codes", "iteration", "message"),
+    [
+        ([[1.0, -1.0]], [3, 4], 0, "not negative"),
+        ([[1.0, 2.0]], [3], 0, "every column needs a code"),
+        ([[1.0, 2.0]], [3, 4], -1, "out of range"),
+    ],
+)
+def test_stored_counts_are_checked(counts, codes, iteration, message):
+    stored = StreamCounts(csr_array(np.array(counts)), np.array(codes), iteration, 1.0)
+    with pytest.raises(ValueError, match=message):
+        stored._check_parts()

@@ -1,6 +1,7 @@
 """Entries: the bins of new graphs among those of the training graphs."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,6 +69,7 @@ def test_nodes_share_what_entries_add(kernel):
     entries = vocabulary.enter(NEW)
     values = np.random.default_rng(0).normal(size=len(entries.counts))
     shares = entries.by_node(values, len(vocabulary.codes))
+    assert shares.shape == (NEW.n_nodes, 1 + entries.iterations.max())
     for graph in range(len(NEW)):
         total = sum(
             values[start : start + size].sum()
@@ -75,6 +77,13 @@ def test_nodes_share_what_entries_add(kernel):
         )
         nodes = slice(NEW.graph_ptr[graph], NEW.graph_ptr[graph + 1])
         assert shares[nodes].sum() == pytest.approx(total, abs=1e-9)
+
+
+def test_items_that_are_not_counted_share_nothing():
+    entries = vocabulary_of(pk.GraphHopper()).enter(NEW)
+    nothing = [(items, np.full_like(slots, -1)) for items, slots in entries.items()]
+    shares = replace(entries, items=lambda: nothing).by_node(np.ones(len(entries.counts)), 1)
+    assert not shares.any()
 
 
 def test_a_table_is_made_once_and_not_copied():

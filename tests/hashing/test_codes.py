@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.stats import norm
 
 import propkernels as pk
@@ -11,6 +14,7 @@ from propkernels._utils.randomness import label_keys
 from propkernels.hashing import codes as module
 from propkernels.hashing.codes import NO_BIN, LocalitySensitiveHash, floor_codes, stream_numbers
 from propkernels.hashing.codes_compiled import floor_code
+from propkernels.propagation.schemes import AffineOperator
 from tests.zoo import labelled_zoo, one, path_edges, zoo
 
 # Pairs of distributions over three labels at growing distances.
@@ -270,3 +274,51 @@ def test_codes_do_not_depend_on_labels_that_were_met_before():
         reference = all_codes(kernel._coder, graphs)
         parts = [all_codes(kernel._coder, graphs[[i]]) for i in range(len(graphs))]
         assert np.array_equal(np.concatenate(parts, axis=1), reference)
+
+
+# what every later version must reproduce: the first bytes of the SHA-256 of all codes
+
+STABLE = {
+    ("tv", 1e-3): "83dccfb2596b8eb8",
+    ("tv", 1e-13): "8a7572b52d7455ee",
+    ("l2", 1e-3): "6c7946d30129c831",
+    ("hellinger", 1e-3): "ff7d37658aea4f38",
+}
+
+
+def digest(codes):
+    return hashlib.sha256(np.ascontiguousarray(codes, dtype="<i8").tobytes()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize(("metric", "bin_width"), STABLE)
+def test_codes_stay_what_they_were(metric, bin_width):
+    graphs = pk.GraphDatabase.concat([one(6, path_edges(6), [0, 1, 2, 0, 1, 2]), one(3, [(0, 1)], [2, 1, 0])])
+    computed = codes_of(graphs, "diffusion", metric=metric, bin_width=bin_width, n_hashes=2)
+    assert digest(computed) == STABLE[metric, bin_width]
+
+
+def chain(weight, restart=None):
+    """One step along an edge of a weight, between two nodes."""
+    adjacency = csr_array(np.array([[0.0, weight], [0.0, 0.0]]))
+    ones = np.ones(2)
+    return AffineOperator(adjacency, ones, 0 * ones, restart, is_unweighted=weight == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("operator", "start", "n_steps", "overflows"),
+    [
+        (chain(2.0**100), 2.0**10, 10, False),
+        (chain(2.0**100), 2.0**30, 10, True),
+        (chain(2.0**100), -(2.0**30), 10, True),
+        (chain(1.0), 1.0, 2000, False),
+        (chain(1.0, np.ones(2)), 1.0, 1000, False),
+        (chain(1.0, np.ones(2)), 1.0, 1021, True),
+    ],
+)
+def test_values_that_could_overflow_are_refused(operator, start, n_steps, overflows):
+    projected = np.array([[start], [0.0]])
+    if overflows:
+        with pytest.raises(ValueError, match="may grow up to"):
+            module._check_growth(operator, projected, n_steps)
+    else:
+        module._check_growth(operator, projected, n_steps)

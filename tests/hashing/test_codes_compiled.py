@@ -8,6 +8,9 @@ import propkernels as pk
 from propkernels._utils.mixing import mix_other, mix_word
 from propkernels.hashing.codes import NO_BIN, _fused, floor_codes, in_key_order, join_codes
 from propkernels.hashing.codes_compiled import (
+    Start,
+    Step,
+    _passes,
     floor_code,
     hash_columns,
     join,
@@ -78,6 +81,18 @@ def test_a_block_makes_all_its_steps(weighted, restarts, pushes, labelled, t_max
     codes = _fused(graphs, operator, initial, vectors, offsets, n_hashes, None, edge_labels)
     start = np.asarray((initial.table @ vectors)[initial.rows])
     np.testing.assert_array_equal(codes, expected_codes(operator, start, offsets, n_hashes, edge_labels))
+
+
+@pytest.mark.parametrize(("n_streams", "n_hashes", "steps"), [(3, 1, 3), (11, 1, 3 + 11), (6, 2, 3)])
+def test_visits_of_nodes_and_edges_are_counted(n_streams, n_hashes, steps):
+    """Columns are propagated eight at a time, as far as their last stream."""
+    graphs = some_graphs(False)
+    operator = some_operator(graphs, False, False)
+    start = Start(np.zeros(graphs.n_nodes, int), np.zeros((1, 8 * -(-n_streams // 8))))
+    a = operator.adjacency
+    step = Step(a.indptr, a.indices, None, operator.spread, operator.keep, None, np.empty(0, bool))
+    visits = steps * (len(a.indices) + graphs.n_nodes)
+    assert _passes(step, start, np.zeros(n_streams), n_hashes) == visits
 
 
 def test_codes_of_single_numbers():
