@@ -79,3 +79,39 @@ def test_calibrations_that_could_overflow_are_refused(number):
         Calibration(np.array([[0.0, number]]), np.zeros(2))._check_parts()
     with pytest.raises(ValueError, match="at most 1e150"):
         Calibration(np.zeros((1, 2)), np.array([number, 0.0]))._check_parts()
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "pairwise", "multilabel", "n_decisions", "n_scores"),
+    [
+        (2, False, False, 1, 1),
+        (2, True, False, 1, 1),
+        (3, False, False, 3, 3),
+        (4, True, False, 6, 4),
+        (3, False, True, 3, 1),
+        (2, False, True, 2, 1),
+    ],
+)
+def test_numbers_of_decisions_and_scores(n_classes, pairwise, multilabel, n_decisions, n_scores):
+    layout = DecisionLayout(n_classes, pairwise, multilabel)
+    assert (layout.n_decisions, layout.n_scores) == (n_decisions, n_scores)
+
+
+def test_a_positive_decision_predicts_a_label():
+    decisions = np.array([[0.5, -0.5], [0.0, 2.0]])
+    assert DecisionLayout(2, False, True).predictions(decisions).tolist() == [[1, 0], [0, 1]]
+    assert DecisionLayout(2, False).predictions(decisions[:, :1]).tolist() == [1, 0]
+
+
+def test_labels_are_calibrated_one_by_one():
+    """A label that all graphs have, or none, keeps its scores."""
+    scores = np.array([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]])
+    target = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, np.nan], [0.0, 1.0]])
+    learned = Calibration.learn_columns(scores, target)
+    alone = Calibration.learn(scores[:, :1], target[:, 0].astype(int))
+    assert learned.multilabel
+    assert not alone.multilabel
+    assert learned.coefficients[0, 1] == 1.0
+    assert learned.intercepts[1] == 0.0
+    assert learned.coefficients[0, 0] == alone.coefficients[0, 1] > 0
+    assert alone.coefficients[0, 0] == 0.0

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from sklearn.svm import LinearSVC, LinearSVR
 
 from propkernels.decisions import linear_machines
-from propkernels.decisions.linear_machines import LinearClassification, LinearRegression
+from propkernels.decisions.linear_machines import LinearClassification, LinearRegression, _is_settled
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.normal(size=(60, 4))
@@ -43,3 +43,39 @@ def test_stochastic_gradients_are_reproducible(monkeypatch):
     first, second = (LinearClassification().fit(FEATURES, target, 1.0) for _ in range(2))
     assert np.array_equal(first.coefficients, second.coefficients)
     assert np.mean((first.decisions(FEATURES)[:, 0] > 0) == target) > 0.9
+
+
+class Scoring:
+    """A fitted machine that gives these scores to all graphs."""
+
+    def __init__(self, scores, n_classes):
+        self.scores, self.classes_ = np.asarray(scores), np.arange(n_classes)
+
+    def decision_function(self, known):
+        return self.scores
+
+
+@pytest.mark.parametrize(
+    ("scores", "target", "is_settled"),
+    [
+        ([1.5, -1.5], [1, 0], True),
+        ([1.5, -1.5], [0, 1], False),
+        ([0.5, -0.5], [1, 0], False),
+        ([[1.5, 0, 0], [0, 0, 1.5]], [0, 2], True),
+        ([[1.5, 0, 0], [0, 0, 1.5]], [2, 0], False),
+    ],
+)
+def test_a_machine_is_settled_unless_nearly_all_graphs_are_within_the_margin(scores, target, is_settled):
+    machine = Scoring(scores, np.ndim(scores) + 1)
+    assert _is_settled(machine, None, np.array(target)) is is_settled
+
+
+def test_the_penalty_of_stochastic_gradients_is_that_of_the_cost(monkeypatch):
+    monkeypatch.setattr(linear_machines, "STOCHASTIC_FROM", 9)
+    assert LinearClassification()._machine(10, 4.0).alpha == 1 / 40
+    assert LinearRegression(0.1)._machine(10, 4.0).alpha == 1 / 40
+
+
+def test_a_larger_cost_may_always_give_another_machine():
+    features = csr_array(np.eye(4))
+    assert not LinearClassification().fit(features, np.array([0, 0, 1, 1]), 1.0).is_final

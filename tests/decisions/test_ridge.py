@@ -143,3 +143,13 @@ def test_least_squares_on_features_are_ridge_regression():
     reference = Ridge(alpha=1 / (PER_COST * 0.3)).fit(FEATURES, TARGET)
     np.testing.assert_allclose(machine.coefficients[:, 0], reference.coef_, rtol=1e-9)
     np.testing.assert_allclose(machine.intercepts, reference.intercept_, rtol=1e-9)
+
+
+def test_targets_of_classes_on_features_are_1_and_minus_1():
+    features = np.random.default_rng(0).normal(size=(12, 3))
+    target = np.arange(12) % 3
+    machine = FeatureClassification().fit(features, target, 0.5)
+    for label in range(3):
+        expected = FeatureRegression().fit(features, np.where(target == label, 1.0, -1.0), 0.5)
+        np.testing.assert_allclose(machine.coefficients[:, label], expected.coefficients[:, 0])
+        np.testing.assert_allclose(machine.intercepts[label], expected.intercepts[0])

@@ -86,3 +86,10 @@ def test_balanced_columns_predict_more_of_the_rare_label():
     plain = ColumnMaker(SupportVectorClassification()).fit(GRAM, target, 1.0)
     balanced = ColumnMaker(SupportVectorClassification(), "balanced").fit(GRAM, target, 1.0)
     assert (balanced.decisions(GRAM) > 0).sum() > (plain.decisions(GRAM) > 0).sum()
+
+
+def test_kernel_machines_take_kernels():
+    assert not SupportVectorClassification().uses_features
+    assert SupportVectorClassification().pairwise
+    assert not SupportVectorRegression(0.1).uses_features
+    assert not SupportVectorRegression(0.1).pairwise

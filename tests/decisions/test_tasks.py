@@ -98,3 +98,14 @@ def test_the_score_of_a_single_class():
 def test_gaussian_processes_have_one_target():
     with pytest.raises(ValueError, match="one target at a time"):
         Columns(Regression()).makers("gp", (0.1,))
+
+
+def test_the_score_of_a_constant_is_that_of_the_target_itself():
+    task = Regression(scorer=resolve_scorer("neg_mean_absolute_error", False), unit=3.0, middle=10.0)
+    score = task.score_constant(np.array([2.0, 2.0]), np.array([1.0, 4.0]))
+    assert score == pytest.approx(-np.mean([abs(16 - 13), abs(16 - 22)]))
+
+
+def test_losses_of_graphs_add_up_without_a_scorer():
+    assert Columns(Regression()).is_additive
+    assert not Columns(Regression(scorer=resolve_scorer("r2", False))).is_additive
