@@ -161,20 +161,3 @@ def test_blocks_keep_the_level_and_find_differences():
             n_false, n_right = n_false + (is_same and rejected), n_right + (not is_same and rejected)
     assert n_false <= 9
     assert n_right >= 57
-
-
-def test_a_page_draws_the_surroundings(tmp_path):
-    found = pk.compare(A, B, n_permutations=19)
-    found.save(tmp_path / "report.html", names=("old", "<new>"), n=6)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "old and &lt;new&gt;" in text
-    assert text.count("<figcaption>") == 1 + 6
-    assert "<new>" not in text
-    assert "<svg" in found._repr_html_()
-
-
-def test_a_page_of_grids_has_no_drawings(tmp_path):
-    grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 3, (4, 4)) for i in range(12)])
-    found = pk.compare(grids[:6], grids[6:], n_permutations=9)
-    found.save(tmp_path / "report.html")
-    assert "not drawn" in (tmp_path / "report.html").read_text(encoding="utf-8")
