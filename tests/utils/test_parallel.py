@@ -1,8 +1,10 @@
 """Threads, and the threads of the linear algebra library."""
 
+import math
 import multiprocessing
+import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from threading import Barrier, Lock
 from time import sleep
 
@@ -12,8 +14,9 @@ from joblib import Parallel, cpu_count, delayed, parallel_config
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import propkernels as pk
 from propkernels._utils import parallel
-from propkernels._utils.parallel import one_blas_thread, run_threads, thread_count
+from propkernels._utils.parallel import cores_of_control_groups, one_blas_thread, run_threads, thread_count
 from propkernels.gram import products as linear
 from propkernels.kernels.tiles import TiledMatrix
 
@@ -173,3 +176,63 @@ def test_workers_of_joblib_share_the_cores(monkeypatch):
     workers = max(cpu_count(), 2)
     found = Parallel(n_jobs=workers, backend="loky")(delayed(all_cores)() for _ in range(workers))
     assert max(found) <= max(cpu_count() // workers, 1)
+
+
+def write_group(folder, **files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name.replace("__", ".")).write_text(text)
+
+
+def test_quotas_of_control_groups(tmp_path):
+    """The smallest quota of the process's group and of those around it; parts of a core count as one."""
+    root, processes = tmp_path / "cgroup", tmp_path / "self"
+    processes.write_text("0::/service/job\n")
+    assert cores_of_control_groups(processes, root / "none") == math.inf
+    write_group(root / "service", cpu__max="650000 100000\n")
+    write_group(root / "service/job", cpu__max="max 100000\n")
+    assert cores_of_control_groups(processes, root) == 7
+    write_group(root / "service/job", cpu__max="150000 100000\n")
+    assert cores_of_control_groups.__wrapped__(processes, root) == 2
+
+
+def test_quotas_of_the_first_version_of_control_groups(tmp_path):
+    root, processes = tmp_path / "cgroup", tmp_path / "self"
+    processes.write_text("5:memory:/box\n4:cpu,cpuacct:/box\n")
+    write_group(root / "cpu/box", cpu__cfs_quota_us="300000\n", cpu__cfs_period_us="100000\n")
+    write_group(root / "cpu", cpu__cfs_quota_us="-1\n", cpu__cfs_period_us="100000\n")
+    assert cores_of_control_groups(processes, root) == 3
+
+
+def test_all_cores_are_those_of_the_quota(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr("propkernels._utils.parallel.cores_of_control_groups", lambda: 1)
+    assert (thread_count(-1), thread_count(3), thread_count(None)) == (1, 3, 1)
+
+
+def threads_of_work(_):
+    """Number of threads for n_jobs=-1 in this worker, and the number that work on a kernel has started."""
+    before = threading.active_count()
+    graphs = pk.datasets.make_molecules(2000, random_state=0).graphs
+    pk.PropagationKernel(random_state=0, n_jobs=-1).fit_transform(graphs)
+    return thread_count(-1), threading.active_count() - before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["loky", "process pool", "dask"])
+def test_no_more_threads_than_cores_in_workers(backend, monkeypatch):
+    """A worker per core starts no thread: joblib and Dask, or the user, have set OMP_NUM_THREADS."""
+    if backend == "loky":
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        found = Parallel(n_jobs=cpu_count(), backend="loky")(delayed(threads_of_work)(i) for i in range(2))
+    elif backend == "process pool":
+        monkeypatch.setenv("OMP_NUM_THREADS", "1")
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            found = list(pool.map(threads_of_work, range(1)))
+    else:
+        distributed = pytest.importorskip("distributed")
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+            found = client.gather(client.map(threads_of_work, range(1)))
+    assert set(found) == {(1, 0)}

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ PIECES_OF_A_THREAD = 4  # most pieces per thread, so that threads end together
 def thread_count(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs``, by joblib's rules (None: 1, -1: all cores).
 
-    All cores are those that this process may use: its affinity, the CPU quota of its container, and
+    All cores are those that this process may use: its affinity, the CPU quotas of its control groups, and
     ``OMP_NUM_THREADS``, which joblib and Dask set in their workers. Inside a thread of :func:`run_threads`
     the number is that of this thread and the threads without work, so that the sum of all threads is the
     ``n_jobs`` of the outermost call; it changes while they work. The threading backend is selected, because
@@ -44,7 +45,7 @@ def thread_count(n_jobs: int | None) -> int:
         with parallel_config(backend="threading"):
             wanted = int(effective_n_jobs(n_jobs))
         if n_jobs is not None:
-            wanted = int(min(wanted, _cores_of_the_environment()))
+            wanted = int(min(wanted, _cores_of_the_environment(), cores_of_control_groups()))
     return wanted if spare is None else min(wanted, 1 + spare.number)
 
 
@@ -52,6 +53,39 @@ def _cores_of_the_environment() -> int | float:
     """Return ``OMP_NUM_THREADS``; infinity if it is not a positive number."""
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(first) if first.isdecimal() and int(first) > 0 else math.inf
+
+
+@cache
+def cores_of_control_groups(
+    processes: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")
+) -> int | float:
+    """Return the cores that the CPU quotas of this process allow; infinity without a quota.
+
+    joblib reads the quota of a container. Those of services, jobs of a scheduler and the groups around them
+    are in the folders that the system names for this process.
+    """
+    cores = math.inf
+    with suppress(OSError, ValueError):
+        for line in processes.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers == "" or "cpu" in controllers.split(","):
+                top = root if controllers == "" else root / "cpu"
+                inner = top / path.strip("/")
+                cores = min([cores, *map(_quota, (inner, *inner.parents))])
+    return cores
+
+
+def _quota(group: Path) -> int | float:
+    """Return the cores of a control group, rounded up; infinity without a quota."""
+    with suppress(OSError, ValueError):
+        files = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+        is_new = (group / "cpu.max").is_file()
+        texts = (
+            (group / "cpu.max").read_text().split() if is_new else [(group / f).read_text() for f in files]
+        )
+        quota, period = map(int, texts)  # "max" means no quota, and so does -1
+        return math.ceil(quota / period) if quota > 0 and period > 0 else math.inf
+    return math.inf
 
 
 def threads_for(work: int, n_jobs: int | None) -> int:
