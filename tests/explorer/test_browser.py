@@ -181,6 +181,28 @@ def test_smallest_changes_flip_the_class(page, exploration, molecules):
     assert page.text("#ex-verdict b") != before
 
 
+@pytest.mark.parametrize("t_max", [0, 1])
+def test_edges_are_edited_only_if_the_model_reads_them(browser, molecules, tmp_path, t_max):
+    """Without steps only labels count: pairs of nodes, most of all edits, are not tried in vain."""
+    model = pk.PropagationClassifier(
+        kernel=pk.WeisfeilerLehman(t_max=t_max), t_max=t_max, C=10, random_state=0
+    )
+    model.fit(molecules.graphs[:30], molecules.target[:30])
+    page = pk.explore(molecules.graphs[:20], molecules.target[:20], model)
+    browser.open(page.save(tmp_path / "page.html"))
+    browser.run("propkernels.app.view.open(3)")
+    browser.click("#ex-search-flips")
+    for _ in range(600):
+        if "edits tried" in browser.text("#ex-flip-text"):
+            break
+        time.sleep(0.05)
+    assert ("edits of edges are left out" in browser.text("#ex-flip-text")) == (t_max == 0)
+    for item in browser.all("#ex-flip-list b") if t_max == 0 else ():
+        assert "join" not in item.text
+        assert "cut" not in item.text
+    assert browser.complaints() == []
+
+
 def test_errors_bins_and_about(page, exploration, molecules):
     page.click("#ex-tab-errors")
     cells = [int(cell.text) for cell in page.all(".ex-confusion td button")]

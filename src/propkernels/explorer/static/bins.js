@@ -44,6 +44,12 @@ class Vocabulary {
     this.sum = 0; // of the lower halves of all codes, which Python has added up too
   }
 
+  /** Whether codes depend on edges: not if nodes are counted by their labels and attributes alone. */
+  get readsEdges() {
+    const { kind, source, iterations } = this.spec;
+    return kind === "paths" || (source !== "node" && source !== null) || Math.max(...iterations) > 0;
+  }
+
   /** Number the bins of the next graph. */
   add(g, graph) {
     for (const [s, row] of codesOf(this.spec, graph).entries()) {

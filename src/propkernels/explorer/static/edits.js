@@ -99,7 +99,7 @@ function largestDegrees(collection, nLabels) {
  * All single edits of a graph.
  * @param {object} graph
  * @param {object} allowed labels (numbers), kinds (numbers), degrees (largest by label, or null), rules (function of a
- *   graph that returns MoleculeRules, or null)
+ *   graph that returns MoleculeRules, or null), edges (false: edges stay, since the model does not read them)
  */
 function* singleEdits(graph, allowed) {
   const { n, ptr, labels, edges } = graph;
@@ -108,12 +108,12 @@ function* singleEdits(graph, allowed) {
   for (let i = 0; i < n; i++) {
     for (const label of allowed.labels) if (label !== labels[i] && fits(label, degree(i))) yield { kind: "relabel", node: i, label };
   }
-  for (let e = 0; e < edges.length; e++) {
+  for (let e = 0; e < edges.length && allowed.edges; e++) {
     yield { kind: "unlink", edge: e };
     for (const kind of allowed.kinds) if (kind !== edges[e][2]) yield { kind: "rekind", edge: e, edgeKind: kind };
   }
   const joined = new Set(edges.map(([a, b]) => a * n + b));
-  for (let i = 0; i < n; i++) {
+  for (let i = 0; i < n && allowed.edges; i++) {
     if (!fits(labels[i], degree(i) + 1)) continue;
     for (let j = graph.directed ? 0 : i + 1; j < n; j++) {
       if (i === j || joined.has(i * n + j) || (!graph.directed && joined.has(j * n + i)) || !fits(labels[j], degree(j) + 1)) continue;

@@ -30,4 +30,4 @@ async function start() {
 }
 
 start().catch(failed);
-globalThis.propkernels = { app, select, setFilter, edited, builtGraph, laidOut, faultsOf, readSmiles, readPasted, chemistryOf, contactShares }; // for programs, and for the curious
+globalThis.propkernels = { app, select, setFilter, edited, builtGraph, laidOut, faultsOf, readSmiles, readPasted, chemistryOf, contactShares, Counterfactuals }; // for programs, and for the curious

@@ -400,6 +400,7 @@ class GraphView {
       kinds: app.meta.kinds && app.meta.kinds.length ? app.meta.kinds.map((_, i) => i) : [-1],
       degrees: byId("ex-degrees").checked && !chemical ? app.degrees : null,
       rules: chemical ? (one) => new MoleculeRules(one, app.meta) : null,
+      edges: app.index.vocabularies.some(({ readsEdges }) => readsEdges),
     };
     const target = app.model.predicted(this.decisions);
     const search = new Counterfactuals(app.model, graph, target, allowed);
@@ -407,8 +408,9 @@ class GraphView {
     let listed = -1;
     await inSlices(search, (job, done) => {
       const valid = chemical ? " valid" : "";
+      const left = allowed.edges ? "" : " This model does not read edges: edits of edges are left out.";
       const ended = job.found.length ? "" : " None of them flips the class, nor do two edits from the best single ones.";
-      byId("ex-flip-text").textContent = done ? `${plain(job.tried)}${valid} edits tried.${ended}` : `Trying … ${plain(job.tried)}${valid} edits so far.`;
+      byId("ex-flip-text").textContent = done ? `${plain(job.tried)}${valid} edits tried.${left}${ended}` : `Trying … ${plain(job.tried)}${valid} edits so far.`;
       if (job.found.length !== listed || done) this._listFlips(job.found, base);
       listed = job.found.length;
     }, () => own !== this.search);
