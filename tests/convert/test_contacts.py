@@ -204,3 +204,10 @@ def test_labels_that_are_no_pairs_are_named(labels):
 def test_ends_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match="src, dst and t of graph 0 must have one length, got 2, 1, 1"):
         pk.from_contacts([SimpleNamespace(src=[0, 1], dst=[1], t=[0])])
+
+
+def test_names_of_any_characters_are_kept():
+    names = pd.Series(["\ud800", "b"], dtype=object)
+    graphs = pk.from_contacts(pd.DataFrame({"graph": names, "source": names, "target": "c", "time": 0}))
+    assert len(graphs) == 2
+    assert set(graphs.moments.vertices.values) == {"\ud800", "b", "c"}

@@ -43,6 +43,16 @@ def test_members_that_only_look_odd(tmp_path: Path, member: str) -> None:
     assert len(read_tu(with_member(tmp_path / "TINY.zip", member)).graphs) == 2
 
 
+@pytest.mark.parametrize("before", ["./", ".//", "X/./"])
+def test_names_of_members_with_dots_are_read(tmp_path: Path, before: str) -> None:
+    write_zip(tmp_path / "plain.zip", TINY)
+    with zipfile.ZipFile(tmp_path / "plain.zip") as plain, zipfile.ZipFile(tmp_path / "TINY.zip", "w") as odd:
+        odd.writestr("./", b"")
+        for name in plain.namelist():
+            odd.writestr(before + name, plain.read(name))
+    assert len(read_tu(tmp_path / "TINY.zip").graphs) == 2
+
+
 def test_a_size_that_explodes(tmp_path: Path) -> None:
     path = with_member(
         tmp_path / "TINY.zip", "TINY/TINY_coordinates.txt", b"\n" * (archive.MOST_BYTES_UNSUSPECTED + 1)

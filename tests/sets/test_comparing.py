@@ -7,7 +7,12 @@ from scipy.sparse import csr_array
 from scipy.stats import kstest, ttest_1samp
 
 import propkernels as pk
-from propkernels.sets.comparing import block_contributions, contributions_of, permuted_statistics
+from propkernels.sets.comparing import (
+    block_contributions,
+    contributions_of,
+    p_value_of_blocks,
+    permuted_statistics,
+)
 
 DATA = pk.datasets.make_molecules(60, random_state=1)
 A, B = DATA.graphs[:25], DATA.graphs[25:]
@@ -161,3 +166,29 @@ def test_blocks_keep_the_level_and_find_differences():
             n_false, n_right = n_false + (is_same and rejected), n_right + (not is_same and rejected)
     assert n_false <= 9
     assert n_right >= 57
+
+
+def test_the_unit_of_a_kernel_does_not_change_the_p_value():
+    parts = [pk.WeisfeilerLehman(t_max=1)]
+    found = [
+        pk.compare(
+            A[:20],
+            pk.datasets.make_molecules(20, random_state=2, mean_nodes=25).graphs,
+            kernel=pk.SumKernel(parts, weights=[weight], normalize_parts=False),
+            n_permutations=39,
+        )
+        for weight in (1.0, 2.0**-100)
+    ]
+    assert found[0].p_value == found[1].p_value
+    assert found[0].statistic * 2.0**-100 == pytest.approx(found[1].statistic, rel=1e-9)
+
+
+def test_blocks_without_a_difference_have_a_p_value():
+    alike = pk.GraphDatabase(np.zeros((40, 40)), np.arange(41))
+    assert pk.compare(alike[:20], alike[20:], n_blocks=10).p_value == 1
+    assert p_value_of_blocks(np.full(10, 0.5)) == 0
+
+
+def test_more_permutations_than_memory_are_refused():
+    with pytest.raises(MemoryError, match="use fewer permutations"):
+        pk.compare(A[:3], B[:3], n_permutations=2**60)

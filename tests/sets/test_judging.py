@@ -120,3 +120,10 @@ def test_what_cannot_be_judged_is_refused():
         pk.judge(TRAIN, HELD_OUT, is_valid=[True, True, False])
     with pytest.raises(ValueError, match="confidence"):
         pk.judge(TRAIN, HELD_OUT, confidence=2)
+
+
+@pytest.mark.parametrize("wrong", [["False"] * 40, [None] * 40, [0.5] * 40, [2] * 40])
+def test_validity_is_true_or_false(wrong):
+    graphs = pk.datasets.make_molecules(40, random_state=0, mean_nodes=4).graphs
+    with pytest.raises(TypeError, match="is_valid must hold True or False"):
+        pk.judge(graphs, graphs, is_valid=wrong)

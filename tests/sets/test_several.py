@@ -75,3 +75,9 @@ def test_a_page_has_a_map_and_all_pairs(tmp_path):
     assert "&lt;b&gt;" in text
     assert "<b>" not in text
     assert "<circle" in found._repr_html_()
+
+
+@pytest.mark.parametrize("wrong", [None, "abc", 3])
+def test_what_is_no_list_of_collections_is_refused(wrong):
+    with pytest.raises(TypeError, match="must be a mapping or a list of graphs, got"):
+        pk.compare_several(wrong)

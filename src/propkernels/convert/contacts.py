@@ -133,11 +133,17 @@ def from_contacts(
 
 def _node_table(pd: Any, nodes: _Nodes, vertices: _Vertices, history: _History | None, graph: str) -> Any:
     """Return the table of nodes: graph, number, vertex, time and label."""
-    table = pd.DataFrame({graph: vertices.graph[nodes.vertex], "node": np.arange(len(nodes.vertex))})
+    keys = _keys(pd, vertices.graph[nodes.vertex])
+    table = pd.DataFrame({graph: keys, "node": np.arange(len(nodes.vertex))})
     table["vertex"], table["time"] = nodes.vertex, nodes.time
     if history is not None:
         table["label"] = pd.Series(history.labels_at(nodes), dtype=object)
     return table
+
+
+def _keys(pd: Any, keys: NDArray[Any]) -> Any:
+    """Return names of graphs as a column of their type: texts of any characters are not encoded."""
+    return pd.Series(keys, dtype=keys.dtype)
 
 
 def from_snapshots(
@@ -520,7 +526,7 @@ def _edges(pd: Any, parts: _Parts, nodes: _Nodes, vertices: _Vertices, graph: st
     source, target, relation, number = source[kept], target[kept], relation[kept], number[kept]
     return pd.DataFrame(
         {
-            graph: vertices.graph[nodes.vertex[source]],
+            graph: _keys(pd, vertices.graph[nodes.vertex[source]]),
             "source": source,
             "target": target,
             "relation": _relations(pd, relation, number, parts.labels),

@@ -146,7 +146,8 @@ def read_files(
 
 def choose_files(entries: Iterable[str], name: str | None, path: Path) -> tuple[str, dict[str, str]]:
     """Return the name of the only data set among the entries, and its files by kind."""
-    texts = [PurePosixPath(entry) for entry in entries if _is_text(PurePosixPath(entry))]
+    own_names = {PurePosixPath(entry): entry for entry in entries}  # "./X" is X
+    texts = [text for text in own_names if _is_text(text)]
     wanted = ADJACENCY if name is None else name + ADJACENCY
     found = [text for text in texts if (text.name == wanted if name else text.name.endswith(wanted))]
     if not found:
@@ -156,7 +157,8 @@ def choose_files(entries: Iterable[str], name: str | None, path: Path) -> tuple[
         raise ValueError(f"{path.name} holds several data sets ({several}): name the one to read")
     name = found[0].name.removesuffix(ADJACENCY)
     beside = [text for text in texts if text.parent == found[0].parent]
-    return name, {text.stem.removeprefix(f"{name}_"): str(text) for text in _belonging(beside, name)}
+    chosen = _belonging(beside, name)
+    return name, {text.stem.removeprefix(f"{name}_"): own_names[text] for text in chosen}
 
 
 def _belonging(texts: list[PurePosixPath], name: str) -> list[PurePosixPath]:
@@ -169,7 +171,7 @@ def _belonging(texts: list[PurePosixPath], name: str) -> list[PurePosixPath]:
 
 
 def _is_text(entry: PurePosixPath) -> bool:
-    hidden = entry.name.startswith(".") or entry.parts[0] == "__MACOSX"
+    hidden = entry.name.startswith(".") or entry.parts[:1] == ("__MACOSX",)
     return entry.suffix == ".txt" and not hidden
 
 

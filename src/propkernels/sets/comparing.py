@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, hstack
 from scipy.stats import ttest_1samp
 from sklearn.base import clone
 
+from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_integer
 from propkernels._utils.optional import import_optional
 from propkernels._utils.parallel import run_threads
@@ -350,20 +351,30 @@ def compare_samples(
     about = (streams, fitted._counter, graphs, sizes[0])
     if n_blocks is not None:
         contributions, blocks = block_contributions(features, sizes[0], n_blocks, seed)
-        p_value = float(ttest_1samp(blocks, 0.0, alternative="greater").pvalue)
+        p_value = p_value_of_blocks(blocks)
         witness = _witness(features, places, contributions, *about)
         return Comparison(math.fsum(contributions), p_value, witness, np.empty(0), sizes, blocks)
     contributions = contributions_of(features, sizes[0])
     permuted = permuted_statistics(features, sizes[0], n_permutations, seed, n_jobs)
     statistic = math.fsum(contributions)
     witness = _witness(features, places, contributions, *about)
-    return Comparison(statistic, share_above(permuted, statistic), witness, permuted, sizes)
+    return Comparison(statistic, share_above(permuted, statistic, features), witness, permuted, sizes)
 
 
-def share_above(permuted: Values, statistic: float) -> float:
-    """Return the p-value of a statistic: the share of exchanges, with itself, that reach it."""
-    above = int(np.count_nonzero(permuted >= statistic - 1e-12 * max(abs(statistic), 1.0)))
+def share_above(permuted: Values, statistic: float, features: csr_array) -> float:
+    """Return the p-value of a statistic: the share of exchanges, with itself, that reach it.
+
+    Rounding errors are those of squared lengths of rows of features.
+    """
+    scale = float(self_products(features).mean()) if features.shape[0] else 0.0
+    above = int(np.count_nonzero(permuted >= statistic - 1e-12 * max(abs(statistic), scale)))
     return (1 + above) / (1 + len(permuted))
+
+
+def p_value_of_blocks(blocks: Values) -> float:
+    """Return the p-value of a t-test that the mean of blocks is above 0; 1 if all blocks are 0."""
+    p_value = float(ttest_1samp(blocks, 0.0, alternative="greater").pvalue) if np.ptp(blocks) > 0 else np.nan
+    return float(not blocks.mean() > 0) if math.isnan(p_value) else p_value
 
 
 def block_contributions(features: csr_array, n_first: int, n_blocks: int, seed: int) -> tuple[Values, Values]:
@@ -422,6 +433,7 @@ def permuted_statistics(
     follow from |s|^2, <s, S> and the sum of squared lengths: one sparse product per block of permutations.
     """
     n_rows, n_columns = features.shape
+    check_room(n_permutations, 1, 2, ways_out="use fewer permutations")
     width = max(1, NUMBERS_AT_ONCE // max(n_columns, n_rows, 1))
     seeds = np.random.SeedSequence(seed).spawn(-(-n_permutations // width))
     starts = range(0, n_permutations, width)

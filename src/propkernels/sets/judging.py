@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.stats import binomtest, t
 
-from propkernels._utils.checks import check_integer, check_share
+from propkernels._utils.checks import check_integer, check_share, shown
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.text_tables import format_table
@@ -216,7 +216,9 @@ def judge(
     check_share(confidence, "confidence")
     n_permutations = check_integer(n_permutations, "n_permutations", 1)
     known, made = check_edges(train), check_edges(generated)
-    mask = made.graph_sizes > 0 if is_valid is None else np.asarray(is_valid, dtype=bool)
+    mask = made.graph_sizes > 0 if is_valid is None else np.asarray(is_valid)
+    if mask.dtype.kind not in "biu" or not np.isin(mask, (0, 1)).all():
+        raise TypeError(f"is_valid must hold True or False for each generated graph, got {shown(is_valid)}")
     if mask.shape != (len(made),):
         raise ValueError(f"is_valid has {len(mask)} entries for {len(made)} generated graphs")
     sizes, places = (len(known), len(made)), np.flatnonzero(mask)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import check_integer
+from propkernels._utils.checks import check_integer, kind_of
 from propkernels._utils.optional import import_optional
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.safe_files import atomic_write
@@ -166,7 +166,7 @@ def compare_several(
         value = float(contributions_of(own, size).sum())
         permuted = permuted_statistics(own, size, n_permutations, seed + number, n_jobs)
         statistics[i, j] = statistics[j, i] = value
-        p_values[i, j] = p_values[j, i] = share_above(permuted, value)
+        p_values[i, j] = p_values[j, i] = share_above(permuted, value, own)
     above = np.triu_indices(n, 1)
     p_values[above] = holm(p_values[above])
     p_values.T[above] = p_values[above]
@@ -175,6 +175,8 @@ def compare_several(
 
 def _named(collections: Any) -> tuple[list[str], list[Any]]:
     """Return names and checked graphs of all collections."""
+    if isinstance(collections, str) or not isinstance(collections, Iterable):
+        raise TypeError(f"collections must be a mapping or a list of graphs, got {kind_of(collections)}")
     items = collections.items() if isinstance(collections, Mapping) else enumerate(collections)
     names, parts = [], []
     for name, graphs in items:
