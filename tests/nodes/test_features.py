@@ -56,6 +56,21 @@ def test_no_node_sees_its_own_target():
         assert shift.max() <= 0.05 / (0.05 + masses.min()) / 20 + 1e-12
 
 
+def test_several_targets_are_those_of_single_ones():
+    several = np.column_stack([LABELS, 1 - LABELS]).astype(float)
+    several[LABELS < 0] = np.nan
+    several[1, 1] = np.nan
+    features = pk.NodeFeatures(t_max=0, structure=False, attributes=False)
+    found = features.fit_transform(GRAPH, several)
+    names = features.get_feature_names_out().tolist()
+    filled = np.where(np.isnan(several[:, 1]) & (LABELS >= 0), np.nanmean(several[:, 1]), several[:, 1])
+    for column, target in enumerate((several[:, 0], filled)):
+        places = [i for i, name in enumerate(names) if name.startswith((f"target {column}", "known"))]
+        np.testing.assert_allclose(found[:, places], features.fit_transform(GRAPH, target), atol=1e-15)
+    with pytest.raises(ValueError, match="y has 2 columns, and the one in fit had 1"):
+        features.transform(GRAPH, several)
+
+
 def test_missing_attributes_are_means_of_their_column():
     holes = ATTRIBUTES - 2.0
     holes[3, 1] = np.nan

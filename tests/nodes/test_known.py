@@ -20,6 +20,25 @@ def test_gaps_are_left_out(y, nodes):
     assert KnownNodes.of(y, None, 3).nodes.tolist() == nodes
 
 
+@pytest.mark.parametrize(
+    "y",
+    [
+        [[0, 1], [-1, -1], [1, -1]],
+        np.array([[0, 1], [None, None], [1, None]], dtype=object),
+        np.ma.array([[0, 1], [5, 5], [1, 5]], mask=[[0, 0], [1, 1], [0, 1]]),
+    ],
+)
+def test_single_labels_may_be_missing(y):
+    known = KnownNodes.of(y, None, 3)
+    assert known.nodes.tolist() == [0, 2]
+    np.testing.assert_array_equal(known.target, [[0, 1], [1, np.nan]])
+
+
+def test_columns_of_texts_are_refused():
+    with pytest.raises(ValueError, match="several columns of y must be numbers or missing"):
+        KnownNodes.of([["a", "b"], ["c", "d"]], None, 2)
+
+
 def test_minus_one_may_be_a_number():
     assert KnownNodes.of([1, -1, 2], None, 3, integers_may_miss=False).target.tolist() == [1, -1, 2]
 

@@ -157,6 +157,8 @@ def labeled_graph(X: Any, y: Any) -> GraphDatabase:
     graphs = check_graph(X)
     if y is not None:
         known = KnownNodes.of(y, None, graphs.n_nodes)
+        if known.target.ndim == 2:
+            raise ValueError("y has several columns: give one label per node, or fit a kernel per column")
         labels = np.full(graphs.n_nodes, None, dtype=object)
         labels[known.nodes] = known.target.tolist()
         graphs = graphs.with_labels(labels)

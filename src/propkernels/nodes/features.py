@@ -113,7 +113,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         ----------
         X : graph or GraphDatabase
             See :func:`propkernels.convert.check_graph`.
-        y : array-like of shape (N,), optional
+        y : array-like of shape (N,) or (N, columns), optional
             Target of each node with gaps, as in :class:`NodeClassifier`.
         """
         self._learn(check_graph(X), y)
@@ -137,7 +137,9 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
             target = KnownNodes.of(y, None, graphs.n_nodes).target
             if target.dtype.kind != "f":
                 self.classes_ = np.unique(target)
-            self.n_targets_ = 1 if self.classes_ is None else len(self.classes_)
+                self.n_targets_ = len(self.classes_)
+            else:
+                self.n_targets_ = target.shape[1] if target.ndim == 2 else 1
 
     def fit_transform(self, X: OneGraph, y: Target | None = None, **fit_params: Any) -> Matrix | csr_array:
         """Fit, and return the features of the training graph; known nodes do not see their own target."""
@@ -151,7 +153,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : graph or GraphDatabase
-        y : array-like of shape (N,), optional
+        y : array-like of shape (N,) or (N, columns), optional
             Known targets of this graph; without them, propagated targets are 0.
 
         Returns
@@ -194,12 +196,18 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         if y is None:
             return np.zeros((len(nodes), LABEL_STEPS * (self.n_targets_ + 1)))
         known = KnownNodes.of(y, None, len(nodes))
-        if self.classes_ is None:
-            spread = np.asarray(known.target, dtype=np.float64)[:, None]
-        else:
-            spread = (known.target[:, None] == self.classes_).astype(np.float64)
+        spread = self._spread(known.target)
         returns = return_chances_of(sheet.walks, known.nodes, LABEL_STEPS)
         return target_hops(sheet.walks, spread, known.nodes, returns).rows(nodes)
+
+    def _spread(self, target: Array) -> Matrix:
+        """Return the columns that are propagated: one per class, or numbers, a missing one being the mean."""
+        if self.classes_ is not None and target.ndim == 1:
+            return (target[:, None] == self.classes_).astype(np.float64)
+        columns = np.asarray(target, dtype=np.float64).reshape(len(target), -1)
+        if columns.shape[1] != self.n_targets_:
+            raise ValueError(f"y has {columns.shape[1]} columns, and the one in fit had {self.n_targets_}")
+        return np.where(np.isnan(columns), np.nanmean(columns, axis=0), columns)
 
     def get_feature_names_out(self, input_features: Column | None = None) -> Array:
         """Return the names of the columns."""
@@ -211,7 +219,9 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
             columns = self.inputs_.column_names(block.source)
             names += [f"{column}{walk}, step {t}" for t in range(block.last + 1) for column in columns]
         if self.n_targets_:
-            shown = ["target"] if self.classes_ is None else [f"class {value}" for value in self.classes_]
+            shown = [f"class {value}" for value in self.classes_] if self.classes_ is not None else ["target"]
+            if self.classes_ is None and self.n_targets_ > 1:
+                shown = [f"target {i}" for i in range(self.n_targets_)]
             names += [f"{name}, step {t}" for t in range(1, LABEL_STEPS + 1) for name in (*shown, "known")]
         if self.codes:
             names += [f"code {i}" for i in range(self.inputs_.n_codes)]

@@ -35,6 +35,8 @@ class KnownNodes:
     def of(cls, y: Any, nodes: Any, n_nodes: int, integers_may_miss: bool = True) -> KnownNodes:
         """Return the labeled nodes of a target with gaps (None, NaN, masked, -1 among integers).
 
+        Several columns become rows of numbers, in which single entries may be NaN.
+
         Parameters
         ----------
         y : array-like
@@ -48,6 +50,8 @@ class KnownNodes:
         values = _array(y)
         if values.ndim not in (1, 2) or len(values) != len(places):
             raise ValueError(f"y has shape {values.shape} for {len(places)} nodes: give one entry per node")
+        if values.ndim == 2:
+            values = _rows(values, integers_may_miss)
         gaps = _gaps(values, integers_may_miss)
         if gaps.all():
             raise ValueError(f"the target of all {len(places)} nodes is missing: label at least two nodes")
@@ -77,10 +81,21 @@ def _array(values: Any, name: str = "y") -> Any:
         raise ValueError(f"{name} must hold one entry per node, or rows of equal length; got {got}") from None
 
 
+def _rows(values: Any, integers_may_miss: bool) -> NDArray[np.float64]:
+    """Return rows of labels or numbers, NaN where an entry is missing (None, masked, -1 among integers)."""
+    missing = np.ma.getmaskarray(values)
+    if integers_may_miss and np.asarray(values).dtype.kind == "i":
+        missing = missing | (np.asarray(values) == -1)
+    try:
+        return np.where(missing, np.nan, np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(f"several columns of y must be numbers or missing, got {shown(values)}") from None
+
+
 def _gaps(values: Any, integers_may_miss: bool) -> NDArray[np.bool_]:
     """Return which rows have no target."""
     if values.ndim == 2:
-        return np.asarray(np.isnan(np.asarray(values, dtype=np.float64)).all(axis=1))
+        return np.asarray(np.isnan(values).all(axis=1))
     gaps = np.asarray(is_missing(values), dtype=bool)
     is_integer = integers_may_miss and np.asarray(values).dtype.kind == "i"
     return np.asarray(gaps | (np.asarray(values) == -1), dtype=bool) if is_integer else gaps

@@ -173,40 +173,50 @@ def radial(rows: Matrix, landmarks: Matrix, gamma: float) -> Matrix:
 class ViewMap:
     """Scaled features of a view, in coordinates in which machines are fitted.
 
-    Radial views become similarities to landmarks, whitened (Nyström's method); if there are more columns than
-    training nodes, features are given in the space that the training nodes span, which changes no machine.
+    Radial views become similarities to landmarks, whitened (Nyström's method). If there are more columns than
+    training nodes, features are given in the space that the training nodes span, which changes no machine:
+    these are dot products with the training nodes, whitened.
     """
 
     def __init__(self, view: View, parts: list[Any], seed: int, n_landmarks: int = N_LANDMARKS) -> None:
         self.view, self.scaling = view, Scaling.learn(parts, view.blocks)
         scaled = self.scaling.apply(parts)
         self.widths = [part.shape[1] for part in parts]
-        self.landmarks: Matrix | None = None
-        self.gamma = view.gamma
+        self.landmarks: Any = None  # nodes that all nodes are compared with
+        self.back: Matrix | None = None
         if view.gamma:
             chosen = np.random.default_rng(seed).permutation(len(scaled))[:n_landmarks]
             self.landmarks = scaled[np.sort(chosen)]
-            self.back: Matrix | None = _whitened(radial(self.landmarks, self.landmarks, self.gamma))
-        else:
-            narrow = scaled.shape[0] < scaled.shape[1]
-            self.back = np.asarray(scaled.T @ _whitened(_dense(scaled @ scaled.T))) if narrow else None
+            self.back = _whitened(self._compared(self.landmarks))
+        elif scaled.shape[0] < scaled.shape[1]:
+            self.landmarks = scaled
+            products = self._compared(scaled)
+            self.back = _whitened(products)
+            self.known: Any = products @ self.back
+            return
         self.known = self._mapped(scaled)
 
     def rows(self, parts: list[Any]) -> Any:
         """Return the coordinates of other nodes."""
         return self._mapped(self.scaling.apply(parts))
 
+    def _compared(self, scaled: Any) -> Matrix:
+        """Return the similarities of nodes to the landmarks, or their dot products."""
+        if self.view.gamma:
+            return radial(scaled, self.landmarks, self.view.gamma)
+        return _dense(scaled @ self.landmarks.T)
+
     def _mapped(self, scaled: Any) -> Any:
-        if self.landmarks is not None:
-            scaled = radial(scaled, self.landmarks, self.gamma)
-        return scaled if self.back is None else scaled @ self.back
+        return scaled if self.back is None else self._compared(scaled) @ self.back
 
     def member(self, machine: Machine) -> NodeMember:
         """Return the member of a machine fitted in these coordinates."""
         weights = machine.coefficients if self.back is None else self.back @ machine.coefficients
-        if self.landmarks is not None:
-            settings = (self.scaling, self.landmarks, self.gamma)
+        if self.view.gamma:
+            settings = (self.scaling, self.landmarks, self.view.gamma)
             return RadialMember(self.view.blocks, *settings, weights, machine.intercepts)
+        if self.landmarks is not None:
+            weights = np.asarray(self.landmarks.T @ weights)
         folded = weights / self.scaling.unit[:, None]
         pieces = np.split(folded, np.cumsum(self.widths)[:-1])
         intercepts = machine.intercepts - self.scaling.middle @ folded

@@ -146,7 +146,8 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             See :func:`propkernels.convert.check_graph`; attributes may be sparse.
         y : array-like of shape (N,) or (N, columns)
             Class or number of each node. None and NaN mean unknown, and so does -1 among classes that are
-            integers. Several columns are labels 0, 1 or NaN of a classifier, or numbers of a regressor.
+            integers. Several columns are labels 0 and 1 of a classifier, or numbers of a regressor, with the
+            same gaps.
         validation : mask or sequence of int, optional
             Labeled nodes that only choose: machines are fitted to the other labeled nodes. Fewer than 500
             choose together with folds of the others.

@@ -161,10 +161,10 @@ def check_labels(target: Any, n_graphs: int) -> NDArray[np.float64]:
     values = check_several(target, n_graphs)
     invalid = ~(np.isnan(values) | (values == 0) | (values == 1))
     if invalid.any():
-        graph, column = np.argwhere(invalid)[0]
+        row, column = np.argwhere(invalid)[0]
         raise ValueError(
             f"Unknown label type: several targets must be 0, 1 or missing (NaN), "
-            f"but column {column} of graph {graph} is {values[graph, column]:g}"
+            f"but row {row} of column {column} is {values[row, column]:g}"
         )
     return values
 
