@@ -1,5 +1,7 @@
 """Processor seconds and memory of a fit of NodeClassifier: ``python -m benchmarks.nodes [NAME] [--nodes N]``.
 
+``--results FOLDER`` keeps them for the page of ``python -m reproduction nodes -o FOLDER``.
+
 NAME is a graph of ``python -m reproduction nodes``, fitted on its first split. "planted" is a random graph
 with N nodes, ten edges per node, most of them within one of ten groups, and 100 attributes that differ a
 little from group to group; one node in a hundred is labeled. Each fit has its own process, and one thread.
@@ -12,11 +14,14 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from scipy.sparse import coo_array
 
 import propkernels as pk
+from reproduction.extra.nodes import LARGE, LargeFit, read, split_of
+from reproduction.extra.records import keep_records
 
 PLANTED = "planted"
 N_GROUPS, N_ATTRIBUTES, EDGES_PER_NODE, WITHIN, LABELED = 10, 100, 10, 0.7, 0.01
@@ -42,15 +47,13 @@ def planted(n_nodes: int, seed: int = 0) -> tuple[pk.GraphDatabase, np.ndarray]:
     return pk.GraphDatabase(adjacency, [0, n_nodes], node_attributes=attributes), groups
 
 
-def fit(name: str, n_nodes: int) -> None:
-    """Fit one graph, and print a row."""
+def fit(name: str, n_nodes: int) -> LargeFit:
+    """Fit one graph, and return what it took."""
     validation = None
     if name == PLANTED:
         graph, truth = planted(n_nodes)
         train = np.flatnonzero(np.random.default_rng(1).random(n_nodes) < LABELED)
     else:
-        from reproduction.extra.nodes import read, split_of
-
         nodes = read(name)
         graph, truth = nodes.graph, nodes.labels
         train, held, _ = split_of(name, 0)
@@ -61,10 +64,16 @@ def fit(name: str, n_nodes: int) -> None:
     model = pk.NodeClassifier(random_state=0).fit(graph, truth[train], nodes=train, validation=validation)
     seconds, waited = time.process_time() - start, time.perf_counter() - wall
     rest = np.setdiff1d(np.flatnonzero(truth >= 0), train)
-    score = np.mean(model.predict()[rest] == truth[rest])
-    print(
-        f"{name:<20}{graph.n_nodes:>11,}{graph.n_edges:>12,}{seconds:>13.1f}{waited:>9.1f}"
-        f"{before:>12,.0f}{_peak():>10,.0f}{100 * score:>10.1f}"
+    score = float(np.mean(model.predict()[rest] == truth[rest]))
+    width = 0 if graph.attribute_matrix is None else graph.attribute_matrix.shape[1]
+    return LargeFit(name, graph.n_nodes, graph.n_edges, width, seconds, waited, before, _peak(), score)
+
+
+def shown(fit: LargeFit) -> str:
+    """Return one line of the table."""
+    return (
+        f"{fit.dataset:<20}{fit.n_nodes:>11,}{fit.n_edges:>12,}{fit.processor_seconds:>13.1f}{fit.seconds:>9.1f}"
+        f"{fit.megabytes_before:>12,.0f}{fit.megabytes_peak:>10,.0f}{100 * fit.score:>10.1f}"
     )
 
 
@@ -78,15 +87,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*", default=["coauthor_physics", PLANTED])
     parser.add_argument("--nodes", type=int, default=10**6)
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="keep what was measured")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.here:
-        fit(options.names[0], options.nodes)
+        found = fit(options.names[0], options.nodes)
+        print(shown(found))
+        keep_records([found], None if options.results is None else options.results / LARGE)
         return
     head = f"{'graph':<20}{'nodes':>11}{'edges':>12}{'processor s':>13}{'wall s':>9}"
     print(head + f"{'MB before':>12}{'peak MB':>10}{'score':>10}", flush=True)
     for name in options.names:
         command = [sys.executable, "-m", "benchmarks.nodes", name, "--nodes", str(options.nodes), "--here"]
+        if options.results is not None:
+            options.results.mkdir(parents=True, exist_ok=True)
+            command += ["--results", str(options.results)]
         subprocess.run(command, check=True)
 
 

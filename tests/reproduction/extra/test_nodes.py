@@ -54,6 +54,19 @@ def test_random_splits_have_twenty_and_thirty_nodes_per_class(archive):
     assert len(nodes.split_of("airports_usa", 3)[0]) == 128
 
 
+def test_the_page_has_the_last_large_fit_of_each_graph(tmp_path):
+    result = nodes.NodeResult("cora", 0, 0, nodes.OURS, 0.847, 4.9, "attributes")
+    fits = [
+        nodes.LargeFit("planted", 10**6, 10**7, 100, seconds, 80.0, 2000, 3500, 0.99) for seconds in (99, 77)
+    ]
+    nodes.write_page([result], tmp_path / "NODES.md", fits)
+    page = (tmp_path / "NODES.md").read_text()
+    assert "| planted | 1,000,000 | 10,000,000 | 100 | 77.0 | 80.0 | 2,000 | 3,500 | 99.0 |" in page
+    assert "99.0 | 80.0" not in page
+    nodes.write_page([result], tmp_path / "NODES.md")
+    assert "Time and memory" not in (tmp_path / "NODES.md").read_text()
+
+
 @pytest.mark.slow
 def test_a_run_continues_and_writes_its_page(archive, monkeypatch):
     monkeypatch.setattr(nodes, "CURVE", (2,))
