@@ -54,6 +54,8 @@ class Transfer:
         self._cupy = cupy
         self._own = local()
         self._threads = ThreadPoolExecutor(THREADS_OF_A_COPY, thread_name_prefix="propkernels-copy")
+        # copies do not wait for the many preparations of a large matrix
+        self._preparers = ThreadPoolExecutor(THREADS_OF_A_COPY, thread_name_prefix="propkernels-room")
 
     def to_device(self, array: NDArray[Any]) -> Any:
         """Return an array copied to the device."""
@@ -105,7 +107,7 @@ class Transfer:
         def touch(first: int) -> None:
             flat[first : first + step : BYTES_OF_A_PAGE // flat.itemsize] = 0.0
 
-        return Room(array, [self._threads.submit(touch, first) for first in range(0, len(flat), step)])
+        return Room(array, [self._preparers.submit(touch, first) for first in range(0, len(flat), step)])
 
     def _run(self, copy: Any, length: int, itemsize: int) -> None:
         step = BYTES_OF_A_CHUNK // itemsize

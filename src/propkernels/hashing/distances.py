@@ -17,7 +17,7 @@ from propkernels._utils.parallel import equal_work, run_threads, thread_count, t
 from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
-PAIRS_OF_A_RUN = 2**15  # least number of pairs that a thread takes at a time: a millisecond
+PAIRS_OF_A_RUN = 2**17  # least number of pairs that a thread searches at a time: a few milliseconds
 STEPS_OF_A_PAIR = 8  # elementary steps of a search per pair of nodes
 PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distance, word, code, and a copy for sorting
 WITHOUT_PAIRS = (
@@ -109,10 +109,12 @@ def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64
     return np.asarray(dijkstra(block)).ravel()
 
 
-def runs_of_graphs(graphs: GraphDatabase, n_jobs: int | None = None) -> Iterator[GraphDatabase]:
-    """Yield runs of graphs whose pairs of nodes fit into memory; at least four per thread, by pairs."""
+def runs_of_graphs(
+    graphs: GraphDatabase, n_jobs: int | None = None, steps_of_a_pair: int = 1
+) -> Iterator[GraphDatabase]:
+    """Yield runs of graphs whose pairs of nodes fit into memory; up to four per thread, by pairs."""
     pairs = offsets(graphs.graph_sizes**2)
-    most = min(PAIRS_IN_MEMORY, pairs_of_a_run(int(pairs[-1]), n_jobs))
+    most = min(PAIRS_IN_MEMORY, pairs_of_a_run(int(pairs[-1]), n_jobs, steps_of_a_pair))
     first = 0
     while first < len(graphs):
         last = int(np.searchsorted(pairs, pairs[first] + most, side="right")) - 1
@@ -121,10 +123,15 @@ def runs_of_graphs(graphs: GraphDatabase, n_jobs: int | None = None) -> Iterator
         first = last
 
 
-def pairs_of_a_run(n_pairs: int, n_jobs: int | None) -> int:
-    """Return the number of pairs of nodes of a run, four runs per thread; all pairs for one thread."""
+def pairs_of_a_run(n_pairs: int, n_jobs: int | None, steps_of_a_pair: int = 1) -> int:
+    """Return the number of pairs of nodes of a run, up to four runs per thread; all pairs for one thread.
+
+    ``steps_of_a_pair``: work per pair, in units of a breadth-first search.
+    """
     threads = thread_count(n_jobs)
-    return n_pairs + 1 if threads == 1 else max(n_pairs // (4 * threads), PAIRS_OF_A_RUN)
+    if threads == 1:
+        return n_pairs + 1
+    return max(n_pairs // (4 * threads), PAIRS_OF_A_RUN // steps_of_a_pair, 1)
 
 
 def by_size(function: Callable[[Any], Any], runs: Sequence[Any], sizes: Any, n_jobs: int | None) -> list[Any]:

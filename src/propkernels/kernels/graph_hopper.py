@@ -32,6 +32,7 @@ from propkernels.kernels.shortest_path import stream_of
 from propkernels.propagation.initial import node_keys
 
 Matrix = NDArray[np.float64]
+STEPS_OF_A_PAIR = 4  # work per pair of nodes, compared with a breadth-first search
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class HopCounter(Counter):
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return counts of (label, position, number of edges); known codes have the first columns."""
-        runs = list(runs_of_graphs(graphs, n_jobs))
+        runs = list(runs_of_graphs(graphs, n_jobs, STEPS_OF_A_PAIR))
         parts = _shared_or_side_by_side(self._entries, runs, n_jobs)
         sizes, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         ptr = offsets(sizes)
@@ -117,7 +118,9 @@ def _shared_or_side_by_side(
 ) -> list[Any]:
     """Return the results of a function for all runs: large graphs in all threads, others side by side."""
     sizes = np.array([int(np.square(run.graph_sizes).sum()) for run in runs])
-    is_large = np.array([len(run) == 1 for run in runs]) & (sizes > pairs_of_a_run(int(sizes.sum()), n_jobs))
+    is_large = np.array([len(run) == 1 for run in runs]) & (
+        sizes > pairs_of_a_run(int(sizes.sum()), n_jobs, STEPS_OF_A_PAIR)
+    )
     found: list[Any] = [
         function(run, n_jobs) if alone else None for run, alone in zip(runs, is_large, strict=True)
     ]
