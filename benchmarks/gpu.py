@@ -20,6 +20,7 @@ import numpy as np
 import propkernels as pk
 from benchmarks.data import is_present
 from benchmarks.pages import replace_section
+from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import mix
 from propkernels.gpu import device_codes as codes
 from propkernels.gpu import device_counts as counts
@@ -211,7 +212,11 @@ def prepare(graphs: Any) -> Prepared:
 
 def data_sets(lines: list[Line]) -> None:
     """Measure the data sets that are there, beside the CPU of this machine, all cores."""
-    sets = (("NCI1", None, (0.5, 5.0)), ("DD", None, (5.0, None)), ("HIV", 40_000, (None, None)))
+    sets = (
+        ("NCI1", None, (0.5, 5.0, 8.0)),
+        ("DD", None, (5.0, None, 16.0)),
+        ("HIV", 40_000, (None, None, 350.0)),
+    )
     for name, n, targets in sets:
         if not is_present(name):
             continue
@@ -220,9 +225,9 @@ def data_sets(lines: list[Line]) -> None:
 
 
 def one_data_set(
-    name: str, graphs: Any, for_features: float | None, for_kernel: float | None
+    name: str, graphs: Any, for_features: float | None, for_kernel: float | None, for_users: float
 ) -> Iterator[Line]:
-    """Features and kernel of one data set."""
+    """Features and kernel of one data set, and the stages of the kernel as a user meets it."""
     prepared, runtime = prepare(graphs), pipeline.cuda()
     hashed = pk.PropagationFeatures(n_features=WIDTH, random_state=0, n_jobs=-1)
     kernel = pk.PropagationKernel(random_state=0, n_jobs=-1)
@@ -237,8 +242,33 @@ def one_data_set(
     yield Line(
         f"{name}, {len(graphs):,} graphs: Gram matrix alone", took, 300 if len(graphs) > 20_000 else None
     )
-    took = best(lambda: kernel.set_params(device="cuda").fit_transform(graphs), 2)
-    yield Line(f'{name}: PropagationKernel(device="cuda").fit_transform', took, None, cpu=cpu)
+    took = best(lambda: kernel.set_params(device="cuda").fit_transform(graphs))
+    yield Line(f'{name}: PropagationKernel(device="cuda").fit_transform', took, for_users, cpu=cpu)
+    there = pk.PropagationKernel(random_state=0, n_jobs=-1, device="cuda", output="device")
+    yield Line(f'{name}: the same with output="device"', best(lambda: there.fit_transform(graphs)), None)
+    yield from stages(name, graphs, kernel.coder_)
+
+
+def stages(name: str, graphs: Any, coder: Any) -> Iterator[Line]:
+    """Stages of ``fit_transform``, each on its own, and the time that memory for the matrix takes alone."""
+    runtime, n = pipeline.cuda(), len(graphs)
+
+    def line(what: str, function: Callable[[], Any]) -> Line:
+        return Line(f"{name}, stage: {what}", best(function, 3), None)
+
+    yield line("graphs prepared and copied, codes", lambda: pipeline.streams_of(coder, graphs, runtime, -1))
+    streams = pipeline.streams_of(coder, graphs, runtime, -1)
+    yield line("vocabulary and counts", lambda: pipeline.exact_rows(streams, graphs.graph_ptr, runtime))
+    rows, bins = pipeline.exact_rows(streams, graphs.graph_ptr, runtime)
+    yield line("counts copied back", lambda: pipeline.stream_counts(rows, bins, streams, runtime))
+    matrix = gram.square_gram(rows, runtime).astype(np.int32)
+    yield line("matrix copied back", lambda: runtime.to_host(matrix, np.float64))
+
+    def written() -> None:
+        memory, step = np.empty(n * n), 2**20
+        run_threads(lambda k: memory[k : k + step].fill(1.0), range(0, n * n, step), -1)
+
+    yield line("memory of the matrix written for the first time, nothing else", written)
 
 
 def textures(lines: list[Line]) -> None:
