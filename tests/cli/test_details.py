@@ -6,10 +6,11 @@ import io
 import pytest
 
 import propkernels as pk
-from propkernels.cli import predict_command
+from propkernels.cli import inputs
 from propkernels.convert.atoms import VIEWS
 
-pytest.importorskip("rdkit.Chem")
+Chem = pytest.importorskip("rdkit.Chem")
+pandas = pytest.importorskip("pandas")
 
 RADICALS = ["C", "CC", "CCC", "C(C)C", "c1ccccc1", "C1CCCC1", "CCCC", "CC(C)C"]
 SMILES = [f"{group}{radical}" for radical in RADICALS for group in ("O", "N", "F", "Cl")]
@@ -48,24 +49,58 @@ def test_details_nearest_and_skipped_rows(run, model, tmp_path):
     assert left_out == {"id": str(len(SMILES[::3])), "reason": "'not one' cannot be read as SMILES"}
 
 
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Files of any size are read part by part."""
+    monkeypatch.setattr(inputs, "LARGE", 10)
+    monkeypatch.setattr(inputs, "NODES_PER_PART", 20)
+
+
+def write_formats(folder, smiles):
+    """Write molecules with names as CSV, Parquet and SDF."""
+    names = [f"m{i}" for i in range(len(smiles))]
+    pandas.DataFrame({"smiles": smiles, "name": names}).to_csv(folder / "new.csv", index=False)
+    pandas.DataFrame({"smiles": smiles, "name": names}).to_parquet(folder / "new.parquet")
+    with Chem.SDWriter(str(folder / "new.sdf")) as writer:
+        for text, name in zip(smiles, names, strict=True):
+            mol = Chem.MolFromSmiles(text)
+            mol.SetProp("name", name)
+            writer.write(mol)
+
+
 @pytest.mark.slow
-def test_part_by_part_is_the_same(run, model, tmp_path, monkeypatch):
-    at_once = run("predict", model, "new.csv", *OPTIONS).stdout
-    monkeypatch.setattr(predict_command, "LARGE", 10)
-    monkeypatch.setattr(predict_command, "NODES_PER_PART", 20)
-    assert run("predict", model, "new.csv", *OPTIONS, "--skipped", "skipped.csv").stdout == at_once
-    assert len(read((tmp_path / "skipped.csv").read_text())) == 1
-    written = run("predict", model, "new.csv", *OPTIONS, "-o", "out.csv")
+@pytest.mark.parametrize("file", ["new.csv", "new.parquet", "new.sdf"])
+def test_part_by_part_is_the_same(run, model, tmp_path, monkeypatch, file):
+    smiles = [*SMILES[::3], "CCCCCO"]
+    write_formats(tmp_path, smiles)
+    options = (*OPTIONS, "--id-column", "name")
+    at_once = run("predict", model, file, *options).stdout
+    explained = run("explain", model, file, "-g", 7).stdout
+    monkeypatch.setattr(inputs, "LARGE", 10)
+    monkeypatch.setattr(inputs, "NODES_PER_PART", 20)
+    assert run("predict", model, file, *options).stdout == at_once
+    assert [row["id"] for row in read(at_once)] == [f"m{i}" for i in range(len(smiles))]
+    assert run("explain", model, file, "-g", 7).stdout == explained
+    beyond = run("explain", model, file, "-g", 100)
+    assert f"has graphs 0 to {len(smiles) - 1}, got 100" in " ".join(beyond.stderr.split())
+
+
+@pytest.mark.slow
+def test_rows_that_cannot_be_read_are_listed(run, model, tmp_path, small_parts):
+    written = run("predict", model, "new.csv", *OPTIONS, "--skipped", "skipped.csv", "-o", "out.csv")
     assert "12 predictions" in written.stdout + written.stderr
-    assert (tmp_path / "out.csv").read_text() == at_once
+    assert len(read((tmp_path / "skipped.csv").read_text())) == 1
+    assert len(read((tmp_path / "out.csv").read_text())) == 12
+    lost = run("explain", model, "new.csv", "-g", len(SMILES[::3]), "--errors", "skip")
+    assert "cannot be read" in lost.stderr
 
 
 @pytest.mark.slow
 def test_parts_without_a_molecule_leave_one_header(run, model, tmp_path, monkeypatch):
     (tmp_path / "new.csv").write_text("\n".join(["smiles", *["not one"] * 30, *SMILES[:4]]) + "\n")
     at_once = run("predict", model, "new.csv", *OPTIONS).stdout
-    monkeypatch.setattr(predict_command, "LARGE", 10)
-    monkeypatch.setattr(predict_command, "NODES_PER_PART", 5)
+    monkeypatch.setattr(inputs, "LARGE", 10)
+    monkeypatch.setattr(inputs, "NODES_PER_PART", 5)
     assert run("predict", model, "new.csv", *OPTIONS).stdout == at_once
     assert at_once.count("prediction") == 1
     (tmp_path / "new.csv").write_text("\n".join(["smiles", *["not one"] * 30]) + "\n")
@@ -82,7 +117,7 @@ def test_names_stay_part_by_part(run, model, tmp_path, monkeypatch):
     graphs.to_parquet(tmp_path / "new.parquet")
     at_once = [run("predict", model, name, "--jobs", 1).stdout for name in ("new.smi", "new.parquet")]
     assert [read(text)[0]["id"] for text in at_once] == ["m0", "g0"]
-    monkeypatch.setattr(predict_command, "LARGE", 10)
-    monkeypatch.setattr(predict_command, "NODES_PER_PART", 5)
+    monkeypatch.setattr(inputs, "LARGE", 10)
+    monkeypatch.setattr(inputs, "NODES_PER_PART", 5)
     in_parts = [run("predict", model, name, "--jobs", 1).stdout for name in ("new.smi", "new.parquet")]
     assert in_parts == at_once

@@ -10,7 +10,7 @@ import typer
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.arguments import ModelFile, check_graph, class_called, name_of_class, open_model
+from propkernels.cli.arguments import ModelFile, class_called, name_of_class, open_model
 from propkernels.cli.console import (
     Force,
     cell,
@@ -77,9 +77,8 @@ def explain(
     if output is not None:
         check_picture(output, force)
     fitted, notes = open_model(model)
-    data = source_options.open(name, notes=notes)
-    check_graph(data, graph)
-    chosen = data.graphs[[graph]]
+    data, at = source_options.open_graph(name, graph, notes)
+    chosen = data.graphs[[at]]
     with spinner("Explaining"):
         prediction = fitted.predict(chosen)[0]
         explanation = explained(fitted, chosen, prediction, spoken_for, against)
@@ -92,7 +91,7 @@ def explain(
     else:
         print_records(explanation.top_nodes(0, top), output_format)
     if output is not None:
-        draw(explanation, title, data, graph, output)
+        draw(explanation, title, data, at, output)
         typer.echo(f"\nWrote {output}.", err=output_format != "table")
 
 

@@ -7,6 +7,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
@@ -16,8 +17,12 @@ from propkernels.cli.console import warnings_as_lines
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
     from propkernels.datasets.reading import Reading
+    from propkernels.scale.plan import Plan
 
 
+PART_BY_PART = (".csv", ".tsv", ".smi", ".smiles", ".parquet", ".sdf")
+LARGE = 2**21  # bytes of a file that is read part by part
+NODES_PER_PART = 250_000
 Errors = Literal["raise", "skip", "empty"]  # treatment of invalid molecules and graphs
 
 
@@ -159,6 +164,47 @@ class Input:
         if changed:
             typer.echo(f"Molecules changed by standardization: {', '.join(changed)}.", err=True)
         return data
+
+    def is_large(self, name: str) -> bool:
+        """Return whether a file is read part by part: a large table of molecules, SDF or Parquet file."""
+        path = Path(name)
+        is_file = path.suffix.lower() in PART_BY_PART and path.is_file() and not self.edge_labels
+        return is_file and path.stat().st_size > LARGE
+
+    def plan(self, name: str, notes: Mapping[str, str]) -> Plan:
+        """Return the parts of a file, to be read as for a model."""
+        from propkernels.scale.partition import plan_sources
+
+        unaimed = replace(self, target_columns=None)
+        return plan_sources(name, NODES_PER_PART, unaimed.reading(False, notes, 1), has_names=True)
+
+    def open_graph(self, name: str, graph: int, notes: Mapping[str, str]) -> tuple[Dataset, int]:
+        """Return a data set with a graph, and its position; of a large file, only some rows are read.
+
+        Raises
+        ------
+        ValueError
+            If there is no such graph, or it cannot be read.
+        """
+        if not self.is_large(name):
+            data = self.open(name, notes=notes)
+            if graph >= len(data.graphs):
+                raise ValueError(f"{data.name} has graphs 0 to {len(data.graphs) - 1}, got {graph}")
+            return data, graph
+        from propkernels.datasets import Dataset
+        from propkernels.scale.reading_parts import iter_part
+
+        plan = self.plan(name, notes)
+        if graph >= plan.n_graphs:
+            raise ValueError(f"{name} has graphs 0 to {plan.n_graphs - 1}, got {graph}")
+        (part,) = (one for one in plan if one.first_id <= graph < one.first_id + len(one))
+        for block in iter_part(part):
+            found = block.ids.tolist()
+            if graph in found:
+                extras = {} if block.graphs.sources is None else {"smiles": block.graphs.sources}
+                empty: Any = block.ids[:, None][:, :0]
+                return Dataset(Path(name).stem, block.graphs, empty, (), extras), found.index(graph)
+        raise ValueError(f"graph {graph} of {name} cannot be read")
 
     def notes(self, data: Dataset) -> dict[str, str]:
         """Return notes for a model file about how its data set was read."""

@@ -29,10 +29,6 @@ from propkernels.cli.details import detail_columns, nearest_columns, write_skipp
 from propkernels.cli.inputs import Input, ids_of, reads_data
 from propkernels.cli.learning_command import is_parts, predict_parts, rows_of
 
-PART_BY_PART = (".csv", ".tsv", ".smi", ".smiles", ".parquet")
-LARGE = 2**23  # bytes of a file that is predicted part by part
-NODES_PER_PART = 250_000
-
 
 @reads_data
 def predict(
@@ -79,7 +75,7 @@ def predict(
     Gaussian process); with --coverage also set, the possible classes, or low and high, the ends of an
     interval. The id is the name of a molecule, graph or file if there is one, else the number from 0. Targets
     are optional; if the data set has classes, the accuracy is printed. For a folder written by 'featurize',
-    predictions are written to the folder -o, one Parquet file per part. Large tables of molecules and Parquet
+    predictions are written to the folder -o, one Parquet file per part. Large files of molecules and Parquet
     files are read and predicted part by part, in all processes, with bounded memory.
     """
     output = None if output == Path("-") else output
@@ -92,7 +88,7 @@ def predict(
         check_output(skipped, force, "skipped.csv")
     unaimed = replace(source_options, target_columns=None)  # also hashable
     wanted = Wanted(str(model), coverage, details, nearest, unaimed, jobs)
-    if is_large(name, source_options):
+    if source_options.is_large(name):
         n_rows, reasons = predict_large(wanted, name, output, results_stream)
         if skipped is not None:
             write_skipped(skipped, reasons)
@@ -153,19 +149,15 @@ def all_columns(
 
 @lru_cache(maxsize=1)
 def training_index(wanted: Wanted, notes: tuple[tuple[str, str], ...]) -> Any:
-    """Return an index of the training graphs, read as for the model."""
+    """Return an index of the training graphs, read as for the model; with their names, if they have some."""
     from propkernels.search.index import GraphIndex
 
     assert wanted.nearest is not None
-    data = wanted.source_options.open(wanted.nearest, notes=dict(notes), n_jobs=wanted.jobs)
-    return GraphIndex(similarity="jaccard", random_state=0, n_jobs=wanted.jobs).fit(data.graphs)
-
-
-def is_large(name: str, source_options: Input) -> bool:
-    """Return whether a file is predicted part by part: a large table of molecules, or Parquet file."""
-    path = Path(name)
-    by_parts = not (source_options.id_column or source_options.edge_labels)
-    return by_parts and path.suffix.lower() in PART_BY_PART and path.is_file() and path.stat().st_size > LARGE
+    options, named = replace(wanted.source_options, id_column=None), wanted.source_options.id_column
+    data = options.open(wanted.nearest, notes=dict(notes), n_jobs=wanted.jobs)
+    graphs: Any = data.graphs
+    graphs = graphs.with_ids(data.columns[named]) if named in data.columns else graphs
+    return GraphIndex(similarity="jaccard", random_state=0, n_jobs=wanted.jobs).fit(graphs)
 
 
 def predict_large(
@@ -175,10 +167,9 @@ def predict_large(
     from joblib import Parallel, delayed
 
     from propkernels._utils.progress import ProgressBar
-    from propkernels.scale.partition import plan_sources
 
     _, notes = open_model(Path(wanted.model))
-    plan = plan_sources(name, NODES_PER_PART, wanted.source_options.reading(False, notes, 1))
+    plan = wanted.source_options.plan(name, notes)
     one = replace(wanted, jobs=1)
     done = Parallel(n_jobs=wanted.jobs, return_as="generator")(delayed(predict_part)(one, p) for p in plan)
     n_rows, reasons = 0, dict[Any, str]()

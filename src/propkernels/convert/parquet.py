@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -286,16 +286,27 @@ def iter_rows(
 
 def open_parquet(path: Any) -> Any:
     """Return an open Parquet file of graphs; only its footer is read."""
+    file = open_any_parquet(path)
+    missing = [name for name in REQUIRED if name not in file.schema_arrow.names]
+    if missing:
+        raise ValueError(f"{path} has no column {missing[0]!r}; graphs have {', '.join(REQUIRED)}")
+    return file
+
+
+def has_graphs(path: Any) -> bool:
+    """Return whether a Parquet file has the columns of graphs; others are tables."""
+    return set(REQUIRED) <= set(open_any_parquet(path).schema_arrow.names)
+
+
+def open_any_parquet(path: Any, texts: Sequence[str] = ()) -> Any:
+    """Return an open Parquet file; repeated values of columns of texts are kept once in memory."""
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
     if not Path(path).is_file():
         raise FileNotFoundError(f"the file {path} does not exist")
     with reading_parquet(path):
-        file = pq.ParquetFile(pa.OSFile(os.fsencode(path)))  # text paths would have to be UTF-8
-    missing = [name for name in REQUIRED if name not in file.schema_arrow.names]
-    if missing:
-        raise ValueError(f"{path} has no column {missing[0]!r}; graphs have {', '.join(REQUIRED)}")
-    return file
+        source = pa.OSFile(os.fsencode(path))  # text paths would have to be UTF-8
+        return pq.ParquetFile(source, read_dictionary=list(texts))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from propkernels._utils.cells import read_cells, read_labels, typed_column
 from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import PathLike
-from propkernels.convert.parquet import read_parquet
+from propkernels.convert.parquet import has_graphs, read_parquet
 from propkernels.convert.points import from_points
 from propkernels.convert.rdkit import from_rdkit, from_smiles
 from propkernels.datasets.dataset import (
@@ -71,7 +71,7 @@ def open_source(
         Name of a data set (see :func:`load`), in any case; or path of
 
         - a TU folder or zip, or a Parquet file or folder of graphs;
-        - a CSV or TSV file of molecules, an SDF or SMI file;
+        - a CSV, TSV or Parquet table of molecules, an SDF or SMI file;
         - CSV or TSV files of edges, nodes and graphs: ``X_edges.csv`` is read together with ``X_nodes.csv``
           and ``X_graphs.csv``, if these exist; or pass "edges.csv,nodes.csv[,graphs.csv]";
         - a graph file: JSON (node-link, one graph, a list, or one per line), GraphML, GXL, DOT, or an edge
@@ -204,6 +204,9 @@ def _read_zip(path: Path, how: Reading) -> Dataset:
 
 
 def _read_parquet(path: Path, how: Reading) -> Dataset:
+    """Return the graphs of a Parquet file, or the molecules of a Parquet table."""
+    if not has_graphs(path):
+        return _read_table(path, how)
     how.refuse_columns("Parquet files of graphs")
     graphs, target = read_parquet(path, n_jobs=how.n_jobs)
     return Dataset(path.stem, graphs, how.stored_target(target, len(graphs), path))

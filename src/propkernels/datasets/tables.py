@@ -1,16 +1,24 @@
-"""Readers of CSV, TSV and SMI files, whole or in parts."""
+"""Readers of CSV, TSV, SMI and SDF files and of Parquet tables, whole or in parts."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from propkernels._utils.arrays import available_memory
 from propkernels._utils.checks import reason_of
+from propkernels._utils.optional import import_optional
+from propkernels.convert.parquet import open_any_parquet, reading_parquet
 
 SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
 TARGET_NAMES = ("target", "label", "class", "activity", "y", "active")
 LONGEST_RECORD = 2**20
+LONGEST_MOLECULE = 2**26  # bytes of a record of an SDF file
+SDF_END, PARQUET = b"$$$$", ".parquet"
+BYTES_OF_A_CELL = 100  # of a table in memory
+ROWS_AT_ONCE = 10_000
 BOM = b"\xef\xbb\xbf"
 
 
@@ -19,6 +27,8 @@ def read_table(path: Path) -> dict[str, list[str]]:
 
     Of columns with the same name, only the first is returned.
     """
+    if path.suffix.lower() == PARQUET:
+        return read_parquet_table(path)
     records = iter_records(path)
     _, header = next(records, (0, b""))
     separator = separator_of(path)
@@ -28,6 +38,78 @@ def read_table(path: Path) -> dict[str, list[str]]:
         raise ValueError(f"{path} has no rows")
     columns = list(zip(*rows, strict=True))
     return {name: list(columns[names.index(name)]) for name in dict.fromkeys(names)}
+
+
+def read_parquet_table(path: Path) -> dict[str, list[str]]:
+    """Return the cells of a Parquet table as strings, by column name."""
+    names = parquet_names(path)
+    n_rows = open_any_parquet(path).metadata.num_rows
+    room = available_memory()
+    if room is not None and BYTES_OF_A_CELL * n_rows * len(names) > room:
+        raise ValueError(f"{path} has {n_rows:,} rows of {len(names)} columns, too many for the memory")
+    table: dict[str, list[str]] = {name: [] for name in names}
+    for _, columns in iter_parquet_cells(path, names, 0, n_rows, ROWS_AT_ONCE):
+        for name, cells in zip(names, columns, strict=True):
+            table[name] += cells
+    if not n_rows or not names:
+        raise ValueError(f"{path} has no rows")
+    return table
+
+
+def parquet_names(path: Path) -> list[str]:
+    """Return the names of the columns of a Parquet table that hold texts, numbers or truth values."""
+    types = import_optional("pyarrow.types", extra="parquet", purpose="Parquet files need")
+    kinds = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
+    schema = open_any_parquet(path).schema_arrow
+    plain = [field.name for field in schema if any(kind(_value_type(types, field.type)) for kind in kinds)]
+    return list(dict.fromkeys(plain))
+
+
+def _value_type(types: Any, kind: Any) -> Any:
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def iter_parquet_cells(
+    path: Path, names: Sequence[str], first: int, last: int, n_rows: int
+) -> Iterator[tuple[int, list[list[str]]]]:
+    """Yield the first row of a block, and the cells of its columns, for rows first to last - 1."""
+    file, row = open_any_parquet(path, names), 0
+    batches = file.iter_batches(batch_size=n_rows, columns=list(names), use_threads=False)
+    while row < last:
+        with reading_parquet(path):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        start, end = max(row, first), min(row + batch.num_rows, last)
+        if start < end:
+            part = batch.slice(start - row, end - start)
+            yield start, [_cells_of(part.column(name)) for name in names]
+        row += batch.num_rows
+
+
+def _cells_of(column: Any) -> list[str]:
+    """Return the values of an Arrow array as strings; missing ones are empty."""
+    if not hasattr(column, "dictionary"):
+        return ["" if value is None else str(value) for value in column.to_pylist()]
+    texts = [str(value) for value in column.dictionary.to_pylist()]
+    return ["" if number is None else texts[number] for number in column.indices.to_pylist()]
+
+
+def iter_sdf_records(path: Path, first: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Yield the byte position and content of each record of an SDF file, with its last line ``$$$$``."""
+    with open(path, "rb") as stream:
+        stream.seek(first)
+        place, size, pending = first, 0, list[bytes]()
+        while line := stream.readline(LONGEST_RECORD):
+            pending.append(line)
+            size += len(line)
+            if size > LONGEST_MOLECULE:
+                raise ValueError(f"{path} has a record of over {LONGEST_MOLECULE:,} bytes at byte {place:,}")
+            if line.startswith(SDF_END):
+                yield place, b"".join(pending)
+                place, size, pending = place + size, 0, []
+        if b"".join(pending).strip():
+            yield place, b"".join(pending)
 
 
 def separator_of(path: Path) -> str:

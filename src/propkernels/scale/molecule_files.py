@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,15 +32,15 @@ BLOCK_ROWS = 10_000
 
 
 class Row(NamedTuple):
-    """Cells of a line: SMILES, target, and the name in an SMI file."""
+    """Cells of one molecule: its SMILES, and its target and id, if there are columns for them."""
 
     smiles: str
-    target: str | None
+    target: str | None = None
     name: str | None = None
 
 
 class Layout(NamedTuple):
-    """Columns of SMILES and target in a line; separator None splits at blanks (SMI files)."""
+    """Columns of SMILES, target and id in a line; separator None splits at blanks (SMI files)."""
 
     separator: str | None
     smiles: int
@@ -48,6 +48,7 @@ class Layout(NamedTuple):
     header: bytes
     n_columns: int = 1
     target_name: str | None = None
+    name: int | None = None
 
 
 def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
@@ -63,7 +64,7 @@ def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
             digest.update(record)
             end = place + len(record)
             continue
-        atoms = len(ATOMS.findall(cells.smiles))
+        atoms = count_atoms(cells.smiles)
         if row > first and nodes + atoms > nodes_per_part:
             pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
             start, first, nodes, digest = place, row, 0, hashlib.sha256(layout.header)
@@ -78,6 +79,17 @@ def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
     return Survey(tuple(pieces), kind)
 
 
+def count_atoms(smiles: str) -> int:
+    """Return an estimate of the number of atoms.
+
+    Examples
+    --------
+    >>> count_atoms("CC(=O)Oc1ccccc1C(=O)O"), count_atoms("ClCCBr")
+    (13, 4)
+    """
+    return len(ATOMS.findall(smiles))
+
+
 def _layout(path: Path, reading: Reading) -> Layout:
     """Return the columns of a file, from its header."""
     if path.suffix.lower() in (".smi", ".smiles"):
@@ -86,26 +98,34 @@ def _layout(path: Path, reading: Reading) -> Layout:
     _, header = next(iter_records(path), (0, b""))
     separator = separator_of(path)
     names = split_record(header.removeprefix(BOM), separator, path)
+    found = columns_of(names, reading, path)
+    smiles, target, name = (None if one is None else names.index(one) for one in found)
+    assert smiles is not None
+    return Layout(separator, smiles, target, header, len(names), found[1], name)
+
+
+def columns_of(names: Sequence[str], reading: Reading, path: Path) -> tuple[str, str | None, str | None]:
+    """Return the names of the columns of SMILES, target and id; raise ValueError without SMILES."""
     smiles = find_column(names, reading.smiles_column, SMILES_NAMES, path)
     if smiles is None:
-        columns = listed_names(names)
         raise ValueError(
-            f"{path} has no column of SMILES: name it by --smiles (smiles_column=); its columns are {columns}"
+            f"{path} has no column of SMILES: name it by --smiles (smiles_column=); its columns are "
+            f"{listed_names(names)}"
         )
     target = find_column(names, reading.target_column, TARGET_NAMES, path)
-    place = None if target is None else names.index(target)
-    return Layout(separator, names.index(smiles), place, header, len(names), target)
+    return smiles, target, find_column(names, reading.id_column or None, (), path)
 
 
 def _cells(record: bytes, layout: Layout, path: Path) -> Row | None:
-    """Return the cells of a record, or None if it is blank."""
+    """Return SMILES, target and id of a record, or None if it is blank."""
     if layout.separator is None:
         words = smiles_of(record, path)
         return Row(words[0], None, words[1].strip() if len(words) > 1 else None) if words else None
     cells = row_of(record, layout.separator, layout.n_columns, path)
     if cells is None:
         return None
-    return Row(cells[layout.smiles], None if layout.target is None else cells[layout.target])
+    target, name = (None if at is None else cells[at] for at in (layout.target, layout.name))
+    return Row(cells[layout.smiles], target, name)
 
 
 def digest(part: Part) -> str:
@@ -134,22 +154,25 @@ def read(part: Part) -> Iterator[GraphBlock]:
         if cells is not None:
             rows.append(cells)
         if len(rows) == BLOCK_ROWS:
-            yield _block(rows, number, part)
+            yield block_of(rows, number, part)
             number, rows = number + len(rows), []
     if rows:
-        yield _block(rows, number, part)
+        yield block_of(rows, number, part)
 
 
-def _block(rows: list[Row], number: int, part: Part) -> GraphBlock:
-    from propkernels.convert.rdkit import from_smiles
+def block_of(rows: Sequence[Row], number: int, part: Part, mols: Sequence[Any] | None = None) -> GraphBlock:
+    """Return the graphs of rows, of which the first has a number; ``mols`` take the place of SMILES."""
+    from propkernels.convert.rdkit import from_rdkit, from_smiles
 
     ids = np.arange(number, number + len(rows), dtype=np.int64)
     row_numbers = (ids - part.first_id + part.first).tolist()  # errors name the rows of the file
-    smiles = [row.smiles.strip() or None for row in rows]
     how = part.reading.of_molecules()
-    graphs = from_smiles(smiles, **how.of_molecules, ids=row_numbers, errors=how.errors)
-    is_kept = [how.errors == "empty" or row not in graphs.skipped for row in row_numbers]
-    kept = np.flatnonzero(is_kept).tolist()
+    options: dict[str, Any] = {**how.of_molecules, "ids": row_numbers, "errors": how.errors}
+    if mols is None:
+        graphs = from_smiles([row.smiles.strip() or None for row in rows], **options)
+    else:
+        graphs = from_rdkit(mols, **options)
+    kept = [i for i, row in enumerate(row_numbers) if how.errors == "empty" or row not in graphs.skipped]
     target = None if part.target is None else [_value(rows[i].target, part.target) for i in kept]
     names = [rows[i].name or row_numbers[i] for i in kept] if any(row.name for row in rows) else None
     return GraphBlock(graphs, target, ids[kept], names)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.arrays import check_sizes
-from propkernels.convert.parquet import iter_rows, open_parquet, reading_parquet
+from propkernels.convert.parquet import iter_rows, open_any_parquet, open_parquet, reading_parquet
 from propkernels.scale.pieces import GraphBlock, Piece, Survey
 from propkernels.scale.plan import Part, Reading
 
@@ -114,12 +114,18 @@ def _digest(stream: Any, first: int, last: int) -> bytes:
 
 def digest(part: Part) -> str:
     """Return the SHA-256 of the current bytes of a part."""
-    file = open_parquet(part.path)
+    open_parquet(part.path)
+    return rows_digest(Path(part.path), part.first, part.last)
+
+
+def rows_digest(path: Path, first: int, last: int) -> str:
+    """Return the SHA-256 of the footer and of the row groups that hold rows first to last - 1."""
+    file = open_any_parquet(path)
     row, digests = 0, []
-    with open(part.path, "rb") as stream:
+    with open(path, "rb") as stream:
         for group in range(file.num_row_groups):
             end = row + file.metadata.row_group(group).num_rows
-            if row < part.last and end > part.first:
+            if row < last and end > first:
                 digests.append(_group_digest(file, group, stream))
             row = end
         return _joined(_footer_digest(stream), digests)

@@ -11,6 +11,7 @@ from propkernels._utils.checks import check_choice, check_integer
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.typing import PathLike
 from propkernels.convert.atoms import VIEWS
+from propkernels.convert.parquet import has_graphs
 from propkernels.datasets.dataset import PLAIN_NAME, data_folder, find_in, home_expanded
 from propkernels.datasets.graph_tables import is_edge_table
 from propkernels.datasets.reading import Reading as SourceReading
@@ -25,6 +26,7 @@ KINDS = {
     ".tsv": "table",
     ".smi": "smiles",
     ".smiles": "smiles",
+    ".sdf": "sdf",
 }
 
 
@@ -46,9 +48,9 @@ def partition(
     Parameters
     ----------
     source : str, path or sequence of them
-        Parquet files (see :meth:`GraphDatabase.to_parquet`), TU folders or zips, CSV, TSV or SMI files of
-        molecules, folders of such files, or lists of these. Files in a folder are sorted by name. Other files
-        and folders that :func:`propkernels.datasets.open_source` reads are read at once.
+        Parquet files (see :meth:`GraphDatabase.to_parquet`), TU folders or zips, CSV, TSV, Parquet, SDF or
+        SMI files of molecules, folders of such files, or lists of these. Files in a folder are sorted by
+        name. Other files and folders that :func:`propkernels.datasets.open_source` reads are read at once.
     nodes_per_part : int, default=2,000,000
         Maximum number of nodes of a part (graphs are never cut). Parts of Parquet files are runs of whole row
         groups if these are small enough. For molecules, the number of atoms is estimated from the SMILES.
@@ -92,8 +94,16 @@ def partition(
     return _plan(source, limit, Reading(smiles_column, target_column, node_labels, errors))
 
 
-def plan_sources(source: Any, nodes_per_part: int, how: SourceReading) -> Plan:
+def plan_sources(source: Any, nodes_per_part: int, how: SourceReading, has_names: bool = False) -> Plan:
     """Return the plan of files that are read with the options of :func:`open_source`.
+
+    Parameters
+    ----------
+    source : str, path or sequence of them
+    nodes_per_part : int
+    how : SourceReading
+    has_names : bool, default=False
+        Whether the values of ``id_column`` are used.
 
     Raises
     ------
@@ -103,13 +113,14 @@ def plan_sources(source: Any, nodes_per_part: int, how: SourceReading) -> Plan:
     remedy = "use 'propkernels convert' first, and the Parquet file that it writes"
     if len(how.target_columns) > 1:
         raise ValueError(f"one --target is possible for files that are read part by part: {remedy}")
-    if how.id_column or how.edge_labels:
-        option = "--id-column" if how.id_column else "--edge-labels"
+    if (how.id_column and not has_names) or how.edge_labels:
+        option = "--edge-labels" if how.edge_labels else "--id-column"
         raise ValueError(f"{option} does not apply to files that are read part by part: {remedy}")
     labels = ",".join(how.node_labels or how.atom_labels)
     target = how.target_columns[0] if how.target_columns else None
     standard, described = ",".join(how.standardize), ",".join(how.descriptors)
-    reading = Reading(how.smiles_column, target, labels, how.errors, standard, described)
+    name = how.id_column or ""
+    reading = Reading(how.smiles_column, target, labels, how.errors, standard, described, name)
     return _plan(source, nodes_per_part, reading)
 
 
@@ -179,6 +190,8 @@ def _kind(path: Path) -> str:
         raise ValueError(f"{path} has the unknown suffix {path.suffix!r}: supported are {SUPPORTED}")
     if KINDS.get(suffix) == "table" and is_edge_table(path):
         return "source"
+    if suffix == ".parquet" and not has_graphs(path):
+        return "parquet table"
     return KINDS.get(suffix, "source")
 
 
@@ -195,7 +208,7 @@ def _in_folder(folder: Path) -> Iterator[tuple[str, Path]]:
         if path.is_dir() and not path.is_symlink():
             yield from _in_folder(path)
         elif path.suffix.lower() in KINDS and path.is_file():
-            yield KINDS[path.suffix.lower()], path
+            yield _kind(path), path
 
 
 def _is_output(folder: Path) -> bool:

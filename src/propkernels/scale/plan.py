@@ -18,7 +18,7 @@ from propkernels.datasets.reading import Reading as SourceReading
 
 FORMAT, VERSION = "propkernels plan", 1
 MOST_SHOWN = 12
-LATER = ("standardize", "descriptors")  # fields of Reading that older plans do not have
+LATER = ("standardize", "descriptors", "id_column")  # fields of Reading that older plans do not have
 TARGETS = (None, "bool", "int64", "double", "string", "list<double>")
 
 
@@ -41,6 +41,8 @@ class Reading:
         Whether an invalid SMILES is an error, is left out, or is a graph without nodes.
     standardize, descriptors : str
         Steps of standardization, and descriptors of whole molecules, separated by commas.
+    id_column : str
+        Column, or property of an SDF file, whose values become the ids of the graphs; "": none.
     """
 
     smiles_column: str | None = None
@@ -49,6 +51,7 @@ class Reading:
     errors: str = "raise"
     standardize: str = ""
     descriptors: str = ""
+    id_column: str = ""
 
     def to_dict(self) -> Record:
         """Return all fields; empty ones of later versions are left out: digests stay the same."""
@@ -74,7 +77,7 @@ class Part:
     ----------
     path : str
         File, or folder of a TU data set.
-    kind : {"parquet", "table", "smiles", "tu", "source"}
+    kind : {"parquet", "parquet table", "table", "smiles", "sdf", "tu", "source"}
     first, last : int
         Rows ``first`` to ``last - 1`` of the file, counted from 0.
     first_id : int

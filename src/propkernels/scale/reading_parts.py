@@ -8,6 +8,8 @@ from types import ModuleType
 
 import propkernels.scale.molecule_files as molecules
 import propkernels.scale.parquet_files as parquet
+import propkernels.scale.parquet_tables as parquet_tables
+import propkernels.scale.sdf_files as sdf
 import propkernels.scale.tu_folders as tu
 import propkernels.scale.whole_sources as whole
 from propkernels.scale.pieces import GraphBlock
@@ -15,6 +17,8 @@ from propkernels.scale.plan import Part
 
 FORMATS: dict[str, ModuleType] = {  # each with survey, digest and read
     "parquet": parquet,
+    "parquet table": parquet_tables,
+    "sdf": sdf,
     "table": molecules,
     "smiles": molecules,
     "tu": tu,
