@@ -210,7 +210,7 @@ def run_rows(
     protocol: dict[str, Any],
     choosing: dict[str, Any],
 ) -> dict[str, Evaluation]:
-    """Evaluate every row of the table on the same folds, and print it when it is known.
+    """Evaluate every row of the table on the same folds, and print each row as it is completed.
 
     The default model takes longest and is evaluated last, so that invalid kernel options are reported early.
     """

@@ -152,7 +152,7 @@ def without_duplicates(
 
 
 def holds_classes(task: Task, target: Any) -> bool:
-    """Return whether a target is classes, as asked for or as it looks."""
+    """Return whether a target holds classes: as the option says or, with "auto", by its values."""
     from propkernels._utils.cells import are_classes
 
     return are_classes(target) if task == "auto" else task == "classes"

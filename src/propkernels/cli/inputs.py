@@ -114,7 +114,7 @@ class Input:
     errors: ErrorsOption = "raise"
 
     def reading(self, target_required: bool, notes: Mapping[str, str] | None, n_jobs: int | None) -> Reading:
-        """Return the options for the readers; those not given are what a model file has noted."""
+        """Return the options of the readers; defaults are the notes of a model file, if there are any."""
         from propkernels.convert.atoms import VIEWS
         from propkernels.datasets.reading import Reading
 
@@ -268,7 +268,7 @@ def name_of(data: Dataset, graph: int) -> str | None:
 
 
 def title_of(data: Dataset, graph: int) -> str:
-    """Return which graph a command speaks about, such as "Graph 3 of drugs (aspirin)"."""
+    """Return a title for a graph, such as "Graph 3 of drugs (aspirin)"."""
     name = name_of(data, graph)
     return f"Graph {graph} of {data.name}" + (f" ({name})" if name else "")
 

@@ -125,7 +125,7 @@ def watch(
 
 
 class Alarm(NamedTuple):
-    """An alarm: the begin of its window, what was found, the graphs of the window and of the reference."""
+    """An alarm: the begin of its window, the result of the test, graphs of the window and the reference."""
 
     begin: str
     found: Any
@@ -215,7 +215,7 @@ def reference_size(n_windows: int, wanted: int | None) -> int:
 
 
 def window_record(begin: str, graphs: GraphDatabase, found: Any) -> dict[str, Any]:
-    """Return what is written about a window."""
+    """Return the record of a window: begin, vertices, contacts, p-value, evidence and alarm."""
     from propkernels.graphs.moments import CONTACT, RECEIVED, edges_of
 
     assert graphs.moments is not None
@@ -284,7 +284,7 @@ def _vertices(alarm: Alarm, surrounding: Any) -> str:
 
 
 def _report(alarm: Alarm, kernel: Any, top: int, seed: int) -> None:
-    """Print what has changed at an alarm."""
+    """Print the vertices and surroundings that have changed at an alarm."""
     print_text(f"\nAlarm at {alarm.begin}: vertices with unusual surroundings")
     print_records(changed_vertices(alarm, kernel, top, seed), "table", FORMATS)
     print_text("Surroundings that have become more or less frequent")

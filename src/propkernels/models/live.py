@@ -17,7 +17,7 @@ from propkernels.tracking.live import ChangingGraph, LiveGraph
 class Live(ChangingGraph):
     """A graph that changes, with the decision of a model, returned by ``live`` of a model.
 
-    A change costs what it touches: codes are updated within t_max steps of it. Decisions, codes and
+    A change costs as much as the nodes within t_max steps, whose codes are updated. Decisions, codes and
     explanations equal those of the changed graph from scratch, to the bit.
 
     Attributes

@@ -192,7 +192,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         return self.calibration_.probabilities(scores)
 
     def explain(self, nodes: ArrayLike, classes: object = None) -> NodeExplanation:
-        """Return what neighbors, columns and steps add to the decisions about nodes of the training graph.
+        """Return contributions of neighbors, columns and steps to decisions on nodes of the training graph.
 
         Contributions add up to the decision: exactly for linear views, and up to 1e-12 for radial ones.
 

@@ -44,7 +44,7 @@ class Tally:
     by_column : dict
         (source, step) -> one value per column of the source.
     intercept : float
-        What is added without any input.
+        Constant term of the decision.
     """
 
     by_neighbor: dict[int, Matrix] = field(default_factory=dict)

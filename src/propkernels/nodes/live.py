@@ -71,7 +71,7 @@ class LiveNodes(ChangingGraph):
         return self._live.codes(self._coder)
 
     def set_target(self, node: int, target: object) -> None:
-        """Let the target of a node be known, or unknown (None); it counts for other nodes from now on."""
+        """Set the target of a node, or remove it (None); predictions for other nodes use it from now on."""
         (number,) = node_numbers(np.atleast_1d(node), self.n_nodes, "node")
         kept = self._known.nodes != number
         nodes, spread = self._known.nodes[kept], self._known.spread[kept]

@@ -142,7 +142,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
         return values if self.n_columns_ else values[:, 0]
 
     def explain(self, nodes: ArrayLike, column: int = 0) -> NodeExplanation:
-        """Return what neighbors, columns and steps add to the predictions of nodes of the training graph.
+        """Return contributions of neighbors, columns and steps to predictions of nodes of the training graph.
 
         Contributions are in units of the target; the intercept holds its mean.
 

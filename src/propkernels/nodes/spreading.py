@@ -1,4 +1,4 @@
-"""Propagated columns at chosen nodes: hops of attributes, and of targets without a node's own one."""
+"""Propagated columns at chosen nodes: hops of attributes, and of targets without that of the node itself."""
 
 from __future__ import annotations
 

@@ -296,7 +296,7 @@ MOST_RADIAL_NUMBERS = 2**26  # nodes times those columns
 
 
 def default_views(inputs: NodeInputs, n_nodes: int, label_steps: int, n_targets: int) -> list[View]:
-    """Return the views that a model tries, depending on what the graph has.
+    """Return the views that a model tries, depending on the data of the graph.
 
     Parameters
     ----------

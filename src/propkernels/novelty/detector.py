@@ -73,8 +73,8 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         - "auto": "neighbors" and "size" together, each in robust standard deviations from the median of
           training graphs, each scored against all others. Their weights are ``w**3`` and
           ``(1 - w)**3``, where ``w`` is the median similarity of a training graph to its nearest neighbors.
-          If normal graphs have near neighbors, a graph without them is novel; otherwise only its size can
-          tell.
+          If normal graphs have near neighbors, a graph without them is novel; otherwise its size
+          decides.
     n_neighbors : int, default=1
         Number of neighbors for "neighbors" and "density"; at most the number of graphs outside a fold.
     contamination : "auto" or float, default="auto"

@@ -115,7 +115,7 @@ class _Matching:
         self.partner, self.steps = np.full(n_nodes, -1), np.full(n_nodes, -1)
 
     def run(self) -> None:
-        """Match nodes bin by bin, from the last iteration down; what is left last, whatever its label."""
+        """Match nodes bin by bin, last iteration first; the rest is matched whatever its labels."""
         for t in range(len(self.codes) - 1, -1, -1):
             self._match(self.codes[t], t)
         self._match(np.zeros_like(self.codes[0]), -1)

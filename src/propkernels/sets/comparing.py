@@ -1,4 +1,4 @@
-"""compare: whether two collections of graphs are samples of one distribution, and in what they differ."""
+"""compare: test whether two collections of graphs have one distribution, and list where they differ."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Witness:
 
     A frequent bin contributes much by chance. Under exchanges of graphs, the contribution of a bin whose
     features have variance v has a standard deviation of about sqrt(2) v (1 / m + 1 / n), for collections of
-    m and n graphs: bins are ordered by the ratio of both.
+    m and n graphs: bins are ordered by their contribution over this standard deviation.
 
     Attributes
     ----------
@@ -251,7 +251,7 @@ def compare(
     random_state: Seed = 0,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Return whether two collections of graphs are samples of one distribution, and in what they differ.
+    """Test whether two collections of graphs are samples of one distribution, and list where they differ.
 
     The statistic is the unbiased estimate of the squared maximum mean discrepancy [1]_, equation (3): with
     graphs a_1, ..., a_m and b_1, ..., b_n, the mean of k(a_i, a_j) over i != j, plus the mean of

@@ -25,7 +25,7 @@ GUARANTEES = ("stream", "window")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Window:
-    """What a :class:`propkernels.DriftDetector` found in one window of graphs.
+    """Result of a :class:`propkernels.DriftDetector` for one window of graphs.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class DriftDetector(GraphInput, BaseEstimator):
     alpha : float, default=0.05
         Largest probability of a false alarm, below 1.
     guarantee : {"stream", "window"}, default="stream"
-        What ``alpha`` bounds.
+        Probability that ``alpha`` bounds: of any false alarm in the stream, or of one per window.
     kernel : estimator or None, default=None
         As in :func:`propkernels.compare`.
     n_permutations : int, default=999

@@ -1,4 +1,4 @@
-"""judge: how well generated graphs reproduce the distribution of training graphs, and in what they fail."""
+"""judge: how well generated graphs reproduce the distribution of training graphs, and where they differ."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def judge(
     random_state: Seed = 0,
     n_jobs: int | None = None,
 ) -> Judgement:
-    """Return how well generated graphs reproduce the distribution of training graphs, and in what they fail.
+    """Return how well generated graphs reproduce the distribution of training graphs, and where they differ.
 
     Copies of training graphs have a perfect distribution and nothing new: look at ``novel`` and ``memorized``
     too. Held-out graphs of the same origin, judged in the same way, show what is possible.
@@ -308,7 +308,7 @@ def _drawn(graphs: GraphDatabase, number: int, seed: int) -> NDArray[np.int64]:
 def _told_apart(
     first: GraphDatabase, second: GraphDatabase, kernel: Any, seed: int, n_jobs: int | None
 ) -> tuple[float, float]:
-    """Return the accuracy of a classifier on held-out graphs of equally many of both, and its p-value."""
+    """Return the accuracy of a classifier of held-out graphs, first against second, and its p-value."""
     size = min(len(first), len(second)) // 2
     rng = np.random.default_rng(seed)
     halves = [np.split(rng.permutation(len(own))[: 2 * size], 2) for own in (first, second)]

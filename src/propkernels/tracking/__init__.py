@@ -1,1 +1,1 @@
-"""Tracking: what an edit of a graph changes in its counts, from what is near the edit alone."""
+"""Tracking: changes of the counts of a graph by an edit, computed from the nodes near the edit alone."""

@@ -89,7 +89,7 @@ def _column(ids: NDArray[np.int64], values: tuple[Hashable, ...], missing: Any) 
 def _numbered(
     present: Sequence[Any], further: Sequence[Any]
 ) -> tuple[tuple[Hashable, ...], NDArray[np.int64]]:
-    """Return all values, those of the graph first, and the numbers of the further ones."""
+    """Return all values, those of the graph first, and the numbers of the additional values."""
     position = {value: i for i, value in enumerate(present)}
     numbers = [position.setdefault(canonical_label(value), len(position)) for value in further]
     return tuple(position), np.array(numbers, dtype=np.int64)

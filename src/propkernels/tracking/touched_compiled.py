@@ -129,8 +129,8 @@ def _seed_rows(wiring: Any, touched: Any, scaled: bool, count: int, kind: int, a
 def _spread_out(wiring: Any, touched: Any, start: int, count: int, values: Any) -> None:
     """List the nodes reached in t steps, and fill ``ends``; the first ``start`` nodes have depth 0.
 
-    What is read later, rows of neighbors and ``values``, (nodes, ...), is fetched meanwhile: on large graphs,
-    nearly all time is spent waiting for memory.
+    Rows of neighbors and of ``values``, (nodes, ...), are prefetched: on large graphs, nearly all time is
+    spent waiting for memory.
     """
     neighbors, rows, degree = wiring.neighbors, wiring.first, wiring.degree
     order, depth, ends = touched.order, wiring.depth, touched.ends

@@ -295,7 +295,7 @@ def _bins(n_streams: int, n_nodes: int, n_cells: int, n_touched: int) -> Any:
 
 
 class Stored(NamedTuple):
-    """Room for what is stored per node: values, (nodes, values); those to restore; codes, (rows, nodes).
+    """Arrays with an entry per node: values, (nodes, values); values to restore; codes, (rows, nodes).
 
     Trackers of counts keep their codes elsewhere. Live graphs restore nothing and may be large: codes and
     values of a node are next to each other in memory, in one cache line where they fit.

@@ -29,9 +29,9 @@ class Wiring(NamedTuple):
     Node i has the neighbors ``neighbors[first[i] : first[i] + degree[i]]``, ascending as in a row of the
     adjacency, over edges whose labels have the numbers in ``bonds`` at the same places. A row has room for
     ``room[i]`` neighbors; a full row moves to the free places of the pool, which begin at ``used[0]``. Nodes
-    keep their numbers while others are removed (``alive`` tells), which leaves neighbors in the order that
-    they have in the edited graph. ``depth`` is the first step at which an edit touches a node, and UNTOUCHED
-    between edits.
+    keep their numbers while others are removed (``alive`` marks the rest), which leaves neighbors in the
+    order that they have in the edited graph. ``depth`` is the first step at which an edit touches a node,
+    and UNTOUCHED between edits.
     """
 
     first: Any
