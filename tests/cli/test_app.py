@@ -1,11 +1,13 @@
 """The application as a whole."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 import propkernels as pk
+from propkernels.cli.app import EXAMPLES, GROUPS
 
 COMMANDS = (
     "demo",
@@ -81,3 +83,12 @@ def test_runs_as_a_module():
         [sys.executable, "-m", "propkernels.cli", "--version"], check=True, capture_output=True, text=True
     )
     assert done.stdout == f"propkernels {pk.__version__}\n"
+
+
+def test_every_command_has_a_group_and_an_example_with_its_options(run):
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted([*COMMANDS, "nodes"])
+    for name, example in EXAMPLES.items():
+        shown = run(name, "--help").stdout
+        assert f"Example: propkernels {name} {example}".strip() in shown
+        assert all(option in shown for option in re.findall(r"(?<= )-+[\w-]+", f" {example}")), name

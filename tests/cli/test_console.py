@@ -29,6 +29,13 @@ def test_sentence(error, expected):
     assert sentence(error) == expected
 
 
+def test_errors_recommend_commands_instead_of_python(run):
+    error = run("fit", "NOSUCH", "-o", "model.pk").stderr
+    assert "'propkernels datasets'" in error
+    assert "()" not in error
+    assert "=True" not in error
+
+
 def test_error_is_one_line_on_stderr(run):
     result = run("evaluate", "no/such/folder")
     assert result.exit_code == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from propkernels.cli import audit_command as audit
@@ -21,12 +23,24 @@ from propkernels.cli import predict_command as predict
 from propkernels.cli import sets_command as sets
 from propkernels.cli import similar_command as similar
 from propkernels.cli import watch_command as watch
-from propkernels.cli.console import OneSentenceErrors, common
+from propkernels.cli.console import OneSentenceErrors, PlainUsage, common
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
 
+
+class Grouped(OneSentenceErrors):
+    """Commands in groups by task."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write one section per group."""
+        for title, names in GROUPS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(80)) for name, one in commands if one])
+
+
 app = typer.Typer(
-    cls=OneSentenceErrors,
+    cls=Grouped,
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode=None,
@@ -36,6 +50,35 @@ app = typer.Typer(
 )
 
 
+GROUPS = {
+    "Start": ("demo", "datasets", "info", "convert"),
+    "Learn": ("fit", "predict", "evaluate", "nodes"),
+    "Understand": ("explain", "counterfactuals", "explore", "audit", "novelty"),
+    "Search and compare": ("similar", "compare", "duplicates", "watch", "kernel"),
+    "Larger than memory": ("featurize", "verify", "index"),
+}
+EXAMPLES = {
+    "demo": "--html demo.html",
+    "fit": "MUTAG -o model.pk",
+    "predict": "model.pk new.csv --smiles smiles -o predictions.csv",
+    "explain": "model.pk MUTAG --graph 12 -o graph.png",
+    "counterfactuals": "model.pk MUTAG --graph 12",
+    "explore": "drugs.csv --target active -o page.html --open",
+    "similar": "HIV --to 100 -k 10",
+    "evaluate": "MUTAG --repeats 10",
+    "audit": "NCI1 -o report.html",
+    "novelty": "TRAIN NEW -o scores.csv",
+    "compare": "old.csv new.csv",
+    "duplicates": "A.csv B.csv",
+    "watch": "contacts.csv --window 3600",
+    "kernel": "MUTAG -o K.npz",
+    "featurize": "graphs.parquet -o features",
+    "verify": "features",
+    "index": "graphs.parquet -o index",
+    "convert": "molecules.csv molecules.parquet",
+    "datasets": "",
+    "info": "",
+}
 COMMANDS = (
     demo.demo,
     fit.fit,
@@ -60,5 +103,6 @@ COMMANDS = (
 )
 app.callback()(common)
 for command in COMMANDS:
-    app.command()(command)
+    example = f"Example: propkernels {command.__name__} {EXAMPLES[command.__name__]}".rstrip()
+    app.command(cls=PlainUsage, epilog=example)(command)
 app.add_typer(nodes_command.nodes, name="nodes")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from propkernels._utils.progress import ProgressBar, plain_lines
 from propkernels._utils.progress import spinner as spinner
@@ -47,6 +48,16 @@ USAGE_ERROR: Any = typer.BadParameter.__mro__[2]  # base class of all errors in 
 ENDINGS: tuple[type[BaseException], ...] = (BrokenPipeError, typer.Exit, typer.Abort, USAGE_ERROR)
 
 
+IN_COMMANDS = (  # what messages recommend in Python, and what a command offers
+    (re.compile(r"list_datasets\(\)"), "'propkernels datasets'"),
+    (
+        re.compile(r"allow_unverified=True downloads (\S+) and trusts what comes"),
+        r"download \1 and give its path",
+    ),
+    (re.compile(r"allow_unverified=True trusts what comes"), "download it yourself and give its path"),
+)
+
+
 class OneSentenceErrors(TyperGroup):
     """Group of commands that print errors as one sentence, without a traceback."""
 
@@ -54,6 +65,15 @@ class OneSentenceErrors(TyperGroup):
         """Run the command, with errors printed as one sentence, and progress also into pipes."""
         with one_sentence_errors(), plain_lines():
             return super().invoke(ctx)
+
+
+class PlainUsage(TyperCommand):
+    """Command whose usage names arguments without braces, which look like a choice."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the parts of the usage line."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [piece.strip("{}").replace("...}...", "...").replace("}", "") for piece in pieces]
 
 
 @contextmanager
@@ -90,6 +110,8 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory ({error})" if str(error) else "not enough memory"
     text = " ".join(str(error).split())
+    for python, command in IN_COMMANDS:
+        text = python.sub(command, text)
     if isinstance(error, EXPECTED):
         return text or type(error).__name__
     name = type(error).__name__ + (f": {text}" if text else "")

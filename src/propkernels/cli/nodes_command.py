@@ -11,7 +11,7 @@ import typer
 
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.console import Force, OneSentenceErrors, check_output, print_text, spinner
+from propkernels.cli.console import Force, OneSentenceErrors, PlainUsage, check_output, print_text, spinner
 
 if TYPE_CHECKING:
     from propkernels.graphs.database import GraphDatabase
@@ -122,7 +122,7 @@ def _target(table: dict[str, list[str]], label: str | None, n: int, path: Any) -
     return cells + [None] * (n - len(cells))
 
 
-@nodes.command()
+@nodes.command(cls=PlainUsage)
 def fit(
     edges: Edges,
     label: Label,
@@ -160,7 +160,7 @@ def fit(
         write_predictions(model, None, tables, predictions, numbers)
 
 
-@nodes.command()
+@nodes.command(cls=PlainUsage)
 def predict(
     path: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels nodes fit'.")],
     edges: Edges,
