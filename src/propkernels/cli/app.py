@@ -60,7 +60,7 @@ GROUPS = {
 EXAMPLES = {
     "demo": "--html demo.html",
     "fit": "MUTAG -o model.pk",
-    "predict": "model.pk new.csv --smiles smiles -o predictions.csv",
+    "predict": "model.pk new.csv --smiles smiles -o out.csv",
     "explain": "model.pk MUTAG --graph 12 -o graph.png",
     "counterfactuals": "model.pk MUTAG --graph 12",
     "explore": "drugs.csv --target active -o page.html --open",
