@@ -22,7 +22,6 @@ from propkernels.cli.console import (
     stdout,
 )
 from propkernels.cli.inputs import Input, reads_data, title_of
-from propkernels.plotting.forecasts import forecast
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -74,6 +73,8 @@ def explain(
     Contributions of nodes and steps add up to the decision value. With -o, the graph (image, molecule) is
     drawn with nodes colored by contribution.
     """
+    from propkernels.plotting.forecasts import forecast
+
     if output is not None:
         check_picture(output, force)
     fitted, notes = open_model(model)
