@@ -3,6 +3,8 @@
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
 import propkernels as pk
 from propkernels.hashing import distances
@@ -67,3 +69,19 @@ def test_too_many_pairs_are_refused_before_anything_is_allocated():
     n = 10**7
     with pytest.raises(MemoryError, match="take graphs of any size"):
         check_pairs(pk.GraphDatabase(csr_array((n, n)), [0, n]))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_weighted_lengths_are_those_of_scipy(n_jobs, monkeypatch):
+    """Weights of very different size, directed and parallel edges, loops, several components."""
+    monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
+    rng, graphs = np.random.default_rng(0), []
+    for n in (1, 2, 9, 40):
+        weights = np.where(rng.random((n, n)) < 0.1, 10.0 ** rng.uniform(-6, 6, (n, n)), 0.0)
+        graphs.append(weights if n == 9 else np.maximum(weights, weights.T))
+    database = pk.from_adjacency(graphs)
+    found = path_lengths(database, True, n_jobs)
+    for k, weights in enumerate(graphs):
+        expected = np.asarray(dijkstra(csr_array(weights)))
+        lengths = found.distances[found.pair_ptr[k] : found.pair_ptr[k + 1]].reshape(expected.shape)
+        np.testing.assert_allclose(lengths, expected, rtol=2.0**-36)

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from propkernels._utils.helpers import SpareThreads, map_in_threads
 from propkernels._utils.locks import ForkSafeLock
 
-STEPS_OF_A_THREAD = 2**18  # least work per thread: a few milliseconds
-STEPS_OF_A_PIECE = 2**16  # least work of a piece, if threads take several: about a millisecond
+STEPS_OF_A_THREAD = 2**16  # least work per thread: a millisecond or two
+STEPS_OF_A_PIECE = 2**18  # least work of a piece, also of a thread inside another thread's work
 PIECES_OF_A_THREAD = 4  # most pieces per thread, so that threads end together
 
 
@@ -89,19 +89,23 @@ def _quota(group: Path) -> int | float:
 
 
 def threads_for(work: int, n_jobs: int | None) -> int:
-    """Return the number of threads worth starting for ``work`` elementary steps."""
-    return max(1, min(thread_count(n_jobs), work // STEPS_OF_A_THREAD))
+    """Return the number of threads worth starting for ``work`` elementary steps.
+
+    Inside a thread of :func:`run_threads` others compete for the GIL, so that only more work is shared.
+    """
+    least = STEPS_OF_A_THREAD if _SPARE.get() is None else max(STEPS_OF_A_THREAD, STEPS_OF_A_PIECE)
+    return max(1, min(thread_count(n_jobs), work // least))
 
 
 def pieces_for(work: int, threads: int) -> int:
     """Return the number of pieces for threads: the same for each, and few of little work.
 
-    To take a piece, a thread waits for the GIL, some hundredths of a millisecond.
+    To take a piece, a thread waits for the GIL, and memory that a piece needs is mapped for all threads.
 
     Examples
     --------
     >>> [pieces_for(2**20, threads) for threads in (1, 2, 8, 16)]
-    [1, 8, 16, 16]
+    [1, 4, 8, 16]
     """
     if threads == 1:
         return 1

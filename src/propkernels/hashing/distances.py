@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from propkernels._utils.arrays import check_room, offsets
 from propkernels._utils.parallel import equal_work, run_threads, thread_count, threads_for
@@ -18,6 +16,7 @@ from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
 PAIRS_OF_A_RUN = 2**17  # least number of pairs that a thread searches at a time: a few milliseconds
+RUNS_OF_A_THREAD = 4
 STEPS_OF_A_PAIR = 8  # elementary steps of a search per pair of nodes
 PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distance, word, code, and a copy for sorting
 WITHOUT_PAIRS = (
@@ -71,20 +70,20 @@ def path_lengths(graphs: GraphDatabase, weighted: bool, n_jobs: int | None = Non
            [1., 0., 1.],
            [2., 1., 0.]])
     """
-    from propkernels.hashing.paths_compiled import hop_distances, round_lengths
+    from propkernels.hashing.paths_compiled import hop_distances, round_lengths, weighted_distances
 
     check_pairs(graphs)
     pair_ptr = offsets(graphs.graph_sizes**2)
     distances = np.empty(pair_ptr[-1])
-    adjacency = graphs.adjacency
+    adjacency, where = graphs.adjacency, (graphs.graph_ptr, pair_ptr)
+    edges = adjacency.indptr, adjacency.indices
     if not weighted or graphs.is_unweighted:
-        arrays = adjacency.indptr, adjacency.indices, graphs.graph_ptr, pair_ptr
-        by_nodes(lambda *nodes: hop_distances(*arrays, *nodes, distances), graphs, n_jobs)
+        by_nodes(lambda *nodes: hop_distances(*edges, *where, *nodes, distances), graphs, n_jobs)
         return PathLengths(graphs, np.ones(adjacency.nnz), pair_ptr, distances)
-    for i in range(len(graphs)):
-        distances[pair_ptr[i] : pair_ptr[i + 1]] = _weighted(adjacency, *graphs.graph_ptr[i : i + 2])
+    weights = adjacency.data.astype(np.float64)
+    by_nodes(lambda *nodes: weighted_distances(*edges, weights, *where, *nodes, distances), graphs, n_jobs)
     round_lengths(distances)
-    return PathLengths(graphs, adjacency.data.astype(np.float64), pair_ptr, distances)
+    return PathLengths(graphs, weights, pair_ptr, distances)
 
 
 def by_nodes(function: Callable[[int, int], None], graphs: GraphDatabase, n_jobs: int | None) -> None:
@@ -101,14 +100,6 @@ def check_pairs(graphs: GraphDatabase) -> None:
     check_room(pairs, PAIRS_AT_ONCE, ways_out=WITHOUT_PAIRS)
 
 
-def _weighted(adjacency: csr_array, first: int, last: int) -> NDArray[np.float64]:
-    """Return the distances of one graph as a flat array."""
-    if first == last:
-        return np.empty(0)
-    block: Any = adjacency[first:last, first:last]
-    return np.asarray(dijkstra(block)).ravel()
-
-
 def runs_of_graphs(
     graphs: GraphDatabase, n_jobs: int | None = None, steps_of_a_pair: int = 1
 ) -> Iterator[GraphDatabase]:
@@ -123,6 +114,12 @@ def runs_of_graphs(
         first = last
 
 
+def threads_for_pairs(graphs: GraphDatabase, n_jobs: int | None, steps_of_a_pair: int = 1) -> int:
+    """Return the number of threads worth starting for all pairs of nodes; see :func:`pairs_of_a_run`."""
+    work = steps_of_a_pair * int(np.square(graphs.graph_sizes).sum())
+    return max(min(thread_count(n_jobs), work // (RUNS_OF_A_THREAD * PAIRS_OF_A_RUN)), 1)
+
+
 def pairs_of_a_run(n_pairs: int, n_jobs: int | None, steps_of_a_pair: int = 1) -> int:
     """Return the number of pairs of nodes of a run, up to four runs per thread; all pairs for one thread.
 
@@ -131,7 +128,7 @@ def pairs_of_a_run(n_pairs: int, n_jobs: int | None, steps_of_a_pair: int = 1) -
     threads = thread_count(n_jobs)
     if threads == 1:
         return n_pairs + 1
-    return max(n_pairs // (4 * threads), PAIRS_OF_A_RUN // steps_of_a_pair, 1)
+    return max(n_pairs // (RUNS_OF_A_THREAD * threads), PAIRS_OF_A_RUN // steps_of_a_pair, 1)
 
 
 def by_size(function: Callable[[Any], Any], runs: Sequence[Any], sizes: Any, n_jobs: int | None) -> list[Any]:

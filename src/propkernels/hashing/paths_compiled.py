@@ -59,6 +59,75 @@ def hop_distances(
                         tail += 1
 
 
+@compiled(cache=False)
+def _push(keys: Any, nodes: Any, size: int, key: float, node: int) -> int:
+    """Add an entry to a binary heap, smallest key first; return its new size."""
+    k = size
+    while k > 0 and keys[(k - 1) // 2] > key:
+        keys[k], nodes[k] = keys[(k - 1) // 2], nodes[(k - 1) // 2]
+        k = (k - 1) // 2
+    keys[k], nodes[k] = key, node
+    return size + 1
+
+
+@compiled(cache=False)
+def _drop_first(keys: Any, nodes: Any, size: int) -> int:
+    """Remove the first entry of a binary heap; return its new size."""
+    size -= 1
+    key, node = keys[size], nodes[size]
+    k = 0
+    while 2 * k + 1 < size:
+        child = 2 * k + 1
+        if child + 1 < size and keys[child + 1] < keys[child]:
+            child += 1
+        if keys[child] >= key:
+            break
+        keys[k], nodes[k] = keys[child], nodes[child]
+        k = child
+    keys[k], nodes[k] = key, node
+    return size
+
+
+@compiled
+def weighted_distances(
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    graph_ptr: Any,
+    pair_ptr: Any,
+    begin: int,
+    end: int,
+    distances: Any,
+) -> None:
+    """Write the lengths of shortest paths by Dijkstra's algorithm; arguments as of ``hop_distances``.
+
+    ``weights`` are the lengths of the edges, which are not negative.
+    """
+    most = 1
+    for graph in range(len(graph_ptr) - 1):
+        most = max(most, indptr[graph_ptr[graph + 1]] - indptr[graph_ptr[graph]] + 1)
+    keys, nodes = np.empty(most), np.empty(most, dtype=np.int64)
+    for graph in range(len(graph_ptr) - 1):
+        first = graph_ptr[graph]
+        n = graph_ptr[graph + 1] - first
+        for source in range(max(begin - first, 0), min(end - first, n)):
+            row = pair_ptr[graph] + source * n
+            for v in range(n):
+                distances[row + v] = np.inf
+            distances[row + source] = 0.0
+            size = _push(keys, nodes, 0, 0.0, source)
+            while size > 0:
+                near, u = keys[0], nodes[0]
+                size = _drop_first(keys, nodes, size)
+                if near > distances[row + u]:  # a shorter path was found after this entry
+                    continue
+                for entry in range(indptr[first + u], indptr[first + u + 1]):
+                    v = indices[entry] - first
+                    if near + weights[entry] < distances[row + v]:
+                        distances[row + v] = near + weights[entry]
+                        size = _push(keys, nodes, size, near + weights[entry], v)
+
+
 @compiled
 def round_lengths(values: Any) -> None:
     """Round float64 lengths to 36 binary digits in place, so that sums in another order are equal."""

@@ -208,7 +208,8 @@ def count_triplets(
     # One table serves all nodes with the same label a: cell level * n_labels + b counts the paths with
     # ``level`` edges from label a to label b. Only touched cells are read and cleared.
     lengths = np.zeros(len(graph_ptr) - 1, dtype=np.int64)
-    codes, counts = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.float64)
+    room = min(max(1024, 8 * (graph_ptr[-1] - graph_ptr[0])), 2**16)
+    codes, counts = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.float64)
     table, touched = np.zeros(1, dtype=np.int64), np.empty(1, dtype=np.int64)
     filled, stamp = 0, 0
     for graph in range(len(lengths)):

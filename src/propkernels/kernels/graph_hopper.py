@@ -24,6 +24,7 @@ from propkernels.hashing.distances import (
     pairs_of_a_run,
     path_lengths,
     runs_of_graphs,
+    threads_for_pairs,
 )
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
@@ -57,6 +58,7 @@ class HopCounter(Counter):
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return counts of (label, position, number of edges); known codes have the first columns."""
+        n_jobs = threads_for_pairs(graphs, n_jobs, STEPS_OF_A_PAIR)
         runs = list(runs_of_graphs(graphs, n_jobs, STEPS_OF_A_PAIR))
         parts = _shared_or_side_by_side(self._entries, runs, n_jobs)
         sizes, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))

@@ -29,6 +29,7 @@ from propkernels.hashing.distances import (
     pairs_of_a_run,
     path_lengths,
     runs_of_graphs,
+    threads_for_pairs,
 )
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.count_features import CountFeatures
@@ -93,6 +94,7 @@ class TripletCoder(Counter):
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return counts of triplets; known codes have the first columns."""
         hops = not self.edge_labels and (graphs.is_unweighted or not self.weighted)
+        n_jobs = threads_for_pairs(graphs, n_jobs)
         runs = list(runs_of_graphs(graphs, n_jobs))
         pieces = _pieces(runs, n_jobs) if hops else [Piece(run, 0, 1) for run in runs]
         sizes = [float(np.square(piece.graphs.graph_sizes).sum()) / piece.n_parts for piece in pieces]
