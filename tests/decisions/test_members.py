@@ -8,6 +8,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.decisions.members import (
+    Changed,
     Counted,
     FoldedMember,
     JointMember,
@@ -96,3 +97,31 @@ def test_members_of_a_sum_have_equally_many_decisions():
 def test_missing_columns_are_0():
     total = add_columns([np.ones((2, 1)), np.full((2, 3), 2.0)])
     assert np.array_equal(total, [[3.0, 2.0, 2.0], [3.0, 2.0, 2.0]])
+
+
+class Fixed:
+    """A member with these decisions and lengths, for all graphs and edits."""
+
+    def __init__(self, decisions, lengths):
+        self.found = Changed(np.array(decisions)[:, None], np.array(lengths))
+
+    def changed(self, begun, changes):
+        return Changed(*(part.copy() for part in self.found))  # sums are made in place
+
+    def lengths(self, counted):
+        return self.found.lengths.copy()
+
+    def descriptor_terms(self, counted, share):
+        return self.found.decisions[:, 0].copy()
+
+
+def test_sums_are_divided_by_the_length_of_the_edited_graph():
+    """The squared length is 2 * 0.125 + 1 * 0 = 0.25, then 2 * 4 + 1 * 8 = 16; an empty graph has none."""
+    joint = JointMember(
+        [Fixed([1.0, 2.0, 0.0], [0.125, 4.0, 0.0]), Fixed([0.0, 6.0, 0.0], [0.0, 8.0, 0.0])],
+        np.array([2.0, 1.0]),
+    )
+    changed = joint.changed([None, None], {})
+    assert changed.decisions[:, 0].tolist() == [2.0, 2.0, 0.0]
+    assert changed.lengths.tolist() == [1.0, 1.0, 0.0]
+    assert joint.descriptor_terms(None, None).tolist() == [2.0, 2.0, 0.0]
