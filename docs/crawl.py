@@ -40,6 +40,11 @@ const cut = [...document.querySelectorAll(texts)]
 const wide = document.documentElement.scrollWidth - innerWidth;
 return wide > 1 ? [...cut, `${wide} pixels wider than the window`] : cut
 """
+STILL = """
+const style = document.createElement("style");
+style.textContent = "* { transition: none !important }";
+document.head.append(style)
+"""
 PALE = """
 const parse = (text) => text.match(/[\\d.]+/g).map(Number);
 const channel = (v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
@@ -150,6 +155,7 @@ def looked_at(site: Path) -> Iterator[str]:
                     size = {"width": width, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
                     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                     yield from (f"{name}, {width}: {fault}" for fault in driver.execute_script(CUT))
+                driver.execute_script(STILL)
                 for theme in ("light", "dark"):
                     driver.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
                     yield from (f"{name}, {theme}: {fault}" for fault in driver.execute_script(PALE))
@@ -160,7 +166,8 @@ def looked_at(site: Path) -> Iterator[str]:
 
 def complaints(driver: Any) -> list[str]:
     """Return warnings of the console, and requests to other hosts, since the last call."""
-    found = [entry["message"] for entry in driver.get_log("browser") if entry["level"] != "INFO"]
+    logged = [entry["message"] for entry in driver.get_log("browser") if entry["level"] != "INFO"]
+    found = [message for message in logged if "Resetting to auto" not in message]  # first visit of the theme
     for entry in driver.get_log("performance"):
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":

@@ -38,7 +38,13 @@ class SearchWords(SphinxTransform):
         section.insert(1, [addnodes.index(entries=entries), target])
 
 
+def always_read(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Return the pages with words: the search forgets entries of pages that a later build does not read."""
+    return [name for name in WORDS if name in env.found_docs]
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register the transform."""
     app.add_transform(SearchWords)
+    app.connect("env-get-outdated", always_read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
