@@ -20,7 +20,7 @@ from typing import Any
 
 from fuzz.counts import STORE, keep, runs
 
-CHUNK, PATIENCE = 20_000, 120.0  # cases per child; seconds after which a case counts as hanging
+CHUNK, PATIENCE = 20_000, 120.0  # cases per child; seconds of a core of its own after which a case hangs
 
 
 class Driver:
@@ -67,7 +67,7 @@ class Driver:
             now = int(mark.read_text()[:20])
             if now != number:
                 number, since = now, time.monotonic()
-            hangs = time.monotonic() - since > PATIENCE
+            hangs = time.monotonic() - since > PATIENCE * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
             if hangs or time.monotonic() > end:
                 child.kill()
                 child.wait()
