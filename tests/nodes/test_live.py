@@ -84,3 +84,29 @@ def test_numbers(model):
     values = np.where(np.arange(40) % 3, np.nan, np.arange(40.0))
     regressor = pk.NodeRegressor(C=1.0, random_state=0).fit(GRAPH, values)
     np.testing.assert_allclose(regressor.live().predict(EVERYONE), regressor.predict(), atol=1e-9)
+
+
+def test_no_nodes_have_no_decisions(model):
+    live = model.live()
+    assert live.decisions([]).shape == (0, model.decisions_.shape[1])
+    assert live.predict([]).shape == (0,)
+
+
+@pytest.mark.parametrize("node", [[0, 1], True, np.array([1])])
+def test_a_target_is_of_one_node(model, node):
+    with pytest.raises(TypeError, match="a node is a whole number"):
+        model.live().set_target(node, 1)
+
+
+def test_known_numbers_are_checked():
+    y = np.where(np.arange(40) % 2, np.arange(40.0), np.nan)
+    regressor = pk.NodeRegressor(C=1.0, random_state=0).fit(GRAPH, y)
+    live = regressor.live()
+    before = live.decisions([2, 3])
+    for wrong in (np.inf, 1e200, "a", [1.0, 2.0]):
+        with pytest.raises(ValueError, match="known target"):
+            live.set_target(2, wrong)
+    with pytest.raises(ValueError, match="known target"):
+        regressor.predict(GRAPH, y=np.full(40, np.inf))
+    live.set_target(2, np.nan)
+    assert (live.decisions([2, 3]) == before).all()

@@ -177,3 +177,8 @@ def test_complex_classes_are_refused_in_one_line():
     sentence = "Complex data not supported: class labels must be numbers or strings"
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         check_target(np.array([1j, 2j]), 2)
+
+
+def test_numbers_that_are_all_missing_are_refused():
+    with pytest.raises(ValueError, match="target must be finite"):
+        check_numbers([np.nan, np.nan], 2)

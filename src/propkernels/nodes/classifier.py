@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from propkernels._utils.checks import shown
 from propkernels._utils.typing import Array, ClassWeight, Floats, Folding, Scoring, Seed, Target
 from propkernels.decisions.decision_columns import Calibration, DecisionLayout
 from propkernels.explain.comparisons import Comparison, compare_decisions
@@ -137,7 +138,9 @@ class NodeClassifier(ClassifierMixin, NodeModel):
             return _spread(np.asarray(target, dtype=np.float64), len(self.classes_))
         unknown = ~np.isin(target, self.classes_)
         if unknown.any():
-            raise ValueError(f"y has the class {target[unknown][0]!r}, which did not occur in fit")
+            raise ValueError(
+                f"y has the class {shown(target[unknown].tolist()[0])}, which did not occur in fit"
+            )
         return _spread(np.searchsorted(self.classes_, target), len(self.classes_))
 
     def decision_function(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from propkernels._utils.cells import is_missing
+from propkernels._utils.checks import shown
 from propkernels._utils.typing import Array
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import CodeStreams
@@ -71,11 +73,13 @@ class LiveNodes(ChangingGraph):
         return self._live.codes(self._coder)
 
     def set_target(self, node: int, target: object) -> None:
-        """Set the target of a node, or remove it (None); predictions for other nodes use it from now on."""
+        """Set the target of a node, or remove it (None, NaN); predictions of others use it from now on."""
+        if np.ndim(node) or isinstance(node, (bool, np.bool_)):
+            raise TypeError(f"a node is a whole number, got {shown(node)}")
         (number,) = node_numbers(np.atleast_1d(node), self.n_nodes, "node")
         kept = self._known.nodes != number
         nodes, spread = self._known.nodes[kept], self._known.spread[kept]
-        if target is not None:
+        if not is_missing([target]).all():
             nodes = np.append(nodes, number)
             spread = np.vstack([spread, self._model._spread_of(np.array([target]))])
         self._known = KnownTargets(nodes, spread)
@@ -85,7 +89,8 @@ class LiveNodes(ChangingGraph):
         chosen, walks = node_numbers(np.atleast_1d(nodes), self.n_nodes, "nodes"), self._current()
         model, has_targets = self._model, len(self._known.nodes) > 0
         members = model.members_ if has_targets else model.blind_members_
-        return np.vstack([walks.decide(members, int(node)) for node in chosen])
+        found = [walks.decide(members, int(node)) for node in chosen]
+        return np.vstack([np.empty((0, model._n_decisions)), *found])
 
     def predict(self, nodes: ArrayLike) -> Array:
         """Return the prediction of the model for nodes of the graph as it is now."""

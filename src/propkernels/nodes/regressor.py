@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from propkernels._utils.checks import check_integer
+from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.stored import require
 from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
 from propkernels.explain.counterfactuals import Counterfactuals
@@ -22,6 +22,7 @@ from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import Learned, NodeModel
 from propkernels.selection.learning_targets import NumberTarget
+from propkernels.selection.targets import LARGEST
 
 Matrix = NDArray[np.float64]
 
@@ -106,8 +107,17 @@ class NodeRegressor(RegressorMixin, NodeModel):
         self.n_columns_ = target.values.shape[1] if target.values.ndim == 2 else 0
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
-        values = np.asarray(target, dtype=np.float64).reshape(len(target), -1)
-        return _spread((values - self.middle_) / self.unit_)
+        try:
+            values = np.asarray(target, dtype=np.float64).reshape(len(target), -1)
+        except (TypeError, ValueError):
+            raise ValueError(f"known targets must be numbers, got {shown(target)}") from None
+        if values.shape[1] != self._n_decisions:
+            raise ValueError(f"a known target has {self._n_decisions} columns, got {values.shape[1]}")
+        with np.errstate(over="ignore"):
+            scaled = (values - self.middle_) / self.unit_
+        if not (np.abs(scaled[~np.isnan(values)]) <= LARGEST).all():
+            raise ValueError("known targets must be finite, and not too large for the unit of those in fit")
+        return _spread(scaled)
 
     def predict(
         self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None

@@ -211,7 +211,6 @@ def check_numbers(target: Any, n_graphs: int, places: Any = None) -> NDArray[np.
 def check_size(values: NDArray[np.float64], places: Any = None, may_miss: bool = True) -> None:
     """Raise if numbers are not finite, or if squares of numbers or differences overflow or vanish."""
     rows = values.reshape(len(values), -1)
-    rows = rows[:, ~np.isnan(rows).all(axis=0)]
     odd = np.isinf(rows) | (np.isnan(rows) & (not may_miss))
     large = np.abs(rows) > LARGEST
     for wrong, what in ((odd, "finite"), (large, f"at most {LARGEST:g} in size")):
@@ -220,6 +219,7 @@ def check_size(values: NDArray[np.float64], places: Any = None, may_miss: bool =
             name, value = graph if places is None else places[graph], rows[graph, column]
             advice = f" ({value:g}): give it in another unit, or its logarithm" if what != "finite" else ""
             raise ValueError(f"target must be {what}, but that of graph {name} is not{advice}")
+    rows = rows[:, ~np.isnan(rows).all(axis=0)]
     spread = np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0) if rows.size else np.zeros(0)
     small = (spread > 0) & (spread < SMALLEST_SPREAD)
     if small.any():
