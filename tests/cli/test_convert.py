@@ -1,5 +1,8 @@
 """propkernels convert, and every command on a file of molecules."""
 
+import json
+from itertools import pairwise
+
 import pytest
 
 import propkernels as pk
@@ -59,3 +62,38 @@ def test_fit_and_predict_on_files_of_molecules(run, molecules):
     ):
         result = run(*command, *COLUMNS)
         assert result.exit_code == 0, result.output
+
+
+@pytest.fixture
+def proteins(tmp_path):
+    """Tables of ten chains whose residues have names, in the current folder."""
+    edges, nodes, graphs = ["graph,source,target"], ["graph,node,aa,bfactor"], ["graph,target"]
+    for i in range(10):
+        names = [f"{'AB'[i % 2]}:{k + 1}" for k in range(4 + i % 3)]
+        nodes += [f"p{i},{name},{'GLV'[(i + k) % 3]},{k + 0.5}" for k, name in enumerate(names)]
+        edges += [f"p{i},{one},{other}" for one, other in pairwise(names)]
+        graphs.append(f"p{i},{i % 2}")
+    for kind, lines in (("edges", edges), ("nodes", nodes), ("graphs", graphs)):
+        (tmp_path / f"{kind}.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_names_of_nodes_and_attributes_travel(run, proteins):
+    result = run("convert", "edges.csv,nodes.csv,graphs.csv", "new_edges.csv")
+    assert result.exit_code == 0, result.output
+    assert f"Dataset({proteins.name}: 10 graphs" in result.output.replace("\n", "")
+    lines = (proteins / "new_nodes.csv").read_text().splitlines()
+    assert lines[0] == "graph,node,label,bfactor"
+    assert lines[1] == "p0,A:1,G,0.5"
+    assert (proteins / "new_edges.csv").read_text().splitlines()[1] == "p0,A:1,A:2,1.0"
+    before, after = (pk.datasets.open_source(proteins / name) for name in ("edges.csv", "new_edges.csv"))
+    assert before.graphs == after.graphs
+    assert list(before.extras["node_names"]) == list(after.extras["node_names"])
+
+
+def test_nodes_are_explained_by_name(run, proteins):
+    assert run("fit", "edges.csv,nodes.csv,graphs.csv", "-o", "model.pk", "--jobs", 1).exit_code == 0
+    words = ("explain", "model.pk", "edges.csv,nodes.csv,graphs.csv", "--graph", 3, "--top", 2)
+    assert "B:" in run(*words).output
+    first = json.loads(run(*words, "--format", "json").stdout)[0]
+    assert first["name"] == f"B:{first['node'] + 1}"

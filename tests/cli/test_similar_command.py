@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 
+import numpy as np
 import pytest
 
 import propkernels as pk
@@ -149,3 +150,15 @@ def test_graphs_are_called_by_their_names(run):
     result = run("similar", "FAMILIES", "--to", 316, "-k", 1)
     assert "graph 316 of FAMILIES (trimipramine)" in result.stdout
     assert re.search(r"302 +imipramine +0\.\d{4} +tricyclic", result.stdout)
+
+
+def test_images_are_listed_by_file(run, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    for i in range(4):
+        pixels = rng.integers(0, 255, (6, 6)).astype(np.uint8)
+        image.fromarray(pixels).save(tmp_path / f"leaf{i}.png")
+    result = run("similar", tmp_path, "--to", 0, "-k", 2, "--format", "json", "--jobs", 1)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert [record["name"] for record in found] == [f"leaf{record['graph']}.png" for record in found]

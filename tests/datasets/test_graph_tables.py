@@ -90,6 +90,7 @@ def test_tables_of_edges_are_told_from_tables_of_molecules(tmp_path):
         ({"edges": EDGES, "more_edges": EDGES}, {}, "more_edges.csv is a second table of edges"),
         ({"edges": EDGES, "x": "a,b\n1,2\n"}, {}, r"x.csv is no table of edges .* columns are \['a', 'b'\]"),
         ({"edges": EDGES}, {"node_labels": ("element",)}, "has no table of nodes, so --node-labels"),
+        ({"edges": EDGES, "nodes": NODES}, {"node_labels": ("x",)}, "nodes.csv: the table of nodes has no"),
         ({"edges": EDGES}, {"edge_labels": "nope"}, "the table of edges has no column 'nope'"),
         ({"edges": EDGES}, {"smiles_column": "s"}, "has no column 's' of SMILES"),
         ({"edges": EDGES}, {"target_columns": ("y",)}, "has no table of graphs with the target 'y'"),
@@ -98,7 +99,11 @@ def test_tables_of_edges_are_told_from_tables_of_molecules(tmp_path):
             {"target_required": True},
             "the table of graphs has no row for 1 of 2 graphs, such as 2",
         ),
-        ({"edges": EDGES, "graphs": GRAPHS}, {"id_column": "nope"}, "table of graphs has no column 'nope'"),
+        (
+            {"edges": EDGES, "graphs": GRAPHS},
+            {"id_column": "nope"},
+            "graphs.csv: the table of graphs has no column 'nope'",
+        ),
     ],
 )
 def test_faults_are_one_sentence(tables, options, message, tmp_path):

@@ -88,9 +88,9 @@ def explain(
     title = f"{title_of(data, graph)}: {told}"
     if output_format == "table":
         print_text(f"{title}.")
-        print_nodes(explanation, top, by_step)
+        print_nodes(explanation, top, by_step, node_names(data, graph))
     else:
-        print_records(explanation.top_nodes(0, top), output_format)
+        print_records(named_nodes(explanation, top, node_names(data, graph)), output_format)
     if output is not None:
         draw(explanation, title, data, at, output)
         typer.echo(f"\nWrote {output}.", err=output_format != "table")
@@ -123,12 +123,24 @@ def can_explain(model: Any) -> bool:
     return hasattr(model, "explain") and bool(model.rule_.is_explained)
 
 
-def print_nodes(explanation: Any, top: int, by_step: bool) -> None:
+def node_names(data: Dataset, graph: int) -> list[Any]:
+    """Return the names of the nodes of a graph, such as those of a table; empty if there are none."""
+    names, ptr = data.extras.get("node_names", ()), data.graphs.graph_ptr
+    return list(names[ptr[graph] : ptr[graph + 1]]) if len(names) == ptr[-1] else []
+
+
+def named_nodes(explanation: Any, top: int, names: list[Any]) -> list[dict[str, Any]]:
+    """Return one record per node, with its name if nodes have names."""
+    records: list[dict[str, Any]] = explanation.top_nodes(0, top)
+    return [one | {"name": names[one["node"]]} for one in records] if names else records
+
+
+def print_nodes(explanation: Any, top: int, by_step: bool, names: list[Any]) -> None:
     """Print the nodes with the largest contributions, and the sum over all nodes."""
     from propkernels.graphs.names import label_text
 
     print_text(f"Contributions {explanation.subject}:\n")
-    records = explanation.top_nodes(0, top)
+    records = named_nodes(explanation, top, names)
     steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
     largest = max((abs(record["total"]) for record in records), default=0.0) or 1.0
     table = new_table(["node", "label"], ["total", *(steps if by_step else [])])
@@ -136,7 +148,7 @@ def print_nodes(explanation: Any, top: int, by_step: bool) -> None:
         table.add_column("")
     for record in records:
         label = None if record["label"] is None else label_text(record["label"])
-        head = [str(record["node"]), cell(label), f"{record['total']:+.4f}"]
+        head = [str(record.get("name", record["node"])), cell(label), f"{record['total']:+.4f}"]
         bar = "\N{FULL BLOCK}" * round(BAR * abs(record["total"]) / largest)
         table.add_row(*head, *([f"{record[key]:+.3f}" for key in steps] if by_step else [bar]))
     stdout().print(table)

@@ -51,18 +51,19 @@ def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
         if not path.exists():
             raise FileNotFoundError(f"the file {path} does not exist")
     tables: dict[str, Cells] = {}
+    places: dict[str, Path] = {}
     for path in paths:
         kind, table = _recognized(read_table(path), path)
         if kind in tables:
             raise ValueError(f"{path} is a second table of {kind}")
-        tables[kind] = table
+        tables[kind], places[kind] = table, path
     if "edges" not in tables:
         raise ValueError(f"{paths[0]} has no columns source and target: it is not a table of edges")
     if all("graph" not in table for table in tables.values()):  # one graph
         for table in tables.values():
             table["graph"] = ["0"] * len(next(iter(table.values())))
-    name = paths[0].stem.removesuffix("edges").rstrip("_-") or paths[0].parent.name
-    return dataset_of(_typed(tables, how), how, name, paths[0])
+    name = places["edges"].stem.removesuffix("edges").rstrip("_-") or places["edges"].absolute().parent.name
+    return dataset_of(_typed(tables, how), how, name, places)
 
 
 def is_edge_table(path: Path) -> bool:
@@ -138,48 +139,55 @@ def dataset_of(
     how : Reading
     name : str
         Name of the data set.
-    place : path
-        Source, for messages.
+    place : path, or dict of paths
+        Source, or the file of each table, for messages.
     directed : bool, default=False
         Whether edges are directed; a column ``directed`` of the edges overrides it.
 
     Returns
     -------
     Dataset
-        ``extras["node_names"]`` holds the key of each node.
+        ``extras["node_names"]`` holds the key of each node, and ``extras["attribute_names"]`` the name of
+        each column of node attributes, by its number.
     """
     pd = import_optional("pandas", extra="pandas", purpose="tables need")
+    places = place if isinstance(place, dict) else dict.fromkeys(KINDS, place)
+    places = dict.fromkeys(KINDS, places["edges"]) | places
     if how.smiles_column:
-        raise ValueError(f"{place} has no column {how.smiles_column!r} of SMILES")
-    arguments = _arguments(tables, how, place)
+        raise ValueError(f"{places['edges']} has no column {how.smiles_column!r} of SMILES")
+    arguments = _arguments(tables, how, places)
     if "directed" in tables["edges"]:
         directed = bool(np.all(tables["edges"]["directed"]))
     frames = {kind: pd.DataFrame(columns) for kind, columns in tables.items()}
     graphs: Any = from_pandas(**frames, **arguments, directed=directed, errors=how.errors_of_graphs)
-    target = _target(tables, graphs, how, place)
-    extras = {"node_names": _node_names(frames, graphs.ids.tolist())}
+    target = _target(tables, graphs, how, places["graphs"])
+    extras: dict[str, Any] = {"node_names": _node_names(frames, graphs.ids.tolist())}
+    if arguments.get("attributes"):
+        extras["attribute_names"] = dict(enumerate(arguments["attributes"]))
     if how.id_column is not None:
-        graphs = graphs.with_ids(_values_of(tables, how.id_column, graphs, place))
+        graphs = graphs.with_ids(_values_of(tables, how.id_column, graphs, places["graphs"]))
     return Dataset(name, graphs, target, (), extras)
 
 
-def _arguments(tables: dict[str, Columns], how: Reading, place: Any) -> dict[str, Any]:
+def _arguments(tables: dict[str, Columns], how: Reading, places: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments for :func:`from_pandas`: labels, weight and attributes; warn about other columns."""
     edges, nodes = tables["edges"], tables.get("nodes")
-    edge_label = _label(edges, (how.edge_labels,) if how.edge_labels else (), "edges", place)
+    edge_label = _label(edges, (how.edge_labels,) if how.edge_labels else (), "edges", places["edges"])
     used = {"graph", "source", "target", "weight", "directed", edge_label}
     attributes = [name for name in edges if name not in used and _is_numeric(edges[name])]
     arguments: dict[str, Any] = {"edge_label": edge_label, "edge_attributes": attributes}
     arguments |= {"weight": "weight"} if "weight" in edges else {}
-    _warn_unused(edges, {*used, *attributes}, "edges", "--edge-labels (edge_labels=)", place)
+    _warn_unused(edges, {*used, *attributes}, "edges", "--edge-labels (edge_labels=)", places["edges"])
     if nodes is None:
         if how.node_labels:
-            raise ValueError(f"{place} has no table of nodes, so --node-labels (node_labels=) does not apply")
+            raise ValueError(
+                f"{places['edges']} has no table of nodes, so --node-labels (node_labels=) does not apply"
+            )
         return arguments
-    label = _label(nodes, how.node_labels, "nodes", place)
+    label = _label(nodes, how.node_labels, "nodes", places["nodes"])
     used = {"graph", "node", label, *how.node_labels}
     attributes = [name for name in nodes if name not in used and _is_numeric(nodes[name])]
-    _warn_unused(nodes, {*used, *attributes}, "nodes", "--node-labels (node_labels=)", place)
+    _warn_unused(nodes, {*used, *attributes}, "nodes", "--node-labels (node_labels=)", places["nodes"])
     return arguments | {"label": label, "attributes": attributes}
 
 

@@ -385,7 +385,7 @@ def save_source(data: Dataset, path: Any, *, overwrite: bool = False) -> None:
         _refuse_existing([place], overwrite)
         to_parquet(graphs, place, target=target)
     elif place.suffix == ".csv":
-        _write_tables(graphs, target, place, overwrite)
+        _write_tables(graphs, target, place, overwrite, data.extras)
     else:
         raise ValueError(f"cannot write {place}: use .parquet, .zip, _edges.csv, or a folder")
 
@@ -396,7 +396,7 @@ def _refuse_existing(paths: list[Path], overwrite: bool) -> None:
             raise FileExistsError(f"{path} exists already: pass --force to replace it")
 
 
-def _write_tables(graphs: Any, target: Any, path: Path, overwrite: bool) -> None:
+def _write_tables(graphs: Any, target: Any, path: Path, overwrite: bool, extras: dict[str, Any]) -> None:
     from propkernels._utils.safe_files import atomic_write
     from propkernels.convert.pandas import to_pandas
 
@@ -413,11 +413,28 @@ def _write_tables(graphs: Any, target: Any, path: Path, overwrite: bool) -> None
     _check_texts([] if graphs.ids is None else graphs.ids.tolist(), "id", path)
     if values is not None and values.ndim == 1 and values.dtype.kind not in "if":
         _check_texts(values.tolist(), "class", path)
-    tables = to_pandas(graphs, values)
+    tables = to_pandas(graphs, values, **_written_names(graphs, extras, path))
     edges = tables.edges.assign(directed=True) if tables.edges.attrs["directed"] else tables.edges
     for place, table in zip(paths, (edges, tables.nodes, tables.graphs), strict=True):
         with atomic_write(place) as stream:
             stream.write(table.to_csv(index=False).encode())
+
+
+def _written_names(graphs: Any, extras: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Return the names of nodes and attributes that a CSV file can hold, as arguments of to_pandas."""
+    found: dict[str, Any] = {}
+    names = list(extras.get("node_names", ()))
+    if names and len(names) == graphs.n_nodes:
+        try:
+            _check_texts(names, "node name", path)
+            found["node_names"] = names
+        except ValueError as error:
+            warnings.warn(f"nodes are numbered: {error}", stacklevel=4)
+    columns = list(extras.get("attribute_names", {}).values())
+    attributes = graphs.attribute_matrix
+    if attributes is not None and len(columns) == attributes.shape[1] == len(set(columns)):
+        found["attribute_names"] = columns
+    return found
 
 
 def _check_texts(values: list[Any], what: str, path: Path) -> None:
