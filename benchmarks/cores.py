@@ -360,6 +360,11 @@ def section(
         "time on all cores over that on one; the gain is cores * busy / work. Copies: the bytes of inputs "
         "and outputs over the time, as a share of the speed of copies.",
         "",
+        "What limits a gain below its aim: work above 1 is what two threads lose that share the units and "
+        "the memory of a core; cores that are not busy wait for serial parts (stages, below), for Python "
+        "between compiled loops, which one thread runs at a time, and in model selection for the longest "
+        "machine, which libsvm solves in sequence.",
+        "",
         "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | busy | work | copies |",
         "|---|" + "--:|" * (len(cores) + 6),
     ]

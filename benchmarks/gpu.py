@@ -246,7 +246,7 @@ def one_data_set(
     yield Line(f'{name}: PropagationKernel(device="cuda").fit_transform', took, for_users, cpu=cpu)
     there = pk.PropagationKernel(random_state=0, n_jobs=-1, device="cuda", output="device")
     yield Line(f'{name}: the same with output="device"', best(lambda: there.fit_transform(graphs)), None)
-    yield from stages(name, graphs, kernel.coder_)
+    yield from stages(name, graphs, kernel._coder)
 
 
 def stages(name: str, graphs: Any, coder: Any) -> Iterator[Line]:

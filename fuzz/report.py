@@ -119,7 +119,7 @@ def cases() -> str:
         f"\n## How much was tried\n\n{total['cases']:,} cases; the aim is {AIM:,}. A case is one generated "
         'input put through one check. "Refused": in one clear sentence, as hostile input should be. "Found": '
         'cases, or kinds of failures, that ended otherwise, in all runs. "Left": kinds of failures in the '
-        f"last run.\n\n{table(header, rows)}\n\n{bounds()} {soaks()} {faults()}\n"
+        f"last run.\n\n{table(header, rows)}\n\n{hours()} {bounds()} {soaks()} {faults()}\n"
     )
     return text + findings(remaining)
 
@@ -142,6 +142,12 @@ def bounds() -> str:
     checked = [run for run in runs("fuzz") if run["boundscheck"] == "1"]
     number = sum(sum(run["counts"].values()) for run in checked)
     return f"{number:,} of the cases ran with `NUMBA_BOUNDSCHECK=1`."
+
+
+def hours() -> str:
+    """The time of all runs of random cases and soaks, as a clock on the wall tells it."""
+    seconds = sum(run["seconds"] for run in runs("fuzz")) + 60 * sum(run["minutes"] for run in runs("soak"))
+    return f"Random cases and soaks took {seconds / 3600:.1f} hours in all, on two cores that had other work."
 
 
 def soaks() -> str:

@@ -93,3 +93,24 @@ def test_parts_of_windows_do_not_depend_on_the_unit_of_time(tmp_path):
     write(tmp_path / "nanoseconds.csv", rows)
     stream = read_stream(tmp_path / "nanoseconds.csv", None, 1e7, 10, directed=False)
     assert stream.number.tolist() == [k // 10 for k in range(40)]
+
+
+def test_dates_of_any_century_are_read(tmp_path):
+    write(tmp_path / "old.csv", [("a", "b", "1500-01-01"), ("b", "c", "9999-12-31")])
+    stream = read_stream(tmp_path / "old.csv", None, 86400.0, 1, directed=False)
+    assert stream.begins == ["1500-01-01T00:00:00", "9999-12-31T00:00:00"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("", "b", 1), "row 2 of .* has no source"),
+        (("a", " ", 1), "row 2 of .* has no target"),
+        (("a", "b", ""), "row 2 of .* has no time"),
+        (("a", "b", "inf"), "row 2 of .* needs a number or an ISO date as time, got 'inf'"),
+    ],
+)
+def test_rows_with_gaps_are_named(tmp_path, row, message):
+    write(tmp_path / "contacts.csv", [("a", "b", 1), row, ("b", "c", 5)])
+    with pytest.raises(ValueError, match=message):
+        read_stream(tmp_path / "contacts.csv", None, 1.0, 1, directed=False)

@@ -181,3 +181,33 @@ def test_other_pages_can_be_used_by_everyone(browser, folder, kind):
     finally:
         browser.driver.set_window_size(1280, 900)
     assert browser.complaints() == []
+
+
+# notebooks
+
+NOTEBOOKS = {
+    "VS Code, dark": '<html><body class="vscode-dark" style="background:#1e1e1e">',
+    "VS Code, light": '<html><body class="vscode-light" style="background:#ffffff">',
+    "Colab, dark": '<html theme="dark"><body style="background:#111111">',
+    "Colab, light": '<html theme="light"><body style="background:#ffffff">',
+    "JupyterLab, dark": '<html><body data-jp-theme-light="false" style="background:#111111">',
+    "JupyterLab, light": '<html><body data-jp-theme-light="true" style="background:#ffffff">',
+}
+
+
+def test_results_can_be_read_in_light_and_dark_notebooks(browser, folder):
+    data = pk.datasets.make_molecules(12, random_state=0)
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1, random_state=0)
+    explanation = model.fit(data.graphs, data.target).explain(data.graphs[:2])
+    shown = "".join(one._repr_html_() for one in (data, data.graphs, data.graphs[0], explanation))
+    try:
+        for system in ("light", "dark"):
+            media = {"features": [{"name": "prefers-color-scheme", "value": system}]}
+            browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+            for name, start in NOTEBOOKS.items():
+                path = folder / "notebook.html"
+                path.write_text(f"<!doctype html>{start}{shown}</body></html>", encoding="utf-8")
+                browser.driver.get(path.as_uri())
+                assert browser.run(PALE) == [], (name, system)
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

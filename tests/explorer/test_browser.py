@@ -551,3 +551,22 @@ def test_errors_and_selections_have_small_pictures(page):
     page.click("#ex-tab-errors")
     if page.all("#ex-panel-errors .ex-frame"):
         wait_for(page, "return document.querySelectorAll('#ex-panel-errors .ex-frame svg').length > 0")
+
+
+def test_new_nodes_are_carbon_and_decisions_keep_their_sign(browser, chemistry):
+    browser.open(chemistry[1])
+    menu = "const menu = document.querySelector('#ex-label'); return menu.options[menu.value].text"
+    assert browser.run(menu) == "C"
+    browser.run("propkernels.select(3)")
+    browser.click("#ex-search-flips")
+    wait_for(browser, "return document.querySelector('#ex-flip-text').textContent.includes('tried')")
+    listed = browser.find("#ex-flip-list button").text.split("decision ")[1].split()[0]
+    browser.run("document.querySelector('#ex-flip-list button').click()")
+    assert browser.text("#ex-decision").split()[-1] == listed
+
+
+def test_the_page_says_which_model_speaks(page):
+    assert "trained without it: " in page.text("#ex-status")
+    assert page.text("#ex-verdict").startswith("Final model (has seen this graph)")
+    page.run("propkernels.app.view.apply({kind: 'remove', node: 0})")
+    assert page.text("#ex-verdict").startswith("The model predicts")

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.counting.counters import StreamCounts
-from propkernels.gram.base_kernels import UserKernel, resolve_base_kernel
+from propkernels.gram.base_kernels import UserKernel, _are_summed_first, resolve_base_kernel
 from tests.zoo import labelled_zoo, one
 
 NAMES = ["linear", "rbf", "intersection", "tanimoto", "jaccard"]
@@ -196,3 +196,11 @@ def test_names_and_functions_are_told_apart():
         resolve_base_kernel("polynomial")
     with pytest.raises(ValueError, match="got 3"):
         resolve_base_kernel(3)
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"), [([3.0], True), ([3.0, 3.0], True), ([2.0, 0.5], True), ([3.0, 1.0], False)]
+)
+def test_counts_are_added_before_weights_that_are_equal_or_powers_of_two(weights, expected):
+    weighted = [StreamCounts(csr_array(np.eye(2)), np.arange(2), 0, weight) for weight in weights]
+    assert _are_summed_first(weighted) is expected

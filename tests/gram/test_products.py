@@ -73,6 +73,18 @@ def test_the_popularity_threshold_changes_nothing_but_speed(share, monkeypatch):
     assert np.array_equal(square_gram([unsorted(counts)]), reference)
 
 
+@pytest.mark.parametrize("n_runs", [1, 3, 7])
+def test_bins_are_visited_in_runs(n_runs, monkeypatch):
+    counts = random_counts(40, 60, 0.2)
+    monkeypatch.setattr(linear, "POPULAR", 1.0)
+    monkeypatch.setattr(
+        linear,
+        "_bin_runs",
+        lambda bins, n_jobs: np.linspace(0, len(bins.multiplicity), n_runs + 1).astype(int),
+    )
+    assert np.array_equal(square_gram([unsorted(counts)]), exact(counts, counts))
+
+
 @pytest.mark.parametrize("threshold", [1, 2, 9, 10, 11])
 def test_bins_around_the_threshold(threshold, monkeypatch):
     """Bins of 1, 2, ..., 60 graphs each, so that every case of the split is met."""

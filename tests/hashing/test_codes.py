@@ -136,6 +136,13 @@ def test_codes_of_large_values_ignore_the_last_bits():
     assert (floor_codes(values * (1 + 2**-30)) != computed).all()
 
 
+def test_values_are_large_from_2_to_36_on():
+    edge = 2.0**36
+    values = np.array([edge - 1, edge, 1 - edge, -edge])
+    bits = values.view(np.int64) & -(2**16)
+    assert floor_codes(values).tolist() == [2**36 - 1, bits[1], 1 - 2**36, bits[3]]
+
+
 def test_codes_of_large_values_are_never_floors():
     largest_floors = floor_codes(np.array([2.0**36 - 1, -(2.0**36) + 1]))
     huge = floor_codes(np.array([2.0**36, -(2.0**36), 1e300, -1e300, np.inf, -np.inf, np.finfo(float).max]))

@@ -158,3 +158,13 @@ def test_nothing_missing_nothing_copied():
 def test_stored_means_and_deviations_must_shift_and_scale(mean, deviation):
     with pytest.raises(ValueError, match="deviation"):
         Standardizer(np.array(mean), np.array(deviation))._check_parts()
+
+
+@pytest.mark.parametrize("unit", [1e-6, 0.1, 1.0, 1e6])
+def test_attributes_are_standardized_in_any_unit(unit):
+    graphs = pk.check_graphs([np.zeros((4, 4))]).with_attributes(
+        unit * np.array([[1.0], [2.0], [3.0], [6.0]])
+    )
+    learned = Standardizer.learn(graphs, True)
+    assert learned.mean == pytest.approx([3.0 * unit])
+    assert learned.deviation == pytest.approx([np.sqrt(14 / 3) * unit])

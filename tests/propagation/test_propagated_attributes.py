@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 import propkernels as pk
+from propkernels.propagation.propagated_attributes import SpreadingAttributes
 from tests import naive_attributes
 from tests.strategies import databases
 from tests.zoo import one, path_edges
@@ -75,3 +76,14 @@ def test_laziness_out_of_range(wrong):
 def test_laziness_is_a_number():
     with pytest.raises(TypeError, match=r"^laziness must be a number, got 'half'"):
         matrices(pk.PropagatedAttributes(laziness="half"), one(2, [(0, 1)]), np.ones((2, 1)))
+
+
+@pytest.mark.parametrize(
+    ("laziness", "direction", "elsewhere"),
+    [(1.5, "follow", [0.0]), (-0.5, "follow", [0.0]), (0.5, "sideways", [0.0]), (0.5, "follow", [[0.0]])],
+)
+def test_stored_state_is_checked(laziness, direction, elsewhere):
+    stored = SpreadingAttributes(laziness, direction, np.array(elsewhere))
+    with pytest.raises(ValueError, match=r"laziness or direction is unknown|one row"):
+        stored._check_parts()
+    SpreadingAttributes(1.0, "follow", np.zeros(1))._check_parts()

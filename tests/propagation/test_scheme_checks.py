@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.propagation.scheme_checks import _graphs, _initial
 from tests.propagation.test_schemes import SCHEMES, AffineDuck, DuckDiffusion, NotAffine, every_scheme
 
 
@@ -51,6 +52,14 @@ class RemembersOnItself(DuckDiffusion):
         return current / (1 + self.steps)
 
 
+class RemembersGraphs(AffineDuck):
+    def prepare(self, graphs, initial):
+        self.matrix = super().prepare(graphs, initial)
+
+    def step(self, prepared, current, initial):
+        return self.matrix @ current
+
+
 class MixesGraphs(AffineDuck):
     def step(self, prepared, current, initial):
         return (current + current.mean(axis=0)) / 2
@@ -80,6 +89,7 @@ WRONG = {
     ChangesInitial: "step changed the arrays that it was given",
     Random: "two runs gave different results",
     RemembersOnItself: "another run changed the result: keep the state of the steps in the return value",
+    RemembersGraphs: "another run changed the result: keep the state of the steps in the return value",
     MixesGraphs: r"graph \d has other distributions among other graphs than alone",
     DependsOnNodeOrder: r"graph \d has other distributions after its nodes are permuted",
     NotAffine: "the scheme declares itself affine, but a step does not commute with a projection",
@@ -92,3 +102,12 @@ WRONG = {
 def test_the_contract_catches(wrong):
     with pytest.raises(AssertionError, match=f"^{WRONG[wrong]}"):
         pk.propagation.check_scheme(wrong())
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_graphs_of_the_contract_are_directed_or_not(directed):
+    graphs = _graphs(np.random.default_rng(0), directed)
+    dense = graphs.adjacency.toarray()
+    assert np.array_equal(dense, dense.T) is not directed
+    assert graphs.graph_sizes.tolist() == [1, 4, 0, 7, 9]
+    np.testing.assert_allclose(_initial(graphs).to_dense().sum(axis=1), 1.0)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.propagation.schemes import directed_adjacency, row_sums, symmetrically_normalized
+from propkernels.propagation.schemes import (
+    directed_adjacency,
+    renormalized,
+    row_sums,
+    symmetrically_normalized,
+)
 from tests import naive
 from tests.strategies import databases
 from tests.zoo import labelled_zoo, one, zoo_databases
@@ -82,3 +88,12 @@ def test_symmetric_normalisation():
 def test_an_unknown_direction_is_refused():
     with pytest.raises(ValueError, match=r"direction must be one of .*; got 'sideways'"):
         pk.propagation.transition_matrix(labelled_zoo(), "sideways")
+
+
+def test_loops_are_added_before_degrees_are_counted():
+    """The normalization of graph convolutional networks, for directed edges with weights."""
+    adjacency = csr_array(np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]]))
+    with_loops = adjacency.toarray() + np.eye(3)
+    reference = with_loops / np.sqrt(np.outer(with_loops.sum(axis=1), with_loops.sum(axis=0)))
+    entries, loops = renormalized(adjacency)
+    np.testing.assert_allclose(entries.toarray() + np.diag(loops), reference)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
+from propkernels.propagation.walks import absorbing_operator
 from tests import naive
 from tests.propagation import dense
 from tests.strategies import databases
@@ -401,3 +402,12 @@ def test_bad_alpha(alpha, error, message):
     with pytest.raises(error, match=f"^{message}$"):
         kernel.fit(labelled_zoo())
     assert not hasattr(kernel, "_coder")
+
+
+def test_a_walk_moves_on_with_the_rest_of_the_probability():
+    graphs = pk.GraphDatabase.concat([one(3, [(0, 1), (1, 2)]), one(1)])
+    held = np.array([True, False, False, True])
+    operator = absorbing_operator(graphs, held, "follow", 0.75)
+    assert operator.spread.tolist() == [0.25, 0.5, 1.0, 0.0]
+    assert operator.restart.tolist() == [0.75, 0.0, 0.0, 0.0]
+    assert operator.keep.tolist() == [0.0, 0.0, 0.0, 1.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -185,22 +186,28 @@ def _table(pd: Any, path: Path, columns: dict[str, tuple[str, ...]]) -> tuple[An
         if found is None:
             raise ValueError(f"{path} has no column {name!r}; its columns are {', '.join(cells)}")
         chosen[name] = cells[found]
+        blank = next((row for row, cell in enumerate(cells[found], 1) if not cell.strip()), None)
+        if blank is not None and name != "label":
+            raise ValueError(f"row {blank} of {path} has no {name}")
     times, are_dates = times_of(pd, chosen["time"], path)
     return pd.DataFrame(chosen | {"time": times}), are_dates
 
 
 def times_of(pd: Any, cells: list[str], path: Path) -> tuple[Any, bool]:
     """Return cells as numbers, dates as seconds since 1970, and whether they are dates."""
-    numbers = pd.to_numeric(pd.Series(cells), errors="coerce")
+    from propkernels.convert.contacts import seconds_of
+
+    numbers = pd.to_numeric(pd.Series(cells), errors="coerce").astype(float)
+    numbers = numbers.where(numbers.abs() < math.inf)
     if not numbers.isna().any():
-        return numbers.astype(float), False
+        return numbers, False
     dates = pd.to_datetime(pd.Series(cells), errors="coerce", utc=True, format="ISO8601")
     if dates.isna().any():
         row = int((numbers.isna() & dates.isna() if dates.isna().all() else dates.isna()).to_numpy().argmax())
         raise ValueError(
             f"row {row + 1} of {path} needs a number or an ISO date as time, got {cells[row][:40]!r}"
         )
-    return (dates - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1), True
+    return pd.Series(seconds_of(dates)), True
 
 
 def reference_size(n_windows: int, wanted: int | None) -> int:

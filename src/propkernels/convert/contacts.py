@@ -361,7 +361,7 @@ def _times(table: Any, column: str, name: str) -> Times:
     """Return a column of times as numbers: dates are seconds since 1970, durations are seconds."""
     values = table[column]
     if values.dtype.kind in "mM":
-        array = _seconds(values)
+        array = seconds_of(values)
     elif values.dtype.kind in "iufb" and isinstance(values.dtype, np.dtype):
         array = values.to_numpy(dtype=np.float64)
     else:
@@ -373,7 +373,7 @@ def _times(table: Any, column: str, name: str) -> Times:
     return np.asarray(array, dtype=np.float64)
 
 
-def _seconds(values: Any) -> Times:
+def seconds_of(values: Any) -> Times:
     """Return dates as seconds since 1970, and durations as seconds; NaN if missing.
 
     Dates of any unit are divided as they are: in nanoseconds, years beyond 2262 would wrap.
