@@ -68,3 +68,17 @@ def test_a_rare_class_asks_for_balanced_accuracy():
     graphs = pk.datasets.make_molecules(22, random_state=0).graphs
     report = pk.audit(graphs, np.arange(22) == 0, t_max=0)
     assert any(kind == "bad" and "report balanced accuracy" in text for kind, text in texts(report, "graphs"))
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict"),
+    [
+        (0.79, "does not rise."),
+        (0.81, "rises by 1.0 points, within its standard error (2.0 points)."),
+        (0.83, "rises by 3.0 points: more graphs would help."),
+    ],
+)
+def test_the_learning_curve_is_judged_by_its_standard_error(report, after, verdict):
+    curve = ((20, 0.7, 0.02), (40, 0.8, 0.02), (61, after, 0.02))
+    found = texts(replace(report, learning=replace(report.learning, curve=curve)), "learning")
+    assert any(text == f"From 40 to 61 training graphs the score {verdict}" for _, text in found)
