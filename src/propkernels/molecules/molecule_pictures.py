@@ -213,7 +213,7 @@ def _panels(
 ) -> list[Panel]:
     """Return the panels of one molecule, one per iteration of ``t``."""
     explanation, at, molecule = _on_molecule(model, molecules, graph, classes)
-    told = forecast_line(model, explanation, at, coverage, classes)
+    told = forecast_line(model, explanation, at, coverage, classes).replace("\n", "; ")  # two lines fit below
     contributions = explanation.of_graph(at)
     molecule = with_atoms(molecule, len(contributions), graph)
     steps = shown(contributions, t)
