@@ -181,13 +181,16 @@ def main(site: Path, look: bool = False) -> int:
     found = faults(site)
     if (site / "searchindex.js").exists():
         found += badly_found(site)
-    seen = list(looked_at(site)) if look else []
-    print(*found, *seen, sep="\n", end="\n" if found or seen else "")
+    print(*found, sep="\n", end="\n" if found else "")
+    n_seen = 0
+    for fault in looked_at(site) if look else ():
+        print(fault, flush=True)
+        n_seen += 1
     pages = len(written(site))
     print(f"{pages} pages of {site}: {len(found)} links, pictures, anchors or searches lead nowhere")
     if look:
-        print(f"{len(seen)} lines cut, pale texts, messages of the console or requests")
-    return 1 if found or seen or not pages else 0
+        print(f"{n_seen} lines cut, pale texts, messages of the console or requests")
+    return 1 if found or n_seen or not pages else 0
 
 
 if __name__ == "__main__":
