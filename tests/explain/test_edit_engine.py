@@ -332,6 +332,7 @@ def test_threads_decide_the_same(monkeypatch):
     pairs = np.tile(all_pairs(Editor(graph, alphabet, KINDS, None, True), 0, 5), (8, 1, 1))
     rule = mean_of_several(pk.GraphDatabase.concat([graph, random_graph(2)]), 0)
     monkeypatch.setattr("propkernels.explain.edit_engine.EDITS_AT_ONCE", 16)
+    monkeypatch.setattr("propkernels.explain.edit_engine.EDITS_OF_A_THREAD", 16)
     reference, computed = (
         Engine.of(rule, graph, alphabet, n_jobs=n_jobs).decisions(pairs, True) for n_jobs in (1, 4)
     )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from propkernels._utils.checks import check_integer, shown
-from propkernels._utils.parallel import blas_threads
+from propkernels._utils.parallel import blas_threads, thread_count
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.typing import Estimator
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from propkernels.datasets.dataset import Dataset
 
 MANY = 2000  # with more graphs, float32 kernels: their error is far below that of the scores
+GRAPHS_OF_A_THREAD = 500  # rows of a matrix per thread of BLAS
 MOST_COMPARED = 5000  # more graphs are sampled for pairwise comparison and scores
 LEAST_LEARNED = 10  # fewer graphs with a target are not scored
 N_STAGES = 6  # of the progress bar, besides two per iteration
@@ -119,7 +120,7 @@ def audit(
     tested, tested_target, _ = (None, None, {}) if test is None else _opened(test, test_target, wanted)
     measure = _checked_kernel(kernel, database, t_max, seed, n_jobs)
     chosen = sample_of(database, wanted, seed)
-    with ProgressBar("Audit", N_STAGES + 2 * (t_max + 1)) as bar, blas_threads(n_jobs):
+    with ProgressBar("Audit", N_STAGES + 2 * (t_max + 1)) as bar, blas_threads(_useful(n_jobs, len(chosen))):
 
         def tell(what: str) -> None:
             bar.describe(f"Audit: {what}")
@@ -170,6 +171,11 @@ def audit(
         label_names=names.get("label_names", {}),
     )
     return replace(result, sentences=sentences_of(result))
+
+
+def _useful(n_jobs: int | None, n_graphs: int) -> int:
+    """Return the number of threads that shorten the inversion of a matrix; more would only wait."""
+    return max(min(thread_count(n_jobs), n_graphs // GRAPHS_OF_A_THREAD), 1)
 
 
 def _opened(

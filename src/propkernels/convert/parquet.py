@@ -27,7 +27,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 
 KEY, VERSION = b"propkernels", 1
-ROWS_OF_A_RUN = 2**11  # least number of graphs that a thread decodes
+ROWS_OF_A_RUN = 2**12  # least number of graphs that a thread decodes
 REQUIRED = ("n_nodes", "source", "target")
 
 

@@ -37,7 +37,7 @@ from propkernels.graphs.database import GraphDatabase
 Matrix = NDArray[np.float64]
 T = TypeVar("T")
 CODES_AT_ONCE = 2**21  # codes (nodes times streams) in memory per run of graphs
-NODES_OF_A_THREAD = 2**12  # smallest number of nodes worth a thread
+NODES_OF_A_THREAD = 2**14  # smallest number of nodes worth a thread: a few milliseconds
 
 
 @dataclass(frozen=True, eq=False)

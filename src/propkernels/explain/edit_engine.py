@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads, thread_count
 from propkernels.counting.entries import Vocabulary
 from propkernels.decisions.members import Counted
 from propkernels.decisions.rule import Rule
@@ -20,6 +20,7 @@ from propkernels.tracking.alphabet import NEW_NODES, Alphabet
 from propkernels.tracking.trackers import Tracker, is_trackable, wired
 
 EDITS_AT_ONCE = 256
+EDITS_OF_A_THREAD = 1024  # least number; fewer threads wait less for Python
 MOST_CHANGES = 2**22  # changed counts held in memory at a time
 ADD_LEAF = 3
 Matrix = NDArray[np.float64]
@@ -117,7 +118,8 @@ class Engine:
                 if len(possible):
                     decisions[first + possible] = self._decided(desk, some[possible])
 
-        run_threads(some_edits, range(0, len(edits), self.n_at_once), self.n_jobs)
+        threads = max(min(thread_count(self.n_jobs), len(edits) // EDITS_OF_A_THREAD), 1)
+        run_threads(some_edits, range(0, len(edits), self.n_at_once), threads)
         return decisions
 
     @contextmanager

@@ -12,7 +12,7 @@ from propkernels._utils.mixing import mix_other, mix_word
 _HALF = np.int64(2**15)
 _KEPT = np.int64(-(2**16))
 _SAME = 1e-10  # relative difference below which lengths are equal up to rounding
-ROOTS_OF_A_BLOCK = 32  # start nodes whose path counts are summed on their own, whatever the threads
+FEW_ROOTS, ROOTS_OF_A_BLOCK = 128, 32  # path counts of more start nodes are summed block by block
 
 
 @compiled
@@ -470,9 +470,10 @@ def hop_entries(
         within = distances[pair_ptr[graph] : pair_ptr[graph + 1]]
         matrices = np.zeros((n_slots, width, width))
         own = slots[first : first + n]
-        for root in range(0, n, ROOTS_OF_A_BLOCK):
+        length = n if n <= FEW_ROOTS else ROOTS_OF_A_BLOCK
+        for root in range(0, n, max(length, 1)):
             block = np.zeros_like(matrices) if root else matrices
-            end = root + ROOTS_OF_A_BLOCK
+            end = root + length
             count_hops(indptr, indices, weights, first, n, within, root, end, own, block)
             if root:
                 matrices += block

@@ -171,17 +171,18 @@ def _summed_blocks(
 
     Threads take blocks of roots, whose sums are added in order.
     """
-    from propkernels.hashing.paths_compiled import ROOTS_OF_A_BLOCK, count_hops
+    from propkernels.hashing.paths_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK, count_hops
 
     shape, size = (n_slots, most + 1, most + 1), len(slots)
+    length = max(size, 1) if size <= FEW_ROOTS else ROOTS_OF_A_BLOCK
 
     def one_block(root: int) -> Matrix:
         counts = np.zeros(shape)
-        count_hops(*edges, root, root + ROOTS_OF_A_BLOCK, slots, counts)
+        count_hops(*edges, root, root + length, slots, counts)
         return counts
 
     total = np.zeros(shape)
-    roots, at_once = list(range(0, size, ROOTS_OF_A_BLOCK)), thread_count(n_jobs)
+    roots, at_once = list(range(0, size, length)), thread_count(n_jobs)
     for first in range(0, len(roots), at_once):  # few matrices are in memory at a time
         for counts in run_threads(one_block, roots[first : first + at_once], n_jobs):
             total += counts

@@ -16,6 +16,8 @@ from propkernels.counting.counters import StreamCounts
 from propkernels.search.nearest import Query, Search, compact_squares, nearest, self_similarities
 from propkernels.search.segment import Postings, Segment
 
+WORTH_THREADS = 20_000  # graphs; a query of fewer takes longer in Python than in compiled loops
+
 
 @dataclass(frozen=True, eq=False)
 class InvertedFile:
@@ -104,9 +106,10 @@ class InvertedFile:
     ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
         """Return, per query, the k largest similarities above a number and their graphs.
 
-        Threads run over queries.
+        Threads run over the queries of a large file.
         """
-        return run_threads(lambda query: nearest(self.searches(query), k, 1, above), queries, n_jobs)
+        threads = n_jobs if len(self.squares) >= WORTH_THREADS else 1
+        return run_threads(lambda query: nearest(self.searches(query), k, 1, above), queries, threads)
 
     def later(self, query: Query, graph: int, above: float) -> NDArray[np.int64]:
         """Return the graphs after a given one with similarities above a number, the most similar first."""
