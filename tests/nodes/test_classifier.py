@@ -81,7 +81,7 @@ def test_held_out_targets_change_nothing_before_they_are_compared():
     assert kept[0].score_ + kept[1].score_ <= 2
     assert (kept[0].nodes_ == kept[1].nodes_).all()
     assert not np.isin(kept[0].nodes_, validation).any()
-    assert (kept[0].targets_ == kept[1].targets_).all()
+    assert (kept[0]._targets == kept[1]._targets).all()
 
 
 @pytest.mark.slow

@@ -50,11 +50,11 @@ def test_codes_decide_to_the_bit(model):
     live = model.live()
     for u, v in free_pairs(live, 3):
         live.add_edge(u, v)
-    scratch = [block.by_stream() for block in model.inputs_.coder.codes(live.graph, 1)]
+    scratch = [block.by_stream() for block in model._inputs.coder.codes(live.graph, 1)]
     np.testing.assert_array_equal(
         np.concatenate([b.by_stream() for b in live.codes]), np.concatenate(scratch)
     )
-    weights = np.random.default_rng(0).normal(size=(model.inputs_.n_codes, 1))
+    weights = np.random.default_rng(0).normal(size=(model._inputs.n_codes, 1))
     member = LinearMember((Block("codes"),), (weights,), np.zeros(1))
     computed = [live._current().decide([member], v)[0, 0] for v in range(40)]
     again = model.live(live.graph, Y)

@@ -17,14 +17,14 @@ def model():
 
 
 def test_decisions_of_the_training_graph_are_the_mean_of_its_members(model):
-    sheet = Sheet(model.graph_, model.inputs_, None)
-    hops = model._hops(sheet, model.nodes_, model.targets_)
-    np.testing.assert_array_equal(mean_decisions(model.members_, sheet, hops), model.decisions_)
+    sheet = Sheet(model.graph_, model._inputs, None)
+    hops = model._hops(sheet, model.nodes_, model._targets)
+    np.testing.assert_array_equal(mean_decisions(model._members, sheet, hops), model.decisions_)
     np.testing.assert_array_equal(model.transduction_, model.predict())
 
 
 def test_members_for_other_graphs_see_no_targets(model):
-    assert not any(member.uses_targets for member in model.blind_members_)
+    assert not any(member.uses_targets for member in model._blind_members)
 
 
 @pytest.mark.parametrize("validation", [np.zeros(20, dtype=bool), np.ones(20, dtype=bool)])
@@ -36,9 +36,9 @@ def test_validation_nodes_are_some_and_not_all(validation):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("targets_", np.zeros((1, 2)), "every labeled node needs a target"),
+        ("_targets", np.zeros((1, 2)), "every labeled node needs a target"),
         ("decisions_", np.zeros((3, 1)), "every node needs decisions"),
-        ("members_", [], "a model needs members"),
+        ("_members", [], "a model needs members"),
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(model, name, value, message):

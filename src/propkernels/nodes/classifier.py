@@ -67,8 +67,12 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     guesses_ : bool
         Whether machines also learned from guessed classes of unlabeled nodes, because that was better on
         held-out nodes.
-    inputs_, members_, blind_members_
-        Prepared columns, and the members of the decision; the last ones are for graphs without known targets.
+    decisions_ : ndarray, (N, decisions)
+        Decisions about the nodes of the training graph.
+    graph_ : GraphDatabase
+        The training graph.
+    nodes_ : ndarray of int
+        Its labeled nodes.
     calibration_ : Calibration or None
         Map from decisions to probabilities, learned on held-out nodes.
 
@@ -188,7 +192,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
 
         See :meth:`decision_function` for the parameters.
         """
-        check_is_fitted(self, "members_")
+        check_is_fitted(self, "_members")
         scores = self._scores(X, y, nodes)
         if self.calibration_ is None:
             raise ValueError("probabilities need held-out nodes: label at least two nodes of each class")
@@ -243,7 +247,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         n_added : int, default=30
             Number of new edges to try.
         """
-        check_is_fitted(self, "members_")
+        check_is_fitted(self, "_members")
         ask = partial(ask_class, self._layout, self.classes_, target)
         return self._counterfactuals(node, ask, max_edits, n, n_added)
 

@@ -74,7 +74,7 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
 
     features_: NDArray[np.float64]
     labels_: tuple[Any, ...]
-    prior_: Prior
+    _prior: Prior
     _n_features_out: Annotated[int, SOMETIMES]
 
     def __init__(
@@ -100,14 +100,14 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
         graphs = labeled_graph(X, y)
         prior = learn_prior(graphs.label_column, self.prior)  # type: ignore[arg-type]
         features = self._walk(graphs, prior)
-        self.features_, self.prior_, self.labels_ = features, prior, tuple(prior.values)
+        self.features_, self._prior, self.labels_ = features, prior, tuple(prior.values)
         return self
 
     def _check_parts(self) -> None:
         """Raise unless stored features are numbers, one column per label and step."""
         if hasattr(self, "features_"):
             require(is_array(self.features_, "f", 2), "features are a matrix")
-            n_labels = len(self.prior_.values)
+            n_labels = len(self._prior.values)
             fits = n_labels > 0 and self.features_.shape[1] % n_labels == 0
             require(
                 fits and bool(np.isfinite(self.features_).all()), "features are finite, by label and step"
@@ -149,7 +149,7 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
     def features(self, X: OneGraph, y: Target | None = None) -> Matrix:
         """Return P_0 .. P_T of the nodes of a graph side by side, such that dot products are the kernel."""
         check_is_fitted(self, "features_")
-        return self._walk(labeled_graph(X, y), self.prior_)
+        return self._walk(labeled_graph(X, y), self._prior)
 
 
 def labeled_graph(X: Any, y: Any) -> GraphDatabase:

@@ -53,8 +53,6 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    inputs_ : NodeInputs
-        Prepared sources of columns.
     classes_ : ndarray or None
         Classes of the target, if it holds classes; numbers are propagated as they are.
 
@@ -78,7 +76,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
     ['degree, step 0', 'triangles, step 0']
     """
 
-    inputs_: NodeInputs
+    _inputs: NodeInputs
     classes_: Any
     n_targets_: int
     _n_features_out: Annotated[int, SOMETIMES]
@@ -131,7 +129,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         if not (self.attributes or self.structure or self.targets or self.codes):
             raise ValueError("one of attributes, structure, targets and codes must be True")
         seed = draw_seed(self.random_state)
-        self.inputs_, _ = learn_inputs(graphs, self.direction, self.codes, seed % 2**32)
+        self._inputs, _ = learn_inputs(graphs, self.direction, self.codes, seed % 2**32)
         self.classes_, self.n_targets_ = None, 0
         if y is not None and self.targets:
             target = KnownNodes.of(y, None, graphs.n_nodes).target
@@ -160,18 +158,18 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         -------
         ndarray or csr_array of shape (N, features)
         """
-        check_is_fitted(self, "inputs_")
+        check_is_fitted(self, "_inputs")
         return self._features(check_graph(X), y)
 
     def _blocks(self) -> list[Block]:
         blocks = []
-        if self.attributes and self.inputs_.attributes is not None:
+        if self.attributes and self._inputs.attributes is not None:
             blocks += [Block("attributes", walk, self.t_max) for walk in self.normalizations]
         return blocks + ([Block("structure", last=self.t_max)] if self.structure else [])
 
     def _features(self, graphs: GraphDatabase, y: Any) -> Any:
         sheet, nodes, blocks = (
-            Sheet(graphs, self.inputs_, self.n_jobs),
+            Sheet(graphs, self._inputs, self.n_jobs),
             np.arange(graphs.n_nodes),
             self._blocks(),
         )
@@ -187,9 +185,9 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
     def _n_columns(self) -> int:
         """Return the number of columns, which are as many as names."""
         steps = check_integer(self.t_max, "t_max", 0, MOST_STREAMS) + 1
-        propagated = sum(steps * len(self.inputs_.column_names(block.source)) for block in self._blocks())
+        propagated = sum(steps * len(self._inputs.column_names(block.source)) for block in self._blocks())
         of_targets = LABEL_STEPS * (self.n_targets_ + 1) if self.n_targets_ else 0
-        return propagated + of_targets + (self.inputs_.n_codes if self.codes else 0)
+        return propagated + of_targets + (self._inputs.n_codes if self.codes else 0)
 
     def _target_columns(self, sheet: Sheet, y: Any) -> Matrix:
         nodes = np.arange(sheet.graphs.n_nodes)
@@ -211,12 +209,12 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
 
     def get_feature_names_out(self, input_features: Column | None = None) -> Array:
         """Return the names of the columns."""
-        check_is_fitted(self, "inputs_")
+        check_is_fitted(self, "_inputs")
         check_room(self._n_columns(), 1, 8)  # a name takes about as much as eight numbers
         names: list[str] = []
         for block in self._blocks():
             walk = "" if block.walk == "row" or block.source == "structure" else f", {block.walk}"
-            columns = self.inputs_.column_names(block.source)
+            columns = self._inputs.column_names(block.source)
             names += [f"{column}{walk}, step {t}" for t in range(block.last + 1) for column in columns]
         if self.n_targets_:
             shown = [f"class {value}" for value in self.classes_] if self.classes_ is not None else ["target"]
@@ -224,5 +222,5 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
                 shown = [f"target {i}" for i in range(self.n_targets_)]
             names += [f"{name}, step {t}" for t in range(1, LABEL_STEPS + 1) for name in (*shown, "known")]
         if self.codes:
-            names += [f"code {i}" for i in range(self.inputs_.n_codes)]
+            names += [f"code {i}" for i in range(self._inputs.n_codes)]
         return np.array(names, dtype=object)

@@ -58,7 +58,7 @@ class LiveNodes(ChangingGraph):
     """
 
     def __init__(self, model: NodeModel, graphs: GraphDatabase, known: KnownTargets) -> None:
-        inputs = model.inputs_
+        inputs = model._inputs
         assert inputs.coder is not None
         self._model, self._inputs, self._coder = model, inputs, inputs.coder
         self._live = LiveGraph(graphs, [inputs.coder])
@@ -88,7 +88,7 @@ class LiveNodes(ChangingGraph):
         """Return the decisions of the model about nodes of the graph as it is now, (nodes, decisions)."""
         chosen, walks = node_numbers(np.atleast_1d(nodes), self.n_nodes, "nodes"), self._current()
         model, has_targets = self._model, len(self._known.nodes) > 0
-        members = model.members_ if has_targets else model.blind_members_
+        members = model._members if has_targets else model._blind_members
         found = [walks.decide(members, int(node)) for node in chosen]
         return np.vstack([np.empty((0, model._n_decisions)), *found])
 

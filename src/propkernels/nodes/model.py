@@ -83,14 +83,14 @@ class Learned:
 class NodeModel(GraphInput, BaseEstimator, ABC):
     """Base of models of nodes; subclasses define the target."""
 
-    inputs_: NodeInputs
-    members_: list[NodeMember]
-    blind_members_: list[NodeMember]
+    _inputs: NodeInputs
+    _members: list[NodeMember]
+    _blind_members: list[NodeMember]
     graph_: GraphDatabase
     nodes_: Annotated[NDArray[np.int64], ANY_NUMBER]
-    targets_: NDArray[np.float64]
+    _targets: NDArray[np.float64]
     decisions_: NDArray[np.float64]
-    surroundings_: Vocabulary
+    _surroundings: Vocabulary
     views_: list[str]
     guesses_: bool
     score_: Annotated[float, SOMETIMES]
@@ -222,13 +222,13 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 
     def _keep(self, learned: Learned, graphs: GraphDatabase, nodes: Indices, spread: Matrix) -> None:
         """Store the learned state."""
-        self.inputs_, self.members_, self.blind_members_ = learned.inputs, learned.members, learned.blind
-        self.graph_, self.nodes_, self.targets_ = graphs, nodes, spread
+        self._inputs, self._members, self._blind_members = learned.inputs, learned.members, learned.blind
+        self.graph_, self.nodes_, self._targets = graphs, nodes, spread
         self.decisions_ = learned.decisions
         assert learned.inputs.coder is not None
         streams = learned.inputs.coder.codes(graphs, self.n_jobs)
         codes = [np.unique(row) for block in streams for _, _, row in block.streams()]
-        self.surroundings_ = Vocabulary(learned.inputs.coder, codes)
+        self._surroundings = Vocabulary(learned.inputs.coder, codes)
         self.views_ = [str(arm.view) for arm in learned.choice.arms]
         self.guesses_ = learned.guesses
 
@@ -250,33 +250,33 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 
     def _decisions(self, X: Any, y: Any, nodes: Any) -> Matrix:
         """Return decisions of all nodes of the fitted graph (None), or of another one."""
-        check_is_fitted(self, "members_")
+        check_is_fitted(self, "_members")
         if X is None:
             return self.decisions_
         graphs = check_graph(X)
         with stopping_allowed(), one_blas_thread():
-            sheet = Sheet(graphs, self.inputs_, self.n_jobs)
+            sheet = Sheet(graphs, self._inputs, self.n_jobs)
             if y is None:
-                return mean_decisions(self.blind_members_, sheet, None)
+                return mean_decisions(self._blind_members, sheet, None)
             known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self))
             hops = self._hops(sheet, known.nodes, self._spread_of(known.target))
-            return mean_decisions(self.members_, sheet, hops)
+            return mean_decisions(self._members, sheet, hops)
 
     def _deciding(self) -> Callable[[GraphDatabase, int], Matrix]:
         """Return the function that decides about a node of the training graph with changed edges."""
-        attributes = Sheet(self.graph_, self.inputs_, self.n_jobs).own_columns()
-        known = KnownTargets(self.nodes_, self.targets_)
+        attributes = Sheet(self.graph_, self._inputs, self.n_jobs).own_columns()
+        known = KnownTargets(self.nodes_, self._targets)
 
         def decide(graphs: GraphDatabase, node: int) -> Matrix:
             with stopping_allowed(), one_blas_thread():
-                sheet = Sheet(graphs, self.inputs_, self.n_jobs, attributes=attributes)
-                return WalksFrom(sheet, known).decide(self.members_, node)
+                sheet = Sheet(graphs, self._inputs, self.n_jobs, attributes=attributes)
+                return WalksFrom(sheet, known).decide(self._members, node)
 
         return decide
 
     def _hops(self, sheet: Sheet, nodes: Indices, spread: Matrix) -> TargetHops | None:
         """Return the propagated targets of known nodes, if members see them."""
-        blocks = [block for member in self.members_ for block in member.blocks if block.uses_targets]
+        blocks = [block for member in self._members for block in member.blocks if block.uses_targets]
         if not blocks:
             return None
         returns = return_chances_of(sheet.walks, nodes, max(block.last for block in blocks))
@@ -284,7 +284,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 
     def _chosen(self, nodes: Any, name: str) -> Indices:
         """Return the numbers of nodes of the training graph that a user names."""
-        check_is_fitted(self, "members_")
+        check_is_fitted(self, "_members")
         return node_numbers(np.atleast_1d(nodes), self.graph_.n_nodes, name)
 
     def _explain(
@@ -292,11 +292,11 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     ) -> NodeExplanation:
         """Return contributions to weighted sums of decisions, one row of weights per node."""
         with stopping_allowed(), one_blas_thread():
-            sheet = Sheet(self.graph_, self.inputs_, self.n_jobs)
-            tallies = Tallies(sheet, KnownTargets(self.nodes_, self.targets_))
-            found = [tallies.of(int(v), self.members_, w) for v, w in zip(chosen, weights, strict=True)]
+            sheet = Sheet(self.graph_, self._inputs, self.n_jobs)
+            tallies = Tallies(sheet, KnownTargets(self.nodes_, self._targets))
+            found = [tallies.of(int(v), self._members, w) for v, w in zip(chosen, weights, strict=True)]
         decisions = np.einsum("ij,ij->i", self.decisions_[chosen], weights)
-        columns = column_names(self.inputs_, names)
+        columns = column_names(self._inputs, names)
         return NodeExplanation(chosen, found, decisions, self.graph_, columns, speaks_for, against)
 
     def _counterfactuals(
@@ -332,10 +332,10 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         """
         from propkernels.nodes.live import LiveNodes
 
-        check_is_fitted(self, "members_")
+        check_is_fitted(self, "_members")
         if graph is None:
-            return LiveNodes(self, self.graph_, KnownTargets(self.nodes_, self.targets_))
-        graphs, none = check_graph(graph), KnownTargets(np.arange(0), self.targets_[:0])
+            return LiveNodes(self, self.graph_, KnownTargets(self.nodes_, self._targets))
+        graphs, none = check_graph(graph), KnownTargets(np.arange(0), self._targets[:0])
         if y is None:
             return LiveNodes(self, graphs, none)
         known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self))
@@ -353,9 +353,9 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         -------
         Applicability
         """
-        check_is_fitted(self, "members_")
+        check_is_fitted(self, "_members")
         graphs = self.graph_ if X is None else check_graph(X)
-        return applicability_of([self.surroundings_], graphs, self.n_jobs)
+        return applicability_of([self._surroundings], graphs, self.n_jobs)
 
     @property
     @abstractmethod
@@ -364,13 +364,13 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 
     def _check_parts(self) -> None:
         """Raise unless every labeled node has a target and every node decisions."""
-        if hasattr(self, "members_"):
+        if hasattr(self, "_members"):
             n = self.graph_.n_nodes
-            require(len(self.nodes_) == len(self.targets_), "every labeled node needs a target")
+            require(len(self.nodes_) == len(self._targets), "every labeled node needs a target")
             require(((self.nodes_ >= 0) & (self.nodes_ < n)).all(), "a labeled node is out of range")
             require(self.decisions_.ndim == 2 and len(self.decisions_) == n, "every node needs decisions")
-            require(len(self.members_) > 0 and len(self.blind_members_) > 0, "a model needs members")
-            widths = {len(one.intercepts) for one in (*self.members_, *self.blind_members_)}
+            require(len(self._members) > 0 and len(self._blind_members) > 0, "a model needs members")
+            widths = {len(one.intercepts) for one in (*self._members, *self._blind_members)}
             wanted = {self._n_decisions}
             require(widths == {self.decisions_.shape[1]} == wanted, "members have other decisions")
 

@@ -55,6 +55,12 @@ class NodeRegressor(RegressorMixin, NodeModel):
         Score of the best view on held-out nodes.
     transduction_ : ndarray, (N,) or (N, columns)
         Predicted numbers of all nodes of the training graph.
+    decisions_ : ndarray, (N, decisions)
+        Decisions about the nodes of the training graph.
+    graph_ : GraphDatabase
+        The training graph.
+    nodes_ : ndarray of int
+        Its labeled nodes.
 
     See Also
     --------
@@ -76,9 +82,9 @@ class NodeRegressor(RegressorMixin, NodeModel):
     True
     """
 
-    middle_: NDArray[np.float64]
-    unit_: NDArray[np.float64]
-    n_columns_: int
+    _middle: NDArray[np.float64]
+    _unit: NDArray[np.float64]
+    _n_columns: int
 
     def __init__(
         self,
@@ -103,8 +109,8 @@ class NodeRegressor(RegressorMixin, NodeModel):
         return target, _spread(target.values)
 
     def _keep_target(self, target: NumberTarget, learned: Learned) -> None:
-        self.middle_, self.unit_ = np.atleast_1d(target.middle), np.atleast_1d(target.unit)
-        self.n_columns_ = target.values.shape[1] if target.values.ndim == 2 else 0
+        self._middle, self._unit = np.atleast_1d(target.middle), np.atleast_1d(target.unit)
+        self._n_columns = target.values.shape[1] if target.values.ndim == 2 else 0
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
         try:
@@ -114,7 +120,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
         if values.shape[1] != self._n_decisions:
             raise ValueError(f"a known target has {self._n_decisions} columns, got {values.shape[1]}")
         with np.errstate(over="ignore"):
-            scaled = (values - self.middle_) / self.unit_
+            scaled = (values - self._middle) / self._unit
         if not (np.abs(scaled[~np.isnan(values)]) <= LARGEST).all():
             raise ValueError("known targets must be finite, and not too large for the unit of those in fit")
         return _spread(scaled)
@@ -138,18 +144,18 @@ class NodeRegressor(RegressorMixin, NodeModel):
     @property
     def _n_decisions(self) -> int:
         """Number of decisions about a node."""
-        return max(self.n_columns_, 1)
+        return max(self._n_columns, 1)
 
     def _check_parts(self) -> None:
         """Raise unless every decision has a mean and a unit."""
         super()._check_parts()
-        if hasattr(self, "unit_"):
+        if hasattr(self, "_unit"):
             shape = (self._n_decisions,)
-            require(self.middle_.shape == shape == self.unit_.shape, "every decision needs mean and unit")
+            require(self._middle.shape == shape == self._unit.shape, "every decision needs mean and unit")
 
     def _predictions(self, decisions: Matrix) -> Matrix:
-        values = decisions * self.unit_ + self.middle_
-        return values if self.n_columns_ else values[:, 0]
+        values = decisions * self._unit + self._middle
+        return values if self._n_columns else values[:, 0]
 
     def explain(self, nodes: ArrayLike, column: int = 0) -> NodeExplanation:
         """Return contributions of neighbors, columns and steps to predictions of nodes of the training graph.
@@ -162,13 +168,13 @@ class NodeRegressor(RegressorMixin, NodeModel):
         column : int, default=0
             Column of a target with several columns.
         """
-        chosen, width = self._chosen(nodes, "nodes"), len(self.unit_)
+        chosen, width = self._chosen(nodes, "nodes"), len(self._unit)
         number = check_integer(column, "column", 0, width - 1)
-        weights = np.tile(np.eye(width)[number] * self.unit_[number], (len(chosen), 1))
+        weights = np.tile(np.eye(width)[number] * self._unit[number], (len(chosen), 1))
         found = self._explain(chosen, weights, [str(i) for i in range(width)])
         for tally in found.tallies:
-            tally.intercept += float(self.middle_[number])
-        return replace(found, decisions=found.decisions + self.middle_[number])
+            tally.intercept += float(self._middle[number])
+        return replace(found, decisions=found.decisions + self._middle[number])
 
     def counterfactuals(
         self, node: int, max_edits: int = 1, n: int = 10, *, target: float | None = None, n_added: int = 30
