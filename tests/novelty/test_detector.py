@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.novelty import detector as detector_module
-from propkernels.novelty.detector import SCORES, cross_conformal, deal_folds, ranked_by_fold
+from propkernels.novelty.detector import SCORES, combine, cross_conformal, deal_folds, ranked_by_fold
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=0, mean_nodes=10).graphs
 TRAIN, NEW = GRAPHS[:45], GRAPHS[45:]
@@ -91,6 +91,24 @@ def test_p_values_follow_a_second_fit():
     model.predict_p(NEW)
     again = model.fit(TRAIN[:30]).predict_p(NEW)
     assert np.array_equal(again, detector("size").fit(TRAIN[:30]).predict_p(NEW))
+
+
+def test_hubs_are_found_among_graphs_that_have_no_near_neighbors():
+    """Graphs of equal size and nearly equal density: only neighbors tell, and they are all far."""
+    train = [nx.gnp_random_graph(40, 0.1, seed=1000 + i) for i in range(100)]
+    same = [nx.gnp_random_graph(40, 0.1, seed=100 + i) for i in range(20)]
+    hubs = [nx.barabasi_albert_graph(40, 2, seed=i) for i in range(20)]
+    model = detector().fit(train)
+    assert (model.predict_p(hubs) <= 0.05).sum() >= 12
+    assert (model.predict_p(same) <= 0.05).sum() <= 3
+
+
+def test_far_neighbors_count_alone():
+    """With equal weights, -3 and 0 have the mean -1.5, which is above -3; 0 and -3 keep their mean."""
+    values = np.array([[[0.5 - 3.0, 0.5]], [[0.0, -3.0]]])
+    centers, scales = np.array([[0.5], [0.0]]), np.ones((2, 1))
+    np.testing.assert_allclose(combine(values, centers, scales), [[-3.0, -1.5]])
+    np.testing.assert_allclose(combine(values, centers, scales, is_lower=False), [[-1.5, -1.5]])
 
 
 @pytest.mark.slow

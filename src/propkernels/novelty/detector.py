@@ -71,10 +71,10 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         - "size": minus the mean absolute robust z-score of the number of nodes, of edges and of the mean
           degree.
         - "auto": "neighbors" and "size" together, each in robust standard deviations from the median of
-          training graphs, each scored against all others. Their weights are ``w**3`` and
-          ``(1 - w)**3``, where ``w`` is the median similarity of a training graph to its nearest neighbors.
-          If normal graphs have near neighbors, a graph without them is novel; otherwise its size
-          decides.
+          training graphs, each scored against all others. The score is a weighted mean with weights ``w**3``
+          and ``(1 - w)**3``, where ``w`` is the median similarity of a training graph to its nearest
+          neighbors; or "neighbors" alone, if that is lower. Sizes decide where all neighbors are far, unless
+          those of a graph are farther than usual.
     n_neighbors : int, default=1
         Number of neighbors for "neighbors" and "density"; at most the number of graphs outside a fold.
     contamination : "auto" or float, default="auto"
@@ -153,6 +153,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     training_scores_: Values
     _used: list[str]
     offset_: Annotated[float, SOMETIMES]
+    _is_lower: Annotated[bool, SOMETIMES]
 
     def __init__(
         self,
@@ -208,6 +209,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         self.index_, self._folds, self._used, self.judged_ = index, folds, used, judged
         self._scores = {name: score for name, (score, _) in learned.items()}
         self._centers, self._scales = scales_of(values, folds[judged])
+        self._is_lower = True
         combined = combine(values, self._centers, self._scales)
         self.training_scores_ = combined[-1]
         self.held_out_scores_ = combined[folds[judged], np.arange(len(judged))]
@@ -309,7 +311,9 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         """Scores, (folds + 1, graphs), or only the last row without ``by_fold``."""
         values = np.array([self._scores[name].of_new(graphs, self.index_, by_fold) for name in self._used])
         rows = values.shape[1]
-        return combine(values, self._centers[:, -rows:], self._scales[:, -rows:])
+        # detectors of version 0.2.0 have the mean alone
+        is_lower = getattr(self, "_is_lower", False)
+        return combine(values, self._centers[:, -rows:], self._scales[:, -rows:], is_lower)
 
     def _check_parts(self) -> None:
         """Refuse scores, folds and scales of different numbers of graphs."""
@@ -378,25 +382,31 @@ def scales_of(values: Values, folds: NDArray[np.int64]) -> tuple[Values, Values]
     return np.array([c for c, _ in pairs]).T, np.array([s for _, s in pairs]).T
 
 
-def combine(values: Values, centers: Values, scales: Values) -> Values:
+def combine(values: Values, centers: Values, scales: Values, is_lower: bool = True) -> Values:
     """Return one score, (rows, graphs): the weighted mean of the scores after centering and scaling.
+
+    The score of neighbors takes its place where it is lower.
 
     Parameters
     ----------
     values : ndarray, (scores, rows, graphs)
         One score, or those of ``COMBINED``.
     centers, scales : ndarray, (scores, rows)
+    is_lower : bool, default=True
+        False: the mean alone.
 
     Examples
     --------
-    >>> combine(np.array([[[0.5]], [[-9.0]]]), np.array([[0.9], [-1.0]]), np.array([[0.1], [2.0]])).round(3)
-    array([[-4.]])
+    >>> values, parts = np.array([[[0.1]], [[-1.0]]]), (np.array([[0.5], [-1.0]]), np.array([[0.1], [1.0]]))
+    >>> combine(values, *parts, is_lower=False).round(2), combine(values, *parts).round(2)
+    (array([[-2.]]), array([[-4.]]))
     """
     units = (values - centers[:, :, None]) / scales[:, :, None]
     if len(values) == 1:
         return np.asarray(units[0])
     weight = weight_of_neighbors(centers[0])[:, None]
-    return np.asarray(weight * units[0] + (1.0 - weight) * units[1])
+    mean = weight * units[0] + (1.0 - weight) * units[1]
+    return np.asarray(np.minimum(mean, units[0]) if is_lower else mean)
 
 
 def weight_of_neighbors(similarity: Values) -> Values:
