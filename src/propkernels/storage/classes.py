@@ -233,7 +233,9 @@ def required_names(cls: Any) -> tuple[str, ...]:
 def defaults_of(cls: Any) -> dict[str, Any]:
     """Return default values of attributes, for files written before an attribute existed."""
     if is_dataclass(cls):
-        return {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+        given = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
+        made = {f.name: f.default_factory() for f in fields(cls) if f.default_factory is not MISSING}
+        return given | made
     if not hasattr(cls, "_get_param_names"):
         return {}
     parameters = signature(cls.__init__).parameters
