@@ -45,11 +45,17 @@ def test_minus_one_may_be_a_number():
 
 def test_weights_follow_the_entries_of_y():
     known = KnownNodes.of(["a", None, "b"], [7, 3, 5], 9)
-    assert known.nodes.tolist() == [7, 5]
-    assert known.weights([1.0, 2.0, 3.0]).tolist() == [1.0, 3.0]
+    assert known.nodes.tolist() == [5, 7]
+    assert known.target.tolist() == ["b", "a"]
+    assert known.weights([1.0, 2.0, 3.0]).tolist() == [3.0, 1.0]
     assert known.weights(None) is None
     with pytest.raises(ValueError, match="give one per entry of y"):
         known.weights([1.0])
+
+
+def test_a_node_has_one_target():
+    with pytest.raises(ValueError, match="nodes has node 4 twice: give one target per node"):
+        KnownNodes.of([1, 0, 1], [4, 2, 4], 9)
 
 
 def test_a_mask_or_numbers_name_nodes():

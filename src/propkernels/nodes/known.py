@@ -55,10 +55,15 @@ class KnownNodes:
         gaps = _gaps(values, integers_may_miss)
         if gaps.all():
             raise ValueError(f"the target of all {len(places)} nodes is missing: label at least two nodes")
-        known = np.asarray(values[~gaps])
+        entries = np.flatnonzero(~gaps)
+        entries = entries[np.argsort(places[entries], kind="stable")]  # the order of entries must not matter
+        twice = np.flatnonzero(np.diff(places[entries]) == 0)
+        if len(twice):
+            raise ValueError(f"nodes has node {places[entries[twice[0]]]} twice: give one target per node")
+        known = np.asarray(values[entries])
         if known.dtype == object and known.ndim == 1:
             known = np.array(known.tolist())
-        return cls(places[~gaps], known, np.flatnonzero(~gaps))
+        return cls(places[entries], known, entries)
 
     def weights(self, sample_weight: Any) -> Any:
         """Return the weights of the labeled nodes, from one weight per entry of y; None for None."""
