@@ -88,10 +88,11 @@ kernels in the literature of this protocol lie (42 to 54 %).
 How `score="auto"` weighs its parts was decided after looking at these pairs: on these very splits of BZR/COX2
 and ENZYMES/PROTEINS, and on others of all pairs. This flatters its column, although one rule serves all pairs
 and none was tuned alone. That far neighbors count alone was decided on random graphs, after two other
-rules had been measured on these splits. Where it fails shows in the table: sizes mislead it on PROTEINS/ENZYMES, and hide what
-neighbors know on IMDB-BINARY/REDDIT-BINARY. "density" has 20 neighbors, scikit-learn's default; no other
-single score was given a setting. The default kernel was chosen on BZR/COX2 and AIDS/DHFR.
-Nothing else was decided on the molecules with atoms, on the classes or on NCI1/NCI109.
+rules had been measured on these splits. Where it fails shows in the table: sizes mislead it on
+PROTEINS/ENZYMES, and hide what neighbors know on IMDB-BINARY/REDDIT-BINARY. "density" has 20 neighbors,
+scikit-learn's default; no other single score was given a setting. The default kernel was chosen on
+BZR/COX2 and AIDS/DHFR. Nothing else was decided on the molecules with atoms, on the classes or on
+NCI1/NCI109.
 Sets of large graphs or of thousands (IMDB-BINARY, REDDIT-BINARY, NCI1 and NCI109 in their pair, all
 sets of molecules and all classes) are represented by 400 graphs at most, drawn at random once.
 """
