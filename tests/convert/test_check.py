@@ -159,7 +159,7 @@ def test_one_graph_alone(graph):
         ({"a": as_networkx()}, "dict"),
         ({1, 2}, "set"),
         (5, "int"),
-        (None, "NoneType"),
+        (None, "None"),
         (sparse.csr_array(PATH), "csr_array"),
         (PATH, "an array of float64 numbers"),
         (np.zeros((4, 3, 3, 3), dtype=int), "an array of int64 numbers"),
@@ -293,7 +293,7 @@ def test_databases_in_the_list():
         (
             ("ab", LABELS),
             TypeError,
-            "graph 1: adjacency must be a matrix of numbers, dense or scipy sparse, got a str",
+            "graph 1: adjacency must be a matrix of numbers, dense or scipy sparse, got str",
         ),
     ],
 )

@@ -85,7 +85,7 @@ def test_complex_weights(given):
     ("given", "kind"), [([["a", "b"], ["c", "d"]], "list"), (np.full((2, 2), None), "ndarray"), ("ab", "str")]
 )
 def test_not_numbers(given, kind):
-    message = f"adjacency must be a matrix of numbers, dense or scipy sparse, got a {kind}"
+    message = f"adjacency must be a matrix of numbers, dense or scipy sparse, got {kind}"
     refused(TypeError, message, given, [0, 2])
 
 

@@ -85,12 +85,12 @@ def explain(
         explanation = explained(fitted, chosen, prediction, spoken_for, against)
         predicted = _text(name_of_class(fitted, prediction))
         told = f"predicted {predicted}" if coverage is None else forecast(fitted, chosen, coverage)
-    title = f"{title_of(data, graph)}: {told}"
+    title = f"{title_of(data, at, graph)}: {told}"
     if output_format == "table":
         print_text(f"{title}.")
-        print_nodes(explanation, top, by_step, node_names(data, graph))
+        print_nodes(explanation, top, by_step, node_names(data, at))
     else:
-        print_records(named_nodes(explanation, top, node_names(data, graph)), output_format)
+        print_records(named_nodes(explanation, top, node_names(data, at)), output_format)
     if output is not None:
         draw(explanation, title, data, at, output)
         typer.echo(f"\nWrote {output}.", err=output_format != "table")

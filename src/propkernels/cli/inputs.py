@@ -267,10 +267,10 @@ def name_of(data: Dataset, graph: int) -> str | None:
     return ids[graph] if ids is not None and isinstance(ids[graph], str) else None
 
 
-def title_of(data: Dataset, graph: int) -> str:
-    """Return a title for a graph, such as "Graph 3 of drugs (aspirin)"."""
+def title_of(data: Dataset, graph: int, number: int | None = None) -> str:
+    """Return a title for a graph, such as "Graph 3 of drugs (aspirin)"; number is that in a larger file."""
     name = name_of(data, graph)
-    return f"Graph {graph} of {data.name}" + (f" ({name})" if name else "")
+    return f"Graph {graph if number is None else number} of {data.name}" + (f" ({name})" if name else "")
 
 
 def with_edges(data: Dataset) -> Dataset:

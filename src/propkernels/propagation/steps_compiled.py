@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels._utils.jit import compiled
+from propkernels._utils.jit import compiled, count_numbers
 
 
 @compiled
@@ -50,7 +50,7 @@ def affine_step(
             following[i, c] = share * total[c] + stay * current[i, c]
 
 
-@compiled
+@compiled(passes=count_numbers)
 def walk_weights(indptr: Any, laziness: float, spread: Any, keep: Any) -> None:
     """Write the weights of a lazy walk on edges of weight 1: ``(1 - l) / d`` and l; 0 and 1 without edges.
 
