@@ -2,7 +2,15 @@
 
 import pytest
 
-from propkernels.convert.asking_rdkit import asking_rdkit, parse_smiles, rdkit_reason, with_atoms
+import propkernels as pk
+from propkernels.convert.asking_rdkit import (
+    asking_rdkit,
+    parse_atoms_and_bonds,
+    parse_smiles,
+    rdkit_reason,
+    with_atoms,
+)
+from propkernels.convert.atoms import RECIPES
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -11,6 +19,47 @@ def test_texts_that_are_no_smiles_are_none():
     assert parse_smiles(Chem, "CCO").GetNumAtoms() == 3
     for text in ("not smiles", "", "  ", None, 5, b"CC", "C\ud800"):
         assert parse_smiles(Chem, text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "c1ccccc1C(=O)[O-].[Na+]",
+        "C1=CC=CN1",  # aromatic, though not written so: the hydrogen of nitrogen stays
+        "O=c1cccc[nH]1",
+        "CN(=O)=O",  # charges are separated
+        "[Fe](Cl)(Cl)(N)(N)N",
+        "C[Mg]Br",
+        "[13CH3][2H]",
+        "[H]C([H])O",
+        "[H][H]",
+        "F/C=C/F",
+        "N[C@@H](C)C(=O)O",
+        "[CH2]C",  # a radical
+        "C12C3C4C1C5C2C3C45",  # cubane, whose smallest rings are ambiguous
+        "c1cc2ccc3cccc4ccc(c1)c2c34",
+        "C~C",
+        "*C",
+        "CCO ethanol",
+        "CCO |$;;name$|",
+    ],
+)
+def test_less_work_for_the_same_atoms_and_bonds(text):
+    lean, full = parse_atoms_and_bonds(Chem, text), parse_smiles(Chem, text)
+    assert pk.from_rdkit([lean], node_labels=RECIPES) == pk.from_rdkit([full], node_labels=RECIPES)
+
+
+def test_less_work_refuses_the_same_texts():
+    for text in ("not", "", "  ", None, 5, b"CC", "C\ud800", "C1CC", "C(C)(C)(C)(C)C", "c1cccc1", "cc"):
+        assert parse_smiles(Chem, text) is None
+        assert parse_atoms_and_bonds(Chem, text) is None
+
+
+def test_hybridization_and_stereochemistry_are_left_out():
+    """Otherwise nothing was gained."""
+    unknown = Chem.HybridizationType.UNSPECIFIED
+    assert parse_atoms_and_bonds(Chem, "CCO").GetAtomWithIdx(0).GetHybridization() == unknown
+    assert not parse_atoms_and_bonds(Chem, "N[C@@H](C)O").GetAtomWithIdx(1).HasProp("_CIPCode")
 
 
 def test_unsanitized_molecules_may_have_impossible_valences():

@@ -35,6 +35,14 @@ def test_stereoisomers_are_told_apart_only_on_request():
     assert together[0] == together[1]
 
 
+def test_functions_of_atoms_see_whole_molecules():
+    """Also what graphs do not need, such as hybridization."""
+    graphs = pk.from_smiles(["C=CC"], node_labels=lambda atom: atom.GetHybridization().name)
+    assert graphs.node_labels.tolist() == ["SP2", "SP2", "SP3"]
+    graphs = pk.from_smiles(["C=CC"], node_labels=("symbol", lambda atom: atom.GetHybridization().name))
+    assert graphs.node_labels.tolist() == [("C", "SP2"), ("C", "SP2"), ("C", "SP3")]
+
+
 def test_molecules_are_left_as_they_were():
     mol = Chem.MolFromSmiles("CCO")
     before = list(mol.GetPropNames(True, True))

@@ -100,9 +100,9 @@ def _from_matrices(mols: Sequence[Any], sizes: NDArray[np.int64], chosen: NDArra
     for start in range(0, len(where), BATCH):
         matrices = []
         for i in where[start : start + BATCH].tolist():
-            matrices.append(matrix_of(mols[i], True))
+            matrices.append(matrix_of(mols[i], True).ravel())
             mols[i].ClearProp("AdjacencyMatrixBO")  # otherwise the molecule keeps the matrix in memory
-        flat = np.frombuffer(b"".join(matrices), dtype=np.float64)
+        flat = np.concatenate(matrices)
         entries = np.flatnonzero(flat != 0)
         found.append((entries + passed, flat[entries]))
         passed += len(flat)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column
-from propkernels.convert.asking_rdkit import parse_smiles, rdkit_reason
+from propkernels.convert.asking_rdkit import parse_atoms_and_bonds, parse_smiles, rdkit_reason
 from propkernels.convert.atoms import Recipe, atom_labels, check_recipe
 from propkernels.convert.bonds import bonds_of, load_rdkit
 from propkernels.convert.build import (
@@ -194,6 +194,13 @@ class _Options:
     steps: tuple[str, ...] = ()
     descriptors: tuple[str, ...] | None = None
 
+    @property
+    def needs_little(self) -> bool:
+        """Whether atoms and bonds are enough: no stereochemistry, descriptors or function of atoms."""
+        labels = self.node_labels if isinstance(self.node_labels, (tuple, list)) else (self.node_labels,)
+        more = self.stereo or self.steps or self.descriptors or self.explicit_hydrogens
+        return not more and all(isinstance(one, str) for one in labels)
+
 
 @dataclass
 class _Part:
@@ -274,7 +281,8 @@ def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Ite
 def _read(texts: Sequence[Any], options: _Options) -> _Part:
     chem, base = load_rdkit(), load_rdkit("rdkit.rdBase")
     with base.BlockLogs():
-        mols = [parse_smiles(chem, text) for text in texts]
+        parse = parse_atoms_and_bonds if options.needs_little else parse_smiles
+        mols = [parse(chem, text) for text in texts]
         reasons = {i: why_not(chem, texts[i]) for i, mol in enumerate(mols) if mol is None}
     part = _extract(mols, options)
     part.faults |= reasons
