@@ -5,6 +5,7 @@
 
 Twelve sets of molecules, five folds each, at random and by scaffold; tables are read from moleculenet.zip and
 moleculeace.zip in the folder that PROPKERNELS_DATA names. Each fold is kept in OUTPUT/coverage.jsonl.
+Many draws of exchangeable molecules follow (OUTPUT/draws.jsonl).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
 from reproduction.extra.folds_of_defaults import markdown
 from reproduction.extra.records import keep_records, load_records, report
-from reproduction.molecules import activity_cliffs, sets
+from reproduction.molecules import activity_cliffs, many_draws, sets
 
 COVERAGE = 0.9
 CONFORMAL, GROUPED = "conformal", "conformal, groups"
@@ -209,8 +210,9 @@ def run(names: Sequence[str], folder: Path, document: Path) -> str:
         keep_records(folds[-1:], path)
         share = sum(folds[-1].covered) / sum(folds[-1].tested)
         report(f"{', '.join(map(str, key))}: {100 * share:.1f} %, width {folds[-1].width:.2f}")
+    draws = many_draws.measure_missing(folder / "draws.jsonl", list(names) or list(METHODS), load, COVERAGE)
     with atomic_write(document, text=True) as stream:
-        stream.write(page_of(folds))
+        stream.write(page_of(folds) + many_draws.section(draws))
     return verdict(folds)
 
 
