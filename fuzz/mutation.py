@@ -102,7 +102,7 @@ def replace_code(mutant: Mutant) -> None:
     changed = compile(mutated(mutant), str(mutant.path), "exec")
     codes = {(code.co_qualname, code.co_firstlineno): code for code in codes_in(changed)}
     gc.unfreeze()
-    for function in [found for found in gc.get_objects() if isinstance(found, FunctionType)]:
+    for function in [found for found in gc.get_objects() if type(found) is FunctionType]:  # not proxies
         old = function.__code__
         if old.co_filename == str(mutant.path):
             function.__code__ = codes.get((old.co_qualname, old.co_firstlineno), old)

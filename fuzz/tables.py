@@ -17,13 +17,16 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from fuzz.cases import Case, Wrong, same, try_to
+from fuzz.cases import Case, Refused, Wrong, same, try_to
 from fuzz.forging import pick
 from fuzz.graphs import database, random_graphs
 from fuzz.parts import scratch
 from fuzz.values import near_power
 from propkernels.datasets import Dataset, open_source
-from propkernels.datasets.sources import save_source
+from propkernels.datasets.reading import Reading
+from propkernels.datasets.sources import read_source, save_source
+from propkernels.scale.partition import plan_sources
+from propkernels.scale.reading_parts import iter_part
 
 Generator = np.random.Generator
 SMILES = ("CCO", "CN", "c1ccccc1", "CC(=O)O", "N", "CCl", "C#N", "OCC")
@@ -206,8 +209,115 @@ def saved_parquet(rng: Generator, seed: int) -> None:
         raise Wrong("another database comes back from Parquet")
 
 
+CELLS = (
+    *WORDS,
+    "",
+    " lead",
+    "tab\tx",
+    "line\nbreak",
+    "x\x85y",
+    "\u2028x",
+    "\x0b",
+    "> <y>",
+    "M  END",
+    "$$$$",
+    "9" * 25,
+)
+
+
+def sdf_of(rng: Generator, rows: list[list[str]]) -> bytes:
+    """Molecules of rows (SMILES, target, name) as an SDF file; a property may be left out of a record."""
+    from rdkit import Chem
+
+    records = []
+    for smiles, *cells_of_row in rows:
+        mol = Chem.MolFromSmiles(smiles)
+        block = "no\n\n\nmolecule\nM  END\n" if mol is None else Chem.MolToMolBlock(mol)
+        heads = [pick(rng, (f"> <{name}>", f">  25 <{name}> (MD-0)")) for name in ("y", "name")]
+        kept = [f"{h}\n{c}\n\n" for h, c in zip(heads, cells_of_row, strict=True) if rng.random() < 0.8]
+        records.append(pick(rng, ("", "", "M  END")) + block + "".join(kept) + "$$$$\n")
+    text = "".join(records).replace("\n", pick(rng, ("\n", "\n", "\r\n")))
+    return text.encode()[: -int(rng.integers(1, 7)) if rng.random() < 0.2 else None]
+
+
+def molecules_of(rng: Generator, suffix: str) -> bytes:
+    """A file of molecules with hostile targets and names; some molecules cannot be read."""
+    pool = pick(rng, (SMILES, (*SMILES, "xyz", "", "*")))
+    words = [pick(rng, CELLS) for _ in range(3)]
+    n = int(rng.integers(1, 9))
+    rows = [[pick(rng, pool), pick(rng, words), pick(rng, (*words, f"m{i}"))] for i in range(n)]
+    if suffix == "sdf":
+        return sdf_of(rng, rows)
+    if suffix == "smi":
+        return "".join(f"{row[0] or 'C'} {row[2]}".replace("\n", " ") + "\n" for row in rows).encode()
+    if suffix in ("csv", "tsv"):
+        return as_text([["smiles", "y", "name"], *rows], "," if suffix == "csv" else "\t")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    stream, names = io.BytesIO(), ("smiles", "y", "name")
+    columns = [
+        [cell if rng.random() < 0.9 else None for cell in column] for column in zip(*rows, strict=True)
+    ]
+    arrays = {name: pa.array(column, pa.string()) for name, column in zip(names, columns, strict=True)}
+    pq.write_table(pa.table(arrays), stream, row_group_size=int(rng.integers(1, 4)))
+    return stream.getvalue()
+
+
+def parts_agree(rng: Generator, seed: int) -> None:
+    """A file of molecules read whole and part by part: the same graphs, targets and names."""
+    suffix = pick(rng, ("sdf", "sdf", "csv", "tsv", "parquet", "smi"))
+    how = Reading(
+        id_column=None if suffix == "smi" else pick(rng, (None, "name")),
+        standardize=pick(rng, ((), ("fragment",), ("charge",))),
+        descriptors=pick(rng, ((), (), ("tpsa",), ("nosuch",))),
+        target_required=False,
+        errors=pick(rng, ("raise", "skip", "empty")),
+    )
+    with scratch(str(seed), {f"m.{suffix}": molecules_of(rng, suffix)}) as folder:
+        path = folder / f"m.{suffix}"
+        whole = _answer(lambda: _at_once(path, how))
+        parts = _answer(lambda: _by_part(path, how, int(rng.integers(1, 20))))
+    if isinstance(whole, Refused) and isinstance(parts, Refused):
+        raise whole
+    if isinstance(whole, Refused) or isinstance(parts, Refused):
+        if not (isinstance(whole, Refused) and parts[0] == 0):  # of parts, all may be empty
+            raise Wrong(f"{suffix}: {whole} at once, {parts} by part"[:300])
+        raise whole
+    if whole != parts:
+        raise Wrong(f"{suffix}: {whole} at once, {parts} by part"[:300])
+
+
+def _answer(run: Callable[[], Any]) -> Any:
+    try:
+        return quietly(run)
+    except Refused as error:
+        return error
+
+
+def _at_once(path: Path, how: Reading) -> tuple[Any, ...]:
+    """Number of graphs, their edges, targets and names."""
+    data = read_source(path, how)
+    ids = data.graphs.ids if how.id_column or path.suffix == ".smi" else None
+    names = list(range(len(data.graphs))) if ids is None else ids.tolist()
+    return len(data.graphs), data.graphs.adjacency.nnz, plain(data.target.ravel()), list(map(str, names))
+
+
+def _by_part(path: Path, how: Reading, nodes_per_part: int) -> tuple[Any, ...]:
+    plan = plan_sources(path, nodes_per_part, how, has_names=True)
+    blocks = [block for part in plan for block in iter_part(part)]
+    target = [value for block in blocks for value in block.target or ()]
+    is_named = any(block.names is not None for block in blocks)
+    names = [name for block in blocks for name in (block.names or block.ids.tolist())]
+    n_graphs = sum(len(block.graphs) for block in blocks)
+    listed = names if is_named or how.id_column else range(n_graphs)
+    edges = sum(block.graphs.adjacency.nnz for block in blocks)
+    return n_graphs, edges, plain(np.array(target, dtype=object)), list(map(str, listed))
+
+
 CHECKS: dict[str, Callable[[Generator, int], None]] = {
-    function.__name__: function for function in (readers_agree, parquet_agrees, converted, saved_parquet)
+    function.__name__: function
+    for function in (readers_agree, parquet_agrees, converted, saved_parquet, parts_agree)
 }
 NAMES = list(CHECKS)
 

@@ -87,6 +87,38 @@ def test_smi_and_sdf(folder):
         open_source(folder / "x.sdf", target_column="x")
 
 
+def test_molecules_without_a_name_are_called_by_their_row(folder):
+    table = write(folder / "x.csv", "smiles,name,y\nC,a,1\nCC,,0\nCCC,c,1\n")
+    assert open_source(table, id_column="name").graphs.ids.tolist() == ["a", "1", "c"]
+    lines = write(folder / "x.smi", "C a\nCC\nCCC a\n")
+    assert open_source(lines, target_required=False).graphs.ids.tolist() == ["a", "1", "a"]
+    bare = write(folder / "y.smi", "C\nCC\n")
+    assert open_source(bare, target_required=False).graphs.ids is None
+
+
+def sdf_record(properties):
+    chem = pytest.importorskip("rdkit.Chem")
+    block = chem.MolToMolBlock(chem.MolFromSmiles("CCO"))
+    return block + "".join(f"> <{name}>\n{value}\n\n" for name, value in properties.items()) + "$$$$\n"
+
+
+def test_properties_that_some_molecules_do_not_have(folder):
+    records = [{"code": "a", "y": 1}, {"y": "2"}, {"code": "c"}]
+    path = write(folder / "x.sdf", "".join(map(sdf_record, records)))
+    data = open_source(path, id_column="code")
+    assert data.graphs.ids.tolist() == ["a", "1", "c"]
+    assert data.target.tolist()[:2] == [1, 2]
+    assert np.isnan(data.target[2])
+    with pytest.raises(ValueError, match=r"no molecule of .* has the property 'name'; there are"):
+        open_source(path, id_column="name")
+
+
+def test_properties_in_another_encoding(folder):
+    path = folder / "x.sdf"
+    path.write_bytes(sdf_record({"class": "caf\xe9"}).encode("latin-1"))
+    assert open_source(path).target.tolist() == ["caf\N{REPLACEMENT CHARACTER}"]
+
+
 def test_tables_of_edges_and_nodes(folder):
     write(folder / "e.csv", "graph,source,target,label,length\na,0,1,x,1.5\nb,0,1,y,2.5\n")
     write(folder / "n.csv", "graph,node,label,charge\na,0,C,0\na,1,O,1\nb,0,C,0\nb,1,N,2\n")

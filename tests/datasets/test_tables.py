@@ -7,7 +7,7 @@ import propkernels as pk
 from propkernels._utils.cells import as_classes, is_missing, typed_column
 from propkernels.datasets import open_source
 from propkernels.datasets.sources import save_source
-from propkernels.datasets.tables import LONGEST_RECORD, iter_records, read_table
+from propkernels.datasets.tables import LONGEST_RECORD, iter_records, read_table, sdf_properties
 
 SMILES = ["CCO", "CCN", "CC", "CCC", "CO", "CN"]
 TARGETS = {
@@ -164,3 +164,26 @@ def test_tables_of_other_programs(tmp_path):
     path.write_bytes(b"a\n\xff\n")
     with pytest.raises(ValueError, match=r"x.csv cannot be read as a table: .*utf-8"):
         read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("> <y>\n1.5\n\n$$$$\n", {"y": "1.5"}),
+        ("> <y>\n1.5\n$$$$\n", {"y": "1.5"}),
+        ("> <y>\ntwo\nlines\n\n> <z>\n1\n\n", {"y": "two\nlines", "z": "1"}),
+        ("> <y>\n\n> <z>\n1\n\n", {"y": "", "z": "1"}),
+        ("> <y>\n> <z>\n\n$$$$\n", {"y": "> <z>"}),
+        ("> <y>\nx\x85\u2028y\n\n", {"y": "x\x85\u2028y"}),
+        (">  7 <a<b> (MD)\n 1\n\n", {"a<b": " 1"}),
+        ("> <>\n1\n\n> unnamed\n2\n\n", {}),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_properties_of_a_record(text, expected, end):
+    record = ("M  END > <not this>\n\n\n...\nM  END\n" + text).replace("\n", end).encode()
+    assert sdf_properties(record) == expected
+
+
+def test_properties_that_are_not_utf8():
+    assert sdf_properties(b"\n\n\n\nM  END\n> <y>\n caf\xe9\n\n") == {"y": " caf\N{REPLACEMENT CHARACTER}"}

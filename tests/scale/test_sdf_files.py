@@ -72,3 +72,21 @@ def test_a_record_without_end_is_refused(path, monkeypatch):
     monkeypatch.setattr("propkernels.datasets.tables.LONGEST_MOLECULE", 100)
     with pytest.raises(ValueError, match="record of over 100 bytes at byte 0"):
         pk.partition(path)
+
+
+def test_the_usual_name_of_the_target_is_that_of_the_whole_file(path):
+    """A molecule without it has no target, also if it has another property with a usual name."""
+    records = path.read_bytes().split(b"$$$$\n")
+    records[1] = records[1].replace(b"<active>", b"<Label>").replace(b"0.5", b"text")
+    path.write_bytes(b"$$$$\n".join(records))
+    plan = pk.partition(path, nodes_per_part=8)
+    found = [y for part in plan for block in iter_part(part) for y in block.target]
+    whole = pk.datasets.open_source(path).target.tolist()
+    assert found == whole == [None, "text", None, None, None, None, None]
+    chosen = pk.partition(path, nodes_per_part=8, target_column="active")
+    assert [y for part in chosen for block in iter_part(part) for y in block.target][:3] == [0.0, None, 1.0]
+
+
+def test_a_property_for_ids_that_no_molecule_has(path):
+    with pytest.raises(ValueError, match=r"no molecule of .* has the property 'name'; there are"):
+        plan_sources(path, 8, Reading(id_column="name", target_required=False), has_names=True)

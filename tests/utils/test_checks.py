@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -80,3 +81,20 @@ def test_finite_numbers(value: float) -> None:
     assert check_finite(-2, "start") == -2.0
     with pytest.raises(ValueError, match="start must be a finite number"):
         check_finite(value, "start")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pk.GridDatabase(None),
+        lambda: images.GrayLevels().fit(None),
+        lambda: images.LabelCooccurrence().fit(None),
+        lambda: pk.datasets.load(None),
+        lambda: pk.convert.from_pandas(None),
+        lambda: pk.from_contacts(None),
+        lambda: pk.plotting.plot_collections(None),
+    ],
+)
+def test_messages_call_none_none(call: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match=r"got None\b"):
+        call()

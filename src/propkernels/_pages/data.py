@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from propkernels._utils.checks import kind_of
+
 if TYPE_CHECKING:
     from markupsafe import Markup
 
@@ -42,4 +44,4 @@ def _plain(value: Any) -> Any:
     """Return a numpy scalar or array as Python numbers and lists."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
-    raise TypeError(f"a page can hold numbers, strings, lists and dicts; got {type(value).__name__}")
+    raise TypeError(f"a page can hold numbers, strings, lists and dicts; got {kind_of(value)}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from propkernels._utils.checks import check_integer, shown
+from propkernels._utils.checks import check_integer, kind_of, shown
 from propkernels._utils.parallel import blas_threads, thread_count
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import draw_seed
@@ -185,9 +185,7 @@ def _opened(
     is_dataset = hasattr(data, "graphs") and hasattr(data, "target")
     graphs = check_graphs(data.graphs if is_dataset else data)
     if not isinstance(graphs, GraphDatabase):
-        raise TypeError(
-            f"an audit is for graphs, got {type(graphs).__name__}: grids have no edges to compare"
-        )
+        raise TypeError(f"an audit is for graphs, got {kind_of(graphs)}: grids have no edges to compare")
     if not len(graphs):
         raise ValueError("an audit needs at least one graph, got none")
     names = {name: getattr(data, name) for name in ("name", "label_names")} if is_dataset else {}

@@ -296,7 +296,7 @@ def _networkx_labels(one: Any, number: int, attribute: Any) -> list[tuple[Any, .
 
 def _check_table(table: Any, name: str, columns: Sequence[str | None]) -> None:
     if not hasattr(table, "columns"):
-        raise TypeError(f"{name} must be a pandas DataFrame, got {type(table).__name__}")
+        raise TypeError(f"{name} must be a pandas DataFrame, got {kind_of(table)}")
     for column in columns:
         if column is not None and column not in table.columns:
             raise ValueError(f"{name} has no column {column!r}; its columns are {shown(list(table.columns))}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import shown
+from propkernels._utils.checks import kind_of, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Target
 from propkernels.convert.build import Faults, FlatGraphs, build, numbers, why_no_label, with_target
@@ -175,7 +175,7 @@ def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> GraphDatabase
 
 def _check_columns(table: Any, name: str, columns: list[str | None]) -> None:
     if not hasattr(table, "columns"):
-        raise TypeError(f"{name} must be a pandas DataFrame, got {type(table).__name__}")
+        raise TypeError(f"{name} must be a pandas DataFrame, got {kind_of(table)}")
     for column in columns:
         if column is not None and column not in table.columns:
             raise ValueError(f"{name} has no column {column!r}; its columns are {shown(list(table.columns))}")

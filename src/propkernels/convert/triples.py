@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import ranges
-from propkernels._utils.checks import check_integer, reason_of, shown
+from propkernels._utils.checks import check_integer, kind_of, reason_of, shown
 from propkernels.convert.build import Faults, FlatGraphs, build, integers, listed
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
@@ -265,7 +265,7 @@ def _labels(node_labels: Any, names: list[Any], nodes: NDArray[np.int64]) -> Lab
             raise ValueError(f"node_labels must be a mapping, 'entity' or None, got {shown(node_labels)}")
         return LabelColumn.from_values(names).take(nodes)
     if not isinstance(node_labels, Mapping):
-        raise TypeError(f"node_labels must be a mapping, 'entity' or None, got {type(node_labels).__name__}")
+        raise TypeError(f"node_labels must be a mapping, 'entity' or None, got {kind_of(node_labels)}")
     return LabelColumn.from_values(
         [node_labels.get(name) for name in names],
         name="node_labels",

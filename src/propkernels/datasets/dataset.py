@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.cells import as_classes, is_missing, typed_column
+from propkernels._utils.checks import kind_of
 from propkernels._utils.text_tables import format_table
 from propkernels._utils.typing import Array, LabelNames, Record
 from propkernels.graphs import GraphDatabase, GridDatabase
@@ -388,7 +389,7 @@ def _known(names: dict[int, str], column: Any) -> dict[Any, str]:
 def check_name(name: Any) -> str:
     """Return a valid name of a data set; raise an error for anything else, such as a path."""
     if not isinstance(name, str):
-        raise TypeError(f"the name of a data set must be a string, got {type(name).__name__}")
+        raise TypeError(f"the name of a data set must be a string, got {kind_of(name)}")
     if not PLAIN_NAME.fullmatch(name):
         raise ValueError(
             f"{name!r} cannot be the name of a data set: letters, digits, '.', '_', '+' and '-' only "

@@ -10,7 +10,6 @@ from typing import Any
 
 from propkernels._utils.cells import read_cells, read_labels, typed_column
 from propkernels._utils.checks import shown
-from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import PathLike
 from propkernels.convert.parquet import has_graphs, read_parquet
 from propkernels.convert.points import from_points
@@ -35,12 +34,17 @@ from propkernels.datasets.point_files import read_points, with_places
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
     SMILES_NAMES,
-    TARGET_NAMES,
+    check_property,
     find_column,
     iter_records,
+    iter_sdf_records,
     listed_names,
     read_table,
+    row_names,
+    sdf_molecule,
+    sdf_properties,
     smiles_of,
+    usual_target,
 )
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn, canonical_label
@@ -247,7 +251,7 @@ def _read_table(path: Path, how: Reading) -> Dataset:
     )
     if how.id_column is not None:
         ids = table[str(find_column(names, how.id_column, (), path))]
-        graphs = graphs.with_ids([ids[row] for row in kept])
+        graphs = graphs.with_ids(row_names([ids[row] for row in kept], kept))
     extras = {"smiles": [texts[row] for row in kept]}
     others = [name for name in names if name and name not in (smiles, *columns)][:MOST_COLUMNS]
     further = {name: read_cells(table[name])[kept] for name in others}
@@ -293,54 +297,35 @@ def _read_smi(path: Path, how: Reading) -> Dataset:
     if not lines:
         raise ValueError(f"{path} has no molecules")
     names = [line[1].strip() if len(line) > 1 else "" for line in lines]
-    ids = names if all(names) and len(set(names)) == len(names) else None
-    graphs = from_smiles(
-        [line[0] for line in lines], **how.of_molecules, ids=ids, errors=how.errors, n_jobs=how.n_jobs
-    )
-    is_kept = [how.errors == "empty" or key not in graphs.skipped for key in ids or range(len(lines))]
-    kept = [line[0] for line, keep in zip(lines, is_kept, strict=True) if keep]
-    return Dataset(path.stem, graphs, how.checked_target([], len(graphs), path), (), {"smiles": kept})
+    keys = names if all(names) and len(set(names)) == len(names) else list(range(len(lines)))
+    options: dict[str, Any] = {**how.of_molecules, "errors": how.errors, "n_jobs": how.n_jobs}
+    graphs = from_smiles([line[0] for line in lines], ids=keys, **options)
+    kept = [row for row, key in enumerate(keys) if how.errors == "empty" or key not in graphs.skipped]
+    graphs = graphs.with_ids(row_names([names[row] for row in kept], kept) if any(names) else None)
+    extras = {"smiles": [lines[row][0] for row in kept]}
+    return Dataset(path.stem, graphs, how.checked_target([], len(graphs), path), (), extras)
 
 
 def _read_sdf(path: Path, how: Reading) -> Dataset:
+    """Return the molecules of an SDF file, with properties as target and ids."""
     _refuse_edge_labels(how)
-    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
-    base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
-    with base.BlockLogs():
-        mols = list(chem.SDMolSupplier(str(path)))
-    known = [mol for mol in mols if mol is not None]
-    if not known:
+    records = [record for _, record in iter_sdf_records(path)]
+    mols, properties = list(map(sdf_molecule, records)), list(map(sdf_properties, records))
+    if all(mol is None for mol in mols):
         raise ValueError(f"{path} has no molecules that can be read")
-    names = sorted({name for mol in known for name in mol.GetPropNames()})
-    columns = _properties(how, names, path)
+    names = sorted({name for one in properties for name in one})
+    for column in filter(None, (*how.target_columns, how.id_column)):
+        check_property(column, names, path)
+    usual = usual_target(names)
+    columns = how.target_columns or (() if usual is None else (usual,))
     graphs = from_rdkit(mols, **how.of_molecules, errors=how.errors)
-    kept = [mol for i, mol in enumerate(mols) if how.errors == "empty" or i not in graphs.skipped]
-    target = [_property_column(kept, column) for column in columns]
+    kept = [row for row in range(len(mols)) if how.errors == "empty" or row not in graphs.skipped]
+    cells = [[one.get(column, "") for one in properties] for column in columns]
+    target = [read_cells(column, f"the target of {path}")[kept] for column in cells]
     if how.id_column is not None:
-        _check_property(how.id_column, names, path)
-        graphs = graphs.with_ids([None if mol is None else mol.GetProp(how.id_column) for mol in kept])
+        graphs = graphs.with_ids(row_names([properties[row].get(how.id_column) for row in kept], kept))
     values = how.checked_target(target, len(graphs), path)
-    return Dataset(path.stem, graphs, values, (), {"molecules": kept})
-
-
-def _properties(how: Reading, names: list[str], path: Path) -> list[str]:
-    """Return the properties of an SDF file that are the target."""
-    for column in how.target_columns:
-        _check_property(column, names, path)
-    usual = {name.casefold(): name for name in names}
-    found = [usual[name] for name in TARGET_NAMES if name in usual][:1]
-    return list(how.target_columns) or found
-
-
-def _check_property(name: str, names: list[str], path: Path) -> None:
-    if name not in names:
-        raise ValueError(f"no molecule of {path} has the property {name!r}; there are {names}")
-
-
-def _property_column(mols: list[Any], name: str) -> Any:
-    """Return a property of molecules as a typed column."""
-    cells = ["" if mol is None or not mol.HasProp(name) else mol.GetProp(name) for mol in mols]
-    return read_cells(cells)
+    return Dataset(path.stem, graphs, values, (), {"molecules": [mols[row] for row in kept]})
 
 
 READERS: dict[str, Callable[[Path, Reading], Dataset]] = {

@@ -1,9 +1,13 @@
-"""Readers of CSV, TSV, SMI and SDF files and of Parquet tables, whole or in parts."""
+"""Readers of CSV, TSV, SMI and SDF files and of Parquet tables, whole or in parts.
+
+Both ways use the same functions for records, cells, properties and names, so that they agree.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +114,66 @@ def iter_sdf_records(path: Path, first: int = 0) -> Iterator[tuple[int, bytes]]:
                 place, size, pending = place + size, 0, []
         if b"".join(pending).strip():
             yield place, b"".join(pending)
+
+
+def sdf_properties(record: bytes) -> dict[str, str]:
+    r"""Return the properties of a record: the lines after ``> <name>``, up to a blank line.
+
+    Examples
+    --------
+    >>> sdf_properties(b"\n\n\n...\nM  END\n> 7 <pKi> (A)\n6.5\n\n>  <note>\ntwo\nlines\n\n$$$$\n")
+    {'pKi': '6.5', 'note': 'two\nlines'}
+    """
+    _, _, data = record.partition(b"\nM  END")
+    lines = iter(data.decode("utf-8", errors="replace").replace("\r\n", "\n").split("\n"))
+    end = SDF_END.decode()
+    found: dict[str, str] = {}
+    for line in lines:
+        name = line.partition("<")[2].rpartition(">")[0] if line.startswith(">") else ""
+        if name:
+            found[name] = "\n".join(takewhile(lambda one: one.strip() and not one.startswith(end), lines))
+    return found
+
+
+def sdf_molecule(record: bytes) -> Any:
+    """Return the RDKit molecule of a record; None if it cannot be read."""
+    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+    base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
+    with base.BlockLogs():
+        try:
+            return chem.MolFromMolBlock(record.decode("utf-8", errors="replace"))
+        except Exception:  # of RDKit
+            return None
+
+
+def usual_target(names: Iterable[str]) -> str | None:
+    """Return the property with the most usual name of a target, or None.
+
+    Examples
+    --------
+    >>> usual_target(["Label", "pKi", "Target"]), usual_target(["pKi"])
+    ('Target', None)
+    """
+    usual = {name.casefold(): name for name in sorted(names, reverse=True)}
+    return next((usual[name] for name in TARGET_NAMES if name in usual), None)
+
+
+def check_property(name: str, names: Iterable[str], path: Path) -> None:
+    """Raise ValueError if no molecule of an SDF file has a property."""
+    known = sorted(names)
+    if name not in known:
+        raise ValueError(f"no molecule of {path} has the property {name!r}; there are {listed_names(known)}")
+
+
+def row_names(names: Sequence[str | None], rows: Sequence[int]) -> list[str]:
+    """Return a name per row; one without a name is called by its number.
+
+    Examples
+    --------
+    >>> row_names(["aspirin", "", None], [0, 1, 4])
+    ['aspirin', '1', '4']
+    """
+    return [name or str(row) for name, row in zip(names, rows, strict=True)]
 
 
 def separator_of(path: Path) -> str:

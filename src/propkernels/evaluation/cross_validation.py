@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.cells import are_classes, has_fractions
-from propkernels._utils.checks import check_integer
+from propkernels._utils.checks import check_integer, kind_of
 from propkernels._utils.deprecation import graphs_first
 from propkernels._utils.progress import Progress, reported
 from propkernels._utils.typing import Column, Estimator, Floats, Folding, Scoring, Seed, Steps, Target
@@ -234,7 +234,7 @@ def _confusion(runs: Sequence[Run], n_classes: int) -> NDArray[np.int64]:
 def _unpack(kernel: Any, data: Any, target: Any) -> tuple[GraphDatabase, Known, NDArray[Any], bool]:
     """Return the graphs with a target, their positions, class numbers or targets, and whether classes."""
     if target is None and not (hasattr(data, "graphs") and hasattr(data, "target")):
-        raise TypeError(f"evaluate needs a target, or a data set with one; got {type(data).__name__} alone")
+        raise TypeError(f"evaluate needs a target, or a data set with one; got {kind_of(data)} alone")
     graphs = check_graphs(getattr(data, "graphs", data))
     known = known_targets(data.target if target is None else target, len(graphs))
     graphs, is_regression = known.take(graphs), _is_regression(kernel, known.target)

@@ -34,7 +34,7 @@ def as_images(images: Any) -> list[Any]:
                 f"expected several images, got one array of shape {images.shape}: put it into a list, [image]"
             )
     if isinstance(images, (str, bytes, Mapping, Set)) or not hasattr(images, "__iter__"):
-        raise TypeError(f"images must be a list of arrays, got {type(images).__name__}")
+        raise TypeError(f"images must be a list of arrays, got {kind_of(images)}")
     return list(images)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.checks import ImageInput, check_integer
+from propkernels._utils.checks import ImageInput, check_integer, kind_of
 from propkernels._utils.optional import import_optional
 from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
@@ -138,7 +138,7 @@ class LabelCooccurrence(Cooccurrence):
 
     def _to_grids(self, images: Any) -> GridDatabase:
         if not isinstance(images, GridDatabase):
-            raise TypeError(f"LabelCooccurrence takes a GridDatabase, got {type(images).__name__}")
+            raise TypeError(f"LabelCooccurrence takes a GridDatabase, got {kind_of(images)}")
         if images.dimension != 2 or not isinstance(images.label_column, LabelColumn):
             raise ValueError("co-occurrence needs two-dimensional images with one label per pixel")
         return images

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.checks import ImageInput, check_choice, check_integer
+from propkernels._utils.checks import ImageInput, check_choice, check_integer, kind_of
 from propkernels.graphs.grid_database import GridDatabase
 
 Images = Iterable[ArrayLike]
@@ -36,7 +36,7 @@ def _check_pictures(images: Images) -> list[Picture]:
     if isinstance(images, np.ndarray) and images.ndim < 3:
         raise TypeError(f"expected several images, got one array of shape {images.shape}: put it into a list")
     if isinstance(images, (str, bytes)) or not hasattr(images, "__iter__"):
-        raise TypeError(f"images must be a list of arrays, got {type(images).__name__}")
+        raise TypeError(f"images must be a list of arrays, got {kind_of(images)}")
     pictures = [_check_picture(image, i) for i, image in enumerate(images)]
     if not pictures:
         raise ValueError("at least one image is needed, got none (0 images)")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from propkernels._utils.checks import kind_of
 from propkernels._utils.optional import import_optional
 
 
@@ -22,7 +23,7 @@ def one_axes(ax: Any, size: tuple[float, float] = (5.0, 4.2)) -> Any:
     if ax is None:
         return pyplot.subplots(figsize=size, layout="constrained")[1]
     if not hasattr(ax, "imshow"):
-        raise TypeError(f"ax must be matplotlib axes, got {type(ax).__name__}")
+        raise TypeError(f"ax must be matplotlib axes, got {kind_of(ax)}")
     return ax
 
 

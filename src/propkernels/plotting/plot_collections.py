@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.checks import kind_of
 from propkernels._utils.label_places import label_places
 from propkernels.plotting.canvas import one_axes
 from propkernels.sets.several import Comparisons
@@ -53,7 +54,7 @@ def plot_collections(found: Comparisons, *, alpha: float = 0.05, ax: Axes | None
     ['2023', '2024', '2025']
     """
     if not isinstance(found, Comparisons):
-        raise TypeError(f"found must be a result of compare_several, got {type(found).__name__}")
+        raise TypeError(f"found must be a result of compare_several, got {kind_of(found)}")
     ax, points = one_axes(ax, (5.0, 4.0)), found.positions
     joined = found.not_told_apart(alpha)
     for i, j in joined:

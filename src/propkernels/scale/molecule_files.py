@@ -19,6 +19,7 @@ from propkernels.datasets.tables import (
     find_column,
     iter_records,
     listed_names,
+    row_names,
     row_of,
     separator_of,
     smiles_of,
@@ -174,7 +175,8 @@ def block_of(rows: Sequence[Row], number: int, part: Part, mols: Sequence[Any] |
         graphs = from_rdkit(mols, **options)
     kept = [i for i, row in enumerate(row_numbers) if how.errors == "empty" or row not in graphs.skipped]
     target = None if part.target is None else [_value(rows[i].target, part.target) for i in kept]
-    names = [rows[i].name or row_numbers[i] for i in kept] if any(row.name for row in rows) else None
+    has_names = any(row.name for row in rows)
+    names = row_names([rows[i].name for i in kept], [row_numbers[i] for i in kept]) if has_names else None
     return GraphBlock(graphs, target, ids[kept], names)
 
 

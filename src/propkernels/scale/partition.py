@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,9 +136,10 @@ def _plan(source: Any, limit: int, reading: Reading) -> Plan:
     parts: list[Part] = []
     n_graphs = 0
     for (kind, path), survey in zip(files, surveys, strict=True):
+        how = replace(reading, target_column=survey.target_column or reading.target_column)
         for piece in survey.pieces:
             place = (str(path), kind, piece.first, piece.last, n_graphs)
-            parts.append(Part(*place, piece.n_nodes, piece.sha256, piece.span, target, reading))
+            parts.append(Part(*place, piece.n_nodes, piece.sha256, piece.span, target, how))
             n_graphs += piece.last - piece.first
     if not parts:
         raise ValueError(f"no graphs were found in {', '.join(str(path) for _, path in files[:3])}")

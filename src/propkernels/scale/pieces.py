@@ -21,10 +21,11 @@ class Piece(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """Pieces of a file, and type of the target (None without target)."""
+    """Pieces of a file, type of the target (None without target), and its name if it was looked for."""
 
     pieces: tuple[Piece, ...]
     target: str | None
+    target_column: str | None = None
 
 
 class GraphBlock(NamedTuple):
