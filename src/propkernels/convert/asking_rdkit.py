@@ -91,9 +91,9 @@ def asking_rdkit(name: str) -> Iterator[None]:
 
 def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
     """Return a molecule with one atom per node of its graph, by adding hydrogens if necessary."""
-    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     if molecule.GetNumAtoms() == n_nodes:
         return molecule
+    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     with asking_rdkit(f"molecule {number}"):
         full = chem.AddHs(molecule)
     if full.GetNumAtoms() != n_nodes:

@@ -223,7 +223,9 @@ def _described(
         tuple(nodes.tolist()),
         _subgraph(plain, nodes, distances, radius),
         _shells(plain, nodes, distances, shown.label_names or plain.names.labels),
-        None if shown.molecules is None else smarts_of(shown.molecules[graph], plain, graph, roots, radius),
+        smarts_of(with_atoms(shown.molecules[graph], plain.n_nodes, graph), roots, radius)
+        if shown.molecules is not None
+        else None,
         chosen.stream,
         code,
     )
@@ -331,17 +333,16 @@ def _shells(
     return " | ".join(" ".join(sorted(texts[distances == d])) for d in range(int(distances[-1]) + 1))
 
 
-def smarts_of(mol: Any, graphs: GraphDatabase, graph: int, roots: NDArray[np.int64], radius: int) -> str:
+def smarts_of(mol: Any, roots: NDArray[np.int64], radius: int) -> str:
     """Return the surroundings of an atom, or several atoms with the bonds between them, as SMARTS."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="SMARTS need")
-    mol = with_atoms(mol, graphs.n_nodes, graph)
-    atoms, bonds = set(roots.tolist()), []
+    atoms, bonds = set(roots.tolist()), list[int]()
     if radius:
         around = chem.FindAtomEnvironmentOfRadiusN(mol, radius, int(roots[0]), useHs=True, enforceSize=False)
         bonds = list(around)
-    for bond in map(mol.GetBondWithIdx, bonds):
-        atoms |= {bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()}
-    if not radius:
+        for bond in map(mol.GetBondWithIdx, bonds):
+            atoms |= {bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()}
+    elif len(atoms) > 1:
         within = [bond for bond in mol.GetBonds() if {bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()} <= atoms]
         bonds = [bond.GetIdx() for bond in within]
     return str(chem.MolFragmentToSmarts(mol, sorted(atoms), bonds))

@@ -13,7 +13,7 @@ from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Molecules, Picture, Record
-from propkernels.convert.asking_rdkit import molecule_of
+from propkernels.convert.asking_rdkit import molecule_of, with_atoms
 from propkernels.counting.bins import smarts_of
 from propkernels.explain.edge_shares import edge_contributions
 from propkernels.graphs.accepted import Database
@@ -277,14 +277,14 @@ class Explanation:
         if known is None or not isinstance(self.graphs, GraphDatabase):
             raise ValueError("substructures need the molecules of the explained graphs: pass molecules=[...]")
         position = self.position(graph)
-        values, one = self.of_graph(position), self.graphs[[position]]
-        mol = molecule_of(known[position])
+        values = self.of_graph(position)
+        mol = with_atoms(molecule_of(known[position]), len(values), position)
         steps = np.argmax(np.abs(values), axis=1)
         strongest = values[np.arange(len(values)), steps]
         order = np.argsort(-np.abs(strongest), kind="stable")[: check_integer(n, "n", 1)].tolist()
         return [
             {
-                "smarts": smarts_of(mol, one, 0, np.array([node]), int(steps[node])),
+                "smarts": smarts_of(mol, np.array([node]), int(steps[node])),
                 "node": node,
                 "t": int(steps[node]),
                 "contribution": float(strongest[node]),
