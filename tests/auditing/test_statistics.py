@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pytest
 
 import propkernels as pk
 from propkernels.auditing.statistics import Spread, statistics_of
@@ -31,6 +32,14 @@ def test_counts():
     assert found.components.most == 2
     assert dict(found.extreme)[2] == "fewest nodes"
     assert found.target is None
+
+
+def test_labels_with_the_same_text_are_counted_together():
+    pytest.importorskip("rdkit")
+    graphs = pk.from_smiles(["CCO", "CC=O"], node_labels=("symbol", "invariants"))
+    labels = statistics_of(graphs, None, {}).node_labels
+    assert (labels.values, labels.counts) == (("C", "O"), (4, 2))
+    assert labels.n_values > labels.n_texts == 2
 
 
 def test_attributes():

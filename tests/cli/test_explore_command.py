@@ -66,6 +66,17 @@ def test_names_classes_and_columns_of_a_table_are_on_the_page(run, drugs):
 
 
 @pytest.mark.slow
+def test_molecules_are_called_by_name_and_left_out_ones_are_counted(run, drugs):
+    with drugs.open("a", encoding="utf-8") as table:
+        table.write("\nC1CC,open ring,4,1")
+    html, meta = page_of(run, drugs, "--target", "active", "--errors", "skip")
+    assert "12 molecules" in html
+    assert "1 input that cannot be read is left out." in html
+    assert meta["ids"][0] == "O on C"
+    assert "name" not in meta["details"]
+
+
+@pytest.mark.slow
 def test_images_and_point_clouds_are_drawn_at_their_places(run, tmp_path):
     _, meta = page_of(run, "DIGITS", "--first", 24)
     assert meta["pixels"] == 1

@@ -343,7 +343,7 @@ def test_pasted_smiles_are_decided_as_in_python(browser, chemistry):
         browser.run("document.querySelector('#ex-paste-text').value = arguments[0]", smiles)
         browser.click("#ex-paste-go")
         assert browser.text("#ex-paste-error") == ""
-        assert browser.text("#ex-name") == "Your graph"
+        assert browser.text("#ex-name") == "Your molecule"
         shown = float(browser.text("#ex-decision").split()[-1].replace("\N{MINUS SIGN}", "-"))
         assert shown == pytest.approx(decision, abs=5.1e-4), smiles
     guest = browser.run("return propkernels.app.map.guest")
@@ -402,6 +402,23 @@ def test_flips_of_molecules_are_molecules(browser, chemistry):
     assert texts
     assert len(set(texts)) == len(texts)
     assert not any("→ S" in text or "→ O" in text for text in texts)  # ring atoms stay in aromatic rings
+
+
+def test_pixels_of_images_are_only_relabeled(browser, tmp_path):
+    data = pk.datasets.load("DIGITS").sample(20)
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1, random_state=0)
+    page = pk.explore(data, model=model.fit(data.graphs, data.target))
+    browser.open(page.save(tmp_path / "digits.html"))
+    assert browser.text("#ex-status").startswith("64 pixels · class")
+    buttons = "return [...document.querySelectorAll('#ex-modes button')].filter((b) => !b.hidden)"
+    assert browser.run(f"{buttons}.map((b) => b.dataset.mode)") == ["look", "relabel"]
+    assert not browser.find("#ex-paste-open").is_displayed()
+    browser.run("document.querySelector('#ex-search-flips').click()")
+    wait_for(browser, "return document.querySelector('#ex-flip-text').textContent.includes('tried')")
+    texts = [item.text for item in browser.all("#ex-flip-list b")]
+    assert all("→" in text for text in texts)
+    assert not any("join" in text or "add" in text for text in texts)
+    assert browser.complaints() == []
 
 
 def test_a_column_of_numbers_filters_the_map(page):

@@ -3,11 +3,12 @@
 import numpy as np
 
 from propkernels.explorer.map_columns import MOST_NAMES, map_columns
+from propkernels.explorer.page_contents import WORDS
 
 
 def columns_of(graphs, further):
     """Columns of a page without a target, by name."""
-    columns = map_columns(graphs, None, None, None, np.linspace(0, 1, len(graphs)), further)
+    columns = map_columns(graphs, None, None, None, np.linspace(0, 1, len(graphs)), further, WORDS)
     return {column.name: (column, values) for column, values in columns}
 
 

@@ -3,7 +3,13 @@
 import numpy as np
 
 import propkernels as pk
-from propkernels.explorer.page_contents import graph_arrays, likely_ranges, short_names, telling_bins
+from propkernels.explorer.page_contents import (
+    graph_arrays,
+    likely_ranges,
+    page_words,
+    short_names,
+    telling_bins,
+)
 from tests.explorer.conftest import embedded, unpacked
 
 
@@ -63,3 +69,11 @@ def test_models_without_held_out_predictions_have_no_ranges(data, model):
     bare = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, t_max=1)
     bare.fit(data.graphs, data.target).conformal_ = None
     assert likely_ranges(Found(bare), data.graphs) is None
+
+
+def test_graphs_are_called_what_they_are(data):
+    assert list(page_words(data.graphs, None, None).values()) == ["molecule", "atom", "bond"]
+    assert page_words(data.graphs, None, 1)["node"] == "pixel"
+    assert page_words(data.graphs.with_labels(np.arange(data.graphs.n_nodes)), None, None)["graph"] == "graph"
+    crystal = pk.GraphDatabase(1 - np.eye(6), [0, 6], node_labels=["Na", "Cl"] * 3)
+    assert page_words(crystal, None, None)["graph"] == "graph"

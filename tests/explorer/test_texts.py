@@ -3,6 +3,7 @@
 import numpy as np
 
 import propkernels as pk
+from propkernels.explorer.page_contents import WORDS
 from propkernels.explorer.texts import kernel_texts, page_about
 
 
@@ -22,7 +23,7 @@ def test_kernels_of_a_sum_are_listed_without_seeds():
 
 
 def test_a_page_without_a_target_says_so():
-    paragraphs = page_about(None, pk.WeisfeilerLehman(), 7)
+    paragraphs = page_about(None, pk.WeisfeilerLehman(), 7, WORDS)
     assert "the normalized kernel WeisfeilerLehman()" in paragraphs[0]
     assert "exact 7 nearest neighbors" in paragraphs[0]
     assert paragraphs[-1] == "There is no target, so no model was trained."

@@ -26,6 +26,17 @@ def test_names_of_labels_make_a_molecule():
     assert pk.molecules.formula_svg(named[0]).startswith("<svg")
 
 
+def test_elements_without_bonds_or_with_broken_valences_are_drawn():
+    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    plain = pk.GraphDatabase(path, [0, 3], node_labels=[0, 1, 0])
+    assert pk.molecules.formula_svg(plain.with_names({0: "C", 1: "O"})[0]).startswith("<svg")
+    assert pk.molecules.formula_svg(plain.with_names({0: "helix", 1: "turn"})[0]) is None
+    broken = pk.GraphDatabase(path, [0, 3], ["C", "O", "C"], edge_labels=["triple"] * 4)
+    assert pk.molecules.formula_svg(broken[0]).startswith("<svg")
+    crystal = pk.GraphDatabase(1 - np.eye(6), [0, 6], node_labels=[0, 1] * 3).with_names({0: "C", 1: "Si"})
+    assert pk.molecules.formula_svg(crystal[0]) is None
+
+
 def test_other_graphs_are_no_formulas():
     graphs = pk.datasets.make_molecules(3, random_state=0).graphs
     assert pk.molecules.formula_svg(graphs[0]) is None

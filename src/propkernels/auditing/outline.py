@@ -130,7 +130,7 @@ def _attribute_row(one: AttributeRange) -> tuple[Any, ...]:
 
 def _label_rows(counts: LabelCounts, most: int = 10) -> list[tuple[str, float]]:
     rows = [(v, float(n)) for v, n in zip(counts.values[:most], counts.counts[:most], strict=True)]
-    rest = counts.n_values - len(rows)
+    rest = counts.n_texts - len(rows)
     return [*rows, (f"{rest} others", float(counts.total - sum(counts.counts[:most])))] if rest else rows
 
 

@@ -78,8 +78,9 @@ class LabelCounts:
     ----------
     values : tuple of str
     counts : tuple of int
-    n_values, total : int
-        Number of all labels, and of their nodes or edges; at most 30 labels are listed.
+    n_values, n_texts, total : int
+        Number of all labels, of their texts (labels with several entries share the text of the first), and of
+        their nodes or edges; at most 30 texts are listed.
     missing : int
         Number of nodes or edges with an unobserved label.
     only_once : int
@@ -89,6 +90,7 @@ class LabelCounts:
     values: tuple[str, ...]
     counts: tuple[int, ...]
     n_values: int
+    n_texts: int
     total: int
     missing: int
     only_once: int
@@ -102,11 +104,16 @@ class LabelCounts:
             return None
         stored = np.bincount(column.ids[column.observed], minlength=len(column.values))
         counts = (stored + 1) // 2 if halved else stored
-        order = [i for i in np.argsort(-counts, kind="stable").tolist() if counts[i]]
+        listed: dict[str, int] = {}
+        for value, number in zip(column.values, counts.tolist(), strict=True):
+            text = label_text(value, names)
+            listed[text] = listed.get(text, 0) + number
+        order = sorted((text for text in listed if listed[text]), key=lambda text: -listed[text])
         missing = int(np.count_nonzero(~column.observed))
         return cls(
-            tuple(label_text(column.values[i], names) for i in order[:MOST_LABELS]),
-            tuple(int(counts[i]) for i in order[:MOST_LABELS]),
+            tuple(order[:MOST_LABELS]),
+            tuple(listed[text] for text in order[:MOST_LABELS]),
+            int(np.count_nonzero(counts)),
             len(order),
             int(counts.sum()),
             (missing + 1) // 2 if halved else missing,

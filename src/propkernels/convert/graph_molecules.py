@@ -16,6 +16,7 @@ from propkernels.graphs.labels import LabelColumn
 BONDS = ("single", "double", "triple")  # labels of new edges
 KNOWN_BONDS = {*BONDS, "aromatic"}
 LONGEST_SYMBOL = 2
+MOST_BONDS = 3.0  # per atom on average; denser graphs of elements are no molecules, but crystals
 MOST_PYRROLES, MOST_TRIED = 3, 60  # nitrogens that get a hydrogen, and choices of them
 
 
@@ -94,6 +95,44 @@ def rebuilt_molecule(graph: GraphDatabase) -> Any:
         return None if mol is None else _valid(chem, mol)
 
 
+def sketched_molecule(graph: GraphDatabase) -> Any:
+    """Return a molecule to draw, for labels that are named as elements but make no valid molecule.
+
+    Bonds without a name are single, and no hydrogens are added: valences are not known, or broken.
+
+    Returns
+    -------
+    rdkit.Chem.Mol or None
+        None for other labels, for graphs with neither names of labels nor labels of edges, and for crystals.
+    """
+    symbols, has_names = symbols_of(graph), graph.names.labels or graph.edge_label_column is not None
+    if symbols is None or not has_names or graph.is_directed:
+        return None
+    if "C" not in symbols or graph.adjacency.nnz > MOST_BONDS * graph.n_nodes:
+        return None
+    try:
+        chem = _chem()
+    except ImportError:
+        return None
+    mol = _assembled(chem, graph, symbols, _bond_names(graph))
+    if mol is None:
+        return None
+    for atom in mol.GetAtoms():
+        atom.SetNoImplicit(True)
+    mol.UpdatePropertyCache(strict=False)
+    chem.FastFindRings(mol)
+    return mol.GetMol()
+
+
+def _bond_names(graph: GraphDatabase) -> list[str]:
+    """Return the name of each stored edge, "single" where it has none that chemists use."""
+    column = graph.edge_label_column
+    if column is None:
+        return ["single"] * graph.adjacency.nnz
+    names = [graph.names.edge_label(value) for value in column.values]
+    return [names[i] if i >= 0 and names[i] in KNOWN_BONDS else "single" for i in column.ids.tolist()]
+
+
 def _chem() -> Any:
     return import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
 
@@ -121,7 +160,7 @@ def _assembled(chem: Any, graph: GraphDatabase, symbols: list[str], bonds: list[
         except RuntimeError:
             return None
     for i, j, bond in zip(*graph.adjacency.tocoo().coords, bonds, strict=True):
-        if i < j:
+        if i < j and mol.GetBondBetweenAtoms(int(i), int(j)) is None:
             mol.AddBond(int(i), int(j), getattr(chem.BondType, bond.upper()))
             if bond == "aromatic":
                 mol.GetBondBetweenAtoms(int(i), int(j)).SetIsAromatic(True)

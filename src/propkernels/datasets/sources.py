@@ -251,7 +251,8 @@ def _read_table(path: Path, how: Reading) -> Dataset:
     )
     if how.id_column is not None:
         ids = table[str(find_column(names, how.id_column, (), path))]
-        graphs = graphs.with_ids(row_names([ids[row] for row in kept], kept))
+        skipped, graphs = graphs.skipped, graphs.with_ids(row_names([ids[row] for row in kept], kept))
+        graphs.skipped = skipped
     extras = {"smiles": [texts[row] for row in kept]}
     others = [name for name in names if name and name not in (smiles, *columns)][:MOST_COLUMNS]
     further = {name: read_cells(table[name])[kept] for name in others}

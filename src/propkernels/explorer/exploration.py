@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from propkernels._pages import read_static, render_page
 from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels._utils.typing import Array
-from propkernels.explorer.texts import GLOSSARY, edit_rule, reading_line
+from propkernels.explorer.texts import GLOSSARY, edit_rule, reading_line, with_article
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
 from propkernels.nodes.model import NodeModel
@@ -24,7 +24,7 @@ SCRIPTS = [
     *("layout", "colors", "shell", "draw", "chemistry", "map"),
     *("edits", "time", "histogram", "paste", "panels", "frame", "view", "app", "graph_page"),
 ]
-TABS = [(name, name.capitalize()) for name in ("graph", "errors", "bins", "selection", "about")]
+TABS = [(name, name.capitalize()) for name in ("errors", "bins", "selection", "about")]
 FRAME_HEIGHT = 760  # pixels, in a notebook
 
 
@@ -143,7 +143,10 @@ def explorer_page(
         rule=edit_rule(meta),
         glossary=GLOSSARY,
         about=about,
-        tabs=TABS,
-        noun="graph",
+        tabs=[("graph", meta["words"]["graph"].capitalize()), *TABS],
+        noun=meta["words"]["graph"],
+        words=meta["words"],
+        a_graph=with_article(meta["words"]["graph"]),
+        a_node=with_article(meta["words"]["node"]),
         n_points=meta["n"],
     )

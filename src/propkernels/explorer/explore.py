@@ -31,7 +31,7 @@ from propkernels.explorer.map_columns import detail_texts, map_columns
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
 from propkernels.explorer.node_page import explore_nodes
 from propkernels.explorer.page_arrays import pack
-from propkernels.explorer.page_contents import page_contents
+from propkernels.explorer.page_contents import page_contents, page_words
 from propkernels.explorer.places import given_places, image_places, pixel_places
 from propkernels.explorer.texts import page_about, page_facts, page_notes, telling_graph
 from propkernels.graphs.accepted import Graphs
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
 NEIGHBORS = 61  # nearest neighbors used by t-SNE
 MOST_CLASSES = 60  # more distinct integers are a regression target
+USUAL_NAMES = ("name", "title", "compound", "iupac", "id")  # columns that name graphs without other ids
 LARGEST_PIXEL = 127  # largest side of an image: positions are 8-bit integers
 
 
@@ -165,6 +166,8 @@ def explore(
     several: Any = graphs if data is None else data.graphs
     given = check_graphs(several)
     images = None if data is None else data.extras.get("images")
+    ids = _named_by(columns, given) if ids is None else ids
+    skipped = _skipped(given)
     known = None if target is None else known_targets(target, len(given))
     if known is not None and known.n_missing:
         known.warn()
@@ -198,13 +201,15 @@ def explore(
     similarities, neighbors = nearest_graphs(compared, n_neighbors, n_jobs)
     points = embed(similarities, neighbors, spectral_start(compared, seed), seed, n_jobs)
     novelty = 1.0 - similarities[:, :SHOWN].mean(axis=1)
-    described = map_columns(shown, numbers, names, found, novelty, columns)
+    words = page_words(shown, label_names, pixels)
+    described = map_columns(shown, numbers, names, found, novelty, columns, words)
     meta, sections = page_contents(shown, found, carried, names, label_names, described)
     by_class = None if names is None else (numbers, names)
     meta |= {
         "ids": _ids(ids, given),
         "details": _without(detail_texts(columns, len(shown)), _ids(ids, given)),
         "pixels": pixels,
+        "words": words,
         "source": "" if found is None else found.source,
         "heldOut": found is not None and model is None,
         "first": telling_graph(shown, found, numbers, classes),
@@ -219,15 +224,32 @@ def explore(
     missing = None if known is None or not known.n_missing else known.sentence
     html = explorer_page(
         name,
-        page_facts(shown, found, numbers, classes),
-        page_notes(shown, carried, [note, missing]),
-        page_about(found, kernel, n_neighbors),
+        page_facts(shown, found, numbers, classes, words),
+        page_notes(shown, carried, [note, skipped, missing]),
+        page_about(found, kernel, n_neighbors, words),
         meta,
         {key: pack(arrays) for key, arrays in sections.items()},
     )
     predictions = None if found is None else found.predictions
     how = "" if found is None else found.how
     return Exploration(name, html, None if found is None else found.model, points, predictions, novelty, how)
+
+
+def _named_by(columns: Mapping[str, Any] | None, graphs: Any) -> Any:
+    """Return the column that names the graphs, such as "name"; None if they have names or no column fits."""
+    ids = getattr(graphs, "ids", None)
+    if ids is not None and not all(isinstance(name, (int, np.integer)) for name in ids):
+        return None
+    texts = detail_texts(columns, len(graphs))
+    found = {name.casefold(): values for name, values in texts.items() if all(map(str.strip, values))}
+    return next((found[name] for name in USUAL_NAMES if name in found), None)
+
+
+def _skipped(graphs: Any) -> str | None:
+    """Return a sentence that counts the inputs that could not be read; None if there are none."""
+    n_skipped = len(getattr(graphs, "skipped", ()))
+    what = "input that cannot be read is" if n_skipped == 1 else "inputs that cannot be read are"
+    return f"{n_skipped:,} {what} left out" if n_skipped else None
 
 
 def _layout_of(known: Known, layout: Any, graphs: Any) -> Any:

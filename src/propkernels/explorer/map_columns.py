@@ -53,8 +53,9 @@ def map_columns(
     found: Explained | None,
     novelty: NDArray[np.float64],
     further: Mapping[str, Any] | None,
+    words: Mapping[str, str],
 ) -> list[tuple[Column, NDArray[Any]]]:
-    """Return all columns with their values, the target first."""
+    """Return all columns with their values, the target first; ``words`` name nodes and edges."""
     columns: list[tuple[Column, NDArray[Any]]] = []
     if target is not None and found is not None:
         if names is not None:
@@ -73,8 +74,8 @@ def map_columns(
             ]
     columns += [
         column_of_numbers("novelty", "novelty", novelty),
-        column_of_numbers("nodes", "number of nodes", graphs.graph_sizes),
-        column_of_numbers("edges", "number of edges", edges_of_graphs(graphs)),
+        column_of_numbers("nodes", f"number of {words['node']}s", graphs.graph_sizes),
+        column_of_numbers("edges", f"number of {words['edge']}s", edges_of_graphs(graphs)),
     ]
     texts = detail_texts(further, len(graphs))
     for i, (name, values) in enumerate((further or {}).items()):

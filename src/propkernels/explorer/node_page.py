@@ -114,6 +114,7 @@ def explore_nodes(
         glossary=GLOSSARY,
         tabs=TABS,
         noun="node",
+        a_graph="a node",
         n_points=graphs.n_nodes,
     )
     predictions = on_map["predicted"]

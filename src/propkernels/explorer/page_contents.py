@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.convert.graph_molecules import MOST_BONDS
 from propkernels.counting.bins import Bin
 from propkernels.datasets.dataset import ELEMENTS
 from propkernels.explorer.carried import CarriedRule
@@ -24,6 +25,18 @@ CANDIDATES = 5  # times as many bins with large weights are looked at
 LEAST_GRAPHS = 5  # bins of fewer graphs are shown last
 MOST_RANGES, COVERAGE = 6000, 0.9  # graphs with intervals or sets, and their coverage
 SYMBOLS = set(ELEMENTS.values())
+WORDS = {"graph": "graph", "node": "node", "edge": "edge"}
+WORDS_OF_MOLECULES = {"graph": "molecule", "node": "atom", "edge": "bond"}
+WORDS_OF_IMAGES = {"graph": "image", "node": "pixel", "edge": "edge"}
+
+
+def page_words(graphs: GraphDatabase, label_names: Mapping[Any, str] | None, pixels: Any) -> dict[str, str]:
+    """Return what a page calls graphs, nodes and edges."""
+    if pixels:
+        return WORDS_OF_IMAGES
+    names = _label_texts(graphs.label_column, short_names(graphs.label_column, label_names))
+    is_sparse = graphs.adjacency.nnz <= MOST_BONDS * graphs.n_nodes
+    return WORDS_OF_MOLECULES if are_elements(names) and is_sparse else WORDS
 
 
 def page_contents(

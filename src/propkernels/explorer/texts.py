@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,8 @@ def telling_graph(graphs: GraphDatabase, found: Explained | None, numbers: Any, 
 
 def reading_line(meta: dict[str, Any]) -> str:
     """Return one line on how to read the page, for its first screen."""
-    kinds = {"atoms": "atoms", "pixels": "pixels", "time": "contacts"}
-    nodes = next((name for key, name in kinds.items() if meta.get(key)), "nodes")
-    points = "Each point is a graph; similar graphs are close. "
+    graph, nodes = meta["words"]["graph"], "contacts" if meta.get("time") else meta["words"]["node"] + "s"
+    points = f"Each point is {with_article(graph)}; similar {graph}s are close. "
     if meta["model"] is None:
         return points + "Click a point to open it."
     classes = meta["classes"]
@@ -93,9 +93,17 @@ def page_notes(graphs: GraphDatabase, carried: Any, notes: list[str | None]) -> 
     return sentences
 
 
-def page_facts(graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any) -> str:
+def with_article(noun: str) -> str:
+    """Return "a graph", "an atom"."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def page_facts(
+    graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any, words: Mapping[str, str]
+) -> str:
     """Return the line beside the title: sizes of the data, and the score and origin of the predictions."""
-    parts = [f"{len(graphs):,} graphs", f"{graphs.n_nodes:,} nodes", f"{graphs.n_edges:,} edges"]
+    sizes = zip(words.values(), (len(graphs), graphs.n_nodes, graphs.n_edges), strict=True)
+    parts = [f"{size:,} {noun}s" for noun, size in sizes if (noun, words["node"]) != ("edge", "pixel")]
     if found is not None:
         known = found.predictions >= 0 if classes is not None else np.isfinite(found.predictions)
         if known.any():
@@ -109,17 +117,18 @@ def _score(predictions: Any, numbers: Any, classes: Any) -> str:
     return f"root mean squared error {np.sqrt(np.mean((predictions - numbers) ** 2)):.3f}"
 
 
-def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[str]:
+def page_about(found: Explained | None, kernel: Any, n_neighbors: int, words: Mapping[str, str]) -> list[str]:
     """Return the paragraphs of the tab "About"."""
     kernels = kernel_texts(kernel)
+    graph = words["graph"]
     several = f"the mean of {len(kernels)} normalized kernels, those of the model"
     similarity = f"the normalized kernel {kernels[0]}" if len(kernels) == 1 else several
     paragraphs = [
-        f"Each point of the map is a graph; nearby points are similar graphs. Similarity is {similarity}: "
-        "graphs are similar if many of their nodes have similar surroundings of up to t steps. The map is "
-        f"computed by t-SNE from the exact {n_neighbors} nearest neighbors of each graph. Distances between "
-        "distant groups are not meaningful.",
-        "Novelty is 1 minus the mean similarity to the nearest graphs.",
+        f"Each point of the map is {with_article(graph)}; nearby points are similar {graph}s. Similarity is "
+        f"{similarity}: {graph}s are similar if many of their {words['node']}s have similar surroundings of "
+        f"up to t steps. The map is computed by t-SNE from the exact {n_neighbors} nearest neighbors of each "
+        f"{graph}. Distances between distant groups are not meaningful.",
+        f"Novelty is 1 minus the mean similarity to the nearest {graph}s.",
     ]
     if found is None:
         return [*paragraphs, "There is no target, so no model was trained."]

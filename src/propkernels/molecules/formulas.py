@@ -10,7 +10,7 @@ import numpy as np
 
 from propkernels._utils.optional import has_package
 from propkernels._utils.typing import Array
-from propkernels.convert.graph_molecules import known_molecule
+from propkernels.convert.graph_molecules import known_molecule, sketched_molecule
 from propkernels.graphs.container import Graph
 
 RED, BLUE, MARK = np.array([178, 24, 43]) / 255, np.array([33, 102, 172]) / 255, (0.66, 0.82, 1.0)
@@ -33,7 +33,7 @@ def formula_svg(
     ----------
     graph : Graph
         A graph that was made from a molecule, or whose labels are called "C", "N", ... and its edge labels
-        "single", "double", ...
+        "single", "double", ...; without names of edges, all bonds are drawn as single.
     values : sequence of float, optional
         One number per atom, shown as a red (positive) or blue (negative) halo.
     marked : collection of int, optional
@@ -56,6 +56,7 @@ def formula_svg(
     if not has_package("rdkit") or not 0 < graph.n_nodes <= MOST_ATOMS:
         return None
     molecule = known_molecule(graph.database)
+    molecule = sketched_molecule(graph.database) if molecule is None else molecule
     if molecule is None:
         return None
     return _drawn(molecule, values, marked, size, title)

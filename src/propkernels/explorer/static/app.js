@@ -1,7 +1,8 @@
 // The page: what is chosen, how the map is colored, and what happens on clicks and keys.
 
 const meta = readJSON("ex-meta");
-const noun = meta.noun || "graph"; // what the points of the map are
+const noun = meta.noun || "graph"; // what the points of the map are, in ids and addresses
+const words = meta.words || { graph: noun, node: "node", edge: "edge" }; // what a reader calls them
 const app = {
   meta, n: meta.n, selected: -1, filter: null, hiddenClasses: new Set(), index: null, model: null,
   positions: new Map(), limits: new Map(), busy: byId("ex-busy"),
@@ -23,6 +24,11 @@ function labelName(label) {
 
 function kindName(kind) {
   return kind < 0 ? "?" : meta.kinds[kind];
+}
+
+/** "an atom", "a node". */
+function withArticle(word) {
+  return `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
 }
 
 /** Positions of a graph's nodes: those that came with the page, or a layout. */
@@ -74,7 +80,7 @@ function shaded(values, limit, isShare = false) {
 
 function thumbnail(g, options = {}) {
   const graph = app.graphs.graph(g);
-  const svg = svgElement("svg", { role: "img", "aria-label": `graph ${idOf(g)}` });
+  const svg = svgElement("svg", { role: "img", "aria-label": nameOf(g) });
   const draw = graph.times ? drawTime : drawGraph;
   draw(svg, { ...pictureOf(graph, positionsOf(g, graph)), small: graph.n > 34 || Boolean(graph.times), ...options });
   return svg;
@@ -117,7 +123,7 @@ function recolor() {
 function legendButton(column, c, name, count, color) {
   const key = `${column.key}/${c}`;
   return make("button", {
-    type: "button", title: `Show or hide these ${noun}s`, "aria-pressed": String(!app.hiddenClasses.has(key)),
+    type: "button", title: `Show or hide these ${words.graph}s`, "aria-pressed": String(!app.hiddenClasses.has(key)),
     onclick: (event) => {
       if (app.hiddenClasses.has(key)) app.hiddenClasses.delete(key);
       else app.hiddenClasses.add(key);
@@ -271,7 +277,7 @@ function say(text) {
 
 /** All columns of some graphs as a CSV file. */
 function tableOf(graphs) {
-  const head = [noun, ...meta.details.map(([name]) => name), ...meta.columns.map(({ name }) => name)];
+  const head = [words.graph, ...meta.details.map(([name]) => name), ...meta.columns.map(({ name }) => name)];
   const rows = graphs.map((g) => [idOf(g), ...meta.details.map(([, texts]) => texts[g]), ...meta.columns.map((column) => {
     const value = app.map_[column.key][g];
     return column.kind === "class" ? column.names[value] ?? "" : Number.isFinite(value) ? value : "";
@@ -318,7 +324,7 @@ function find() {
   }
   byId("ex-search").setAttribute("aria-invalid", String(found < 0));
   if (found >= 0) select(found);
-  say(found < 0 ? `No ${noun} is called “${wanted}”.` : "");
+  say(found < 0 ? `No ${words.graph} is called “${wanted}”.` : "");
 }
 
 /** Show what a point is. */
@@ -333,9 +339,9 @@ function hover(g, x = 0, y = 0) {
       const lines = [make("b", {}, nameOf(g))];
       const stacked = map.stacked(g);
       const size = app.graphs ? app.graphs.size(g) : 0; // a page of nodes has no graphs
-      if (app.graphs) lines.push(make("div", {}, `${size} nodes`));
+      if (app.graphs) lines.push(make("div", {}, `${plain(size)} ${words.node}s`));
       for (const text of factsOf(g)) lines.push(make("div", {}, text));
-      if (stacked > 1) lines.push(make("div", { className: "pk-soft" }, `${stacked} ${noun}s at this place`));
+      if (stacked > 1) lines.push(make("div", { className: "pk-soft" }, `${stacked} ${words.graph}s at this place`));
       if (app.graphs && size <= 600) tip.append(thumbnail(g));
       tip.append(...lines);
     }
@@ -349,7 +355,7 @@ function hover(g, x = 0, y = 0) {
 
 /** What a graph is called: its name, or "graph" and its number. */
 function nameOf(g) {
-  return meta.ids && !/^\d+$/.test(meta.ids[g]) ? meta.ids[g] : `${noun[0].toUpperCase()}${noun.slice(1)} ${idOf(g)}`;
+  return meta.ids && !/^\d+$/.test(meta.ids[g]) ? meta.ids[g] : `${words.graph[0].toUpperCase()}${words.graph.slice(1)} ${idOf(g)}`;
 }
 
 /** What is known of a graph, in a few words each. */

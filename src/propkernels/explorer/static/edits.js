@@ -53,7 +53,7 @@ function editedPositions(graph, positions, edit) {
 
 /** What an edit is called. */
 function editText(graph, edit, names) {
-  const node = (i) => `${names.label(graph.labels[i]) || "node"} ${i}`;
+  const node = (i) => `${names.label(graph.labels[i]) || words.node} ${i}`;
   const kind = edit.edgeKind >= 0 ? ` (${names.kind(edit.edgeKind)})` : "";
   switch (edit.kind) {
     case "relabel":
@@ -67,7 +67,7 @@ function editText(graph, edit, names) {
       return `${first} and ${second} do not meet at ${plain(Math.max(graph.times[edit.a], graph.times[edit.b]))}`;
     }
     case "rekind":
-      return `edge ${node(graph.edges[edit.edge][0])} – ${node(graph.edges[edit.edge][1])} becomes ${names.kind(edit.edgeKind)}`;
+      return `${words.edge} ${node(graph.edges[edit.edge][0])} – ${node(graph.edges[edit.edge][1])} becomes ${names.kind(edit.edgeKind)}`;
     case "grow":
       return `add ${names.label(edit.label)} to ${node(edit.node)}${kind}`;
     default:
@@ -99,7 +99,7 @@ function largestDegrees(collection, nLabels) {
  * All single edits of a graph.
  * @param {object} graph
  * @param {object} allowed labels (numbers), kinds (numbers), degrees (largest by label, or null), rules (function of a
- *   graph that returns MoleculeRules, or null), edges (false: edges stay, since the model does not read them)
+ *   graph that returns MoleculeRules, or null), edges (false: edges stay, since the model does not read them), nodes (false: nodes stay, as the pixels of an image)
  */
 function* singleEdits(graph, allowed) {
   const { n, ptr, labels, edges } = graph;
@@ -120,7 +120,7 @@ function* singleEdits(graph, allowed) {
       for (const edgeKind of allowed.kinds) yield { kind: "link", a: i, b: j, edgeKind };
     }
   }
-  for (let i = 0; i < n; i++) {
+  for (let i = 0; i < n && allowed.nodes; i++) {
     if (degree(i) === 1 && n > 1) yield { kind: "remove", node: i };
     if (!fits(labels[i], degree(i) + 1)) continue;
     for (const label of allowed.labels) for (const edgeKind of allowed.kinds) if (fits(label, 1)) yield { kind: "grow", node: i, label, edgeKind };

@@ -16,7 +16,7 @@ async function start() {
   openFirst();
   const specs = await Promise.all(meta.codes.map(async (code, v) => ({ ...code, ...await unpack(sections[`code${v}`]) })));
   app.index = new Index(app.graphs, specs);
-  await inSlices(app.index, (index) => { app.busy.textContent = `Indexing ${plain(index.done)} of ${plain(app.n)} graphs …`; });
+  await inSlices(app.index, (index) => { app.busy.textContent = `Indexing ${plain(index.done)} of ${plain(app.n)} ${words.graph}s …`; });
   if (app.index.sums.join() !== meta.sums.join()) throw new Error("this browser computes other codes than Python did: the model cannot be shown");
   const arrays = await unpack(sections.model);
   const members = meta.members.map((member) => newMember(app.index, member, arrays));

@@ -56,7 +56,7 @@ function confusion(target, predicted) {
     const total = row.reduce((a, b) => a + b, 0);
     const cells = row.map((count, p) => {
       const share = total ? count / total : 0;
-      const button = make("button", { type: "button", title: `Show the ${count} graphs of class ${meta.classes[c]} predicted ${meta.classes[p]}`, onclick: () => setFilter(Array.from({ length: app.n }, (_, g) => g).filter((g) => target[g] === c && predicted[g] === p), `${meta.classes[c]} predicted ${meta.classes[p]}`) }, plain(count));
+      const button = make("button", { type: "button", title: `Show the ${count} ${words.graph}s of class ${meta.classes[c]} predicted ${meta.classes[p]}`, onclick: () => setFilter(Array.from({ length: app.n }, (_, g) => g).filter((g) => target[g] === c && predicted[g] === p), `${meta.classes[c]} predicted ${meta.classes[p]}`) }, plain(count));
       const color = between(c === p ? [hexColor("#ffffff"), hexColor("#0072b2")] : [hexColor("#ffffff"), hexColor("#d55e00")], share);
       button.style.background = cssColor(color);
       button.style.color = textOn(color);
@@ -71,7 +71,7 @@ function errorTable(graphs) {
   const { target, predicted, margin } = app.map_;
   const show = (value) => (meta.classes ? className(value) : plain(value));
   const number = meta.classes ? "" : "pk-number";
-  const head = make("tr", {}, make("th", {}, ""), make("th", {}, "graph"), make("th", { className: number }, "true"), make("th", { className: number }, "predicted"), make("th", { className: "pk-number" }, meta.classes ? "margin" : "error"));
+  const head = make("tr", {}, make("th", {}, ""), make("th", {}, words.graph), make("th", { className: number }, "true"), make("th", { className: number }, "predicted"), make("th", { className: "pk-number" }, meta.classes ? "margin" : "error"));
   const framed = (g) => {
     const frame = make("span", { className: "ex-frame" });
     drawWhenSeen(frame, g);
@@ -88,8 +88,8 @@ function showBins() {
   if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no target, so no model was trained."));
   for (const { subject, bins } of meta.bins) {
     panel.append(make("h2", {}, term("bin", "Bins"), ` that count most ${subject}`));
-    panel.append(make("p", { className: "pk-soft" }, `Each row is a pattern of radius t around a node. A positive weight is evidence ${meta.classes ? "for the class named first" : "for a larger prediction"}. Rows are ordered by weight times number of graphs. The last columns are the ${meta.classes ? "share of this class" : "mean target"} among graphs with and without the pattern. Where weight and share point in opposite directions, the pattern corrects others that occur with it.`));
-    const head = ["example", "weight", "graphs", "with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
+    panel.append(make("p", { className: "pk-soft" }, `Each row is a pattern of radius t around ${withArticle(words.node)}. A positive weight is evidence ${meta.classes ? "for the class named first" : "for a larger prediction"}. Rows are ordered by weight times number of ${words.graph}s. The last columns are the ${meta.classes ? "share of this class" : "mean target"} among ${words.graph}s with and without the pattern. Where weight and share point in opposite directions, the pattern corrects others that occur with it.`));
+    const head = ["example", "weight", `${words.graph}s`, "with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
     panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...bins.map(binRow)))));
   }
 }
@@ -101,12 +101,12 @@ function binRow(bin) {
     const inside = new Set(bin.nodes);
     const dimmed = new Set(Array.from({ length: graph.n }, (_, i) => i).filter((i) => !inside.has(i)));
     const picture = thumbnail(bin.graph, { rings: new Set([bin.node]), dimmed });
-    const everywhere = () => setFilter(graphsWith(bin), `with the bin of node ${bin.node} of graph ${idOf(bin.graph)}, t = ${bin.t}`);
-    const words = bin.surroundings.length > 60 ? `${bin.surroundings.slice(0, 57)}…` : bin.surroundings;
+    const everywhere = () => setFilter(graphsWith(bin), `with the bin of ${words.node} ${bin.node} of ${words.graph} ${idOf(bin.graph)}, t = ${bin.t}`);
+    const around = bin.surroundings.length > 60 ? `${bin.surroundings.slice(0, 57)}…` : bin.surroundings;
     cell.append(make("div", { className: "ex-example" }, picture, make("div", {},
       make("div", {}, `t = ${bin.t}${bin.level > 1 ? `, ≥ ${bin.level} times` : ""}`),
-      make("div", { className: "pk-soft" }, words),
-      make("div", {}, rowLink(bin.graph, `in graph ${idOf(bin.graph)}`)),
+      make("div", { className: "pk-soft" }, around),
+      make("div", {}, rowLink(bin.graph, `in ${meta.ids ? "" : `${words.graph} `}${idOf(bin.graph)}`)),
       make("div", {}, make("button", { type: "button", className: "ex-link", onclick: everywhere }, "on the map")),
     )));
   }
@@ -132,7 +132,7 @@ function showSelection() {
     return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points, click a cell of the confusion matrix under Errors, or press “on the map” beside a bin."));
   }
   panel.replaceChildren(
-    make("h2", {}, `${plain(chosen.length)} graphs ${app.filterTitle || ""}`),
+    make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle || ""}`),
     make("div", { className: "ex-bar" }, make("button", { type: "button", onclick: () => setFilter(null) }, "Clear"), make("button", { type: "button", onclick: () => download(fileName(`${document.title} selection`, "csv"), tableOf(chosen)) }, "CSV")),
   );
   if (meta.classes) {
@@ -143,12 +143,12 @@ function showSelection() {
       const all = app.classSizes || (app.classSizes = countClasses(target));
       return make("tr", {}, make("td", {}, name), ...[plain(own.length), `${((100 * own.length) / (chosen.length || 1)).toFixed(1)} %`, `${((100 * all[c]) / app.n).toFixed(1)} %`, own.length ? `${((100 * right) / own.length).toFixed(1)} %` : "–"].map((text) => make("td", { className: "pk-number" }, text)));
     });
-    const head = ["class", "graphs", "share here", "share in all", "predicted correctly"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
+    const head = ["class", `${words.graph}s`, "share here", "share in all", "predicted correctly"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
     panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))));
   }
-  panel.append(...specialties(chosen), make("h3", {}, "Graphs"), gallery(chosen.slice(0, MOST_LISTED)));
+  panel.append(...specialties(chosen), make("h3", {}, `${words.graph[0].toUpperCase()}${words.graph.slice(1)}s`), gallery(chosen.slice(0, MOST_LISTED)));
   if (chosen.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(chosen.length - MOST_LISTED)} more`));
-  panel.append(make("h3", {}, "Ids, to copy"), make("textarea", { className: "ex-ids", readOnly: true, "aria-label": "Ids of the selected graphs", value: chosen.map(idOf).join("\n") }));
+  panel.append(make("h3", {}, "Ids, to copy"), make("textarea", { className: "ex-ids", readOnly: true, "aria-label": `Ids of the selected ${words.graph}s`, value: chosen.map(idOf).join("\n") }));
 }
 
 /** Numbers in which selected graphs differ most from all graphs, in units of the standard deviation. */
@@ -163,7 +163,7 @@ function specialties(chosen) {
     return { name, part, whole, shift: (part - whole) / spread };
   }).filter(({ shift }) => Math.abs(shift) > 0.25).sort((a, b) => Math.abs(b.shift) - Math.abs(a.shift)).slice(0, 4);
   if (!rows.length) return [];
-  return [make("h3", {}, "What is special here"), make("ul", { className: "ex-list" }, ...rows.map(({ name, part, whole }) => make("li", {}, `${name}: ${plain(part)} on average, ${plain(whole)} in all graphs`)))];
+  return [make("h3", {}, "What is special here"), make("ul", { className: "ex-list" }, ...rows.map(({ name, part, whole }) => make("li", {}, `${name}: ${plain(part)} on average, ${plain(whole)} in all ${words.graph}s`)))];
 }
 
 function countClasses(target) {

@@ -14,7 +14,7 @@ function pastedMolecule(smiles) {
   const { symbols, charges, hydrogens, bonds } = readSmiles(smiles);
   const labels = symbols.map((symbol) => names.indexOf(symbol));
   const unknown = symbols.find((_, i) => labels[i] < 0);
-  if (unknown) throw new Error(`the graphs of this page have no ${unknown}`);
+  if (unknown) throw new Error(`the molecules of this page have no ${unknown}`);
   const kindOf = (order) => kinds.findIndex((_, kind) => bondOrder(kinds, kind) === order);
   const edges = bonds.map(([a, b, order]) => [a, b, kinds.length ? kindOf(order) : -1, 0]);
   const graph = builtGraph(labels.length, Int32Array.from(labels), edges, app.meta.directed, new Int32Array(labels.length).fill(-1), app.graphs.packed.attributes);

@@ -61,7 +61,8 @@ function vertexName(graph, v) {
 
 /** How large a graph is, in two texts. */
 function sizesOf(graph) {
-  if (!graph.times) return [`${plain(graph.n)} nodes`, `${plain(graph.edges.length)} edges`];
+  if (meta.pixels) return [`${plain(graph.n)} pixels`];
+  if (!graph.times) return [`${plain(graph.n)} ${words.node}s`, `${plain(graph.edges.length)} ${words.edge}s`];
   return [`${plain(graph.vertexIds.length)} vertices`, `${plain(contactsOf(graph).length)} contacts`];
 }
 

@@ -57,6 +57,10 @@ class GraphView {
     this.player = meta.time ? new Player(this) : null;
     byId("ex-time").hidden = byId("ex-meetings").hidden = !meta.time;
     byId("ex-canvas").classList.toggle("ex-long", Boolean(meta.time));
+    if (meta.pixels) {
+      byId("ex-paste-open").hidden = byId("ex-degrees").parentElement.hidden = true;
+      for (const button of byId("ex-modes").children) button.hidden = !["look", "relabel"].includes(button.dataset.mode);
+    }
     if (meta.time) {
       byId("ex-kind-box").hidden = byId("ex-paste-open").hidden = true;
       for (const button of byId("ex-modes").children) button.hidden = button.dataset.mode === "link" || button.dataset.mode === "grow";
@@ -87,8 +91,8 @@ class GraphView {
     this.guest = graph;
     this.g = -1;
     app.selected = app.map.selected = -1;
-    byId("ex-name").textContent = "Your graph";
-    byId("ex-status").textContent = [`${plain(graph.n)} nodes`, `${plain(graph.edges.length)} edges`, "not among the graphs of the page"].join(" · ");
+    byId("ex-name").textContent = `Your ${words.graph}`;
+    byId("ex-status").textContent = [...sizesOf(graph), `not among the ${words.graph}s of the page`].join(" · ");
     byId("ex-details").replaceChildren();
     this._start({ graph, positions: laidOut(graph) });
     app.map.guest = placeOnMap(this.counted);
@@ -252,7 +256,7 @@ class GraphView {
   /** Which model speaks, as the map may show predictions of others. */
   _who() {
     if (this.guest) return "The model predicts";
-    return this.app.meta.heldOut && !this.past.length ? "Final model (has seen this graph)" : "The model predicts";
+    return this.app.meta.heldOut && !this.past.length ? `Final model (has seen this ${words.graph})` : "The model predicts";
   }
 
   /** The decision as a sum over iterations. */
@@ -276,7 +280,7 @@ class GraphView {
     const rows = sums.map((value, t) => row(`t = ${t}`, value, t === this.t ? "ex-now" : ""));
     const total = sums.reduce((a, b) => a + b, 0) + rest;
     rows.push(row("intercept", rest, ""), make("tr", { className: "ex-total" }, make("td", {}, "sum"), make("td", {}), make("td", {}, signed(total))));
-    const head = make("p", { className: "ex-sentence" }, "The decision is a sum over nodes and ", term("iteration", "iterations"), `: ${signed(total)}.`);
+    const head = make("p", { className: "ex-sentence" }, `The decision is a sum over ${words.node}s and `, term("iteration", "iterations"), `: ${signed(total)}.`);
     box.append(head, make("table", { className: "ex-sums" }, make("tbody", {}, ...rows)));
   }
 
@@ -285,8 +289,8 @@ class GraphView {
     this.first = -1;
     for (const button of byId("ex-modes").children) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
     byId("ex-hint").textContent = {
-      look: "", relabel: "Click a node to give it the chosen label.", link: "Click two nodes to join them, or to part them if they are joined.",
-      grow: "Click a node to attach a new one with the chosen label.", remove: "Click a node or an edge to remove it.",
+      look: "", relabel: `Click ${withArticle(words.node)} to give it the chosen label.`, link: `Click two ${words.node}s to join them, or to part them if they are joined.`,
+      grow: `Click ${withArticle(words.node)} to attach a new one with the chosen label.`, remove: `Click ${withArticle(words.node)} or ${words.edge} to remove it.`,
     }[mode];
     this.draw();
   }
@@ -302,7 +306,7 @@ class GraphView {
     else if (this.mode === "look" && this.parts) {
       const texts = this.parts.map((part, t) => `t = ${t}: ${signed(part[i])}`);
       const total = this.parts.reduce((sum, part) => sum + part[i], 0);
-      byId("ex-hint").textContent = `${graph.times ? this._nodeName(i) : `${labelName(graph.labels[i]) || "Node"} ${i}`} adds ${signed(total)} (${texts.join(", ")})`;
+      byId("ex-hint").textContent = `${graph.times ? this._nodeName(i) : `${labelName(graph.labels[i]) || words.node} ${i}`} adds ${signed(total)} (${texts.join(", ")})`;
     }
   }
 
@@ -322,7 +326,7 @@ class GraphView {
   /** What a node is called: its number, or its vertex and time. */
   _nodeName(i) {
     const { graph } = this.state;
-    return graph.times ? `${vertexName(graph, graph.vertices[i])} at ${plain(graph.times[i])}` : `node ${i}`;
+    return graph.times ? `${vertexName(graph, graph.vertices[i])} at ${plain(graph.times[i])}` : `${words.node} ${i}`;
   }
 
   _clickContact(a, b) {
@@ -367,7 +371,7 @@ class GraphView {
       const most = Math.max(...values, 1e-12);
       const picture = other.graph.n <= 400 ? thumbnail(g, shaded(values, most, true)) : null;
       const card = make("div", { className: "ex-neighbor", "data-graph": String(g) }, picture, make("b", {}, nameOf(g)), make("div", {}, `similarity ${similarity.toFixed(3)}`), ...factsOf(g).slice(0, 1).map((text) => make("div", {}, text)));
-      const compare = make("button", { type: "button", "aria-pressed": "false", title: "Show in the large picture what both graphs share" }, "shared");
+      const compare = make("button", { type: "button", "aria-pressed": "false", title: `Show in the large picture what both ${words.graph}s share` }, "shared");
       compare.addEventListener("click", () => this._compare(g, card, compare));
       card.append(make("span", { className: "ex-group" }, compare, make("button", { type: "button", onclick: () => select(g) }, "open")));
       box.append(card);
@@ -400,7 +404,8 @@ class GraphView {
       kinds: app.meta.kinds && app.meta.kinds.length ? app.meta.kinds.map((_, i) => i) : [-1],
       degrees: byId("ex-degrees").checked && !chemical ? app.degrees : null,
       rules: chemical ? (one) => new MoleculeRules(one, app.meta) : null,
-      edges: app.index.vocabularies.some(({ readsEdges }) => readsEdges),
+      edges: !app.meta.pixels && app.index.vocabularies.some(({ readsEdges }) => readsEdges),
+      nodes: !app.meta.pixels,
     };
     const target = app.model.predicted(this.decisions);
     const search = new Counterfactuals(app.model, graph, target, allowed);
@@ -408,7 +413,7 @@ class GraphView {
     let listed = -1;
     await inSlices(search, (job, done) => {
       const valid = chemical ? " valid" : "";
-      const left = allowed.edges ? "" : " This model does not read edges: edits of edges are left out.";
+      const left = allowed.edges || app.meta.pixels ? "" : " This model does not read edges: edits of edges are left out.";
       const ended = job.found.length ? "" : " None of them flips the class, nor do two edits from the best single ones.";
       byId("ex-flip-text").textContent = done ? `${plain(job.tried)}${valid} edits tried.${left}${ended}` : `Trying … ${plain(job.tried)}${valid} edits so far.`;
       if (job.found.length !== listed || done) this._listFlips(job.found, base);
@@ -438,7 +443,7 @@ class GraphView {
         for (const edit of edits) this.apply(edit);
         showPicture();
       };
-      const picture = svgElement("svg", { role: "img", "aria-label": "the edited graph" });
+      const picture = svgElement("svg", { role: "img", "aria-label": `the edited ${words.graph}` });
       if (result.n <= 120) drawGraph(picture, { ...pictureOf(graph, positions), small: graph.n > 34, rings: new Set([...touched].filter((i) => i < graph.n)) });
       const decisions = this.app.model.decisions(this.app.index.count(result));
       const classes = this.app.meta.classes;
