@@ -111,6 +111,17 @@ def test_every_block_shows_its_output_or_its_picture(name):
         assert shows, f"{name} has a block without an output: {block[2].splitlines()[-1]}"
 
 
+def test_pictures_are_sharp_and_the_site_has_an_icon():
+    """Pictures that are drawn 640 pixels wide have two pixels per pixel."""
+    image = pytest.importorskip("PIL.Image")
+    for name in ("README.md", "docs/index.md", "docs/EXPLORER.md"):
+        for found in re.findall(r"!\[[^\]]*\]\(([^)]+\.png)\)", PAGES[name]):
+            with image.open((ROOT / name).parent / found) as picture:
+                assert picture.width >= 1280, found
+    icon = re.search(r'html_favicon = "(.+)"', (DOCS / "conf.py").read_text(encoding="utf-8")).group(1)
+    assert (DOCS / icon).exists()
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_code_fits_into_the_columns_of_the_site(name):
     limit = 110 if name == "README.md" else 80

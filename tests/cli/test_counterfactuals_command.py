@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -28,6 +29,14 @@ def test_the_table_is_that_of_python(run, model_file, small_folder):
     assert result.exit_code == 0
     assert str(expected) in result.stdout
     assert "Graph 3 of SMALL" in result.stdout
+
+
+def test_the_decision_has_the_sign_that_explain_prints(run, model_file, small_folder):
+    for graph in (3, 4):
+        explained = run("explain", model_file, small_folder, "-g", graph).stdout
+        edited = run("counterfactuals", model_file, small_folder, "-g", graph, "--max-edits", 1).stdout
+        decisions = [re.search(r"decision ([+-]\d+\.\d+)", text).group(1) for text in (explained, edited)]
+        assert float(decisions[0]) == pytest.approx(float(decisions[1]), abs=1e-4)
 
 
 @pytest.mark.slow

@@ -413,6 +413,12 @@ def test_pixels_of_images_are_only_relabeled(browser, tmp_path):
     buttons = "return [...document.querySelectorAll('#ex-modes button')].filter((b) => !b.hidden)"
     assert browser.run(f"{buttons}.map((b) => b.dataset.mode)") == ["look", "relabel"]
     assert not browser.find("#ex-paste-open").is_displayed()
+    areas = (
+        "return [...document.querySelectorAll('#ex-graph rect')].map((r) => Number(r.getAttribute('width')))"
+    )
+    widths = browser.run(areas)
+    assert len(widths) > 64, "marks of contributions lie on the pixels"
+    assert sorted(widths)[-64] > 1.2 * sorted(widths)[-65], "marks leave the pixels visible"
     browser.run("document.querySelector('#ex-search-flips').click()")
     wait_for(browser, "return document.querySelector('#ex-flip-text').textContent.includes('tried')")
     texts = [item.text for item in browser.all("#ex-flip-list b")]
@@ -442,6 +448,20 @@ def test_drawings_have_no_needless_crossings(browser, path):
         ".filter((graph) => faultsOf(laidOut(graph), graph.edges) > 0).length"
     )
     assert faults <= 4
+
+
+def test_few_molecules_of_a_real_set_have_crossings(browser, data_folder, tmp_path):
+    graphs = pk.datasets.load("NCI1").graphs[:188]
+    browser.open(pk.explore(graphs).save(tmp_path / "nci1.html"))
+    crossed, overlapping = browser.run(
+        "const {app, laidOut, faultsOf} = propkernels;"
+        "const graphs = Array.from({length: app.n}, (_, g) => app.graphs.graph(g));"
+        "const drawn = graphs.map((graph) => [graph, laidOut(graph)]);"
+        "return [drawn.filter(([g, points]) => faultsOf(points, g.edges) > 0).length,"
+        "drawn.filter(([, points]) => faultsOf(points, []) > 0).length]"
+    )
+    assert crossed <= 5
+    assert overlapping == 0
 
 
 def test_the_graph_is_zoomed_and_its_nodes_are_dragged(page):
@@ -580,6 +600,30 @@ def test_new_nodes_are_carbon_and_decisions_keep_their_sign(browser, chemistry):
     listed = browser.find("#ex-flip-list button").text.split("decision ")[1].split()[0]
     browser.run("document.querySelector('#ex-flip-list button').click()")
     assert browser.text("#ex-decision").split()[-1] == listed
+
+
+def test_atoms_have_the_colors_that_chemists_use(browser, chemistry):
+    browser.open(chemistry[1])
+    browser.run("propkernels.select(0)")
+    letters = browser.run(
+        "return [...document.querySelectorAll('#ex-graph text')].map((one) =>"
+        "[one.textContent, getComputedStyle(one).fill.match(/\\d+/g).map(Number)])"
+    )
+    symbols = [text for text, _ in letters]
+    assert not any(text.startswith("C") for text in symbols), "carbon is a corner without a letter"
+    oxygens = [color for text, color in letters if "O" in text]
+    assert oxygens
+    assert all(red > 2 * max(green, blue) for red, green, blue in oxygens)
+
+
+def test_bins_that_seem_to_contradict_their_share_say_so(page):
+    page.click("#ex-tab-bins")
+    rows = page.run(
+        "return propkernels.app.meta.bins[0].bins.map((bin, k) => [bin.weight * (bin.with - bin.without) < 0,"
+        "document.querySelectorAll('#ex-panel-bins tbody tr')[k].textContent.includes('corrects')])"
+    )
+    assert rows
+    assert all(contradicts == said for contradicts, said in rows)
 
 
 def test_the_page_says_which_model_speaks(page):
