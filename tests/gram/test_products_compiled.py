@@ -6,7 +6,15 @@ from scipy.sparse import csc_array, csr_array
 
 from propkernels.gram import products as linear
 from propkernels.gram.products import add_sparse, self_products, square_gram
-from propkernels.gram.products_compiled import ENTRY, VISIT, copy_bins, find_equals, list_visits, mirror
+from propkernels.gram.products_compiled import (
+    ENTRY,
+    VISIT,
+    copy_bins,
+    find_equals,
+    list_visits,
+    sample_bins,
+    write_rows,
+)
 
 pytestmark = pytest.mark.compiled
 GENERATOR = np.random.default_rng(0)
@@ -52,7 +60,7 @@ def test_visits_are_those_of_the_example():
     """The example above ENTRY and VISIT in the module."""
     entries = np.array([(9, 9)] * 10 + [(0, 1), (2, 1), (3, 1)], dtype=ENTRY)
     bin_ptr, visits = np.array([10, 13], dtype=np.int32), np.zeros(2, dtype=VISIT)
-    list_visits(bin_ptr, entries, 0, len(bin_ptr) - 1, 2, np.array([0, 1]), visits)
+    list_visits(bin_ptr, entries, 0, len(bin_ptr) - 1, 1, np.array([0, 1]), visits)
     assert visits.tolist() == [(10, 10, 11), (10, 11, 13)]
 
 
@@ -68,12 +76,40 @@ def test_sparse_products(lower, minimum):
     np.testing.assert_array_equal(gram, np.tril(expected) if lower else expected)
 
 
-def test_the_lower_triangle_is_mirrored():
+def test_rows_are_written_as_columns_too():
     full = GENERATOR.random((130, 130))
-    gram = np.tril(full)
-    for first, last in ((0, 100), (100, 130)):
-        mirror(gram, first, last)
-    np.testing.assert_array_equal(gram, np.tril(full) + np.tril(full, -1).T)
+    gram, diagonal = np.full((130, 130), np.nan), np.arange(130.0)
+    for first, last in ((64, 130), (0, 64)):
+        write_rows(full[first:last, :last], first, diagonal, gram)
+    below = np.tril(full, -1)
+    np.testing.assert_array_equal(gram, below + below.T + np.diag(diagonal))
+
+
+def test_bins_of_equal_contents_are_sampled_together():
+    rows = GENERATOR.integers(0, 1000, (2000, 2))
+    one = np.array([entry for a, b in rows for entry in ((a, 1), (a + b + 1, 2))], dtype=ENTRY)
+    entries, bin_ptr = np.concatenate([one, one]), np.arange(0, 8001, 2)
+    signatures = np.empty(4000, dtype=np.uint64)
+    sampled = signatures[: sample_bins(bin_ptr, entries, 0, 4000, signatures)]
+    assert 20 < len(sampled) < 200
+    half = len(sampled) // 2
+    np.testing.assert_array_equal(sampled[:half], sampled[half:])
+    assert len(np.unique(sampled)) == half
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("largest", [3, 5000], ids=["float32", "float64"])
+@pytest.mark.parametrize("in_cache", [0, 2**21], ids=["visits", "whole"])
+def test_pairs_of_rare_bins(in_cache, largest, n_jobs, monkeypatch):
+    """Both ways to add pairs, exact in float32 and not, with and without multiplicities."""
+    monkeypatch.setattr(linear, "MATRIX_IN_CACHE", in_cache)
+    monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
+    part = some_counts(150, 400, 0.03).toarray()
+    part[0] *= largest
+    for parts, times in (([part], 1), ([part] * 2, 2)):
+        matrix = csr_array(parts[0])
+        gram = square_gram([matrix] * len(parts), n_jobs)
+        np.testing.assert_array_equal(gram, times * part @ part.T)
 
 
 def test_squares_of_rows():

@@ -125,7 +125,7 @@ def test_tiles_are_computed_with_one_blas_thread():
 
 def test_rows_of_the_dense_product_in_threads(monkeypatch):
     """Several runs of rows, all bins popular, in as many threads as asked."""
-    monkeypatch.setattr(linear, "ROWS_OF_A_PRODUCT", 16)
+    monkeypatch.setattr(linear, "ROWS_OF_A_TILE", 16)
     monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
     counts = np.random.default_rng(0).integers(0, 4, (100, 30)).astype(np.int32)
     for n_jobs in (1, 2, 3):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -26,28 +26,28 @@ from propkernels.gram.products_compiled import (
     ENTRY,
     LONG_VISIT,
     VISIT,
-    add_bin_squares,
-    add_pairs,
+    WIDE_ENTRY,
+    add_bins,
     add_products,
     add_squares,
+    add_visits,
     copy_bins,
-    fill_dense,
+    count_bins,
     find_equals,
     list_visits,
-    mirror,
+    place_bins,
+    sample_bins,
     scale_block,
     sign_bins,
-    split_bins,
+    write_rows,
 )
 
-Piece = tuple[NDArray[Any], NDArray[Any], int]  # bin_ptr, entries, number of popular bins
-POPULAR = 1 / 6  # share of graphs above which a bin is cheaper in a dense product: an estimate
+POPULAR = 1 / 8  # share of graphs above which a bin is cheaper in a dense product (measured)
 EXACT_FLOAT32 = 2**24
-ROWS_OF_A_PRODUCT = 256
-ROWS_OF_A_TILE = 64  # of products and copies by several threads, whose rows differ in length
 WORTH_MERGING = 0.3  # share of duplicate bins above which merging is faster (measured)
-ROWS_IN_CACHE = 2**18  # entries of the rows of a block, which then fit the L2 cache (measured)
-BLOCKS = 16  # smallest number of blocks, for the threads
+ENTRIES_IN_CACHE = 2**19  # of the rows of a block, which then fit the L2 cache
+MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
+ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
 
@@ -74,15 +74,12 @@ def square_gram(
     for a, b in pairwise(whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()):
         n, batch, times = parts[0].shape[0], parts[a:b], copies[a:b]
         threads = threads_for(n * n // 4 + int(lengths[b] - lengths[a]), n_jobs)
-        pieces, squares = _by_bin(batch, threads)
-        popular, rest = _stack(pieces, times, True, threads), _stack(pieces, times, False, threads)
-        gram = dense_product(popular, n, _largest_square(popular, n, threads) < EXACT_FLOAT32, threads)
-        if len(rest.multiplicity):
-            signatures, share = _signed(rest, threads)
-            rest = _merged(rest, signatures, threads) if share > WORTH_MERGING else rest
-            _add_pairs(rest, *_visits(rest, n, threads), gram, threads)
-        gram.flat[:: n + 1] += times @ squares
-        mirrored(gram, threads)
+        sizes, squares, numbers = _sizes(batch, threads)
+        diagonal = times @ squares
+        popular, rest = _by_bin(batch, times, sizes, numbers, diagonal, threads)
+        if _share_of_copies(rest, threads) > WORTH_MERGING:
+            rest = _merged(rest, threads)
+        gram = _filled(popular, rest, diagonal, threads)
         if total is None:
             total = gram
         else:
@@ -94,25 +91,6 @@ def square_gram(
 def fits_one_product(parts: Sequence[csr_array]) -> bool:
     """Whether ``square_gram`` needs a single batch, and so no second matrix."""
     return sum(part.nnz for part in {id(part): part for part in parts}.values()) <= ENTRIES_IN_MEMORY
-
-
-def _by_bin(parts: Sequence[csr_array], n_jobs: int) -> tuple[list[Piece], NDArray[np.float64]]:
-    """Return the counts of each stream by bin, popular bins first, and squares of bins of one graph."""
-    n = parts[0].shape[0]
-    popular_from = max(int(POPULAR * n), 1) + 1
-    squares = np.zeros((len(parts), n))
-    sizes, widths = offsets([part.nnz for part in parts]), offsets([part.shape[1] + 1 for part in parts])
-    all_entries = np.empty(sizes[-1], dtype=ENTRY)  # one large array for all streams has fewer pages
-    all_fill, all_ptr = np.zeros(widths[-1], dtype=np.int32), np.zeros(widths[-1], dtype=np.int64)
-
-    def split(k: int) -> Piece:
-        part, bins = parts[k], slice(widths[k], widths[k + 1])
-        bin_ptr, entries = all_ptr[bins], all_entries[sizes[k] : sizes[k + 1]]
-        rows = (part.indptr, part.indices, part.data)
-        kept, popular = split_bins(*rows, popular_from, squares[k], all_fill[bins][:-1], bin_ptr, entries)
-        return bin_ptr[: kept + 1], entries[: bin_ptr[kept]], popular
-
-    return run_threads(split, range(len(parts)), n_jobs), squares
 
 
 def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.int64]]:
@@ -128,62 +106,150 @@ class Bins(NamedTuple):
 
     bin_ptr: NDArray[Any]
     entries: NDArray[Any]
-    multiplicity: NDArray[np.int64]
+    multiplicity: NDArray[Any]
 
 
-def _stack(pieces: Sequence[Piece], copies: NDArray[np.int64], popular: bool, n_jobs: int | None) -> Bins:
-    """Return the popular (or other) bins of all streams side by side."""
-    chosen = [_some_bins(piece, popular) for piece in pieces]
-    firsts, places = (offsets([len(some) for some in part]) for part in zip(*chosen, strict=True))
-    entries = np.empty(places[-1], dtype=ENTRY)
-    bin_ptr = np.zeros(firsts[-1] + 1, dtype=index_dtype(len(entries)))
+class Popular(NamedTuple):
+    """Counts of popular bins, (graphs, bins), and the same times their multiplicities."""
+
+    counts: NDArray[Any]
+    weighted: NDArray[Any]
+
+
+def _popular_from(n: int) -> int:
+    """Return the number of graphs from which a bin is popular."""
+    return max(int(POPULAR * n), 1) + 1
+
+
+def _sizes(parts: Sequence[csr_array], n_jobs: int) -> tuple[list[Any], NDArray[Any], NDArray[np.int64]]:
+    """Return the numbers of graphs of the bins of each stream, squared counts, and numbers of bins."""
+    n = parts[0].shape[0]
+    widths = offsets([part.shape[1] for part in parts])
+    all_sizes = np.zeros(widths[-1], dtype=index_dtype(sum(part.nnz for part in parts)))
+    sizes = [all_sizes[a:b] for a, b in pairwise(widths)]  # one large array has fewer pages
+    squares, numbers = np.empty((len(parts), n)), np.empty((len(parts), 3), dtype=np.int64)
+
+    def count(k: int) -> None:
+        rows = parts[k].indptr, parts[k].indices, parts[k].data
+        count_bins(*rows, _popular_from(n), sizes[k], squares[k], numbers[k])
+
+    run_threads(count, range(len(parts)), n_jobs)
+    return sizes, squares, numbers
+
+
+def _by_bin(
+    parts: Sequence[csr_array],
+    copies: NDArray[np.int64],
+    sizes: Sequence[Any],
+    numbers: NDArray[np.int64],
+    diagonal: NDArray[np.float64],
+    n_jobs: int,
+) -> tuple[Popular, Bins]:
+    """Return the bins of all streams side by side: popular ones, and others of at least two graphs.
+
+    Counts are float32 if no sum exceeds its exact range: none exceeds the largest entry of the diagonal.
+    """
+    n, columns, firsts, places = parts[0].shape[0], *map(offsets, numbers.T)
+    entry = ENTRY if diagonal.max(initial=0.0) < EXACT_FLOAT32 else WIDE_ENTRY
+    counts = np.zeros((n, columns[-1]), dtype=entry["count"])
+    entries = np.empty(places[-1] + 1, dtype=entry)  # the last one is that of bins of one graph
+    bin_ptr = np.zeros(firsts[-1] + 1, dtype=sizes[0].dtype)
 
     def place(k: int) -> None:
-        ends, some = chosen[k]
-        bin_ptr[firsts[k] + 1 : firsts[k + 1] + 1] = ends + places[k]
-        entries[places[k] : places[k + 1]] = some
+        rows, ends = (parts[k].indptr, parts[k].indices, parts[k].data), bin_ptr[firsts[k] + 1 :]
+        to = counts, places[k], ends[: numbers[k, 1]], entries
+        place_bins(*rows, _popular_from(n), sizes[k], columns[k], *to)
 
-    run_threads(place, range(len(pieces)), n_jobs)
-    return Bins(bin_ptr, entries, np.repeat(copies, np.diff(firsts)))
-
-
-def _some_bins(piece: Piece, popular: bool) -> tuple[Any, Any]:
-    """Return the ends and entries of the popular (or other) bins of a stream."""
-    bin_ptr, entries, n_popular = piece
-    chosen = bin_ptr[: n_popular + 1] if popular else bin_ptr[n_popular:]
-    return chosen[1:] - chosen[0], entries[chosen[0] : chosen[-1]]
+    run_threads(place, range(len(parts)), n_jobs)
+    times = copies.astype(counts.dtype)
+    weighted = counts if (copies == 1).all() else counts * np.repeat(times, numbers[:, 0])
+    return Popular(counts, weighted), Bins(bin_ptr, entries[:-1], np.repeat(times, numbers[:, 1]))
 
 
-def _signed(bins: Bins, n_jobs: int | None) -> tuple[NDArray[np.uint64], float]:
-    """Return signatures of the contents of bins, and an estimate of the share of equal bins."""
-    signatures = np.empty(len(bins.multiplicity), dtype=np.uint64)
-    runs = _bin_runs(bins, n_jobs)
+def _share_of_copies(bins: Bins, n_jobs: int) -> float:
+    """Return an estimate of the share of bins whose contents another bin has."""
+    runs = list(pairwise(_bin_runs(bins, n_jobs).tolist()))
 
-    def sign(run: int) -> NDArray[np.uint64]:
-        """Return those signatures of a run that are divisible by 64."""
-        sign_bins(bins.bin_ptr, bins.entries, runs[run], runs[run + 1], signatures)
-        some = signatures[runs[run] : runs[run + 1]]
-        return some[some % np.uint64(64) == 0]
+    def sample(run: tuple[int, int]) -> NDArray[np.uint64]:
+        signatures = np.empty(run[1] - run[0], dtype=np.uint64)
+        return signatures[: sample_bins(bins.bin_ptr, bins.entries, *run, signatures)]
 
-    return signatures, share_of_equals(np.concatenate(run_threads(sign, range(len(runs) - 1), n_jobs)))
+    return share_of_equals(np.concatenate([np.empty(0, np.uint64), *run_threads(sample, runs, n_jobs)]))
 
 
-def _add_pairs(
-    bins: Bins,
-    visits: NDArray[Any],
-    bounds: NDArray[np.int64],
-    gram: NDArray[np.float64],
-    n_jobs: int | None,
-) -> None:
-    """Add the products of bins that few graphs have, pair by pair, over blocks of rows, in threads."""
-    weights = np.empty(0)
+def _filled(popular: Popular, rest: Bins, diagonal: NDArray[np.float64], n_jobs: int) -> NDArray[np.float64]:
+    """Return the matrix: products of popular bins, the other bins pair by pair, and the diagonal.
+
+    A tile of rows is computed and written to its rows and columns while it is in the cache. Threads are those
+    of this package, since BLAS threads spin for a while after a product and delay the next computation.
+    """
+    n = len(diagonal)
+    gram = np.empty((n, n))
+    length = _rows_of_a_tile(n, n_jobs)
+    add_rest = _adder(rest, n, length, n_jobs)
+
+    def one_tile(first: int) -> None:
+        last = min(first + length, n)
+        tile = popular.weighted[first:last] @ popular.counts[:last].T
+        add_rest(first, last, tile)
+        write_rows(tile, first, diagonal, gram)
+
+    with one_blas_thread():
+        run_threads(one_tile, range(0, n, length)[::-1], n_jobs)  # longest rows first
+    return gram
+
+
+def _rows_of_a_tile(n: int, threads: int) -> int:
+    """Return a power of two: several tiles for each thread, and no tile beyond a few megabytes."""
+    most = ROWS_OF_A_TILE if threads == 1 else min(ROWS_OF_A_TILE, n // (4 * threads))
+    length = min(most, MATRIX_IN_CACHE // max(n, 1))
+    return max(power_of_two(length + 1) // 2, 8)
+
+
+def _adder(bins: Bins, n: int, length: int, n_jobs: int) -> Callable[[int, int, NDArray[Any]], None]:
+    """Return a function that adds the products of bins to a tile, the rows first .. last - 1 of a matrix.
+
+    If the whole matrix fits the cache, bins are added in order, by each thread to a matrix of its own.
+    Otherwise, blocks of rows visit the bins that they have entries in.
+    """
+    if not len(bins.multiplicity):
+        return lambda first, last, tile: None
+    if n * n <= MATRIX_IN_CACHE:
+        sums = _sums(bins, n, n_jobs)
+
+        def add_sums(first: int, last: int, tile: NDArray[Any]) -> None:
+            tile += sums[:, first:last, :last].sum(axis=0)
+
+        return add_sums
+    shift = _shift(n, length)
+    visits, bounds = _visits(bins, n, shift, n_jobs)
+    weights = np.empty(0, dtype=bins.multiplicity.dtype)
     if (bins.multiplicity != 1).any():
-        weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr)).astype(np.float64)
+        weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr))
 
-    def one_block(block: int) -> None:
-        add_pairs(visits, bounds[block], bounds[block + 1], weights, bins.entries, gram)
+    def add(first: int, last: int, tile: NDArray[Any]) -> None:
+        blocks = bounds[first >> shift], bounds[((last - 1) >> shift) + 1]
+        add_visits(visits, *blocks, weights, bins.entries, first, tile)
 
-    run_threads(one_block, range(len(bounds) - 1)[::-1], n_jobs)  # longest rows first
+    return add
+
+
+def _sums(bins: Bins, n: int, n_jobs: int) -> NDArray[Any]:
+    """Return matrices whose sum has the products of bins below its diagonal, one per thread."""
+    n_entries = len(bins.entries)
+    runs = whole_runs(bins.bin_ptr, n_entries / threads_for(n_entries, n_jobs)).tolist()
+    sums = np.zeros((len(runs) - 1, n, n), dtype=bins.multiplicity.dtype)
+
+    def add(k: int) -> None:
+        add_bins(*bins, runs[k], runs[k + 1], sums[k])
+
+    run_threads(add, range(len(sums)), n_jobs)
+    return sums
+
+
+def _shift(n: int, length: int) -> int:
+    """Return the binary logarithm of the rows of a block, a part of a tile that fits the cache."""
+    return max(min(ENTRIES_IN_CACHE // n, length).bit_length() - 1, 3)
 
 
 def _bin_runs(bins: Bins, n_jobs: int | None) -> NDArray[np.int64]:
@@ -192,15 +258,14 @@ def _bin_runs(bins: Bins, n_jobs: int | None) -> NDArray[np.int64]:
     return whole_runs(bins.bin_ptr, n_entries / pieces_for(n_entries, threads_for(n_entries, n_jobs)))
 
 
-def _visits(bins: Bins, n: int, n_jobs: int | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _visits(bins: Bins, n: int, shift: int, n_jobs: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """For each block of rows, the bins with entries in it; and where the visits of each block begin."""
-    block = max(min(ROWS_IN_CACHE // n, n // max(BLOCKS, 4 * thread_count(n_jobs))), 1)
     runs = _bin_runs(bins, n_jobs)
-    numbers = np.zeros((len(runs) - 1, -(-n // block)), dtype=np.int64)
+    numbers = np.zeros((len(runs) - 1, ((n - 1) >> shift) + 1), dtype=np.int64)
     visit = VISIT if bins.bin_ptr.dtype == np.int32 else LONG_VISIT
 
     def one_run(run: int) -> None:
-        list_visits(bins.bin_ptr, bins.entries, runs[run], runs[run + 1], block, numbers[run], visits)
+        list_visits(bins.bin_ptr, bins.entries, runs[run], runs[run + 1], shift, numbers[run], visits)
 
     visits = np.empty(0, dtype=visit)
     run_threads(one_run, range(len(runs) - 1), n_jobs)
@@ -221,11 +286,13 @@ def share_of_equals(sample: NDArray[np.uint64]) -> float:
     return (len(sample) - len(np.unique(sample))) / max(len(sample), 1)
 
 
-def _merged(bins: Bins, signatures: NDArray[np.uint64], n_jobs: int | None) -> Bins:
+def _merged(bins: Bins, n_jobs: int) -> Bins:
     """Return the distinct bins in order, with multiplicities; threads take groups of signatures."""
     bin_ptr, entries, multiplicity = bins
-    is_kept = np.empty(len(signatures), dtype=bool)
     threads = threads_for(len(entries), n_jobs)
+    signatures, is_kept = np.empty(len(multiplicity), np.uint64), np.empty(len(multiplicity), bool)
+    runs = list(pairwise(_bin_runs(bins, n_jobs).tolist()))
+    run_threads(lambda run: sign_bins(bin_ptr, entries, *run, signatures), runs, threads)
     n_groups = power_of_two(threads)
 
     def one_group(group: int) -> None:
@@ -234,7 +301,7 @@ def _merged(bins: Bins, signatures: NDArray[np.uint64], n_jobs: int | None) -> B
     run_threads(one_group, range(n_groups), threads)
     kept = np.flatnonzero(is_kept)
     new_ptr = offsets(np.diff(bin_ptr)[kept]).astype(bin_ptr.dtype)
-    copied = np.empty(new_ptr[-1], dtype=ENTRY)
+    copied = np.empty(new_ptr[-1], dtype=entries.dtype)
 
     def one_run(run: tuple[int, int]) -> None:
         copy_bins(bin_ptr, entries, kept, *run, new_ptr, copied)
@@ -242,53 +309,6 @@ def _merged(bins: Bins, signatures: NDArray[np.uint64], n_jobs: int | None) -> B
     bounds = [0, len(kept)] if threads == 1 else equal_work(new_ptr, 4 * threads).tolist()
     run_threads(one_run, list(pairwise(bounds)), threads)
     return Bins(new_ptr, copied, multiplicity[kept])
-
-
-def dense_product(bins: Bins, n: int, is_exact: bool, n_jobs: int = 1) -> NDArray[np.float64]:
-    """Return X diag(m) X^T with a valid lower triangle; in float32 if every sum ``is_exact``.
-
-    Each product is a run of rows, converted to float64 while it is in the cache. Threads are those of this
-    package, since BLAS threads spin for a while after a product and delay the next computation.
-    """
-    if not len(bins.multiplicity):
-        return np.zeros((n, n))
-    runs = list(pairwise(_bin_runs(bins, n_jobs).tolist()))
-    right = np.zeros((n, len(bins.multiplicity)), np.float32 if is_exact else np.float64)
-    run_threads(lambda run: fill_dense(bins.bin_ptr, bins.entries, *run, right), runs, n_jobs)
-    left = right if (bins.multiplicity == 1).all() else right * bins.multiplicity.astype(right.dtype)
-    gram = np.empty((n, n))
-    length = ROWS_OF_A_PRODUCT if n_jobs == 1 else ROWS_OF_A_TILE
-
-    def one_run(start: int) -> None:
-        rows = slice(start, start + length)
-        gram[rows, : rows.stop] = left[rows] @ right[: rows.stop].T
-
-    with one_blas_thread():
-        run_threads(one_run, range(0, n, length)[::-1], n_jobs)  # longest rows first
-    return gram
-
-
-def _largest_square(bins: Bins, n: int, n_jobs: int) -> float:
-    """Return the largest sum of squared counts of a graph: sums of whole numbers, exact in any order."""
-    runs = list(pairwise(_bin_runs(bins, n_jobs).tolist()))
-    squares = np.zeros((len(runs), n))
-
-    def add(run: int) -> None:
-        add_bin_squares(bins.bin_ptr, bins.entries, bins.multiplicity, *runs[run], squares[run])
-
-    run_threads(add, range(len(runs)), n_jobs)
-    return float(squares.sum(axis=0).max(initial=0))
-
-
-def mirrored(gram: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.float64]:
-    """Copy the lower triangle to the upper one in place, in threads; return the matrix."""
-    n = len(gram)
-
-    def one_run(first: int) -> None:
-        mirror(gram, first, min(first + ROWS_OF_A_TILE, n))
-
-    run_threads(one_run, range(0, n, ROWS_OF_A_TILE)[::-1], n_jobs)  # longest rows first
-    return gram
 
 
 def rectangular_gram(left: csr_array, right: csr_array, n_jobs: int | None = None) -> NDArray[np.float64]:

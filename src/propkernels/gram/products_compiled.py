@@ -7,42 +7,30 @@ from typing import Any
 import numpy as np
 
 from propkernels._utils.jit import compiled, count_numbers
-from propkernels._utils.mixing import FIRST_FACTOR, GOLDEN
+from propkernels._utils.mixing import FIRST_FACTOR, GOLDEN, mix_word
 
-# An entry of a bin: a graph and its count, adjacent in memory, so that one cache line holds both.
-ENTRY = np.dtype([("row", np.int32), ("count", np.int32)])
+ONE_IN_64 = np.uint64(2**58)  # hashes below it
+
+# An entry of a bin: a graph and its count, adjacent in memory, so that one cache line holds both. Counts are
+# floats, as in the matrix that they are added to: float32 where all sums are exact in it.
+ENTRY = np.dtype([("row", np.int32), ("count", np.float32)])
+WIDE_ENTRY = np.dtype([("row", np.int64), ("count", np.float64)])
 # The rows of the kernel matrix are cut into blocks that fit the cache; each block processes all bins. A visit
 # is a bin with entries in a block: the first entry of the bin, and the first entry and end of its entries in
 # the block. With blocks of two rows (0 1 | 2 3) and a bin whose entries 10, 11, 12 belong to the graphs
 # 0, 2, 3:
-#     visit of block 0: begin 10, start 10, stop 11     adds k(0, 0)
-#     visit of block 1: begin 10, start 11, stop 13     adds k(2, 0), k(2, 2), k(3, 0), k(3, 2), k(3, 3)
-# Entries of a bin are sorted by row: those from ``begin`` up to an entry are on or below the diagonal.
+#     visit of block 0: begin 10, start 10, stop 11     adds nothing: diagonals are known
+#     visit of block 1: begin 10, start 11, stop 13     adds k(2, 0), k(3, 0), k(3, 2)
+# Entries of a bin are sorted by row: those from ``begin`` up to an entry are below the diagonal.
 VISIT, LONG_VISIT = (np.dtype([(name, kind) for name in ("begin", "start", "stop")]) for kind in ("i4", "i8"))
-
-
-@compiled(cache=False)
-def _add_up(values: Any) -> None:
-    """Replace values by their cumulative sums."""
-    for i in range(1, len(values)):
-        values[i] += values[i - 1]
 
 
 # Arrays are allocated by the caller, since compiling np.zeros takes long.
 @compiled(passes=count_numbers)
-def split_bins(
-    indptr: Any,
-    indices: Any,
-    data: Any,
-    popular_from: int,
-    squares: Any,
-    fill: Any,
-    bin_ptr: Any,
-    entries: Any,
-) -> Any:
-    """Sort counts by bin, popular bins first; return the number of bins, and of popular bins.
-
-    Bins of one graph are added to the diagonal and dropped.
+def count_bins(
+    indptr: Any, indices: Any, data: Any, popular_from: int, sizes: Any, squares: Any, numbers: Any
+) -> None:
+    """Count the graphs of each bin, and add up the squared counts of each graph.
 
     Parameters
     ----------
@@ -50,78 +38,129 @@ def split_bins(
         CSR arrays of the counts, (graphs, bins).
     popular_from : int
         Number of graphs from which a bin is popular.
+    sizes : ndarray of int, (bins,)
+        Output, zeros before: number of graphs of each bin.
     squares : ndarray of float64, (graphs,)
-        Diagonal; squared counts of bins of one graph are added.
-    fill : ndarray of int32, (bins,)
-        Workspace of zeros.
-    bin_ptr : ndarray of int64, (bins + 1,)
-        Output, zeros before: offsets of the entries of each bin.
-    entries : ndarray of ENTRY, (nnz,)
-        Output: entries by bin, then by row.
+        Output: sums of squared counts.
+    numbers : ndarray of int64, (3,)
+        Output: number of popular bins, of the other bins of several graphs, and of the entries of the latter.
     """
-    # ``fill[b]`` is first the number of graphs that have bin b; popular bins are numbered from 0 and the
-    # others from n_popular on, both in the order of b.
-    n_bins = len(fill)
-    for entry in range(len(indices)):
-        fill[indices[entry]] += 1
-    n_popular, n_kept = 0, 0
-    for b in range(n_bins):
-        n_popular += fill[b] >= popular_from
-        n_kept += fill[b] > 1
-    popular, other = 0, n_popular
-    for b in range(n_bins):
-        if fill[b] >= popular_from:
-            popular += 1
-            bin_ptr[popular] = fill[b]
-        elif fill[b] > 1:
-            other += 1
-            bin_ptr[other] = fill[b]
-    _add_up(bin_ptr[: n_kept + 1])
-    popular, other = 0, n_popular
-    for b in range(n_bins):  # from here, fill[b] is the place of the bin's next entry; -1: bin of one graph
-        if fill[b] >= popular_from:
-            fill[b] = bin_ptr[popular]
-            popular += 1
-        elif fill[b] > 1:
-            fill[b] = bin_ptr[other]
-            other += 1
-        else:
-            fill[b] = -1
+    for i in range(len(indptr) - 1):
+        total = 0.0
+        for entry in range(indptr[i], indptr[i + 1]):
+            sizes[np.uint64(indices[entry])] += 1
+            total += data[entry] * data[entry]
+        squares[i] = total
+    n_popular, n_rest, n_entries = 0, 0, 0
+    for b in range(len(sizes)):
+        is_popular = sizes[b] >= popular_from
+        is_rest = (sizes[b] > 1) & (not is_popular)
+        n_popular += is_popular
+        n_rest += is_rest
+        n_entries += sizes[b] * is_rest
+    numbers[0], numbers[1], numbers[2] = n_popular, n_rest, n_entries
+
+
+@compiled(passes=count_numbers)
+def place_bins(
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    popular_from: int,
+    sizes: Any,
+    column: int,
+    dense: Any,
+    place: int,
+    ends: Any,
+    entries: Any,
+) -> None:
+    """Write popular bins as columns of a dense matrix, and the others as entries by bin, then by row.
+
+    Parameters
+    ----------
+    indptr, indices, data, popular_from, sizes
+        As in :func:`count_bins`; ``sizes`` are overwritten.
+    column : int
+        Column of the first popular bin.
+    dense : ndarray, (graphs, popular bins of all streams)
+        Zeros; popular counts are written.
+    place : int
+        Place of the first entry of the other bins.
+    ends : ndarray of int, (other bins,)
+        Output: end of the entries of each bin.
+    entries : ndarray of ENTRY or WIDE_ENTRY
+        Output; the last one is for bins of one graph, whose entries are not kept.
+    """
+    # From here, ``sizes[b]`` is the place of the bin's next entry, or -1 - column of a popular bin. Ends are
+    # written for all bins, and overwritten until a bin is kept: a branch that cannot be predicted is slower.
+    at, last, nowhere = 0, len(ends) - 1, len(entries) - 1
+    for b in range(len(sizes)):
+        size = sizes[b]
+        is_popular = size >= popular_from
+        is_rest = (size > 1) & (not is_popular)
+        sizes[b] = -1 - column if is_popular else (place if is_rest else nowhere)
+        place += size if is_rest else 0
+        column += is_popular
+        if last >= 0:
+            ends[np.uint64(min(at, last))] = place
+        at += is_rest
     for i in range(len(indptr) - 1):  # rows ascend, so the entries of each bin are sorted by row
         for entry in range(indptr[i], indptr[i + 1]):
-            b = indices[entry]
-            place = fill[b]
-            if place < 0:
-                squares[i] += data[entry] * data[entry]
+            own = np.uint64(indices[entry])
+            to = sizes[own]
+            if to < 0:
+                dense[i, np.uint64(-1 - to)] = data[entry]
             else:
-                fill[b] = place + 1
-                entries[place]["row"] = i
-                entries[place]["count"] = np.int32(data[entry])
-    return n_kept, n_popular
+                sizes[own] = to + 1
+                entries[np.uint64(to)]["row"] = i
+                entries[np.uint64(to)]["count"] = data[entry]
+
+
+@compiled(cache=False)
+def _signature(entries: Any, start: int, stop: int) -> Any:
+    """Return a 64-bit signature of the entries start .. stop - 1: equal contents have equal signatures."""
+    # Entries of a bin are sorted by row, so equal contents have the same order and an ordered hash suffices.
+    # Different bins may share a signature: find_equals compares contents.
+    word = np.uint64(0)
+    for entry in range(start, stop):
+        word = (word ^ np.uint64(entries[entry]["row"])) * GOLDEN
+        word = (word ^ np.uint64(entries[entry]["count"])) * FIRST_FACTOR
+        word ^= word >> np.uint64(29)
+    return word
+
+
+@compiled(passes=count_numbers)
+def sample_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: Any) -> Any:
+    """Write the signatures of one in 64 of the bins first .. last - 1; return their number.
+
+    First row, last row and length of a bin tell whether it is in the sample: bins of equal contents are in it
+    together.
+    """
+    n_signed = 0
+    for b in range(first, last):
+        start, stop = bin_ptr[b], bin_ptr[b + 1]
+        ends = np.uint64(entries[start]["row"]) ^ (np.uint64(entries[stop - 1]["row"]) << np.uint64(32))
+        if mix_word(ends + np.uint64(stop - start)) < ONE_IN_64:
+            signatures[n_signed] = _signature(entries, start, stop)
+            n_signed += 1
+    return n_signed
 
 
 @compiled(passes=count_numbers)
 def sign_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: Any) -> None:
-    """Write a 64-bit signature of the bins first .. last - 1: equal contents have equal signatures.
+    """Write a signature of the contents of the bins first .. last - 1.
 
     Parameters
     ----------
     bin_ptr : ndarray of int, (bins + 1,)
-    entries : ndarray of ENTRY
+    entries : ndarray of ENTRY or WIDE_ENTRY
     first, last : int
         Range of bins.
     signatures : ndarray of uint64, (bins,)
         Output.
     """
-    # Entries of a bin are sorted by row, so equal contents have the same order and an ordered hash suffices.
-    # Different bins may share a signature: find_equals compares contents.
     for b in range(first, last):
-        word = np.uint64(0)
-        for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            word = (word ^ np.uint64(entries[entry]["row"])) * GOLDEN
-            word = (word ^ np.uint64(entries[entry]["count"])) * FIRST_FACTOR
-            word ^= word >> np.uint64(29)
-        signatures[b] = word
+        signatures[b] = _signature(entries, bin_ptr[b], bin_ptr[b + 1])
 
 
 @compiled(cache=False)
@@ -200,27 +239,8 @@ def copy_bins(
 
 
 @compiled(passes=count_numbers)
-def add_bin_squares(
-    bin_ptr: Any, entries: Any, multiplicity: Any, first: int, last: int, squares: Any
-) -> None:
-    """Add the squared counts in the bins first .. last - 1, times multiplicity, to ``squares``, (graphs,)."""
-    for b in range(first, last):
-        for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            count = float(entries[entry]["count"])
-            squares[entries[entry]["row"]] += multiplicity[b] * (count * count)
-
-
-@compiled(passes=count_numbers)
-def fill_dense(bin_ptr: Any, entries: Any, first: int, last: int, dense: Any) -> None:
-    """Write the bins first .. last - 1 as columns of ``dense``, zeros of shape (graphs, bins)."""
-    for b in range(first, last):
-        for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            dense[entries[entry]["row"], b] = entries[entry]["count"]
-
-
-@compiled(passes=count_numbers)
 def list_visits(
-    bin_ptr: Any, entries: Any, first: int, last_bin: int, block: int, numbers: Any, visits: Any
+    bin_ptr: Any, entries: Any, first: int, last_bin: int, shift: int, numbers: Any, visits: Any
 ) -> None:
     """List the visits of each block of rows by the bins first .. last_bin - 1, in order; or count them.
 
@@ -230,8 +250,8 @@ def list_visits(
         Arrays of ``products.Bins``.
     first, last_bin : int
         Range of bins.
-    block : int
-        Rows per block.
+    shift : int
+        A block has 2^shift rows.
     numbers : ndarray of int64, (blocks,)
         Place of the next visit of each block; incremented.
     visits : ndarray of VISIT or LONG_VISIT
@@ -240,7 +260,7 @@ def list_visits(
     for b in range(first, last_bin):
         last = -1
         for entry in range(bin_ptr[b], bin_ptr[b + 1]):
-            at = entries[entry]["row"] // block
+            at = entries[entry]["row"] >> shift
             if at != last:
                 if len(visits) > 0:
                     visits[numbers[at]]["begin"] = bin_ptr[b]
@@ -252,11 +272,13 @@ def list_visits(
 
 
 @compiled
-def add_pairs(visits: Any, first: int, last: int, weights: Any, entries: Any, gram: Any) -> None:
-    """Add the products of counts in the same bin to the lower triangle of ``gram``, visit by visit.
+def add_visits(
+    visits: Any, first: int, last: int, weights: Any, entries: Any, first_row: int, tile: Any
+) -> None:
+    """Add the products of counts in the same bin below the diagonal to rows of a matrix, visit by visit.
 
     The rows of a block stay in the cache while all of its bins are processed. Entries of a bin are sorted by
-    row, so those up to the current entry are on or below the diagonal.
+    row, so those before the current entry are below the diagonal.
 
     Parameters
     ----------
@@ -265,18 +287,68 @@ def add_pairs(visits: Any, first: int, last: int, weights: Any, entries: Any, gr
         Range of visits.
     weights : ndarray
         Multiplicity of the bin of each entry; empty: all 1.
-    entries : ndarray of ENTRY
-    gram : ndarray of float64, (n, n)
+    entries : ndarray of ENTRY or WIDE_ENTRY
+    first_row : int
+        Row of the matrix that is the first row of the tile.
+    tile : ndarray, (rows, columns)
         Changed in place.
     """
     for visit in range(first, last):
         for place in range(visits[visit]["start"], visits[visit]["stop"]):
-            row = gram[entries[place]["row"]]
-            count = float(entries[place]["count"])
+            row = tile[np.uint64(entries[place]["row"] - first_row)]
+            count = entries[place]["count"]
             if len(weights) > 0:
                 count *= weights[place]
-            for entry in range(visits[visit]["begin"], place + 1):
+            for entry in range(visits[visit]["begin"], place):
                 row[np.uint64(entries[entry]["row"])] += count * entries[entry]["count"]
+
+
+@compiled
+def add_bins(bin_ptr: Any, entries: Any, multiplicity: Any, first: int, last: int, gram: Any) -> None:
+    """Add the products of counts in the bins first .. last - 1 below the diagonal of a matrix, bin by bin.
+
+    Parameters
+    ----------
+    bin_ptr, entries, multiplicity
+        Arrays of ``products.Bins``.
+    first, last : int
+        Range of bins.
+    gram : ndarray, (n, n)
+        Changed in place; small enough for the cache.
+    """
+    for b in range(first, last):
+        for place in range(bin_ptr[b] + 1, bin_ptr[b + 1]):
+            row = gram[np.uint64(entries[place]["row"])]
+            count = entries[place]["count"] * multiplicity[b]
+            for entry in range(bin_ptr[b], place):
+                row[np.uint64(entries[entry]["row"])] += count * entries[entry]["count"]
+
+
+@compiled(passes=count_numbers)
+def write_rows(tile: Any, first: int, diagonal: Any, gram: Any) -> None:
+    """Write rows below the diagonal of a symmetric matrix, the same as columns, and the diagonal.
+
+    Parameters
+    ----------
+    tile : ndarray, (rows, first + rows)
+        Entries of the rows first, first + 1, ...; those below the diagonal are read.
+    first : int
+    diagonal : ndarray of float64, (n,)
+    gram : ndarray of float64, (n, n)
+        Output.
+    """
+    for i in range(len(tile)):
+        row, values = gram[first + i], tile[i]
+        for j in range(first + i):
+            row[j] = values[j]
+        row[first + i] = diagonal[first + i]
+    # A row of the tile is read along memory but written down a column, one cache line per number. The lines
+    # of 64 rows stay in the L1 cache until they are full.
+    for j0 in range(0, first + len(tile), 64):
+        for i in range(max(j0 - first, 0), len(tile)):
+            values = tile[i]
+            for j in range(j0, min(j0 + 64, first + i)):
+                gram[j, first + i] = values[j]
 
 
 @compiled
@@ -320,19 +392,6 @@ def add_products(
                 if lower and j > i:
                     break  # rows of a bin ascend: the remaining ones are also above the diagonal
                 row[j] += min(value, bin_data[other]) if minimum else value * bin_data[other]
-
-
-@compiled(passes=count_numbers)
-def mirror(gram: Any, first: int, last: int) -> None:
-    """Copy the rows first .. last - 1 of the lower triangle of ``gram``, (n, n), to the upper one."""
-    # A row is read along memory but written down a column, one cache line per number. In a tile of 64 x 64,
-    # the 64 written lines stay in the L1 cache until they are full.
-    tile = 64
-    for i0 in range(first, last, tile):
-        for j0 in range(0, i0 + tile, tile):
-            for i in range(i0, min(i0 + tile, last)):
-                for j in range(j0, min(j0 + tile, i)):
-                    gram[j, i] = gram[i, j]
 
 
 @compiled(passes=count_numbers)
