@@ -57,7 +57,8 @@ limit = max(np.abs(values).max() for values in totals)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for i, axis in enumerate(axes):
     pk.plotting.plot_explanation(model, two, i, ax=axis, limit=limit)
-    axis.set_title(f"{rows[pair[i]][0]}: predicted {predicted[i]:.2f}, measured {potency[pair[i]]:.2f}")
+    sure = f"predicted {predicted[i]:.2f} ({interval[i, 0]:.2f} to {interval[i, 1]:.2f})"
+    axis.set_title(f"{rows[pair[i]][0]}: measured {potency[pair[i]]:.2f}\n{sure}")
 plt.show()
 
 # %%

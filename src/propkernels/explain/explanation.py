@@ -250,7 +250,8 @@ class Explanation:
         """Return the n substructures of a molecule with the largest contributions, as SMARTS.
 
         A substructure is an atom with its surroundings of radius t, whose contribution is that of the atom at
-        iteration t; each atom is the middle of at most one.
+        iteration t; each atom is the middle of at most one. Of several with the same SMARTS, such as the
+        atoms of a trifluoromethyl group, only the strongest is listed.
 
         Parameters
         ----------
@@ -281,16 +282,14 @@ class Explanation:
         mol = with_atoms(molecule_of(known[position]), len(values), position)
         steps = np.argmax(np.abs(values), axis=1)
         strongest = values[np.arange(len(values)), steps]
-        order = np.argsort(-np.abs(strongest), kind="stable")[: check_integer(n, "n", 1)].tolist()
-        return [
-            {
-                "smarts": smarts_of(mol, np.array([node]), int(steps[node])),
-                "node": node,
-                "t": int(steps[node]),
-                "contribution": float(strongest[node]),
-            }
-            for node in order
-        ]
+        found, wanted = dict[str, Record](), check_integer(n, "n", 1)
+        for node in np.argsort(-np.abs(strongest), kind="stable").tolist():
+            if len(found) == wanted:
+                break
+            t = int(steps[node])
+            record = {"node": node, "t": t, "contribution": float(strongest[node])}
+            found.setdefault(smarts_of(mol, np.array([node]), t), record)
+        return [{"smarts": smarts} | record for smarts, record in found.items()]
 
     def image(self, graph: int, t: int | None = None) -> Values:
         """Return the contributions of one grid's pixels in the shape of its image; NaN outside its mask.
