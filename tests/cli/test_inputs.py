@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import propkernels
+import propkernels as pk
 from propkernels.cli import app as application
-from propkernels.cli.inputs import Input
+from propkernels.cli.inputs import Input, with_common_labels
 from tests.cli.conftest import invoke
 from tests.kinds_of_input import CLASSES, KINDS, N_GRAPHS, SMILES, WITH_TARGET, write_kind
 
@@ -254,3 +255,15 @@ def test_hints_name_options_of_the_command_that_they_name():
     assert lines
     for line in lines:
         assert set(re.findall(r"--[a-z][\w-]*", line)) <= option_names("explain")
+
+
+def test_numbers_with_different_names_become_their_names():
+    pair = pk.GraphDatabase(np.array([[0, 1], [1, 0]]), [0, 2], node_labels=[0, 1])
+    one = pk.datasets.Dataset("one", pair.with_names({0: "C", 1: "N"}), np.zeros(1))
+    two = pk.datasets.Dataset("two", pair.with_names({0: "O", 1: "C"}), np.zeros(1))
+    first, second = with_common_labels([one, two])
+    assert list(first.graphs.node_labels) == ["C", "N"]
+    assert list(second.graphs.node_labels) == ["O", "C"]
+    assert with_common_labels([one, one]) == [one, one]
+    unnamed = pk.datasets.Dataset("three", pair, np.zeros(1))
+    assert with_common_labels([one, unnamed])[0] is one

@@ -20,6 +20,16 @@ def test_surroundings_as_json(run, small_folder):
     assert {"t", "contribution", "more_in", "graph"} <= set(found[0])
 
 
+def test_the_table_names_the_data_sets(run, small_folder, tmp_path):
+    data = pk.datasets.open_source(small_folder)
+    data.graphs[:20].to_parquet(tmp_path / "other.parquet", target=data.target[:20])
+    words = ("--permutations", 9, "--top", 3, "--jobs", 1)
+    result = run("compare", small_folder, tmp_path / "other.parquet", *words)
+    assert result.exit_code == 0, result.stderr
+    head = next(line for line in result.stdout.splitlines() if line.startswith("t "))
+    assert head.split() == ["t", "contribution", "more", "in", "SMALL", "other", "labels", "example"]
+
+
 def test_a_page_is_written(run, small_folder, tmp_path):
     page = tmp_path / "report.html"
     words = ("compare", small_folder, small_folder, "--permutations", 9, "--jobs", 1, "-o")

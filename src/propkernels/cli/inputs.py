@@ -280,6 +280,23 @@ def with_edges(data: Dataset) -> Dataset:
     return replace(data, graphs=data.graphs.to_graphs()) if isinstance(data.graphs, GridDatabase) else data
 
 
+def with_common_labels(several: list[Dataset]) -> list[Dataset]:
+    """Return the data sets; numbers of node labels that have different names in them become these names."""
+    names = [dict(data.graphs.names.labels) for data in several]
+    merged = {value: name for one in names for value, name in one.items()}
+    if not all(names) or all(merged[value] == name for one in names for value, name in one.items()):
+        return several
+    return [replace(data, graphs=_labeled_by_name(data.graphs)) for data in several]
+
+
+def _labeled_by_name(graphs: Any) -> Any:
+    """Return graphs whose node labels are the names of their labels."""
+    column = graphs.label_column
+    texts = [graphs.names.label(value) for value in column.values]
+    labels = [None if i < 0 else texts[i] for i in column.ids.tolist()]
+    return graphs.with_labels(labels).with_names({text: text for text in texts})
+
+
 def one_target(data: Dataset) -> Dataset:
     """Return the data set; raise ValueError if it has several target columns."""
     if data.target.ndim == 2 and data.target.shape[1] > 1:

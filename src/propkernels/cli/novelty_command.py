@@ -12,7 +12,7 @@ from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
 from propkernels.cli.console import Force, check_output, print_records, print_text, spinner
 from propkernels.cli.explain_command import SUFFIXES, check_picture, draw
-from propkernels.cli.inputs import Input, ids_of, reads_data, title_of
+from propkernels.cli.inputs import Input, ids_of, reads_data, title_of, with_common_labels
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -60,8 +60,7 @@ def novelty(
     listed by contribution to its rarity, with the first step at which their surroundings are unseen.
     """
     table, image = outputs(output or [], picture, explain, force)
-    normal = source_options.open(train, n_jobs=jobs)
-    data = source_options.open(new, n_jobs=jobs)
+    normal, data = with_common_labels([source_options.open(name, n_jobs=jobs) for name in (train, new)])
     if explain is not None:
         arguments.check_graph(data, explain)
     from propkernels import NoveltyDetector

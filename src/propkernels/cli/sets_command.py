@@ -9,7 +9,7 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.console import Force, check_output, print_records, print_text, size_of, spinner
-from propkernels.cli.inputs import Input, reads_data
+from propkernels.cli.inputs import Input, reads_data, with_common_labels
 
 FORMATS = {"contribution": ".4g", "share_a": ".3f", "share_b": ".3f"}
 COLUMNS = ("t", "contribution", "more_in", "share_a", "share_b", "labels", "graph")
@@ -45,7 +45,7 @@ def compare(
         check_output(output, force, "report.html")
         if output.suffix.lower() != ".html":
             raise ValueError(f"{output}: a page is an .html file")
-    several = [source_options.open(name, n_jobs=jobs) for name in names]
+    several = with_common_labels([source_options.open(name, n_jobs=jobs) for name in names])
     if len(several) > 2:
         found = _compare_several(several, permutations, seed, jobs)
         print_records(found.records(), output_format, {"statistic": ".4g", "p_value": ".4g"})
@@ -67,10 +67,26 @@ def compare(
         )
     records = [{name: record[name] for name in COLUMNS} for record in found.witness.records(top)]
     texts = [record | {"labels": ", ".join(map(str, record["labels"]))} for record in records]
+    if output_format == "table":
+        texts = [_with_names(record, left.name, right.name) for record in texts]
     print_records(texts, output_format, FORMATS)
     if output is not None:
         found.save(output, names=(left.name, right.name))
         print_text(f"Wrote {output} ({size_of(output)}).")
+
+
+def _with_names(record: dict[str, Any], left: str, right: str) -> dict[str, Any]:
+    """Return a row of the table with the names of the data sets; those of one name are A and B."""
+    first, second = (left, right) if left != right else ("A", "B")
+    return {
+        "t": record["t"],
+        "contribution": record["contribution"],
+        "more in": {"A": first, "B": second}.get(record["more_in"], record["more_in"]),
+        first: f"{100 * record['share_a']:.1f} %",
+        second: f"{100 * record['share_b']:.1f} %",
+        "labels": record["labels"],
+        "example": record["graph"],
+    }
 
 
 def _compare_several(several: list[Any], permutations: int, seed: int, jobs: int) -> Any:
@@ -96,7 +112,7 @@ def duplicates(
 
     Labels, attributes and weights must be equal. Graphs of several data sets are compared with each other.
     """
-    several = [source_options.open(name, n_jobs=jobs) for name in names]
+    several = with_common_labels([source_options.open(name, n_jobs=jobs) for name in names])
     from propkernels.convert.check import check_edges
     from propkernels.sets.hashes import unique
 

@@ -17,7 +17,7 @@ from propkernels.cli.arguments import (
     describe_kernel,
 )
 from propkernels.cli.console import print_records, print_text, size_of, spinner
-from propkernels.cli.inputs import Input, name_of, reads_data, title_of
+from propkernels.cli.inputs import Input, name_of, reads_data, title_of, with_common_labels
 from propkernels.cli.learning_command import is_index, is_parts, refuse, similar_parts
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def similar(
         return
     data = source_options.open(name, n_jobs=jobs)
     other = query_source(source, to, source_options, jobs)
+    if other is not None and index_file is None:
+        data, other = with_common_labels([data, other])
     queried = data if other is None else other
     check_graph(queried, to)
     compile_loops()

@@ -234,10 +234,10 @@ class Counterfactuals(Sequence[Counterfactual]):
         sign = f", positive for {names[1]}" if len(names) == 2 else ""
         now = f"predicted {_text(class_before)} (decision {format_number(self.decision_before)}{sign})"
         if not self._items:
-            return f"The graph is {now}; no edit is possible."
+            return f"The graph is {now}. No edit is possible."
         if self.reached:
-            return f"The graph is {now}; these edits change the prediction."
-        return f"The graph is {now}; no tried edit changes that as requested, and these come closest."
+            return f"The graph is {now}. These edits change the prediction."
+        return f"The graph is {now}. No edit changes the prediction as requested; the closest are shown."
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the column names, and the texts of each row."""

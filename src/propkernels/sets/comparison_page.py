@@ -86,7 +86,7 @@ def _chart(found: Comparison) -> Drawing | None:
     if len(found.permuted) < 2:
         return None
     counts, edges = np.histogram(found.permuted, bins=24)
-    title = f"MMD² after random exchanges of graphs, in place of {found.statistic:.3g}"
+    title = f"MMD² after random exchanges of graphs; observed: {found.statistic:.3g}"
     return Drawing(svg.histogram(title, edges.tolist(), counts.tolist(), "MMD²", "exchanges"), title)
 
 
