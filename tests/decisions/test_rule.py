@@ -54,14 +54,18 @@ def test_decisions_have_the_same_bits_in_any_batch_and_thread(kernel, monkeypatc
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_contributions_add_up_to_decisions(kernel):
     _, rule = rule_of(kernel)
-    share = np.array([1.0, -0.5])
+    weights = np.array([[1.0, -0.5], [0.0, 1.0], [2.0, 0.0]])
     if not rule.compares_bins:
         with pytest.raises(TypeError, match="compares graphs without counting bins"):
-            rule.contributions(NEW, share, None)
+            rule.terms(NEW, weights, None)
         return
-    added = rule.contributions(NEW, share, None).sum(axis=1)
-    sums = np.bincount(NEW.graph_ids, added, minlength=len(NEW))
-    np.testing.assert_allclose(sums, rule.decisions(NEW, None) @ share, atol=1e-9, rtol=0)
+    chosen = np.arange(len(NEW)) % 3
+    for number, numbers in ((None, np.zeros(len(NEW), dtype=int)), (chosen, chosen)):
+        found = rule.terms(NEW, weights, None, None if number is None else lambda decisions: chosen)
+        sums = np.bincount(NEW.graph_ids, found.nodes.sum(axis=1), minlength=len(NEW))
+        expected = (rule.decisions(NEW, None) @ weights.T)[np.arange(len(NEW)), numbers]
+        np.testing.assert_allclose(sums, expected, atol=1e-9, rtol=0)
+        assert np.array_equal(found.chosen, numbers)
 
 
 def test_the_mean_of_rules_is_the_mean_of_their_decisions():

@@ -10,6 +10,7 @@ from propkernels._utils.randomness import mix
 from propkernels.hashing.distances import path_lengths
 from propkernels.hashing.paths_compiled import (
     count_hops,
+    hop_words,
     list_hops,
     most_hops,
     path_words,
@@ -100,6 +101,26 @@ def test_words_of_paths_tell_edge_labels_in_order():
     assert first[0, 2] == second[2, 0]  # labels 1 2 and 4 3, in the other graph from the other corner
     assert first[0, 2] != second[0, 2]
     assert first[0, 2] != first[2, 0]
+    again = np.empty(32, dtype=np.uint64)
+    hop_words(a.indptr, a.indices, keys, *pointers[:2], 0, 3, again)
+    hop_words(a.indptr, a.indices, keys, *pointers[:2], 3, graphs.n_nodes, again)
+    assert np.array_equal(again, words)
+
+
+def test_words_of_edges_of_length_1_need_no_distances():
+    graphs = some_graphs(1)
+    lengths, a, n_pairs = (
+        path_lengths(graphs, True),
+        graphs.adjacency,
+        int(np.square(graphs.graph_sizes).sum()),
+    )
+    words, again = np.empty((2, n_pairs), dtype=np.uint64)
+    keys = np.random.default_rng(0).integers(0, 3, a.nnz).astype(np.uint64)
+    pointers = (graphs.graph_ptr, lengths.pair_ptr, 0, graphs.n_nodes)
+    path_words(a.indptr, a.indices, lengths.weights, keys, *pointers, lengths.distances, words)
+    hop_words(a.indptr, a.indices, keys, *pointers, again)
+    assert lengths.has_hops
+    assert np.array_equal(again, words)
 
 
 @pytest.mark.parametrize("largest_weight", [1, 3])

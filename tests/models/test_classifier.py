@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 
 import propkernels as pk
+from propkernels.counting.entries import Vocabulary
 from propkernels.decisions.members import FoldedMember, KernelMember
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from tests.strategies import permute_nodes
@@ -92,6 +93,24 @@ def test_contributions_between_two_of_several_classes(three_classes):
     assert np.allclose(forward.decisions, -backward.decisions)
     with pytest.raises(ValueError, match="two different classes"):
         model.explain(graphs, (2, 2))
+
+
+@pytest.mark.slow
+def test_predict_and_explain_make_one_pass_of_codes(three_classes, monkeypatch):
+    graphs, target = three_classes
+    model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(graphs, target)
+    entered, enter = [], Vocabulary.enter
+    monkeypatch.setattr(Vocabulary, "enter", lambda self, *rest: entered.append(self) or enter(self, *rest))
+    predicted = model.predict(graphs)
+    assert len(entered) == len(set(entered)) == len(model.rule_.vocabularies)
+    entered.clear()
+    explanation = model.explain(graphs)
+    assert len(entered) == len(set(entered)) == len(model.rule_.vocabularies)
+    assert np.array_equal(explanation.speaks_for, predicted)
+    for number, name in enumerate(model.classes_):
+        same = np.flatnonzero(predicted == number)
+        alone = model.explain(graphs[same], name)
+        np.testing.assert_allclose(explanation.decisions[same], alone.decisions, atol=1e-12, rtol=0)
 
 
 @pytest.mark.slow

@@ -428,7 +428,8 @@ def freeze(*arrays: NDArray[Any] | csr_array | None) -> None:
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
         elif array is not None:
-            freeze(array.data, array.indices, array.indptr)
+            for part in (array.data, array.indices, array.indptr):
+                part.setflags(write=False)
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:

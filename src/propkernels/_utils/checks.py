@@ -56,7 +56,8 @@ def reason_of(error: BaseException) -> str:
 
 def check_choice(value: Any, choices: Sequence[Any], name: str) -> None:
     """Raise ValueError if a value is not among the choices."""
-    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+    is_known = value in choices if isinstance(value, str) else any(value is choice for choice in choices)
+    if not is_known:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}; got {shown(value)}")
 

@@ -94,7 +94,7 @@ def threads_for(work: int, n_jobs: int | None) -> int:
     Inside a thread of :func:`run_threads` others compete for the GIL, so that only more work is shared.
     """
     least = STEPS_OF_A_THREAD if _SPARE.get() is None else max(STEPS_OF_A_THREAD, STEPS_OF_A_PIECE)
-    return max(1, min(thread_count(n_jobs), work // least))
+    return max(1, min(thread_count(n_jobs), work // least)) if work >= 2 * least else 1
 
 
 def pieces_for(work: int, threads: int) -> int:
@@ -121,8 +121,8 @@ def run_threads(
     one thread: products that several threads ask for at once wait for each other in OpenBLAS, and spin. To
     limit BLAS takes a millisecond, too long for short compiled loops.
     """
-    threads = thread_count(n_jobs)
-    if min(threads, len(items)) <= 1:
+    threads = thread_count(n_jobs) if len(items) > 1 else 1
+    if threads == 1:
         return list(map(function, items))
     outer = _SPARE.get()
     spare = SpareThreads(threads - 1) if outer is None else outer

@@ -16,6 +16,8 @@ from propkernels._utils.jit import compiled
 from propkernels._utils.mixing import slot_bits, slots_for
 from propkernels.hashing.codes import NO_BIN
 
+N_LANES = 32  # sums side by side, for vector instructions
+
 
 class BinTable(NamedTuple):
     """Open-addressing table from codes to columns of bins.
@@ -221,15 +223,19 @@ def folded_values(
     n_streams: int,
     level_ptr: Any,
     weights: Any,
+    chosen: Any,
     values: Any,
 ) -> None:
-    """Write the contribution of each entry to the only decision of ``weights``, (columns or levels, 1)."""
+    """Write the contribution of each entry to the chosen sum of its graph.
+
+    ``weights`` is (columns or levels, sums), ``chosen`` the number of each graph's sum.
+    """
     for s in range(n_streams):
         for graph in range(starts.shape[1]):
             for e in range(starts[s, graph], starts[s, graph] + sizes[s, graph]):
                 values[e] = 0.0
                 if columns[e] >= 0:
-                    values[e] = entry_value(counts[e], columns[e], level_ptr, weights, 0)
+                    values[e] = entry_value(counts[e], columns[e], level_ptr, weights, chosen[graph])
 
 
 @compiled
@@ -307,17 +313,19 @@ class Kept(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Workspace, one number per kept graph; ``shared`` must be, and is left, 0."""
+    """Workspace, one number per kept graph, and one per lane; ``shared`` must be, and is left, 0."""
 
     shared: Any
     touched: Any
     factors: Any
+    lanes: Any
 
     @classmethod
     def make(cls, kept: Kept) -> Work:
         """Return a workspace; sums of smaller counts are 32-bit integers, for vector instructions."""
         n_kept = kept.own.shape[1]
-        return cls(np.zeros(n_kept, kept.numbers.dtype), np.empty(n_kept, np.int32), np.zeros(n_kept))
+        shared, touched = np.zeros(n_kept, kept.numbers.dtype), np.empty(n_kept, np.int32)
+        return cls(shared, touched, np.zeros(n_kept), np.empty(N_LANES))
 
 
 @compiled(cache=False)
@@ -495,6 +503,31 @@ def _weight_of(
     return (a + b) + (c + d)
 
 
+@compiled(cache=False)
+def _weight_of_row(count: Any, line: Any, assigned: bool, factors: Any, lanes: Any) -> Any:
+    """Return the same sum for a column whose counts in all kept graphs are ``line``.
+
+    Sum j takes every 32nd kept graph from the j-th on, which the compiler turns into vector instructions.
+    """
+    whole = len(line) - len(line) % N_LANES
+    for j in range(N_LANES):
+        lanes[j] = 0.0
+    if assigned:
+        for first in range(0, whole, N_LANES):
+            for j in range(N_LANES):
+                lanes[j] += factors[first + j] * min(count, np.int32(line[first + j]))
+    else:
+        for first in range(0, whole, N_LANES):
+            for j in range(N_LANES):
+                lanes[j] += factors[first + j] * (count * line[first + j])
+    for j in range(len(line) - whole):
+        lanes[j] += factors[whole + j] * _agreement(count, line[whole + j], assigned)
+    total = 0.0
+    for j in range(N_LANES):
+        total += lanes[j]
+    return total
+
+
 @compiled
 def ratio_values(
     starts: Any,
@@ -504,29 +537,33 @@ def ratio_values(
     kept: Any,
     weights: Any,
     coefficients: Any,
+    chosen: Any,
     work: Any,
     values: Any,
 ) -> None:
     """Write the contribution of each entry to ``sum_i a_i sum_s w_s shared / (own + other - shared)``.
 
     The quotient is the sum of the agreements of entries, times a factor per pair of graph and kept graph.
-    ``coefficients`` is (kept graphs,); other arguments are as in :func:`decide_ratios`.
+    ``coefficients`` is (sums, kept graphs), and ``chosen`` the number of each graph's sum; other arguments
+    are as in :func:`decide_ratios`.
     """
-    factors = work.factors
+    factors, lanes, row, rows = work.factors, work.lanes, kept.row, kept.rows
     ptr, graphs, numbers, assigned = kept.ptr, kept.graphs, kept.numbers, kept.assigned
     for graph in range(starts.shape[1]):
         for s in range(len(weights)):
             start = starts[s, graph]
             stop = start + sizes[s, graph]
-            _factors(columns, counts, start, stop, kept, s, coefficients, False, work)
+            _factors(columns, counts, start, stop, kept, s, coefficients[chosen[graph]], False, work)
             for e in range(start, stop):
-                values[e] = 0.0
-                if columns[e] >= 0:
-                    first, last = ptr[columns[e]], ptr[columns[e] + 1]
-                    count = numbers.dtype.type(counts[e])
-                    values[e] = weights[s] * _weight_of(
-                        count, first, last, graphs, numbers, assigned, factors
-                    )
+                values[e], c = 0.0, columns[e]
+                if c < 0:
+                    continue
+                count = numbers.dtype.type(counts[e])
+                if row[c] >= 0:
+                    total = _weight_of_row(count, rows[row[c]], assigned, factors, lanes)
+                else:
+                    total = _weight_of(count, ptr[c], ptr[c + 1], graphs, numbers, assigned, factors)
+                values[e] = weights[s] * total
 
 
 @compiled

@@ -91,6 +91,20 @@ class SharedBins(NamedTuple):
     together: bool = False
 
 
+class Sums(NamedTuple):
+    """Weighted sums of decisions, one of which is explained for each graph.
+
+    Attributes
+    ----------
+    weights : ndarray, (sums, decisions)
+    chosen : ndarray of int64, (graphs,)
+        Number of the sum of each graph.
+    """
+
+    weights: Matrix
+    chosen: NDArray[np.int64]
+
+
 class Changed(NamedTuple):
     """Contribution of one member to the decisions about edited graphs.
 
@@ -137,11 +151,11 @@ class Member(ABC):
         """Return decisions without intercepts, (graphs, decisions)."""
 
     @abstractmethod
-    def contributions(self, counted: Counted, share: Values) -> Matrix:
-        """Return the terms of a weighted sum of decisions, (nodes, iterations)."""
+    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
+        """Return the terms of the weighted sum of each graph, (nodes, iterations)."""
 
-    def descriptor_terms(self, counted: Counted, share: Values) -> Values:
-        """Return the terms of a weighted sum of decisions that belong to no node, (graphs,)."""
+    def descriptor_terms(self, counted: Counted, sums: Sums) -> Values:
+        """Return the terms of the weighted sum of each graph that belong to no node, (graphs,)."""
         return np.zeros(len(counted.graphs))
 
     @abstractmethod
@@ -232,14 +246,14 @@ class FoldedMember(Member):
         decide_folded(*entries.arrays, len(self.stream_weights), self.level_ptr, self.weights, sums)
         return sums * self._inverse_lengths(entries)[:, None] if self.normalize else sums
 
-    def contributions(self, counted: Counted, share: Values) -> Matrix:
+    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
         """Return the weight of the entry of each node, (nodes, iterations)."""
         from propkernels.counting.entries_compiled import folded_values
 
         entries = counted.entries(self.vocabulary)
         n_streams, values = len(self.stream_weights), np.empty(len(entries.counts))
-        weights = np.ascontiguousarray((self.weights @ share)[:, None])
-        folded_values(*entries.arrays, n_streams, self.level_ptr, weights, values)
+        weights = np.stack([self.weights @ share for share in sums.weights], axis=1)
+        folded_values(*entries.arrays, n_streams, self.level_ptr, weights, sums.chosen, values)
         added = entries.by_node(values, n_streams)
         if self.normalize:
             added *= self._inverse_lengths(entries)[counted.graphs.graph_ids][:, None]
@@ -362,13 +376,14 @@ class RatioMember(Member):
         decide_ratios(*self._arguments(counted), self.coefficients, self._work(), sums)
         return sums * self._inverse_lengths(counted)[:, None] if self.normalize else sums
 
-    def contributions(self, counted: Counted, share: Values) -> Matrix:
+    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
         """Return the weight of the entry of each node, (nodes, iterations)."""
         from propkernels.counting.entries_compiled import ratio_values
 
         entries = counted.entries(self.vocabulary)
         values = np.empty(len(entries.counts))
-        ratio_values(*self._arguments(counted), self.coefficients @ share, self._work(), values)
+        coefficients = np.stack([self.coefficients @ share for share in sums.weights])
+        ratio_values(*self._arguments(counted), coefficients, sums.chosen, self._work(), values)
         added = entries.by_node(values, len(self.stream_weights))
         if self.normalize:
             added *= self._inverse_lengths(counted)[counted.graphs.graph_ids][:, None]
@@ -506,14 +521,14 @@ class JointMember(Member):
         total = sum_in_order(member.decide(counted) for member in self.members)
         return total * inverse_length(self._squares(counted))[:, None]
 
-    def contributions(self, counted: Counted, share: Values) -> Matrix:
+    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
         """Return the contributions of all members, divided by the length of the graph."""
-        total = add_columns([member.contributions(counted, share) for member in self.members])
+        total = add_columns([member.contributions(counted, sums) for member in self.members])
         return total * inverse_length(self._squares(counted))[counted.graphs.graph_ids][:, None]
 
-    def descriptor_terms(self, counted: Counted, share: Values) -> Values:
+    def descriptor_terms(self, counted: Counted, sums: Sums) -> Values:
         """Return the terms of descriptors of all members, divided by the length of the graph."""
-        total = sum_in_order(member.descriptor_terms(counted, share) for member in self.members)
+        total = sum_in_order([member.descriptor_terms(counted, sums) for member in self.members])
         return total * inverse_length(self._squares(counted))
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
@@ -599,7 +614,7 @@ class KernelMember(Member):
         rows = np.asarray(self.kernel.transform(counted.graphs), dtype=np.float64)
         return np.asarray((csr_array(self.coefficients.T) @ rows.T).T)
 
-    def contributions(self, counted: Counted, share: Values) -> Matrix:
+    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
         """Raise TypeError: kernel values are not sums over bins."""
         raise TypeError(self._why())
 
@@ -637,13 +652,13 @@ class DescriptorMember(KernelMember):
         """Whether decisions are explained: they are terms of the whole graph."""
         return True
 
-    def contributions(self, counted: Counted, share: Values) -> Matrix:
+    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
         """Return zeros: nodes contribute nothing."""
         return np.zeros((counted.graphs.n_nodes, 1))
 
-    def descriptor_terms(self, counted: Counted, share: Values) -> Values:
-        """Return the weighted sum of decisions, (graphs,)."""
-        return self.decide(counted) @ share
+    def descriptor_terms(self, counted: Counted, sums: Sums) -> Values:
+        """Return the weighted sum of each graph's decisions, (graphs,)."""
+        return np.einsum("gd,gd->g", self.decide(counted), sums.weights[sums.chosen])
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
         """Return an empty list: descriptors have no bins."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import pairwise
-from operator import methodcaller
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from propkernels.decisions.members import (
     Member,
     RatioMember,
     SharedBins,
+    Sums,
     WeightedBins,
     add_columns,
     check_members,
@@ -38,6 +38,24 @@ Matrix = NDArray[np.float64]
 T = TypeVar("T")
 CODES_AT_ONCE = 2**21  # codes (nodes times streams) in memory per run of graphs
 NODES_OF_A_THREAD = 2**14  # smallest number of nodes worth a thread: a few milliseconds
+
+
+class Terms(NamedTuple):
+    """Terms of weighted sums of decisions, without intercepts.
+
+    Attributes
+    ----------
+    nodes : ndarray, (nodes, iterations)
+        Terms of nodes.
+    descriptors : ndarray, (graphs,)
+        Terms that belong to no node.
+    chosen : ndarray of int64, (graphs,)
+        Which of the sums is that of each graph.
+    """
+
+    nodes: Matrix
+    descriptors: Values
+    chosen: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +106,7 @@ class Rule:
 
     def decide(self, counted: Counted) -> Matrix:
         """Return decisions, (graphs, decisions), from counts."""
-        return sum_in_order(member.decide(counted) for member in self.members)
+        return sum_in_order([member.decide(counted) for member in self.members])
 
     def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
         """Return decisions, (graphs, decisions)."""
@@ -103,22 +121,33 @@ class Rule:
         parts = zip(self.members, begun, strict=True)
         return sum_in_order(member.changed(state, changes).decisions for member, state in parts)
 
-    def contributions(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Matrix:
-        """Return the terms of a weighted sum of decisions, (nodes, iterations)."""
+    def terms(
+        self,
+        graphs: GraphDatabase,
+        weights: Matrix,
+        n_jobs: int | None,
+        choose: Callable[[Matrix], NDArray[np.int64]] | None = None,
+    ) -> Terms:
+        """Return the terms of one weighted sum of decisions per graph, in one pass over codes.
 
-        def one_run(counted: Counted) -> Matrix:
-            terms = list(map(methodcaller("contributions", counted, share), self.members))
-            return add_columns(terms)
+        Parameters
+        ----------
+        graphs : GraphDatabase
+        weights : ndarray, (sums, decisions)
+        n_jobs : int or None
+        choose : callable, optional
+            Returns the number of the sum of each graph from decisions, (graphs, decisions); by default 0.
+        """
 
-        return np.concatenate(self.by_runs(graphs, n_jobs, one_run))
+        def one_run(counted: Counted) -> Terms:
+            first = np.zeros(len(counted.graphs), dtype=np.int64)
+            sums = Sums(weights, first if choose is None else choose(self.decide(counted)))
+            nodes = [member.contributions(counted, sums) for member in self.members]
+            descriptors = [member.descriptor_terms(counted, sums) for member in self.members]
+            return Terms(add_columns(nodes), sum_in_order(descriptors), sums.chosen)
 
-    def descriptor_terms(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> Values:
-        """Return the terms of a weighted sum of decisions that belong to no node, (graphs,)."""
-
-        def one_run(counted: Counted) -> Values:
-            return sum_in_order(member.descriptor_terms(counted, share) for member in self.members)
-
-        return np.concatenate(self.by_runs(graphs, n_jobs, one_run))
+        runs = self.by_runs(graphs, n_jobs, one_run)
+        return runs[0] if len(runs) == 1 else Terms(*map(np.concatenate, zip(*runs, strict=True)))
 
     def bin_weights(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> list[WeightedBins]:
         """Return the weights of all bins, each bin once; weights that differ between graphs are averaged."""

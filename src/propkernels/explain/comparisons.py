@@ -119,9 +119,30 @@ def explain_rule(
         The classes compared, if any; see :class:`~propkernels.explain.Explanation`.
     """
     share = np.asarray(weights, dtype=np.float64)
-    contributions = rule.contributions(graphs, share, n_jobs)
+    found = rule.terms(graphs, share[None, :], n_jobs)
     intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
-    terms = rule.descriptor_terms(graphs, share, n_jobs) if not rule.compares_bins else 0.0
+    terms = 0.0 if rule.compares_bins else found.descriptors
     return Explanation(
-        contributions, graphs.graph_ptr, intercept, graphs, speaks_for, against, descriptor_terms=terms
+        found.nodes, graphs.graph_ptr, intercept, graphs, speaks_for, against, descriptor_terms=terms
+    )
+
+
+def explain_predicted(
+    rule: Rule,
+    graphs: GraphDatabase,
+    layout: DecisionLayout,
+    classes: NDArray[Any],
+    intercepts: NDArray[np.float64],
+    n_jobs: int | None,
+) -> Explanation:
+    """Return the explanation of each graph's predicted class against the mean of the others."""
+    weights = np.stack([compare_decisions(layout, classes.tolist(), one).weights for one in classes.tolist()])
+    found = rule.terms(graphs, weights, n_jobs, lambda decisions: layout.predictions(decisions + intercepts))
+    return Explanation(
+        found.nodes,
+        graphs.graph_ptr,
+        np.array([share @ intercepts for share in weights])[found.chosen],
+        graphs,
+        classes[found.chosen],
+        descriptor_terms=found.descriptors,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash
 from propkernels.propagation.attributes import LearnedAttributes, Standardizer
 
+N_REMEMBERED = 2**10  # hash functions of attributes; drawing one takes longer than hashing a molecule
 MISSING = 0x6D697373696E67  # the code of a missing value: two of them agree
 
 
@@ -142,13 +144,10 @@ class AttributeCoder:
         """
         from propkernels.hashing.codes_compiled import join_rows
 
-        stream = np.array([(t << 32) + h])
-        keys = mix(np.arange(matrix.shape[1]))
-        vectors = self.lsh.vectors(keys, stream)[:, 0]
+        vectors, offset, offsets = _hash_function(self.lsh, t, h, matrix.shape[1])
         if self.combine == "joint":
             projected = _projected(matrix, vectors)[:, None]
-            return _hash_columns(projected, np.ones(1), self.lsh.offsets(stream), codes, n_jobs, labels)
-        offsets = self.lsh.own_offsets(keys, int(stream[0]))
+            return _hash_columns(projected, np.ones(1), offset, codes, n_jobs, labels)
         if self.combine == "sum":
             return _hash_columns(matrix, vectors, offsets, codes, n_jobs, labels)
         columns = np.empty((matrix.shape[1], len(matrix)), dtype=np.int64)
@@ -157,6 +156,15 @@ class AttributeCoder:
         if labels is not None and not constant.all():
             join_rows(labels, np.zeros(1, dtype=np.int64), codes)
         return np.array([bool(constant.all())])
+
+
+@lru_cache(maxsize=N_REMEMBERED)
+def _hash_function(
+    lsh: LocalitySensitiveHash, t: int, h: int, n_columns: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the vector of a hash function, its offset, and offsets for separate columns."""
+    stream, keys = np.array([(t << 32) + h]), mix(np.arange(n_columns))
+    return lsh.vectors(keys, stream)[:, 0], lsh.offsets(stream), lsh.own_offsets(keys, int(stream[0]))
 
 
 def _hash_columns(
@@ -174,7 +182,8 @@ def _hash_columns(
     from propkernels.hashing.codes_compiled import hash_columns, join_rows
 
     matrix = np.ascontiguousarray(matrix)
-    bounds = np.linspace(0, len(codes), threads_for(matrix.size, n_jobs) + 1).astype(int)
+    threads = threads_for(matrix.size, n_jobs)
+    bounds = [len(codes) * run // threads for run in range(threads + 1)]
 
     def one_run(run: int) -> Any:
         first, last = bounds[run], bounds[run + 1]

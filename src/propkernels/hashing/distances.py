@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.arrays import check_room, offsets
+from propkernels._utils.locks import cached_property
 from propkernels._utils.parallel import equal_work, run_threads, thread_count, threads_for
 from propkernels.graphs.database import GraphDatabase
 
@@ -33,17 +34,38 @@ class PathLengths:
     graphs : GraphDatabase
     weights : ndarray
         Length of each stored edge: its weight, or 1.
+    has_hops : bool
+        Whether all edges have length 1.
     pair_ptr : ndarray of int64, (n + 1,)
         Offsets of the graphs' distances.
-    distances : ndarray
-        From u to v of graph i at ``pair_ptr[i] + u * size + v``; inf without a path. Rounded to 36
-        binary digits, so that equal sums of weights in another order are equal.
+    n_jobs : int or None
+        Threads that search; they take start nodes.
     """
 
     graphs: GraphDatabase
     weights: NDArray[np.float64]
+    has_hops: bool
     pair_ptr: NDArray[np.int64]
-    distances: NDArray[np.float64]
+    n_jobs: int | None
+
+    @cached_property
+    def distances(self) -> NDArray[np.float64]:
+        """From u to v of graph i at ``pair_ptr[i] + u * size + v``; inf without a path.
+
+        Found by breadth-first search if all edges have length 1, else by Dijkstra's algorithm. Rounded to 36
+        binary digits, so that equal sums of weights in another order are equal.
+        """
+        from propkernels.hashing.paths_compiled import hop_distances, round_lengths, weighted_distances
+
+        graphs, found = self.graphs, np.empty(self.pair_ptr[-1])
+        edges, where = (graphs.adjacency.indptr, graphs.adjacency.indices), (graphs.graph_ptr, self.pair_ptr)
+        if self.has_hops:
+            by_nodes(lambda *nodes: hop_distances(*edges, *where, *nodes, found), graphs, self.n_jobs)
+            return found
+        searched = *edges, self.weights, *where
+        by_nodes(lambda *nodes: weighted_distances(*searched, *nodes, found), graphs, self.n_jobs)
+        round_lengths(found)
+        return found
 
     def words(self) -> NDArray[np.uint64]:
         """Return each distance as a 64-bit word; 0 without a path."""
@@ -57,9 +79,7 @@ class PathLengths:
 
 
 def path_lengths(graphs: GraphDatabase, weighted: bool, n_jobs: int | None = None) -> PathLengths:
-    """Return all distances, by breadth-first search for edges of length 1, else by Dijkstra's algorithm.
-
-    Threads take start nodes.
+    """Return all distances, which are computed on first use.
 
     Examples
     --------
@@ -70,20 +90,10 @@ def path_lengths(graphs: GraphDatabase, weighted: bool, n_jobs: int | None = Non
            [1., 0., 1.],
            [2., 1., 0.]])
     """
-    from propkernels.hashing.paths_compiled import hop_distances, round_lengths, weighted_distances
-
     check_pairs(graphs)
-    pair_ptr = offsets(graphs.graph_sizes**2)
-    distances = np.empty(pair_ptr[-1])
-    adjacency, where = graphs.adjacency, (graphs.graph_ptr, pair_ptr)
-    edges = adjacency.indptr, adjacency.indices
-    if not weighted or graphs.is_unweighted:
-        by_nodes(lambda *nodes: hop_distances(*edges, *where, *nodes, distances), graphs, n_jobs)
-        return PathLengths(graphs, np.ones(adjacency.nnz), pair_ptr, distances)
-    weights = adjacency.data.astype(np.float64)
-    by_nodes(lambda *nodes: weighted_distances(*edges, weights, *where, *nodes, distances), graphs, n_jobs)
-    round_lengths(distances)
-    return PathLengths(graphs, weights, pair_ptr, distances)
+    has_hops = not weighted or graphs.is_unweighted
+    weights = np.ones(graphs.adjacency.nnz) if has_hops else graphs.adjacency.data.astype(np.float64)
+    return PathLengths(graphs, weights, has_hops, offsets(graphs.graph_sizes**2), n_jobs)
 
 
 def by_nodes(function: Callable[[int, int], None], graphs: GraphDatabase, n_jobs: int | None) -> None:

@@ -211,14 +211,18 @@ def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
             reached += 1
             farthest = max(farthest, distance)
             whole = whole and distance == np.floor(distance)
-    if whole and farthest <= n:  # whole distances: one pass per distance
-        filled, step = 0, 0.0
-        while filled < reached:
-            for v in range(n):
-                if distances[row + v] == step:
-                    order[filled] = v
-                    filled += 1
-            step += 1.0
+    if whole and farthest <= n:  # whole distances: place[d] is the next place of a node at distance d
+        place = np.zeros(np.int64(farthest) + 2, dtype=np.int64)
+        for v in range(n):
+            if distances[row + v] != np.inf:
+                place[np.int64(distances[row + v]) + 1] += 1
+        for d in range(len(place) - 1):
+            place[d + 1] += place[d]
+        for v in range(n):
+            if distances[row + v] != np.inf:
+                distance = np.int64(distances[row + v])
+                order[place[distance]] = v
+                place[distance] += 1
         return reached
     # Mergesort is stable: nodes at equal distance are ordered by number on every machine.
     values = np.empty(reached)
@@ -272,10 +276,13 @@ def path_words(
     largest = 0
     for graph in range(len(graph_ptr) - 1):
         largest = max(largest, graph_ptr[graph + 1] - graph_ptr[graph])
-    order = np.empty(largest, dtype=np.int64)
+    order, edge_words = np.empty(largest, dtype=np.int64), np.empty(len(indices), dtype=np.uint64)
     for graph in range(len(graph_ptr) - 1):
         first = graph_ptr[graph]
         n = graph_ptr[graph + 1] - first
+        if begin < first + n and first < end:
+            for entry in range(indptr[first], indptr[first + n]):
+                edge_words[entry] = crossed_word(edge_keys[entry], weights[entry])
         for source in range(max(begin - first, 0), min(end - first, n)):
             row = pair_ptr[graph] + source * n
             for v in range(n):
@@ -289,8 +296,42 @@ def path_words(
                 for entry in range(indptr[first + u], indptr[first + u + 1]):
                     v = indices[entry] - first
                     if _on_a_path(near, weights[entry], distances[row + v]):
-                        edge_word = crossed_word(edge_keys[entry], weights[entry])
-                        words[row + v] += longer_path(words[row + u], edge_word)
+                        words[row + v] += longer_path(words[row + u], edge_words[entry])
+
+
+@compiled
+def hop_words(
+    indptr: Any, indices: Any, edge_keys: Any, graph_ptr: Any, pair_ptr: Any, begin: int, end: int, words: Any
+) -> None:
+    """Write the words of :func:`path_words` for edges of length 1, without a list of distances."""
+    largest = 0
+    for graph in range(len(graph_ptr) - 1):
+        largest = max(largest, graph_ptr[graph + 1] - graph_ptr[graph])
+    queue, steps = np.empty((2, largest), dtype=np.int64)
+    edge_words = np.empty(len(indices), dtype=np.uint64)
+    for graph in range(len(graph_ptr) - 1):
+        first = graph_ptr[graph]
+        n = graph_ptr[graph + 1] - first
+        if begin < first + n and first < end:
+            for entry in range(indptr[first], indptr[first + n]):
+                edge_words[entry] = crossed_word(edge_keys[entry], 1.0)
+        for source in range(max(begin - first, 0), min(end - first, n)):
+            row = pair_ptr[graph] + source * n
+            for v in range(n):
+                words[row + v], steps[v] = 0, -1
+            words[row + source], steps[source], queue[0] = 1, 0, source
+            head, tail = 0, 1
+            # Invariant: words[row + u] is complete when u is taken from the queue, which is by distance.
+            while head < tail:
+                u = queue[head]
+                head += 1
+                for entry in range(indptr[first + u], indptr[first + u + 1]):
+                    v = indices[entry] - first
+                    if steps[v] < 0:
+                        steps[v], queue[tail] = steps[u] + 1, v
+                        tail += 1
+                    if steps[v] == steps[u] + 1:
+                        words[row + v] += longer_path(words[row + u], edge_words[entry])
 
 
 @compiled

@@ -167,22 +167,25 @@ class TripletCoder(Counter):
         """Return the code of each ordered pair of nodes; ``NO_BIN`` without a path."""
         from propkernels.hashing.paths_compiled import triplet_codes
 
-        codes = np.empty(len(paths.distances), dtype=np.int64)
         keys = self._node_keys(paths.graphs)
         words = self._path_words(paths, n_jobs) if self.edge_labels else paths.words()
+        codes = words.view(np.int64)
         arrays = keys, words, paths.graphs.graph_ptr, paths.pair_ptr
         by_nodes(lambda *nodes: triplet_codes(*arrays, *nodes, codes, NO_BIN), paths.graphs, n_jobs)
         return codes
 
     def _path_words(self, paths: PathLengths, n_jobs: int | None) -> NDArray[np.uint64]:
         """Return a word per pair of nodes for the edge labels along its shortest paths."""
-        from propkernels.hashing.paths_compiled import path_words
+        from propkernels.hashing.paths_compiled import hop_words, path_words
 
-        graphs, words = paths.graphs, np.empty(len(paths.distances), dtype=np.uint64)
-        keys = edge_keys(graphs, True, False)
-        edges = (graphs.adjacency.indptr, graphs.adjacency.indices, paths.weights, keys)
+        graphs, words = paths.graphs, np.empty(paths.pair_ptr[-1], dtype=np.uint64)
+        edges, keys = (graphs.adjacency.indptr, graphs.adjacency.indices), edge_keys(graphs, True, False)
         where = graphs.graph_ptr, paths.pair_ptr
-        by_nodes(lambda *nodes: path_words(*edges, *where, *nodes, paths.distances, words), graphs, n_jobs)
+        if paths.has_hops:
+            by_nodes(lambda *nodes: hop_words(*edges, keys, *where, *nodes, words), graphs, n_jobs)
+            return words
+        searched, distances = (*edges, paths.weights, keys, *where), paths.distances
+        by_nodes(lambda *nodes: path_words(*searched, *nodes, distances, words), graphs, n_jobs)
         return words
 
 

@@ -13,7 +13,6 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.arrays import ranges
 from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES, require
@@ -34,7 +33,7 @@ from propkernels._utils.typing import (
 from propkernels.convert.check import check_graphs
 from propkernels.decisions.decision_columns import Calibration, DecisionLayout
 from propkernels.decisions.gaussian_process import mean_sigmoid
-from propkernels.explain.comparisons import Comparison, compare_decisions
+from propkernels.explain.comparisons import Comparison, compare_decisions, explain_predicted
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.questions import ask_class
@@ -322,27 +321,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         """
         graphs = self._named(self._checked(X))
         if classes is None and len(self.classes_) > 2 and not self._layout.multilabel:
-            return self._explain_predicted(graphs)
+            self._check_explained()
+            parts = self.rule_, graphs, self._layout, self.classes_, self.intercept_
+            return explain_predicted(*parts, self.n_jobs)
         return self._explain(graphs, *self._comparison(classes))
-
-    def _explain_predicted(self, graphs: GraphDatabase) -> Explanation:
-        """Explain each graph's predicted class against the mean of the others."""
-        predicted = self._layout.predictions(self._decisions(graphs))
-        intercept, terms = np.zeros(len(graphs)), np.zeros(len(graphs))
-        parts, order = [], []
-        for number in np.unique(predicted):
-            members = np.flatnonzero(predicted == number)
-            explanation = self._explain(graphs[members], *self._comparison(self.classes_[number]))
-            intercept[members], terms[members] = explanation.intercept, explanation.descriptor_terms
-            parts.append(explanation.contributions)
-            order.append(ranges(graphs.graph_ptr[members], graphs.graph_sizes[members]))
-        contributions = np.zeros((graphs.n_nodes, max((p.shape[1] for p in parts), default=1)))
-        for nodes, part in zip(order, parts, strict=True):
-            contributions[nodes] = part
-        classes = self.classes_[predicted]
-        return Explanation(
-            contributions, graphs.graph_ptr, intercept, graphs, classes, descriptor_terms=terms
-        )
 
     def top_bins(
         self,

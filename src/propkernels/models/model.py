@@ -390,9 +390,12 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
 
     def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
         """Return contributions to a weighted sum of decisions."""
-        if not self.rule_.is_explained:
-            raise TypeError(why_not_explained(self.kernel_))
+        self._check_explained()
         return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
+
+    def _check_explained(self, *so: str) -> None:
+        if not self.rule_.is_explained:
+            raise TypeError(why_not_explained(self.kernel_, *so))
 
     def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
         """Return edits of one graph that answer the question from ``ask``."""
@@ -418,8 +421,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             raise ValueError(
                 f"y must have one value for each of {len(graphs)} graphs, got shape {values.shape}"
             )
-        if not self.rule_.is_explained:
-            raise TypeError(why_not_explained(self.kernel_, "its bins have no weights"))
+        self._check_explained("its bins have no weights")
         most = check_integer(n, "n", 1)
         bins = self.rule_.bin_weights(graphs, np.asarray(weights, dtype=np.float64), self.n_jobs)
         return strongest_bins(bins, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown)
