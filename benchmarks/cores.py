@@ -6,8 +6,9 @@ serial share is Amdahl's: the f that solves ``T_n / T_1 = f + (1 - f) / n``. Sta
 over its time, as a share of what copies by all cores achieve. "Busy" is the share of the cores that work
 while the job runs on all of them, and "work" is the processor time on all cores over that on one core: the
 gain is their number times busy over work. Data sets are those in the folder of
-PROPKERNELS_DATA; jobs on others are left out. ``--merge`` writes the section into docs/BENCHMARKS.md, with
-the rows of several files, measured one after the other.
+PROPKERNELS_DATA; jobs on others are left out. With ``--ends``, long jobs are run on one core and on all
+cores only. ``--merge`` writes the section into docs/BENCHMARKS.md, with the rows of several files, measured
+one after the other.
 
 Two cores of a cloud machine are often one core with two threads of hardware: the gain of arithmetic that
 keeps all units of a core busy says how much more than half of the cores can be gained.
@@ -380,7 +381,7 @@ def section(
 
 
 def _row(job: Times, cores: Sequence[int], speed: float) -> str:
-    times = " | ".join(f"{job.by_cores[n]:,.0f}" for n in cores)
+    times = " | ".join(f"{job.by_cores[n]:,.0f}" if n in job.by_cores else "" for n in cores)
     aim = "" if job.aim is None else f"{job.aim:g}"
     copies = ""
     if job.n_bytes is not None:
@@ -446,6 +447,7 @@ def main() -> None:
     )
     parser.add_argument("--only", action="append", help="jobs whose name contains this; may be repeated")
     parser.add_argument("--cores", type=int, default=thread_count(-1), help="most cores")
+    parser.add_argument("--ends", action="store_true", help="measure on one core and on the most only")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     if options.merge is not None:
@@ -456,7 +458,7 @@ def main() -> None:
     speed, gains = copy_speed(cores[-1]), arithmetic_gains(cores[-1])
     rows = []
     for job in chosen:
-        rows.append(measure(job, cores, options.repeats))
+        rows.append(measure(job, sorted({1, cores[-1]}) if options.ends else cores, options.repeats))
         print(_row(rows[-1][0], cores, speed), flush=True)
         if options.output is not None:  # what is measured is kept if the run is cut short
             options.output.write_text(section(rows, cores, speed, gains), encoding="utf-8")

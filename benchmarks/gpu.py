@@ -3,7 +3,8 @@
 It needs an NVIDIA GPU and CuPy, and writes a section of docs/BENCHMARKS.md, which ``--merge`` puts into the
 page on a machine without a GPU. Times are the best of several runs. "On the device" is with inputs and
 outputs there; the share of bandwidth is what the arrays of a stage take to be read and written once at the
-copy speed of the GPU. Data sets are read from PROPKERNELS_DATA; those that are not there are left out.
+copy speed of the GPU. Data sets are read from PROPKERNELS_DATA; those that are not there are left out. With
+``--data-sets`` only their rows are measured, and ``--merge`` leaves other rows of the page as they are.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 import propkernels as pk
 from benchmarks.data import is_present
-from benchmarks.pages import replace_section
+from benchmarks.pages import replace_section, section_between
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import mix
 from propkernels.gpu import device_codes as codes
@@ -319,20 +320,30 @@ def section(lines: list[Line], speed: float) -> str:
     return "\n".join([*text, END, ""])
 
 
+def joined(old: str, new: str) -> str:
+    """Return the new section; rows of the old one that it does not have come first."""
+    tables = [
+        {line.split(" | ")[0]: line for line in text.splitlines() if line[:1] == "|"} for text in (old, new)
+    ]
+    head = [line for line in new.splitlines() if line[:1] != "|" and line != END]
+    return "\n".join([*head, *(tables[0] | tables[1]).values(), END, ""])
+
+
 def main() -> None:
     """Measure and write, or merge."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu", description=__doc__)
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--merge", type=Path)
+    parser.add_argument("--data-sets", action="store_true", help="measure the data sets only")
     options = parser.parse_args()
     if options.merge is not None:
-        replace_section(options.merge.read_text(encoding="utf-8"), BEGIN, END)
+        text = joined(section_between(BEGIN, END), options.merge.read_text(encoding="utf-8"))
+        replace_section(text, BEGIN, END)
         return
     lines: list[Line] = []
     speed = copy_speed()
-    many_nodes(lines)
-    textures(lines)
-    data_sets(lines)
+    for measure in (data_sets,) if options.data_sets else (many_nodes, textures, data_sets):
+        measure(lines)
     text = section(lines, speed)
     print(text)
     if options.output is not None:

@@ -24,3 +24,9 @@ def replace_section(section: str, begin: str, end: str) -> None:
     tail = rest.partition(end)[2] if first else ""
     parts = [part.strip("\n") for part in (head, section, tail)]
     path.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+
+
+def section_between(begin: str, end: str) -> str:
+    """Return what stands between two marks of docs/BENCHMARKS.md; nothing if they are not there."""
+    text = (ROOT / "docs" / "BENCHMARKS.md").read_text(encoding="utf-8")
+    return text.partition(begin)[2].partition(end)[0]

@@ -31,6 +31,11 @@ def test_section_has_a_row_per_job_and_stage():
     assert "| job | count | 80.0 | 10.0 | 8.0 | 100% | 7% |" in text
 
 
+def test_numbers_of_cores_that_were_not_measured_are_empty():
+    text = cores.section([(TIMES, [])], [1, 2, 4, 16], 1e9, (15.1, 9.9))
+    assert "| job | 160 |  | 55 | 20 | 8.0 |" in text
+
+
 def test_sections_of_several_runs_are_joined():
     def section(name, time):
         job, stage = cores.Times(name, {1: 160.0, 16: time}), cores.Times("count", {1: 80.0, 16: time})
