@@ -36,9 +36,17 @@ def transform(model: Any) -> Any:
 def predict(model: Any) -> Any:
     graphs = DATA.graphs[:4]
     found = [np.asarray(model.predict(graphs))]
-    if hasattr(model, "predict_proba"):
-        found.append(model.predict_proba(graphs))
+    for name in ("predict_proba", "predict_set", "predict_interval"):
+        if hasattr(model, name):
+            found.append(getattr(model, name)(graphs))
     return np.column_stack([np.asarray(part).astype(str).reshape(4, -1) for part in found])
+
+
+def of_nodes(model: Any) -> Any:
+    """Predictions, also while the graph changes."""
+    live = model.live()
+    live.add_edge(0, live.n_nodes - 1)
+    return np.append(model.predict(), live.predict([0, 1]))
 
 
 def classifier(**options: Any) -> Any:
@@ -94,7 +102,9 @@ def other_kinds() -> dict[str, Kind]:
     images = [np.arange(12, dtype=np.uint8).reshape(3, 4) * 20 + i for i in range(4)]
     index = lambda: pk.GraphIndex(random_state=0).fit(zoo).add(zoo[:1], ids=["x"]).remove([0])  # noqa: E731
     hidden = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
-    node_classes = np.arange(graphs[:4].n_nodes) % 2
+    part = graphs[:4]
+    one = pk.GraphDatabase(part.adjacency, [0, part.n_nodes], part.node_labels)
+    node_classes = np.arange(one.n_nodes) % 2
     return {
         "gaussian paths": Kind(lambda: pk.ShortestPath(attributes="gaussian").fit(zoo), transform),
         "exact refinement": Kind(lambda: pk.WeisfeilerLehman(exact=True).fit(zoo), transform),
@@ -113,12 +123,12 @@ def other_kinds() -> dict[str, Kind]:
             lambda m: m.transform(hidden[:3]),
         ),
         "node classifier": Kind(
-            lambda: pk.NodeClassifier(C=1.0, random_state=0).fit(graphs[:4], node_classes),
-            lambda m: m.predict(),
+            lambda: pk.NodeClassifier(C=1.0, random_state=0).fit(one, node_classes),
+            of_nodes,
         ),
         "node regressor": Kind(
-            lambda: pk.NodeRegressor(C=1.0, random_state=0).fit(graphs[:4], node_classes.astype(float)),
-            lambda m: m.predict(),
+            lambda: pk.NodeRegressor(C=1.0, random_state=0).fit(one, node_classes.astype(float)),
+            of_nodes,
         ),
         "index": Kind(index, lambda m: np.column_stack(m.query(zoo[:3], k=2)).astype(str)),
         "pipeline": Kind(lambda: pipe().fit(graphs, DATA.target), lambda m: m.predict(graphs[:4])),

@@ -180,3 +180,11 @@ def test_files_that_are_not_there(folder):
         open_source("x.docx")
     with pytest.raises(ValueError, match="cannot write"):
         save_source(Dataset("X", pk.datasets.make_molecules(2, random_state=0).graphs, np.zeros(2)), "x.xlsx")
+
+
+@pytest.mark.parametrize("option", ["target_column", "node_labels", "standardize", "descriptors"])
+@pytest.mark.parametrize("value", [0.5, {"tpsa": 1}, [1], slice(2)])
+def test_names_are_texts(option, value, folder):
+    path = write(folder / "x.csv", "smiles,y\nC,1\nCC,0\n")
+    with pytest.raises(TypeError, match=f"{option} must be a text or a sequence of texts, got"):
+        open_source(path, **{option: value})

@@ -1,11 +1,14 @@
 """Members: machines in mapped coordinates, folded back onto columns or landmarks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from propkernels.decisions.support_vectors import Machine
 from propkernels.nodes.members import LinearMember, RadialMember, Scaling, ViewMap, radial
 from propkernels.nodes.views import Block, View
+from propkernels.storage.invariants import check_object
 
 RNG = np.random.default_rng(0)
 BLOCKS = (Block("attributes"), Block("structure"))
@@ -62,3 +65,32 @@ def test_members_that_do_not_fit_together_are_refused():
     member = LinearMember(BLOCKS, (np.zeros((3, 2)),), np.zeros(2))
     with pytest.raises(ValueError, match="weights do not fit"):
         member._check_parts()
+
+
+def test_units_are_positive():
+    Scaling(np.zeros(2), np.array([1.0, np.inf]))._check_parts()
+    for wrong in (0.0, -1.0, np.nan, 1e-300):
+        with pytest.raises(ValueError, match="units are positive"):
+            Scaling(np.zeros(2), np.array([1.0, wrong]))._check_parts()
+
+
+def test_members_with_constant_columns_can_be_saved(tmp_path):
+    parts = [np.column_stack([np.full(10, 3.0), RNG.normal(size=(10, 2))]), RNG.normal(size=(10, 4))]
+    view_map = ViewMap(View(BLOCKS, gamma=1.5), parts, 0)
+    member = view_map.member(machine_of(view_map.known.shape[1]))
+    assert np.isinf(member.scaling.unit[0])
+    check_object(member.scaling)
+    check_object(member)
+
+
+def test_widths_are_those_of_the_blocks():
+    linear = LinearMember(BLOCKS, (np.zeros((3, 2)), np.zeros((4, 2))), np.zeros(2))
+    linear.check_widths([3, 4])
+    scaling = Scaling(np.zeros(7), np.ones(7))
+    radial_member = RadialMember(BLOCKS, scaling, np.zeros((5, 7)), 1.0, np.zeros((5, 2)), np.zeros(2))
+    radial_member.check_widths([3, 4])
+    for member in (linear, radial_member):
+        with pytest.raises(ValueError, match="blocks have other columns"):
+            member.check_widths([3, 5])
+    with pytest.raises(ValueError, match="landmarks do not fit"):
+        replace(radial_member, landmarks=np.zeros(5))._check_parts()

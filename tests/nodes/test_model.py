@@ -6,7 +6,8 @@ import pytest
 
 import propkernels as pk
 from propkernels.nodes.model import mean_decisions
-from propkernels.nodes.views import Sheet
+from propkernels.nodes.one_node import KnownTargets, WalksFrom
+from propkernels.nodes.views import SOURCES, Sheet, default_views
 
 Y = np.where(np.arange(20) % 3 == 0, -1, np.arange(20) // 10)
 
@@ -44,4 +45,27 @@ def test_validation_nodes_are_some_and_not_all(validation):
 def test_parts_that_do_not_fit_together_are_refused(model, name, value, message):
     setattr(model, name, value)
     with pytest.raises(ValueError, match=message):
+        model._check_parts()
+
+
+@pytest.mark.parametrize("maker", [pk.NodeClassifier, pk.NodeRegressor])
+def test_blocks_of_all_views_have_the_widths_that_are_checked(maker):
+    """Also crossed targets, several columns of targets, and attributes."""
+    rng = np.random.default_rng(0)
+    graph = pk.GraphDatabase(nx.to_scipy_sparse_array(nx.path_graph(20)), [0, 20], list("ab" * 10))
+    graph = pk.GraphDatabase(graph.adjacency, [0, 20], graph.node_labels, rng.normal(size=(20, 2)))
+    several = np.column_stack([Y, np.roll(Y, 3)]) % 2
+    model = maker(C=1.0, random_state=0).fit(graph, several)
+    sheet, n_targets = Sheet(model.graph_, model._inputs, None), model._targets.shape[1]
+    blocks = {b for view in default_views(model._inputs, 20, 2, n_targets) for b in view.blocks}
+    assert {block.source for block in blocks} == set(SOURCES)
+    walks = WalksFrom(sheet, KnownTargets(model.nodes_, model._targets))
+    for block in blocks:
+        assert walks.block(block, 4).shape == (1, block.width(model._inputs, n_targets))
+
+
+def test_classes_of_other_decisions_are_refused(model):
+    model._check_parts()
+    model.classes_ = model.classes_[:1]
+    with pytest.raises(ValueError, match="classes differ"):
         model._check_parts()

@@ -221,3 +221,11 @@ def test_p_values_of_a_sample_are_valid(judging_forty):
         share = np.mean(np.concatenate(values) <= level)
         assert share <= level + 0.06
     assert np.concatenate(values).min() >= 1 / 41
+
+
+def test_a_detector_of_graphs_without_nodes_can_be_saved(tmp_path):
+    graphs = pk.GraphDatabase(np.zeros((0, 0)), [0] * 13, node_labels=[])
+    detector = pk.NoveltyDetector(random_state=0).fit(graphs)
+    pk.save_model(detector, tmp_path / "detector.pk")
+    again = pk.load_model(tmp_path / "detector.pk")
+    np.testing.assert_array_equal(again.score_samples(graphs), detector.score_samples(graphs))

@@ -81,3 +81,11 @@ def test_a_page_has_a_map_and_all_pairs(tmp_path):
 def test_what_is_no_list_of_collections_is_refused(wrong):
     with pytest.raises(TypeError, match="must be a mapping or a list of graphs, got"):
         pk.compare_several(wrong)
+
+
+@pytest.mark.parametrize("alpha", ["0.05", None, -0.1, [0.05], float("nan")])
+def test_levels_are_checked(alpha):
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    found = pk.compare_several([graphs[:3], graphs[3:]], n_permutations=1)
+    with pytest.raises((TypeError, ValueError), match=r"^alpha must be"):
+        found.not_told_apart(alpha)

@@ -129,12 +129,12 @@ def open_source(
     """
     how = Reading(
         smiles_column=smiles_column,
-        target_columns=_several(target_column),
+        target_columns=_several(target_column, "target_column"),
         id_column=id_column,
-        node_labels=_several(node_labels),
+        node_labels=_several(node_labels, "node_labels"),
         edge_labels=edge_labels,
-        standardize=_several(standardize),
-        descriptors=_several(descriptors),
+        standardize=_several(standardize, "standardize"),
+        descriptors=_several(descriptors, "descriptors"),
         target_required=target_required,
         errors=errors,
         n_jobs=n_jobs,
@@ -153,8 +153,13 @@ def check_molecules(data: Dataset, options: Mapping[str, Any]) -> None:
         )
 
 
-def _several(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
+def _several(names: str | Sequence[str] | None, option: str) -> tuple[str, ...]:
+    """Return names as a tuple; raise TypeError for anything but texts."""
+    if names is None or isinstance(names, str):
+        return () if names is None else (names,)
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{option} must be a text or a sequence of texts, got {shown(names)}")
+    return tuple(names)
 
 
 def read_source(source: Any, how: Reading) -> Dataset:

@@ -81,6 +81,14 @@ class DecisionLayout:
     pairwise: bool
     multilabel: bool = False
 
+    def check_classes(self, classes: Any, calibration: Calibration | None) -> None:
+        """Raise ValueError unless classes and probabilities of a stored model are those of the decisions."""
+        require(np.ndim(classes) == 1 and self.n_classes == len(classes) >= 2, "classes differ")
+        if calibration is not None:
+            require(calibration.multilabel == self.multilabel, "probabilities are of other targets")
+            shape = (self.n_scores, self.n_classes)
+            require(calibration.coefficients.shape == shape, "probabilities are of other classes")
+
     def columns(self, classes: NDArray[np.int64]) -> Matrix:
         """Return targets 1 and -1 of least squares: one column per class, a single column for two classes."""
         if self.pairwise or self.multilabel:

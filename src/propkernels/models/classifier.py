@@ -503,13 +503,9 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         """Refuse decisions, classes and probabilities that do not match."""
         super()._check_parts()
         if hasattr(self, "rule_"):
-            layout, calibration = self._layout, self.calibration_
-            require(self.classes_.ndim == 1 and layout.n_classes == len(self.classes_) >= 2, "classes differ")
+            layout = self._layout
+            layout.check_classes(self.classes_, self.calibration_)
             require(self.rule_.n_decisions == layout.n_decisions, "decisions are not those of the classes")
-            if calibration is not None:
-                require(calibration.multilabel == layout.multilabel, "probabilities are of other targets")
-                shape = (layout.n_scores, layout.n_classes)
-                require(calibration.coefficients.shape == shape, "probabilities are of other classes")
             names = getattr(self, "class_names_", None)
             require(names is None or len(names) == len(self.classes_), "names are of other classes")
             conformal = getattr(self, "conformal_", None)

@@ -181,6 +181,12 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         """Number of decisions about a node."""
         return self._layout.n_decisions
 
+    def _check_parts(self) -> None:
+        """Raise unless decisions, classes and probabilities match."""
+        super()._check_parts()
+        if hasattr(self, "_layout"):
+            self._layout.check_classes(self.classes_, self.calibration_)
+
     def _predictions(self, decisions: Matrix) -> Array:
         numbers = self._layout.predictions(decisions)
         return numbers if self._layout.multilabel else np.asarray(self.classes_[numbers])

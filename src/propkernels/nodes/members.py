@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 
-from propkernels._utils.stored import require
+from propkernels._utils.stored import NOT_FINITE, require
 from propkernels.decisions.support_vectors import Machine
 from propkernels.nodes.spreading import TargetHops
 from propkernels.nodes.views import Block, Rows, Sheet, View
@@ -18,6 +19,7 @@ Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
 N_LANDMARKS = 1000
 NODES_AT_ONCE = 4096  # whose features radial members compare with landmarks
+LARGEST = 1e50  # of stored means, and of one over stored units
 SMALLEST = 1e-10  # eigenvalues of landmarks and spans below this share of the largest are dropped
 
 
@@ -28,11 +30,17 @@ class Scaling:
     Attributes
     ----------
     middle, unit : ndarray, (columns,)
-        Summed columns have one common unit; codes have zeros and ones.
+        Summed columns have one common unit; codes have zeros and ones. The unit of constant columns is
+        infinite: they become 0.
     """
 
     middle: Matrix
-    unit: Matrix
+    unit: Annotated[Matrix, NOT_FINITE]
+
+    def _check_parts(self) -> None:
+        """Raise unless features divided by the units are numbers that can be squared."""
+        fits = (np.abs(self.middle) <= LARGEST).all() and (self.unit >= 1 / LARGEST).all()
+        require(bool(fits), "units are positive, and not too small")
 
     @classmethod
     def learn(cls, parts: list[Any], blocks: tuple[Block, ...]) -> Scaling:
@@ -91,6 +99,10 @@ class LinearMember:
         width = len(self.intercepts)
         require(fits and all(w.ndim == 2 and w.shape[1] == width for w in self.weights), "weights do not fit")
 
+    def check_widths(self, widths: Sequence[int]) -> None:
+        """Raise ValueError unless each block has as many columns as weights."""
+        require([len(weights) for weights in self.weights] == list(widths), "blocks have other columns")
+
     @property
     def uses_targets(self) -> bool:
         """Whether targets of other nodes count."""
@@ -135,9 +147,14 @@ class RadialMember:
 
     def _check_parts(self) -> None:
         """Raise unless landmarks, weights and scaling fit together."""
+        require(self.landmarks.ndim == 2, "landmarks do not fit")
         n, width = self.landmarks.shape
         require(self.weights.shape == (n, len(self.intercepts)), "weights do not fit")
         require(self.scaling.middle.shape == (width,) == self.scaling.unit.shape, "landmarks do not fit")
+
+    def check_widths(self, widths: Sequence[int]) -> None:
+        """Raise ValueError unless the blocks have as many columns as landmarks."""
+        require(self.landmarks.shape[1] == sum(widths), "blocks have other columns")
 
     @property
     def uses_targets(self) -> bool:

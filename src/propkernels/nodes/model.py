@@ -370,9 +370,14 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             require(((self.nodes_ >= 0) & (self.nodes_ < n)).all(), "a labeled node is out of range")
             require(self.decisions_.ndim == 2 and len(self.decisions_) == n, "every node needs decisions")
             require(len(self._members) > 0 and len(self._blind_members) > 0, "a model needs members")
-            widths = {len(one.intercepts) for one in (*self._members, *self._blind_members)}
+            members = (*self._members, *self._blind_members)
+            widths = {len(one.intercepts) for one in members}
             wanted = {self._n_decisions}
             require(widths == {self.decisions_.shape[1]} == wanted, "members have other decisions")
+            require(self._targets.ndim == 2, "targets are columns")
+            for one in members:
+                n_targets = self._targets.shape[1]
+                one.check_widths([block.width(self._inputs, n_targets) for block in one.blocks])
 
 
 def mean_decisions(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None) -> Matrix:

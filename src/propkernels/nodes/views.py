@@ -55,6 +55,18 @@ class Block:
         steps = f" to step {self.last}" if self.is_moved and self.last else ""
         return f"{self.source}{' summed' if self.summed else ''}{steps}{' by row' * self.is_row_sum}"
 
+    def width(self, inputs: NodeInputs, n_targets: int) -> int:
+        """Return the number of columns of a model with ``n_targets`` columns of targets."""
+        if self.source == "codes":
+            return inputs.n_codes
+        if self.source == "targets":
+            return self.last * (n_targets + 1)
+        if self.source == "structure":
+            own = len(inputs.structure.names)
+        else:
+            own = 0 if inputs.attributes is None else inputs.attributes.n_columns
+        return own * (n_targets + 1 if self.source == "crossed" else 1 if self.summed else self.last + 1)
+
     @property
     def is_row_sum(self) -> bool:
         """Whether the steps of averages are added."""

@@ -211,4 +211,4 @@ def _bins(table: Values) -> Values:
 def _sums(group: NDArray[np.int64], values: Any, n: int) -> Values:
     """Sums of the rows of each group, per column."""
     columns = [np.bincount(group, weights=column, minlength=n) for column in np.asarray(values).T]
-    return np.stack(columns, axis=1)
+    return np.stack(columns, axis=1).astype(np.float64, copy=False)  # bincount of nothing is whole numbers

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import check_integer, kind_of
+from propkernels._utils.checks import check_integer, check_share, kind_of
 from propkernels._utils.optional import import_optional
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.safe_files import atomic_write
@@ -77,8 +77,8 @@ class Comparisons:
 
     def not_told_apart(self, alpha: float = 0.05) -> list[tuple[int, int]]:
         """Return the pairs of collections whose adjusted p-value is above ``alpha``, as positions."""
-        pairs = combinations(range(len(self.names)), 2)
-        return [(i, j) for i, j in pairs if self.p_values[i, j] > alpha]
+        level, pairs = check_share(alpha, "alpha"), combinations(range(len(self.names)), 2)
+        return [(i, j) for i, j in pairs if self.p_values[i, j] > level]
 
     def save(self, path: PathLike) -> None:
         """Write an HTML page: the map, and distances and p-values of all pairs.
