@@ -129,6 +129,13 @@ def test_code_fits_into_the_columns_of_the_site(name):
 
 
 @pytest.mark.parametrize("name", PAGES)
+def test_code_after_a_list_is_fenced(name):
+    """Lines with four spaces that follow a list belong to its last item."""
+    text = re.sub(r"^```.*?^```", "", PAGES[name], flags=re.DOTALL | re.MULTILINE)
+    assert re.findall(r"^(?:- |\d+\. )[^\n]*\n(?: [^\n]*\n)*\n    \S.*", text, flags=re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_files_it_links_to_exist(name):
     prose = re.sub(r"```.*?```", "", PAGES[name], flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
