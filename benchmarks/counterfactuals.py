@@ -73,7 +73,7 @@ def measure(model: Any, graphs: Any) -> tuple[int, float, float, float]:
     n_edits, seconds, slow, error = 0, 0.0, [], 0.0
     for graph in graphs:
         one = graph.database
-        editor, _, _ = _editor(model.rule_, one, Allowed(), None)
+        editor, _, _ = _editor(model.rule_, one, Allowed(), None, False)
         edits = in_pairs(None, editor.single_edits())
         engine = Engine.of(model.rule_, one, editor.alphabet)
         assert engine is not None, "the pipeline would decide"

@@ -30,7 +30,7 @@ def shown(value: Any) -> str:
 
 
 def kind_of(thing: Any) -> str:
-    """Return the name of the class of a thing; None is called None."""
+    """Return the name of the class of an object; that of None is "None"."""
     return "None" if thing is None else type(thing).__name__
 
 

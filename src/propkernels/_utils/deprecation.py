@@ -59,7 +59,7 @@ MOVED = {
 
 
 def warn_renamed(old: str, new: str, stacklevel: int = 2, what: str = "name") -> None:
-    """Warn that a name, or an order of arguments, is an old one.
+    """Warn about an old name, or an old order of arguments.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def warn_renamed(old: str, new: str, stacklevel: int = 2, what: str = "name") ->
     stacklevel : int, default=2
         Frames between the caller of this function and the line that used the old name, plus 1.
     what : str, default="name"
-        The old thing: a name, or an order.
+        "name" or "order".
     """
     text = f"{old} is now {new}; the old {what} is removed in version {REMOVED_IN}"
     warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)

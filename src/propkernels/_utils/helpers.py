@@ -43,7 +43,7 @@ class Helpers:
         while True:
             task = queue.get()
             task()
-            del task  # whatever it holds is freed while the thread waits
+            del task  # free its objects while the thread waits
             self._idle.append(queue)
 
 

@@ -77,7 +77,7 @@ def _cached(function: Callable[..., Any]) -> Any:
 
 
 class _Start:
-    """What numba asks for machine code for new types of arguments; answers small calls with Python instead.
+    """Replacement of numba's compile step for new types of arguments: small calls run as Python instead.
 
     Parameters
     ----------

@@ -172,7 +172,7 @@ def _libraries() -> list[Any]:
 class BlasLimits:
     """Limits of the threads of BLAS, which belong to the process.
 
-    The smallest limit of all running blocks applies, in whatever thread they run and end. No limit raises
+    The smallest limit of all running blocks, in any thread, applies to the process. No limit raises
     the number that the environment (``OPENBLAS_NUM_THREADS``, ...) or ``threadpool_limits`` has set.
     """
 
@@ -197,7 +197,7 @@ class BlasLimits:
                 self._change(kept)
 
     def _change(self, limits: list[int]) -> None:
-        """Replace the limits; tell the libraries if the smallest is another one."""
+        """Replace the limits, and set the libraries to the smallest one if it differs from before."""
         old, new = min(self._limits, default=None), min(limits, default=None)
         self._limits = limits
         if old != new:

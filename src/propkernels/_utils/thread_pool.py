@@ -83,7 +83,7 @@ class ThreadPool(Executor):
 
 
 def _serve(calls: SimpleQueue[Any]) -> None:
-    """Answer calls until None comes."""
+    """Run calls from a queue until the queue returns None."""
     while (call := calls.get()) is not None:
         future, run = call
         if future.set_running_or_notify_cancel():

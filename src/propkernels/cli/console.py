@@ -48,7 +48,7 @@ USAGE_ERROR: Any = typer.BadParameter.__mro__[2]  # base class of all errors in 
 ENDINGS: tuple[type[BaseException], ...] = (BrokenPipeError, typer.Exit, typer.Abort, USAGE_ERROR)
 
 
-IN_COMMANDS = (  # what messages recommend in Python, and what a command offers
+IN_COMMANDS = (  # advice of messages for Python, and its counterpart for the command line
     (re.compile(r"list_datasets\(\)"), "'propkernels datasets'"),
     (
         re.compile(r"allow_unverified=True downloads (\S+) and trusts what comes"),

@@ -210,7 +210,7 @@ def _as_several(graphs: Any) -> Iterable[Any]:
     flat = hasattr(graphs, "__iter__") and getattr(graphs, "ndim", 1) == 1
     if isinstance(graphs, (str, bytes, Mapping, Set)) or not flat:
         raise TypeError(f"expected {ACCEPTED}; got {kind_of(graphs)}")
-    return cast("Iterable[Any]", graphs)  # one after the other: the first that is wrong ends it
+    return cast("Iterable[Any]", graphs)  # graphs are converted in order, up to the first invalid one
 
 
 def _is_batch(graphs: Any) -> bool:

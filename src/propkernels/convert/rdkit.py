@@ -57,8 +57,8 @@ def from_rdkit(
     Parameters
     ----------
     mols : sequence of rdkit.Chem.Mol
-        Molecules, which are not changed. Parts that no bond joins, as of a salt, are one graph. None, which
-        is what RDKit gives for what it cannot read, is a fault.
+        Molecules, which are not changed. All fragments of a molecule, as of a salt, are one graph. None,
+        RDKit's result for unreadable input, is a fault.
     node_labels : {"symbol", "symbol+aromatic", "invariants", "pharmacophore"}, callable or sequence of these
         Label of an atom: its symbol ("C"); the symbol in small letters where it is aromatic ("c"); the seven
         Daylight invariants that ECFP starts from (heavy neighbors, valence without hydrogens, atomic

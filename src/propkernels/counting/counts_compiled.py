@@ -12,10 +12,10 @@ from propkernels._utils.mixing import mix_word, slot_bits, slots_for
 
 CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
 MOST_PARTITIONS = 256
-FIRST_BIT = np.uint64(40)  # of the mixed code: partitions and slots are told by different bits
+FIRST_BIT = np.uint64(40)  # of the mixed code: partitions and slots use different bits
 
 # A slot of the table is taken if its stamp is the current one: no table is ever cleared. Each part of each
-# row of codes has a stamp of its own, and a table of a part's size lies at the front of the one table.
+# row of codes has a different stamp, and a table of a part's size lies at the front of the one table.
 SLOT = np.dtype([("code", np.int64), ("bin", np.int32), ("stamp", np.int32)])
 
 

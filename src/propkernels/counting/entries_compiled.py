@@ -297,10 +297,10 @@ def changed_folded(
 class Kept(NamedTuple):
     """Counts of kept training graphs, column by column.
 
-    Column c occurs in the kept graphs ``graphs[ptr[c] : ptr[c + 1]]``, as often as ``numbers`` say. Where
-    ``row[c]`` is not negative, ``rows[row[c]]`` holds the numbers of all kept graphs as well, zeros included:
-    for columns that many of them have, going through a row is faster. ``own[s, i]`` is what graph i shares
-    with itself in stream s. What is shared are products of counts or, with ``assigned``, the smaller counts.
+    Column c occurs in the kept graphs ``graphs[ptr[c] : ptr[c + 1]]``, with the counts ``numbers``. Popular
+    columns (``row[c] >= 0``) also have a row ``rows[row[c]]`` with the counts in all kept graphs, zeros
+    included: a loop over a row is faster. ``own[s, i]`` is the agreement of graph i with itself in stream s:
+    the sum of products of counts or, with ``assigned``, of the smaller counts.
     """
 
     ptr: Any
@@ -313,7 +313,7 @@ class Kept(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Workspace, one number per kept graph, and one per lane; ``shared`` must be, and is left, 0."""
+    """Workspace, one number per kept graph, and one per lane; ``shared`` is 0 between calls."""
 
     shared: Any
     touched: Any
@@ -621,10 +621,10 @@ def share_out(places: Any, width: int, iterations: Any, counts: Any, values: Any
 class Sharing(NamedTuple):
     """Agreement of one unedited graph with the kept graphs in each stream.
 
-    ``shared[s, i]`` is shared with kept graph i; ``lists[s, : sizes[s]]`` are the kept graphs with which
-    anything is. ``own[s]`` is what the graph shares with itself, and ``parts[s]`` what the stream adds to
-    the decisions. ``shared_now``, ``others`` and ``ratios`` have one place per kept graph and are room to
-    work in; ``shared_now`` comes, and is left, as 0.
+    ``shared[s, i]`` is the agreement with kept graph i, and ``lists[s, : sizes[s]]`` are the kept graphs with
+    a positive agreement. ``own[s]`` is the agreement of the graph with itself, and ``parts[s]`` the
+    contribution of the stream to the decisions. ``shared_now``, ``others`` and ``ratios`` are workspace, one
+    number per kept graph; ``shared_now`` is 0 between calls.
     """
 
     shared: Any

@@ -130,7 +130,7 @@ def _solve_by_estimator(
     limit: int,
     epsilon: float,
 ) -> Dual:
-    """Return the solution of the public estimators, which check what they are given."""
+    """Return the solution of scikit-learn's public estimators, which validate their input."""
     from sklearn.svm import SVC, SVR
 
     options: dict[str, Any] = {"kernel": "precomputed", "C": cost, "max_iter": limit}

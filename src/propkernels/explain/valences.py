@@ -227,6 +227,6 @@ class Redrawn:
         return mol if len(self.chemist.chem.GetMolFrags(mol)) <= self.most_parts else None
 
     def graphs(self, mols: Sequence[Any]) -> GraphDatabase:
-        """Return the graphs of molecules, with the labels that the model knows."""
+        """Return the graphs of molecules, labeled by the recipe of the training graphs."""
         graphs: GraphDatabase = from_rdkit(list(mols), node_labels=self.recipe)
         return graphs

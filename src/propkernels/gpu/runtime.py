@@ -40,7 +40,7 @@ class Runtime(Protocol):
         """Return an array of the host for a later copy."""
 
     def stream(self) -> AbstractContextManager[Any]:
-        """Whatever is launched inside does not wait for other threads' work."""
+        """Return a context in which launched kernels do not wait for those of other threads."""
 
     def free_bytes(self) -> int:
         """Return the free bytes of device memory."""
@@ -80,7 +80,7 @@ class CudaRuntime:
         return self._transfer.room(shape)
 
     def stream(self) -> AbstractContextManager[Any]:
-        """Whatever is launched inside does not wait for other threads' work."""
+        """Return a context in which launched kernels do not wait for those of other threads."""
         return self.xp.cuda.Stream(non_blocking=True)
 
     def free_bytes(self) -> int:

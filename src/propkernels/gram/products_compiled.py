@@ -133,8 +133,8 @@ def _signature(entries: Any, start: int, stop: int) -> Any:
 def sample_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: Any) -> Any:
     """Write the signatures of one in 64 of the bins first .. last - 1; return their number.
 
-    First row, last row and length of a bin tell whether it is in the sample: bins of equal contents are in it
-    together.
+    Whether a bin is in the sample depends on its first row, last row and length alone, so bins of equal
+    contents are sampled together.
     """
     n_signed = 0
     for b in range(first, last):

@@ -349,7 +349,7 @@ class Conformal:
         return [slice(a, b) for a, b in pairwise(ends)]
 
     def rank(self, group: int, coverage: float) -> int:
-        """Return the rank of the score that a coverage asks for; above their number if scores are too few."""
+        """Return the rank of the score for a coverage; above the number of scores if these are too few."""
         n = len(self.scores[self._groups[group]])
         plain = _rank(n, coverage)
         levels = self.levels[self._groups[group]]

@@ -471,7 +471,7 @@ def _learned_each(
 
 
 def _mean_of(found: Sequence[Learned]) -> Learned:
-    """Return the mean of what was learned with each of the chosen candidates."""
+    """Return the mean of the models of all chosen candidates."""
     if len(found) == 1:
         only: Learned = found[0]
         return only

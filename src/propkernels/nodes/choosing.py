@@ -44,8 +44,6 @@ class Labeled:
         Attributes for crossed targets.
     every_target : ndarray
         Targets of all labeled nodes, also of those that are not fitted.
-    n_pool : int
-        The last nodes of ``rows`` are not labeled: their classes may be guessed.
     """
 
     sheet: Sheet
@@ -56,7 +54,6 @@ class Labeled:
     returns: Matrix
     between: Matrix | None
     every_target: NDArray[Any]
-    n_pool: int = 0
 
     @classmethod
     def gather(

@@ -75,7 +75,7 @@ class NodeExplanation:
 
     @property
     def intercepts(self) -> Matrix:
-        """What is added to each decision without any input."""
+        """Intercept of each decision."""
         return np.array([tally.intercept for tally in self.tallies])
 
     def by_neighbor(self, i: int) -> dict[int, Matrix]:

@@ -184,7 +184,7 @@ def maps_arrays_anew() -> bool:
     """Whether malloc maps new memory for every large array in this process; runs on a worker.
 
     A trim threshold of malloc, which Dask sets for its workers, also stops glibc from adapting its mmap
-    threshold: arrays beyond 128 kB are mapped anew and zeroed page by page, unless ``MMAP_THRESHOLD`` is set.
+    threshold: arrays beyond 128 kB are mapped and zeroed each time, unless ``MMAP_THRESHOLD`` is set.
     """
     env = os.environ
     return sys.platform == "linux" and "MALLOC_TRIM_THRESHOLD_" in env and MMAP_THRESHOLD not in env

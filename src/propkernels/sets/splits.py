@@ -22,10 +22,9 @@ Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def similar_groups(index: GraphIndex, graphs: GraphDatabase, at_least: float) -> NDArray[np.int64]:
-    """Return one group number per graph: graphs that chains of similar graphs connect have the same.
+    """Return one group number per graph, equal for graphs that are connected by chains of similar graphs.
 
-    Each graph is joined to the first member of its neighbors' groups as they come, so that the links in
-    memory are as many as graphs.
+    Each graph has one link, to the first member of its group, so that memory is linear in the graphs.
     """
     root = np.arange(len(graphs))
     for graph, near in later_neighbors(index, graphs, at_least):

@@ -182,7 +182,7 @@ def take_back_edits(wiring: Any, edits: Any, row: int, before: Any) -> None:
 
 @compiled(cache=False)
 def is_joined(wiring: Any, a: int, b: int, queue: Any, met: Any) -> Any:
-    """Whether a path joins a and b, or one of them is removed; ``met`` must be, and is left, False."""
+    """Whether a path joins a and b, or one of them is removed; ``met`` is False between calls."""
     if not (wiring.alive[a] and wiring.alive[b]):
         return True
     queue[0] = a
@@ -273,7 +273,7 @@ def possible_edits(wiring: Any, edits: Any, connected: bool, queue: Any, met: An
     """Write to ``possible``, bool (m,), which rows of edits are possible in sequence.
 
     With ``connected``, the ends of a removed edge must stay connected. ``queue`` and ``met``, one entry per
-    node, are workspace; ``met`` must be, and is left, False.
+    node, are workspace; ``met`` is False between calls.
     """
     before = np.zeros(2, dtype=np.int64)
     for row in range(len(edits)):
