@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
@@ -137,7 +138,16 @@ def read(name: str) -> Nodes:
         parts = (found["x_data"].astype(np.float64), found["x_indices"], found["x_indptr"])
         attributes = csr_array(parts, shape=tuple(found["x_shape"]))
     masks = tuple(found[part] for part in ("train", "validation", "test")) if "train" in found.files else None
-    return Nodes(adjacency, attributes, found["labels"].astype(np.int64), masks)
+    nodes = Nodes(adjacency, attributes, found["labels"].astype(np.int64), masks)
+    return largest_component(nodes) if GRAPHS[name].kind == RANDOM else nodes
+
+
+def largest_component(nodes: Nodes) -> Nodes:
+    """Return the largest connected component of a graph without published splits, as Shchur et al. did."""
+    component = connected_components(nodes.adjacency, directed=False)[1]
+    kept = np.flatnonzero(component == np.bincount(component).argmax())
+    attributes = None if nodes.attributes is None else nodes.attributes[kept]
+    return Nodes(nodes.adjacency[kept][:, kept], attributes, nodes.labels[kept], None)
 
 
 def split_of(name: str, number: int) -> tuple[Indices, Indices, Indices]:

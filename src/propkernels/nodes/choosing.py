@@ -71,7 +71,7 @@ class Labeled:
         returns = return_chances_of(sheet.walks, nodes, steps) if steps else np.zeros((len(nodes), 0))
         between = sheet.between(blocks)
         rows = sheet.at(np.concatenate([nodes, pool]), blocks)
-        return cls(sheet, nodes, target, spread, rows, returns, between, target, len(pool))
+        return cls(sheet, nodes, target, spread, rows, returns, between, target)
 
     @property
     def pool(self) -> Indices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -36,6 +37,10 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     (with a linear and a radial machine); and codes of surroundings. Views compete on held-out nodes, whose
     targets are removed before propagation, and those within one standard error of the best are averaged. A
     node's own target never enters its features.
+
+    Decisions move half the way from the shares of classes among held-out nodes to those among unlabeled
+    nodes, which are estimated from predictions [3]_; not with ``class_weight``, weights of nodes or
+    ``scoring``.
 
     Parameters
     ----------
@@ -89,6 +94,9 @@ class NodeClassifier(ClassifierMixin, NodeModel):
        walks for learning with graphs and few labels. Asian Conference on Machine Learning, 357-372.
     .. [2] F. Wu, A. Souza, T. Zhang, C. Fifty, T. Yu and K. Weinberger (2019). Simplifying graph
        convolutional networks. International Conference on Machine Learning, 6861-6871.
+    .. [3] A. Alexandari, A. Kundaje and A. Shrikumar (2020). Maximum likelihood with bias-corrected
+       calibration is hard-to-beat at label shift adaptation. International Conference on Machine Learning,
+       222-232.
 
     Examples
     --------
@@ -284,6 +292,8 @@ def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any])
     if len(found) < 2:
         return None
     fitted = Calibration.learn(scores, truth)
+    if learned.shift is not None:
+        fitted = replace(fitted, intercepts=fitted.intercepts + learned.shift.logits)
     if len(found) == layout.n_classes:
         return fitted
     coefficients, intercepts = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
@@ -33,6 +33,7 @@ from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.members import NodeMember, RadialMember
 from propkernels.nodes.one_node import KnownTargets, WalksFrom
+from propkernels.nodes.shares import MOST_UNLABELED, Shift, learn_shift
 from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
 from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
@@ -68,6 +69,8 @@ class Learned:
     held_decisions : ndarray, (held-out nodes, decisions)
     guesses : bool
         Whether machines also learned from guessed classes of unlabeled nodes.
+    shift : Shift or None
+        How decisions were moved towards the shares of classes among unlabeled nodes.
     """
 
     inputs: NodeInputs
@@ -78,6 +81,20 @@ class Learned:
     decisions: Matrix
     held_decisions: Matrix
     guesses: bool
+    shift: Shift | None = None
+
+    def shifted(self, shift: Shift | None) -> Learned:
+        """Return the same with decisions moved towards the shares of classes among unlabeled nodes."""
+        if shift is None:
+            return self
+        return replace(
+            self,
+            members=[shift.of(member) for member in self.members],
+            blind=[shift.of(member) for member in self.blind],
+            decisions=self.decisions + shift.offsets,
+            held_decisions=self.held_decisions + shift.offsets,
+            shift=shift,
+        )
 
 
 class NodeModel(GraphInput, BaseEstimator, ABC):
@@ -209,7 +226,23 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         hops = final.hops(np.arange(len(final.nodes))) if sighted else None
         decisions = mean_decisions(members, sheet, hops)
         held = choice.held_decisions() if guessed is None else guessed
-        return Learned(inputs, choice, maker, members, unseen, decisions, held, guessed is not None)
+        learned = Learned(inputs, choice, maker, members, unseen, decisions, held, guessed is not None)
+        return learned.shifted(self._shift(learned, nodes, target, seed))
+
+    def _shift(self, learned: Learned, nodes: Indices, target: Any, seed: int) -> Shift | None:
+        """Return the shift of decisions to the shares of unlabeled nodes; None unless classes are counted.
+
+        Weights of nodes and classes, and other scores than accuracy, are kept as they are.
+        """
+        values, task, held = target.values, target.task, learned.choice.held
+        is_class = values.ndim == 1 and values.dtype.kind in "iu"
+        rest = np.setdiff1d(np.arange(len(learned.decisions)), nodes)
+        if not is_class or not task.is_additive or task.weights is not None or not len(rest):
+            return None
+        if len(np.unique(values[held])) <= values.max():
+            return None
+        rest = np.random.default_rng(seed).permutation(rest)[:MOST_UNLABELED]
+        return learn_shift(learned.held_decisions, values[held], learned.decisions[rest])
 
     @staticmethod
     def _pool(n_nodes: int, nodes: Indices, target: NDArray[Any], task: Task, seed: int) -> Indices:
