@@ -40,15 +40,16 @@ def test_a_node_is_called_by_the_first_of_its_views():
     assert short_names(None, None) == {}
 
 
-def test_bins_of_many_graphs_come_first_and_once(data, model):
+def test_bins_that_tell_graphs_apart_come_first_and_once(data, model):
     bins = model.top_bins(data.graphs, data.target, 60)
-    shown = telling_bins([*bins, *bins], 10)
+    shown = telling_bins([*bins, *bins], 10, len(data.graphs))
     assert len({(b.t, b.graph, b.node, b.level, b.surroundings) for b in shown}) == 10
     rare = [b.n_graphs < 5 for b in shown]
     assert rare == sorted(rare)
-    common = [abs(b.weight) * b.n_graphs for b in shown if b.n_graphs >= 5]
+    parts = {b.n_graphs: b.n_graphs * (len(data.graphs) - b.n_graphs) for b in shown}
+    common = [b.weight**2 * parts[b.n_graphs] for b in shown if b.n_graphs >= 5]
     assert common == sorted(common, reverse=True)
-    assert telling_bins([], 3) == []
+    assert telling_bins([], 3, 9) == []
 
 
 def test_ranges_are_those_of_python(data):

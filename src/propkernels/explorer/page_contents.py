@@ -147,13 +147,15 @@ def _bins(found: Explained, graphs: Any, target: Any, names: Any, label_names: A
         return [
             {
                 "subject": "for a larger prediction",
-                "bins": _records(telling_bins(model.top_bins(graphs, target, **common), BINS), found),
+                "bins": _records(
+                    telling_bins(model.top_bins(graphs, target, **common), BINS, len(graphs)), found
+                ),
             }
         ]
     classes = model.classes_
     if len(classes) == 2:
         shown = model.top_bins(graphs, classes[target], **common)
-        telling = telling_bins(shown, BINS)
+        telling = telling_bins(shown, BINS, len(graphs))
         return [{"subject": f"for {names[1]} against {names[0]}", "bins": _records(telling, found)}]
     n = max(4, BINS // 2)
     common["n"] = CANDIDATES * n
@@ -161,20 +163,28 @@ def _bins(found: Explained, graphs: Any, target: Any, names: Any, label_names: A
         {
             "subject": f"for {name} against the others",
             "bins": _records(
-                telling_bins(model.top_bins(graphs, classes[target], classes=value, **common), n), found
+                telling_bins(
+                    model.top_bins(graphs, classes[target], classes=value, **common), n, len(graphs)
+                ),
+                found,
             ),
         }
         for name, value in zip(names, classes.tolist(), strict=True)
     ]
 
 
-def telling_bins(bins: Sequence[Bin], n: int) -> list[Bin]:
-    """Return the n bins with the largest weight times number of graphs; rare bins come last.
+def telling_bins(bins: Sequence[Bin], n: int, n_graphs: int) -> list[Bin]:
+    """Return the n bins that tell graphs apart: by weight times deviation of their presence, rare ones last.
 
     Of the same surroundings in several kernels, the bin with the largest weight is kept.
     """
     different = {(b.t, b.level, b.n_graphs, b.graph, b.node, b.surroundings): b for b in reversed(bins)}
-    weights = [(b.n_graphs < LEAST_GRAPHS, -abs(b.weight or 0) * b.n_graphs) for b in different.values()]
+    shares = [b.n_graphs / n_graphs for b in different.values()]
+    spreads = [(share * (1 - share)) ** 0.5 for share in shares]
+    weights = [
+        (b.n_graphs < LEAST_GRAPHS, -abs(b.weight or 0) * spread)
+        for b, spread in zip(different.values(), spreads, strict=True)
+    ]
     order = sorted(range(len(weights)), key=weights.__getitem__)
     return [list(different.values())[i] for i in order[:n]]
 

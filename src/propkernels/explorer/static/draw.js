@@ -42,7 +42,7 @@ function drawGraph(svg, picture) {
     if (picture.pixels) drawPixel(node, picture, i);
     else if (picture.atoms) drawAtom(node, halos, picture, i, radius, texts[i]);
     else drawBall(node, picture, i, radius);
-    if (picture.dimmed && picture.dimmed.has(i)) node.setAttribute("opacity", "0.25");
+    if (picture.dimmed && picture.dimmed.has(i)) node.setAttribute("opacity", "0.4");
     if (picture.onNode) makeClickable(node, picture, i);
     svg.append(node);
   }
@@ -147,7 +147,7 @@ function drawEdge(lines, picture, [a, b, kind], e, radius, texts) {
   const { positions, kindNames, dimmed, graph } = picture;
   const [ax, ay] = positions[a], [bx, by] = positions[b];
   const group = svgElement("g", { "data-edge": e, class: picture.onEdge ? "ex-edge" : "" });
-  if (dimmed && (dimmed.has(a) || dimmed.has(b))) group.setAttribute("opacity", "0.25");
+  if (dimmed && (dimmed.has(a) || dimmed.has(b))) group.setAttribute("opacity", "0.4");
   if (a === b) {
     group.append(svgElement("circle", { cx: ax, cy: ay - radius, r: radius, "stroke-width": 0.06 }));
     lines.append(group);

@@ -88,7 +88,7 @@ function showBins() {
   if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no target, so no model was trained."));
   for (const { subject, bins } of meta.bins) {
     panel.append(make("h2", {}, term("bin", "Bins"), ` that count most ${subject}`));
-    panel.append(make("p", { className: "pk-soft" }, `Each row is a pattern of radius t around ${withArticle(words.node)}. A positive weight is evidence ${meta.classes ? "for the class named first" : "for a larger prediction"}. Rows are ordered by weight times number of ${words.graph}s. The last columns are the ${meta.classes ? "share of this class" : "mean target"} among ${words.graph}s with and without the pattern. Where weight and share point in opposite directions, the pattern corrects others that occur with it.`));
+    panel.append(make("p", { className: "pk-soft" }, `Each row is a pattern of radius t around ${withArticle(words.node)}. A positive weight is evidence ${meta.classes ? "for the class named first" : "for a larger prediction"}. Patterns that tell most ${words.graph}s apart come first. The last columns are the ${meta.classes ? "share of this class" : "mean target"} among ${words.graph}s with and without the pattern. Where weight and share point in opposite directions, the pattern corrects others that occur with it.`));
     const head = ["example", "weight", `${words.graph}s`, "with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
     panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...bins.map(binRow)))));
   }
@@ -105,7 +105,7 @@ function binRow(bin) {
     const around = bin.surroundings.length > 60 ? `${bin.surroundings.slice(0, 57)}…` : bin.surroundings;
     cell.append(make("div", { className: "ex-example" }, picture, make("div", {},
       make("div", {}, `t = ${bin.t}${bin.level > 1 ? `, ≥ ${bin.level} times` : ""}`),
-      make("div", { className: "pk-soft" }, around),
+      make("div", { className: "pk-soft" }, app.meta.codes[bin.vocabulary].attributes ? `${around}, similar attributes` : around),
       make("div", {}, rowLink(bin.graph, `in ${meta.ids ? "" : `${words.graph} `}${idOf(bin.graph)}`)),
       make("div", {}, make("button", { type: "button", className: "ex-link", onclick: everywhere }, "on the map")),
     )));
