@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import reduce
+from copy import copy
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -273,9 +274,16 @@ def rows_of(
     array([[0., 2.],
            [3., 0.]])
     """
-    matrix = csr_array(shape, dtype=data.dtype)
+    matrix = copy(_without_columns(shape[0]))
+    matrix.resize(shape)
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     return matrix
+
+
+@lru_cache(maxsize=8)
+def _without_columns(n_rows: int) -> csr_array:
+    """Return an empty matrix: to copy it and add columns takes a quarter of the time of a new one."""
+    return csr_array((n_rows, 0))
 
 
 def ranges(starts: ArrayLike, lengths: ArrayLike) -> NDArray[np.int64]:

@@ -48,6 +48,7 @@ WORTH_MERGING = 0.3  # share of duplicate bins above which merging is faster (me
 ENTRIES_IN_CACHE = 2**19  # of the rows of a block, which then fit the L2 cache
 MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
 ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
+PAGE = 4096  # bytes
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
 
@@ -185,6 +186,10 @@ def _filled(popular: Popular, rest: Bins, diagonal: NDArray[np.float64], n_jobs:
     """
     n = len(diagonal)
     gram = np.empty((n, n))
+    if (
+        n_jobs > 1
+    ):  # one number per page: tiles are columns too, and threads that share new pages clear them twice
+        by_rows(lambda rows: gram[rows, :: PAGE // gram.itemsize].fill(0.0), gram.shape, n_jobs)
     length = _rows_of_a_tile(n, n_jobs)
     add_rest = _adder(rest, n, length, n_jobs)
 
