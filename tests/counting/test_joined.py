@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counting.joined import inverse_lengths, padded_sum
+from propkernels.counting.joined import inverse_lengths
 
 GRAPHS = pk.datasets.make_molecules(12, random_state=0).graphs
 PARTS = [pk.WeisfeilerLehman(t_max=2), pk.PropagationKernel(t_max=1, random_state=0), pk.LabelHistogram()]
@@ -35,19 +35,7 @@ def test_items_add_up_to_counts(normalize):
         np.testing.assert_allclose(np.asarray(stream.counts.sum(axis=1)).ravel(), totals, rtol=1e-12)
 
 
-def test_contributions_add_up_to_decisions():
-    counter = summed(True)._counter
-    streams, rng = counter.count(GRAPHS, None, 1), np.random.default_rng(0)
-    weights = [rng.normal(size=len(stream.codes)) for stream in streams]
-    expected = sum(stream.counts @ weight for stream, weight in zip(streams, weights, strict=True))
-    shares = counter.contributions(GRAPHS, [stream.codes for stream in streams], weights, 1)
-    found = np.bincount(GRAPHS.graph_ids, weights=shares.sum(axis=1), minlength=len(GRAPHS))
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
-def test_lengths_and_padded_sums():
+def test_lengths_are_those_of_the_counts():
     streams = pk.LabelHistogram().fit(GRAPHS)._counts
     own = (streams[0].counts.power(2)).sum(axis=1)
     np.testing.assert_allclose(inverse_lengths(streams) ** -2.0, own)
-    total = padded_sum(np.ones((2, 1)), np.full((2, 3), 2.0))
-    assert total.tolist() == [[3.0, 2.0, 2.0]] * 2

@@ -262,34 +262,6 @@ class Counter(ABC):
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None, /) -> Iterator[Occurrences]:
         """Yield the items of each stream; per graph, the number of items with a code is its count."""
 
-    def contributions(
-        self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
-    ) -> Values:
-        """Return ``sum over streams of counts @ weights`` split by node and iteration.
-
-        Parameters
-        ----------
-        graphs : GraphDatabase
-        known : sequence of ndarray of int64
-            For each stream, the codes that have weights.
-        weights : sequence of ndarray
-            For each stream, the weights of these codes, (codes,), or (codes, graphs) for weights per graph;
-            all other codes have weight 0.
-        n_jobs : int or None
-
-        Returns
-        -------
-        ndarray of shape (nodes, iterations)
-            The rows of a graph's nodes sum to the weighted sum of its counts.
-        """
-        parts, first = [], 0
-        for part in self.parts_of(graphs):
-            last = first + len(part)
-            part_weights = [weight if weight.ndim == 1 else weight[:, first:last] for weight in weights]
-            parts.append(self._contributions(part, known, part_weights, n_jobs))
-            first = last
-        return np.concatenate(parts)
-
     def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
         """Return the codes of all items if each counts once and streams have the same items; else None."""
         return None
@@ -343,17 +315,6 @@ class Counter(ABC):
         """Return a counter that covers further graphs; self, unless the counter numbers items."""
         return self
 
-    def _contributions(
-        self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
-    ) -> Values:
-        """Return the contributions of a part whose items fit into memory."""
-        columns: dict[int, Values] = {}
-        for items, codes, weight in zip(self.occurrences(graphs, n_jobs), known, weights, strict=True):
-            graph = items.graphs_of_items(graphs) if weight.ndim == 2 else None
-            added = items.by_node(looked_up(items.codes, codes, weight, graph), graphs.n_nodes)
-            add_column(columns, items.iteration, added)
-        return stack_columns(columns)
-
 
 class Coder(Counter):
     """Counter of node codes; subclasses implement ``codes``, one code per node and stream."""
@@ -396,8 +357,8 @@ class Coder(Counter):
                 yield Occurrences(codes, None, t, weight)
 
 
-def looked_up(codes: Codes, known: Codes, weights: Values, column: Any = None) -> Values:
-    """Return the weight of each code; 0 for unknown codes. ``column`` selects a column of 2-d weights.
+def looked_up(codes: Codes, known: Codes, weights: Values) -> Values:
+    """Return the weight of each code; 0 for unknown codes.
 
     Examples
     --------
@@ -409,8 +370,7 @@ def looked_up(codes: Codes, known: Codes, weights: Values, column: Any = None) -
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known, codes, sorter=order), len(known) - 1)
     place = order[at]
-    values = weights[place] if column is None else weights[place, column]
-    return np.where(known[place] == codes, values, 0.0)
+    return np.where(known[place] == codes, weights[place], 0.0)
 
 
 def add_column(columns: dict[int, Values], t: int, added: Values) -> None:

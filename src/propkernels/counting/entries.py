@@ -13,6 +13,7 @@ from propkernels._utils.arrays import power_of_two
 from propkernels._utils.derived import derived
 from propkernels._utils.stored import ANY_NUMBER
 from propkernels.counting.counters import Codes, Counter, Listed, Occurrences, StreamCounts, Values
+from propkernels.counting.levels import LevelCounter, level_weights
 from propkernels.graphs.database import GraphDatabase
 
 
@@ -134,6 +135,56 @@ class Entries:
             )
             shares[:, items.iteration] += items.by_node(each, self.graphs.n_nodes)
         return shares
+
+
+def split_by_node(
+    counter: Counter,
+    graphs: GraphDatabase,
+    known: Sequence[Codes],
+    weights: Sequence[Values],
+    n_jobs: int | None,
+) -> Values:
+    """Return ``sum over streams of counts @ weights``, split by node and iteration.
+
+    Parameters
+    ----------
+    counter : Counter
+    graphs : GraphDatabase
+    known : sequence of ndarray of int64
+        For each stream, the codes that have weights; all other codes have weight 0.
+    weights : sequence of ndarray
+    n_jobs : int or None
+
+    Returns
+    -------
+    ndarray of shape (nodes, iterations)
+        The rows of a graph's nodes add up to the weighted sum of its counts.
+    """
+    parts = counter.parts_of(graphs)
+    return np.concatenate([_split_part(counter, part, known, weights, n_jobs) for part in parts])
+
+
+def _split_part(
+    counter: Counter,
+    graphs: GraphDatabase,
+    known: Sequence[Codes],
+    weights: Sequence[Values],
+    n_jobs: int | None,
+) -> Values:
+    """Split the sums of graphs whose items fit into memory."""
+    from propkernels.counting.entries_compiled import folded_values
+
+    level_ptr = None
+    if isinstance(counter, LevelCounter):
+        counter = counter.counter
+        streams = counter.count(graphs, None, n_jobs)
+        level_ptr, weights = level_weights(streams, known, weights)
+        known = [stream.codes for stream in streams]
+    entries = Vocabulary(counter, list(known)).enter(graphs, n_jobs)
+    values, first = np.empty(len(entries.counts)), np.zeros(len(graphs), dtype=np.int64)
+    table = np.concatenate(weights)[:, None]
+    folded_values(*entries.arrays, len(known), level_ptr, table, first, values)
+    return entries.by_node(values, len(known))
 
 
 def entries_of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> Entries:

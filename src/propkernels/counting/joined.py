@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.stored import Indices, not_negative, require
 from propkernels.counting.counters import (
-    Codes,
     Counter,
     Known,
     Occurrences,
@@ -96,20 +95,6 @@ class JoinedCounter(Counter):
         items = [self._items(part, counter, graphs, n_jobs) for part, counter in enumerate(self.counters)]
         return (_next(items[part]) for part in self.parts)
 
-    def contributions(
-        self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
-    ) -> Values:
-        """Return the sum of the parts' contributions, normalized by graph where requested."""
-        total = np.zeros((graphs.n_nodes, 0))
-        for part, counter in enumerate(self.counters):
-            at = np.flatnonzero(self.parts == part).tolist()
-            added = counter.contributions(graphs, [known[s] for s in at], [weights[s] for s in at], n_jobs)
-            scales = self._scales(part, counter, graphs, n_jobs)
-            if scales is not None:
-                added = added * scales[graphs.graph_ids][:, None]
-            total = padded_sum(total, added)
-        return total
-
     def extend(self, graphs: GraphDatabase) -> Counter:
         """Return a counter that covers further graphs."""
         return replace(self, counters=[counter.extend(graphs) for counter in self.counters])
@@ -150,11 +135,3 @@ def _scaled(stream: StreamCounts, weight: float, scales: Values | None) -> Strea
         data = counts.data * np.repeat(scales, np.diff(counts.indptr))
         counts = csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
     return StreamCounts(counts, stream.codes, stream.iteration, weight * stream.weight)
-
-
-def padded_sum(left: Values, right: Values) -> Values:
-    """Return the sum of two matrices, the narrower one padded with zeros."""
-    total = np.zeros((len(left), max(left.shape[1], right.shape[1])))
-    total[:, : left.shape[1]] += left
-    total[:, : right.shape[1]] += right
-    return total

@@ -24,10 +24,8 @@ from propkernels.counting.counters import (
     Occurrences,
     StreamCounts,
     Values,
-    add_column,
     after_known,
     looked_up,
-    stack_columns,
 )
 from propkernels.graphs.database import GraphDatabase
 
@@ -67,18 +65,6 @@ class LevelCounter(Counter):
     def extend(self, graphs: GraphDatabase) -> Counter:
         """Return a counter that covers further graphs."""
         return replace(self, counter=self.counter.extend(graphs))
-
-    def _contributions(
-        self, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values], n_jobs: int | None
-    ) -> Values:
-        """Return contributions; the items of a bin share the weights of its levels equally."""
-        columns: dict[int, Values] = {}
-        counted = self.counter.count(graphs, None, n_jobs)
-        occurrences = self.counter.occurrences(graphs, n_jobs)
-        for stream, items, codes, weight in zip(counted, occurrences, known, weights, strict=True):
-            values = _values_of_items(stream, items.codes, items.graphs_of_items(graphs), codes, weight)
-            add_column(columns, items.iteration, items.by_node(values, graphs.n_nodes))
-        return stack_columns(columns)
 
 
 def levels_of(streams: Sequence[StreamCounts], n_jobs: int | None = None) -> list[StreamCounts]:
@@ -126,6 +112,13 @@ def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
     return rows_of(np.ones(total), columns, indptr, shape), most
 
 
+def largest_counts(counts: csr_array) -> NDArray[np.int64]:
+    """Return the largest count of each bin, at least 1: its number of levels."""
+    most = np.ones(counts.shape[1], dtype=np.int64)
+    np.maximum.at(most, counts.indices, counts.data.astype(np.int64))
+    return most
+
+
 def level_codes(codes: Codes, most: NDArray[np.int64]) -> Codes:
     """Return the codes of levels; the first level of a bin has the code of the bin."""
     repeated = np.repeat(codes, most)
@@ -158,25 +151,14 @@ def _levels_in(codes: Codes) -> NDArray[np.int64]:
     return level
 
 
-def _values_of_items(
-    stream: StreamCounts, codes: Codes, graph: NDArray[np.int32], known: Codes, weights: Values
-) -> Values:
-    """Return the value of each item: the summed weights of its bin's levels, divided by the count.
+def level_weights(
+    streams: Sequence[StreamCounts], known: Sequence[Codes], weights: Sequence[Values]
+) -> tuple[NDArray[np.int64], list[Values]]:
+    """Return the first level of each bin of counted graphs, through all streams, and weights of all levels.
 
-    Weights are shared by all graphs, (levels,), or given per graph, (levels, graphs).
+    ``weights`` are those of the ``known`` codes of levels, stream by stream; other levels have weight 0.
     """
-    entries = np.repeat(np.arange(stream.counts.shape[0]), np.diff(stream.counts.indptr))
-    numbers = stream.counts.data.astype(np.int64)
-    level = level_codes(stream.codes[stream.counts.indices], numbers)
-    if not len(numbers):
-        return np.zeros(len(codes))
-    of_graph = np.repeat(entries, numbers) if weights.ndim == 2 else None
-    weight = looked_up(level, known, weights, of_graph)
-    value = np.add.reduceat(weight, np.cumsum(numbers) - numbers) / numbers
-    order = np.argsort(stream.codes)
-    at = np.minimum(np.searchsorted(stream.codes, codes, sorter=order), len(order) - 1)
-    is_bin = stream.codes[order[at]] == codes
-    width = len(stream.codes)
-    keys = entries * width + stream.counts.indices
-    wanted = np.where(is_bin, graph.astype(np.int64) * width + order[at], -1)
-    return looked_up(wanted, keys, value)
+    most = [largest_counts(stream.counts) for stream in streams]
+    codes = [level_codes(stream.codes, levels) for stream, levels in zip(streams, most, strict=True)]
+    ptr = np.concatenate([[0], np.cumsum(np.concatenate(most))]).astype(np.int64)
+    return ptr, [looked_up(*parts) for parts in zip(codes, known, weights, strict=True)]

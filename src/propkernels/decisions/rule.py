@@ -15,7 +15,7 @@ from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.parallel import active_device, run_threads, thread_count, whole_runs
 from propkernels.counting.counters import Coder, Counter, Values
 from propkernels.counting.entries import Changes, Vocabulary
-from propkernels.counting.levels import level_codes, levels_of
+from propkernels.counting.levels import largest_counts, level_codes, levels_of
 from propkernels.decisions.members import (
     Counted,
     DescriptorMember,
@@ -278,17 +278,10 @@ def _with_weights(counting: Counting, weights: Matrix) -> FoldedMember:
     """Return a folded member from weights of bins or levels in the order of the training counts."""
     ptr = None
     if counting.assigned:
-        most = [_largest(stream.counts) for stream in counting.counts]
+        most = [largest_counts(stream.counts) for stream in counting.counts]
         ptr = np.concatenate([[0], np.cumsum(np.concatenate(most))]).astype(np.int64)
     vocabulary = Vocabulary(counting.counter, [stream.codes for stream in counting.counts])
     return FoldedMember(vocabulary, weights, ptr, counting.stream_weights, counting.normalize)
-
-
-def _largest(counts: csr_array) -> NDArray[np.int64]:
-    """Return the largest count of each bin."""
-    most = np.ones(counts.shape[1], dtype=np.int64)
-    np.maximum.at(most, counts.indices, counts.data.astype(np.int64))
-    return most
 
 
 def _ratio(counting: Counting, coefficients: Matrix) -> RatioMember:
@@ -338,7 +331,9 @@ def _in_order(counting: Counting, tables: Sequence[Matrix]) -> Matrix:
     """Return weights that are sorted by code in the order of the bins, or levels, of the training counts."""
     ordered = []
     for stream, table in zip(counting.counts, tables, strict=True):
-        codes = level_codes(stream.codes, _largest(stream.counts)) if counting.assigned else stream.codes
+        codes = (
+            level_codes(stream.codes, largest_counts(stream.counts)) if counting.assigned else stream.codes
+        )
         weights = np.empty_like(table)
         weights[np.argsort(codes)] = table
         ordered.append(weights)

@@ -22,6 +22,7 @@ from propkernels.convert.check import check_graphs
 from propkernels.counting.bins import Bins, ChosenBin, Shown, describe_bins
 from propkernels.counting.columns import hashed_codes, hashed_column, hashed_columns, join_streams, numbered
 from propkernels.counting.counters import Coder, Counter, StreamCounts, rank_bins
+from propkernels.counting.entries import split_by_node
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.gram.products import inverse_length, self_products
 from propkernels.graphs.accepted import Graphs
@@ -229,7 +230,7 @@ class CountFeatures(CountEstimator):
         streams = self._counter.count(graphs, vocabulary, self.n_jobs)
         weights = self._bin_weights(streams, np.asarray(coefficients, dtype=np.float64))
         codes = [stream.codes for stream in streams]
-        contributions = self._counter.contributions(graphs, codes, weights, self.n_jobs)
+        contributions = split_by_node(self._counter, graphs, codes, weights, self.n_jobs)
         if self.normalize:
             scale = inverse_length(self._lengths(streams, self._joined(streams)))
             contributions *= scale[graphs.graph_ids][:, None]
