@@ -18,6 +18,7 @@ import numpy as np
 
 import propkernels as pk
 from propkernels._utils.text_tables import format_table
+from propkernels.convert.atoms import VIEWS
 from propkernels.convert.parquet import from_parquet, to_parquet
 
 Case = tuple[str, Callable[[], Any], Callable[[Any], Any]]
@@ -69,8 +70,12 @@ def cases(graphs: Any, folder: Path) -> Iterator[Case]:
 
 
 def molecule_cases(smiles: list[str]) -> Iterator[Case]:
-    """Yield the adapters of molecules; parsing by RDKit alone comes first."""
+    """Yield the adapters of molecules, and features from SMILES beside RDKit's counts of ECFP."""
     from rdkit import Chem, rdBase
+    from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
+
+    fingerprint = GetMorganGenerator(radius=2, fpSize=2048).GetCountFingerprintAsNumPy
+    refine = pk.WeisfeilerLehmanFeatures(t_max=2, edge_labels=True).fit_transform
 
     def parse(texts: list[str]) -> list[Any]:
         with rdBase.BlockLogs():
@@ -83,15 +88,19 @@ def molecule_cases(smiles: list[str]) -> Iterator[Case]:
             lambda: parse(smiles),
             lambda mols, recipe=recipe: pk.from_rdkit(mols, node_labels=recipe),
         )
-    yield "from_smiles, symbol", lambda: smiles, lambda texts: _quiet(texts)
+    yield "ECFP counts of molecules, RDKit", lambda: parse(smiles), lambda mols: list(map(fingerprint, mols))
+    yield "from_smiles, symbol", lambda: smiles, _quiet
+    yield "from_smiles, three labels", lambda: smiles, lambda texts: _quiet(texts, VIEWS)
+    yield "SMILES to refined symbols", lambda: smiles, lambda texts: refine(_quiet(texts))
+    yield "SMILES to ECFP counts, RDKit", lambda: smiles, lambda texts: list(map(fingerprint, parse(texts)))
 
 
-def _quiet(texts: list[str]) -> Any:
+def _quiet(texts: list[str], labels: Any = "symbol") -> Any:
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pk.from_smiles(texts, errors="skip")
+        return pk.from_smiles(texts, errors="skip", node_labels=labels)
 
 
 def _data(graphs: Any, labels: Any) -> list[Any]:

@@ -263,7 +263,23 @@ def verdict(folds: Sequence[Fold]) -> str:
         lines.append(
             f"- Measured so far: {n_measured} of {len(METHODS)} sets; the command measures the others."
         )
-    return "\n".join([*lines, *_widths(folds)])
+    return "\n".join([*lines, *_mended(folds), *_widths(folds)])
+
+
+def _mended(folds: Sequence[Fold]) -> list[str]:
+    """Return a sentence on what scaffolds as groups change, over the sets measured with and without."""
+    both = [[pooled(folds, name, sets.SCAFFOLD, how) for how in (CONFORMAL, GROUPED)] for name in METHODS]
+    both = [pair for pair in both if len(pair[0]) == len(pair[1]) == sets.N_FOLDS]
+    if not both:
+        return []
+    before, after = (np.mean([coverage_of(pair[i]) for pair in both]) for i in range(2))
+    wider = np.mean([mean_width(pair[1]) / mean_width(pair[0]) for pair in both]) - 1
+    lacking = [f"{100 * COVERAGE - share:.1f}" for share in (before, after)]
+    return [
+        f"- On new scaffolds, {lacking[0]} points are missing, mean over {len(both)} sets measured with and "
+        f"without groups; models that were told the scaffolds lack {lacking[1]}, with intervals and sets "
+        f"that are {100 * wider:.0f} % larger."
+    ]
 
 
 def _chance_of_near(folds: Sequence[Fold]) -> float:

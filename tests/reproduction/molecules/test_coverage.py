@@ -24,6 +24,19 @@ def test_shares_are_pooled_over_folds():
     assert "mean coverage 91.7 %" in coverage.verdict(folds)
 
 
+def test_groups_are_compared_where_both_are_measured():
+    def fold(name, k, method, covered, width):
+        return Fold(name, sets.SCAFFOLD, k, method, [100], [covered], width, 0, 0.0)
+
+    folds = [fold("ESOL", k, CONFORMAL, 80, 1.0) for k in range(5)]
+    folds += [fold("ESOL", k, GROUPED, 88, 1.5) for k in range(5)]
+    folds += [fold("FreeSolv", k, CONFORMAL, 50, 1.0) for k in range(5)]
+    text = coverage.verdict(folds)
+    assert ", 10.0 points are missing, mean over 1 sets" in text
+    assert "lack 2.0, with intervals and sets that are 50 % larger" in text
+    assert "told the scaffolds" not in coverage.verdict(folds[:5])
+
+
 def test_missing_folds_begin_with_the_library():
     keys = list(coverage.missing([], ["ESOL", "BACE"]))
     assert len(keys) == 2 * 5 * (3 + 1) + 5 * 2
