@@ -86,6 +86,15 @@ def test_the_color_bar_names_the_classes(explained):
     assert color_bar(pk.plotting.plot_explanation(number)).get_ylabel() == "contribution to the prediction"
 
 
+def test_long_names_of_classes_fit_beside_the_color_bar(explained):
+    names = {"yes": "a class with a name", "no": "one with another name"}
+    ax = pk.plotting.plot_explanation(explained, class_names=names)
+    label = color_bar(ax).yaxis.label
+    ax.figure.canvas.draw()
+    assert label.get_window_extent().height <= ax.figure.bbox.height
+    assert label.get_fontsize() >= 6
+
+
 def test_one_iteration_and_each_of_them(explained):
     ax = pk.plotting.plot_explanation(explained, t=1)
     assert np.array_equal(points(ax).get_array(), [-2, 1, 0, 1])

@@ -19,7 +19,7 @@ grids = pk.GridDatabase(list(images))
 print(grids)
 
 # %%
-# Learn from two thirds, and look at which pixels decide between 3 and 8.
+# Learn from two thirds, and see which pixels decide between 3 and 8.
 kernel = pk.PropagationKernel(propagation=pk.Convolution((1, 8)), t_max=4)
 model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(grids[:200], target[:200])
 print("accuracy on the others:", model.score(grids[200:], target[200:]))
@@ -28,11 +28,24 @@ print("accuracy on the others:", model.score(grids[200:], target[200:]))
 test = grids[200:]
 explanation = model.explain(test, (8, 3))
 limit = np.abs(explanation.node_totals).max()
+rows, columns = np.indices((8, 8))
 fig, axes = plt.subplots(2, 4, figsize=(9, 4.8), layout="constrained")
 for row, digit in zip(axes, (3, 8), strict=True):
     for ax, i in zip(row, np.flatnonzero(target[200:] == digit), strict=False):
         ax.imshow(digits.images[chosen[200 + i]], cmap="gray_r")
-        shown = ax.imshow(explanation.image(i), cmap="RdBu_r", vmin=-limit, vmax=limit, alpha=0.55)
+        values = explanation.image(i)
+        shown = ax.scatter(
+            columns,
+            rows,
+            s=170 * np.abs(values) / limit,
+            c=values,
+            cmap="RdBu_r",
+            vmin=-limit,
+            vmax=limit,
+            marker="s",
+            edgecolors="white",
+            linewidths=0.5,
+        )
         ax.set_title(f"a {digit}, predicted {model.predict(test[[i]])[0]}", fontsize=9)
         ax.axis("off")
 fig.colorbar(shown, ax=axes, label="evidence for 3  ←  →  evidence for 8", shrink=0.8)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 MANY_NODES = 1000  # above it, the color scale ends at the 99 % quantile of the contributions
+LETTER, SMALLEST_LETTERS = 0.5, 6.0  # width of a letter over its font size, and the smallest font size
 MOLECULE_SIZE = (900, 700)  # pixels
 
 
@@ -146,7 +147,8 @@ def plot_explanation(
         panel_axes.set_title(told + title, fontsize=10)
     extend = "both" if exceeded else "neither"
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25, extend=extend)
-    bar.set_label(_meaning(explanation, class_names or {}))
+    meaning = _meaning(explanation, class_names or {})
+    bar.set_label(meaning, fontsize=_fitting(meaning, axes[0]))
     return axes if several else axes[0]
 
 
@@ -294,6 +296,16 @@ def _title(
     whole = explanation.descriptors_of(at)
     described = f", descriptors {whole:+.3g}" if whole else ""
     return f"graph {graph}: nodes {total}{described}, intercept {explanation.intercept_of(at):+.3g}"
+
+
+def _fitting(text: str, ax: Any) -> float:
+    """Return a font size at most that of labels, so that a text is about as long as the axes are high."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+
+    usual = FontProperties(size=rcParams["axes.labelsize"]).get_size_in_points()
+    height = 72 * ax.figure.get_figheight() * ax.get_position().height
+    return float(np.clip(height / (LETTER * len(text)), SMALLEST_LETTERS, usual))
 
 
 def _meaning(explanation: Explanation, names: Mapping[Any, str]) -> str:
