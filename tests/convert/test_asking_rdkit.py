@@ -87,3 +87,8 @@ def test_hydrogens_are_added_to_match_the_graph():
     assert with_atoms(methane, 5, 0).GetNumAtoms() == 5
     with pytest.raises(ValueError, match="molecule 3 has 1 atoms, but its graph has 2 nodes"):
         with_atoms(methane, 2, 3)
+
+
+def test_none_is_not_a_molecule():
+    with pytest.raises(ValueError, match="molecule 3 is None: it could not be read"):
+        with_atoms(None, 0, 3)

@@ -268,3 +268,14 @@ def test_substructures_are_the_strongest_surroundings():
     assert 2 <= len(every) < 5
     with pytest.raises(ValueError, match="need the molecules"):
         explanation.with_graphs(pk.GraphDatabase.concat([graphs, graphs])[:6]).substructures(0)
+
+
+def test_molecules_that_could_not_be_read_have_no_substructures():
+    pytest.importorskip("rdkit.Chem")
+    graphs = pk.from_smiles(["CCO", "CCN", "CCCO", "CCCN"])
+    model = pk.PropagationClassifier(kernel=pk.LabelHistogram(), C=1.0, cv=2, random_state=0)
+    model.fit(graphs, [1, 0, 1, 0])
+    with pytest.warns(UserWarning, match="left empty 2"):
+        others = pk.from_smiles(["CCO", None, "C1"], errors="empty")
+    explanation = model.explain(others)
+    assert [len(explanation.substructures(i, 1)) for i in range(3)] == [1, 0, 0]

@@ -91,6 +91,8 @@ def asking_rdkit(name: str) -> Iterator[None]:
 
 def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
     """Return a molecule with one atom per node of its graph, by adding hydrogens if necessary."""
+    if molecule is None:
+        raise ValueError(f"molecule {number} is None: it could not be read")
     if molecule.GetNumAtoms() == n_nodes:
         return molecule
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")

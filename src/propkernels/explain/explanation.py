@@ -279,6 +279,8 @@ class Explanation:
             raise ValueError("substructures need the molecules of the explained graphs: pass molecules=[...]")
         position = self.position(graph)
         values = self.of_graph(position)
+        if not len(values):  # a molecule that could not be read
+            return []
         mol = with_atoms(molecule_of(known[position]), len(values), position)
         steps = np.argmax(np.abs(values), axis=1)
         strongest = values[np.arange(len(values)), steps]
