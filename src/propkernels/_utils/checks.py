@@ -74,7 +74,7 @@ def check_integer(value: Any, name: str, least: int, most: int | None = None) ->
     return number
 
 
-def check_streams(t_max: Any, n_hashes: Any, name: str = "t_max") -> tuple[int, int]:
+def check_streams(t_max: Any, n_hashes: Any) -> tuple[int, int]:
     """Return the numbers of steps and hashes; raise ValueError for more than 2**20 streams.
 
     Examples
@@ -82,10 +82,10 @@ def check_streams(t_max: Any, n_hashes: Any, name: str = "t_max") -> tuple[int, 
     >>> check_streams(10, 1)
     (10, 1)
     """
-    steps, hashes = check_integer(t_max, name, 0), check_integer(n_hashes, "n_hashes", 1)
+    steps, hashes = check_integer(t_max, "t_max", 0), check_integer(n_hashes, "n_hashes", 1)
     if (steps + 1) * hashes > MOST_STREAMS:
-        product = f"{name} + 1" if hashes == 1 else f"({name} + 1) * n_hashes"
-        raise ValueError(f"{product} must be at most {MOST_STREAMS}, got {name}={shown(t_max)}")
+        product = "t_max + 1" if hashes == 1 else "(t_max + 1) * n_hashes"
+        raise ValueError(f"{product} must be at most {MOST_STREAMS}, got t_max={shown(t_max)}")
     return steps, hashes
 
 

@@ -192,38 +192,41 @@ def report(model: Any, output: Path, took: float, verbose: bool) -> None:
 
 def choices(model: Any, verbose: bool = False) -> list[tuple[str, str]]:
     """Return names and values of the parameters chosen by fit; verbose: every kernel of a mean."""
-    is_class = hasattr(model, "classes_")
-    name = model.scoring or ("accuracy" if is_class else "R^2")
+    name = model.scoring or ("accuracy" if hasattr(model, "classes_") else "R^2")
     score = percent(model.score_) if name == "accuracy" else f"{model.score_:.3f}"
-    parts = getattr(model.kernel_, "kernels", None) or []
-    if len(parts) > 1 and model.kernel is None:
-        best, *others = [describe_kernel(part) for part in parts]
-        is_sum = model.kernel_.normalize_parts  # a mean of decisions adds its parts unchanged
-        first, other = ("kernel", "plus") if is_sum else ("best kernel", "averaged with")
-        rows = [(first, best), *((other, text) for text in others)]
-        if not verbose:
-            summary = f"{'sum' if is_sum else 'mean'} of {len(parts)} kernels (--verbose lists them)"
-            rows = [("model", summary), (first, best)]
-    else:
-        rows = [
-            ("kernel", describe_kernel(model.kernel_, without=("t_max", "normalize"))),
-            ("t_max", "-" if model.t_max_ is None else str(model.t_max_)),
-            ("normalized", "yes" if model.normalize_ else "no"),
-        ]
-    rows += [
+    return [
+        *_class_rows(model),
+        *_kernel_rows(model, verbose),
         ("C", f"{model.C_:g}"),
         ("solver", str(model.solver_)),
         (name, f"{score} in {model.n_folds_}-fold cross-validation of the choice (optimistic)"),
     ]
-    if is_class:
-        rows.insert(
-            0,
-            (
-                "classes",
-                ", ".join(map(str, list(class_names(model).values())[:8])) + _more(len(model.classes_)),
-            ),
-        )
-    return rows
+
+
+def _class_rows(model: Any) -> list[tuple[str, str]]:
+    """Return a row with the first classes of a classifier; empty for a regressor."""
+    if not hasattr(model, "classes_"):
+        return []
+    names = map(str, list(class_names(model).values())[:8])
+    return [("classes", ", ".join(names) + _more(len(model.classes_)))]
+
+
+def _kernel_rows(model: Any, verbose: bool) -> list[tuple[str, str]]:
+    """Return rows that describe the chosen kernel, or the kernels of a default model."""
+    parts = getattr(model.kernel_, "kernels", None) or []
+    if len(parts) <= 1 or model.kernel is not None:
+        return [
+            ("kernel", describe_kernel(model.kernel_, without=("t_max", "normalize"))),
+            ("t_max", "-" if model.t_max_ is None else str(model.t_max_)),
+            ("normalized", "yes" if model.normalize_ else "no"),
+        ]
+    is_sum = model.kernel_.normalize_parts  # a mean of decisions adds its parts unchanged
+    first, other = ("kernel", "plus") if is_sum else ("best kernel", "averaged with")
+    best, *others = [describe_kernel(part) for part in parts]
+    if verbose:
+        return [(first, best), *((other, text) for text in others)]
+    summary = f"{'sum' if is_sum else 'mean'} of {len(parts)} kernels (--verbose lists them)"
+    return [("model", summary), (first, best)]
 
 
 def _more(n_classes: int) -> str:

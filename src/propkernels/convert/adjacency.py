@@ -63,7 +63,7 @@ def from_adjacency(
     several: Any = matrices if is_stack else listed(matrices, "matrices")
     faults = Faults(errors, len(several), ids)
     flat = _from_stack(several) if is_stack else _from_list(several, faults)
-    flat.node_labels = _per_node(node_labels, flat.sizes, "labels", faults)
+    flat.node_labels = _per_node(node_labels, flat.sizes, faults)
     flat.node_attributes = _rows(node_attributes, flat.sizes, faults)
     return build(flat, faults)
 
@@ -134,22 +134,22 @@ def _csr_arrays(matrix: Any, position: int, faults: Faults) -> tuple[Any, Any, A
     return csr.data[:n_entries], csr.indices[:n_entries], csr.indptr
 
 
-def _per_node(labels: Any, sizes: NDArray[np.int64], name: str, faults: Faults) -> Any:
+def _per_node(labels: Any, sizes: NDArray[np.int64], faults: Faults) -> Any:
     """Return one label per node, from one sequence per graph."""
     if labels is None:
         return None
-    _check_number(labels, len(sizes), f"node_{name}")
+    _check_number(labels, len(sizes), "node_labels")
     if isinstance(labels, np.ndarray) and labels.ndim == 2 and (sizes == labels.shape[1]).all():
         return LabelColumn.from_values(labels.ravel())
     parts: list[Any] = []
     for i, own in enumerate(labels):
         values: list[Any] = []
         with faults.reading(i):
-            values = own.tolist() if getattr(own, "ndim", 0) == 1 else listed(own, f"node {name}")
+            values = own.tolist() if getattr(own, "ndim", 0) == 1 else listed(own, "node labels")
         if i in faults.found:
             values = [None] * int(sizes[i])
         if len(values) != sizes[i]:
-            faults.add(i, f"has {len(values)} node {name} for {sizes[i]} nodes", link=" ")
+            faults.add(i, f"has {len(values)} node labels for {sizes[i]} nodes", link=" ")
             values = [None] * int(sizes[i])
         parts.append(values)
     return list(chain.from_iterable(parts))

@@ -223,11 +223,9 @@ def integer_table(
     return _table(data, file, columns, np.dtype(np.int64), n_jobs)
 
 
-def float_table(
-    data: bytes, file: str, columns: int | None = None, n_jobs: int | None = None
-) -> NDArray[np.float64]:
+def float_table(data: bytes, file: str, n_jobs: int | None = None) -> NDArray[np.float64]:
     """Return a table of real numbers, one row per line; like :func:`integer_table`, "nan" allowed."""
-    return _table(data, file, columns, np.dtype(np.float64), n_jobs)
+    return _table(data, file, None, np.dtype(np.float64), n_jobs)
 
 
 def text_lines(data: bytes) -> list[str]:

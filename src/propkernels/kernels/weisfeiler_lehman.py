@@ -70,7 +70,7 @@ class RefinementCoder(Coder):
         """Source, edge_labels, edge_weights and t_max, checked."""
         for name in ("edge_labels", "edge_weights"):
             check_choice(getattr(parameters, name), (False, True), name)
-        t_max, _ = check_streams(parameters.t_max, 1, "t_max")
+        t_max, _ = check_streams(parameters.t_max, 1)
         check_edge_labels(graphs, parameters.edge_labels)
         source = resolve_source(graphs, labels)
         return source, parameters.edge_labels, parameters.edge_weights, t_max

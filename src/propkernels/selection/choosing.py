@@ -124,7 +124,7 @@ class Race:
             for arm, by_cost in zip(wave, found, strict=True):
                 self.known.update({(arm, cost): [losses] for cost, losses in by_cost.items()})
                 self.tell(1)
-            self._lead(1)
+            self._lead()
 
     def _climb(self, arm: int) -> dict[int, Losses]:
         """Return losses on the first fold by position of C, smallest C first, until larger C cannot help."""
@@ -149,11 +149,11 @@ class Race:
         fall = max(float(losses[cost - 1].sum() - trial.losses.sum()), 0.0) * (len(positions) - 1 - cost)
         return bool(gap.sum() - fall > SIGNIFICANT * np.sqrt(np.sum(gap**2)))
 
-    def _lead(self, n_folds: int) -> None:
+    def _lead(self) -> None:
         """Make the best candidate so far the leader, unless there is an incumbent."""
         if self.incumbent is None:
             best = min(self.known, key=lambda key: (_total(self.known[key]), key))
-            self.leader = tuple(self.known[best][:n_folds])
+            self.leader = tuple(self.known[best][:1])
 
     def _later_waves(self) -> list[Sequence[int]]:
         """Return the arms to evaluate on the remaining folds, best first; the best arm is the first wave."""
