@@ -41,6 +41,16 @@ def test_what_was_found_before_is_drawn():
         pk.plotting.plot_similarity(found, G, (np.zeros((1, 1)), ["C"]))
 
 
+def test_molecules_are_formulas():
+    pytest.importorskip("rdkit")
+    graphs = pk.from_smiles(["CC(=O)Oc1ccccc1C(=O)O", "O=C(O)c1ccccc1O"])
+    for ax in pk.plotting.plot_similarity(KERNEL, graphs[0], graphs[1]):
+        assert len(ax.images) == 1
+        assert not ax.texts
+    left, _ = pk.plotting.plot_similarity(KERNEL, graphs[0], graphs[1], labels=False)
+    assert not left.images
+
+
 def test_grids():
     mask = np.array([[True, False, True], [True, True, True]])
     grids = pk.GridDatabase([np.zeros((2, 3), dtype=int), np.zeros((2, 2), dtype=int)], masks=[mask, None])

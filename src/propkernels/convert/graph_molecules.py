@@ -16,6 +16,7 @@ from propkernels.graphs.labels import LabelColumn
 BONDS = ("single", "double", "triple")  # labels of new edges
 KNOWN_BONDS = {*BONDS, "aromatic"}
 LONGEST_SYMBOL = 2
+BOND_LENGTH = 1.5  # of drawings by RDKit
 MOST_BONDS = 3.0  # per atom on average; denser graphs of elements are no molecules, but crystals
 MOST_PYRROLES, MOST_TRIED = 3, 60  # nitrogens that get a hydrogen, and choices of them
 
@@ -68,6 +69,17 @@ def atom_positions(graph: GraphDatabase) -> NDArray[np.float64] | None:
     depictor = import_optional("rdkit.Chem.rdDepictor", extra="chem", purpose="drawings of molecules need")
     depictor.Compute2DCoords(copy, canonOrient=True)
     return np.asarray(copy.GetConformer().GetPositions()[:, :2])
+
+
+def placed_molecule(molecule: Any, positions: NDArray[np.float64]) -> Any:
+    """Return a copy of a molecule that is drawn at the given positions; edges are about 1 long."""
+    chem = _chem()
+    copy, conformer = chem.Mol(molecule), chem.Conformer(molecule.GetNumAtoms())
+    for i, (x, y) in enumerate((BOND_LENGTH * np.asarray(positions)).tolist()):
+        conformer.SetAtomPosition(i, (x, y, 0.0))
+    copy.RemoveAllConformers()
+    copy.AddConformer(conformer)
+    return copy
 
 
 def rebuilt_molecule(graph: GraphDatabase) -> Any:

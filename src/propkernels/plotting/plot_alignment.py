@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.optional import has_package
 from propkernels._utils.typing import LabelNames
 from propkernels.convert.check import check_edges
+from propkernels.convert.graph_molecules import BOND_LENGTH, atom_positions
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.layout import node_positions
@@ -110,5 +112,11 @@ def turned(points: Points, reference: Points, pairs: NDArray[np.int64]) -> Point
 
 def matched_positions(g: Graph, h: Graph) -> list[Any]:
     """Return positions of the nodes of two graphs, those of the second turned towards their partners."""
-    first = node_positions(g)
-    return [first, turned(node_positions(h), first, align(g, h).pairs)]
+    first, second = (_usual_positions(graph) for graph in (g, h))
+    return [first, turned(second, first, align(g, h).pairs)]
+
+
+def _usual_positions(graph: Graph) -> Any:
+    """Return where RDKit draws the atoms of a molecule, with edges about 1 long; else the usual layout."""
+    atoms = atom_positions(graph.database) if has_package("rdkit") else None
+    return node_positions(graph) if atoms is None else atoms / BOND_LENGTH

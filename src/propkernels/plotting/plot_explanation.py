@@ -128,7 +128,7 @@ def plot_explanation(
     cmap = color_map(explanation) if cmap is None else cmap
     molecule = None if layout is not None else _molecule(graphs, graph, len(contributions))
     if molecule is None and layout is None and labels is True:
-        molecule = _known_molecule(explanation.graphs, at)
+        molecule = molecule_of(explanation.graphs, at)
     panels, scale = ({}, 1.0) if molecule is None else _molecule_panels(explanation, at, molecule, values)
     known: Any = explanation.graphs
     drawn = known[at]
@@ -140,7 +140,7 @@ def plot_explanation(
         if isinstance(drawn, Grid):
             mappable = draw_grid(panel_axes, drawn, explanation.image(at, step), picture, norm, cmap)
         elif molecule is not None:
-            mappable = _draw_molecule(panel_axes, panels[step], norm, cmap, scale)
+            mappable = draw_formula(panel_axes, panels[step], norm, cmap, scale)
         else:
             mappable = draw_graph(panel_axes, drawn, values[step], positions, labels, norm, cmap)
         title = _title(explanation, number, at, step, values[step], several)
@@ -188,7 +188,7 @@ def _molecule(graphs: Any, graph: int, n_nodes: int) -> Any:
     return with_atoms(graphs[graph], n_nodes, graph)
 
 
-def _known_molecule(graphs: Any, at: int) -> Any:
+def molecule_of(graphs: Any, at: int) -> Any:
     """Return the molecule of a graph with names of elements and bonds; None for other graphs."""
     if not isinstance(graphs, GraphDatabase) or not has_package("rdkit"):
         return None
@@ -227,7 +227,7 @@ def _molecule_panels(
     return panels, bond_scale(list(values.values()), list(bonds.values()))
 
 
-def _draw_molecule(ax: Any, panel: Any, norm: Any, cmap: Any, scale: float) -> Any:
+def draw_formula(ax: Any, panel: Any, norm: Any, cmap: Any, scale: float) -> Any:
     """Draw a molecule into axes, and return the mappable for a color bar."""
     from propkernels.molecules.depiction import LAST, depict, light_colors
 

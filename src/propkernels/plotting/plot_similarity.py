@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.check import check_graphs
+from propkernels.convert.graph_molecules import placed_molecule
 from propkernels.explain.shared_bins import similar_because
 from propkernels.explain.similarity import Similarity
 from propkernels.graphs.accepted import OneGraph
@@ -22,6 +23,7 @@ from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph
 from propkernels.plotting.draw_grid import draw_grid
 from propkernels.plotting.plot_alignment import matched_positions
+from propkernels.plotting.plot_explanation import draw_formula, molecule_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,10 +93,15 @@ def plot_similarity(
         raise ValueError(f"t must be between 0 and {similarity.n_steps - 1}; got {shown(t)}")
     values = [_chosen(similarity.node_contributions(side), t) for side in ("g", "h")]
     norm = Normalize(0.0, max(float(v.max(initial=0.0)) for v in values) or 1.0)
+    is_plain = layouts is NO_LAYOUTS and labels is True
+    molecules = [molecule_of(graphs, i) if is_plain else None for i in (0, 1)]
     if layouts is NO_LAYOUTS and isinstance(graphs, GraphDatabase):
         layouts = matched_positions(graphs[0], graphs[1])
     for i, where in enumerate(axes):
-        mappable = _draw(where, graphs[i], values[i], labels, layouts[i], norm, cmap)
+        if any(molecule is None for molecule in molecules):
+            mappable = _draw(where, graphs[i], values[i], labels, layouts[i], norm, cmap)
+        else:
+            mappable = _draw_molecule(where, molecules[i], values[i], layouts[i], norm, cmap)
         where.set_title(f"{'gh'[i]}: {np.count_nonzero(values[i])} of {len(values[i])} nodes", fontsize=10)
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25)
     bar.set_label(f"part of k(g, h) = {similarity.value:.4g}{'' if t is None else f', t = {t}'}")
@@ -103,6 +110,13 @@ def plot_similarity(
 
 def _chosen(contributions: Values, t: int | None) -> Values:
     return contributions.sum(axis=1) if t is None else contributions[:, t]
+
+
+def _draw_molecule(ax: Any, molecule: Any, values: Values, layout: Any, norm: Any, cmap: Any) -> Any:
+    """Draw a skeletal formula at given positions, and return the mappable for a color bar."""
+    from propkernels.molecules.depiction import Panel
+
+    return draw_formula(ax, Panel(placed_molecule(molecule, layout), values), norm, cmap, 1.0)
 
 
 def _draw(
