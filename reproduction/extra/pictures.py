@@ -22,7 +22,6 @@ import numpy as np
 import propkernels as pk
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-ATOMS = dict(enumerate(("C", "N", "O", "F", "I", "Cl", "Br")))
 MUTAGENIC = {1: "mutagenic", -1: "not mutagenic"}
 OBJECT = 0
 HEALTHY, RUST = "Apple_leaf", "Apple_rust_leaf"
@@ -43,7 +42,7 @@ def explained_molecule() -> tuple[Any, int]:
 def draw_molecule() -> Any:
     """Nodes of a molecule colored by the class they count for."""
     explanation, graph = explained_molecule()
-    ax = pk.plotting.plot_explanation(explanation, graph=graph, labels=ATOMS, class_names=MUTAGENIC)
+    ax = pk.plotting.plot_explanation(explanation, graph=graph, class_names=MUTAGENIC)
     ax.set_title("")
     return ax.figure
 
@@ -51,9 +50,7 @@ def draw_molecule() -> Any:
 def draw_iterations() -> Any:
     """The same molecule, iteration by iteration."""
     explanation, graph = explained_molecule()
-    axes: Any = pk.plotting.plot_explanation(
-        explanation, graph=graph, t="each", labels=ATOMS, class_names={1: "mutagenic", -1: "not"}
-    )
+    axes: Any = pk.plotting.plot_explanation(explanation, graph=graph, t="each", class_names=MUTAGENIC)
     return axes[0].figure
 
 
@@ -64,7 +61,7 @@ def draw_similar() -> Any:
     graphs = pk.datasets.load("MUTAG").graphs
     figure, axes = pyplot.subplots(1, 2, figsize=(7.6, 3.0), layout="constrained")
     kernel = pk.WeisfeilerLehman(t_max=3)
-    pk.plotting.plot_similarity(kernel, graphs[0], graphs[10], t=3, labels=ATOMS, ax=axes)
+    pk.plotting.plot_similarity(kernel, graphs[0], graphs[10], t=3, ax=axes)
     return figure
 
 
