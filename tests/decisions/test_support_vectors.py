@@ -7,6 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
+from propkernels.decisions.linear_machines import LinearClassification
 from propkernels.decisions.support_vectors import (
     ColumnMaker,
     ForeignGraphsWarning,
@@ -74,8 +75,8 @@ def test_only_the_expected_warning_is_silenced(silenced, category):
 
 def test_constant_and_empty_columns_are_predicted():
     target = np.column_stack([np.ones(80), np.full(80, np.nan), TARGET])
-    machine = ColumnMaker(SupportVectorClassification()).fit(GRAM, target, 1.0)
-    decisions = machine.decisions(GRAM)
+    machine = ColumnMaker(LinearClassification()).fit(POINTS, target, 1.0)
+    decisions = machine.decisions(POINTS)
     assert (decisions[:, 0] > 0).all()
     assert (decisions[:, 1] < 0).all()
 
@@ -83,9 +84,9 @@ def test_constant_and_empty_columns_are_predicted():
 def test_balanced_columns_predict_more_of_the_rare_label():
     rare = (POINTS[:, :1] > 1.2).astype(float)
     target = np.column_stack([rare, rare])
-    plain = ColumnMaker(SupportVectorClassification()).fit(GRAM, target, 1.0)
-    balanced = ColumnMaker(SupportVectorClassification(), "balanced").fit(GRAM, target, 1.0)
-    assert (balanced.decisions(GRAM) > 0).sum() > (plain.decisions(GRAM) > 0).sum()
+    plain = ColumnMaker(LinearClassification()).fit(POINTS, target, 1.0)
+    balanced = ColumnMaker(LinearClassification(), "balanced").fit(POINTS, target, 1.0)
+    assert (balanced.decisions(POINTS) > 0).sum() > (plain.decisions(POINTS) > 0).sum()
 
 
 def test_kernel_machines_take_kernels():

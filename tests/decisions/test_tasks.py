@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
 from sklearn.svm import SVC
 
@@ -58,9 +59,9 @@ def test_each_column_is_learned_from_the_graphs_that_have_it():
     target = two_columns()
     _, machine = fitted(Columns(Classification()), target)
     known = TRAIN[~np.isnan(target[TRAIN, 0])]
-    alone = SVC(kernel="linear", C=1.0).fit(POINTS[known], target[known, 0])
+    alone = Ridge(alpha=1.0).fit(POINTS[known], 2 * target[known, 0] - 1)
     computed = machine.decisions(GRAM[np.ix_(TEST, TRAIN)])[:, 0]
-    np.testing.assert_allclose(computed, alone.decision_function(POINTS[TEST]), atol=1e-6)
+    np.testing.assert_allclose(computed, alone.predict(POINTS[TEST]), atol=1e-3)
 
 
 def test_missing_entries_are_not_losses():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.models.defaults import check_kernels, default_kernels
+from propkernels.models.defaults import check_kernels, default_kernels, default_steps
 
 GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs
 
@@ -56,10 +56,11 @@ def test_views_of_atoms_are_refined_side_by_side():
     path = np.array([[0, 1], [1, 0]])
     labels = [("C", (1, 4), "none"), ("O", (1, 2), "donor")]
     graphs = pk.GraphDatabase(path, [0, 2], node_labels=labels)
-    assert [(kernel.labels, kernel.base_kernel) for kernel in default_kernels(graphs)] == [
+    (ratio,), products = default_kernels(graphs), default_kernels(graphs, is_linear=True)
+    assert (ratio.labels, ratio.base_kernel) == ("entries", "jaccard")
+    assert [(kernel.labels, kernel.base_kernel) for kernel in products] == [
         ("entries", "intersection"),
         (0, "intersection"),
-        ("entries", "jaccard"),
     ]
     assert not any(kernel.edge_labels for kernel in default_kernels(graphs))
     bonds = pk.GraphDatabase(path, [0, 2], node_labels=labels, edge_labels=["double", "double"])
@@ -71,6 +72,16 @@ def test_views_of_atoms_are_refined_side_by_side():
     assert {kernel.n_jobs for kernel in (*single, *total.kernels)} == {2}
     numbers = pk.GraphDatabase(path, [0, 2], node_labels=[(1, 2), (3, 4)])
     assert {kernel.labels for kernel in default_kernels(numbers)} == {"auto"}
+
+
+def test_classes_of_molecules_have_one_radius():
+    smiles = ["C" * n + end for n in range(1, 9) for end in "ON"]
+    graphs, target = pk.MoleculesToGraphs().transform(smiles), [0, 1] * 8
+    assert pk.PropagationClassifier(random_state=0).fit(graphs, target).t_max_ == 2
+    assert pk.PropagationClassifier(t_max=1, random_state=0).fit(graphs, target).t_max_ == 1
+    assert default_steps(default_kernels(graphs, is_regression=True)) is None
+    assert default_steps(default_kernels(graphs, is_linear=True)) is None
+    assert default_steps(default_kernels(GRAPHS)) is None
 
 
 def test_descriptors_are_added_to_a_ratio_of_counts():

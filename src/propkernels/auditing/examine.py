@@ -213,7 +213,7 @@ def default_kernel(graphs: GraphDatabase) -> Any:
     """Return the default kernel with intersection and steps, with edge labels if the graphs have them."""
     fitting = [
         kernel
-        for kernel in default_kernels(graphs)
+        for kernel in default_kernels(graphs, is_linear=True)
         if has_steps(kernel) and getattr(kernel, "base_kernel", "") == "intersection"
     ]
     return max(fitting, key=lambda kernel: bool(kernel.get_params(deep=False).get("edge_labels")))

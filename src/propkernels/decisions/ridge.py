@@ -25,6 +25,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve
 from scipy.linalg.lapack import get_lapack_funcs
 from scipy.sparse import issparse
 
+from propkernels.decisions.ridge_classification import one_against_rest
 from propkernels.decisions.support_vectors import (
     ColumnMaker,
     Machine,
@@ -111,9 +112,7 @@ class FeatureClassification:
         self, known: Any, target: NDArray[Any], costs: Sequence[float], weights: Weights = None
     ) -> list[Machine]:
         """Return the machine of each cost; all share their products of features."""
-        classes = np.unique(target)
-        positive = classes[1 if len(classes) == 2 else 0 :]
-        return _least_squares(known, np.where(target[:, None] == positive, 1.0, -1.0), costs, weights)
+        return _least_squares(known, one_against_rest(target), costs, weights)
 
 
 def _least_squares(known: Any, columns: Matrix, costs: Sequence[float], weights: Weights) -> list[Machine]:

@@ -239,12 +239,11 @@ class ColumnMaker:
 
     def _placed(self, machine: Machine, observed: NDArray[np.int64], n_rows: int) -> Machine:
         """Return a machine of the observed graphs as one of all graphs."""
-        sign = -1.0 if self.each.pairwise else 1.0  # libsvm's pairs are positive for the first class
-        coefficients = sign * machine.coefficients
-        if not self.uses_features:
-            coefficients = np.zeros((n_rows, 1))
-            coefficients[observed] = sign * machine.coefficients
-        return replace(machine, coefficients=coefficients, intercepts=sign * machine.intercepts)
+        if self.uses_features:
+            return machine
+        coefficients = np.zeros((n_rows, 1))
+        coefficients[observed] = machine.coefficients
+        return replace(machine, coefficients=coefficients)
 
     @property
     def _has_classes(self) -> bool:

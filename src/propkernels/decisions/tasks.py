@@ -13,6 +13,7 @@ from propkernels.decisions.decision_columns import DecisionLayout
 from propkernels.decisions.gaussian_process import ProcessClassification, ProcessRegression
 from propkernels.decisions.linear_machines import LinearClassification, LinearRegression
 from propkernels.decisions.ridge import FeatureClassification, FeatureRegression
+from propkernels.decisions.ridge_classification import RidgeClassification
 from propkernels.decisions.scoring import FoldClassifier, FoldRegressor, Scorer, column_mean
 from propkernels.decisions.support_vectors import (
     ColumnMaker,
@@ -269,9 +270,11 @@ class Columns:
         return isinstance(self.each, Classification)
 
     def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
-        """Return makers that fit one machine per column."""
+        """Return makers that fit one machine per column; labels on kernel matrices are least squares."""
         if solver == "gp":
             raise ValueError('solver="gp" learns one target at a time: use "kernel" or "linear" for several')
+        if solver == "kernel" and self.has_classes:
+            return [(None, RidgeClassification(self.class_weight))]
         makers = self.each.makers(solver, epsilons)
         return [(epsilon, ColumnMaker(maker, self.class_weight)) for epsilon, maker in makers]
 

@@ -60,7 +60,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     a new graph is classified in time linear in its nodes. Ratios of counts (Jaccard) keep training graphs.
 
     The target is one class per graph, or several labels per graph, (n, labels), each 0, 1 or missing (NaN):
-    all labels share the chosen parameters, and each has its own SVM, trained on the graphs with that label.
+    all labels share the chosen parameters, and each is learned by least squares from the graphs that have it.
 
     Parameters
     ----------
@@ -68,16 +68,18 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Any kernel of this library, or a list to choose from, also between schemes or treatments of
         attributes; None: a few kernels, depending on labels and attributes of the graphs.
     t_max : int or sequence of int, optional
-        Candidates for the number of iterations; None: 0 up to the kernel's own.
+        Candidates for the number of iterations; None: 0 up to the kernel's own, or 2 if the kernel is
+        chosen for labels of several entries, such as those of atoms.
     C : float, sequence of float, or "paper", default=(0.01, 0.1, 1, 10, 100, 1000)
         Candidates for the cost, in units of the kernel's mean diagonal; with solver "gp", the variance of the
         latent function. "paper": the paper's values, for the unscaled kernel.
     normalize : {"auto", True, False, None}, default="auto"
         Whether to normalize kernels; "auto": try both; None: use the kernel's setting.
     solver : {"auto", "kernel", "linear", "gp"}, default="auto"
-        "kernel": libsvm's C-SVM on kernel matrices. "linear": liblinear's on sparse features, for many
-        graphs; no kernel matrix is formed. "gp": Gaussian process classification. "auto": "kernel" up to
-        20,000 graphs, as long as the matrices of all t_max take at most 8 GiB, else "linear".
+        "kernel": libsvm's C-SVM on kernel matrices; for several labels, least squares. "linear": liblinear's
+        on sparse features, for many graphs; no kernel matrix is formed. "gp": Gaussian process
+        classification. "auto": "kernel" up to 20,000 graphs, as long as the matrices of all t_max take at
+        most 8 GiB, else "linear".
     selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
         "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
         leader after some folds. "halving": compare most candidates on a part of the graphs, and only the

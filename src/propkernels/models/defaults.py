@@ -23,16 +23,20 @@ from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.propagation.schemes import Diffusion
+from propkernels.selection.candidates import has_explicit_counts
 
 MANY_DIMENSIONS = 4  # of attributes, from which on they are also hashed together
 HASHES = 20  # of attributes per iteration: more hashes reduce variance and cost time
 MOST_PAIRS = 100  # of nodes, per node: limit for shortest paths by default
 RATIO: dict[str, Any] = {"base_kernel": "jaccard"}
 MOST_FOR_PRODUCTS = 2000  # labeled graphs; with more, classifiers skip plain dot products
+ENTRY_STEPS = 2  # t_max of classes where labels have several entries
 WIDE = {"bin_width": 1.0, "n_hashes": 4}  # similar nodes share bins
 
 
-def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool = False) -> list[Any]:
+def default_kernels(
+    graphs: Any, n_jobs: int | None = None, is_regression: bool = False, is_linear: bool = False
+) -> list[Any]:
     """Return the candidate kernels for graphs, depending on their labels and attributes.
 
     Parameters
@@ -42,6 +46,8 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
         Threads of each kernel.
     is_regression : bool
         Whether to predict numbers, which has its own lists.
+    is_linear : bool
+        Whether only dot products of counts can be used.
 
     Returns
     -------
@@ -58,12 +64,25 @@ def default_kernels(graphs: Any, n_jobs: int | None = None, is_regression: bool 
     elif not bool(graphs.label_column.observed.all()):
         kernels = _partially_labeled()
     elif has_views(graphs.label_column):
-        kernels = _by_entry(graphs, is_regression)
+        kernels = _by_entry(graphs, is_regression, is_linear)
     else:
         kernels = _labeled(graphs, is_regression)
     if getattr(graphs, "descriptors", None) is not None:
         kernels += _described(kernels)
+    if is_linear:
+        kernels = [kernel for kernel in kernels if has_explicit_counts(kernel)]
     return [_in_threads(kernel, n_jobs) for kernel in kernels]
+
+
+def default_steps(kernels: list[Any]) -> tuple[int, ...] | None:
+    """Return the candidates for t_max if the user gives neither kernel nor t_max; None: all of each kernel.
+
+    Classes of graphs whose labels have several entries, such as molecules, have one: folds at random prefer
+    small surroundings, which many molecules of a series share, and which tell less about new scaffolds.
+    """
+    first = kernels[0]
+    is_ratio = getattr(first, "base_kernel", None) == RATIO["base_kernel"]
+    return (ENTRY_STEPS,) if is_ratio and getattr(first, "labels", None) == "entries" else None
 
 
 def _in_threads(kernel: Any, n_jobs: int | None) -> Any:
@@ -138,23 +157,23 @@ def _in_time() -> list[Any]:
     ]
 
 
-def _by_entry(graphs: GraphDatabase, is_regression: bool) -> list[Any]:
+def _by_entry(graphs: GraphDatabase, is_regression: bool, is_linear: bool) -> list[Any]:
     """Kernels for labels with several entries, such as those of atoms: all entries, or the first.
 
-    On scaffolds of MoleculeNet, symbols, invariants and roles of atoms together predicted classes better than
-    any of them alone, and symbols alone predicted numbers of small sets best. See docs/FINGERPRINTS.md.
+    Classes are told apart by the ratio of counts of all entries alone. On folds by scaffold within training
+    molecules of MoleculeNet, a choice among more kernels and sums of them was not better. See
+    docs/SCAFFOLDS.md and docs/FINGERPRINTS.md.
     """
     common: dict[str, Any] = {"t_max": 3, "edge_labels": graphs.edge_label_column is not None}
     assigned: dict[str, Any] = {"base_kernel": "intersection"} | common
-    kernels = [
-        WeisfeilerLehman(labels="entries", **assigned),
-        WeisfeilerLehman(labels=0, **assigned),
-        WeisfeilerLehman(labels="entries", **RATIO, **common),
-    ]
+    ratio = WeisfeilerLehman(labels="entries", **RATIO, **common)
+    if not is_regression and not is_linear:
+        return [ratio.set_params(t_max=ENTRY_STEPS)]
+    kernels = [WeisfeilerLehman(labels=labels, **assigned) for labels in ("entries", 0)]
     if not is_regression:
         return kernels
-    paths = [_with_paths(kernels, graphs.label_column)] if _has_few_pairs(graphs) else []
-    return [*kernels, WeisfeilerLehman(labels=0, **RATIO, **common), *paths]
+    paths = [_with_paths([*kernels, ratio], graphs.label_column)] if _has_few_pairs(graphs) else []
+    return [*kernels, ratio, WeisfeilerLehman(labels=0, **RATIO, **common), *paths]
 
 
 def _with_paths(kernels: list[Any], column: Any) -> SumKernel:
@@ -237,10 +256,12 @@ def _summed() -> Diffusion:
     return Diffusion(laziness=0.5, normalization="none")
 
 
-def check_kernels(kernel: Any, graphs: Any, n_jobs: int | None, is_regression: bool = False) -> list[Any]:
+def check_kernels(
+    kernel: Any, graphs: Any, n_jobs: int | None, is_regression: bool = False, is_linear: bool = False
+) -> list[Any]:
     """Return the candidates given by the parameter ``kernel``: one, several, or the defaults."""
     if kernel is None:
-        return default_kernels(graphs, n_jobs, is_regression)
+        return default_kernels(graphs, n_jobs, is_regression, is_linear)
     several = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
     if not several:
         raise ValueError("kernel must be one estimator or a list of at least one, got an empty list")

@@ -34,7 +34,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.models.conformal import Conformal, FoldModels, learn_fold_models, pairs_of_folds
-from propkernels.models.defaults import check_kernels
+from propkernels.models.defaults import check_kernels, default_steps
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.novelty.foreign import unknown_nodes, warn_if_foreign
 from propkernels.propagation.imputer import LabelImputer
@@ -45,7 +45,6 @@ from propkernels.selection.candidates import (
     check_epsilons,
     check_steps,
     count_arms,
-    has_explicit_counts,
     resolve_selection,
 )
 from propkernels.selection.choosing import MOST_FOR_KERNEL, choose_finalist, resolve_solver, search
@@ -296,9 +295,11 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Validate the parameters, and return the search space."""
         check_choice(self.normalize, ("auto", True, False, None), "normalize")
         costs, steps = check_cost_grid(self.C), check_steps(self.t_max)
-        kernels = check_kernels(self.kernel, graphs, self.n_jobs, isinstance(self, RegressorMixin))
-        if self.kernel is None and (self.solver == "linear" or len(graphs) > MOST_FOR_KERNEL):
-            kernels = [kernel for kernel in kernels if has_explicit_counts(kernel)]
+        is_regression = isinstance(self, RegressorMixin)
+        is_linear = self.solver == "linear" or len(graphs) > MOST_FOR_KERNEL
+        kernels = check_kernels(self.kernel, graphs, self.n_jobs, is_regression, is_linear)
+        if self.kernel is None and steps is None:
+            steps = default_steps(kernels)
         solver = resolve_solver(self.solver, kernels, len(graphs), steps)
         return kernels, Space(self.normalize, steps, costs, solver, check_epsilons(epsilon))
 
