@@ -28,6 +28,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import label_text
 
 MOST_TEXT = 48  # characters of a bin's surroundings in a table
+HEADINGS = {"n_graphs": "graphs", "mean_with": "target with it", "mean_without": "without it"}  # in notebooks
 
 
 class ChosenBin(NamedTuple):
@@ -146,12 +147,12 @@ class Bins(Sequence[Bin]):
         head = list(records[0]) if records else []
         rows = [[_cell(name, record[name]) for name in head] for record in records]
         title = f"{len(self)} bins" + (f", weights {self.subject}" if self.subject else "")
-        return show_result(title, Table(head, rows))
+        return show_result(title, Table([HEADINGS.get(name, name) for name in head], rows))
 
 
 def _cell(name: str, value: Any) -> str:
     """Return a value as the text of a table cell, at most ``MOST_TEXT`` characters long."""
-    if value is None:
+    if value is None or value != value:
         return "-"
     if name == "weight":
         return format_number(value)

@@ -273,8 +273,9 @@ class Evaluation:
             for fold in self.folds[:MOST_FOLDS]
         ]
         times = f"{self.protocol}; {self.seconds:.3g} s in total"
+        score = f"{self.format_score(self.mean)} ± {self.format_score(self.standard_error)}"
         return show_result(
-            repr(self),
+            f"{self.metric.capitalize()} of {self.kernel} on {self.data}: {score} (standard error)",
             Drawing(folds_svg({self.kernel: self}), "one dot per fold; the line is the mean"),
             Remark(times),
             Table(head, rows, "" if len(self.folds) <= MOST_FOLDS else f"the first {MOST_FOLDS} folds"),
