@@ -72,7 +72,8 @@ Coverage in percent, and the mean width of intervals in standard deviations of t
 `PropagationRegressor(random_state=0).predict_interval`; "Gaussian process" is
 `PropagationRegressor(solver="gp")`, mean ± {quantile:.3f} standard deviations; "{forest}" is a random
 forest of 100 trees, a third of the columns at each split, on counts of ECFP in MAPIE's
-`CrossConformalRegressor` (CV+, five folds). Both are measured on sets of at most {most:,} molecules.
+`CrossConformalRegressor` (CV+, five folds). Both are measured on sets of at most {most:,} molecules only.
+A dash: not measured.
 
 {numbers}
 
@@ -301,8 +302,8 @@ def _widths(folds: Sequence[Fold]) -> list[str]:
             ours, theirs = (np.mean([mean_width(pair[i]) for pair in both]) for i in range(2))
             share = np.mean([coverage_of(pair[1]) for pair in both])
             lines.append(
-                f"- Mean width on {len(both)} sets of numbers, folds at random: {ours:.2f} standard "
-                f"deviations; {method}: {theirs:.2f}, with a mean coverage of {share:.1f} %."
+                f"- Mean width, folds at random ({', '.join(pair[0][0].dataset for pair in both)}): {ours:.2f} "
+                f"standard deviations; {method}: {theirs:.2f}, with a mean coverage of {share:.1f} %."
             )
     return lines
 

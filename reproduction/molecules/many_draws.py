@@ -21,15 +21,17 @@ from reproduction.extra.folds_of_defaults import markdown
 from reproduction.extra.records import keep_records, load_records, report, with_error
 from reproduction.molecules import sets
 
-SETS = ("ESOL", "Lipophilicity", "BBBP")
+SETS = ("ESOL", "Lipophilicity", "BBBP", "BACE")
 DRAWS, TRAINING, TESTED = 100, 300, 1000
 Hits = NDArray[np.bool_]
 Load = Callable[[str], tuple[sets.Molecules, Any]]
-TEXT = """Of each set, {training} training molecules and up to {tested:,} test molecules are drawn {draws}
-times, each time with a new default model: mean coverage in percent and its standard error. "CV+" is the
-method as published; "conformal" is what a model returns, after it took back what its rehearsal measured.
+TEXT = """Does the correction of CV+ take back too much? Of each set, {training} training molecules and up to
+{tested:,} test molecules are drawn {draws} times, each time with a new default model: mean coverage in
+percent and its standard error. "CV+" is the method as published; "conformal" is what a model returns, after
+it took back what its rehearsal measured.
 
-{table}"""
+{table}
+"""
 
 
 @dataclass(frozen=True)
