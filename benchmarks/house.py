@@ -77,10 +77,14 @@ def walks() -> dict[str, Callable[[], Any]]:
     fitted = clone(plain).fit(data.graphs, data.target)
     return {
         "PropagationKernel().fit_transform": lambda: pk.PropagationKernel().fit_transform(data.graphs),
+        "PropagationClassifier().fit()": lambda: pk.PropagationClassifier(random_state=0).fit(
+            data.graphs, data.target
+        ),
         "PropagationClassifier().fit().explain()": lambda: (
             pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target).explain(data.graphs)
         ),
         ".explain() alone": lambda: model.explain(data.graphs),
+        ".predict() alone": lambda: model.predict(data.graphs),
         "the same with kernel=PropagationKernel()": lambda: plain.fit(data.graphs, data.target).explain(
             data.graphs
         ),

@@ -80,7 +80,8 @@ def square_gram(
         popular, rest = _by_bin(batch, times, sizes, numbers, diagonal, threads)
         if _share_of_copies(rest, threads) > WORTH_MERGING:
             rest = _merged(rest, threads)
-        gram = _filled(popular, rest, diagonal, threads)
+        length = _rows_of_a_tile(n, threads)
+        gram = _filled(popular, _adder(rest, n, length, threads), diagonal, length, threads)
         if total is None:
             total = gram
         else:
@@ -100,6 +101,9 @@ def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.i
     for part in parts:
         shared.setdefault(id(part), []).append(part)
     return [same[0] for same in shared.values()], np.array([len(same) for same in shared.values()])
+
+
+Adder = Callable[[int, int, NDArray[Any]], None]
 
 
 class Bins(NamedTuple):
@@ -178,20 +182,19 @@ def _share_of_copies(bins: Bins, n_jobs: int) -> float:
     return share_of_equals(np.concatenate([np.empty(0, np.uint64), *run_threads(sample, runs, n_jobs)]))
 
 
-def _filled(popular: Popular, rest: Bins, diagonal: NDArray[np.float64], n_jobs: int) -> NDArray[np.float64]:
+def _filled(
+    popular: Popular, add_rest: Adder, diagonal: NDArray[np.float64], length: int, n_jobs: int
+) -> NDArray[np.float64]:
     """Return the matrix: products of popular bins, the other bins pair by pair, and the diagonal.
 
-    A tile of rows is computed and written to its rows and columns while it is in the cache. Threads are those
-    of this package, since BLAS threads spin for a while after a product and delay the next computation.
+    A tile of ``length`` rows is computed and written to its rows and columns while it is in the cache.
+    Threads are those of this package, since BLAS threads spin for a while after a product and delay the next
+    computation.
     """
     n = len(diagonal)
     gram = np.empty((n, n))
-    if (
-        n_jobs > 1
-    ):  # one number per page: tiles are columns too, and threads that share new pages clear them twice
+    if n_jobs > 1:  # one number per page: threads that share new pages would clear them twice
         by_rows(lambda rows: gram[rows, :: PAGE // gram.itemsize].fill(0.0), gram.shape, n_jobs)
-    length = _rows_of_a_tile(n, n_jobs)
-    add_rest = _adder(rest, n, length, n_jobs)
 
     def one_tile(first: int) -> None:
         last = min(first + length, n)
@@ -211,7 +214,7 @@ def _rows_of_a_tile(n: int, threads: int) -> int:
     return max(power_of_two(length + 1) // 2, 8)
 
 
-def _adder(bins: Bins, n: int, length: int, n_jobs: int) -> Callable[[int, int, NDArray[Any]], None]:
+def _adder(bins: Bins, n: int, length: int, n_jobs: int) -> Adder:
     """Return a function that adds the products of bins to a tile, the rows first .. last - 1 of a matrix.
 
     If the whole matrix fits the cache, bins are added in order, by each thread to a matrix of its own.
