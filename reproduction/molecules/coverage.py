@@ -301,8 +301,9 @@ def _widths(folds: Sequence[Fold]) -> list[str]:
         if both:
             ours, theirs = (np.mean([mean_width(pair[i]) for pair in both]) for i in range(2))
             share = np.mean([coverage_of(pair[1]) for pair in both])
+            where = ", ".join(pair[0][0].dataset for pair in both)
             lines.append(
-                f"- Mean width, folds at random ({', '.join(pair[0][0].dataset for pair in both)}): {ours:.2f} "
+                f"- Mean width, folds at random ({where}): {ours:.2f} "
                 f"standard deviations; {method}: {theirs:.2f}, with a mean coverage of {share:.1f} %."
             )
     return lines
