@@ -5,6 +5,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from reproduction.extra import nodes
 
@@ -46,12 +47,36 @@ def test_random_splits_have_twenty_and_thirty_nodes_per_class(archive):
     labels = nodes.read("amazon_photo").labels
     assert np.bincount(labels[train]).tolist() == [20, 20]
     assert np.bincount(labels[validation]).tolist() == [30, 30]
-    assert sorted([*train, *validation, *test]) == list(range(160))
+    assert sorted([*train, *validation, *test]) == list(range(len(labels)))
     few, none, rest = nodes.few_of("amazon_photo", 0, 5)
     assert len(few) == 10
     assert len(none) == 0
-    assert len(rest) == 150
+    assert len(rest) == len(labels) - 10
     assert len(nodes.split_of("airports_usa", 3)[0]) == 128
+
+
+def test_random_splits_are_drawn_from_the_largest_component():
+    edges = np.zeros((7, 7))
+    edges[:3, :3] = edges[3:6, 3:6] = 1 - np.eye(3)  # two triangles, joined by an edge, and a node alone
+    edges[2, 3] = edges[3, 2] = 1
+    adjacency = csr_array(edges)
+    found = nodes.largest_component(nodes.Nodes(adjacency, csr_array(np.eye(7)), np.arange(7), None))
+    assert found.labels.tolist() == [0, 1, 2, 3, 4, 5]
+    assert found.adjacency.nnz == 14
+    assert (found.attributes.toarray() == np.eye(7)[:6]).all()
+
+
+def test_methods_are_compared_on_the_splits_that_all_have(tmp_path):
+    results = [
+        nodes.NodeResult("texas", split, 0, method, score, 1.0, "")
+        for split, method, score in [
+            (0, nodes.OURS, 0.8),
+            (1, nodes.OURS, 0.6),
+            (0, nodes.SPREADING, 0.3),
+        ]
+    ]
+    nodes.write_page(results, tmp_path / "NODES.md")
+    assert "| texas | 1 | 80.0 | - | 30.0 | - | - |" in (tmp_path / "NODES.md").read_text()
 
 
 def test_the_page_has_the_last_large_fit_of_each_graph(tmp_path):
