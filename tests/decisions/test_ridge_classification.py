@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.utils.class_weight import compute_sample_weight
+from threadpoolctl import threadpool_limits
 
 from propkernels.decisions.ridge_classification import RidgeClassification
 from propkernels.decisions.support_vectors import with_effort
@@ -47,6 +48,17 @@ def test_each_label_is_learned_from_the_graphs_that_have_it(class_weight):
         weights = WEIGHTS[known] * compute_sample_weight(class_weight, column[known].astype(int))
         ridge = Ridge(alpha=2).fit(FEATURES[known], 2 * column[known] - 1, weights)
         np.testing.assert_allclose(found, ridge.predict(FEATURES), atol=2e-3)
+
+
+def test_threads_of_blas_do_not_matter():
+    points = RNG.normal(size=(701, 50))
+    kernel, labels = points @ points.T, (points[:, :5] > 0).astype(float)
+
+    def fitted(n_threads):
+        with threadpool_limits(n_threads):
+            return RidgeClassification().fit(kernel, labels, 1.0).coefficients
+
+    assert np.array_equal(fitted(1), fitted(2))
 
 
 def test_missing_entries_have_no_coefficient():

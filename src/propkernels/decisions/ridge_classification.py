@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
+from propkernels._utils.parallel import one_blas_thread
 from propkernels.decisions.support_vectors import Machine, Weights
 
 Matrix = NDArray[np.float64]
@@ -50,7 +51,8 @@ class RidgeClassification:
         shares = _label_weights(target, self.class_weight) if target.ndim == 2 else np.ones_like(columns)
         if weights is not None:
             shares = shares * weights[:, None]
-        return conjugate_gradients(known, np.nan_to_num(columns), shares, cost, STEPS[self.effort])
+        with one_blas_thread():  # otherwise bits depend on the number of threads
+            return conjugate_gradients(known, np.nan_to_num(columns), shares, cost, STEPS[self.effort])
 
 
 def one_against_rest(target: NDArray[Any]) -> Matrix:
