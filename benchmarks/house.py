@@ -3,8 +3,8 @@
 For each source tree (a folder that contains ``src/propkernels``; by default this one) it prints modules,
 lines and ratios, and follows a few calls through the package: how many files a reader has to open, and how
 deep the calls are nested. Each walk is a second, warm call in a fresh process, watched by
-``sys.setprofile``; other threads are not seen. ``--files`` lists the files of each walk, with their lines and
-the functions that are called in them.
+``sys.setprofile``; other threads and compiled functions are not seen. ``--files`` lists the files of each
+walk, with their lines and the functions that are called in them.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[1]
 SUMMARY = "The size and shape of the code."
 TREES = "folders that contain src/propkernels"
 FIGURES = "{files} files, depth {depth}, {functions} functions"
+COMPILED = "_compiled.py"  # functions that run as Python until there is machine code
 LAYOUT = {tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
@@ -47,6 +48,8 @@ class Walk:
         """Follow one event of the interpreter."""
         name = frame.f_code.co_filename
         if event not in ("call", "return") or not name.startswith(self.package):
+            return
+        if name.endswith(COMPILED):
             return
         if event == "return":
             if self.stack:

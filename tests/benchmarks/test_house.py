@@ -60,19 +60,11 @@ def test_a_walk_counts_files_functions_and_depth(tmp_path):
     assert (len(walk.files), len(walk.functions), len(walk.edges), walk.depth) == (2, 3, 1, 3)
 
 
-class PythonWalk(house.Walk):
-    """A walk without compiled functions, which run as Python until there is machine code."""
-
-    def __call__(self, frame, event, argument):
-        if not frame.f_code.co_filename.endswith("_compiled.py"):
-            super().__call__(frame, event, argument)
-
-
 @pytest.mark.slow
 def test_a_default_fit_is_at_most_16_calls_deep():
     data = pk.datasets.make_molecules(60, random_state=0)
     pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target)
-    walk = PythonWalk(Path(pk.__file__).parent)
+    walk = house.Walk(Path(pk.__file__).parent)
     sys.setprofile(walk)
     try:
         pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target)
