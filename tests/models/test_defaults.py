@@ -77,7 +77,7 @@ def test_views_of_atoms_are_refined_side_by_side():
 def test_classes_of_molecules_have_one_radius():
     smiles = ["C" * n + end for n in range(1, 9) for end in "ON"]
     graphs, target = pk.MoleculesToGraphs().transform(smiles), [0, 1] * 8
-    assert pk.PropagationClassifier(random_state=0).fit(graphs, target).t_max_ == 2
+    assert pk.PropagationClassifier(random_state=0).fit(graphs, target).t_max_ == 3
     assert pk.PropagationClassifier(t_max=1, random_state=0).fit(graphs, target).t_max_ == 1
     assert default_steps(default_kernels(graphs, is_regression=True)) is None
     assert default_steps(default_kernels(graphs, is_linear=True)) is None

@@ -68,7 +68,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Any kernel of this library, or a list to choose from, also between schemes or treatments of
         attributes; None: a few kernels, depending on labels and attributes of the graphs.
     t_max : int or sequence of int, optional
-        Candidates for the number of iterations; None: 0 up to the kernel's own, or 2 if the kernel is
+        Candidates for the number of iterations; None: 0 up to the kernel's own, or 3 if the kernel is
         chosen for labels of several entries, such as those of atoms.
     C : float, sequence of float, or "paper", default=(0.01, 0.1, 1, 10, 100, 1000)
         Candidates for the cost, in units of the kernel's mean diagonal; with solver "gp", the variance of the

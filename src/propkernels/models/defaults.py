@@ -30,7 +30,7 @@ HASHES = 20  # of attributes per iteration: more hashes reduce variance and cost
 MOST_PAIRS = 100  # of nodes, per node: limit for shortest paths by default
 RATIO: dict[str, Any] = {"base_kernel": "jaccard"}
 MOST_FOR_PRODUCTS = 2000  # labeled graphs; with more, classifiers skip plain dot products
-ENTRY_STEPS = 2  # t_max of classes where labels have several entries
+ENTRY_STEPS = 3  # t_max where labels have several entries
 WIDE = {"bin_width": 1.0, "n_hashes": 4}  # similar nodes share bins
 
 
@@ -164,11 +164,11 @@ def _by_entry(graphs: GraphDatabase, is_regression: bool, is_linear: bool) -> li
     molecules of MoleculeNet, a choice among more kernels and sums of them was not better. See
     docs/SCAFFOLDS.md and docs/FINGERPRINTS.md.
     """
-    common: dict[str, Any] = {"t_max": 3, "edge_labels": graphs.edge_label_column is not None}
+    common: dict[str, Any] = {"t_max": ENTRY_STEPS, "edge_labels": graphs.edge_label_column is not None}
     assigned: dict[str, Any] = {"base_kernel": "intersection"} | common
     ratio = WeisfeilerLehman(labels="entries", **RATIO, **common)
     if not is_regression and not is_linear:
-        return [ratio.set_params(t_max=ENTRY_STEPS)]
+        return [ratio]
     kernels = [WeisfeilerLehman(labels=labels, **assigned) for labels in ("entries", 0)]
     if not is_regression:
         return kernels
