@@ -188,6 +188,6 @@ def verdict(fits: Fits) -> str:
             ahead = sum(fits[name, flag].score > PUBLISHED[name] for name in names)
             lines.append(
                 f"- {what.capitalize()}, mean over {len(names)} of {len(PUBLISHED)} sets: {ours:.1f}, ECFP "
-                f"counts {theirs:.1f}; the aim of one point more is {reached}. Ahead on {ahead} of these sets."
+                f"counts {theirs:.1f}; the aim of one point more is {reached}. Ahead on {ahead} of them."
             )
     return "\n".join([*lines, "", "Seconds are processor seconds, from molecules to decisions."])
