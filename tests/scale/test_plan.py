@@ -62,3 +62,10 @@ def test_places_before_the_first_are_not_the_last(plan, tmp_path, name):
     (tmp_path / "plan.json").write_text(json.dumps(known))
     with pytest.raises(ValueError, match="-1 is not an integer"):
         pk.scale.Plan.load(tmp_path / "plan.json")
+
+
+def test_a_plan_without_parts_is_refused(plan, tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(json.loads(plan.to_json()) | {"parts": []}))
+    with pytest.raises(ValueError, match=r"or it is damaged \(it has no parts\)"):
+        pk.scale.Plan.load(path)

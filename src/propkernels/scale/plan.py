@@ -239,6 +239,8 @@ class Plan:
             path, reading = document["paths"][_whole(row["path"])], readings[_whole(row["reading"])]
             row = row | {"path": path, "reading": reading}
             parts.append(Part(**_checked(row | {"span": tuple(row["span"])}, Part)))
+        if not parts:
+            raise ValueError("it has no parts")
         check_sizes([len(part) for part in parts], "rows of its parts")
         return cls(tuple(parts), _whole(document["nodes_per_part"]))
 
