@@ -1,5 +1,5 @@
 """
-Audit a data set before believing an accuracy
+Audit a data set before you trust an accuracy
 =============================================
 
 Graphs that occur twice, targets that contradict each other, leaks and simple shortcuts make accuracies that
@@ -30,7 +30,7 @@ conflicting = [group for group in groups if len(set(target[list(group)])) > 1]
 print(len(groups), "groups of duplicates,", len(conflicting), "of them with different classes")
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-first, second = conflicting[0]
+first, second = min(conflicting, key=lambda group: graphs.graph_sizes[group[0]])  # the smallest graph
 for ax, i in zip(axes, (first, second), strict=True):
     pk.plotting.plot_graph(graphs, i, ax=ax, legend=False)
     ax.set_title(f"graph {i}: class {target[i]}")

@@ -65,10 +65,15 @@ def atom_positions(graph: GraphDatabase) -> NDArray[np.float64] | None:
     mol = known_molecule(graph)
     if mol is None:
         return None
-    copy = _chem().Mol(mol)
+    return np.asarray(laid_out(mol).GetConformer().GetPositions()[:, :2])
+
+
+def laid_out(molecule: Any) -> Any:
+    """Return a copy of a molecule with the positions of a drawing, bridged rings as chemists draw them."""
+    copy = _chem().Mol(molecule)
     depictor = import_optional("rdkit.Chem.rdDepictor", extra="chem", purpose="drawings of molecules need")
-    depictor.Compute2DCoords(copy, canonOrient=True)
-    return np.asarray(copy.GetConformer().GetPositions()[:, :2])
+    depictor.Compute2DCoords(copy, canonOrient=True, useRingTemplates=True)
+    return copy
 
 
 def placed_molecule(molecule: Any, positions: NDArray[np.float64]) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.progress import ProgressBar
-from propkernels.convert.graph_molecules import known_molecule, matched_molecule
+from propkernels.convert.graph_molecules import known_molecule, laid_out, matched_molecule
 from propkernels.explorer.places import quantized_places
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.layout import node_positions
@@ -80,7 +80,7 @@ def depictions(graphs: GraphDatabase, molecules: Sequence[Any]) -> Arrays:
         if molecules[i] is None:
             points[first:last] = node_positions(graph)
             continue
-        mol = chem.Mol(molecules[i])
+        mol = laid_out(molecules[i])
         points[first:last] = _depicted(chem, mol, listed, wedges[-1])
         hydrogens[first:last] = [atom.GetTotalNumHs() for atom in mol.GetAtoms()]
         charges[first:last] = [atom.GetFormalCharge() for atom in mol.GetAtoms()]
@@ -96,8 +96,6 @@ def _depicted(
     chem: Any, mol: Any, listed: list[tuple[int, int]], wedges: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the positions of atoms, and note which bonds are wedges."""
-    depictor = import_optional("rdkit.Chem.rdDepictor", extra="chem", purpose="drawings of molecules need")
-    depictor.Compute2DCoords(mol, canonOrient=True)
     chem.WedgeMolBonds(mol, mol.GetConformer())
     place = {ends: k for k, ends in enumerate(listed)}
     kinds = {chem.BondDir.BEGINWEDGE: WEDGE, chem.BondDir.BEGINDASH: DASH}

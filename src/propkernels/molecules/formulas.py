@@ -10,7 +10,7 @@ import numpy as np
 
 from propkernels._utils.optional import has_package
 from propkernels._utils.typing import Array
-from propkernels.convert.graph_molecules import known_molecule, sketched_molecule
+from propkernels.convert.graph_molecules import known_molecule, laid_out, sketched_molecule
 from propkernels.graphs.container import Graph
 
 RED, BLUE, MARK = np.array([178, 24, 43]) / 255, np.array([33, 102, 172]) / 255, (0.66, 0.82, 1.0)
@@ -63,17 +63,15 @@ def formula_svg(
 
 
 def _drawn(molecule: Any, values: Any, marked: Collection[int], size: tuple[int, int], title: str) -> str:
-    from rdkit.Chem import rdDepictor
     from rdkit.Chem.Draw import rdMolDraw2D
 
     colors = {} if values is None else _halos(np.asarray(values, dtype=np.float64))
     colors |= dict.fromkeys(marked, MARK) if values is None else {}
-    rdDepictor.SetPreferCoordGen(False)
     canvas = rdMolDraw2D.MolDraw2DSVG(*size)
     options: Any = canvas.drawOptions()
     options.padding, options.fixedBondLength = 0.06, 26
     canvas.DrawMolecule(
-        rdMolDraw2D.PrepareMolForDrawing(molecule, addChiralHs=False),
+        rdMolDraw2D.PrepareMolForDrawing(laid_out(molecule), addChiralHs=False),
         highlightAtoms=list(colors),
         highlightAtomColors=colors,
         highlightAtomRadii=dict.fromkeys(colors, RADIUS),
