@@ -82,7 +82,7 @@ def left() -> dict[str, list[dict[str, Any]]]:
     """Findings of the last run of each family: what was found before has been mended."""
     last: dict[str, list[dict[str, Any]]] = {}
     for run in runs("fuzz"):
-        for family in {key.split()[0] for key in run["counts"]}:
+        for family in sorted({key.split()[0] for key in run["counts"]}):
             last[family] = [found for found in run["findings"] if found.get("family") == family]
     return last
 
