@@ -48,6 +48,7 @@ WORTH_MERGING = 0.3  # share of duplicate bins above which merging is faster (me
 ENTRIES_IN_CACHE = 2**19  # of the rows of a block, which then fit the L2 cache
 MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
 ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
+LEAST_ROWS = 32  # of a product that threads share: BLAS copies the other factor for every product
 PAGE = 4096  # bytes
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
@@ -209,7 +210,7 @@ def _filled(
 
 def _rows_of_a_tile(n: int, threads: int) -> int:
     """Return a power of two: several tiles for each thread, and no tile beyond a few megabytes."""
-    most = ROWS_OF_A_TILE if threads == 1 else min(ROWS_OF_A_TILE, n // (4 * threads))
+    most = ROWS_OF_A_TILE if threads == 1 else min(ROWS_OF_A_TILE, max(n // (4 * threads), LEAST_ROWS))
     length = min(most, MATRIX_IN_CACHE // max(n, 1))
     return max(power_of_two(length + 1) // 2, 8)
 
