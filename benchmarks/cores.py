@@ -8,7 +8,7 @@ while the job runs on all of them, and "work" is the processor time on all cores
 gain is their number times busy over work. Data sets are those in the folder of
 PROPKERNELS_DATA; jobs on others are left out. With ``--ends``, long jobs are run on one core and on all
 cores only. ``--merge`` writes the section into docs/BENCHMARKS.md, with the rows of several files, measured
-one after the other.
+one after the other; rows of the page that they do not have stay, in a table of their own.
 
 Two cores of a cloud machine are often one core with two threads of hardware: the gain of arithmetic that
 keeps all units of a core busy says how much more than half of the cores can be gained.
@@ -29,7 +29,7 @@ import numpy as np
 
 from benchmarks.case import Call, Prepare, estimator
 from benchmarks.data import is_present, load
-from benchmarks.pages import replace_section
+from benchmarks.pages import replace_section, section_between
 from benchmarks.stages import stage_calls
 
 WIDTH = 2**20
@@ -424,6 +424,21 @@ def joined(sections: Sequence[str]) -> str:
     return "\n".join([jobs, kinds, second, END, ""])
 
 
+def with_earlier(section: str, page: str) -> str:
+    """Return a section with the rows of the page whose jobs it has not measured, in tables of their own."""
+    head, stages = section.split("\nStages on ")
+    measured = {line.split(" | ")[0] for line in head.splitlines()}
+    tables: list[list[str]] = []
+    for line in page.split("\nStages on ")[0].splitlines():
+        if line.startswith("| job |"):
+            tables.append([line, "|---" + "|--:" * (line.count("|") - 2) + "|"])
+        elif line.startswith("| ") and line.split(" | ")[0] not in measured:
+            tables[-1].append(line)
+    title = "Not measured again since an earlier revision, on another machine of the same kind:"
+    kept = [line for table in tables if len(table) > 2 for line in (title, "", *table, "")]
+    return "\nStages on ".join(["\n".join([head, *kept]), stages])
+
+
 def core_numbers(most: int) -> list[int]:
     """Return 1, 2, 4, ... up to ``most``, which is included.
 
@@ -451,7 +466,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     if options.merge is not None:
-        replace_section(joined([path.read_text(encoding="utf-8") for path in options.merge]), BEGIN, END)
+        text = joined([path.read_text(encoding="utf-8") for path in options.merge])
+        replace_section(with_earlier(text, section_between(BEGIN, END)), BEGIN, END)
         return
     cores = core_numbers(options.cores)
     chosen = [job for job in present(JOBS) if not options.only or any(o in job.name for o in options.only)]

@@ -55,6 +55,21 @@ def test_sections_of_several_runs_are_joined():
     assert text == both
 
 
+def test_rows_that_were_not_measured_again_stay():
+    def section(*names):
+        return cores.section(
+            [(cores.Times(name, {1: 160.0, 16: 20.0}), []) for name in names], [1, 16], 1e9, (15.0, 9.0)
+        )
+
+    first, second = cores.JOBS[0].name, cores.JOBS[1].name
+    assert cores.with_earlier(section(first), section(first)) == section(first)
+    text = cores.with_earlier(section(first), section(first, second))
+    assert text.count(f"| {first} |") == text.count(f"| {second} |") == 1
+    assert text.index(f"| {first} |") < text.index("Not measured") < text.index(f"| {second} |")
+    assert cores.with_earlier(section(first), text) == text
+    assert cores.with_earlier(section(first, second), text) == section(first, second)
+
+
 def test_jobs_without_data_are_left_out(monkeypatch):
     monkeypatch.setattr(cores, "is_present", lambda name: name == "DD")
     assert {job.dataset for job in cores.present(cores.JOBS)} == {"DD", cores.MOLECULES, cores.ONE_GRAPH}
