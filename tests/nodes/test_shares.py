@@ -77,7 +77,7 @@ def test_two_classes_have_one_offset():
 
 @pytest.fixture(scope="module")
 def groups():
-    """A graph with groups of 240, 40 and 20 nodes and weak attributes; four labeled nodes per group."""
+    """A graph with groups of 240, 40 and 20 nodes and weak attributes; twelve labeled nodes per group."""
     rng = np.random.default_rng(0)
     truth = np.repeat(np.arange(N_CLASSES), [240, 40, 20])
     n = len(truth)
@@ -126,3 +126,13 @@ def test_shifted_decisions_are_those_of_the_members(groups):
     explanation = model.explain([0])
     total = explanation.neighbor_totals(0).sum() + explanation.intercepts[0]
     assert total == pytest.approx(explanation.decisions[0], abs=1e-9)
+
+
+def test_few_labels_move_no_decisions(groups):
+    graph, y, _ = groups
+    few = np.full(len(y), -1)
+    for k in range(N_CLASSES):
+        few[np.flatnonzero(y == k)[:5]] = k
+    plain = NodeClassifier(random_state=0).fit(graph, few)
+    weighted = NodeClassifier(random_state=0, class_weight="balanced").fit(graph, few)
+    assert plain.decision_function() == pytest.approx(weighted.decision_function())

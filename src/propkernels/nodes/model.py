@@ -33,7 +33,7 @@ from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.members import NodeMember, RadialMember
 from propkernels.nodes.one_node import KnownTargets, WalksFrom
-from propkernels.nodes.shares import MOST_UNLABELED, Shift, learn_shift
+from propkernels.nodes.shares import FEWEST_HELD, MOST_UNLABELED, Shift, learn_shift
 from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
 from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
@@ -239,7 +239,8 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         rest = np.setdiff1d(np.arange(len(learned.decisions)), nodes)
         if not is_class or not task.is_additive or task.weights is not None or not len(rest):
             return None
-        if len(np.unique(values[held])) <= values.max():
+        n_classes = int(values.max()) + 1
+        if len(held) < FEWEST_HELD * n_classes or len(np.unique(values[held])) < n_classes:
             return None
         rest = np.random.default_rng(seed).permutation(rest)[:MOST_UNLABELED]
         return learn_shift(learned.held_decisions, values[held], learned.decisions[rest])

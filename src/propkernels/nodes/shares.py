@@ -28,6 +28,7 @@ from propkernels.nodes.members import NodeMember
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
 MOVED = 0.5  # share of the change of log chances that is made
+FEWEST_HELD = 10  # held-out nodes per class, on average; from fewer, no shares are estimated
 MOST_UNLABELED = 20_000  # unlabeled nodes that shares are estimated from
 LOG_SLOPE = 1.0  # middle of the prior of log b, whose deviation is 1
 BIAS_DEVIATION = 0.5  # of the prior of c_k, whose middle is 0
