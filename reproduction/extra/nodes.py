@@ -43,7 +43,7 @@ CURVE = (2, 5, 10, 20)  # labels per class of the learning curves
 
 
 class Protocol(NamedTuple):
-    """How a graph is split, what was published, and the aim."""
+    """How a graph is split, what was published, and the least score that reaches the aim."""
 
     kind: str
     n_splits: int
@@ -57,18 +57,18 @@ PLATONOV = "Platonov et al. 2023"
 GRAPHS = {
     "cora": Protocol(PLANETOID, 1, "GCN 81.5, GAT 83.0, APPNP 83.3", 83.5),
     "citeseer": Protocol(PLANETOID, 1, "GCN 70.3, GAT 72.5, APPNP 71.8", 72.5),
-    "amazon_photo": Protocol(RANDOM, 20, f"GCN 91.2 ({PITFALLS})", 91.2),
-    "amazon_computers": Protocol(RANDOM, 20, f"GCN 82.6 ({PITFALLS})", 82.6),
-    "coauthor_cs": Protocol(RANDOM, 20, f"GCN 91.1 ({PITFALLS})", 91.1),
-    "coauthor_physics": Protocol(RANDOM, 20, f"GCN 92.8 ({PITFALLS})", 92.8),
+    "amazon_photo": Protocol(RANDOM, 20, f"GCN 91.2 ({PITFALLS})", 91.3),
+    "amazon_computers": Protocol(RANDOM, 20, f"GCN 82.6 ({PITFALLS})", 82.7),
+    "coauthor_cs": Protocol(RANDOM, 20, f"GCN 91.1 ({PITFALLS})", 91.2),
+    "coauthor_physics": Protocol(RANDOM, 20, f"GCN 92.8 ({PITFALLS})", 92.9),
     "minesweeper": Protocol(FIXED, 10, f"GCN 89.8, SAGE 93.5, GAT-sep 93.9 ({PLATONOV})", 93.9, True),
-    "chameleon_filtered": Protocol(FIXED, 10, f"GCN 40.9 ({PLATONOV})", 41.0),
-    "squirrel_filtered": Protocol(FIXED, 10, f"GCN 39.5 ({PLATONOV})", 39.6),
+    "chameleon_filtered": Protocol(FIXED, 10, f"GCN 40.9 ({PLATONOV})", 41.1),
+    "squirrel_filtered": Protocol(FIXED, 10, f"GCN 39.5 ({PLATONOV})", 39.7),
     "actor": Protocol(FIXED, 10, "-", 36.5),
     "texas": Protocol(FIXED, 10, "-", 85.0),
     "cornell": Protocol(FIXED, 10, "-", 78.0),
-    "airports_usa": Protocol(SHARES, 10, "-", 65.0),
-    "airports_europe": Protocol(SHARES, 10, "-", 58.0),
+    "airports_usa": Protocol(SHARES, 10, "-", 65.1),
+    "airports_europe": Protocol(SHARES, 10, "-", 58.1),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -14,10 +15,18 @@ from typing import Any
 
 import numpy as np
 from numba import config, njit
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic, overload
 
 SMALL = 250_000  # passes of the innermost loop in a call that may run as Python: about half a second
 PATIENCE = 0.5  # seconds that a function may run as Python in all, before it is compiled
+
+if hasattr(os, "register_at_fork"):  # a child forked while another thread compiles would wait for it forever
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 def compiled(
