@@ -83,15 +83,12 @@ class Learned:
     guesses: bool
     shift: Shift | None = None
 
-    def shifted(self, shift: Shift | None) -> Learned:
-        """Return the same with decisions moved towards the shares of classes among unlabeled nodes."""
-        if shift is None:
-            return self
+    def shifted(self, shift: Shift) -> Learned:
+        """Return members and held-out decisions moved towards the shares of classes among unlabeled nodes."""
         return replace(
             self,
             members=[shift.of(member) for member in self.members],
             blind=[shift.of(member) for member in self.blind],
-            decisions=self.decisions + shift.offsets,
             held_decisions=self.held_decisions + shift.offsets,
             shift=shift,
         )
@@ -227,7 +224,12 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         decisions = mean_decisions(members, sheet, hops)
         held = choice.held_decisions() if guessed is None else guessed
         learned = Learned(inputs, choice, maker, members, unseen, decisions, held, guessed is not None)
-        return learned.shifted(self._shift(learned, nodes, target, seed))
+        shift = self._shift(learned, nodes, target, seed)
+        if shift is None:
+            return learned
+        shifted = learned.shifted(shift)
+        # those of predict to the bit: sums of shifted members round differently than shifted sums
+        return replace(shifted, decisions=mean_decisions(shifted.members, sheet, hops))
 
     def _shift(self, learned: Learned, nodes: Indices, target: Any, seed: int) -> Shift | None:
         """Return the shift of decisions to the shares of unlabeled nodes; None unless classes are counted.
