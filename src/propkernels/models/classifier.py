@@ -250,7 +250,9 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         """Return calibrated class probabilities, columns in the order of ``classes_``.
 
         Those of a Gaussian process are means over its posterior. With several labels, one probability per
-        label.
+        label. Probabilities are calibrated on held-out graphs, and ``predict`` follows the decision itself:
+        near one half, or where one class is rare, the likelier class can differ from the predicted one, as in
+        scikit-learn's ``SVC``.
         """
         graphs = self._checked(X)
         scores = self._layout.scores(self._decisions(graphs))
