@@ -1,16 +1,19 @@
 """RDKit's errors as one line about the molecule."""
 
+import numpy as np
 import pytest
 
 import propkernels as pk
 from propkernels.convert.asking_rdkit import (
     asking_rdkit,
+    molecule_of,
     parse_atoms_and_bonds,
     parse_smiles,
     rdkit_reason,
     with_atoms,
 )
 from propkernels.convert.atoms import RECIPES
+from propkernels.counting.bins import smarts_of
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -47,6 +50,15 @@ def test_texts_that_are_no_smiles_are_none():
 def test_less_work_for_the_same_atoms_and_bonds(text):
     lean, full = parse_atoms_and_bonds(Chem, text), parse_smiles(Chem, text)
     assert pk.from_rdkit([lean], node_labels=RECIPES) == pk.from_rdkit([full], node_labels=RECIPES)
+
+
+@pytest.mark.parametrize(
+    "text", ["CN(=O)=O", "c1ccc2[nH]ccc2c1CC(=O)[O-]", "Cl[C@H]1[C@H](Cl)[C@@H](Cl)CCC1", "F/C=C/F", "[2H]CO"]
+)
+def test_less_work_for_the_same_smarts(text):
+    fast, full = molecule_of(text), parse_smiles(Chem, text)
+    places = [(np.array([atom]), radius) for atom in range(full.GetNumAtoms()) for radius in range(4)]
+    assert [smarts_of(fast, *place) for place in places] == [smarts_of(full, *place) for place in places]
 
 
 def test_less_work_refuses_the_same_texts():

@@ -15,12 +15,14 @@ def test_gaussian_processes_and_several_targets_are_refused(data):
     several = np.column_stack([data.target, 1 - data.target])
     for target, options, reason in [
         (data.target, {"solver": "gp"}, "Gaussian process"),
-        (several, {}, "several targets"),
+        (several, {}, "several targets, and a page shows one target only"),
     ]:
         model = pk.PropagationClassifier(kernel=kernel, C=1, random_state=0, **options)
         model.fit(data.graphs, target)
         with pytest.raises(NotLive, match=reason):
             pk.explore(data.graphs, data.target, model)
+    with pytest.raises(ValueError, match=r"a page shows one target only; got shape \(40, 2\)"):
+        pk.explore(data.graphs, several, model)
 
 
 def test_models_of_other_targets_are_refused(data, model):

@@ -55,6 +55,13 @@ def test_a_sequence_is_numbered_and_texts_name_collections():
     assert len(found.to_frame()) == 1
 
 
+def test_names_that_utf_8_cannot_encode_are_escaped_in_a_frame():
+    named = {"caf\udce9": GRAPHS[:10], "b": GRAPHS[10:20]}
+    found = pk.compare_several(named, kernel=KERNEL, n_permutations=9)
+    assert found.to_frame()["first"].tolist() == ["caf\\udce9"]
+    assert found.names[0] == "caf\udce9"
+
+
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ValueError, match="two collections are needed"):
         pk.compare_several([GRAPHS])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Sequence
 from typing import Any
 
 PACKAGE_OF = {"PIL": "Pillow", "skimage": "scikit-image"}
@@ -52,3 +53,24 @@ def import_optional(module: str, *, extra: str, purpose: str) -> Any:
 def has_package(name: str) -> bool:
     """Whether an optional package is installed, without importing it."""
     return importlib.util.find_spec(name) is not None
+
+
+def data_frame(rows: Any, columns: Sequence[str] | None = None) -> Any:
+    r"""Return records, or columns by name, as a pandas DataFrame.
+
+    Lone surrogates, as in names of files, which pandas refuses, become ``\udce9``.
+    """
+    pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
+    try:
+        return pandas.DataFrame(rows, columns=columns)
+    except UnicodeEncodeError:
+        return pandas.DataFrame(_encodable(rows), columns=columns)
+
+
+def _encodable(value: Any) -> Any:
+    """Return texts, also those in lists and dictionaries, as UTF-8 can encode them."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(one) for key, one in value.items()}
+    return [_encodable(one) for one in value] if isinstance(value, list) else value

@@ -23,6 +23,7 @@ def parse_smiles(chem: Any, text: Any, sanitize: bool = True) -> Any:
 
 
 HYDROGEN_OR_NAME = re.compile(r"\[\d*H|\s")
+STEREO = re.compile(r"[@/\\]")
 
 
 def parse_atoms_and_bonds(chem: Any, text: Any) -> Any:
@@ -55,10 +56,14 @@ def _lean(chem: Any) -> tuple[Any, Any]:
 
 
 def molecule_of(source: Any) -> Any:
-    """Return the molecule of a SMILES string, or a molecule itself."""
+    """Return the molecule of a SMILES string, or a molecule itself.
+
+    Without stereochemistry, atoms and bonds are all that SMARTS of its parts need.
+    """
     if not isinstance(source, str):
         return source
-    mol = parse_smiles(import_optional("rdkit.Chem", extra="chem", purpose="molecules need"), source)
+    parse = parse_smiles if STEREO.search(source) else parse_atoms_and_bonds
+    mol = parse(import_optional("rdkit.Chem", extra="chem", purpose="molecules need"), source)
     if mol is None:
         raise ValueError(f"{source[:60]!r} cannot be read as SMILES")
     return mol

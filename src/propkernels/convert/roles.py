@@ -8,6 +8,7 @@ sums over bonds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ ROLES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
 NITROGEN, OXYGEN, CARBON, SULFUR, PHOSPHORUS = 7, 8, 6, 16, 15
 HALOGENS = (9, 17, 35, 53)
 SINGLE, AROMATIC, DOUBLE = 1.0, 1.5, 2.0
+ELEMENTS = 256  # atomic numbers of RDKit, which end at 118, are below
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,19 @@ class Atoms:
 
     def is_one_of(self, *numbers: int) -> Flags:
         """Return a mask of the atoms with one of the atomic numbers."""
-        return np.isin(self.number, numbers)
+        return np.isin(np.arange(ELEMENTS), numbers)[self.number]
 
     def count(self, orders: tuple[float, ...], of: Flags) -> Numbers:
         """Return the number of neighbors with a property over bonds of the given orders, per atom."""
-        chosen = np.isin(self.order, orders) & of[self.target]
-        return np.bincount(self.source[chosen], minlength=len(self.number))
+        ends = [self._bonds[order] for order in orders]
+        chosen = np.concatenate([source[of[target]] for source, target in ends])
+        return np.bincount(chosen, minlength=len(self.number))
+
+    @cached_property
+    def _bonds(self) -> dict[float, tuple[Numbers, Numbers]]:
+        """Sources and targets of the bonds of each order."""
+        places = {order: np.flatnonzero(self.order == order) for order in (SINGLE, AROMATIC, DOUBLE)}
+        return {order: (self.source[at], self.target[at]) for order, at in places.items()}
 
 
 def role_bits(atoms: Atoms) -> Numbers:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import data_frame, import_optional
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.counting.counters import Counter, Occurrences, StreamCounts
@@ -126,8 +126,7 @@ class Bins(Sequence[Bin]):
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per bin."""
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
-        return pandas.DataFrame(self.records())
+        return data_frame(self.records())
 
     def __str__(self) -> str:
         records = self.records()

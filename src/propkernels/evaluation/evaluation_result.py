@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import data_frame
 from propkernels._utils.typing import Record
 
 if TYPE_CHECKING:
@@ -199,8 +199,7 @@ class Evaluation:
 
     def to_frame(self) -> DataFrame:
         """Return the records as a pandas DataFrame."""
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
-        return pandas.DataFrame(self.records)
+        return data_frame(self.records)
 
     def compare(self, other: Evaluation) -> PairedTest:
         """Return paired t-tests of this evaluation against another on the same folds.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import data_frame
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Array, LabelNames, Record
 from propkernels.graphs.container import Graph
@@ -223,8 +223,7 @@ class Counterfactuals(Sequence[Counterfactual]):
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per item."""
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
-        return pandas.DataFrame(self.records())
+        return data_frame(self.records())
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer, shown
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import data_frame
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Molecules, Picture, Record
 from propkernels.convert.asking_rdkit import molecule_of, with_atoms
@@ -339,11 +339,10 @@ class Explanation:
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per node: graph, node, label, total, t0, t1, ..."""
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         sizes = np.diff(self.graph_ptr)
         starts = np.repeat(self.graph_ptr[:-1], sizes)
         columns = dict(zip(self._columns, self.contributions.T, strict=True))
-        return pandas.DataFrame(
+        return data_frame(
             {
                 "graph": np.repeat(np.arange(len(sizes)), sizes),
                 "node": np.arange(len(self.contributions)) - starts,

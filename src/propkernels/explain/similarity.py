@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice, check_integer
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import data_frame
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Record
 
@@ -134,9 +134,8 @@ class Similarity:
 
     def to_frame(self) -> DataFrame:
         """Return the records as a pandas DataFrame."""
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
         columns = ["t", "contribution", "share", "labels", "nodes_g", "nodes_h", "n_hashes"]
-        return pandas.DataFrame(self.records(), columns=columns)
+        return data_frame(self.records(), columns=columns)
 
     def table(self, n: int = 10) -> str:
         """Return a text table of the bins with the largest contributions."""

@@ -304,7 +304,8 @@ def _checked_target(
     values = np.asarray(target)
     if values.shape != (n_graphs,):
         raise ValueError(
-            f"target must hold one value for each of {n_graphs} graphs, got shape {values.shape}"
+            f"target must hold one value for each of {n_graphs} graphs: a page shows one target only; "
+            f"got shape {values.shape}"
         )
     classes, numbers = np.unique(values, return_inverse=True)
     if are_numbers or has_fractions(values) or len(classes) > MOST_CLASSES:

@@ -112,7 +112,7 @@ def _check_carried(model: Any, classes: NDArray[Any] | None) -> None:
         raise NotLive("a Gaussian process predicts by probabilities")
     layout = getattr(model, "_layout", None)
     if (layout is not None and layout.multilabel) or (layout is None and len(model.intercept_) > 1):
-        raise NotLive("it predicts several targets")
+        raise NotLive("it predicts several targets, and a page shows one target only")
     if (layout is None) != (classes is None):
         raise NotLive(
             "it predicts numbers, but the target has classes"

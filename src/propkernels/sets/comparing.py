@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_integer
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import data_frame
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.safe_files import atomic_write
@@ -157,8 +157,7 @@ class Witness:
 
     def to_frame(self, n: int | None = None) -> DataFrame:
         """Return the records as a pandas DataFrame."""
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
-        return pandas.DataFrame(self.records(n))
+        return data_frame(self.records(n))
 
     def table(self, n: int = 10) -> str:
         """Return a text table of the first n bins."""

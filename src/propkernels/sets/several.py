@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer, check_share, kind_of
-from propkernels._utils.optional import import_optional
+from propkernels._utils.optional import data_frame
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.text_tables import format_table
@@ -72,8 +72,7 @@ class Comparisons:
 
     def to_frame(self) -> DataFrame:
         """Return the records as a pandas DataFrame."""
-        pandas = import_optional("pandas", extra="pandas", purpose="to_frame needs")
-        return pandas.DataFrame(self.records())
+        return data_frame(self.records())
 
     def not_told_apart(self, alpha: float = 0.05) -> list[tuple[int, int]]:
         """Return the pairs of collections whose adjusted p-value is above ``alpha``, as positions."""
