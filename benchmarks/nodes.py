@@ -43,7 +43,9 @@ def planted(n_nodes: int, seed: int = 0) -> tuple[pk.GraphDatabase, np.ndarray]:
     adjacency = coo_array((ones, ends), shape=(n_nodes, n_nodes)).tocsr()
     adjacency.data[:] = 1.0
     centers = rng.normal(size=(N_GROUPS, N_ATTRIBUTES)) / 4
-    attributes = rng.normal(size=(n_nodes, N_ATTRIBUTES)) + centers[groups]
+    attributes = rng.normal(size=(n_nodes, N_ATTRIBUTES))
+    for group, center in enumerate(centers):
+        attributes[groups == group] += center
     return pk.GraphDatabase(adjacency, [0, n_nodes], node_attributes=attributes), groups
 
 

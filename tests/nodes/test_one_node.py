@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 import propkernels as pk
 from propkernels.nodes.inputs import learn_inputs
 from propkernels.nodes.one_node import KnownTargets, WalksFrom
-from propkernels.nodes.spreading import return_chances_of, target_hops
+from propkernels.nodes.spreading import Known, return_chances_of, target_hops
 from propkernels.nodes.views import Block, Sheet
 
 
@@ -37,7 +37,7 @@ def test_features_of_one_node_are_those_of_all(block, directed):
     sheet = Sheet(given, learn_inputs(given, "both", True, 0)[0], None)
     known = KnownTargets(np.array([0, 3, 5, 8]), np.eye(2)[[0, 1, 1, 0]])
     returns = return_chances_of(sheet.walks, known.nodes, 4)
-    hops = target_hops(sheet.walks, known.spread, known.nodes, returns, sheet.between([block]))
+    hops = target_hops(sheet.walks, Known(known.spread, known.nodes, returns), sheet.between([block]))
     nodes = np.arange(given.n_nodes)
     reference = sheet.at(nodes, [block]).block(block, nodes, hops)
     reference = reference.toarray() if hasattr(reference, "toarray") else reference

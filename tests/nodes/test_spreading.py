@@ -6,7 +6,16 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.nodes.spreading import RARE, Walks, hops_at, return_chances_of, spread_back, target_hops
+from propkernels.nodes.spreading import (
+    RARE,
+    Known,
+    Walks,
+    hops_at,
+    return_chances_of,
+    several_target_hops,
+    spread_back,
+    target_hops,
+)
 
 DIRECTED = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 1), (4, 2)])
 DIRECTED.add_node(5)
@@ -71,7 +80,7 @@ def test_target_hops_equal_walks_without_returns(graph):
     walks, n = walks_of(graph), len(graph)
     known = np.arange(0, n, 2)
     targets = np.random.default_rng(0).random((len(known), 2))
-    hops = target_hops(walks, targets, known, return_chances_of(walks, known, 4))
+    hops = target_hops(walks, Known(targets, known, return_chances_of(walks, known, 4)))
     step = dense(walks)
     for t in range(4):
         power = np.linalg.matrix_power(step, t + 1)
@@ -82,6 +91,23 @@ def test_target_hops_equal_walks_without_returns(graph):
             expected = (total + RARE * targets.mean(axis=0)) / (mass + RARE)
             np.testing.assert_allclose(hops.shares[t][v], expected, atol=1e-12)
             assert abs(hops.masses[t][v] - mass) < 1e-12
+
+
+@pytest.mark.parametrize("at_once", [1, 2**25])  # one set at once, and all side by side
+def test_several_sets_at_some_nodes_have_the_bits_of_one_set_at_all_nodes(at_once, monkeypatch):
+    monkeypatch.setattr("propkernels.nodes.spreading.NUMBERS_AT_ONCE", at_once)
+    walks, rng = walks_of(nx.path_graph(40)), np.random.default_rng(0)
+    between, nodes, sets = rng.random((40, 2)), np.array([7, 3, 12]), []
+    for first in range(3):
+        known = np.arange(first, 40, 3)
+        sets.append(Known(rng.random((len(known), 2)), known, return_chances_of(walks, known, 4)))
+    assert len(walks.rows_before(nodes)) == 9
+    for one, found in zip(sets, several_target_hops(walks, sets, between, nodes), strict=True):
+        expected = target_hops(walks, one, between)
+        for source in ("targets", "crossed"):
+            here = expected.columns(source, nodes)
+            assert (found.columns(source, slice(None)) == here).all()
+            assert (expected.at(nodes).columns(source, np.arange(3)) == here).all()
 
 
 def test_threads_change_no_bit():
@@ -96,7 +122,7 @@ def test_crossed_targets_leave_the_own_target_out():
     walks, rng = walks_of(GRAPHS[0]), np.random.default_rng(0)
     known, between = np.arange(0, 25, 2), rng.random((25, 3))
     targets = rng.random((len(known), 2))
-    hops = target_hops(walks, targets, known, return_chances_of(walks, known, 2), between)
+    hops = target_hops(walks, Known(targets, known, return_chances_of(walks, known, 2)), between)
     marked = np.zeros((25, 3))
     marked[known] = np.column_stack([targets, np.ones(len(known))])
     step = dense(walks)

@@ -16,7 +16,9 @@ def test_a_step_is_the_sum_of_neighbors_and_the_node(n_columns):
     n = adjacency.shape[0]
     spread, keep = rng.random(n), rng.random(n)
     current, following = rng.normal(size=(n, n_columns)), np.full((n, n_columns), np.nan)
-    affine_step(adjacency.indptr, adjacency.indices, adjacency.data, spread, keep, current, following, 0, n)
+    affine_step(
+        adjacency.indptr, adjacency.indices, adjacency.data, spread, keep, current, following, np.arange(n)
+    )
     expected = spread[:, None] * (adjacency @ current) + keep[:, None] * current
     np.testing.assert_allclose(following, expected, rtol=1e-12)
 
@@ -24,7 +26,7 @@ def test_a_step_is_the_sum_of_neighbors_and_the_node(n_columns):
 def test_nodes_without_edges_keep_their_share():
     nothing = np.zeros(3, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0)
     current, following = np.array([[2.0], [3.0]]), np.empty((2, 1))
-    affine_step(*nothing, np.ones(2), np.array([1.0, 0.5]), current, following, 0, 2)
+    affine_step(*nothing, np.ones(2), np.array([1.0, 0.5]), current, following, np.arange(2))
     assert following.tolist() == [[2.0], [1.5]]
 
 

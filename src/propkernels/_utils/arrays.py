@@ -440,6 +440,17 @@ def freeze(*arrays: NDArray[Any] | csr_array | None) -> None:
                 part.setflags(write=False)
 
 
+def aligned_empty(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return an array of float64 without values whose first entry begins a cache line.
+
+    Rows of eight numbers, or a multiple of it, then touch as few lines as they can.
+    """
+    size = int(np.prod(shape))
+    room = np.empty(size + 7)
+    first = -room.ctypes.data % 64 // 8
+    return room[first : first + size].reshape(shape)
+
+
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """Make an array read-only and return it."""
     array.setflags(write=False)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from propkernels.decisions.support_vectors import Machine, MachineMaker, fit_path
 from propkernels.decisions.tasks import Task
 from propkernels.nodes.members import N_LANDMARKS, NodeMember, ViewMap
-from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
+from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, several_target_hops, target_hops
 from propkernels.nodes.views import Rows, Sheet, View
 from propkernels.selection.folds import Folds
 
@@ -78,15 +78,19 @@ class Labeled:
         """Places of the nodes whose classes may be guessed."""
         return np.arange(len(self.nodes), len(self.rows.nodes))
 
-    def hops(self, places: Indices) -> TargetHops:
-        """Return propagated targets if only the nodes at these places are known."""
-        walks = self.sheet.walks
-        known = (self.spread[places], self.nodes[places], self.returns[places])
-        return target_hops(walks, *known, self.between)
+    def hops_of(self, views: Sequence[View], folds: Folds) -> list[TargetHops | None]:
+        """Return propagated targets of the training nodes of each fold; None: no view uses them."""
+        if not any(view.uses_targets for view in views):
+            return [None] * len(folds)
+        sets = [Known(self.spread[p], self.nodes[p], self.returns[p]) for p, _ in folds]
+        return [*several_target_hops(self.sheet.walks, sets, self.between, self.rows.nodes)]
 
-    def hops_for(self, arms: Sequence[Arm], places: Indices) -> TargetHops | None:
-        """Return propagated targets if a view of the arms uses them."""
-        return self.hops(places) if any(arm.view.uses_targets for arm in arms) else None
+    def hops_everywhere(self, views: Sequence[View]) -> TargetHops | None:
+        """Return propagated targets of all labeled nodes at all nodes; None: no view uses them."""
+        if not any(view.uses_targets for view in views):
+            return None
+        known = Known(self.spread, self.nodes, self.returns)
+        return target_hops(self.sheet.walks, known, self.between)
 
     def at(self, places: Indices) -> Labeled:
         """Return some of the labeled nodes, with the whole pool."""
@@ -132,11 +136,21 @@ class Arm:
 
 @dataclass(frozen=True)
 class Choice:
-    """Arms whose decisions are averaged, the best first; all arms; and the held-out nodes in order."""
+    """Arms whose decisions are averaged, the best first; all arms; and what they were judged on.
+
+    Attributes
+    ----------
+    arms, all_arms : list of Arm
+    held : ndarray of int64
+        Held-out nodes, in order.
+    hops : sequence of TargetHops or None
+        Propagated targets per fold.
+    """
 
     arms: list[Arm]
     all_arms: list[Arm]
     held: Indices
+    hops: Sequence[TargetHops | None] = ()
 
     def held_decisions(self) -> Matrix:
         """Return the mean decisions of all arms on the held-out nodes."""
@@ -174,20 +188,20 @@ def choose(
     arms = [Arm(view, cost) for view in views for cost in costs]
     held_out = []
     racing = list(views)
-    for number, (train, held) in enumerate(folds):
+    hops = labeled.hops_of(views, folds)
+    for number, ((train, held), targets) in enumerate(zip(folds, hops, strict=True)):
         if labeled.target.ndim == 1 and task.is_constant(labeled.target[train]):
             continue
         fitted = _thinned(train, seed + number)
-        targets = labeled.hops_for([arm for arm in arms if arm.view in racing], train)
         for view in racing:
             _judge(labeled, view, fitted, held, targets, task, maker, seed, arms)
         held_out.append(held)
         if task.is_additive:
             racing = _in_the_race(racing, arms)
     if not held_out:
-        return Choice([arms[0]], arms, np.arange(0))
+        return Choice([arms[0]], arms, np.arange(0), hops)
     complete = [arm for arm in arms if arm.view in racing]
-    return Choice(partners(complete, task.is_additive), arms, np.concatenate(held_out))
+    return Choice(partners(complete, task.is_additive), arms, np.concatenate(held_out), hops)
 
 
 def _in_the_race(views: list[View], arms: list[Arm]) -> list[View]:
@@ -307,9 +321,10 @@ def fit_arms(
     return fitted
 
 
-def fit_members(labeled: Labeled, arms: Sequence[Arm], task: Task, maker: Any, seed: int) -> list[NodeMember]:
+def fit_members(
+    labeled: Labeled, arms: Sequence[Arm], targets: TargetHops | None, task: Task, maker: Any, seed: int
+) -> list[NodeMember]:
     """Return the members of the chosen arms, fitted to all labeled nodes."""
     everyone = np.arange(len(labeled.nodes))
-    targets = labeled.hops_for(arms, everyone)
     fitted = fit_arms(labeled, arms, everyone, labeled.target, targets, task.weights, maker, seed)
     return [view_map.member(machine) for view_map, machine in fitted]

@@ -21,7 +21,7 @@ from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes
-from propkernels.nodes.spreading import LABEL_STEPS, WALKS, return_chances_of, target_hops
+from propkernels.nodes.spreading import LABEL_STEPS, WALKS, Known, return_chances_of, target_hops
 from propkernels.nodes.views import Block, Sheet
 from propkernels.propagation.schemes import DIRECTIONS
 
@@ -196,7 +196,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         known = KnownNodes.of(y, None, len(nodes))
         spread = self._spread(known.target)
         returns = return_chances_of(sheet.walks, known.nodes, LABEL_STEPS)
-        return target_hops(sheet.walks, spread, known.nodes, returns).rows(nodes)
+        return target_hops(sheet.walks, Known(spread, known.nodes, returns)).rows(nodes)
 
     def _spread(self, target: Array) -> Matrix:
         """Return the columns that are propagated: one per class, or numbers, a missing one being the mean."""

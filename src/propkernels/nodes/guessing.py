@@ -105,11 +105,10 @@ def _mean_decisions(
 
 
 def fit_guessing_members(
-    labeled: Labeled, arms: Sequence[Arm], task: Task, maker: Any, seed: int
+    labeled: Labeled, arms: Sequence[Arm], targets: TargetHops | None, task: Task, maker: Any, seed: int
 ) -> list[NodeMember]:
     """Return the members of the chosen arms, fitted to all labeled nodes and to guessed classes."""
     everyone = np.arange(len(labeled.nodes))
-    targets = labeled.hops_for(arms, everyone)
     fitted = fit_guessing(labeled, arms, everyone, targets, task.weights, maker, seed)
     return [view_map.member(machine) for view_map, machine in fitted]
 
@@ -119,11 +118,10 @@ def guessing_helps(
 ) -> Matrix | None:
     """Return the held-out decisions of machines that guess; None if their loss is not smaller."""
     losses, decisions = [], []
-    for train, held in folds:
+    for (train, held), targets in zip(folds, choice.hops, strict=True):
         if task.is_constant(labeled.target[train]):
             continue
         weights = None if task.weights is None else task.weights[train]
-        targets = labeled.hops_for(choice.arms, train)
         fitted = fit_guessing(labeled, choice.arms, train, targets, weights, maker, seed)
         decisions.append(_mean_decisions(labeled, choice.arms, fitted, held, targets))
         losses.append(task.losses(_predicted(decisions[-1]), labeled.target[held]))

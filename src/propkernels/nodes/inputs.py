@@ -23,6 +23,7 @@ MOST_NUMBERS = 2**25  # nodes times columns; more attributes are reduced to ``N_
 N_COMPONENTS = 256
 N_CODES = 2**11  # hashed columns of codes
 CODE_STEPS, CODE_HASHES, CODE_WIDTH = 2, 4, 0.2
+COLUMNS_AT_ONCE = 16  # whose means and deviations are computed
 SPARSE_BELOW = 0.5  # share of entries other than 0 below which nonnegative attributes are counts of words
 
 
@@ -97,7 +98,8 @@ class AttributeInputs:
             parts.append(_one_hot(graphs.label_column, self.labels, graphs.n_nodes))
         if self.by_norm or not self.width:
             return csr_array(hstack(parts, format="csr"))
-        return np.hstack([part.toarray() if issparse(part) else part for part in parts])
+        dense = [part.toarray() if issparse(part) else part for part in parts]
+        return dense[0] if len(dense) == 1 else np.hstack(dense)
 
     def _prepared(self, matrix: Any) -> Any:
         filled = _filled(matrix, self.middle)
@@ -158,8 +160,9 @@ def _require_units(middle: Matrix, unit: Matrix) -> None:
 def _in_units(values: Matrix, middle: Matrix, unit: Matrix) -> Matrix:
     """Return columns minus their means, in units; raise ValueError if this overflows."""
     with np.errstate(over="ignore"):
-        scaled = (values - middle) / unit
-    if not np.isfinite(scaled).all():
+        scaled = values - middle
+        scaled /= unit
+    if not np.isfinite([scaled.min(initial=0.0), scaled.max(initial=0.0)]).all():
         raise ValueError("columns of nodes are too large for the units of those in fit")
     return scaled
 
@@ -175,10 +178,12 @@ def _means_and_units(matrix: Any, width: int) -> tuple[Matrix, Matrix]:
         middle = np.bincount(matrix.indices, data, width) / number
         spread = np.sqrt(np.maximum(np.bincount(matrix.indices, data**2, width) / number - middle**2, 0))
     else:
-        observed = ~np.isnan(matrix).all(axis=0)
         middle, spread = np.zeros((2, width))
-        middle[observed] = np.nanmean(matrix[:, observed], axis=0)
-        spread[observed] = np.nanstd(matrix[:, observed], axis=0)
+        for first in range(0, width, COLUMNS_AT_ONCE):
+            part = matrix[:, first : first + COLUMNS_AT_ONCE]
+            observed = ~np.isnan(part).all(axis=0)
+            middle[first : first + COLUMNS_AT_ONCE][observed] = np.nanmean(part[:, observed], axis=0)
+            spread[first : first + COLUMNS_AT_ONCE][observed] = np.nanstd(part[:, observed], axis=0)
     return middle, np.where(spread > 1e-12 * np.maximum(np.abs(middle), 1e-300), spread, 1.0)
 
 

@@ -108,13 +108,12 @@ class LinearMember:
         """Whether targets of other nodes count."""
         return any(block.uses_targets for block in self.blocks)
 
-    def decide(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
-        """Return the decisions of all nodes, (N, decisions)."""
-        parts = [
-            sheet.project(block, weights, targets)
-            for block, weights in zip(self.blocks, self.weights, strict=True)
-        ]
-        return np.asarray(np.sum(parts, axis=0) + self.intercepts)
+    def sums(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
+        """Return the decisions of all nodes without the intercepts, (N, decisions)."""
+        total = sheet.project(self.blocks[0], self.weights[0], targets)
+        for block, weights in zip(self.blocks[1:], self.weights[1:], strict=True):
+            total += sheet.project(block, weights, targets)
+        return total
 
     def of_parts(self, parts: list[Any]) -> Matrix:
         """Return the decisions of features, block by block."""
@@ -161,17 +160,22 @@ class RadialMember:
         """Whether targets of other nodes count."""
         return any(block.uses_targets for block in self.blocks)
 
-    def decide(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None = None) -> Matrix:
-        """Return the decisions of all nodes, (N, decisions); ``rows``: their columns, if known already."""
+    def sums(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None = None) -> Matrix:
+        """Return the decisions of all nodes without the intercepts; ``rows``: columns, if known already."""
         nodes = np.arange(sheet.graphs.n_nodes)
         rows = sheet.at(nodes, self.blocks) if rows is None else rows
         runs = np.split(nodes, np.arange(NODES_AT_ONCE, len(nodes), NODES_AT_ONCE))
-        return np.vstack([self.of_parts([rows.block(b, run, targets) for b in self.blocks]) for run in runs])
+        return np.vstack(
+            [self._sums_of_parts([rows.block(b, run, targets) for b in self.blocks]) for run in runs]
+        )
 
     def of_parts(self, parts: list[Any]) -> Matrix:
         """Return the decisions of features, block by block."""
+        return self._sums_of_parts(parts) + self.intercepts
+
+    def _sums_of_parts(self, parts: list[Any]) -> Matrix:
         scaled = np.asarray(self.scaling.apply(parts))
-        return radial(scaled, self.landmarks, self.gamma) @ self.weights + self.intercepts
+        return radial(scaled, self.landmarks, self.gamma) @ self.weights
 
 
 NodeMember = LinearMember | RadialMember

@@ -24,6 +24,7 @@ from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.find_counterfactuals import Question
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.hashing.codes import CodeStreams
 from propkernels.nodes.choosing import Choice, Labeled, choose, fit_members
 from propkernels.nodes.contributions import Tallies
 from propkernels.nodes.edge_edits import find_edge_edits
@@ -34,7 +35,7 @@ from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.members import NodeMember, RadialMember
 from propkernels.nodes.one_node import KnownTargets, WalksFrom
 from propkernels.nodes.shares import FEWEST_HELD, MOST_UNLABELED, Shift, learn_shift
-from propkernels.nodes.spreading import TargetHops, return_chances_of, target_hops
+from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, target_hops
 from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
@@ -69,6 +70,8 @@ class Learned:
     held_decisions : ndarray, (held-out nodes, decisions)
     guesses : bool
         Whether machines also learned from guessed classes of unlabeled nodes.
+    streams : list of CodeStreams
+        Codes of all nodes.
     shift : Shift or None
         How decisions were moved towards the shares of classes among unlabeled nodes.
     """
@@ -81,6 +84,7 @@ class Learned:
     decisions: Matrix
     held_decisions: Matrix
     guesses: bool
+    streams: list[CodeStreams]
     shift: Shift | None = None
 
     def shifted(self, shift: Shift) -> Learned:
@@ -214,22 +218,24 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         final = labeled.at(fitted)
         own_task = task.reweighted(None if task.weights is None else task.weights[fitted])
         fit_arms = fit_members if guessed is None else fit_guessing_members
-        members = fit_arms(final, choice.arms, own_task, maker, seed)
-        sighted = any(member.uses_targets for member in members)
+        hops = final.hops_everywhere([arm.view for arm in choice.arms])
+        own = None if hops is None else hops.at(final.rows.nodes)
+        members = fit_arms(final, choice.arms, own, own_task, maker, seed)
         unseen = [m for m in members if not m.uses_targets]
-        if sighted and not unseen:
-            best = choice.best_blind()
-            unseen = fit_members(final, [best], own_task, maker, seed)
-        hops = final.hops(np.arange(len(final.nodes))) if sighted else None
-        decisions = mean_decisions(members, sheet, hops)
+        if not unseen:
+            unseen = fit_members(final, [choice.best_blind()], None, own_task, maker, seed)
+        sums = sums_of(members, sheet, hops)
+        decisions = mean_of(members, sums)
         held = choice.held_decisions() if guessed is None else guessed
-        learned = Learned(inputs, choice, maker, members, unseen, decisions, held, guessed is not None)
+        learned = Learned(
+            inputs, choice, maker, members, unseen, decisions, held, guessed is not None, sheet.streams
+        )
         shift = self._shift(learned, nodes, target, seed)
         if shift is None:
             return learned
         shifted = learned.shifted(shift)
         # those of predict to the bit: sums of shifted members round differently than shifted sums
-        return replace(shifted, decisions=mean_decisions(shifted.members, sheet, hops))
+        return replace(shifted, decisions=mean_of(shifted.members, sums))
 
     def _shift(self, learned: Learned, nodes: Indices, target: Any, seed: int) -> Shift | None:
         """Return the shift of decisions to the shares of unlabeled nodes; None unless classes are counted.
@@ -262,8 +268,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         self.graph_, self.nodes_, self._targets = graphs, nodes, spread
         self.decisions_ = learned.decisions
         assert learned.inputs.coder is not None
-        streams = learned.inputs.coder.codes(graphs, self.n_jobs)
-        codes = [np.unique(row) for block in streams for _, _, row in block.streams()]
+        codes = [np.unique(row) for block in learned.streams for _, _, row in block.streams()]
         self._surroundings = Vocabulary(learned.inputs.coder, codes)
         self.views_ = [str(arm.view) for arm in learned.choice.arms]
         self.guesses_ = learned.guesses
@@ -316,7 +321,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         if not blocks:
             return None
         returns = return_chances_of(sheet.walks, nodes, max(block.last for block in blocks))
-        return target_hops(sheet.walks, spread, nodes, returns, sheet.between(blocks))
+        return target_hops(sheet.walks, Known(spread, nodes, returns), sheet.between(blocks))
 
     def _chosen(self, nodes: Any, name: str) -> Indices:
         """Return the numbers of nodes of the training graph that a user names."""
@@ -417,11 +422,24 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
 
 
 def mean_decisions(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None) -> Matrix:
-    """Return the mean decisions of members, (N, decisions); radial ones share propagated columns."""
+    """Return the mean decisions of members, (N, decisions)."""
+    return mean_of(members, sums_of(members, sheet, hops))
+
+
+def sums_of(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None) -> list[Matrix]:
+    """Return the decisions of each member without its intercepts; radial ones share propagated columns."""
     blocks = [block for member in members if isinstance(member, RadialMember) for block in member.blocks]
     rows = sheet.at(np.arange(sheet.graphs.n_nodes), blocks) if blocks else None
-    found = [
-        member.decide(sheet, hops, rows) if isinstance(member, RadialMember) else member.decide(sheet, hops)
+    return [
+        member.sums(sheet, hops, rows) if isinstance(member, RadialMember) else member.sums(sheet, hops)
         for member in members
     ]
-    return np.asarray(np.mean(found, axis=0))
+
+
+def mean_of(members: Sequence[NodeMember], sums: Sequence[Matrix]) -> Matrix:
+    """Return the mean decisions of members whose sums are known."""
+    total = sums[0] + members[0].intercepts
+    for member, values in zip(members[1:], sums[1:], strict=True):
+        total += values + member.intercepts
+    total /= len(members)
+    return total

@@ -49,9 +49,18 @@ class Walks:
             self._operators[walk] = scheme.prepare(self.graphs, initial)
         return self._operators[walk]
 
-    def step(self, walk: str, columns: Matrix) -> Matrix:
-        """Return columns after one step."""
-        return self.operator(walk).step(columns, columns, self.n_jobs)
+    def step(self, walk: str, columns: Matrix, rows: Indices | None = None) -> Matrix:
+        """Return columns after one step; at some rows only, if they are given."""
+        return self.operator(walk).step(columns, columns, self.n_jobs, rows)
+
+    def rows_before(self, rows: Indices | None) -> Indices | None:
+        """Return the nodes whose values one step of the walk "row" to some nodes uses; None: all nodes."""
+        if rows is None:
+            return None
+        used = np.zeros(self.graphs.n_nodes, dtype=bool)
+        used[rows] = True
+        used[self.operator("row").adjacency[rows].indices] = True
+        return None if used.all() else np.flatnonzero(used)
 
     @property
     def transition(self) -> csr_array:
@@ -135,11 +144,16 @@ def hops_at(
 
 def _blocks(columns: Any) -> Iterator[tuple[int, int, Matrix]]:
     """Yield blocks of columns with their bounds."""
-    ready = by_column(columns)
-    width = max(1, min(COLUMNS_AT_ONCE, NUMBERS_AT_ONCE // max(columns.shape[0], 1)))
+    ready, width = by_column(columns), columns_at_once(columns.shape[0])
     for first in range(0, columns.shape[1], width):
         stop = min(first + width, columns.shape[1])
         yield first, stop, column_block(ready, first, stop)
+
+
+def columns_at_once(n_nodes: int) -> int:
+    """Return the number of columns per block: whole cache lines of eight numbers, or fewer columns."""
+    most = min(COLUMNS_AT_ONCE, NUMBERS_AT_ONCE // max(n_nodes, 1))
+    return max(1, most - most % 8 if most > 8 else most)
 
 
 def spread_back(walks: Walks, walk: str, weighted: Sequence[Matrix]) -> Matrix:
@@ -155,16 +169,16 @@ def spread_back(walks: Walks, walk: str, weighted: Sequence[Matrix]) -> Matrix:
 
 @dataclass(frozen=True)
 class TargetHops:
-    """Propagated targets of the known nodes.
+    """Propagated targets of the known nodes, at some nodes.
 
     Attributes
     ----------
-    shares : list of ndarray, (N, columns)
+    shares : list of ndarray, (nodes, columns)
         For t = 1, 2, ...: the mean target over walks of t steps that end at a known node other than the one
         where they began, drawn towards the mean of all known targets where such walks are rare.
-    masses : list of ndarray, (N,)
+    masses : list of ndarray, (nodes,)
         Share of those walks.
-    crossed : ndarray, (N, attributes * (columns + 1)), or None
+    crossed : ndarray, (nodes, attributes * (columns + 1)), or None
         For walks of two steps, the sum of targets (and their number, last) times each attribute of the node
         in between, see :func:`crossed_targets`.
     """
@@ -173,31 +187,78 @@ class TargetHops:
     masses: list[Matrix]
     crossed: Matrix | None = None
 
-    def columns(self, source: str, nodes: Indices) -> Matrix:
-        """Return the columns of "targets" or "crossed" for some nodes."""
-        if source == "targets":
-            return self.rows(nodes)
-        assert self.crossed is not None
-        return self.crossed[nodes]
+    def at(self, places: Indices) -> TargetHops:
+        """Return some of the nodes."""
+        crossed = None if self.crossed is None else self.crossed[places]
+        return TargetHops([s[places] for s in self.shares], [m[places] for m in self.masses], crossed)
 
-    def rows(self, nodes: Indices) -> Matrix:
-        """Return shares and masses side by side, for some nodes."""
+    def columns(self, source: str, places: Indices | slice) -> Matrix:
+        """Return the columns of "targets" or "crossed" for some of the nodes."""
+        if source == "targets":
+            return self.rows(places)
+        assert self.crossed is not None
+        return self.crossed[places]
+
+    def rows(self, places: Indices | slice) -> Matrix:
+        """Return shares and masses side by side, for some of the nodes."""
         return np.hstack(
             [
                 part
                 for share, mass in zip(self.shares, self.masses, strict=True)
-                for part in (share[nodes], mass[nodes, None])
+                for part in (share[places], mass[places, None])
             ]
         )
 
+    def project(self, source: str, weights: Matrix) -> Matrix:
+        """Return the columns of all nodes times weights, part by part."""
+        n = len(self.crossed) if source == "crossed" and self.crossed is not None else len(self.masses[0])
+        found = np.empty((n, weights.shape[1]))
+        for first in range(0, n, ROWS_AT_ONCE):
+            part = slice(first, first + ROWS_AT_ONCE)
+            found[part] = self.columns(source, part) @ weights
+        return found
 
+
+ROWS_AT_ONCE = 2**16  # nodes whose columns of targets are formed
 RARE = 0.05  # mass of known targets at which their mean and that of all known targets count alike
 
 
+@dataclass(frozen=True)
+class Known:
+    """Targets of known nodes.
+
+    Attributes
+    ----------
+    targets : ndarray, (known, columns)
+    nodes : ndarray of int64
+        Nodes with a target.
+    returns : ndarray, (known, steps)
+        Chances of return, see :func:`return_chances_of`.
+    """
+
+    targets: Matrix
+    nodes: Indices
+    returns: Matrix
+
+    def marked(self, n_nodes: int) -> Matrix:
+        """Return targets of known nodes and zeros, (N, columns + 1); the last column marks known nodes."""
+        marked = np.zeros((n_nodes, self.targets.shape[1] + 1))
+        marked[self.nodes, :-1], marked[self.nodes, -1] = self.targets, 1.0
+        return marked
+
+
 def target_hops(
-    walks: Walks, targets: Matrix, known: Indices, returns: Matrix, between: Matrix | None = None
+    walks: Walks, known: Known, between: Matrix | None = None, nodes: Indices | None = None
 ) -> TargetHops:
-    """Return propagated targets without a node's own target.
+    """Return propagated targets of one set of known nodes; see :func:`several_target_hops`."""
+    (found,) = several_target_hops(walks, [known], between, nodes)
+    return found
+
+
+def several_target_hops(
+    walks: Walks, sets: Sequence[Known], between: Matrix | None = None, nodes: Indices | None = None
+) -> list[TargetHops]:
+    """Return propagated targets without a node's own target, for several sets of known nodes side by side.
 
     A walk from v that returns to v would bring v's own target: its chance (T^t)_vv is subtracted, so that
     features of a known node look like those of an unknown one.
@@ -205,29 +266,53 @@ def target_hops(
     Parameters
     ----------
     walks : Walks
-    targets : ndarray, (known, columns)
-        Targets of the known nodes.
-    known : ndarray of int64
-        Nodes with a target.
-    returns : ndarray, (known, steps)
-        Chances of return, see :func:`return_chances_of`.
+    sets : sequence of Known
+        With the same numbers of columns and steps.
     between : ndarray, (N, attributes), optional
         Attributes of nodes in between, for crossed targets.
+    nodes : ndarray of int64, optional
+        Nodes where targets arrive; by default all.
     """
-    n, width = walks.graphs.n_nodes, targets.shape[1]
-    current = np.zeros((n, width + 1))  # the last column marks known nodes
-    current[known, :width], current[known, width] = targets, 1.0
-    crossed = None if between is None else crossed_targets(walks, current, between)
-    own, middle = current[known].copy(), targets.mean(axis=0) if len(targets) else np.zeros(width)
-    shares, masses = [], []
-    for t in range(returns.shape[1]):
-        current = walks.step("row", current)
-        others = current.copy()
-        others[known] -= returns[:, t, None] * own
-        mass = np.maximum(others[:, width], 0.0)
-        shares.append((others[:, :width] + RARE * middle) / (mass + RARE)[:, None])
-        masses.append(mass)
-    return TargetHops(shares, masses, crossed)
+    n = walks.graphs.n_nodes
+    at = np.arange(n) if nodes is None else nodes
+    width = sets[0].targets.shape[1] + 1
+    n_together = max(1, columns_at_once(n) // width)
+    found = []
+    for first in range(0, len(sets), n_together):
+        together = sets[first : first + n_together]
+        current = np.hstack([known.marked(n) for known in together])
+        arrived: list[list[tuple[Matrix, Matrix]]] = [[] for _ in together]
+        for t, rows in enumerate(_rows_of_steps(walks, nodes, together[0].returns.shape[1])):
+            current = walks.step("row", current, rows)
+            for i, known in enumerate(together):
+                part = current[:, i * width : (i + 1) * width][at]
+                arrived[i].append(_without_own(known, t, part, at))
+        for known, steps in zip(together, arrived, strict=True):
+            crossed = None if between is None else crossed_targets(walks, known.marked(n), between)[at]
+            found.append(TargetHops([s for s, _ in steps], [m for _, m in steps], crossed))
+    return found
+
+
+def _rows_of_steps(walks: Walks, nodes: Indices | None, steps: int) -> list[Indices | None]:
+    """Return the nodes where the values of each step are used; None: at all nodes."""
+    rows: list[Indices | None] = [None if nodes is None else np.unique(nodes)]
+    for _ in range(steps - 1):
+        rows.append(walks.rows_before(rows[-1]))
+    return rows[:steps][::-1]
+
+
+def _without_own(known: Known, t: int, arrived: Matrix, at: Indices) -> tuple[Matrix, Matrix]:
+    """Return shares and masses of targets that arrived at some nodes, without their own."""
+    own = np.full(int(max(at.max(initial=-1), known.nodes.max(initial=-1))) + 1, -1)
+    own[known.nodes] = np.arange(len(known.nodes))
+    place = own[at]
+    mine = np.flatnonzero(place >= 0)
+    targets = known.targets[place[mine]]
+    back = known.returns[place[mine], t, None]
+    arrived[mine] -= back * np.hstack([targets, np.ones((len(mine), 1))])
+    middle = known.targets.mean(axis=0) if len(known.targets) else np.zeros(known.targets.shape[1])
+    mass = np.maximum(arrived[:, -1], 0.0)
+    return (arrived[:, :-1] + RARE * middle) / (mass + RARE)[:, None], mass
 
 
 def crossed_targets(walks: Walks, marked: Matrix, between: Matrix) -> Matrix:

@@ -48,10 +48,11 @@ def structure_columns(
 
 def simple_graph(graphs: GraphDatabase) -> csr_array:
     """Return the symmetric adjacency without weights, loops and parallel edges."""
-    both = csr_array(directed_adjacency(graphs, "both"))
-    both.setdiag(0)
-    both.eliminate_zeros()
-    both.sum_duplicates()
+    both = directed_adjacency(graphs, "both")
+    if both.diagonal().any():
+        both = csr_array(both, copy=True)
+        both.setdiag(0)
+        both.eliminate_zeros()
     return both
 
 
@@ -83,7 +84,8 @@ def pagerank(graphs: GraphDatabase) -> NDArray[np.float64]:
     """
     jump = 1 / np.maximum(graphs.graph_sizes[graphs.graph_ids], 1).astype(np.float64)
     walk = walk_operator(graphs, 0.0, "follow")
-    matrix = csr_array(walk.adjacency.T)
+    is_symmetric = walk.adjacency is graphs.adjacency and not graphs.is_directed
+    matrix = walk.adjacency if is_symmetric else csr_array(walk.adjacency.T)
     rank = jump
     for _ in range(PAGERANK_STEPS):
         moved = matrix @ (walk.spread * rank) + walk.keep * rank

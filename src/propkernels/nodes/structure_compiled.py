@@ -23,18 +23,26 @@ def triangle_counts(indptr: Any, indices: Any, rank: Any, counts: Any) -> None:
     counts : ndarray of int64, (N,)
         Output.
     """
-    marked = np.full(len(rank), -1, dtype=np.int64)  # node i marks its neighbors of larger rank
+    # row i of ``above``: the neighbors of node i with larger ranks, half of all entries
+    ends = np.empty(len(rank) + 1, dtype=np.int64)
+    above = np.empty(len(indices) // 2, dtype=indices.dtype)
+    number = 0
     for i in range(len(rank)):
+        ends[i] = number
         for a in range(indptr[i], indptr[i + 1]):
             if rank[indices[a]] > rank[i]:
-                marked[indices[a]] = i
-        for a in range(indptr[i], indptr[i + 1]):
-            j = indices[a]
-            if rank[j] <= rank[i]:
-                continue
-            for b in range(indptr[j], indptr[j + 1]):
-                k = indices[b]
-                if rank[k] > rank[j] and marked[k] == i:
+                above[number] = indices[a]
+                number += 1
+    ends[len(rank)] = number
+    marked = np.full(len(rank), -1, dtype=indices.dtype)  # node i marks its neighbors of larger rank
+    for i in range(len(rank)):
+        for a in range(ends[i], ends[i + 1]):
+            marked[above[a]] = i
+        for a in range(ends[i], ends[i + 1]):
+            j = above[a]
+            for b in range(ends[j], ends[j + 1]):
+                k = above[b]
+                if marked[k] == i:
                     counts[i] += 1
                     counts[j] += 1
                     counts[k] += 1

@@ -164,8 +164,12 @@ class Sheet:
     def codes(self) -> csr_array:
         """Hashed codes of all nodes, one entry per node and stream."""
         if self._codes is None:
-            self._codes = hashed_codes(self.streams, self.inputs.n_codes)
+            self._codes = self._codes_at(slice(None))
         return self._codes
+
+    def _codes_at(self, nodes: Indices | slice) -> csr_array:
+        """Return hashed codes of some nodes."""
+        return hashed_codes(self.streams, self.inputs.n_codes, nodes)
 
     def between(self, blocks: Sequence[Block]) -> Matrix | None:
         """Return the attributes of all nodes for crossed targets, if a block has them."""
@@ -203,7 +207,7 @@ class Sheet:
             hops[source, walk] = found
             for t, norms in found.norms.items():
                 self._norms[source, walk, t] = norms
-        codes = self.codes[nodes] if any(b.source == "codes" for b in blocks) else None
+        codes = self._codes_at(nodes) if any(b.source == "codes" for b in blocks) else None
         return Rows(nodes, hops, codes)
 
     def norms(self, block: Block) -> Matrix:
@@ -219,7 +223,7 @@ class Sheet:
             return np.asarray(self.codes @ weights)
         if block.uses_targets:
             assert targets is not None
-            return targets.columns(block.source, np.arange(self.graphs.n_nodes)) @ weights
+            return targets.project(block.source, weights)
         columns = self.columns(block.source)
         if not block.summed:
             steps = np.split(weights, block.last + 1)
@@ -250,13 +254,13 @@ class Rows:
         return Rows(self.nodes[places], hops, None if self.codes is None else self.codes[places])
 
     def block(self, block: Block, places: Indices, targets: TargetHops | None) -> Any:
-        """Return the features of a block at ``nodes[places]``."""
+        """Return the features of a block at ``nodes[places]``; targets are those at ``nodes``."""
         if block.source == "codes":
             assert self.codes is not None
             return self.codes[places]
         if block.uses_targets:
             assert targets is not None
-            return targets.columns(block.source, self.nodes[places])
+            return targets.columns(block.source, places)
         hops = self.hops[block.source, block.walk]
         if not block.summed:
             return np.hstack([hops.steps[t][places] for t in range(block.last + 1)])
@@ -264,9 +268,9 @@ class Rows:
         return total * reciprocal(np.linalg.norm(total, axis=1))[:, None]
 
 
-def hashed_codes(streams: Sequence[CodeStreams], n_codes: int) -> csr_array:
+def hashed_codes(streams: Sequence[CodeStreams], n_codes: int, nodes: Indices | slice) -> csr_array:
     """Return codes of surroundings as sparse columns: one entry per node and stream, of equal norm."""
-    n, width = (table := code_table(streams, n_codes)[0]).shape
+    n, width = (table := code_table(streams, n_codes, nodes)[0]).shape
     values = np.full(n * width, 1 / np.sqrt(width))
     index = index_dtype(n * width, n_codes)
     ptr = (np.arange(n + 1) * width).astype(index)
@@ -276,7 +280,7 @@ def hashed_codes(streams: Sequence[CodeStreams], n_codes: int) -> csr_array:
 
 
 def code_table(
-    streams: Sequence[CodeStreams], n_codes: int, nodes: Indices | slice = slice(None)
+    streams: Sequence[CodeStreams], n_codes: int, nodes: Indices | slice
 ) -> tuple[Indices, Indices]:
     """Return the hashed column of each node and stream, (nodes, streams), and the step of each stream.
 

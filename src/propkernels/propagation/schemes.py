@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone
 
-from propkernels._utils.arrays import freeze
+from propkernels._utils.arrays import aligned_empty, freeze
 from propkernels._utils.checks import Documented, check_choice, check_fraction, shown
 from propkernels._utils.parallel import run_threads, threads_for
 from propkernels.convert.check import check_graphs
@@ -93,28 +93,34 @@ class AffineOperator:
         object.__setattr__(self, "spread", np.ldexp(self.spread, exponents))
 
     def step(
-        self, current: NDArray[np.float64], initial: NDArray[np.float64], n_jobs: int | None = None
+        self,
+        current: NDArray[np.float64],
+        initial: NDArray[np.float64],
+        n_jobs: int | None = None,
+        rows: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float64]:
         """Return the columns (label probabilities, or projections of them) after one step.
 
-        Threads take ranges of rows, so that their number changes no bit.
+        Threads take ranges of rows, so that their number changes no bit. If ``rows`` are given, only these
+        are computed; the others are undefined.
         """
         from propkernels.propagation.steps_compiled import affine_step
 
         if self.pushed_back is not None:
             current = np.where(self.pushed_back[:, None], initial, current)
         current = np.ascontiguousarray(current, dtype=np.float64)
-        following = np.empty_like(current)
+        following = aligned_empty(current.shape)
         a, threads = self.adjacency, threads_for(self.adjacency.nnz * current.shape[1], n_jobs)
+        written = np.arange(len(current)) if rows is None else rows
         # each thread has about as many edges as the others
-        cuts = np.searchsorted(a.indptr, np.linspace(0, a.nnz, threads + 1)[1:-1])
-        bounds = [0, *cuts.tolist(), len(current)]
+        cuts = np.searchsorted(a.indptr[written], np.linspace(0, a.nnz, threads + 1)[1:-1])
+        bounds = [0, *cuts.tolist(), len(written)]
 
-        def rows(bounds: tuple[int, int]) -> None:
+        def share(bounds: tuple[int, int]) -> None:
             arrays = (a.indptr, a.indices, a.data, self.spread, self.keep)
-            affine_step(*arrays, current, following, *bounds)
+            affine_step(*arrays, current, following, written[slice(*bounds)])
 
-        run_threads(rows, list(pairwise(bounds)), threads)
+        run_threads(share, list(pairwise(bounds)), threads)
         if self.restart is not None:
             following += self.restart[:, None] * initial
         return following
@@ -226,6 +232,8 @@ def directed_adjacency(graphs: GraphDatabase, direction: str) -> csr_array:
     check_choice(direction, DIRECTIONS, "direction")
     if direction == "follow":
         return graphs.adjacency
+    if direction == "both" and not graphs.has_parallel_edges and not graphs.is_directed:
+        return graphs.adjacency
     reverse = csr_array(graphs.adjacency.T)
     reverse.sort_indices()
     return reverse if direction == "reverse" else csr_array(graphs.adjacency.maximum(reverse))
@@ -292,6 +300,8 @@ def transition_matrix(graphs: Graphs, direction: str = "follow") -> csr_array:
     data = adjacency.data * np.repeat(reciprocal(degrees), np.diff(adjacency.indptr))
     walk = csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
     stuck = (degrees == 0).astype(np.float64)
+    if not stuck.any():
+        return walk.copy()  # indices of its own, which may be changed
     return csr_array(walk + csr_array((stuck, (np.arange(len(stuck)),) * 2), shape=walk.shape))
 
 

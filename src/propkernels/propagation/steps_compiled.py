@@ -18,8 +18,7 @@ def affine_step(
     keep: Any,
     current: Any,
     following: Any,
-    first: int,
-    last: int,
+    rows: Any,
 ) -> None:
     """Write spread_i * sum_j A_ij x_j + keep_i x_i to ``following``, row by row, without temporaries.
 
@@ -33,13 +32,13 @@ def affine_step(
         Values x before the step.
     following : ndarray of float64, (N, columns)
         Output: values after the step.
-    first, last : int
-        Rows first..last-1 are written.
+    rows : ndarray of int64
+        Rows that are written.
     """
     # ``total`` holds the sums over the neighbors of one node, one per column; it stays in the L1 cache.
     n_columns = current.shape[1]
     total = np.empty(n_columns)
-    for i in range(first, last):
+    for i in rows:
         total[:] = 0.0
         for entry in range(indptr[i], indptr[i + 1]):
             j, weight = indices[entry], weights[entry]
