@@ -32,7 +32,17 @@ def test_weights_of_columns_need_no_columns(sheet, block):
     nodes = np.arange(34)
     columns = sheet.at(nodes, [block]).block(block, nodes, None)
     weights = np.random.default_rng(1).normal(size=(columns.shape[1], 2))
-    np.testing.assert_allclose(sheet.project(block, weights, None), columns @ weights, atol=1e-9)
+    np.testing.assert_allclose(sheet.project([block], [weights], None), columns @ weights, atol=1e-9)
+
+
+def test_projections_of_several_blocks_add_up(sheet):
+    blocks = [Block("attributes", last=2), Block("structure", last=3), Block("attributes", "renormalized", 1)]
+    blocks += [Block("attributes", last=1, summed=True), Block("structure")]
+    nodes, rng = np.arange(34), np.random.default_rng(1)
+    parts = [sheet.at(nodes, [block]).block(block, nodes, None) for block in blocks]
+    weights = [rng.normal(size=(part.shape[1], 2)) for part in parts]
+    expected = sum(part @ w for part, w in zip(parts, weights, strict=True))
+    np.testing.assert_allclose(sheet.project(blocks, weights, None), expected, atol=1e-9)
 
 
 def test_rows_at_some_places(sheet):

@@ -110,10 +110,7 @@ class LinearMember:
 
     def sums(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
         """Return the decisions of all nodes without the intercepts, (N, decisions)."""
-        total = sheet.project(self.blocks[0], self.weights[0], targets)
-        for block, weights in zip(self.blocks[1:], self.weights[1:], strict=True):
-            total += sheet.project(block, weights, targets)
-        return total
+        return sheet.project(self.blocks, self.weights, targets)
 
     def of_parts(self, parts: list[Any]) -> Matrix:
         """Return the decisions of features, block by block."""

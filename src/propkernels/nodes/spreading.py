@@ -125,8 +125,8 @@ def hops_at(
         {t: np.empty(shape) for t in summed},
         {t: np.zeros(n) for t in summed},
     )
-    for first, stop, start in _blocks(columns):
-        block, total = start, start.copy() if summed else start
+    for first, stop, block in _blocks(columns):
+        total = block.copy() if summed else block
         for t in range(max(last, *summed, 0) + 1):
             if t:
                 block = walks.step(walk, block)
@@ -163,7 +163,8 @@ def spread_back(walks: Walks, walk: str, weighted: Sequence[Matrix]) -> Matrix:
     """
     total = weighted[-1]
     for values in reversed(weighted[:-1]):
-        total = values + walks.step(walk, total)
+        total = walks.step(walk, total)
+        total += values
     return total
 
 

@@ -217,18 +217,34 @@ class Sheet:
             self.at(np.arange(0), [block])
         return self._norms[key]
 
-    def project(self, block: Block, weights: Matrix, targets: TargetHops | None) -> Matrix:
-        """Return the features of all nodes times weights, (N, decisions), without forming the features."""
+    def project(
+        self, blocks: Sequence[Block], weights: Sequence[Matrix], targets: TargetHops | None
+    ) -> Matrix:
+        """Return the features of all nodes times weights, (N, decisions), without forming the features.
+
+        Steps side by side of all sources take the same walk together.
+        """
+        found, together = [], dict[str, list[Matrix]]()
+        for block, w in zip(blocks, weights, strict=True):
+            if not block.is_moved or block.summed:
+                found.append(self._project_one(block, w, targets))
+                continue
+            steps = together.setdefault(block.walk, [])
+            for t, part in enumerate(np.split(w, block.last + 1)):
+                values = np.asarray(self.columns(block.source) @ part)
+                steps[t : t + 1] = [steps[t] + values if t < len(steps) else values]
+        found += [spread_back(self.walks, walk, steps) for walk, steps in together.items()]
+        return sum(found[1:], start=found[0])
+
+    def _project_one(self, block: Block, weights: Matrix, targets: TargetHops | None) -> Matrix:
+        """Return the features of one block times weights, for codes, targets, and sums of steps."""
         if block.source == "codes":
             return np.asarray(self.codes @ weights)
         if block.uses_targets:
             assert targets is not None
             return targets.project(block.source, weights)
-        columns = self.columns(block.source)
-        if not block.summed:
-            steps = np.split(weights, block.last + 1)
-            return spread_back(self.walks, block.walk, [np.asarray(columns @ w) for w in steps])
-        total = spread_back(self.walks, block.walk, [np.asarray(columns @ weights)] * (block.last + 1))
+        values = np.asarray(self.columns(block.source) @ weights)
+        total = spread_back(self.walks, block.walk, [values] * (block.last + 1))
         return total * reciprocal(self.norms(block))[:, None]
 
 
