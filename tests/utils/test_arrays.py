@@ -14,11 +14,25 @@ from hypothesis import strategies as st
 
 import propkernels as pk
 from propkernels._utils import arrays
-from propkernels._utils.arrays import available_memory, check_sparse, index_dtype, offsets, ranges
+from propkernels._utils.arrays import (
+    aligned_empty,
+    available_memory,
+    check_sparse,
+    index_dtype,
+    offsets,
+    ranges,
+)
 from tests.strategies import permute_nodes
 from tests.zoo import labelled_zoo
 
 lengths = st.lists(st.integers(0, 50), max_size=20)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 8), (1000, 33)])
+def test_aligned_arrays_begin_a_cache_line(shape):
+    array = aligned_empty(shape)
+    assert array.shape == shape and array.flags.c_contiguous and array.flags.writeable
+    assert array.size == 0 or array.ctypes.data % 64 == 0
 
 
 @given(lengths, st.sampled_from([np.int8, np.int32, np.int64, np.uint64, bool]))
