@@ -31,7 +31,9 @@ lengths = st.lists(st.integers(0, 50), max_size=20)
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 8), (1000, 33)])
 def test_aligned_arrays_begin_a_cache_line(shape):
     array = aligned_empty(shape)
-    assert array.shape == shape and array.flags.c_contiguous and array.flags.writeable
+    assert array.shape == shape
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
     assert array.size == 0 or array.ctypes.data % 64 == 0
 
 
