@@ -7,6 +7,7 @@ prepared first and not timed, and each adapter runs once more than ``--repeats``
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -91,16 +92,22 @@ def molecule_cases(smiles: list[str]) -> Iterator[Case]:
     yield "ECFP counts of molecules, RDKit", lambda: parse(smiles), lambda mols: list(map(fingerprint, mols))
     yield "from_smiles, symbol", lambda: smiles, _quiet
     yield "from_smiles, three labels", lambda: smiles, lambda texts: _quiet(texts, VIEWS)
+    for jobs in [2**power for power in range(1, 6) if 2**power <= (os.cpu_count() or 1)]:
+        yield (
+            f"from_smiles, three labels, {jobs} processes",
+            lambda: smiles,
+            lambda texts, jobs=jobs: _quiet(texts, VIEWS, jobs),
+        )
     yield "SMILES to refined symbols", lambda: smiles, lambda texts: refine(_quiet(texts))
     yield "SMILES to ECFP counts, RDKit", lambda: smiles, lambda texts: list(map(fingerprint, parse(texts)))
 
 
-def _quiet(texts: list[str], labels: Any = "symbol") -> Any:
+def _quiet(texts: list[str], labels: Any = "symbol", jobs: int = 1) -> Any:
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pk.from_smiles(texts, errors="skip", node_labels=labels)
+        return pk.from_smiles(texts, errors="skip", node_labels=labels, n_jobs=jobs)
 
 
 def _data(graphs: Any, labels: Any) -> list[Any]:
@@ -137,7 +144,7 @@ def _triples(n: int) -> list[tuple[int, str, int]]:
 
 
 def measure(case: Case, repeats: int) -> tuple[str, str, str]:
-    """Best processor and wall seconds of several runs."""
+    """Best processor and wall seconds of several runs; those of other processes are wall seconds only."""
     name, prepare, call = case
     thing, processor, wall = prepare(), [], []
     for _ in range(repeats + 1):

@@ -23,13 +23,13 @@ from propkernels._utils.safe_files import atomic_write
 from propkernels.cli.arguments import describe_kernel
 from reproduction.extra.folds_of_defaults import markdown
 from reproduction.extra.records import keep_records, load_records, report
-from reproduction.molecules import sets
+from reproduction.molecules import sets, within_training
 from reproduction.molecules.heads import score
 
 TRAINING, VALIDATION = 0.8, 0.9  # shares of the molecules at which the parts end
 # test ROC-AUC of ECFP counts in percent, from the benchmark of Praski, Adamczyk and Czech (2025)
 PUBLISHED = {"BACE": 86.0, "BBBP": 72.0, "ClinTox": 76.3, "SIDER": 68.6, "Tox21": 78.2, "HIV": 78.9}
-WITHOUT_DESCRIPTORS = ("HIV", True)  # linear models, those of many molecules, leave descriptors out
+NOT_MEASURED = ("HIV", True)  # descriptors add two kernels to choose from: minutes each for so many molecules
 Indices = NDArray[np.int64]
 PAGE = """# New scaffolds: the splits of OGB
 
@@ -46,8 +46,8 @@ training part if this then holds at most 80 % of the molecules, else to the vali
 and validation then hold at most 90 %, else to the test part. Nothing is drawn at random. The model learns
 from the training part and chooses by cross-validation inside it; the validation part is not used. ROC-AUC
 in percent, the mean over the tasks with both classes in the test part. "With descriptors" is the same model
-after `MoleculesToGraphs(descriptors="rdkit")`; models of more than 20,000 molecules, as of HIV, are linear
-and leave descriptors out.
+after `MoleculesToGraphs(descriptors="rdkit")`. Models of more than 20,000 molecules, as of HIV, learn from
+the kernel values of all molecules with 4,000 of them, the landmarks.
 
 Two things were decided for all sets at once, within these training parts alone, by folds that never split
 a scaffold: several labels are learned by least squares instead of one SVM each, and one kernel with t_max 3
@@ -57,6 +57,11 @@ these decisions (83.9, 70.7, 77.9, 63.3 and 77.8 in the order of the table), wit
 (83.9, 70.7, 85.8, 66.5 and 78.1). t_max 3 was the first decision; t_max 2 was tried for its speed, and given
 up after explanations had become faster and new folds within training parts had confirmed t_max 3. By then,
 test scores of all three were known.
+
+Landmarks were decided within the training part of HIV, by three folds that never split a scaffold:
+{within}. The test part of HIV had been
+predicted before, by the linear model that was the default until then: 77.7. With landmarks it was predicted
+once.
 
 {table}
 
@@ -152,14 +157,24 @@ def run(names: Sequence[str], folder: Path, document: Path) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     fits = {(fit.dataset, fit.descriptors): fit for fit in load_records(path, Fit)}
     for key in product(names or PUBLISHED, (False, True)):
-        if key not in fits and key != WITHOUT_DESCRIPTORS:
+        if key not in fits and key != NOT_MEASURED:
             fits[key] = measure(*key)
             keep_records([fits[key]], path)
             report(f"{key[0]}, descriptors {key[1]}: {fits[key].score:.1f}, {fits[key].seconds:.0f} s")
     table = table_of(fits)
+    within = within_training.measure_missing(folder / "scaffold_folds.jsonl", _training_part_of_hiv)
+    parts = {"table": table, "verdict": verdict(fits), "within": within_training.sentence(within)}
     with atomic_write(document, text=True) as stream:
-        stream.write(PAGE.format(table=table, verdict=verdict(fits)))
+        stream.write(PAGE.format(**parts))
     return table
+
+
+def _training_part_of_hiv() -> within_training.Part:
+    data = sets.load("HIV")
+    groups = pk.molecules.scaffolds(data.mols)
+    train, _, _ = scaffold_split(groups.tolist())
+    graphs = pk.MoleculesToGraphs().transform([data.mols[i] for i in train])
+    return graphs, data.target[train, 0].astype(np.int64), groups[train]
 
 
 def table_of(fits: Fits) -> str:

@@ -292,6 +292,7 @@ def test_auto_takes_the_solver_by_size():
     assert resolve_solver("auto", kernels, 12_000, (3,)) == "kernel"
     assert resolve_solver("auto", kernels, 20_001, (3,)) == "linear"
     assert resolve_solver("auto", [pk.GraphHopper()], 12_000, None) == "kernel"
+    assert resolve_solver("auto", [pk.WeisfeilerLehman(base_kernel="jaccard")], 20_001, None) == "landmarks"
 
 
 @pytest.mark.slow
@@ -311,8 +312,9 @@ def test_beyond_the_limit_no_kernel_matrix_is_formed(data, monkeypatch):
     for solver in ("kernel", "gp"):
         with pytest.raises(ValueError, match="forms a matrix of 80 x 80; beyond 50 graphs"):
             pk.PropagationClassifier(solver=solver).fit(data.graphs, data.target)
-    with pytest.raises(ValueError, match="WeisfeilerLehman needs a matrix of 80 x 80"):
-        pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(base_kernel="rbf")).fit(data.graphs, data.target)
+    ratio = pk.PropagationKernel(t_max=2, base_kernel="jaccard")
+    model = pk.PropagationClassifier(kernel=ratio, random_state=0).fit(data.graphs, data.target)
+    assert model.solver_ == "landmarks"
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ KernelName = Literal[
 
 
 Task = Literal["auto", "classes", "numbers"]  # kind of target
-Solver = Literal["auto", "kernel", "linear", "gp"]  # solvers of models
+Solver = Literal["auto", "kernel", "landmarks", "linear", "gp"]  # solvers of models
 
 
 KERNELS = "propagation, p2k, weisfeiler-lehman, shortest-path, graph-hopper or labels"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels.decisions.decision_columns import DecisionLayout
 from propkernels.decisions.gaussian_process import ProcessClassification, ProcessRegression
+from propkernels.decisions.landmarks import LandmarkClassification, LandmarkRegression
 from propkernels.decisions.linear_machines import LinearClassification, LinearRegression
 from propkernels.decisions.ridge import FeatureClassification, FeatureRegression
 from propkernels.decisions.ridge_classification import RidgeClassification
@@ -99,6 +100,7 @@ class Classification:
         kinds: dict[str, type] = {
             "kernel": SupportVectorClassification,
             "linear": LinearClassification,
+            "landmarks": LandmarkClassification,
             "gp": ProcessClassification,
             "least_squares": FeatureClassification,
         }
@@ -183,6 +185,7 @@ class Regression:
         kinds: dict[str, Any] = {
             "kernel": SupportVectorRegression,
             "linear": LinearRegression,
+            "landmarks": LandmarkRegression,
             "least_squares": FeatureRegression,
         }
         return [(epsilon, kinds[solver](epsilon)) for epsilon in epsilons]
@@ -271,8 +274,10 @@ class Columns:
 
     def makers(self, solver: str, epsilons: Sequence[float]) -> list[tuple[float | None, MachineMaker]]:
         """Return makers that fit one machine per column; labels on kernel matrices are least squares."""
-        if solver == "gp":
-            raise ValueError('solver="gp" learns one target at a time: use "kernel" or "linear" for several')
+        if solver in ("gp", "landmarks"):
+            raise ValueError(
+                f'solver="{solver}" learns one target at a time: use "kernel" or "linear" for several'
+            )
         if solver == "kernel" and self.has_classes:
             return [(None, RidgeClassification(self.class_weight))]
         makers = self.each.makers(solver, epsilons)

@@ -75,11 +75,13 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         latent function. "paper": the paper's values, for the unscaled kernel.
     normalize : {"auto", True, False, None}, default="auto"
         Whether to normalize kernels; "auto": try both; None: use the kernel's setting.
-    solver : {"auto", "kernel", "linear", "gp"}, default="auto"
-        "kernel": libsvm's C-SVM on kernel matrices; for several labels, least squares. "linear": liblinear's
-        on sparse features, for many graphs; no kernel matrix is formed. "gp": Gaussian process
-        classification. "auto": "kernel" up to 20,000 graphs, as long as the matrices of all t_max take at
-        most 8 GiB, else "linear".
+    solver : {"auto", "kernel", "landmarks", "linear", "gp"}, default="auto"
+        "kernel": libsvm's C-SVM on kernel matrices; for several labels, least squares. "landmarks": least
+        squares on kernel values of all graphs with 4,000 of them, or fewer beyond 134,000 graphs. "linear":
+        liblinear's on sparse features. The last two are for many graphs; no matrix of all pairs is formed.
+        "gp": Gaussian process classification. "auto": "kernel" up to 20,000 graphs, as long as the matrices
+        of all t_max take at most 8 GiB; beyond, "landmarks" for ratios of counts and, by default, for
+        molecules up to 134,000; else "linear".
     selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
         "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
         leader after some folds. "halving": compare most candidates on a part of the graphs, and only the

@@ -22,7 +22,7 @@ from propkernels.decisions.decision_columns import self_similarities
 from propkernels.decisions.gaussian_process import Posterior
 from propkernels.decisions.rule import Rule, dual_members, mean_rule, primal_members
 from propkernels.decisions.support_vectors import Machine, stopping_allowed
-from propkernels.decisions.tasks import Task
+from propkernels.decisions.tasks import Classification, Task
 from propkernels.explain.comparisons import explain_rule
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
@@ -34,7 +34,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.models.conformal import Conformal, FoldModels, learn_fold_models, pairs_of_folds
-from propkernels.models.defaults import check_kernels, default_steps
+from propkernels.models.defaults import check_kernels, default_steps, prefers_landmarks
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.novelty.foreign import unknown_nodes, warn_if_foreign
 from propkernels.propagation.imputer import LabelImputer
@@ -231,7 +231,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         best: tuple[Selection, Any, GraphDatabase, str] | None = None
         for imputer in self._imputers(graphs):
             known = graphs if imputer is None else imputer.transform(graphs)
-            kernels, space = self._space(known, epsilon)
+            kernels, space = self._space(known, epsilon, task)
             selection, n_steps = self._effort(kernels, space, folds, task, len(known))
             averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
             with reported(self.progress, f"{self._name}: choosing", n_steps) as tell:
@@ -281,8 +281,8 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Return the kind of selection, and its number of steps for a progress bar."""
         selection = resolve_selection(self.selection, n_graphs, len(kernels))
         n_arms = count_arms(kernels, space, task)
-        if selection == "halving" and not is_worthwhile(folds):
-            selection = "race"
+        if selection == "halving" and (space.solver == "landmarks" or not is_worthwhile(folds)):
+            selection = "race"  # products of landmarks are those of all graphs
         if selection != "halving":
             return selection, n_arms * len(folds)
         return selection, count_steps(n_arms // len(task.makers(space.solver, space.epsilons)), folds)
@@ -291,16 +291,20 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         """Return the folds for the choice."""
         return choosing_folds(target, self.cv, check_groups(groups, len(target)), seed)
 
-    def _space(self, graphs: GraphDatabase, epsilon: Any) -> tuple[list[Any], Space]:
+    def _space(self, graphs: GraphDatabase, epsilon: Any, task: Task) -> tuple[list[Any], Space]:
         """Validate the parameters, and return the search space."""
         check_choice(self.normalize, ("auto", True, False, None), "normalize")
         costs, steps = check_cost_grid(self.C), check_steps(self.t_max)
         is_regression = isinstance(self, RegressorMixin)
-        is_linear = self.solver == "linear" or len(graphs) > MOST_FOR_KERNEL
+        asked = self.solver
+        if asked == "auto" and self.kernel is None and isinstance(task, Classification):
+            is_many = len(graphs) > MOST_FOR_KERNEL
+            asked = "landmarks" if is_many and prefers_landmarks(graphs) else asked
+        is_linear = asked == "linear" or (asked == "auto" and len(graphs) > MOST_FOR_KERNEL)
         kernels = check_kernels(self.kernel, graphs, self.n_jobs, is_regression, is_linear)
         if self.kernel is None and steps is None:
             steps = default_steps(kernels)
-        solver = resolve_solver(self.solver, kernels, len(graphs), steps)
+        solver = resolve_solver(asked, kernels, len(graphs), steps)
         return kernels, Space(self.normalize, steps, costs, solver, check_epsilons(epsilon))
 
     def _keep(self, learned: Learned, conformal: Conformal | None) -> None:

@@ -73,10 +73,12 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         by "gp".
     normalize : {"auto", True, False, None}, default="auto"
         Whether to normalize kernels; "auto": try both; None: use the kernel's setting.
-    solver : {"auto", "kernel", "linear", "gp"}, default="auto"
-        "kernel": libsvm's SVR on kernel matrices. "linear": liblinear's on sparse features, for many graphs;
-        no kernel matrix is formed. "gp": exact Gaussian process, with predictive variances. "auto": "kernel"
-        up to 20,000 graphs, as long as the matrices of all t_max take at most 8 GiB, else "linear".
+    solver : {"auto", "kernel", "landmarks", "linear", "gp"}, default="auto"
+        "kernel": libsvm's SVR on kernel matrices. "landmarks": least squares on kernel values of all graphs
+        with 4,000 of them, or fewer beyond 134,000 graphs. "linear": liblinear's on sparse features. The last
+        two are for many graphs; no matrix of all pairs is formed. "gp": exact Gaussian process, with
+        predictive variances. "auto": "kernel" up to 20,000 graphs, as long as the matrices of all t_max take
+        at most 8 GiB; beyond, "linear", or "landmarks" for ratios of counts.
     selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
         "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
         leader after some folds. "halving": compare most candidates on a part of the graphs, and only the

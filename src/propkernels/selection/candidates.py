@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +18,7 @@ from propkernels.counting.counters import sort_bins
 from propkernels.decisions.support_vectors import Machine, MachineMaker
 from propkernels.decisions.tasks import Task
 from propkernels.graphs.database import GraphDatabase
-from propkernels.selection.folds import Indices
+from propkernels.selection.folds import Folds, Indices
 from propkernels.selection.kernel_sources import (
     AlignedSource,
     GramSource,
@@ -29,6 +29,7 @@ from propkernels.selection.kernel_sources import (
     has_steps,
     redrawn,
 )
+from propkernels.selection.landmarks import landmark_sources
 
 Losses = NDArray[np.float64]
 DEFAULT_COSTS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -303,7 +304,7 @@ class Space:
     steps : tuple of int or None
         Candidates for t_max; None: all values up to the kernel's t_max.
     costs : CostGrid
-    solver : {"kernel", "linear", "gp"}
+    solver : {"kernel", "linear", "landmarks", "gp"}
     epsilons : tuple of float
     """
 
@@ -333,10 +334,12 @@ def candidates(
     task: Task,
     seed: int,
     n_jobs: int | None = None,
+    folds: Folds = (),
 ) -> list[Candidate]:
     """Return all candidates of one kernel, from one pass over the graphs; threads are those of slices.
 
-    The target is used only by kernels that learn weights, and only on the training graphs of each fold.
+    The target is used by kernels that learn weights, and only on the training graphs of each fold, and for
+    the choice of landmarks, of which a fold uses those among its training graphs.
     """
     kernel = redrawn(kernel, seed)
     has_option = "normalize" in kernel.get_params(deep=False)
@@ -347,6 +350,10 @@ def candidates(
         sources = _aligned_sources(plain, graphs, target, space.solver, wanted, n_jobs)
     elif space.solver == "linear":
         sources = _linear_sources(plain, graphs, space, wanted)
+    elif space.solver == "landmarks":
+        keys, restricted = _landmark_keys(plain, graphs, space, wanted)
+        parts = folds, task.weights, seed, n_jobs
+        sources = {**landmark_sources(restricted, graphs, target, keys, *parts)}
     else:
         stack = compute_stack(plain, graphs, space.steps)
         sources = {
@@ -414,6 +421,27 @@ def _linear_sources(
     return {(t, flag): sources[t, bool(flag)] for t in steps for flag in wanted}
 
 
+def _landmark_keys(
+    plain: Any, graphs: GraphDatabase, space: Space, wanted: list[bool | None]
+) -> tuple[list[tuple[int | None, bool | None]], Callable[[int | None, bool | None], Any]]:
+    """Return the pairs of t_max and normalization to try, and the kernels of these pairs.
+
+    Every pair has rows of its own: without values of t_max to choose from, only the kernel's own is tried.
+    """
+    steps: list[int | None] = [None]
+    if has_steps(plain):
+        steps = [int(plain.t_max)] if space.steps is None else list(space.steps)
+        plain.set_params(t_max=steps[-1])
+    fitted = plain.fit(graphs)
+
+    def restricted(t: int | None, is_normalized: bool | None) -> Any:
+        if hasattr(fitted, "_restricted"):
+            return fitted._restricted(t, bool(is_normalized))
+        return fitted if not is_normalized else _copy(clone(fitted), t, is_normalized).fit(graphs)
+
+    return [(t, flag) for t in steps for flag in wanted], restricted
+
+
 def _aligned_sources(
     plain: Any,
     graphs: GraphDatabase,
@@ -423,7 +451,7 @@ def _aligned_sources(
     n_jobs: int | None,
 ) -> dict[tuple[int | None, bool | None], Source]:
     """Return the parts of a sum kernel, whose weights are learned in each fold."""
-    if solver == "linear":
+    if solver in ("linear", "landmarks"):
         raise ValueError('weights="alignment" are learned from kernel matrices: use solver="kernel"')
     if target.ndim > 1:
         raise ValueError('weights="alignment" are learned from one target: give numbers, or one column')

@@ -230,15 +230,16 @@ def _waves(order: Sequence[int]) -> list[Sequence[int]]:
     return [order[start : start + WAVE] for start in range(0, len(order), WAVE)]
 
 
-SOLVERS = ("auto", "kernel", "linear", "gp")
+SOLVERS = ("auto", "kernel", "landmarks", "linear", "gp")
 MOST_FOR_KERNEL = 20_000  # graphs; a larger kernel matrix is never formed
 MOST_BYTES = 2**33  # limit of "auto" for the kernel matrices of all t_max
 
 
 def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tuple[int, ...] | None) -> str:
-    """Return "kernel", "linear" or "gp"; raise if the kernels or the number of graphs do not allow it.
+    """Return "kernel", "landmarks", "linear" or "gp"; raise if kernels or the number of graphs forbid it.
 
-    "auto" is "linear" if every kernel has explicit counts and the kernel matrices would be too large.
+    If kernel matrices would be too large, "auto" is "linear" if every kernel has explicit counts, else
+    "landmarks".
     """
     check_choice(solver, SOLVERS, "solver")
     other = next((kernel for kernel in kernels if not has_explicit_counts(kernel)), None)
@@ -251,17 +252,14 @@ def resolve_solver(solver: str, kernels: Sequence[Any], n_graphs: int, steps: tu
     if solver in ("kernel", "gp") and too_many:
         raise ValueError(
             f'solver="{solver}" forms a matrix of {n_graphs} x {n_graphs}; '
-            f'beyond {MOST_FOR_KERNEL} graphs use solver="linear"'
+            f'beyond {MOST_FOR_KERNEL} graphs use solver="landmarks" or "linear"'
         )
     if solver != "auto":
         return solver
     is_large = too_many or n_graphs**2 * 8 * _most_steps(kernels, steps) > MOST_BYTES
-    if too_many and other is not None:
-        raise ValueError(
-            f"{type(other).__name__} needs a matrix of {n_graphs} x {n_graphs}; beyond {MOST_FOR_KERNEL} "
-            "graphs the kernel must be a dot product of counts"
-        )
-    return "linear" if is_large and other is None else "kernel"
+    if is_large and other is None:
+        return "linear"
+    return "landmarks" if too_many else "kernel"
 
 
 def _most_steps(kernels: Sequence[Any], steps: tuple[int, ...] | None) -> int:
@@ -290,7 +288,7 @@ def search(
     """
     best: Selection | None = None
     for kernel in kernels:
-        arms = candidates(kernel, graphs, target, space, task, seed, n_jobs)
+        arms = candidates(kernel, graphs, target, space, task, seed, n_jobs, folds)
         incumbent = None if best is None else best.losses
         winner = choose_among(arms, target, folds, task, is_exact, incumbent, n_jobs, tell)
         if winner is not None:

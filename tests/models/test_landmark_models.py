@@ -1,0 +1,146 @@
+"""Models that learn from landmarks: solver="landmarks", and the default for many molecules."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.models import defaults
+from propkernels.models import model as model_module
+from propkernels.selection import choosing, landmarks
+
+pytest.importorskip("rdkit")
+KERNEL = pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard", edge_labels=True)
+SMILES = [a + b + c for a in ("C", "CC", "N", "c1ccccc1", "C1CC1") for b in ("C", "O", "CO") for c in "CNOF"]
+TARGET = np.array([("O" in text) ^ ("F" in text) for text in SMILES]).astype(int)
+GRAPHS = pk.from_smiles(SMILES, node_labels=("symbol", "invariants"))
+
+
+@pytest.fixture
+def few_landmarks(monkeypatch):
+    monkeypatch.setattr(landmarks, "LANDMARKS", 24)
+
+
+def fitted(**options):
+    options = {"kernel": KERNEL, "solver": "landmarks", "C": (1, 100), "random_state": 0} | options
+    return pk.PropagationClassifier(**options).fit(GRAPHS, TARGET)
+
+
+def test_only_landmarks_are_kept_and_all_bins_are_known(few_landmarks):
+    model = fitted()
+    (member,) = model.rule_.members
+    assert member.kept.shape[1] == 24
+    assert model.solver_ == "landmarks"
+    assert not model.applicability(GRAPHS).by_graph.any()
+    assert model.score(GRAPHS, TARGET) > 0.8
+
+
+def test_with_all_graphs_as_landmarks_it_is_least_squares_on_the_kernel():
+    from propkernels.decisions.ridge_classification import RidgeClassification
+
+    model = fitted(C=1)
+    kernel = KERNEL.fit_transform(GRAPHS)
+    unit = kernel.diagonal().mean()
+    machine = RidgeClassification().fit(kernel / unit, TARGET, 1.0)
+    np.testing.assert_allclose(
+        model.decision_function(GRAPHS), machine.decisions(kernel / unit)[:, 0], atol=2e-3
+    )
+
+
+def test_threads_and_batches_do_not_change_decisions(few_landmarks):
+    one, two = fitted(n_jobs=1), fitted(n_jobs=2)
+    decisions = one.decision_function(GRAPHS)
+    assert np.array_equal(decisions, two.decision_function(GRAPHS))
+    alone = [one.decision_function(GRAPHS[i : i + 1])[0] for i in range(5)]
+    assert np.array_equal(decisions[:5], alone)
+
+
+def test_landmark_models_explain_edit_cover_and_are_saved(few_landmarks, tmp_path):
+    model = fitted()
+    decisions = model.decision_function(GRAPHS[:6])
+    explanation = model.explain(GRAPHS[:6])
+    np.testing.assert_allclose(explanation.decisions, decisions, atol=1e-12)
+    totals = [explanation.of_graph(i).sum() + model.intercept_[0] for i in range(6)]
+    np.testing.assert_allclose(totals, decisions, atol=1e-9)
+    changes = model.counterfactuals(GRAPHS[0], n=2)
+    assert model.predict([changes.graph(0)])[0] == changes.prediction[0]
+    assert model.predict_set(GRAPHS).shape == (len(GRAPHS), 2)
+    pk.storage.save_model(model, tmp_path / "model.pk")
+    assert np.array_equal(
+        pk.storage.load_model(tmp_path / "model.pk").decision_function(GRAPHS[:6]), decisions
+    )
+
+
+def test_held_out_graphs_are_not_landmarks_of_their_fold(few_landmarks, monkeypatch):
+    """Machines of folds have coefficients of their training graphs only."""
+    seen = []
+    learn = model_module.learn_fold_models
+
+    def watched(chosen, kernels, rule, graphs, target, held_out, *rest):
+        seen.extend(held_out)
+        return learn(chosen, kernels, rule, graphs, target, held_out, *rest)
+
+    monkeypatch.setattr(model_module, "learn_fold_models", watched)
+    fitted()
+    assert len(seen) == 5
+    for part in seen:
+        assert 0 < np.count_nonzero(part.coefficients[0]) < 24
+        assert not set(part.train) & set(part.held)
+
+
+def test_regressors_learn_from_landmarks(few_landmarks):
+    sizes = GRAPHS.graph_sizes.astype(float)
+    model = pk.PropagationRegressor(kernel=KERNEL, solver="landmarks", random_state=0).fit(GRAPHS, sizes)
+    assert model.score(GRAPHS, sizes) > 0.9
+    assert model.predict_interval(GRAPHS[:3]).shape == (3, 2)
+
+
+def test_weights_count(few_landmarks):
+    weights = np.where(TARGET == 1, 50.0, 1.0)
+    plain, weighted = fitted(C=0.01), fitted(C=0.01, class_weight={0: 1.0, 1: 50.0})
+    by_graph = pk.PropagationClassifier(kernel=KERNEL, solver="landmarks", C=0.01, random_state=0)
+    by_graph.fit(GRAPHS, TARGET, sample_weight=weights)
+    assert weighted.decision_function(GRAPHS).mean() > plain.decision_function(GRAPHS).mean()
+    assert np.array_equal(weighted.decision_function(GRAPHS), by_graph.decision_function(GRAPHS))
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Let 50 graphs be too many for a kernel matrix."""
+    monkeypatch.setattr(choosing, "MOST_FOR_KERNEL", 50)
+    monkeypatch.setattr(model_module, "MOST_FOR_KERNEL", 50)
+    monkeypatch.setattr(landmarks, "LANDMARKS", 24)
+    monkeypatch.setattr(defaults, "LANDMARKS", 24)
+
+
+def test_many_molecules_are_learned_from_landmarks_by_default(many):
+    model = pk.PropagationClassifier(random_state=0).fit(GRAPHS, TARGET)
+    assert (model.solver_, model.t_max_) == ("landmarks", 3)
+    assert model.kernel_.base_kernel == "jaccard"
+
+
+def test_other_targets_and_graphs_stay_linear(many, monkeypatch):
+    several = np.column_stack([TARGET, 1 - TARGET])
+    assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, several).solver_ == "linear"
+    numbers = pk.PropagationRegressor(random_state=0).fit(GRAPHS, GRAPHS.graph_sizes.astype(float))
+    assert numbers.solver_ == "linear"
+    plain = pk.from_smiles(SMILES)
+    assert pk.PropagationClassifier(random_state=0).fit(plain, TARGET).solver_ == "linear"
+    monkeypatch.setattr(landmarks, "MOST_VALUES", 24 * len(SMILES) - 1)
+    assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, TARGET).solver_ == "linear"
+
+
+def test_ratios_of_many_graphs_are_learned_from_landmarks(many):
+    assert pk.PropagationClassifier(kernel=KERNEL, random_state=0).fit(GRAPHS, TARGET).solver_ == "landmarks"
+
+
+def test_descriptors_of_many_molecules_are_learned(many):
+    graphs = pk.MoleculesToGraphs(descriptors=["exactmw", "tpsa"]).transform(SMILES)
+    model = pk.PropagationClassifier(random_state=0).fit(graphs, TARGET)
+    assert model.solver_ == "landmarks"
+    assert model.explain(graphs[:2]).decisions.shape == (2,)
+
+
+def test_several_targets_are_refused(few_landmarks):
+    model = pk.PropagationClassifier(kernel=KERNEL, solver="landmarks")
+    with pytest.raises(ValueError, match='solver="landmarks" learns one target at a time'):
+        model.fit(GRAPHS, np.column_stack([TARGET, 1 - TARGET]))
