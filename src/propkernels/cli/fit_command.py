@@ -68,7 +68,7 @@ def fit(
     ] = None,
     solver: Annotated[
         Solver,
-        typer.Option("--solver", help="SVM on kernels or on features, or Gaussian process."),
+        typer.Option("--solver", help="SVM on kernels or features, landmarks, or Gaussian process."),
     ] = "auto",
     scoring: Annotated[
         str | None,
