@@ -38,7 +38,7 @@ coverage: .venv/.developer
 	$(BIN)/coverage erase
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m compiled tests --cov --cov-report=
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-append --cov-report=
-	$(BIN)/coverage report --include='*compiled.py,*/utils/mixing.py' --fail-under=95
+	$(BIN)/coverage report --include='*compiled.py,*/_utils/mixing.py' --fail-under=95
 	$(BIN)/coverage json --quiet -o coverage.json
 	$(BIN)/python -m fuzz.suite --coverage coverage.json
 	$(BIN)/coverage report --skip-covered --fail-under=95

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import propkernels as pk
 from propkernels.auditing.learnability import Score
+from propkernels.auditing.outline import outline
 from propkernels.auditing.sentences import (
     as_score,
     listed,
@@ -82,3 +84,43 @@ def test_the_learning_curve_is_judged_by_its_standard_error(report, after, verdi
     curve = ((20, 0.7, 0.02), (40, 0.8, 0.02), (61, after, 0.02))
     found = texts(replace(report, learning=replace(report.learning, curve=curve)), "learning")
     assert any(text == f"From 40 to 61 training graphs the score {verdict}" for _, text in found)
+
+
+def cycles(lengths, bond, attribute):
+    """Cycles whose edges have one label, with a constant attribute and one of their own."""
+    graph = nx.disjoint_union_all([nx.cycle_graph(length) for length in lengths])
+    nx.set_edge_attributes(graph, bond, "label")
+    nx.set_node_attributes(graph, {node: [1.0, attribute] for node in graph}, "attributes")
+    return graph
+
+
+@pytest.fixture(scope="module")
+def awkward():
+    """Graphs whose edge labels matter, two that no step distinguishes, and a test set that leaks."""
+    graphs = [cycles([3 + i], "single", 0.5 * i) for i in range(8)]
+    graphs += [cycles([3 + i], "double", 0.5 * i) for i in range(8)]
+    graphs += [cycles([10], "single", np.nan), cycles([5, 5], "single", np.nan)]
+    target = np.array([3.5 + i % 8 for i in range(18)])
+    database = pk.check_graphs(graphs)
+    return pk.audit(database, target, database[[1, 17]], test_target=[4.5, 9.25], t_max=2)
+
+
+def test_edge_labels_and_steps_that_distinguish_graphs(awkward):
+    said = [text for _, text in texts(awkward, "sameness")]
+    assert any(text.startswith("Edge labels help: 2 steps distinguish") for text in said)
+    assert any("can distinguish 2 graphs from another one (2 of them differ)" in text for text in said)
+
+
+def test_leaks_are_counted(awkward):
+    bad = [text for kind, text in texts(awkward, "sameness") if kind == "bad"]
+    assert "2 of 2 test graphs (100 %) are training graphs, 1 of them with another target" in " ".join(bad)
+    tables = {table.title: table for part in outline(awkward) for table in part.tables}
+    assert tables["Test graphs that are training graphs"].rows == (("0", "1"), ("1", "17"))
+
+
+def test_constant_and_missing_attributes(awkward):
+    bad = [text for kind, text in texts(awkward, "graphs") if kind == "bad"]
+    assert any(text.endswith("is constant.") for text in bad)
+    assert any(text.endswith("has 20 missing values.") for text in bad)
+    rows = {table.title: table.rows for part in outline(awkward) for table in part.tables}["Node attributes"]
+    assert [row[-1] for row in rows] == [0, 20]

@@ -15,6 +15,8 @@ from propkernels.counting.counters import StreamCounts
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 from tests.zoo import labelled_zoo
 
+pytestmark = pytest.mark.compiled
+
 
 def stream(counts, codes, iteration=0):
     return StreamCounts(

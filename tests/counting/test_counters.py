@@ -15,6 +15,8 @@ from propkernels.counting.counters import Counter as ItemCounter
 from propkernels.counting.counters import Occurrences, StreamCounts, count_streams, sort_bins
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 
+pytestmark = pytest.mark.compiled
+
 INT64 = np.iinfo(np.int64)
 
 

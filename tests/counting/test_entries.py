@@ -10,6 +10,8 @@ import propkernels as pk
 from propkernels.counting.entries import Vocabulary
 from propkernels.hashing.codes import NO_BIN
 
+pytestmark = pytest.mark.compiled
+
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=9)
 TRAIN, NEW = DATA.graphs[:20], DATA.graphs[20:]
 KERNELS = [

@@ -6,6 +6,8 @@ import pytest
 import propkernels as pk
 from propkernels.counting.joined import inverse_lengths
 
+pytestmark = pytest.mark.compiled
+
 GRAPHS = pk.datasets.make_molecules(12, random_state=0).graphs
 PARTS = [pk.WeisfeilerLehman(t_max=2), pk.PropagationKernel(t_max=1, random_state=0), pk.LabelHistogram()]
 

@@ -14,6 +14,8 @@ from propkernels.decisions.rule import Rule, dual_members
 from propkernels.explain.comparisons import explain_rule
 from propkernels.gram.base_kernels import Intersection
 
+pytestmark = pytest.mark.compiled
+
 LABELLED = pk.datasets.make_molecules(24, random_state=0, mean_nodes=12).graphs
 ATTRIBUTED = pk.datasets.make_synthetic(16, random_state=0).graphs
 GRIDS = pk.GridDatabase(list(np.random.default_rng(0).integers(0, 2, size=(8, 5, 5))))

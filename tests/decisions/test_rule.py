@@ -10,6 +10,8 @@ import propkernels as pk
 from propkernels.decisions.members import Counted
 from propkernels.decisions.rule import Rule, dual_members, mean_rule, merged_vocabularies, same_codes
 
+pytestmark = pytest.mark.compiled
+
 DATA = pk.datasets.make_molecules(40, random_state=0, mean_nodes=9)
 TRAIN, NEW = DATA.graphs[:25], DATA.graphs[25:]
 COEFFICIENTS = np.random.default_rng(0).normal(size=(25, 2))

@@ -17,6 +17,8 @@ from tests.strategies import graphs as drawn_graphs
 from tests.tracking.edited import Edited
 from tests.tracking.test_trackers import trackable_zoo
 
+pytestmark = pytest.mark.compiled
+
 LABELS, BONDS = ["C", "N", "O"], ["single", "double"]
 KERNELS = {
     "walk": pk.PropagationKernel(t_max=3, random_state=1),
@@ -130,7 +132,6 @@ def test_unobserved_labels_start_with_the_prior():
     compare(random_graph(3, missing=True), pk.WeisfeilerLehman(t_max=2), 0)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(
     "name", ["normalized intersection", "symmetric", "vanish", "refined edges", "degree"]
 )
@@ -243,7 +244,6 @@ def test_a_graph_is_as_it_was_after_edits():
     np.testing.assert_array_equal(engine.decisions(pairs[::-1], True), first[::-1])
 
 
-@pytest.mark.compiled
 def test_ends_of_a_removed_edge_stay_connected():
     graph = random_graph(0)
     alphabet = Alphabet.of(graph, LABELS, BONDS)

@@ -17,6 +17,8 @@ from propkernels.hashing.codes_compiled import floor_code
 from propkernels.propagation.schemes import AffineOperator
 from tests.zoo import labelled_zoo, one, path_edges, zoo
 
+pytestmark = pytest.mark.compiled
+
 # Pairs of distributions over three labels at growing distances.
 P = np.array([0.5, 0.3, 0.2])
 OTHERS = [[0.5, 0.29, 0.21], [0.45, 0.33, 0.22], [0.3, 0.3, 0.4], [0.0, 0.0, 1.0]]

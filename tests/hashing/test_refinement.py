@@ -7,6 +7,8 @@ from propkernels.hashing.codes import NO_BIN
 from propkernels.hashing.refinement import ANY_OTHER, as_streams, multiset_codes
 from tests.zoo import undirected_zoo
 
+pytestmark = pytest.mark.compiled
+
 GRAPHS = undirected_zoo()
 KEYS = np.unique(GRAPHS.node_labels, return_inverse=True)[1].astype(np.uint64)
 

@@ -27,6 +27,14 @@ def test_a_folded_classifier():
     assert np.allclose(model.explain(GRAPHS).decisions, expected("classifier"), atol=1e-9, rtol=0)
 
 
+@pytest.mark.parametrize("name", ["levels", "ratio", "hopper", "sum", "sum_normalized", "mean"])
+def test_rules_of_every_kind(name):
+    """Levels of intersections, kernels with training graphs, and sums of both; last digits may differ."""
+    model = pk.load_model(EARLIER / f"{name}.pk")
+    assert np.allclose(model.decision_function(GRAPHS), expected(name), atol=1e-14, rtol=0)
+    assert np.allclose(model.explain(GRAPHS).decisions, expected(name), atol=1e-9, rtol=0)
+
+
 def test_an_index():
     index = pk.load_model(EARLIER / "index.pk")
     assert np.array_equal(np.column_stack(index.query(GRAPHS, k=3)), expected("index"))

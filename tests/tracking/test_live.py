@@ -8,6 +8,8 @@ from propkernels.counting.entries import Vocabulary
 from propkernels.tracking import live as live_module
 from propkernels.tracking.live import ChangingGraph, LiveGraph
 
+pytestmark = pytest.mark.compiled
+
 GRAPHS = pk.datasets.make_molecules(12, random_state=3).graphs
 COUNTERS = [
     kernel.fit(GRAPHS)._coder
