@@ -121,7 +121,7 @@ def measure_defaults(
     if name == NODES:
         from reproduction.extra import nodes
 
-        return nodes.run(datasets, repeats, output, page)
+        return nodes.run(datasets, repeats, output, page, jobs)
     if name == TEMPORAL:
         from reproduction.extra import temporal
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propkernels.decisions.support_vectors import Machine
-from propkernels.nodes.members import LinearMember, RadialMember, Scaling, ViewMap, radial
+from propkernels.nodes.members import LinearMember, RadialMember, Scaling, ViewMap, by_share, radial
 from propkernels.nodes.views import Block, View
 from propkernels.storage.invariants import check_object
 
@@ -27,6 +27,18 @@ def test_scaled_rows_have_the_mean_square_norm_one():
     rows = Scaling.learn(parts, BLOCKS).apply(parts)
     assert np.mean((rows**2).sum(axis=1)) == pytest.approx(1.0)
     np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5])
+def test_the_plain_mean_of_members_by_share_is_the_weighted_mean(gamma):
+    parts, others = features(40), features(6)
+    members = []
+    for seed in range(2):
+        mapped = ViewMap(View(BLOCKS, gamma), parts, seed)
+        members.append(mapped.member(machine_of(mapped.known.shape[1])))
+    expected = 0.25 * members[0].of_parts(others) + 0.75 * members[1].of_parts(others)
+    found = np.mean([one.of_parts(others) for one in by_share(members, [0.125, 0.375])], axis=0)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_constant_columns_count_nothing():

@@ -35,8 +35,8 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     Nodes are seen through several views: their attributes; attributes summed over 2, 4 and 10 steps of a
     walk; attributes, positional statistics and targets of nodes up to three or four steps away, side by side
     (with a linear and a radial machine); and codes of surroundings. Views compete on held-out nodes, whose
-    targets are removed before propagation, and those within one standard error of the best are averaged. A
-    node's own target never enters its features.
+    targets are removed before propagation. Decisions of at most four views are averaged, with shares that
+    make the log loss on held-out nodes small [4]_. A node's own target never enters its features.
 
     Decisions move half the way from the shares of classes among held-out nodes to those among unlabeled
     nodes, which are estimated from predictions [3]_; not with ``class_weight``, weights of nodes or
@@ -97,6 +97,8 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     .. [3] A. Alexandari, A. Kundaje and A. Shrikumar (2020). Maximum likelihood with bias-corrected
        calibration is hard-to-beat at label shift adaptation. International Conference on Machine Learning,
        222-232.
+    .. [4] R. Caruana, A. Niculescu-Mizil, G. Crew and A. Ksikes (2004). Ensemble selection from libraries of
+       models. International Conference on Machine Learning, 18.
 
     Examples
     --------

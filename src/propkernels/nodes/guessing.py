@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from propkernels.decisions.decision_columns import DecisionLayout
 from propkernels.decisions.support_vectors import Machine
 from propkernels.decisions.tasks import Task
-from propkernels.nodes.choosing import Arm, Choice, Labeled, fit_arms
+from propkernels.nodes.choosing import Arm, Choice, Labeled, fit_arms, mean_by_share
 from propkernels.nodes.members import NodeMember, ViewMap
 from propkernels.nodes.spreading import TargetHops
 from propkernels.selection.folds import Folds
@@ -101,13 +101,13 @@ def _mean_decisions(
         machine.decisions(view_map.rows(labeled.parts(arm.view, places, targets)))
         for arm, (view_map, machine) in zip(arms, fitted, strict=True)
     ]
-    return np.asarray(np.mean(found, axis=0))
+    return mean_by_share(arms, found)
 
 
 def fit_guessing_members(
     labeled: Labeled, arms: Sequence[Arm], targets: TargetHops | None, task: Task, maker: Any, seed: int
 ) -> list[NodeMember]:
-    """Return the members of the chosen arms, fitted to all labeled nodes and to guessed classes."""
+    """Return one member per arm, fitted to all labeled nodes and to guessed classes."""
     everyone = np.arange(len(labeled.nodes))
     fitted = fit_guessing(labeled, arms, everyone, targets, task.weights, maker, seed)
     return [view_map.member(machine) for view_map, machine in fitted]

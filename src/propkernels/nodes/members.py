@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -108,6 +108,11 @@ class LinearMember:
         """Whether targets of other nodes count."""
         return any(block.uses_targets for block in self.blocks)
 
+    def scaled(self, factor: float) -> LinearMember:
+        """Return the member with all decisions multiplied by a factor."""
+        weights = tuple(factor * w for w in self.weights)
+        return replace(self, weights=weights, intercepts=factor * self.intercepts)
+
     def sums(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
         """Return the decisions of all nodes without the intercepts, (N, decisions)."""
         return sheet.project(self.blocks, self.weights, targets)
@@ -157,6 +162,10 @@ class RadialMember:
         """Whether targets of other nodes count."""
         return any(block.uses_targets for block in self.blocks)
 
+    def scaled(self, factor: float) -> RadialMember:
+        """Return the member with all decisions multiplied by a factor."""
+        return replace(self, weights=factor * self.weights, intercepts=factor * self.intercepts)
+
     def sums(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None = None) -> Matrix:
         """Return the decisions of all nodes without the intercepts; ``rows``: columns, if known already."""
         nodes = np.arange(sheet.graphs.n_nodes)
@@ -176,6 +185,12 @@ class RadialMember:
 
 
 NodeMember = LinearMember | RadialMember
+
+
+def by_share(members: Sequence[NodeMember], shares: Sequence[float]) -> list[NodeMember]:
+    """Return members whose plain mean is the mean of the given ones, weighted by their shares."""
+    factors = np.asarray(shares) * len(members) / np.sum(shares)
+    return [member.scaled(float(factor)) for member, factor in zip(members, factors, strict=True)]
 
 
 def radial(rows: Matrix, landmarks: Matrix, gamma: float) -> Matrix:

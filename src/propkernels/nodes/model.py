@@ -32,7 +32,7 @@ from propkernels.nodes.explanation import NodeExplanation, column_names
 from propkernels.nodes.guessing import fit_guessing_members, guessing_helps
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
-from propkernels.nodes.members import NodeMember, RadialMember
+from propkernels.nodes.members import NodeMember, RadialMember, by_share
 from propkernels.nodes.one_node import KnownTargets, WalksFrom
 from propkernels.nodes.shares import FEWEST_HELD, MOST_UNLABELED, Shift, learn_shift
 from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, target_hops
@@ -220,8 +220,11 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         fit_arms = fit_members if guessed is None else fit_guessing_members
         hops = final.hops_everywhere([arm.view for arm in choice.arms])
         own = None if hops is None else hops.at(final.rows.nodes)
-        members = fit_arms(final, choice.arms, own, own_task, maker, seed)
-        unseen = [m for m in members if not m.uses_targets]
+        fitted_arms = fit_arms(final, choice.arms, own, own_task, maker, seed)
+        shares = [arm.share for arm in choice.arms]
+        members = by_share(fitted_arms, shares)
+        blind = [i for i, member in enumerate(members) if not member.uses_targets]
+        unseen = by_share([fitted_arms[i] for i in blind], [shares[i] for i in blind])
         if not unseen:
             unseen = fit_members(final, [choice.best_blind()], None, own_task, maker, seed)
         sums = sums_of(members, sheet, hops)

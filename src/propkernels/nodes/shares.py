@@ -63,9 +63,9 @@ def learn_shift(held: Matrix, truth: Indices, unlabeled: Matrix) -> Shift:
         Their classes; each class must occur.
     unlabeled : ndarray, (unlabeled nodes, decisions)
     """
-    slope, biases = chances_of(_by_class(held), truth)
+    slope, biases = chances_of(by_class(held), truth)
     before = np.bincount(truth) / len(truth)
-    chances = softmax(slope * _by_class(unlabeled) + biases, axis=1)
+    chances = softmax(slope * by_class(unlabeled) + biases, axis=1)
     logits = MOVED * np.log(estimate_shares(chances, before, len(truth)) / before)
     offsets = (biases + logits) / slope
     return Shift(offsets if held.shape[1] > 1 else np.diff(offsets) / 2, logits)
@@ -105,6 +105,6 @@ def estimate_shares(chances: Matrix, before: NDArray[np.float64], n_held: int) -
     return shares
 
 
-def _by_class(decisions: Matrix) -> Matrix:
+def by_class(decisions: Matrix) -> Matrix:
     """Return one column per class, also for two classes."""
     return np.hstack([-decisions, decisions]) if decisions.shape[1] == 1 else decisions

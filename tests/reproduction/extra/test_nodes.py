@@ -66,6 +66,12 @@ def test_random_splits_are_drawn_from_the_largest_component():
     assert (found.attributes.toarray() == np.eye(7)[:6]).all()
 
 
+def test_large_graphs_and_our_model_are_measured_first(archive):
+    few, many = ("amazon_photo", 0, 2, nodes.OURS), ("amazon_photo", 0, 0, nodes.OURS)
+    assert nodes.effort(few) < nodes.effort(many)
+    assert nodes.effort(("amazon_photo", 0, 0, nodes.SPREADING)) < nodes.effort(many)
+
+
 def test_methods_are_compared_on_the_splits_that_all_have(tmp_path):
     results = [
         nodes.NodeResult("texas", split, 0, method, score, 1.0, "")
@@ -95,9 +101,12 @@ def test_the_page_has_the_last_large_fit_of_each_graph(tmp_path):
 @pytest.mark.slow
 def test_a_run_continues_and_writes_its_page(archive, monkeypatch):
     monkeypatch.setattr(nodes, "CURVE", (2,))
-    table = nodes.run(["amazon_photo"], 1, archive / "results", archive / "NODES.md")
+    table = nodes.run(["amazon_photo"], 1, archive / "results", archive / "NODES.md", jobs=2)
     assert "| amazon_photo |" in table
     page = (archive / "NODES.md").read_text()
     assert "coinciding walks" in page
+    assert (
+        len((archive / "results" / "nodes.jsonl").read_text().splitlines()) == 7
+    )  # five methods, two curves
     monkeypatch.setattr(nodes, "measure", None)  # nothing is measured again
     assert nodes.run(["amazon_photo"], 1, archive / "results", archive / "NODES.md") == table
