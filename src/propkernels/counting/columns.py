@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +60,16 @@ def join_streams(
 
 
 class Entries(NamedTuple):
-    """Entries of all rows in one stream: hashed columns (-1: none) and values (empty: all 1)."""
+    """Entries of all rows in streams with the same offsets of rows.
+
+    Attributes
+    ----------
+    indptr : ndarray, (rows + 1,)
+    columns : ndarray, (streams, entries)
+        Hashed columns; -1: none.
+    values : ndarray, (entries,)
+        Values in each of the streams; empty: all 1.
+    """
 
     indptr: NDArray[Any]
     columns: NDArray[Any]
@@ -77,7 +86,7 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int, n_jobs: int
     def entries(number: int) -> Entries:
         (t, h), stream = numbers[number], streams[number]
         column = hashed_column(t, h, stream.codes, n_features).astype(_column_dtype(n_features))
-        return Entries(stream.counts.indptr, column[stream.counts.indices], stream.counts.data)
+        return Entries(stream.counts.indptr, column[stream.counts.indices][None, :], stream.counts.data)
 
     numbers = numbered(streams)
     return sum_rows(run_threads(entries, range(len(streams)), n_jobs), n_features, 1.0, n_jobs)
@@ -101,8 +110,11 @@ def hashed_codes(
     scales: list[float] = []
     seen: dict[int, int] = {}
     for block in blocks:
-        columns += list(_block_columns(block, n_features, seen, n_jobs))
-        scales += np.sqrt(block.weights).tolist()
+        made = _block_columns(block, n_features, seen, n_jobs)
+        for scale, run in groupby(range(len(made)), np.sqrt(block.weights).__getitem__):
+            some = list(run)
+            columns.append(made[some[0] : some[-1] + 1])
+            scales.append(float(scale))
     if len(set(scales)) == 1:  # counts are summed as integers
         entries = [Entries(ptr, some, np.empty(0)) for some in columns]
         return sum_rows(entries, n_features, scales[0], n_jobs)
@@ -139,7 +151,8 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float, n_jobs:
     row. Concatenated in order, their entries are the matrix.
     """
     n = len(entries[0].indptr) - 1
-    ptr = np.asarray(sum_in_order(one.indptr.astype(np.int64) for one in entries), dtype=np.int64)
+    parts = (one.indptr.astype(np.int64) * len(one.columns) for one in entries)
+    ptr = np.asarray(sum_in_order(parts), dtype=np.int64)
     threads = threads_for(int(ptr[-1] - ptr[0]), n_jobs)
     pieces = _pieces(ptr, n_features, threads)
     room = np.empty(ptr[-1], dtype=entries[0].columns.dtype), np.empty(ptr[-1])

@@ -371,12 +371,15 @@ def gather_columns(
     fill: Any,
     gathered: Any,
 ) -> None:
-    """Append the entries of the rows first .. last - 1 with columns in low .. high - 1.
+    """Append the entries of the rows first .. last - 1 with columns in low .. high - 1, stream by stream.
 
     Parameters
     ----------
-    indptr, columns, values : ndarray
-        Entries by row; ``values`` is empty if every entry has the value 1.
+    indptr : ndarray, (rows + 1,)
+        Offsets of the rows, the same in all streams.
+    columns : ndarray, (streams, entries)
+    values : ndarray, (entries,)
+        Values of the entries of each stream; empty: every entry has the value 1.
     first, last, low, high : int
     fill : ndarray of int64, (rows,)
         Next free place of each row; advanced.
@@ -384,12 +387,13 @@ def gather_columns(
     """
     for row in range(first, last):
         at = fill[row - first]
-        for entry in range(indptr[row], indptr[row + 1]):
-            if low <= columns[entry] < high:
-                gathered.columns[at] = columns[entry]
-                if len(values) > 0:
-                    gathered.values[at] = values[entry]
-                at += 1
+        for s in range(len(columns)):
+            for entry in range(indptr[row], indptr[row + 1]):
+                if low <= columns[s, entry] < high:
+                    gathered.columns[at] = columns[s, entry]
+                    if len(values) > 0:
+                        gathered.values[at] = values[entry]
+                    at += 1
         fill[row - first] = at
 
 
@@ -467,18 +471,26 @@ def sum_columns(starts: Any, ends: Any, gathered: Any, n_digits: int, places: An
 
 
 @compiled
-def count_levels(indices: Any, counts: Any, most: Any) -> Any:
-    """Write the largest count of each bin to ``most``, zeros of int64 (bins,); return the sum of counts."""
+def count_levels(indices: Any, counts: Any, most: Any, firsts: Any) -> Any:
+    """Write the largest count of each bin and the sum of those before it; return the sum of counts.
+
+    ``most`` are zeros of int64, (bins,), and ``firsts`` is int64, (bins + 1,).
+    """
     total = np.int64(0)
     for entry in range(len(indices)):
         number = np.int64(counts[entry])
         most[indices[entry]] = max(most[indices[entry]], number)
         total += number
+    firsts[0] = 0
+    for b in range(len(most)):
+        firsts[b + 1] = firsts[b] + most[b]
     return total
 
 
 @compiled
-def list_levels(indptr: Any, indices: Any, counts: Any, firsts: Any, level_ptr: Any, columns: Any) -> None:
+def list_levels(
+    indptr: Any, indices: Any, counts: Any, firsts: Any, level_ptr: Any, columns: Any, ones: Any
+) -> None:
     """Replace each entry with count c by the first c level columns of its bin.
 
     Parameters
@@ -487,14 +499,26 @@ def list_levels(indptr: Any, indices: Any, counts: Any, firsts: Any, level_ptr: 
         CSR arrays of the counts.
     firsts : ndarray of int64, (bins,)
         Column of the first level of each bin.
-    level_ptr, columns : ndarray
+    level_ptr, columns, ones : ndarray
         Output: CSR arrays of the levels; all values are 1.
     """
     filled = 0
+    level_ptr[0] = 0
     for row in range(len(indptr) - 1):
         for entry in range(indptr[row], indptr[row + 1]):
             first = firsts[indices[entry]]
             for level in range(np.int64(counts[entry])):
-                columns[filled] = first + level
+                columns[filled], ones[filled] = first + level, 1.0
                 filled += 1
         level_ptr[row + 1] = filled
+
+
+@compiled(passes=count_numbers)
+def code_levels(codes: Any, most: Any, level_codes: Any) -> None:
+    """Write the codes of the levels of each bin: that of the bin, then ``randomness.mix(code, level)``."""
+    filled = 0
+    for b in range(len(codes)):
+        mixed = mix_word(np.uint64(codes[b]))
+        for level in range(1, most[b] + 1):
+            level_codes[filled] = codes[b] if level == 1 else np.int64(mix_word(mixed ^ np.uint64(level)))
+            filled += 1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import index_dtype, rows_of
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads, threads_for
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import (
     Codes,
@@ -81,14 +81,15 @@ def levels_of(streams: Sequence[StreamCounts], n_jobs: int | None = None) -> lis
     array([7, 9])
     """
     distinct = {id(stream.counts): stream.counts for stream in streams}
-    made = dict(zip(distinct, run_threads(_levels, list(distinct.values()), n_jobs), strict=True))
+    threads = threads_for(sum(counts.nnz for counts in distinct.values()), n_jobs)
+    made = dict(zip(distinct, run_threads(_levels, list(distinct.values()), threads), strict=True))
 
     def one_stream(stream: StreamCounts) -> StreamCounts:
         counts, most = made[id(stream.counts)]
         codes = stream.codes if counts is stream.counts else level_codes(stream.codes, most)
         return StreamCounts(counts, codes, stream.iteration, stream.weight)
 
-    return run_threads(one_stream, streams, n_jobs)
+    return run_threads(one_stream, streams, threads)
 
 
 def one_stream_levels(counts: csr_array) -> csr_array:
@@ -100,16 +101,16 @@ def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
     """Return the columns (bin, 1), (bin, 2), ... of each bin, and the number of levels of each bin."""
     from propkernels.counting.counts_compiled import count_levels, list_levels
 
-    most = np.zeros(counts.shape[1], dtype=np.int64)
-    total = int(count_levels(counts.indices, counts.data, most))
+    most, firsts = np.zeros(counts.shape[1], dtype=np.int64), np.empty(counts.shape[1] + 1, dtype=np.int64)
+    total = int(count_levels(counts.indices, counts.data, most, firsts))
     if total == counts.nnz:  # all counts are 1
         most[:] = 1
         return counts, most
-    shape = (counts.shape[0], int(most.sum()))
+    shape = (counts.shape[0], int(firsts[-1]))
     index = index_dtype(total, shape[1])
-    indptr, columns = np.zeros(len(counts.indptr), dtype=index), np.empty(total, dtype=index)
-    list_levels(counts.indptr, counts.indices, counts.data, np.cumsum(most) - most, indptr, columns)
-    return rows_of(np.ones(total), columns, indptr, shape), most
+    indptr, columns, ones = np.empty(len(counts.indptr), index), np.empty(total, index), np.empty(total)
+    list_levels(counts.indptr, counts.indices, counts.data, firsts, indptr, columns, ones)
+    return rows_of(ones, columns, indptr, shape), most
 
 
 def largest_counts(counts: csr_array) -> NDArray[np.int64]:
@@ -121,9 +122,11 @@ def largest_counts(counts: csr_array) -> NDArray[np.int64]:
 
 def level_codes(codes: Codes, most: NDArray[np.int64]) -> Codes:
     """Return the codes of levels; the first level of a bin has the code of the bin."""
-    repeated = np.repeat(codes, most)
-    level = level_numbers(most)
-    return np.where(level == 1, repeated, mix(repeated.view(np.uint64), level).view(np.int64))
+    from propkernels.counting.counts_compiled import code_levels
+
+    coded = np.empty(int(most.sum()), dtype=np.int64)
+    code_levels(codes, most, coded)
+    return coded
 
 
 def level_numbers(most: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from scipy.special import expit, softmax
 
 from propkernels._utils.arrays import offsets
 from propkernels._utils.stored import require
+from propkernels.decisions.duals_compiled import count_votes, place_duals
 from propkernels.decisions.libsvm import Dual
 from propkernels.graphs.database import GraphDatabase
 
@@ -25,24 +26,17 @@ def pairwise_coefficients(dual: Dual, n_graphs: int) -> tuple[Matrix, NDArray[np
     Decision p is ``sum_i coefficients[i, p] K(x, x_i) + intercepts[p]``; positive votes for the first class
     of the pair, as in ``SVC.decision_function(decision_function_shape="ovo")``.
     """
-    classes = len(dual.n_support)
-    ends = offsets(dual.n_support)
-    pairs = list(combinations(range(classes), 2))
-    coefficients = np.zeros((n_graphs, len(pairs)))
-    for p, (i, j) in enumerate(pairs):
-        # libsvm stores the coefficients of class c against class d in row d, or d - 1 if d > c.
-        for label, row in ((i, j - 1), (j, i)):
-            support = slice(ends[label], ends[label + 1])
-            coefficients[dual.support[support], p] = dual.coefficients[row, support]
+    n_classes = len(dual.n_support)
+    coefficients = np.zeros((n_graphs, n_classes * (n_classes - 1) // 2))
+    duals = np.ascontiguousarray(dual.coefficients)
+    place_duals(dual.support, offsets(dual.n_support), duals, coefficients)
     return coefficients, dual.intercepts
 
 
 def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
     """Return the class with the most votes of the pairs; ties go to the first class, as in libsvm."""
     votes = np.zeros((len(decisions), n_classes), dtype=np.int64)
-    for p, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        votes[:, i] += decisions[:, p] > 0
-        votes[:, j] += decisions[:, p] <= 0
+    count_votes(np.ascontiguousarray(decisions), votes)
     return votes.argmax(axis=1)
 
 

@@ -26,6 +26,7 @@ from propkernels.gram.products import (
 )
 from propkernels.gram.products_compiled import add_ratios
 
+ENTRIES_OF_A_STEP = 16  # entries whose squares are summed in the time of an elementary step
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]
 Products = list[tuple[float, list[csr_array]]]
@@ -102,7 +103,7 @@ class BaseKernel(ABC):
 
     def diagonal(self, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return k(x, x) of each graph over all of its bins, including those not seen in fit."""
-        threads = threads_for(sum(s.counts.nnz for s in streams), n_jobs)
+        threads = threads_for(sum(s.counts.nnz for s in streams) // ENTRIES_OF_A_STEP, n_jobs)
         return sum_in_order(run_threads(lambda s: self.diagonal_of(s.counts) * s.weight, streams, threads))
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:

@@ -39,6 +39,7 @@ from propkernels.gram.products_compiled import (
     sample_bins,
     scale_block,
     sign_bins,
+    touch_rows,
     write_rows,
 )
 
@@ -49,7 +50,6 @@ ENTRIES_IN_CACHE = 2**19  # of the rows of a block, which then fit the L2 cache
 MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
 ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
 LEAST_ROWS = 32  # of a product that threads share: BLAS copies the other factor for every product
-PAGE = 4096  # bytes
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
 
@@ -116,7 +116,10 @@ class Bins(NamedTuple):
 
 
 class Popular(NamedTuple):
-    """Counts of popular bins, (graphs, bins), and the same times their multiplicities."""
+    """Counts of popular bins, (bins, graphs), and the same times their multiplicities.
+
+    Bins are rows, so that threads that write the bins of different streams share no cache lines.
+    """
 
     counts: NDArray[Any]
     weighted: NDArray[Any]
@@ -157,7 +160,7 @@ def _by_bin(
     """
     n, columns, firsts, places = parts[0].shape[0], *map(offsets, numbers.T)
     entry = ENTRY if diagonal.max(initial=0.0) < EXACT_FLOAT32 else WIDE_ENTRY
-    counts = np.zeros((n, columns[-1]), dtype=entry["count"])
+    counts = np.zeros((columns[-1], n), dtype=entry["count"])
     entries = np.empty(places[-1] + 1, dtype=entry)  # the last one is that of bins of one graph
     bin_ptr = np.zeros(firsts[-1] + 1, dtype=sizes[0].dtype)
 
@@ -168,7 +171,7 @@ def _by_bin(
 
     run_threads(place, range(len(parts)), n_jobs)
     times = copies.astype(counts.dtype)
-    weighted = counts if (copies == 1).all() else counts * np.repeat(times, numbers[:, 0])
+    weighted = counts if (copies == 1).all() else counts * np.repeat(times, numbers[:, 0])[:, None]
     return Popular(counts, weighted), Bins(bin_ptr, entries[:-1], np.repeat(times, numbers[:, 1]))
 
 
@@ -195,11 +198,11 @@ def _filled(
     n = len(diagonal)
     gram = np.empty((n, n))
     if n_jobs > 1:  # one number per page: threads that share new pages would clear them twice
-        by_rows(lambda rows: gram[rows, :: PAGE // gram.itemsize].fill(0.0), gram.shape, n_jobs)
+        by_rows(lambda rows: touch_rows(gram, rows.start, rows.stop), gram.shape, n_jobs)
 
     def one_tile(first: int) -> None:
         last = min(first + length, n)
-        tile = popular.weighted[first:last] @ popular.counts[:last].T
+        tile = popular.weighted[:, first:last].T @ popular.counts[:, :last]
         add_rest(first, last, tile)
         write_rows(tile, first, diagonal, gram)
 

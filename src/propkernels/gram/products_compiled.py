@@ -74,15 +74,15 @@ def place_bins(
     ends: Any,
     entries: Any,
 ) -> None:
-    """Write popular bins as columns of a dense matrix, and the others as entries by bin, then by row.
+    """Write popular bins as rows of a dense matrix, and the others as entries by bin, then by row.
 
     Parameters
     ----------
     indptr, indices, data, popular_from, sizes
         As in :func:`count_bins`; ``sizes`` are overwritten.
     column : int
-        Column of the first popular bin.
-    dense : ndarray, (graphs, popular bins of all streams)
+        Row of the first popular bin.
+    dense : ndarray, (popular bins of all streams, graphs)
         Zeros; popular counts are written.
     place : int
         Place of the first entry of the other bins.
@@ -91,7 +91,7 @@ def place_bins(
     entries : ndarray of ENTRY or WIDE_ENTRY
         Output; the last one is for bins of one graph, whose entries are not kept.
     """
-    # From here, ``sizes[b]`` is the place of the bin's next entry, or -1 - column of a popular bin. Ends are
+    # From here, ``sizes[b]`` is the place of the bin's next entry, or -1 - row of a popular bin. Ends are
     # written for all bins, and overwritten until a bin is kept: a branch that cannot be predicted is slower.
     at, last, nowhere = 0, len(ends) - 1, len(entries) - 1
     for b in range(len(sizes)):
@@ -109,7 +109,7 @@ def place_bins(
             own = np.uint64(indices[entry])
             to = sizes[own]
             if to < 0:
-                dense[i, np.uint64(-1 - to)] = data[entry]
+                dense[np.uint64(-1 - to), i] = data[entry]
             else:
                 sizes[own] = to + 1
                 entries[np.uint64(to)]["row"] = i
@@ -322,6 +322,14 @@ def add_bins(bin_ptr: Any, entries: Any, multiplicity: Any, first: int, last: in
             count = entries[place]["count"] * multiplicity[b]
             for entry in range(bin_ptr[b], place):
                 row[np.uint64(entries[entry]["row"])] += count * entries[entry]["count"]
+
+
+@compiled(passes=count_numbers)
+def touch_rows(gram: Any, first: int, last: int) -> None:
+    """Write a number to every page of the rows first .. last - 1, float64, so that the system maps them."""
+    for i in range(first, last):
+        for j in range(0, gram.shape[1], 512):
+            gram[i, j] = 0.0
 
 
 @compiled(passes=count_numbers)
