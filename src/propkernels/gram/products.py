@@ -50,6 +50,7 @@ ENTRIES_IN_CACHE = 2**19  # of the rows of a block, which then fit the L2 cache
 MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
 ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
 LEAST_ROWS = 32  # of a product that threads share: BLAS copies the other factor for every product
+BINS_OF_A_STEP = 16  # entries of bins, few of which are sampled, in the time of an elementary step
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
 
@@ -116,13 +117,20 @@ class Bins(NamedTuple):
 
 
 class Popular(NamedTuple):
-    """Counts of popular bins, (bins, graphs), and the same times their multiplicities.
+    """Counts of popular bins, (bins, graphs), and their multiplicities; None: all 1.
 
     Bins are rows, so that threads that write the bins of different streams share no cache lines.
     """
 
     counts: NDArray[Any]
-    weighted: NDArray[Any]
+    multiplicity: NDArray[Any] | None
+
+    def product(self, first: int, last: int) -> NDArray[Any]:
+        """Return the products of the graphs first .. last - 1 with all graphs up to the last one."""
+        left = self.counts[:, first:last]
+        if self.multiplicity is not None:
+            left = left * self.multiplicity[:, None]
+        return left.T @ self.counts[:, :last]
 
 
 def _popular_from(n: int) -> int:
@@ -171,19 +179,20 @@ def _by_bin(
 
     run_threads(place, range(len(parts)), n_jobs)
     times = copies.astype(counts.dtype)
-    weighted = counts if (copies == 1).all() else counts * np.repeat(times, numbers[:, 0])[:, None]
-    return Popular(counts, weighted), Bins(bin_ptr, entries[:-1], np.repeat(times, numbers[:, 1]))
+    popular = Popular(counts, None if (copies == 1).all() else np.repeat(times, numbers[:, 0]))
+    return popular, Bins(bin_ptr, entries[:-1], np.repeat(times, numbers[:, 1]))
 
 
 def _share_of_copies(bins: Bins, n_jobs: int) -> float:
     """Return an estimate of the share of bins whose contents another bin has."""
-    runs = list(pairwise(_bin_runs(bins, n_jobs).tolist()))
+    threads = threads_for(len(bins.entries) // BINS_OF_A_STEP, n_jobs)
+    runs = list(pairwise(whole_runs(bins.bin_ptr, len(bins.entries) / threads).tolist()))
 
     def sample(run: tuple[int, int]) -> NDArray[np.uint64]:
         signatures = np.empty(run[1] - run[0], dtype=np.uint64)
         return signatures[: sample_bins(bins.bin_ptr, bins.entries, *run, signatures)]
 
-    return share_of_equals(np.concatenate([np.empty(0, np.uint64), *run_threads(sample, runs, n_jobs)]))
+    return share_of_equals(np.concatenate([np.empty(0, np.uint64), *run_threads(sample, runs, threads)]))
 
 
 def _filled(
@@ -202,7 +211,7 @@ def _filled(
 
     def one_tile(first: int) -> None:
         last = min(first + length, n)
-        tile = popular.weighted[:, first:last].T @ popular.counts[:, :last]
+        tile = popular.product(first, last)
         add_rest(first, last, tile)
         write_rows(tile, first, diagonal, gram)
 
