@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import propkernels as pk
+from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts
-from propkernels.counting.levels import levels_of
+from propkernels.counting.levels import level_codes, levels_of
 from propkernels.decisions.members import FoldedMember
 from propkernels.decisions.rule import Rule, dual_members
 from propkernels.explain.comparisons import explain_rule
@@ -153,3 +154,10 @@ def test_features_need_a_dot_product():
             pk.PropagationFeatures(base_kernel=name).fit(LABELLED)
     with pytest.raises(ValueError, match="does not support attributes"):
         pk.ShortestPath(base_kernel="intersection", attributes="linear").fit(ATTRIBUTED)
+
+
+def test_codes_of_levels_are_those_of_the_bin_and_its_mixes():
+    codes, most = np.array([7, -3, 12]), np.array([3, 1, 2])
+    levels = [(7, 1), (7, 2), (7, 3), (-3, 1), (12, 1), (12, 2)]
+    expected = [code if k == 1 else int(mix(np.int64(code), k).view(np.int64)) for code, k in levels]
+    assert level_codes(codes, most).tolist() == expected

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import index_dtype, offsets, rows_of, sum_in_order
+from propkernels._utils.arrays import index_dtype, offsets, rows_of
 from propkernels._utils.parallel import pieces_for, run_threads, threads_for, whole_runs
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts
@@ -151,8 +151,9 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float, n_jobs:
     row. Concatenated in order, their entries are the matrix.
     """
     n = len(entries[0].indptr) - 1
-    parts = (one.indptr.astype(np.int64) * len(one.columns) for one in entries)
-    ptr = np.asarray(sum_in_order(parts), dtype=np.int64)
+    ptr = np.zeros(n + 1, dtype=np.int64)
+    for one in entries:
+        ptr += one.indptr.astype(np.int64) * len(one.columns)
     threads = threads_for(int(ptr[-1] - ptr[0]), n_jobs)
     pieces = _pieces(ptr, n_features, threads)
     room = np.empty(ptr[-1], dtype=entries[0].columns.dtype), np.empty(ptr[-1])

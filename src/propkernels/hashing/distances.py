@@ -16,7 +16,7 @@ from propkernels._utils.parallel import equal_work, run_threads, thread_count, t
 from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
-PAIRS_OF_A_RUN = 2**16  # least number of pairs that a thread searches at a time: a few milliseconds
+PAIRS_OF_A_RUN = 2**17  # least number of pairs that a thread searches at a time: a few milliseconds
 RUNS_OF_A_THREAD = 4
 STEPS_OF_A_PAIR = 8  # elementary steps of a search per pair of nodes
 PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distance, word, code, and a copy for sorting
