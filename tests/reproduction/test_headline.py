@@ -28,6 +28,8 @@ def test_rows_of_the_pages(headline):
     assert ("MUTAG", "WL", 0.00217, 0.0945) in headline.seconds
     assert len(headline.accuracies) >= 6
     assert all(40 < best < 100 for *_, best in headline.accuracies)
+    assert len(headline.nodes) == 9
+    assert ("cora", 81.5) in [(name, published) for name, _, published in headline.nodes]
 
 
 def test_the_figure(headline):
