@@ -23,8 +23,8 @@ class Room(NamedTuple):
     """Workspace for rows of n codes.
 
     Part p of a row, the codes that share bits of their mixed code, is ``parted[ends[p - 1] : ends[p]]``, and
-    ``nodes`` tells which node each of them belongs to. ``ids`` is the bin of each node (-1: not counted),
-    ``bins`` the code of each bin, and ``place`` where a bin was last written (see :func:`_count`).
+    ``nodes`` tells which node each of them belongs to. ``ids`` is the bin of each node (-1: not counted), and
+    ``place`` where a bin was last written (see :func:`_count`).
     """
 
     ends: Any
@@ -32,7 +32,6 @@ class Room(NamedTuple):
     nodes: Any
     ids: Any
     place: Any
-    bins: Any
     table: Any
 
     @classmethod
@@ -42,10 +41,10 @@ class Room(NamedTuple):
             1 if n <= 4 * CODES_IN_CACHE else min(power_of_two(-(-n // CODES_IN_CACHE)), MOST_PARTITIONS)
         )
         ends = np.empty((number, n_parts), dtype=np.int64)
-        parted, bins = np.empty((2, number, n), dtype=np.int64)
+        parted = np.empty((number, n), dtype=np.int64)
         nodes, ids, place = np.empty((3, number, n), dtype=np.int32)
         table = np.zeros((number, power_of_two(2 * n)), dtype=SLOT)
-        return [cls(*parts) for parts in zip(ends, parted, nodes, ids, place, bins, table, strict=True)]
+        return [cls(*parts) for parts in zip(ends, parted, nodes, ids, place, table, strict=True)]
 
 
 class Counted(NamedTuple):
@@ -126,28 +125,28 @@ def _bin_of(code: Any, table: Any, size: int, stamp: int, n_bins: int) -> Any:
 
 
 @compiled(cache=False)
-def _number_part(room: Any, start: int, stop: int, stamp: int, n_bins: int) -> Any:
-    """Number the bins of one part in order of appearance; return the number of bins."""
+def _number_part(room: Any, start: int, stop: int, stamp: int, n_bins: int, bins: Any) -> Any:
+    """Number the bins of one part in order of appearance, and write them; return the number of bins."""
     size = slots_for(2 * (stop - start))
     for k in range(start, stop):
         b = _bin_of(room.parted[k], room.table, size, stamp, n_bins)
         room.ids[room.nodes[k]] = b
         if b == n_bins:
-            room.bins[n_bins] = room.parted[k]
+            bins[n_bins] = room.parted[k]
             n_bins += 1
     return n_bins
 
 
 @compiled(cache=False)
-def _number_all(codes: Any, no_bin: int, stamp: int, room: Any) -> Any:
-    """Number the bins of codes that are not partitioned; return the number of bins."""
+def _number_all(codes: Any, no_bin: int, stamp: int, room: Any, bins: Any) -> Any:
+    """Number the bins of codes that are not partitioned, and write them; return the number of bins."""
     n_bins, size = 0, slots_for(2 * len(codes))
     for node in range(len(codes)):
         if codes[node] != no_bin:
             b = _bin_of(codes[node], room.table, size, stamp, n_bins)
             room.ids[node] = b
             if b == n_bins:
-                room.bins[n_bins] = codes[node]
+                bins[n_bins] = codes[node]
                 n_bins += 1
     return n_bins
 
@@ -202,24 +201,22 @@ def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int, room: Any, co
     stamp = 0
     for r in range(len(rows)):
         room.ids[:] = -1
-        n_bins = 0
+        first, first_bin = counted.entry_ends[r], counted.bin_ends[r]
+        n_bins, bins = 0, counted.codes[first_bin:]
         if len(room.ends) == 1:
             stamp += 1
-            n_bins = _number_all(codes[rows[r]], no_bin, stamp, room)
+            n_bins = _number_all(codes[rows[r]], no_bin, stamp, room, bins)
         else:
             _partition(codes[rows[r]], no_bin, room.ends, room.parted, room.nodes)
             start = 0
             for part in range(len(room.ends)):
                 stamp += 1
-                n_bins = _number_part(room, start, room.ends[part], stamp, n_bins)
+                n_bins = _number_part(room, start, room.ends[part], stamp, n_bins, bins)
                 start = room.ends[part]
         room.place[:n_bins] = -1
-        first, first_bin = counted.entry_ends[r], counted.bin_ends[r]
         indices, counts = counted.indices[first:], counted.counts[first:]
         filled = _count(room.ids, graph_ptr, room.place, counted.indptr[r], indices, counts)
         counted.entry_ends[r + 1], counted.bin_ends[r + 1] = first + filled, first_bin + n_bins
-        for b in range(n_bins):
-            counted.codes[first_bin + b] = room.bins[b]
 
 
 @compiled

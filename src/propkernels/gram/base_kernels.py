@@ -17,6 +17,7 @@ from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
 from propkernels.gram.products import (
+    ENTRIES_OF_A_STEP,
     add_matrix,
     add_sparse,
     fits_one_product,
@@ -26,7 +27,6 @@ from propkernels.gram.products import (
 )
 from propkernels.gram.products_compiled import add_ratios
 
-ENTRIES_OF_A_STEP = 16  # entries whose squares are summed in the time of an elementary step
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]
 Products = list[tuple[float, list[csr_array]]]

@@ -50,7 +50,7 @@ ENTRIES_IN_CACHE = 2**19  # of the rows of a block, which then fit the L2 cache
 MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
 ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
 LEAST_ROWS = 32  # of a product that threads share: BLAS copies the other factor for every product
-BINS_OF_A_STEP = 16  # entries of bins, few of which are sampled, in the time of an elementary step
+ENTRIES_OF_A_STEP = 8  # entries that a short loop reads in the time of an elementary step
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
 
@@ -185,7 +185,7 @@ def _by_bin(
 
 def _share_of_copies(bins: Bins, n_jobs: int) -> float:
     """Return an estimate of the share of bins whose contents another bin has."""
-    threads = threads_for(len(bins.entries) // BINS_OF_A_STEP, n_jobs)
+    threads = threads_for(len(bins.entries) // ENTRIES_OF_A_STEP, n_jobs)
     runs = list(pairwise(whole_runs(bins.bin_ptr, len(bins.entries) / threads).tolist()))
 
     def sample(run: tuple[int, int]) -> NDArray[np.uint64]:
