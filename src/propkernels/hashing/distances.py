@@ -17,7 +17,8 @@ from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
 PAIRS_OF_A_RUN = 2**17  # least number of pairs that a thread searches at a time: a few milliseconds
-RUNS_OF_A_THREAD = 4
+RUNS_OF_A_THREAD = 4  # of much work
+LEAST_RUNS_OF_A_THREAD = 2
 STEPS_OF_A_PAIR = 8  # elementary steps of a search per pair of nodes
 PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distance, word, code, and a copy for sorting
 WITHOUT_PAIRS = (
@@ -127,7 +128,7 @@ def runs_of_graphs(
 def threads_for_pairs(graphs: GraphDatabase, n_jobs: int | None, steps_of_a_pair: int = 1) -> int:
     """Return the number of threads worth starting for all pairs of nodes; see :func:`pairs_of_a_run`."""
     work = steps_of_a_pair * int(np.square(graphs.graph_sizes).sum())
-    return max(min(thread_count(n_jobs), work // (RUNS_OF_A_THREAD * PAIRS_OF_A_RUN)), 1)
+    return max(min(thread_count(n_jobs), work // (LEAST_RUNS_OF_A_THREAD * PAIRS_OF_A_RUN)), 1)
 
 
 def pairs_of_a_run(n_pairs: int, n_jobs: int | None, steps_of_a_pair: int = 1) -> int:
