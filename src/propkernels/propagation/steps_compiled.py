@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from propkernels._utils.jit import compiled, count_numbers
+from propkernels._utils.jit import compiled, count_numbers, prefetch
+
+AHEAD = 16  # entries between a request for the row of a neighbor and its use
+LINE = 8  # numbers per cache line
 
 
 @compiled
@@ -36,11 +39,17 @@ def affine_step(
         Rows that are written.
     """
     # ``total`` holds the sums over the neighbors of one node, one per column; it stays in the L1 cache.
-    n_columns = current.shape[1]
+    # Rows of neighbors lie anywhere in memory: those of later entries are on their way meanwhile.
+    n_columns, n_entries = current.shape[1], len(indices)
+    numbers = current.reshape(current.size)
     total = np.empty(n_columns)
     for i in rows:
         total[:] = 0.0
         for entry in range(indptr[i], indptr[i + 1]):
+            if entry + AHEAD < n_entries:
+                place = np.int64(indices[entry + AHEAD]) * n_columns
+                for c in range(0, n_columns, LINE):
+                    prefetch(numbers, place + c)
             j, weight = indices[entry], weights[entry]
             for c in range(n_columns):
                 total[c] += weight * current[j, c]
