@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from networkx.algorithms.isomorphism import GraphMatcher, categorical_node_match
+from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.decisions.members import FoldedMember, RatioMember
@@ -123,7 +124,7 @@ def test_weights_of_sizes_and_kinds_of_edges_enter():
 def test_pairwise_kernels_can_be_searched_and_compared(kernel):
     data = pk.datasets.make_molecules(20, random_state=0, mean_nodes=10)
     index = pk.GraphIndex(kernel=kernel).fit(data.graphs[:15]).add(data.graphs[15:])
-    matrix = kernel.set_params(normalize=True).fit_transform(data.graphs)
+    matrix = clone(kernel).set_params(normalize=True).fit_transform(data.graphs)
     similarities, ids = index.query(data.graphs, k=20)
     assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
     for fitted in (index, kernel):
@@ -205,7 +206,7 @@ def naive_ratio_contributions(kernel, coefficients, train, test):
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_contributions_are_those_of_the_definition(kernel, base_kernel, normalize, monkeypatch):
     monkeypatch.setattr("propkernels.decisions.rule.CODES_AT_ONCE", 300)
-    kernel = kernel.set_params(base_kernel=base_kernel, normalize=normalize).fit(TRAIN)
+    kernel = clone(kernel).set_params(base_kernel=base_kernel, normalize=normalize).fit(TRAIN)
     coefficients = np.random.default_rng(0).normal(size=(30, 2))
     coefficients[::3] = 0
     rule, share = Rule.of(dual_members(kernel, coefficients)), np.array([0.5, -2.0])
@@ -233,7 +234,7 @@ def test_models_with_ratios_are_explained(base_kernel):
 @pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kernel, base_kernel):
-    kernel = kernel.set_params(base_kernel=base_kernel, normalize=False).fit(TRAIN)
+    kernel = clone(kernel).set_params(base_kernel=base_kernel, normalize=False).fit(TRAIN)
     rule, share = (
         Rule.of(dual_members(kernel, np.random.default_rng(1).normal(size=(30, 2)))),
         np.array([1.0, 3.0]),

@@ -354,6 +354,7 @@ def test_a_scheduler_that_closes_is_one_sentence(plan, features, tmp_path, impat
 def test_a_real_cluster_that_goes_away_meanwhile(plan, tmp_path, loss, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setenv("PROPKERNELS_WORKER_TIMEOUT", "1")
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)  # workers of other tests may have left it
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     cluster = distributed.LocalCluster(processes=False, **options)
     client = distributed.Client(cluster)

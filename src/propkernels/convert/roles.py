@@ -8,10 +8,11 @@ sums over bonds.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from propkernels._utils.locks import cached_property
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
