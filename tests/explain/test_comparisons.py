@@ -124,7 +124,8 @@ def test_weights_of_sizes_and_kinds_of_edges_enter():
 def test_pairwise_kernels_can_be_searched_and_compared(kernel):
     data = pk.datasets.make_molecules(20, random_state=0, mean_nodes=10)
     index = pk.GraphIndex(kernel=kernel).fit(data.graphs[:15]).add(data.graphs[15:])
-    matrix = clone(kernel).set_params(normalize=True).fit_transform(data.graphs)
+    kernel = clone(kernel).set_params(normalize=True)
+    matrix = kernel.fit_transform(data.graphs)
     similarities, ids = index.query(data.graphs, k=20)
     assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
     for fitted in (index, kernel):
