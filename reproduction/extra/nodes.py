@@ -474,7 +474,7 @@ def _row(name: str, results: Sequence[NodeResult]) -> list[str]:
         else f"no ({scores.mean() - protocol.aim:+.1f})",
         f"{len(results)} of {protocol.n_splits}",
         f"{seconds:.1f}",
-        max(set(chosen), key=chosen.count),
+        max(sorted(set(chosen)), key=chosen.count),
     ]
 
 
