@@ -31,6 +31,7 @@ from benchmarks.case import Call, Prepare, estimator
 from benchmarks.data import is_present, load
 from benchmarks.pages import replace_section, section_between
 from benchmarks.stages import stage_calls
+from propkernels._utils.helpers import map_in_threads
 
 WIDTH = 2**20
 BEGIN, END = "<!-- cores: begin -->", "<!-- cores: end -->"
@@ -297,6 +298,38 @@ def least_bytes(job: Job, graphs: Any) -> float:
     return inputs + 12.0 * job.prepare(_Graphs(graphs), -1)().nnz
 
 
+class Limits(NamedTuple):
+    """What the machine allows: bytes per second, the gains of arithmetic, and milliseconds of a stage."""
+
+    copies: float
+    new_memory: float
+    gains: tuple[float, float]
+    stage: float
+
+    @classmethod
+    def measure(cls, threads: int) -> Limits:
+        """Measure all of them with some threads."""
+        return cls(
+            copy_speed(threads), new_memory_speed(threads), arithmetic_gains(threads), stage_time(threads)
+        )
+
+
+def stage_time(threads: int) -> float:
+    """Return the milliseconds of a stage whose threads do nothing: to wake them takes the GIL in turn."""
+    return best(lambda: map_in_threads(abs, range(threads), threads), 100)
+
+
+def new_memory_speed(threads: int, n_bytes: int = 2**28) -> float:
+    """Return the bytes per second that some threads write to memory that is new to the process."""
+
+    def write() -> None:
+        memory = np.empty(n_bytes // 8)
+        bounds = np.linspace(0, len(memory), threads + 1).astype(int)
+        map_in_threads(lambda k: memory[bounds[k] : bounds[k + 1]].fill(1.0), range(threads), threads)
+
+    return n_bytes / (best(write, 3) / 1e3)
+
+
 def copy_speed(threads: int, n_bytes: int = 2**30) -> float:
     """Return the bytes per second that copies by some threads read and write."""
     source, target = np.ones(n_bytes // 8), np.zeros(n_bytes // 8)
@@ -345,31 +378,33 @@ def _gain(spin: Callable[[int], Any], threads: int) -> float:
 def section(
     rows: Sequence[tuple[Times, list[Times]]],
     cores: Sequence[int],
-    speed: float,
-    gains: tuple[float, float],
+    limits: Limits,
 ) -> str:
-    """Return the section of the page; ``gains`` are those of arithmetic alone."""
+    """Return the section of the page."""
+    gains = limits.gains
     head = [
         BEGIN,
         "## On many cores",
         "",
         f"Measured by `python -m benchmarks.cores` on a machine with {cores[-1]} cores, on which arithmetic "
         f"in registers gains {gains[0]:.1f} if each step waits for the last one, {gains[1]:.1f} if it keeps "
-        f"the units of a core busy, and copies read and write {speed / 1e9:.0f} GB/s. Milliseconds by "
+        f"the units of a core busy, copies read and write {limits.copies / 1e9:.0f} GB/s, memory that is new "
+        f"to the process is written at {limits.new_memory / 1e9:.0f} GB/s, and a stage whose threads do "
+        f"nothing takes {limits.stage:.1f} ms. Milliseconds by "
         "n_jobs, t_max = 10, best of some runs; results are the same bits for every n_jobs. The serial share "
         "f solves T_n / T_1 = f + (1 - f) / n. Busy: the share of the cores that work; work: the processor "
         "time on all cores over that on one; the gain is cores * busy / work. Copies: the bytes of inputs "
         "and outputs over the time, as a share of the speed of copies.",
         "",
-        "What limits a gain below its aim: work above 1 is what two threads lose that share the units and "
-        "the memory of a core; cores that are not busy wait for serial parts (stages, below), for Python "
-        "between compiled loops, which one thread runs at a time, and in model selection for the longest "
-        "machine, which libsvm solves in sequence.",
+        "What limits a gain below its aim: work above 1 is new memory that the system clears, and what "
+        "threads lose that share the units of a core and read memory at random; cores that are not busy wait "
+        "for serial parts (stages, below), for the GIL, which threads take in turn to begin and to end a "
+        "compiled loop, and in model selection for the longest machine, which libsvm solves in sequence.",
         "",
         "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | busy | work | copies |",
         "|---|" + "--:|" * (len(cores) + 6),
     ]
-    table = [_row(job, cores, speed) for job, _ in rows]
+    table = [_row(job, cores, limits.copies) for job, _ in rows]
     stage_head = [
         "",
         f"Stages on 1 and {cores[-1]} cores; the share is that of the job's time on one core.",
@@ -471,14 +506,14 @@ def main() -> None:
         return
     cores = core_numbers(options.cores)
     chosen = [job for job in present(JOBS) if not options.only or any(o in job.name for o in options.only)]
-    speed, gains = copy_speed(cores[-1]), arithmetic_gains(cores[-1])
+    limits = Limits.measure(cores[-1])
     rows = []
     for job in chosen:
         rows.append(measure(job, sorted({1, cores[-1]}) if options.ends else cores, options.repeats))
-        print(_row(rows[-1][0], cores, speed), flush=True)
+        print(_row(rows[-1][0], cores, limits.copies), flush=True)
         if options.output is not None:  # what is measured is kept if the run is cut short
-            options.output.write_text(section(rows, cores, speed, gains), encoding="utf-8")
-    print(section(rows, cores, speed, gains))
+            options.output.write_text(section(rows, cores, limits), encoding="utf-8")
+    print(section(rows, cores, limits))
 
 
 if __name__ == "__main__":
