@@ -391,7 +391,8 @@ def section(
         f"the units of a core busy, copies read and write {limits.copies / 1e9:.0f} GB/s, memory that is new "
         f"to the process is written at {limits.new_memory / 1e9:.0f} GB/s, and a stage whose threads do "
         f"nothing takes {limits.stage:.1f} ms. Milliseconds by "
-        "n_jobs, t_max = 10, best of some runs; results are the same bits for every n_jobs. The serial share "
+        "n_jobs, t_max = 10, best of some runs; times on one core of a shared machine differ by up to a half "
+        "between runs, and gains with them. Results are the same bits for every n_jobs. The serial share "
         "f solves T_n / T_1 = f + (1 - f) / n. Busy: the share of the cores that work; work: the processor "
         "time on all cores over that on one; the gain is cores * busy / work. Copies: the bytes of inputs "
         "and outputs over the time, as a share of the speed of copies.",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
-from propkernels._utils.parallel import by_rows
+from propkernels._utils.parallel import by_rows, one_blas_thread
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
@@ -150,7 +150,8 @@ class GaussianFamily:
         dimensions = attributes.shape[1]
         covariance = np.zeros((dimensions, dimensions))
         if len(attributes) > 1:
-            covariance = np.cov(attributes, rowvar=False, ddof=1).reshape(dimensions, dimensions)
+            with one_blas_thread():  # otherwise bits depend on the number of threads
+                covariance = np.cov(attributes, rowvar=False, ddof=1).reshape(dimensions, dimensions)
         widening = ridge * np.trace(covariance) / dimensions
         variances, directions = np.linalg.eigh(covariance + widening * np.eye(dimensions))
         kept = variances > 1e-10 * max(variances.max(initial=0.0), 1e-300)
@@ -166,7 +167,8 @@ class GaussianFamily:
                 f"attributes vary so little that densities reach exp({self.log_height:.0f}): "
                 "set standardize=True, or multiply them by a constant"
             )
-        whitened, places = centers @ self.whitening, points @ self.whitening
+        with one_blas_thread():  # threads of BLAS spin after a product, beside ours
+            whitened, places = centers @ self.whitening, points @ self.whitening
         values = np.empty((len(centers), len(points)))
 
         def fill(rows: slice) -> None:
