@@ -12,6 +12,7 @@ from propkernels._utils.mixing import mix_word, slot_bits, slots_for
 
 CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
 MOST_PARTITIONS = 256
+APART = 16  # numbers of 64 bits between those that different threads write often: two cache lines
 FIRST_BIT = np.uint64(40)  # of the mixed code: partitions and slots use different bits
 
 # A slot of the table is taken if its stamp is the current one: no table is ever cleared. Each part of each
@@ -40,7 +41,7 @@ class Room(NamedTuple):
         n_parts = (
             1 if n <= 4 * CODES_IN_CACHE else min(power_of_two(-(-n // CODES_IN_CACHE)), MOST_PARTITIONS)
         )
-        ends = np.empty((number, n_parts), dtype=np.int64)
+        ends = np.empty((number, n_parts + APART), dtype=np.int64)[:, :n_parts]  # threads share no cache line
         parted = np.empty((number, n), dtype=np.int64)
         nodes, ids, place = np.empty((3, number, n), dtype=np.int32)
         table = np.zeros((number, power_of_two(2 * n)), dtype=SLOT)

@@ -50,6 +50,7 @@ ENTRIES_IN_CACHE = 2**19  # of the rows of a block, which then fit the L2 cache
 MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
 ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
 LEAST_ROWS = 32  # of a product that threads share: BLAS copies the other factor for every product
+APART = 16  # entries between two that different threads write often: more than a cache line
 ENTRIES_OF_A_STEP = 8  # entries that a short loop reads in the time of an elementary step
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
@@ -142,7 +143,7 @@ def _sizes(parts: Sequence[csr_array], n_jobs: int) -> tuple[list[Any], NDArray[
     """Return the numbers of graphs of the bins of each stream, squared counts, and numbers of bins."""
     n = parts[0].shape[0]
     widths = offsets([part.shape[1] for part in parts])
-    all_sizes = np.zeros(widths[-1], dtype=index_dtype(sum(part.nnz for part in parts)))
+    all_sizes = np.zeros(widths[-1], dtype=index_dtype(sum(part.nnz + APART for part in parts)))
     sizes = [all_sizes[a:b] for a, b in pairwise(widths)]  # one large array has fewer pages
     squares, numbers = np.empty((len(parts), n)), np.empty((len(parts), 3), dtype=np.int64)
 
@@ -169,18 +170,19 @@ def _by_bin(
     n, columns, firsts, places = parts[0].shape[0], *map(offsets, numbers.T)
     entry = ENTRY if diagonal.max(initial=0.0) < EXACT_FLOAT32 else WIDE_ENTRY
     counts = np.zeros((columns[-1], n), dtype=entry["count"])
-    entries = np.empty(places[-1] + 1, dtype=entry)  # the last one is that of bins of one graph
+    nowhere = places[-1] + APART * np.arange(len(parts))  # places for entries of bins of one graph
+    entries = np.empty(places[-1] + APART * len(parts), dtype=entry)
     bin_ptr = np.zeros(firsts[-1] + 1, dtype=sizes[0].dtype)
 
     def place(k: int) -> None:
         rows, ends = (parts[k].indptr, parts[k].indices, parts[k].data), bin_ptr[firsts[k] + 1 :]
-        to = counts, places[k], ends[: numbers[k, 1]], entries
+        to = counts, places[k], ends[: numbers[k, 1]], entries, nowhere[k]
         place_bins(*rows, _popular_from(n), sizes[k], columns[k], *to)
 
     run_threads(place, range(len(parts)), n_jobs)
     times = copies.astype(counts.dtype)
     popular = Popular(counts, None if (copies == 1).all() else np.repeat(times, numbers[:, 0]))
-    return popular, Bins(bin_ptr, entries[:-1], np.repeat(times, numbers[:, 1]))
+    return popular, Bins(bin_ptr, entries[: places[-1]], np.repeat(times, numbers[:, 1]))
 
 
 def _share_of_copies(bins: Bins, n_jobs: int) -> float:

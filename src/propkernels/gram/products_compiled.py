@@ -73,6 +73,7 @@ def place_bins(
     place: int,
     ends: Any,
     entries: Any,
+    nowhere: int,
 ) -> None:
     """Write popular bins as rows of a dense matrix, and the others as entries by bin, then by row.
 
@@ -89,11 +90,13 @@ def place_bins(
     ends : ndarray of int, (other bins,)
         Output: end of the entries of each bin.
     entries : ndarray of ENTRY or WIDE_ENTRY
-        Output; the last one is for bins of one graph, whose entries are not kept.
+        Output.
+    nowhere : int
+        Place for entries of bins of one graph, which are not kept; no other thread writes near it.
     """
     # From here, ``sizes[b]`` is the place of the bin's next entry, or -1 - row of a popular bin. Ends are
     # written for all bins, and overwritten until a bin is kept: a branch that cannot be predicted is slower.
-    at, last, nowhere = 0, len(ends) - 1, len(entries) - 1
+    at, last = 0, len(ends) - 1
     for b in range(len(sizes)):
         size = sizes[b]
         is_popular = size >= popular_from
