@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from propkernels.counting.counters import Counter as ItemCounter
-from propkernels.counting.counters import Occurrences, StreamCounts, count_streams, sort_bins
+from propkernels.counting.counters import (
+    Occurrences,
+    StreamCounts,
+    add_column,
+    count_streams,
+    sort_bins,
+    stack_columns,
+)
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 
 pytestmark = pytest.mark.compiled
@@ -178,3 +185,10 @@ def test_stored_counts_are_checked(counts, codes, iteration, message):
     stored = StreamCounts(csr_array(np.array(counts)), np.array(codes), iteration, 1.0)
     with pytest.raises(ValueError, match=message):
         stored._check_parts()
+
+
+def test_columns_of_one_iteration_are_added():
+    columns = {}
+    for t, values in ((2, [1.0, 2.0]), (0, [5.0, 7.0]), (2, [0.25, 0.5])):
+        add_column(columns, t, np.array(values))
+    assert stack_columns(columns).tolist() == [[5.0, 1.25], [7.0, 2.5]]

@@ -3,11 +3,14 @@
 from collections import Counter
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.counting.entries import Vocabulary
+from propkernels.counting.counters import Occurrences, StreamCounts
+from propkernels.counting.entries import Vocabulary, _slots
 from propkernels.hashing.codes import NO_BIN
 
 pytestmark = pytest.mark.compiled
@@ -98,3 +101,11 @@ def test_a_table_is_made_once_and_not_copied():
     columns = [one.enter(NEW) for one in (vocabulary, again)]
     found = [entries.columns.reshape(2, -1)[0][entries.places[0]] for entries in columns]
     assert np.array_equal(*found)
+
+
+def test_items_of_codes_that_are_not_counted_have_no_slot():
+    """Codes below, between and above those that are counted, and one that only another graph has."""
+    graphs = pk.check_graphs([nx.path_graph(3), nx.path_graph(2)])
+    counts = StreamCounts(csr_array(np.array([[1.0, 1.0], [1.0, 0.0]])), np.array([20, 40]), 0, 1.0)
+    items = Occurrences(np.array([20, 40, 99, 5, 40]), None, 0, 1.0)
+    assert _slots(items, counts, np.array([7, 9, 10]), graphs).tolist() == [7, 8, -1, -1, -1]

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 import propkernels as pk
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts
-from propkernels.counting.levels import level_codes, levels_of
+from propkernels.counting.levels import _levels_in, level_codes, level_numbers, levels_of
 from propkernels.decisions.members import FoldedMember
 from propkernels.decisions.rule import Rule, dual_members
 from propkernels.explain.comparisons import explain_rule
@@ -161,3 +161,9 @@ def test_codes_of_levels_are_those_of_the_bin_and_its_mixes():
     levels = [(7, 1), (7, 2), (7, 3), (-3, 1), (12, 1), (12, 2)]
     expected = [code if k == 1 else int(mix(np.int64(code), k).view(np.int64)) for code, k in levels]
     assert level_codes(codes, most).tolist() == expected
+
+
+def test_levels_are_found_again_from_their_codes():
+    most = np.array([2, 1, 4, 1, 3])
+    codes = level_codes(np.array([70, -3, 12, 5, 99], dtype=np.int64), most)
+    assert _levels_in(codes).tolist() == level_numbers(most).tolist() == [1, 2, 1, 1, 2, 3, 4, 1, 1, 2, 3]
