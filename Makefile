@@ -29,7 +29,7 @@ types: .venv/.developer
 unit: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal -m "not browser and not processes" $(addprefix --ignore=,$(BESIDE)) tests src
 
-# the tests without the slow ones, for while you work: under a minute on two free cores
+# the tests without the slow ones, for while you work; the first time compiles what they call
 quick: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not browser and not processes" $(addprefix --ignore=,$(BESIDE)) tests src
 
