@@ -22,8 +22,6 @@ from propkernels.counting.counters import (
 )
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 
-pytestmark = pytest.mark.compiled
-
 INT64 = np.iinfo(np.int64)
 
 
@@ -64,6 +62,7 @@ def coded_graphs(draw):
     )
 
 
+@pytest.mark.compiled
 @given(coded_graphs())
 def test_counts_are_those_of_dictionaries(case):
     codes, ptr, known = case
@@ -77,18 +76,21 @@ def test_counts_are_those_of_dictionaries(case):
     assert set(computed.codes) == set(known.tolist()) | {c for graph in reference for c in graph}
 
 
+@pytest.mark.compiled
 def test_bins_that_are_new_to_fit_come_after_the_known_ones():
     (computed,) = count_streams([streams_of([5, 9, 7, 9, 1])], np.array([0, 3, 5]), [np.array([7, 5, 3])])
     assert computed.codes.tolist() == [7, 5, 3, 9, 1]
     assert computed.counts.toarray().tolist() == [[1, 1, 0, 1, 0], [0, 0, 0, 1, 1]]
 
 
+@pytest.mark.compiled
 def test_nodes_without_a_bin_are_not_counted():
     (computed,) = count_streams([streams_of([NO_BIN, 4, NO_BIN, NO_BIN])], np.array([0, 2, 4]))
     assert computed.codes.tolist() == [4]
     assert computed.counts.toarray().tolist() == [[1], [0]]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("n_codes", [127, 128, 129, 500, 5_000])
 @pytest.mark.parametrize("n_known", [0, 100, 129, 4_000])
 def test_the_table_grows_beyond_its_first_size(n_codes, n_known):
@@ -102,12 +104,14 @@ def test_the_table_grows_beyond_its_first_size(n_codes, n_known):
     assert computed.counts.sum() == len(codes)
 
 
+@pytest.mark.compiled
 def test_codes_that_meet_in_the_table_are_told_apart():
     codes = np.arange(500, dtype=np.int64) << 54  # only leading bits differ
     (computed,) = count_streams([streams_of(codes)], np.array([0, 500]))
     assert len(computed.codes) == 500
 
 
+@pytest.mark.compiled
 def test_streams_keep_their_iteration_and_weight():
     streams = streams_of([1, 2], [3, 3], [4, 5])
     for n_jobs in (None, 2):
@@ -119,6 +123,7 @@ def test_streams_keep_their_iteration_and_weight():
         ]
 
 
+@pytest.mark.compiled
 def test_graphs_without_nodes_have_empty_rows():
     (computed,) = count_streams([streams_of([8])], np.array([0, 0, 1, 1]))
     assert computed.counts.toarray().tolist() == [[0], [1], [0]]
@@ -126,6 +131,7 @@ def test_graphs_without_nodes_have_empty_rows():
     assert nothing.counts.shape == (1, 0)
 
 
+@pytest.mark.compiled
 def test_sorted_bins_do_not_depend_on_the_order_of_graphs():
     ptr, codes = np.array([0, 2, 5]), np.array([9, -4, 9, 3, 3])
     (stream,) = count_streams([streams_of(codes)], ptr)
@@ -150,6 +156,7 @@ def test_rows_with_more_codes_than_one_partition_holds(distinct):
             assert as_dictionaries(computed) == dictionaries(row, ptr)
 
 
+@pytest.mark.compiled
 def test_long_and_short_rows_are_sorted():
     rng = np.random.default_rng(1)
     codes, ptr = rng.integers(0, 300, 2_000), np.array([0, 3, 50, 700, 700, 2_000])
@@ -161,6 +168,7 @@ def test_long_and_short_rows_are_sorted():
         assert (np.diff(ordered.counts.indices[a:b]) > 0).all()
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("numbers", "expected"), [(None, [2.0, 3.0, 1.0, 0.0]), (np.array([1.0, 3.0]), [2.0, 5.0, 3.0, 0.0])]
 )
@@ -169,10 +177,12 @@ def test_nodes_of_an_item_share_its_value_equally(numbers, expected):
     assert items.by_node(np.array([4.0, 2.0]), 4).tolist() == expected
 
 
+@pytest.mark.compiled
 def test_memory_is_planned_for_one_item_per_node():
     assert ItemCounter.items_per_node(None, None) == 1.0
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("counts", "codes", "iteration", "message"),
     [
@@ -187,6 +197,7 @@ def test_stored_counts_are_checked(counts, codes, iteration, message):
         stored._check_parts()
 
 
+@pytest.mark.compiled
 def test_columns_of_one_iteration_are_added():
     columns = {}
     for t, values in ((2, [1.0, 2.0]), (0, [5.0, 7.0]), (2, [0.25, 0.5])):

@@ -17,8 +17,6 @@ from tests.strategies import graphs as drawn_graphs
 from tests.tracking.edited import Edited
 from tests.tracking.test_trackers import trackable_zoo
 
-pytestmark = pytest.mark.compiled
-
 LABELS, BONDS = ["C", "N", "O"], ["single", "double"]
 KERNELS = {
     "walk": pk.PropagationKernel(t_max=3, random_state=1),
@@ -126,12 +124,14 @@ def test_decisions_are_those_of_the_pipeline(name, seed):
     compare(graph, KERNELS[name], seed)
 
 
+@pytest.mark.compiled
 def test_unobserved_labels_start_with_the_prior():
     kernel = pk.PropagationKernel(propagation=pk.Diffusion(), prior="frequency", t_max=2, random_state=0)
     compare(random_graph(3, missing=True), kernel, 0)
     compare(random_graph(3, missing=True), pk.WeisfeilerLehman(t_max=2), 0)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "name", ["normalized intersection", "symmetric", "vanish", "refined edges", "degree"]
 )
@@ -172,6 +172,7 @@ def mean_of_several(graph, seed):
     return Rule.of([member for rule in rules for member in rule.members])
 
 
+@pytest.mark.compiled
 def test_members_share_trackers():
     graph = random_graph(1)
     alphabet = Alphabet.of(graph, LABELS, BONDS)
@@ -189,6 +190,7 @@ def test_members_share_trackers():
     np.testing.assert_allclose(engine.decisions(pairs, False), expected, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("combine", ["sum", "product", "joint"])
 def test_attributes_that_cross_no_edges(combine):
     rng, plain = np.random.default_rng(0), random_graph(4)
@@ -215,6 +217,7 @@ def test_attributes_that_cross_no_edges(combine):
     np.testing.assert_allclose(found[made], rule.decisions(database, None), rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.compiled
 def test_entries_of_labels_are_refined_side_by_side():
     plain = random_graph(4)
     labels = [(label, "ring" if i < 3 else "chain") for i, label in enumerate(plain.node_labels)]
@@ -233,6 +236,7 @@ def test_entries_of_labels_are_refined_side_by_side():
     assert Engine.of(rule, graph, short) is None  # the pipeline says what is wrong with the label
 
 
+@pytest.mark.compiled
 def test_a_graph_is_as_it_was_after_edits():
     graph = random_graph(5)
     alphabet = Alphabet.of(graph, LABELS, BONDS)
@@ -244,6 +248,7 @@ def test_a_graph_is_as_it_was_after_edits():
     np.testing.assert_array_equal(engine.decisions(pairs[::-1], True), first[::-1])
 
 
+@pytest.mark.compiled
 def test_ends_of_a_removed_edge_stay_connected():
     graph = random_graph(0)
     alphabet = Alphabet.of(graph, LABELS, BONDS)
@@ -256,6 +261,7 @@ def test_ends_of_a_removed_edge_stay_connected():
     assert 0 < found.sum() < len(pairs)
 
 
+@pytest.mark.compiled
 def test_other_models_are_left_to_the_pipeline():
     graph = random_graph(0)
     alphabet = Alphabet.of(graph, LABELS, BONDS)
