@@ -199,6 +199,15 @@ def test_other_trees_never_crash(name, folder, data):
     harmless(forged(header, arrays), folder)
 
 
+@pytest.mark.parametrize("name", ["index", "clusters"])
+def test_an_index_has_a_weight_for_every_stream_of_its_counter(name, folder):
+    """Otherwise a small file could ask for a million iterations."""
+    header, arrays = parts_of(file_of(name))
+    (coder,) = find(header["model"], "PropagationCoder")
+    coder["t_max"] = 10**6
+    refused(forged(header, arrays), folder, "every stream needs a weight")
+
+
 def walk(tree):
     """All places of a tree, as (holder, key)."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()

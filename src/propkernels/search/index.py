@@ -79,6 +79,11 @@ def check_known(ids: Iterable[Hashable], known: Collection[Hashable]) -> list[Ha
     return list(dict.fromkeys(names))
 
 
+def _streams_of(counter: Any) -> int:
+    """Return the number of streams that a counter makes; up to eight times as many with attributes."""
+    return int(getattr(getattr(counter, "counter", counter), "n_streams", 1))
+
+
 def check_counting(kernel: Any) -> None:
     """Refuse kernels other than dot products of counts."""
     is_dot_product = getattr(kernel, "_is_dot_product", None)
@@ -533,5 +538,6 @@ class GraphIndex(GraphInput, BaseEstimator):
         if hasattr(self, "_file"):
             require(self._counter is None or isinstance(self._counter, Counter), "a counter is needed")
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
+            require(_streams_of(self._counter) <= 8 * len(self._file.weights), "every stream needs a weight")
             require(all(map(is_id, self._names)), "ids are plain values, or tuples of them")
             require(len(self._names) == len(self._file.alive), "every graph needs an id")
