@@ -109,3 +109,5 @@ def test_items_of_codes_that_are_not_counted_have_no_slot():
     counts = StreamCounts(csr_array(np.array([[1.0, 1.0], [1.0, 0.0]])), np.array([20, 40]), 0, 1.0)
     items = Occurrences(np.array([20, 40, 99, 5, 40]), None, 0, 1.0)
     assert _slots(items, counts, np.array([7, 9, 10]), graphs).tolist() == [7, 8, -1, -1, -1]
+    nothing = StreamCounts(csr_array((2, 0)), np.empty(0, dtype=np.int64), 0, 1.0)
+    assert _slots(items, nothing, np.array([7, 7, 7]), graphs).tolist() == [-1] * 5

@@ -204,3 +204,9 @@ def test_names_and_functions_are_told_apart():
 def test_counts_are_added_before_weights_that_are_equal_or_powers_of_two(weights, expected):
     weighted = [StreamCounts(csr_array(np.eye(2)), np.arange(2), 0, weight) for weight in weights]
     assert _are_summed_first(weighted) is expected
+
+
+def test_graphs_without_nodes_are_equal_in_a_radial_kernel():
+    kernel = resolve_base_kernel("rbf")
+    empty = csr_array((3, 0)), csr_array((2, 0))
+    assert np.array_equal(kernel.cross_of(*empty, None), np.ones((3, 2)))
