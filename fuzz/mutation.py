@@ -362,20 +362,12 @@ def main(words: Sequence[str] | None = None) -> None:
     drawn_by = {
         "seed": options.seed,
         "sample": options.sample,
-        "at_first": n_killed_at_first(options.output, rows),
     }
     text = json.dumps({**drawn_by, "mutants": rows}, indent=1)
     options.output.write_text(text + "\n", encoding="utf-8")
     survivors = [mutant for mutant in sample if known.get(mutant) == "survived"]
     print("\n".join(f"survived: line {mutant.line} of {mutant.place}" for mutant in survivors))
     print(f"{len(sample) - len(survivors)} of {len(sample)} mutants killed: {options.output}")
-
-
-def n_killed_at_first(path: Path, rows: Sequence[dict[str, Any]]) -> int:
-    """Return how many mutants were killed in the first run, before survivors got tests."""
-    if path.is_file():
-        return int(json.loads(path.read_text(encoding="utf-8"))["at_first"])
-    return sum(row["end"] == "killed" for row in rows)
 
 
 def read_results(path: Path) -> dict[Mutant, str]:

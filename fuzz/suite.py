@@ -39,7 +39,7 @@ def read(path: Path) -> Any:
 def mutants() -> str:
     """The table of mutants by station, and the survivors."""
     ends, reasons = read_results(RESULTS), read(FOLDER / "equivalent.json") or {}
-    drawn = read(RESULTS) or {"seed": 0, "sample": 0, "at_first": 0}
+    drawn = read(RESULTS) or {"seed": 0, "sample": 0}
     counts = {name: _count(ends, reasons, name) for name in STATIONS}
     total = sum(counts.values(), Counter[str]())
     rows = [_mutant_row(name, count) for name, count in counts.items() if count]
@@ -52,8 +52,9 @@ def mutants() -> str:
         f"out. A test that fails kills it. Drawn at random, {drawn['sample']} per station, seed "
         f"{drawn['seed']}: "
         "`make mutate`. Equivalent: no result can change, for the reason below; such mutants are mostly "
-        f"sizes of blocks and thresholds of speed. At first, tests killed {drawn['at_first']}; the others "
-        "were looked at one by one, and got a test or a reason. Another seed would find others.\n\n"
+        "sizes of blocks and thresholds of speed. Mutants that survived at first were looked at one by one, "
+        "and got a test or a reason. Another seed would find others. Lines are those of the day of the "
+        "draw.\n\n"
         f"{table(header, [*rows, _mutant_row('**all**', total)])}\n\n"
         f"Survived:\n\n{_listed(left, {}) or 'None.'}\n\nEquivalent:\n\n{_listed(same, reasons) or 'None.'}\n"
     )

@@ -127,4 +127,3 @@ def test_results_are_read_again(tmp_path, monkeypatch):
     mutation.main(words)
     assert asked[1] == asked[0][:1]
     assert sorted(mutation.read_results(path).values()) == ["killed", "killed", "survived"]
-    assert mutation.n_killed_at_first(path, []) == 2

@@ -86,7 +86,8 @@ def test_rows_are_written_as_columns_too():
 
 
 def test_bins_of_equal_contents_are_sampled_together():
-    rows = GENERATOR.integers(0, 1000, (2000, 2))
+    numbers = np.random.default_rng(0).choice(10**6, 2000, replace=False)
+    rows = np.column_stack(np.divmod(numbers, 1000))
     one = np.array([entry for a, b in rows for entry in ((a, 1), (a + b + 1, 2))], dtype=ENTRY)
     entries, bin_ptr = np.concatenate([one, one]), np.arange(0, 8001, 2)
     signatures = np.empty(4000, dtype=np.uint64)
