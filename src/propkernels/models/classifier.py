@@ -467,13 +467,12 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             budget=budget,
             label_names=label_names,
         )
-        found.names = replace(found.names, classes=self._names_of_classes() or found.names.classes)
+        found.names = replace(found.names, classes=self._names_of_classes())
         return found
 
     def _named(self, graphs: GraphDatabase) -> GraphDatabase:
         """Return graphs with the names of the classes of the model."""
-        names = self._names_of_classes()
-        return graphs.with_names(classes=names) if names else graphs
+        return graphs.with_names(classes=self._names_of_classes())
 
     def _names_of_classes(self) -> dict[Any, str]:
         names = getattr(self, "class_names_", None)  # missing in files of earlier versions
@@ -521,9 +520,14 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
 
 def _class_names(names: Names, classes: NDArray[Any]) -> list[str] | None:
-    """Return the names of the classes, if each of them has one."""
-    known = [names.classes.get(value) for value in classes.tolist()]
-    return None if None in known else [str(name) for name in known]
+    """Return the names of the classes, if each of them has one.
+
+    Classes 0, ..., k - 1 of graphs with more named classes may be those of another target: they get no names.
+    """
+    values = classes.tolist()
+    known = [names.classes.get(value) for value in values]
+    is_unclear = len(values) < len(names.classes) and values == list(range(len(values)))
+    return None if None in known or is_unclear else [str(name) for name in known]
 
 
 def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any], task: Any) -> Calibration:
