@@ -314,12 +314,12 @@ def test_decisions_of_default_models_are_the_same_to_the_bit_in_any_batch(solver
 
 def test_classes_of_another_target_have_no_names_of_the_data_set():
     graphs = pk.datasets.make_molecules(40, random_state=0).graphs
-    data = pk.datasets.Dataset("some", graphs, np.arange(40) % 3, ("red", "green", "blue"))
+    data = pk.datasets.Dataset("some", graphs, np.arange(40) % 3, ("crimson", "green", "blue"))
     model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
     model.fit(data.graphs, np.arange(40) % 2)
     assert model.class_names_ is None
     assert model.explain(data.graphs[:3]).subject == "for class 1 against class 0"
-    assert "red" not in str(model.counterfactuals(data.graphs[0], max_edits=1, n=1))
+    assert "crimson" not in str(model.counterfactuals(data.graphs[0], max_edits=1, n=1))
     assert model.fit(data.graphs, np.arange(40) % 2 + 1).class_names_ == ["green", "blue"]
 
 
