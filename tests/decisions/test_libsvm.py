@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from propkernels.decisions import libsvm
-from propkernels.decisions.libsvm import CLASSIFICATION, REGRESSION, solve
+from propkernels.decisions.libsvm import CLASSIFICATION, REGRESSION, class_numbers, solve
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.normal(size=(60, 3))
@@ -72,3 +72,10 @@ def test_a_changed_binding_is_not_used(monkeypatch):
         context.setattr(_libsvm, "fit", lambda known, target: None)
         assert libsvm.find_binding() is None
     libsvm.find_binding.cache_clear()
+
+
+@pytest.mark.parametrize("shift", [0, -5, 1000], ids=["small", "negative", "large"])
+def test_classes_are_numbered_in_order(shift):
+    classes, numbers = class_numbers(np.array([9, 2, 9, 4]) + shift)
+    assert (classes == np.array([2, 4, 9]) + shift).all()
+    assert numbers.tolist() == [2.0, 0.0, 2.0, 1.0]

@@ -11,6 +11,7 @@ from propkernels.decisions.linear_machines import LinearClassification
 from propkernels.decisions.support_vectors import (
     ColumnMaker,
     ForeignGraphsWarning,
+    Machine,
     SupportVectorClassification,
     SupportVectorRegression,
     foreign_graphs_allowed,
@@ -94,3 +95,10 @@ def test_kernel_machines_take_kernels():
     assert SupportVectorClassification().pairwise
     assert not SupportVectorRegression(0.1).uses_features
     assert not SupportVectorRegression(0.1).pairwise
+
+
+def test_decisions_of_single_precision_have_intercepts_of_double_precision():
+    machine = Machine(np.ones((2, 1), dtype=np.float32), np.array([1e-9]))
+    decisions = machine.decisions(np.ones((1, 2), dtype=np.float32))
+    assert decisions.dtype == np.float64
+    assert decisions[0, 0] == 2 + 1e-9

@@ -34,6 +34,7 @@ def compiled(
     *,
     cache: bool = True,
     passes: Callable[..., int] | None = None,
+    is_short: bool = False,
 ) -> Any:
     """Compile a function of plain arrays with numba, without the GIL.
 
@@ -53,6 +54,8 @@ def compiled(
         run as Python while there is no machine code: the first kernel of a new installation does not wait
         for the compiler. Only for functions without defaults whose arithmetic is that of Python to the bit:
         no transcendental functions, no sums of arrays. :func:`count_numbers` is for loops over the arrays.
+    is_short : bool, default=False
+        Whether to keep the GIL, in loops of microseconds: to take it back, a thread waits for others.
 
     Examples
     --------
@@ -63,26 +66,26 @@ def compiled(
     8
     """
     if function is None:
-        return partial(compiled, cache=cache, passes=passes)
+        return partial(compiled, cache=cache, passes=passes, is_short=is_short)
     if config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)
     if not cache:
-        return njit(nogil=True)(function)
-    made = _cached(function)
+        return njit(nogil=not is_short)(function)
+    made = _cached(function, not is_short)
     # private names of numba: a version without them compiles every function
     if passes is not None and hasattr(made, "_compile_for_args") and hasattr(made, "_types_active_call"):
         made._compile_for_args = _Start(made, passes)
     return made
 
 
-def _cached(function: Callable[..., Any]) -> Any:
+def _cached(function: Callable[..., Any], nogil: bool) -> Any:
     """Return a function that is compiled at its first call, or loaded from the disk."""
     try:
-        return njit(cache=True, nogil=True)(function)
+        return njit(cache=True, nogil=nogil)(function)
     except RuntimeError as error:
         if "cannot cache function" not in str(error):
             raise
-        return njit(nogil=True)(function)
+        return njit(nogil=nogil)(function)
 
 
 class _Start:

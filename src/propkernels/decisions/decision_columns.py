@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
-from propkernels._utils.arrays import offsets
 from propkernels._utils.stored import require
-from propkernels.decisions.duals_compiled import count_votes, place_duals
+from propkernels.decisions.duals_compiled import find_winners, place_duals
 from propkernels.decisions.libsvm import Dual
 from propkernels.graphs.database import GraphDatabase
 
@@ -27,17 +26,16 @@ def pairwise_coefficients(dual: Dual, n_graphs: int) -> tuple[Matrix, NDArray[np
     of the pair, as in ``SVC.decision_function(decision_function_shape="ovo")``.
     """
     n_classes = len(dual.n_support)
-    coefficients = np.zeros((n_graphs, n_classes * (n_classes - 1) // 2))
-    duals = np.ascontiguousarray(dual.coefficients)
-    place_duals(dual.support, offsets(dual.n_support), duals, coefficients)
+    coefficients = np.empty((n_graphs, n_classes * (n_classes - 1) // 2))
+    place_duals(dual.support, dual.n_support, np.ascontiguousarray(dual.coefficients), coefficients)
     return coefficients, dual.intercepts
 
 
 def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
     """Return the class with the most votes of the pairs; ties go to the first class, as in libsvm."""
-    votes = np.zeros((len(decisions), n_classes), dtype=np.int64)
-    count_votes(np.ascontiguousarray(decisions), votes)
-    return votes.argmax(axis=1)
+    winners = np.empty(len(decisions), dtype=np.int64)
+    find_winners(np.ascontiguousarray(decisions), np.empty(n_classes, dtype=np.int64), winners)
+    return winners
 
 
 def class_scores(decisions: Matrix, n_classes: int) -> Matrix:

@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 
+from propkernels.decisions.duals_compiled import rank_classes
+
 CLASSIFICATION, REGRESSION = 0, 3  # kinds of machines by their numbers in libsvm
 CACHE = 200.0  # megabytes of kernel rows, the default of scikit-learn
 TOLERANCE = 1e-3
+MOST_CLASSES = 256  # class numbers below are not sorted
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,7 @@ def solve(
     known = np.ascontiguousarray(known, dtype=np.float64)
     if binding is None or not np.isfinite(known.sum()):
         return _solve_by_estimator(kind, known, target, cost, weights, limit, epsilon)
-    classes = np.unique(target) if kind == CLASSIFICATION else np.empty(0)
-    numbers = np.searchsorted(classes, target) if kind == CLASSIFICATION else target
+    classes, numbers = class_numbers(target) if kind == CLASSIFICATION else (np.empty(0), target)
     support, _, n_support, coefficients, intercepts, _, _, status, _ = binding.fit(
         known,
         np.ascontiguousarray(numbers, dtype=np.float64),
@@ -93,6 +95,23 @@ def solve(
         _warn_of_stop(limit)
     n_support = n_support if kind == CLASSIFICATION else n_support[:1]
     return Dual(support, n_support, coefficients, intercepts, status == 0)
+
+
+def class_numbers(target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the classes that occur, in order, and the position of each target among them.
+
+    Examples
+    --------
+    >>> class_numbers(np.array([5, 2, 5]))
+    (array([2, 5]), array([1., 0., 1.]))
+    """
+    if target.dtype.kind in "iu":
+        (ranks, classes), numbers = np.empty((2, MOST_CLASSES), dtype=np.int64), np.empty(len(target))
+        n_classes = rank_classes(target, ranks, classes, numbers)
+        if n_classes >= 0:
+            return classes[:n_classes], numbers
+    found, positions = np.unique(target, return_inverse=True)
+    return found, positions.astype(np.float64)
 
 
 @cache

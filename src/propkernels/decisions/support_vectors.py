@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
 from propkernels.decisions.decision_columns import pairwise_coefficients
+from propkernels.decisions.duals_compiled import add_intercepts, count_bounded
 from propkernels.decisions.libsvm import CLASSIFICATION, REGRESSION, Dual, solve
 
 Matrix = NDArray[np.float64]
@@ -58,7 +59,11 @@ class Machine:
 
     def decisions(self, rows: Any) -> Matrix:
         """Return decisions for rows of a kernel matrix or features."""
-        return np.asarray(rows @ self.coefficients) + self.intercepts
+        decisions = np.asarray(rows @ self.coefficients)
+        if decisions.dtype != self.intercepts.dtype:
+            return decisions + self.intercepts
+        add_intercepts(decisions, self.intercepts)
+        return decisions
 
 
 class MachineMaker(Protocol):
@@ -124,7 +129,7 @@ def _limit(effort: str, n_graphs: int) -> int:
 
 def _state(dual: Dual, cost: float, n_graphs: int) -> tuple[bool, bool, bool, bool]:
     """Return the flags is_final, is_settled, is_nearly_final and is_converged of a machine."""
-    share = float((np.abs(dual.coefficients) >= cost).any(axis=0).sum()) / n_graphs
+    share = float(count_bounded(dual.coefficients, cost)) / n_graphs
     return share == 0 and dual.is_converged, share < SATURATED, share < FREE, dual.is_converged
 
 

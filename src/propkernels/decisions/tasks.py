@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from propkernels.decisions.decision_columns import DecisionLayout
 from propkernels.decisions.gaussian_process import ProcessClassification, ProcessRegression
 from propkernels.decisions.landmarks import LandmarkClassification, LandmarkRegression
+from propkernels.decisions.libsvm import class_numbers
 from propkernels.decisions.linear_machines import LinearClassification, LinearRegression
 from propkernels.decisions.ridge import FeatureClassification, FeatureRegression
 from propkernels.decisions.ridge_classification import RidgeClassification
@@ -108,17 +109,17 @@ class Classification:
 
     def is_constant(self, target: NDArray[np.int64]) -> bool:
         """Return whether there is only one class."""
-        return bool((target == target[0]).all())
+        return len(class_numbers(target)[0]) == 1
 
     def is_learnable(self, part: NDArray[np.int64], target: NDArray[np.int64]) -> bool:
         """Return whether the part has all classes."""
-        return len(np.unique(part)) == len(np.unique(target))
+        return len(class_numbers(part)[0]) == len(class_numbers(target)[0])
 
     def predictions(
         self, maker: MachineMaker, machine: Machine, rows: Any, target: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """Return the class of each row, among the classes of the training graphs."""
-        classes = np.unique(target)
+        classes, _ = class_numbers(target)
         numbers = DecisionLayout(len(classes), maker.pairwise).predictions(machine.decisions(rows))
         return np.asarray(classes[numbers])
 
@@ -138,7 +139,7 @@ class Classification:
         predicted = self.predictions(maker, machine, rows, target)
         if self.scorer is None:
             return self.losses(predicted, truth)
-        classes = np.unique(target)
+        classes, _ = class_numbers(target)
         scores = DecisionLayout(len(classes), maker.pairwise).scores(machine.decisions(rows))
         scores = scores[:, 0] if len(classes) == 2 else scores
         fold = FoldClassifier(classes, scores, predicted)

@@ -94,11 +94,14 @@ class GramSource:
         diagonal = self.matrix.diagonal()
         return (diagonal > 0).astype(np.float64) if self.normalize else diagonal.copy()
 
+    @cached_property
+    def _factors(self) -> NDArray[np.float64]:
+        return inverse_length(self.matrix.diagonal())
+
     def _part(self, rows: Indices, columns: Indices, unit: float) -> Matrix:
-        diagonal = self.matrix.diagonal()
-        left, right = (inverse_length(diagonal[some]) for some in (rows, columns))
-        if not self.normalize:
-            left = right = np.empty(0)
+        left = right = np.empty(0)
+        if self.normalize:
+            left, right = self._factors[rows], self._factors[columns]
         part = np.empty((len(rows), len(columns)))
 
         def take(run: slice) -> None:
