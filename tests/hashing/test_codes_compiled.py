@@ -1,5 +1,7 @@
 """The compiled loops of hashing against plain numpy; values are dyadic, so that all sums are exact."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from numba import config
@@ -13,6 +15,7 @@ from propkernels.hashing.codes_compiled import (
     _passes,
     floor_code,
     hash_columns,
+    hash_product,
     join,
     join_rows,
     refine,
@@ -119,6 +122,26 @@ def test_columns_are_hashed_each_by_itself():
     expected = np.where(np.isnan(values), -99, np.floor(np.nan_to_num(values) * vectors + offsets))
     np.testing.assert_array_equal(codes, expected.T)
     assert constant.tolist() == [False, True, False]
+
+
+def test_a_product_joins_the_codes_of_all_columns():
+    values = GENERATOR.normal(size=(600, 3))
+    values[7, 2] = np.nan
+    vectors, offsets = np.array([2.0, 1.0, -3.0]), np.array([0.5, 0.0, 0.25])
+    columns, codes = np.zeros((3, 600), dtype=np.int64), np.full(600, 5)
+    hash_columns(values, vectors, offsets, -99, 0, 3, columns)
+    assert not hash_product(values, vectors, offsets, -99, 0, 300, codes)
+    assert (codes[300:] == 5).all()
+    assert not hash_product(values, vectors, offsets, -99, 300, 600, codes)
+    np.testing.assert_array_equal(codes, reduce(join_codes, columns, np.zeros(600, dtype=np.int64)))
+
+
+def test_a_product_is_constant_if_all_columns_are():
+    values, codes = np.full((600, 2), 0.25), np.empty(600, dtype=np.int64)
+    for last_row, is_constant in ((0.5, True), (1.5, False)):
+        values[599] = 0.25, last_row
+        found = [hash_product(values, np.ones(2), np.zeros(2), -99, a, a + 300, codes) for a in (0, 300)]
+        assert found == [True, is_constant]
 
 
 @pytest.mark.parametrize("labelled", [False, True])

@@ -138,13 +138,13 @@ def test_large_calls_are_compiled_at_once(adding, monkeypatch):
 
 
 def test_machine_code_on_the_disk_is_used(monkeypatch):
-    from propkernels.gram.products_compiled import add_squares
+    from propkernels.gram.products_compiled import sum_rows
 
     monkeypatch.setattr(config, "DISABLE_JIT", 0)
-    start = jit._Start(add_squares, count_numbers)
+    start = jit._Start(sum_rows, count_numbers)
     monkeypatch.setattr(jit, "_is_on_disk", lambda dispatcher: True)
     monkeypatch.setattr(start, "compile", lambda *arguments: "machine code")
-    assert start(np.array([0, 2]), np.ones(2), np.zeros(1)) == "machine code"
+    assert start(np.array([0, 2]), np.ones(2), True, np.zeros(1)) == "machine code"
 
 
 def test_functions_as_python_call_functions_as_python():

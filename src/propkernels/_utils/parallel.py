@@ -238,9 +238,7 @@ def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:
     >>> whole_runs(np.array([0, 1, 2, 3, 12, 13, 14]), 4)
     array([0, 4, 6])
     """
-    marks = np.arange(0, int(ptr[-1]), max(least, 1))
-    cuts = np.searchsorted(ptr, marks, side="left")
-    return np.unique(np.concatenate([[0], cuts, [len(ptr) - 1]])).astype(np.int64)
+    return _bounds(ptr, np.arange(0, int(ptr[-1]), max(least, 1)))
 
 
 def equal_work(work: NDArray[Any], n_pieces: int) -> NDArray[np.int64]:
@@ -251,9 +249,14 @@ def equal_work(work: NDArray[Any], n_pieces: int) -> NDArray[np.int64]:
     >>> equal_work(np.array([0, 1, 2, 3, 12, 13, 14]), 3)
     array([0, 4, 6])
     """
-    marks = np.linspace(work[0], work[-1], n_pieces + 1)[1:-1]
-    cuts = np.searchsorted(work, marks, side="left")
-    return np.unique(np.concatenate([[0], cuts, [len(work) - 1]])).astype(np.int64)
+    return _bounds(work, np.linspace(work[0], work[-1], n_pieces + 1)[1:-1])
+
+
+def _bounds(ends: NDArray[Any], marks: NDArray[Any]) -> NDArray[np.int64]:
+    """Return 0, the last position, and the positions between them where ends reach the marks, once each."""
+    cuts = np.searchsorted(ends, marks, side="left")
+    bounds = np.concatenate([[0], cuts, [len(ends) - 1]]).astype(np.int64)
+    return np.concatenate([bounds[:1], bounds[1:][np.diff(bounds) > 0]])
 
 
 _ACTIVE: ContextVar[Any] = ContextVar("propkernels_device", default=None)

@@ -472,9 +472,10 @@ def sum_columns(starts: Any, ends: Any, gathered: Any, n_digits: int, places: An
 def count_levels(indices: Any, counts: Any, most: Any, firsts: Any) -> Any:
     """Write the largest count of each bin and the sum of those before it; return the sum of counts.
 
-    ``most`` are zeros of int64, (bins,), and ``firsts`` is int64, (bins + 1,).
+    ``most`` is int64, (bins,), and ``firsts`` is int64, (bins + 1,).
     """
     total = np.int64(0)
+    most[:] = 0
     for entry in range(len(indices)):
         number = np.int64(counts[entry])
         most[indices[entry]] = max(most[indices[entry]], number)

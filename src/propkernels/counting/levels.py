@@ -67,8 +67,12 @@ class LevelCounter(Counter):
         return replace(self, counter=self.counter.extend(graphs))
 
 
-def levels_of(streams: Sequence[StreamCounts], n_jobs: int | None = None) -> list[StreamCounts]:
+def levels_of(
+    streams: Sequence[StreamCounts], n_jobs: int | None = None, coded: bool = True
+) -> list[StreamCounts]:
     """Return streams with bins turned into levels; streams that share counts share the result.
+
+    Kernel matrices need no codes: without ``coded``, streams keep those of the bins.
 
     Examples
     --------
@@ -86,10 +90,11 @@ def levels_of(streams: Sequence[StreamCounts], n_jobs: int | None = None) -> lis
 
     def one_stream(stream: StreamCounts) -> StreamCounts:
         counts, most = made[id(stream.counts)]
-        codes = stream.codes if counts is stream.counts else level_codes(stream.codes, most)
+        is_same = counts is stream.counts or not coded
+        codes = stream.codes if is_same else level_codes(stream.codes, most)
         return StreamCounts(counts, codes, stream.iteration, stream.weight)
 
-    return run_threads(one_stream, streams, threads)
+    return run_threads(one_stream, streams, threads if coded else 1)
 
 
 def one_stream_levels(counts: csr_array) -> csr_array:
@@ -101,7 +106,7 @@ def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
     """Return the columns (bin, 1), (bin, 2), ... of each bin, and the number of levels of each bin."""
     from propkernels.counting.counts_compiled import count_levels, list_levels
 
-    most, firsts = np.zeros(counts.shape[1], dtype=np.int64), np.empty(counts.shape[1] + 1, dtype=np.int64)
+    most, firsts = np.empty(counts.shape[1], dtype=np.int64), np.empty(counts.shape[1] + 1, dtype=np.int64)
     total = int(count_levels(counts.indices, counts.data, most, firsts))
     if total == counts.nnz:  # all counts are 1
         most[:] = 1

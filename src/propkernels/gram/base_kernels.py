@@ -24,6 +24,7 @@ from propkernels.gram.products import (
     rectangular_gram,
     self_products,
     square_gram,
+    sums_of_counts,
 )
 from propkernels.gram.products_compiled import add_ratios
 
@@ -104,7 +105,11 @@ class BaseKernel(ABC):
     def diagonal(self, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return k(x, x) of each graph over all of its bins, including those not seen in fit."""
         threads = threads_for(sum(s.counts.nnz for s in streams) // ENTRIES_OF_A_STEP, n_jobs)
-        return sum_in_order(run_threads(lambda s: self.diagonal_of(s.counts) * s.weight, streams, threads))
+        parts = np.array(run_threads(lambda s: self.diagonal_of(s.counts), streams, threads))
+        parts *= np.array([s.weight for s in streams])[:, None]
+        return np.asarray(
+            np.add.accumulate(parts, axis=0, out=parts)[-1]
+        )  # in order, for any number of graphs
 
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernels for t_max = 0, 1, ...: each adds one iteration to the one before."""
@@ -295,7 +300,7 @@ class Intersection(BaseKernel):
 
     def products(self, streams: Streams, n_jobs: int | None) -> Products:
         """Return the levels of streams of equal weight; where rounding depends on it, of each stream."""
-        levels = levels_of(streams, n_jobs)
+        levels = levels_of(streams, n_jobs, coded=False)
         if _are_summed_first(streams):
             return Linear().products(levels, n_jobs)
         return [(stream.weight, [stream.counts]) for stream in levels]
@@ -303,7 +308,7 @@ class Intersection(BaseKernel):
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, from all levels at once where that is possible."""
         if _are_summed_first(streams):
-            return Linear().square(levels_of(streams, n_jobs), n_jobs)
+            return Linear().square(levels_of(streams, n_jobs, coded=False), n_jobs)
         return super().square(streams, n_jobs)
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
@@ -323,7 +328,7 @@ class Intersection(BaseKernel):
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernels for t_max = 0, 1, ..., from the levels of each iteration where possible."""
         if _are_summed_first(streams):
-            return Linear().cumulative(levels_of(streams, n_jobs), n_jobs)
+            return Linear().cumulative(levels_of(streams, n_jobs, coded=False), n_jobs)
         return super().cumulative(streams, n_jobs)
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
@@ -334,7 +339,7 @@ class Intersection(BaseKernel):
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return the number of counted nodes of each graph."""
-        return _numbers(counts)
+        return sums_of_counts(counts)
 
 
 def _are_summed_first(streams: Streams) -> bool:
@@ -348,11 +353,6 @@ class Jaccard(Ratio):
 
     assigned = True
     _shared = Intersection()
-
-
-def _numbers(counts: csr_array) -> NDArray[np.float64]:
-    """Return the number of counted nodes of each graph."""
-    return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _ratio(

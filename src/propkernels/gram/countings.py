@@ -9,7 +9,7 @@ import numpy as np
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels.counting.counters import Counter, StreamCounts, Values
-from propkernels.gram.products import inverse_length, self_products
+from propkernels.gram.products import inverse_length, self_products, sums_of_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,5 +60,5 @@ class Counting:
 def own_sums(stream: StreamCounts, assigned: bool) -> Values:
     """Return, per graph, the sum of squared counts of a stream, or (``assigned``) of counts."""
     if assigned:
-        return np.asarray(stream.counts.sum(axis=1), dtype=np.float64).ravel()
+        return sums_of_counts(stream.counts)
     return self_products(stream.counts)

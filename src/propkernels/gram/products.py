@@ -29,7 +29,6 @@ from propkernels.gram.products_compiled import (
     WIDE_ENTRY,
     add_bins,
     add_products,
-    add_squares,
     add_visits,
     copy_bins,
     count_bins,
@@ -39,6 +38,7 @@ from propkernels.gram.products_compiled import (
     sample_bins,
     scale_block,
     sign_bins,
+    sum_rows,
     touch_rows,
     write_rows,
 )
@@ -241,7 +241,8 @@ def _adder(bins: Bins, n: int, length: int, n_jobs: int) -> Adder:
         sums = _sums(bins, n, n_jobs)
 
         def add_sums(first: int, last: int, tile: NDArray[Any]) -> None:
-            tile += sums[:, first:last, :last].sum(axis=0)
+            parts = sums[:, first:last, :last]
+            tile += parts[0] if len(parts) == 1 else parts.sum(axis=0)
 
         return add_sums
     shift = _shift(n, length)
@@ -357,9 +358,16 @@ def add_sparse(
 
 def self_products(counts: csr_array) -> NDArray[np.float64]:
     """Return <phi, phi> of each graph."""
-    products = np.zeros(counts.shape[0])
-    add_squares(counts.indptr, counts.data, products)
+    products = np.empty(counts.shape[0])
+    sum_rows(counts.indptr, counts.data, True, products)
     return products
+
+
+def sums_of_counts(counts: csr_array) -> NDArray[np.float64]:
+    """Return the number of counted items of each graph."""
+    sums = np.empty(counts.shape[0])
+    sum_rows(counts.indptr, counts.data, False, sums)
+    return sums
 
 
 def normalized(

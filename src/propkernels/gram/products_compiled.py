@@ -406,11 +406,13 @@ def add_products(
 
 
 @compiled(passes=count_numbers)
-def add_squares(indptr: Any, data: Any, squares: Any) -> None:
-    """Add the sum of squares of each row of a CSR matrix to ``squares``, float64 (rows,)."""
+def sum_rows(indptr: Any, data: Any, squared: bool, sums: Any) -> None:
+    """Write the sum of each row of a CSR matrix, or of the squares, to ``sums``, float64 (rows,)."""
     for row in range(len(indptr) - 1):
+        total = 0.0
         for entry in range(indptr[row], indptr[row + 1]):
-            squares[row] += data[entry] * data[entry]
+            total += data[entry] * data[entry] if squared else data[entry]
+        sums[row] = total
 
 
 @compiled

@@ -150,12 +150,10 @@ class AttributeCoder:
             return _hash_columns(projected, np.ones(1), offset, codes, n_jobs, labels)
         if self.combine == "sum":
             return _hash_columns(matrix, vectors, offsets, codes, n_jobs, labels)
-        columns = np.empty((matrix.shape[1], len(matrix)), dtype=np.int64)
-        constant = _hash_columns(matrix, vectors, offsets, columns, n_jobs)
-        codes[:] = _product(columns)
-        if labels is not None and not constant.all():
+        is_constant = _hash_product(matrix, vectors, offsets, codes[0], n_jobs)
+        if labels is not None and not is_constant:
             join_rows(labels, np.zeros(1, dtype=np.int64), codes)
-        return np.array([bool(constant.all())])
+        return np.array([is_constant])
 
 
 @lru_cache(maxsize=N_REMEMBERED)
@@ -203,10 +201,23 @@ def _projected(matrix: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDA
     return total
 
 
-def _product(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel)."""
-    from propkernels.hashing.codes_compiled import join_columns
+def _hash_product(
+    matrix: NDArray[np.float64],
+    vectors: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    n_jobs: int | None,
+) -> bool:
+    """Write one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel).
 
-    joined = np.zeros(codes.shape[1], dtype=np.int64)
-    join_columns(codes, joined)
-    return joined[None, :]
+    Return whether the codes of all columns are constant.
+    """
+    from propkernels.hashing.codes_compiled import hash_product
+
+    matrix, threads = np.ascontiguousarray(matrix), threads_for(matrix.size, n_jobs)
+    bounds = [len(matrix) * run // threads for run in range(threads + 1)]
+
+    def one_run(run: int) -> bool:
+        return bool(hash_product(matrix, vectors, offsets, MISSING, bounds[run], bounds[run + 1], codes))
+
+    return all(run_threads(one_run, range(threads), n_jobs))

@@ -364,19 +364,34 @@ def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
 
 
 @compiled
-def join_columns(columns: Any, codes: Any) -> None:
-    """Join the codes of all columns, one after the other, to one code per node.
+def hash_product(
+    values: Any, vectors: Any, offsets: Any, missing: int, first: int, last: int, codes: Any
+) -> bool:
+    """Hash all columns of the rows first .. last - 1, joined to one code; see :func:`hash_columns`.
+
+    Return whether every column has the code of row 0 in all of these rows.
 
     Parameters
     ----------
-    columns : ndarray of int64, (columns, N)
     codes : ndarray of int64, (N,)
-        Output, zeros before.
+        Output; codes of columns are joined one after the other.
     """
-    for row in range(len(columns)):
-        for i in range(len(codes)):
-            if codes[i] != NO_BIN:
-                codes[i] = join(codes[i], columns[row, i])
+    differences, column = 0, np.empty(128, dtype=np.int64)
+    for start in range(first, last, 128):
+        joined = codes[start : min(start + 128, last)]
+        joined[:] = 0
+        for c in range(values.shape[1]):
+            vector, offset = vectors[c], offsets[c]
+            own = missing if np.isnan(values[0, c]) else floor_code(values[0, c] * vector + offset)
+            for i in range(len(joined)):
+                value = values[start + i, c]
+                code = missing if np.isnan(value) else floor_code(value * vector + offset)
+                column[i] = code
+                differences += code != own
+            for i in range(len(joined)):
+                if joined[i] != NO_BIN:
+                    joined[i] = join(joined[i], column[i])
+    return differences == 0
 
 
 @compiled(cache=False)
