@@ -11,7 +11,7 @@ from propkernels.selection import halving
 from propkernels.selection.candidates import Candidate, Space, check_cost_grid
 from propkernels.selection.choosing import choose_finalist, search
 from propkernels.selection.folds import choosing_folds
-from propkernels.selection.halving import make_rung, rung_sizes, shortlist, spread_order
+from propkernels.selection.halving import Setting, make_rung, rung_sizes, shortlist, spread_order
 
 DATA = pk.datasets.make_molecules(150, random_state=0)
 FOLDS = choosing_folds(DATA.target, 5)
@@ -164,3 +164,11 @@ def test_spare_threads_fit_the_machine_of_all_graphs_during_the_race(small_rungs
     stored = ahead.candidate.machines[0, ahead.C]
     machine, _ = alone.candidate.machine_of_all(Classification(), DATA.target, alone.C)
     assert np.array_equal(machine.coefficients, stored.coefficients)
+
+
+def test_a_kernel_takes_one_pass_for_all_its_iterations_if_they_fit_into_memory(monkeypatch):
+    settings = [(0, 2), (1, None), (0, 5), (0, 2)]
+    alive = {Setting(kernel, step, bool(k % 2), None): (0,) for k, (kernel, step) in enumerate(settings)}
+    monkeypatch.setattr(halving, "BYTES_AT_ONCE", 8 * 100**2 * (halving.ROOM + 5))
+    assert halving._passes(alive, 100) == [(0, (2, 5)), (1, (None,))]
+    assert halving._passes(alive, 101) == [(0, (2,)), (0, (5,)), (1, (None,))]

@@ -142,7 +142,7 @@ def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: in
     if threads == 1:
         function(slice(0, shape[0]))
         return
-    bounds = np.linspace(0, shape[0], 4 * threads + 1).astype(int).tolist()
+    bounds = np.linspace(0, shape[0], pieces_for(shape[0] * shape[1], threads) + 1).astype(int).tolist()
     run_threads(function, [slice(*run) for run in pairwise(bounds)], threads)
 
 
@@ -238,7 +238,10 @@ def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:
     >>> whole_runs(np.array([0, 1, 2, 3, 12, 13, 14]), 4)
     array([0, 4, 6])
     """
-    return _bounds(ptr, np.arange(0, int(ptr[-1]), max(least, 1)))
+    step = max(least, 1)
+    if len(ptr) > 1 and ptr[-1] <= step:
+        return np.array([0, len(ptr) - 1])
+    return _bounds(ptr, np.arange(0, int(ptr[-1]), step))
 
 
 def equal_work(work: NDArray[Any], n_pieces: int) -> NDArray[np.int64]:

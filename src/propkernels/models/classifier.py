@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.deprecation import renamed_parameters
+from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import (
@@ -542,7 +543,8 @@ def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any],
     else:
         decisions = learned.decisions
     learn = Calibration.learn_columns if layout.multilabel else Calibration.learn
-    return learn(layout.scores(decisions), target[known])
+    with one_blas_thread():  # products of a few numbers: threads would wait for each other
+        return learn(layout.scores(decisions), target[known])
 
 
 def _class_scores(

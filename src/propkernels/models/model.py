@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer
+from propkernels._utils.locks import cached_property
 from propkernels._utils.parallel import blas_threads, run_threads
 from propkernels._utils.progress import Progress, reported
 from propkernels._utils.stored import SOMETIMES, require
@@ -228,32 +229,28 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         epsilon: Any,
     ) -> Learned:
         """Choose settings and train on all graphs without touching self: a failed fit changes nothing."""
-        best: tuple[Selection, Any, GraphDatabase, str] | None = None
-        for imputer in self._imputers(graphs):
+        best: tuple[Rehearsal, Any, GraphDatabase, str] | None = None
+        imputers = self._imputers(graphs)
+
+        def rehearse(chosen: Selection) -> Rehearsal:
+            made = Rehearsal(chosen, target, folds, task, self.n_jobs)
+            if len(imputers) == 1:  # the choice is final
+                _ = made.parts
+            return made
+
+        for imputer in imputers:
             known = graphs if imputer is None else imputer.transform(graphs)
-            kernels, space = self._space(known, epsilon, task)
-            selection, n_steps = self._effort(kernels, space, folds, task, len(known))
-            averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
-            with reported(self.progress, f"{self._name}: choosing", n_steps) as tell:
-                common = kernels, known, target, folds, space, task, seeds.kernel
-                if selection == "halving":
-                    arms = shortlist(*common, self.n_jobs, tell, averages)
-                    chosen = choose_finalist(arms, target, folds, task, self.n_jobs, averages)
-                else:
-                    chosen = search(*common, selection == "exhaustive", self.n_jobs, tell)
-            if best is None or chosen.mean_loss < best[0].mean_loss:
-                best = chosen, imputer, known, space.solver
+            tried, solver = self._choose(known, target, folds, task, seeds, epsilon, rehearse)
+            if best is None or tried.chosen.mean_loss < best[0].chosen.mean_loss:
+                best = tried, imputer, known, solver
         assert best is not None
-        chosen, imputer, known, solver = best
+        rehearsal, imputer, known, solver = best
+        chosen, held_out, pairs = rehearsal.chosen, *rehearsal.parts
         found = _learned_each(chosen, known, target, task, solver, self.n_jobs)
         learned = replace(_mean_of(found), imputer=imputer)
-        held_out = hold_out(chosen, target, folds, task, self.n_jobs)
         if not held_out:
             return learned
         kernels = [one.kernel for one in found]
-        parts = pairs_of_folds([(part.train, part.held) for part in held_out])
-        pairs = hold_out(chosen, target, parts, task, self.n_jobs)
-        pairs = pairs if len(pairs) == len(parts) else []
         models, unseen, by_pairs = learn_fold_models(
             chosen, kernels, learned.rule, known, target, held_out, pairs, self.n_jobs
         )
@@ -265,6 +262,29 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             pairs=pairs,
             unseen_by_pairs=by_pairs,
         )
+
+    def _choose(
+        self,
+        graphs: GraphDatabase,
+        target: NDArray[Any],
+        folds: Folds,
+        task: Task,
+        seeds: Seeds,
+        epsilon: Any,
+        then: Callable[[Selection], Rehearsal],
+    ) -> tuple[Rehearsal, str]:
+        """Choose settings; return what ``then`` makes of the choice, and the solver."""
+        kernels, space = self._space(graphs, epsilon, task)
+        selection, n_steps = self._effort(kernels, space, folds, task, len(graphs))
+        averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
+        with reported(self.progress, f"{self._name}: choosing", n_steps) as tell:
+            common = kernels, graphs, target, folds, space, task, seeds.kernel
+            if selection == "halving":
+                arms = shortlist(*common, self.n_jobs, tell, averages)
+                made = choose_finalist(arms, target, folds, task, self.n_jobs, averages, then)
+            else:
+                made = then(search(*common, selection == "exhaustive", self.n_jobs, tell))
+        return made, space.solver
 
     def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
         """Imputers to try for missing node labels: None (left to the kernels), and label propagation."""
@@ -502,6 +522,37 @@ def _learned_one(
     members = primal_members if candidate.maker.uses_features else dual_members
     posterior = None if machine.details is None else replace(machine.details, scale=unit)
     return Learned(chosen, solver, kernel, Rule.of(members(kernel, coefficients)), machine, posterior)
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """A choice, with the machines that have not seen some of the folds.
+
+    Attributes
+    ----------
+    chosen : Selection
+    target : ndarray
+    folds : Folds
+    task : Task
+    n_jobs : int or None
+    """
+
+    chosen: Selection
+    target: NDArray[Any]
+    folds: Folds
+    task: Task
+    n_jobs: int | None
+
+    @cached_property
+    def parts(self) -> tuple[list[HeldOut], list[HeldOut]]:
+        """Machines without one fold, and without two; the latter for all pairs of folds, or for none.
+
+        They are fitted when they are first read.
+        """
+        held_out = hold_out(self.chosen, self.target, self.folds, self.task, self.n_jobs)
+        parts = pairs_of_folds([(part.train, part.held) for part in held_out])
+        pairs = hold_out(self.chosen, self.target, parts, self.task, self.n_jobs)
+        return held_out, pairs if len(pairs) == len(parts) else []
 
 
 def hold_out(

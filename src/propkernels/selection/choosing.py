@@ -306,26 +306,32 @@ def choose_finalist(
     task: Task,
     n_jobs: int | None = None,
     averages: bool = False,
-) -> Selection:
+    then: Callable[[Selection], Any] = lambda chosen: chosen,
+) -> Any:
     """Return the best of the candidates that halving has left (see :mod:`~propkernels.selection.halving`).
 
     With ``averages`` and few graphs, the best candidates of kernels as good as the best become its partners.
+    The result is what ``then`` makes of the choice, at once: threads that are left fit the machines of all
+    graphs in the meantime.
     """
     has_partners = averages and are_few(folds)
     numbers = sorted({arm.family for arm in arms}) if has_partners else [None]
     families = [[arm for arm in arms if number in (arm.family, None)] for number in numbers]
     races = [_final_race(family, target, folds, task, n_jobs) for family in families]
-    calls: list[Callable[[], Any]] = [race.run for race in races]
+
+    def choose() -> Any:
+        winners: list[Winner] = run_threads(Race.run, races, n_jobs, uses_blas=True)
+        chosen = [
+            Selection(family[winner.arm], family[winner.arm].costs[winner.cost], winner.losses)
+            for family, winner in zip(families, winners, strict=True)
+        ]
+        return then(with_partners(chosen, target, folds, task) if has_partners else chosen[0])
+
+    calls: list[Callable[[], Any]] = [choose]
     pairs = [(arm, cost) for arm in arms for cost in arm.costs]
     if not has_partners and thread_count(n_jobs) > len(pairs) * len(folds) and fits(len(pairs), len(target)):
-        # threads that are left while all folds are tried fit the machines of all graphs in the meantime
         calls += [partial(arm.machine_of_all, task, target, cost) for arm, cost in pairs]
-    winners: list[Winner] = run_threads(call, calls, n_jobs, uses_blas=True)[: len(races)]
-    chosen = [
-        Selection(family[winner.arm], family[winner.arm].costs[winner.cost], winner.losses)
-        for family, winner in zip(families, winners, strict=True)
-    ]
-    return with_partners(chosen, target, folds, task) if has_partners else chosen[0]
+    return run_threads(call, calls, n_jobs, uses_blas=True)[0]
 
 
 def _final_race(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import call
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -326,16 +326,17 @@ def _finalists(
     """Return the remaining settings on all graphs; of many graphs, the best two on the first fold."""
     arms_of: dict[Setting, Candidate] = {}
     positions: dict[Setting, list[int]] = {}
-    passes = list(dict.fromkeys((setting.kernel, setting.t_max) for setting in alive))
-    made: dict[tuple[int, int | None], list[Candidate]] = {}
-    for some in together(passes, [ROOM] * len(passes), len(graphs), n_jobs):
+    passes = _passes(alive, len(graphs))
+    made: dict[int, list[Candidate]] = {}
+    for some in together(passes, [ROOM + one.n_more for one in passes], len(graphs), n_jobs):
         calls = [
-            partial(candidates, kernels[number], graphs, target, space.narrowed([t]), task, seed, n_jobs)
-            for number, t in some
+            partial(candidates, kernels[k], graphs, target, space.narrowed(steps), task, seed, n_jobs)
+            for k, steps in some
         ]
-        made |= zip(some, run_threads(call, calls, n_jobs, uses_blas=True), strict=True)
+        for one, arms in zip(some, run_threads(call, calls, n_jobs, uses_blas=True), strict=True):
+            made.setdefault(one.kernel, []).extend(arms)
     for setting in alive:
-        for arm in made[setting.kernel, setting.t_max]:
+        for arm in made[setting.kernel]:
             other = Setting.of(setting.kernel, arm)
             if replace(other, epsilon=setting.epsilon) == setting:
                 arm = replace(arm, family=setting.kernel, machines={})
@@ -351,6 +352,31 @@ def _finalists(
         _with_costs(arms[n], [p for _, other, p in pairs if other == n])
         for n in sorted({n for _, n, _ in pairs})
     ]
+
+
+class Pass(NamedTuple):
+    """A pass of a kernel over the graphs: position of the kernel, and values of t_max."""
+
+    kernel: int
+    steps: tuple[int | None, ...]
+
+    @property
+    def n_more(self) -> int:
+        """Matrices besides the one that is computed: those of all iterations if t_max has several values."""
+        return max(step or 0 for step in self.steps) if len(self.steps) > 1 else 0
+
+
+def _passes(alive: Alive, n_graphs: int) -> list[Pass]:
+    """Return the passes over all graphs: one per kernel, or per t_max if matrices do not fit into memory."""
+    steps_of: dict[int, dict[int | None, None]] = {}
+    for setting in alive:
+        steps_of.setdefault(setting.kernel, {})[setting.t_max] = None
+    passes = []
+    for kernel, steps in steps_of.items():
+        whole = Pass(kernel, tuple(steps))
+        is_one = fits(ROOM + whole.n_more, n_graphs)
+        passes += [whole] if is_one else [Pass(kernel, (step,)) for step in steps]
+    return passes
 
 
 def _first_fold_losses(
