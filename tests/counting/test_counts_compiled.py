@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from propkernels.counting import counts_compiled as compiled
 from propkernels.counting.columns import join_streams
-from propkernels.counting.counters import StreamCounts, _count_rows
+from propkernels.counting.counters import StreamCounts, counts_of_rows
 from propkernels.counting.counts_compiled import find_known, sort_rows
 from propkernels.hashing.codes import NO_BIN
 
@@ -16,14 +15,12 @@ pytestmark = pytest.mark.compiled
 GENERATOR = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("codes_in_cache", [compiled.CODES_IN_CACHE, 4], ids=["one part", "many parts"])
 @pytest.mark.parametrize("kinds", [3, 10**15], ids=["few bins", "many bins"])
-def test_each_graph_counts_its_bins(codes_in_cache, kinds, monkeypatch):
-    monkeypatch.setattr(compiled, "CODES_IN_CACHE", codes_in_cache)
+def test_each_graph_counts_its_bins(kinds):
     codes = GENERATOR.integers(-kinds, kinds, (3, 200))
     codes[:, ::7] = NO_BIN
     graph_ptr = np.array([0, 0, 1, 60, 200])
-    for row, (counts, bins) in enumerate(_count_rows(codes, np.arange(3), graph_ptr, None)):
+    for row, (counts, bins) in enumerate(counts_of_rows(codes, np.arange(3), graph_ptr, None)):
         assert len(set(bins.tolist())) == len(bins)
         for graph in range(4):
             nodes = codes[row, graph_ptr[graph] : graph_ptr[graph + 1]]
@@ -35,7 +32,7 @@ def test_each_graph_counts_its_bins(codes_in_cache, kinds, monkeypatch):
 def test_colliding_codes_are_told_apart():
     """Codes that share the low bits of their mixed code begin at the same slot."""
     codes = np.arange(32, dtype=np.int64) << 58
-    ((counts, bins),) = _count_rows(codes[None, :], np.zeros(1, dtype=np.int64), np.array([0, 32]), None)
+    ((counts, bins),) = counts_of_rows(codes[None, :], np.zeros(1, dtype=np.int64), np.array([0, 32]), None)
     assert sorted(bins.tolist()) == sorted(codes.tolist())
     assert counts.sum() == 32
 

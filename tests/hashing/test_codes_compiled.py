@@ -17,7 +17,6 @@ from propkernels.hashing.codes_compiled import (
     hash_columns,
     hash_product,
     join,
-    join_rows,
     refine,
     slp_vectorization,
 )
@@ -107,9 +106,6 @@ def test_joining_is_that_of_arrays():
     codes, other = np.array([3, -7, NO_BIN]), np.array([5, 2**40, 1])
     expected = join_codes(codes, other)
     assert [join(a, b) for a, b in zip(codes[:2], other[:2], strict=True)] == expected[:2].tolist()
-    rows = np.vstack([other, other])
-    join_rows(codes, np.array([1]), rows)
-    np.testing.assert_array_equal(rows, [other, expected])
 
 
 def test_columns_are_hashed_each_by_itself():
@@ -117,11 +113,16 @@ def test_columns_are_hashed_each_by_itself():
     values[:, 1] = 0.25
     values[5, 2] = np.nan
     vectors, offsets = np.array([2.0, 1.0, -3.0]), np.array([0.5, 0.0, 0.25])
-    codes = np.zeros((3, 600), dtype=np.int64)
-    constant = hash_columns(values, vectors, offsets, -99, 0, 3, codes)
-    expected = np.where(np.isnan(values), -99, np.floor(np.nan_to_num(values) * vectors + offsets))
-    np.testing.assert_array_equal(codes, expected.T)
-    assert constant.tolist() == [False, True, False]
+    expected = np.where(np.isnan(values), -99, np.floor(np.nan_to_num(values) * vectors + offsets)).T
+    codes, labels = np.zeros((3, 600), dtype=np.int64), GENERATOR.integers(-5, 5, 600)
+    labels[::9] = NO_BIN
+    for scales in (None, np.array([1.0, 4.0, 0.5])):
+        scaled = values if scales is None else values * scales
+        for own in (None, labels):
+            single = hash_columns(scaled, scales, vectors, offsets, -99, own, 0, 3, codes)
+            joined = expected if own is None else join_codes(labels, expected.astype(np.int64))
+            np.testing.assert_array_equal(codes, joined)
+            assert single.tolist() == [NO_BIN, 0, NO_BIN]
 
 
 def test_a_product_joins_the_codes_of_all_columns():
@@ -129,7 +130,7 @@ def test_a_product_joins_the_codes_of_all_columns():
     values[7, 2] = np.nan
     vectors, offsets = np.array([2.0, 1.0, -3.0]), np.array([0.5, 0.0, 0.25])
     columns, codes = np.zeros((3, 600), dtype=np.int64), np.full(600, 5)
-    hash_columns(values, vectors, offsets, -99, 0, 3, columns)
+    hash_columns(values, None, vectors, offsets, -99, None, 0, 3, columns)
     assert not hash_product(values, vectors, offsets, -99, 0, 300, codes)
     assert (codes[300:] == 5).all()
     assert not hash_product(values, vectors, offsets, -99, 300, 600, codes)

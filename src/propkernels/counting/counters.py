@@ -81,7 +81,7 @@ def count_streams(
     result: list[StreamCounts] = []
     for block in blocks:
         rows, row_of_stream = np.unique(block.rows, return_inverse=True)
-        counted = _count_rows(block.codes, rows, graph_ptr, n_jobs)
+        counted = counts_of_rows(block.codes, rows, graph_ptr, n_jobs)
         for s, row in enumerate(row_of_stream):
             counts, bins = counted[row]
             t, weight = int(block.iterations[s]), float(block.weights[s])
@@ -100,11 +100,11 @@ def count_codes(
     codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64] | None = None
 ) -> tuple[csr_array, NDArray[np.int64]]:
     """Return the counts of one row of codes, and the codes of its bins, those of ``known`` first."""
-    ((counts, bins),) = _count_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr, None)
+    ((counts, bins),) = counts_of_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr, None)
     return (counts, bins) if known is None else _after_known(counts, bins, known)
 
 
-def _count_rows(
+def counts_of_rows(
     codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
     """Return the counts and bin codes of rows of codes; threads take rows round-robin."""
@@ -132,11 +132,11 @@ def _count_rows(
 
     result: list[Any] = [None] * len(rows)
     for call, counted in enumerate(run_threads(one_share, range(len(shares)), n_jobs)):
-        result[call :: len(shares)] = _unpacked(n_graphs, *counted)
+        result[call :: len(shares)] = unpacked(n_graphs, *counted)
     return result
 
 
-def _unpacked(
+def unpacked(
     n_graphs: int, indptr: Any, indices: Any, counts: Any, codes: Any, entry_ends: Any, bin_ends: Any
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
     """Return one count matrix and its bin codes per row, as views of the arrays of many rows."""

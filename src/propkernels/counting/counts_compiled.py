@@ -1,4 +1,4 @@
-"""Compiled loops from codes to counts, with hash tables that fit the cache."""
+"""Compiled loops from codes to counts."""
 
 from __future__ import annotations
 
@@ -7,45 +7,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from propkernels._utils.arrays import power_of_two
-from propkernels._utils.jit import compiled, count_numbers
+from propkernels._utils.jit import compiled, count_numbers, prefetch
 from propkernels._utils.mixing import mix_word, slot_bits, slots_for
 
-CODES_IN_CACHE = 2**13  # codes of one partition, whose table then fits the second-level cache
-MOST_PARTITIONS = 256
-APART = 16  # numbers of 64 bits between those that different threads write often: two cache lines
-FIRST_BIT = np.uint64(40)  # of the mixed code: partitions and slots use different bits
-
-# A slot of the table is taken if its stamp is the current one: no table is ever cleared. Each part of each
-# row of codes has a different stamp, and a table of a part's size lies at the front of the one table.
-SLOT = np.dtype([("code", np.int64), ("bin", np.int32), ("stamp", np.int32)])
+AHEAD = 12  # codes between a request for a slot and its use
 
 
 class Room(NamedTuple):
     """Workspace for rows of n codes.
 
-    Part p of a row, the codes that share bits of their mixed code, is ``parted[ends[p - 1] : ends[p]]``, and
-    ``nodes`` tells which node each of them belongs to. ``ids`` is the bin of each node (-1: not counted), and
-    ``place`` where a bin was last written (see :func:`_count`).
+    ``slots`` is a hash table: the bin of each code, -1 in free slots. ``place`` is the entry that a bin was
+    last written to.
     """
 
-    ends: Any
-    parted: Any
-    nodes: Any
-    ids: Any
+    slots: Any
     place: Any
-    table: Any
 
     @classmethod
     def make(cls, n: int, number: int = 1) -> list[Room]:
-        """Return workspaces for n codes, as parts of large arrays; few codes are not partitioned."""
-        n_parts = (
-            1 if n <= 4 * CODES_IN_CACHE else min(power_of_two(-(-n // CODES_IN_CACHE)), MOST_PARTITIONS)
-        )
-        ends = np.empty((number, n_parts + APART), dtype=np.int64)[:, :n_parts]  # threads share no cache line
-        parted = np.empty((number, n), dtype=np.int64)
-        nodes, ids, place = np.empty((3, number, n), dtype=np.int32)
-        table = np.zeros((number, power_of_two(2 * n)), dtype=SLOT)
-        return [cls(*parts) for parts in zip(ends, parted, nodes, ids, place, table, strict=True)]
+        """Return workspaces for n codes, as parts of large arrays."""
+        slots = np.empty((number, power_of_two(2 * n)), dtype=np.int32)
+        return [cls(*parts) for parts in zip(slots, np.empty((number, n), dtype=np.int32), strict=True)]
 
 
 class Counted(NamedTuple):
@@ -80,111 +62,57 @@ class Counted(NamedTuple):
 
 
 @compiled(cache=False)
-def _slot(code: Any, table: Any, size: int, stamp: int) -> Any:
-    """Return the slot of a code, or a free slot for it, in an open-addressing table of 2^k slots."""
-    mask = np.uint64(size - 1)
+def _slot(code: Any, slots: Any, bins: Any) -> Any:
+    """Return the slot of a code, or a free slot for it; ``bins`` are the codes of the bins in the table."""
+    mask = np.uint64(len(slots) - 1)
     slot = slot_bits(code) & mask
-    while table[slot]["stamp"] == stamp and table[slot]["code"] != code:
+    while slots[slot] >= 0 and bins[np.uint64(slots[slot])] != code:
         slot = (slot + np.uint64(1)) & mask
     return slot
 
 
 @compiled(cache=False)
-def _part(code: Any, n_parts: int) -> Any:
-    return (slot_bits(code) >> FIRST_BIT) & np.uint64(n_parts - 1)
+def count_row(codes: Any, graph_ptr: Any, no_bin: int, room: Any, counted: Any, r: int) -> None:
+    """Count the codes of each graph as row r of ``counted``, whose rows 0 .. r - 1 are filled.
 
-
-@compiled(cache=False)
-def _partition(codes: Any, no_bin: int, ends: Any, parted: Any, nodes: Any) -> None:
-    """Group codes by bits of their mixed code: part p ends before ``ends[p]``."""
-    # Counting sort: ``ends[p]`` is first the size of part p, then where its next code goes, at last its end.
-    n_parts = len(ends)
-    ends[:] = 0
-    for node in range(len(codes)):
-        if codes[node] != no_bin:
-            ends[_part(codes[node], n_parts)] += 1
-    total = 0
-    for part in range(n_parts):
-        size = ends[part]
-        ends[part] = total
-        total += size
-    for node in range(len(codes)):
-        if codes[node] != no_bin:
-            part = _part(codes[node], n_parts)
-            parted[ends[part]] = codes[node]
-            nodes[ends[part]] = node
-            ends[part] += 1
-
-
-@compiled(cache=False)
-def _bin_of(code: Any, table: Any, size: int, stamp: int, n_bins: int) -> Any:
-    """Return the bin of a code; ``n_bins`` for a new code."""
-    slot = _slot(code, table, size, stamp)
-    if table[slot]["stamp"] != stamp:
-        table[slot]["code"], table[slot]["stamp"], table[slot]["bin"] = code, stamp, n_bins
-    return table[slot]["bin"]
-
-
-@compiled(cache=False)
-def _number_part(room: Any, start: int, stop: int, stamp: int, n_bins: int, bins: Any) -> Any:
-    """Number the bins of one part in order of appearance, and write them; return the number of bins."""
-    size = slots_for(2 * (stop - start))
-    for k in range(start, stop):
-        b = _bin_of(room.parted[k], room.table, size, stamp, n_bins)
-        room.ids[room.nodes[k]] = b
-        if b == n_bins:
-            bins[n_bins] = room.parted[k]
-            n_bins += 1
-    return n_bins
-
-
-@compiled(cache=False)
-def _number_all(codes: Any, no_bin: int, stamp: int, room: Any, bins: Any) -> Any:
-    """Number the bins of codes that are not partitioned, and write them; return the number of bins."""
-    n_bins, size = 0, slots_for(2 * len(codes))
-    for node in range(len(codes)):
-        if codes[node] != no_bin:
-            b = _bin_of(codes[node], room.table, size, stamp, n_bins)
-            room.ids[node] = b
-            if b == n_bins:
-                bins[n_bins] = codes[node]
-                n_bins += 1
-    return n_bins
-
-
-@compiled(cache=False)
-def _count(ids: Any, graph_ptr: Any, place: Any, indptr: Any, indices: Any, counts: Any) -> Any:
-    """Count the bins of each graph as rows of a CSR matrix; ``place`` must be -1 for each bin."""
+    Bins are numbered in order of appearance, and so are the entries of a graph. See :func:`count_rows`.
+    """
     # place[b] is the entry that bin b was last written to. Entries of the current graph begin at row_start,
     # so place[b] >= row_start says that this graph has met the bin before, and ``place`` is never reset:
     #     graph 0 has the bins 5 5 7: entries 0 (bin 5, twice) and 1 (bin 7); place[5] = 0, place[7] = 1
     #     graph 1 has the bins 7 9:   row_start = 2, so place[7] = 1 is stale: entries 2 (bin 7), 3 (bin 9)
-    filled = 0
+    slots, place = room.slots, room.place
+    bins, indptr = counted.codes[counted.bin_ends[r] :], counted.indptr[r]
+    indices, counts = counted.indices[counted.entry_ends[r] :], counted.counts[counted.entry_ends[r] :]
+    slots[:] = -1
+    mask, n_bins, filled = np.uint64(len(slots) - 1), 0, 0
     for graph in range(len(graph_ptr) - 1):
         row_start = filled
         for node in range(graph_ptr[graph], graph_ptr[graph + 1]):
-            if ids[node] < 0:
+            if node + AHEAD < len(codes):
+                prefetch(slots, slot_bits(codes[node + AHEAD]) & mask)
+            if codes[node] == no_bin:
                 continue
-            b = np.uint64(ids[node])
-            if place[b] >= row_start:
-                counts[place[b]] += 1.0
-            else:
-                place[b] = filled
-                indices[filled] = ids[node]
-                counts[filled] = 1.0
-                filled += 1
+            slot = _slot(codes[node], slots, bins)
+            if slots[slot] < 0:
+                slots[slot] = n_bins
+                bins[n_bins] = codes[node]
+                n_bins += 1
+            elif place[np.uint64(slots[slot])] >= row_start:
+                counts[place[np.uint64(slots[slot])]] += 1.0
+                continue
+            place[np.uint64(slots[slot])] = filled
+            indices[filled], counts[filled] = slots[slot], 1.0
+            filled += 1
         indptr[graph + 1] = filled
-    return filled
+    counted.entry_ends[r + 1] = counted.entry_ends[r] + filled
+    counted.bin_ends[r + 1] = counted.bin_ends[r] + n_bins
 
 
 # These loops assign no slices to slices, and the caller allocates arrays, since compiling that takes long.
 @compiled(passes=count_numbers)
 def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int, room: Any, counted: Any) -> None:
     """Count the codes of each graph, for several rows of codes.
-
-    Many codes are first partitioned by their hash, so that numbering a part stays in the cache; then the bins
-    of each graph are counted. Bins are numbered part by part, in order of appearance; within a row of the
-    count matrix they are in order of appearance.
 
     Parameters
     ----------
@@ -199,41 +127,58 @@ def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int, room: Any, co
     counted : Counted
         Output.
     """
-    stamp = 0
     for r in range(len(rows)):
-        room.ids[:] = -1
-        first, first_bin = counted.entry_ends[r], counted.bin_ends[r]
-        n_bins, bins = 0, counted.codes[first_bin:]
-        if len(room.ends) == 1:
-            stamp += 1
-            n_bins = _number_all(codes[rows[r]], no_bin, stamp, room, bins)
-        else:
-            _partition(codes[rows[r]], no_bin, room.ends, room.parted, room.nodes)
-            start = 0
-            for part in range(len(room.ends)):
-                stamp += 1
-                n_bins = _number_part(room, start, room.ends[part], stamp, n_bins, bins)
-                start = room.ends[part]
-        room.place[:n_bins] = -1
-        indices, counts = counted.indices[first:], counted.counts[first:]
-        filled = _count(room.ids, graph_ptr, room.place, counted.indptr[r], indices, counts)
-        counted.entry_ends[r + 1], counted.bin_ends[r + 1] = first + filled, first_bin + n_bins
+        count_row(codes[rows[r]], graph_ptr, no_bin, room, counted, r)
+
+
+@compiled(passes=count_numbers)
+def number_codes(codes: Any, slots: Any, bins: Any, n_bins: int, numbers: Any) -> Any:
+    """Write the number of each code in ``bins``; append new codes; return the number of bins.
+
+    Parameters
+    ----------
+    codes : ndarray of int64
+    slots : ndarray of int32
+        Hash table of the first ``n_bins`` bins, -1 in free slots; new ones are added.
+    bins : ndarray of int64
+        Distinct codes.
+    n_bins : int
+    numbers : ndarray of int32, (codes,)
+        Output.
+    """
+    mask = np.uint64(len(slots) - 1)
+    for k in range(len(codes)):
+        if k + AHEAD < len(codes):
+            prefetch(slots, slot_bits(codes[k + AHEAD]) & mask)
+        slot = _slot(codes[k], slots, bins)
+        if slots[slot] < 0:
+            slots[slot] = n_bins
+            bins[n_bins] = codes[k]
+            n_bins += 1
+        numbers[k] = slots[slot]
+    return n_bins
+
+
+@compiled(passes=count_numbers)
+def place_list(own: Any, numbers: Any, own_counts: Any, columns: Any, counts: Any) -> None:
+    """Write entries with the number of their bin in ``numbers``, and copy their counts."""
+    for entry in range(len(own)):
+        columns[entry] = numbers[np.uint64(own[entry])]
+        counts[entry] = own_counts[entry]
 
 
 @compiled
 def find_known(codes: Any, known: Any) -> Any:
     """Return the position in ``known`` of each of the distinct codes; -1: not in it."""
     # The table holds ``codes``, which are few; ``known``, which may be long, is looked up in it.
-    size = slots_for(2 * len(codes) + 1)
-    table = np.zeros(size, dtype=SLOT)
+    slots = np.full(slots_for(2 * len(codes) + 1), -1, dtype=np.int32)
     for i in range(len(codes)):
-        slot = _slot(codes[i], table, size, 1)
-        table[slot]["code"], table[slot]["stamp"], table[slot]["bin"] = codes[i], 1, i
+        slots[_slot(codes[i], slots, codes)] = i
     found = np.full(len(codes), -1, dtype=np.int32)
     for place in range(len(known)):
-        slot = _slot(known[place], table, size, 1)
-        if table[slot]["stamp"] == 1:
-            found[table[slot]["bin"]] = place
+        slot = _slot(known[place], slots, codes)
+        if slots[slot] >= 0:
+            found[slots[slot]] = place
     return found
 
 

@@ -16,6 +16,7 @@ from propkernels._utils.parallel import by_rows, run_threads, threads_for
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
+from propkernels.gram.many_streams import MANY_STREAMS, sum_squares
 from propkernels.gram.products import (
     ENTRIES_OF_A_STEP,
     add_matrix,
@@ -158,6 +159,13 @@ class Linear(BaseKernel):
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return the squared length of each count vector."""
         return self_products(counts)
+
+    def diagonal(self, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return k(x, x) of each graph over all of its bins; whole numbers are summed in any order."""
+        if len(streams) < MANY_STREAMS or any(s.weight != 1.0 for s in streams):
+            return super().diagonal(streams, n_jobs)
+        counts = [s.counts for s in streams]
+        return sum_squares(counts, threads_for(sum(c.nnz for c in counts) // ENTRIES_OF_A_STEP, n_jobs))
 
     def products(self, streams: Streams, n_jobs: int | None) -> Products:
         """Return the counts of streams of equal weight."""

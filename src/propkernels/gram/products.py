@@ -22,6 +22,7 @@ from propkernels._utils.parallel import (
     threads_for,
     whole_runs,
 )
+from propkernels.gram.many_streams import EXACT_FLOAT32, MANY_STREAMS, sum_streams
 from propkernels.gram.products_compiled import (
     ENTRY,
     LONG_VISIT,
@@ -44,7 +45,6 @@ from propkernels.gram.products_compiled import (
 )
 
 POPULAR = 1 / 8  # share of graphs above which a bin is cheaper in a dense product (measured)
-EXACT_FLOAT32 = 2**24
 WORTH_MERGING = 0.3  # share of duplicate bins above which merging is faster (measured)
 ENTRIES_IN_CACHE = 2**19  # of the rows of a block, which then fit the L2 cache
 MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
@@ -73,10 +73,13 @@ def square_gram(
         return np.asarray(gram)
     if copies is None:
         parts, copies = _distinct(parts)
+    n = parts[0].shape[0]
+    if len(parts) >= MANY_STREAMS and n * n <= MATRIX_IN_CACHE:
+        return _many_streams(parts, copies, n_jobs)
     lengths = offsets([part.nnz for part in parts])
     total: NDArray[np.float64] | None = None
     for a, b in pairwise(whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()):
-        n, batch, times = parts[0].shape[0], parts[a:b], copies[a:b]
+        batch, times = parts[a:b], copies[a:b]
         threads = threads_for(n * n // 4 + int(lengths[b] - lengths[a]), n_jobs)
         sizes, squares, numbers = _sizes(batch, threads)
         diagonal = times @ squares
@@ -91,6 +94,17 @@ def square_gram(
             add_matrix(total, gram, n_jobs)
     assert total is not None
     return total
+
+
+def _many_streams(
+    parts: Sequence[csr_array], copies: NDArray[np.int64], n_jobs: int | None
+) -> NDArray[np.float64]:
+    """Return the sum of Phi Phi^T over many count matrices with few rows."""
+    n, n_entries = parts[0].shape[0], sum(part.nnz for part in parts)
+    threads = threads_for(n * n // 4 + n_entries, n_jobs)
+    sums, diagonal = sum_streams(parts, copies, _popular_from(n), threads)
+    nothing = Popular(np.empty((0, n), dtype=np.result_type(*sums)), None)
+    return _filled(nothing, _sum_adder(sums), diagonal, _rows_of_a_tile(n, threads), threads)
 
 
 def fits_one_product(parts: Sequence[csr_array]) -> bool:
@@ -238,13 +252,7 @@ def _adder(bins: Bins, n: int, length: int, n_jobs: int) -> Adder:
     if not len(bins.multiplicity):
         return lambda first, last, tile: None
     if n * n <= MATRIX_IN_CACHE:
-        sums = _sums(bins, n, n_jobs)
-
-        def add_sums(first: int, last: int, tile: NDArray[Any]) -> None:
-            parts = sums[:, first:last, :last]
-            tile += parts[0] if len(parts) == 1 else parts.sum(axis=0)
-
-        return add_sums
+        return _sum_adder(list(_sums(bins, n, n_jobs)))
     shift = _shift(n, length)
     visits, bounds = _visits(bins, n, shift, n_jobs)
     weights = np.empty(0, dtype=bins.multiplicity.dtype)
@@ -256,6 +264,16 @@ def _adder(bins: Bins, n: int, length: int, n_jobs: int) -> Adder:
         add_visits(visits, *blocks, weights, bins.entries, first, tile)
 
     return add
+
+
+def _sum_adder(sums: Sequence[NDArray[Any]]) -> Adder:
+    """Return a function that adds several matrices to a tile."""
+
+    def add_sums(first: int, last: int, tile: NDArray[Any]) -> None:
+        for matrix in sums:
+            tile += matrix[first:last, :last]
+
+    return add_sums
 
 
 def _sums(bins: Bins, n: int, n_jobs: int) -> NDArray[Any]:

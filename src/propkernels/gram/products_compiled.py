@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from propkernels._utils.jit import compiled, count_numbers
 from propkernels._utils.mixing import FIRST_FACTOR, GOLDEN, mix_word
 
+POPULAR_ROWS = 1024  # popular bins of one dense product of many streams
 ONE_IN_64 = np.uint64(2**58)  # hashes below it
 
 # An entry of a bin: a graph and its count, adjacent in memory, so that one cache line holds both. Counts are
@@ -327,6 +328,86 @@ def add_bins(bin_ptr: Any, entries: Any, multiplicity: Any, first: int, last: in
                 row[np.uint64(entries[entry]["row"])] += count * entries[entry]["count"]
 
 
+class Streams(NamedTuple):
+    """Workspace of :func:`add_streams`, for the bins of one stream, and its results.
+
+    ``sizes``, ``ends``, ``entries`` and ``multiplicity`` are those of :func:`count_bins`, :func:`place_bins`
+    and :func:`add_bins`. ``dense`` collects popular bins, zeros before, and ``times`` how often they count.
+    ``numbers`` are those of :func:`count_bins`, the number of popular bins of all streams, and whether the
+    limit was reached.
+    """
+
+    sizes: Any
+    ends: Any
+    entries: Any
+    multiplicity: Any
+    squares: Any
+    numbers: Any
+    dense: Any
+    times: Any
+
+    @classmethod
+    def make(cls, entry: Any, n: int, n_bins: int, n_entries: int, n_popular: int) -> Streams:
+        """Return a workspace for streams of n graphs with at most so many bins and entries."""
+        sizes, ends = np.zeros((2, n_bins + 1), dtype=np.int32)
+        entries, multiplicity = np.empty(n_entries + 1, dtype=entry), np.empty(n_bins, dtype=entry["count"])
+        dense = np.zeros((max(POPULAR_ROWS, n_popular), n), dtype=entry["count"])
+        times = np.ones(len(dense), dtype=entry["count"])
+        return cls(sizes, ends, entries, multiplicity, np.empty(n), np.zeros(5, dtype=np.int64), dense, times)
+
+
+@compiled
+def add_streams(
+    indptr: Any, indices: Any, data: Any, places: Any, copies: Any, first: int, popular_from: int,
+    limit: float, room: Any, gram: Any, diagonal: Any,
+) -> Any:  # fmt: skip
+    """Add the products of counts of the streams first, first + 1, ... to a matrix and its diagonal.
+
+    Popular bins are written to ``room.dense``. Return the first stream that is not added, because there is no
+    room for its popular bins, or the diagonal would reach the limit; else the end.
+
+    Parameters
+    ----------
+    indptr, indices, data, places, copies
+        See ``many_streams.Stack``.
+    first : int
+    popular_from : int
+        As in :func:`count_bins`.
+    limit : float
+        Numbers up to which sums in ``gram`` are exact.
+    room : Streams
+    gram : ndarray, (n, n)
+        Changed below the diagonal; small enough for the cache.
+    diagonal : ndarray of float64, (n,)
+        Squares of counts are added.
+    """
+    n, n_popular, numbers = len(diagonal), 0, room.numbers
+    numbers[3], numbers[4] = 0, 0
+    for k in range(first, len(places)):
+        own = indptr[places[k, 0] : places[k, 0] + n + 1]
+        begin, end = places[k, 1], places[k, 1] + own[n]
+        bins, counts, sizes = indices[begin:end], data[begin:end], room.sizes[: places[k, 2]]
+        sizes[:] = 0
+        count_bins(own, bins, counts, popular_from, sizes, room.squares, numbers)
+        largest = 0.0
+        for i in range(n):
+            largest = max(largest, diagonal[i] + copies[k] * room.squares[i])
+        numbers[3], numbers[4] = n_popular, largest >= limit
+        if n_popular + numbers[0] > len(room.dense) or largest >= limit:
+            return k
+        for i in range(n):
+            diagonal[i] += copies[k] * room.squares[i]
+        ends = room.ends[1 : numbers[1] + 1]
+        to = n_popular, room.dense, 0, ends, room.entries, numbers[2]
+        place_bins(own, bins, counts, popular_from, sizes, *to)
+        room.times[n_popular : n_popular + numbers[0]] = copies[k]
+        room.multiplicity[: numbers[1]] = copies[k]
+        n_popular += numbers[0]
+        numbers[3] = n_popular
+        add_bins(room.ends, room.entries, room.multiplicity, 0, numbers[1], gram)
+    return len(places)
+
+
 @compiled(passes=count_numbers)
 def touch_rows(gram: Any, first: int, last: int) -> None:
     """Write a number to every page of the rows first .. last - 1, float64, so that the system maps them."""
@@ -413,6 +494,16 @@ def sum_rows(indptr: Any, data: Any, squared: bool, sums: Any) -> None:
         for entry in range(indptr[row], indptr[row + 1]):
             total += data[entry] * data[entry] if squared else data[entry]
         sums[row] = total
+
+
+@compiled
+def add_squares(indptr: Any, indices: Any, data: Any, places: Any, squares: Any) -> None:
+    """Add the squared counts of each graph in several streams; arguments as of ``many_streams.Stack``."""
+    for k in range(len(places)):
+        first = places[k, 1]
+        for i in range(len(squares)):
+            for entry in range(first + indptr[places[k, 0] + i], first + indptr[places[k, 0] + i + 1]):
+                squares[i] += data[entry] * data[entry]
 
 
 @compiled

@@ -16,7 +16,7 @@ from propkernels._utils.randomness import mix
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, CodeStreams, LocalitySensitiveHash
-from propkernels.propagation.attributes import LearnedAttributes, Standardizer
+from propkernels.propagation.attributes import LearnedAttributes, Spread, Standardizer
 
 N_REMEMBERED = 2**10  # hash functions of attributes; drawing one takes longer than hashing a molecule
 MISSING = 0x6D697373696E67  # the code of a missing value: two of them agree
@@ -34,6 +34,36 @@ class JoinedAttributes(NamedTuple):
 
     rows: NDArray[np.int64]
     codes: NDArray[np.int64]
+
+
+class SpreadStreams(NamedTuple):
+    """Streams of attributes whose columns spread independently, before anything is computed.
+
+    Attributes
+    ----------
+    spread : Spread
+        The columns.
+    vectors, offsets : ndarray of float64, (iterations, hash functions, columns)
+        v / w and b / w; functions are ordered by bin width, then by label hash.
+    labels : CodeStreams
+        Label codes.
+    """
+
+    spread: Spread
+    vectors: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    labels: CodeStreams
+
+    @property
+    def n_hashes(self) -> int:
+        """Number of label hashes per iteration."""
+        return len(self.labels.codes) // len(self.vectors)
+
+    @property
+    def scales(self) -> NDArray[np.float64]:
+        """Divisors of the values, (iterations, columns)."""
+        scales, (n_steps, _, n_columns) = self.spread.scales, self.vectors.shape
+        return np.ones((n_steps, n_columns)) if scales is None else scales[:n_steps]
 
 
 @dataclass(frozen=True)
@@ -75,6 +105,27 @@ class AttributeCoder:
             for lsh in (self.lsh, *self.further):
                 coder = replace(self, lsh=lsh)
                 yield coder._block(int(t), matrix, labels.codes[streams], weight, n_jobs)
+
+    @property
+    def spreads(self) -> bool:
+        """Whether each stream depends on one column that spreads along edges by itself."""
+        is_alone = self.combine == "sum" and not self.lsh.takes_root
+        return is_alone and bool(getattr(self.learned, "spreads", False))
+
+    def spread(self, graphs: GraphDatabase, labels: CodeStreams, n_jobs: int | None = None) -> SpreadStreams:
+        """Return what the streams of :meth:`join` are computed from, if it ``spreads``."""
+        learned: Any = self.learned
+        spread = learned.spread(graphs, self.standardizer(graphs), n_jobs)
+        iterations, n_hashes = np.unique(labels.iterations, return_counts=True)
+        functions = [
+            _hash_function(lsh, int(t), h, spread.start.shape[1])
+            for t in iterations
+            for lsh in (self.lsh, *self.further)
+            for h in range(n_hashes[0])
+        ]
+        shape = len(iterations), -1, spread.start.shape[1]
+        vectors, offsets = (np.array([f[k] for f in functions]).reshape(shape) for k in (0, 2))
+        return SpreadStreams(spread, vectors, offsets, labels)
 
     def of_nodes(
         self, graph: GraphDatabase, t_max: int, n_hashes: int, n_new: int
@@ -120,10 +171,9 @@ class AttributeCoder:
 
         def one_hash(h: int) -> None:
             joined = codes[n_labels + h * width : n_labels + (h + 1) * width]
-            constant = self._hash(t, h, matrix, joined, n_jobs, label_codes[h])
-            shared = h * width + np.flatnonzero(constant)
-            rows[shared] = h
-            salts[shared] = joined[constant, 0] if joined.shape[1] else 0
+            single = self._hash(t, h, matrix, joined, n_jobs, label_codes[h])
+            salts[h * width : (h + 1) * width] = single
+            rows[h * width + np.flatnonzero(single != NO_BIN)] = h
 
         run_threads(one_hash, range(n_labels), threads_for(n_labels * matrix.size, n_jobs))
         iterations, weights = np.full(len(rows), t), np.full(len(rows), weight)
@@ -137,12 +187,12 @@ class AttributeCoder:
         codes: NDArray[np.int64],
         n_jobs: int | None,
         labels: NDArray[np.int64] | None = None,
-    ) -> NDArray[np.bool_]:
-        """Write attribute codes, one row per stream; return which streams are constant.
+    ) -> NDArray[np.int64]:
+        """Write attribute codes, one row per stream, joined with the codes of ``labels``, if given.
 
-        Codes that are not constant are joined with the codes of ``labels``, if given.
+        Return the attribute code of each stream that has only one; ``NO_BIN`` for other streams.
         """
-        from propkernels.hashing.codes_compiled import join_rows
+        from propkernels.hashing.codes_compiled import join_row
 
         vectors, offset, offsets = _hash_function(self.lsh, t, h, matrix.shape[1])
         if self.combine == "joint":
@@ -150,10 +200,11 @@ class AttributeCoder:
             return _hash_columns(projected, np.ones(1), offset, codes, n_jobs, labels)
         if self.combine == "sum":
             return _hash_columns(matrix, vectors, offsets, codes, n_jobs, labels)
-        is_constant = _hash_product(matrix, vectors, offsets, codes[0], n_jobs)
-        if labels is not None and not is_constant:
-            join_rows(labels, np.zeros(1, dtype=np.int64), codes)
-        return np.array([is_constant])
+        if _hash_product(matrix, vectors, offsets, codes[0], n_jobs):
+            return codes[:, 0].copy() if len(matrix) else np.zeros(1, dtype=np.int64)
+        if labels is not None:
+            join_row(labels, codes[0])
+        return np.array([NO_BIN])
 
 
 @lru_cache(maxsize=N_REMEMBERED)
@@ -172,23 +223,20 @@ def _hash_columns(
     codes: NDArray[np.int64],
     n_jobs: int | None,
     labels: NDArray[np.int64] | None = None,
-) -> NDArray[np.bool_]:
-    """Hash each column to a row of ``codes``, in threads; return which columns have a constant code.
+) -> NDArray[np.int64]:
+    """Hash each column to a row of ``codes``, in threads, joined with the codes of ``labels``, if given.
 
-    Codes of other columns are joined with the codes of ``labels``, if given.
+    Return the attribute code of each column that has only one; ``NO_BIN`` for other columns.
     """
-    from propkernels.hashing.codes_compiled import hash_columns, join_rows
+    from propkernels.hashing.codes_compiled import hash_columns
 
     matrix = np.ascontiguousarray(matrix)
     threads = threads_for(matrix.size, n_jobs)
     bounds = [len(codes) * run // threads for run in range(threads + 1)]
 
     def one_run(run: int) -> Any:
-        first, last = bounds[run], bounds[run + 1]
-        constant = hash_columns(matrix, vectors, offsets, MISSING, first, last, codes)
-        if labels is not None:
-            join_rows(labels, first + np.flatnonzero(~constant), codes)
-        return constant
+        columns = bounds[run], bounds[run + 1]
+        return hash_columns(matrix, None, vectors, offsets, MISSING, labels, *columns, codes)
 
     return np.concatenate(run_threads(one_run, range(len(bounds) - 1), n_jobs))
 

@@ -258,14 +258,8 @@ def _fused(
     projected[:, unused:] = initial.table @ vectors
     _check_growth(operator, projected, (len(offsets) - 1) // n_hashes)
     codes = np.empty((len(offsets), graphs.n_nodes), dtype=np.int64)
-    step = Step(
-        adjacency.indptr,
-        adjacency.indices,
-        None if operator.is_unweighted else adjacency.data,
-        operator.spread,
-        operator.keep,
-        operator.restart,
-        np.empty(0, dtype=np.bool_) if operator.pushed_back is None else operator.pushed_back,
+    step = Step.of(
+        operator,
         None if edge_labels is None else edge_labels[0],
         None if edge_labels is None else _by_lanes(edge_labels[1], unused, LANES),
     )

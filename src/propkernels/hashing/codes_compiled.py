@@ -49,6 +49,22 @@ class Step(NamedTuple):
     kinds: Any = None
     factors: Any = None
 
+    @classmethod
+    def of(cls, operator: Any, kinds: Any = None, factors: Any = None) -> Step:
+        """Return the step of an ``AffineOperator``."""
+        a, pushed_back = operator.adjacency, operator.pushed_back
+        return cls(
+            a.indptr,
+            a.indices,
+            None if operator.is_unweighted else a.data,
+            operator.spread,
+            operator.keep,
+            operator.restart,
+            np.empty(0, dtype=np.bool_) if pushed_back is None else pushed_back,
+            kinds,
+            factors,
+        )
+
 
 class Start(NamedTuple):
     """The projections x0 of all nodes: node i starts with ``projected[rows[i]]``, one column per stream.
@@ -93,7 +109,7 @@ def stayed(total: float, keep: float, value: float) -> Any:
 
 
 @compiled(cache=False)
-def _walk(
+def walk_lanes(
     indptr: Any,
     indices: Any,
     weights: Any,
@@ -217,7 +233,7 @@ def _iteration(
     if t == 0:
         _push_back(then, step.pushed_back[:0], start, column, base, first, last)
     else:
-        _walk(
+        walk_lanes(
             step.indptr, step.indices, step.weights, step.kinds, step.factors, step.spread, step.keep,
             (base, first, last, column // LANES, t - 1), now, then,
         )  # fmt: skip
@@ -307,60 +323,71 @@ def join(code: Any, other: Any) -> Any:
     return np.int64(word ^ (word >> np.uint64(29)))
 
 
+@compiled(cache=False)
+def _attribute_code(value: float, vector: float, offset: float, missing: int) -> Any:
+    """Return the code of one value of an attribute."""
+    return missing if np.isnan(value) else floor_code(value * vector + offset)
+
+
+@compiled(cache=False)
+def _with_label(label: Any, code: Any) -> Any:
+    """Return the join of a label code and an attribute code; ``NO_BIN`` for a node that is not counted."""
+    return NO_BIN if label == NO_BIN else join(label, code)
+
+
 @compiled
 def hash_columns(
-    values: Any, vectors: Any, offsets: Any, missing: int, first: int, last: int, codes: Any
-) -> Any:
-    """Hash the columns first .. last - 1 separately; return for each whether its code is constant.
+    values: Any, scales: Any, vectors: Any, offsets: Any, missing: int, labels: Any, first: int, last: int,
+    codes: Any,
+) -> Any:  # fmt: skip
+    """Hash the columns first .. last - 1 separately, and join each code with the label code of its node.
 
-    Rows are processed in blocks, so that reading a row-major matrix by columns stays in the cache.
+    Return the attribute code of each column that has only one; ``NO_BIN`` for other columns.
 
     Parameters
     ----------
     values : ndarray of float64, (N, columns)
+    scales : ndarray of float64, (columns,), or None
+        Divisors of the values; None: 1.
     vectors, offsets : ndarray of float64, (columns,)
         v / w and b / w of each column.
     missing : int
         Code of NaN.
+    labels : ndarray of int64, (N,), or None
+        Label codes; None: attribute codes are not joined.
     first, last : int
         Range of columns.
     codes : ndarray of int64, (columns, N)
         Output.
     """
-    # A column is constant if no code differs from that of node 0. Counting differences instead of stopping
-    # at the first keeps the inner loop free of branches; row[0] is written in block 0.
-    constant = np.ones(last - first, dtype=np.bool_)
+    # Rows are processed in blocks, so that reading a row-major matrix by columns stays in the cache. Counting
+    # differences from the code of node 0, instead of stopping at the first, keeps the loop free of branches.
+    single, differences = np.zeros((2, last - first), dtype=np.int64)
     for start in range(0, len(values), 256):
         stop = min(start + 256, len(values))
         for c in range(first, last):
-            vector, offset, row = vectors[c], offsets[c], codes[c]
-            differences = 0
+            scale, row, n_different = 1.0 if scales is None else scales[c], codes[c], 0
+            vector, offset = vectors[c], offsets[c]
+            if start == 0:
+                single[c - first] = _attribute_code(values[0, c] / scale, vector, offset, missing)
+            usual = single[c - first]
             for i in range(start, stop):
-                value = values[i, c]
-                code = missing if np.isnan(value) else floor_code(value * vector + offset)
-                row[i] = code
-                differences += code != row[0]
-            if differences > 0:
-                constant[c - first] = False
-    return constant
+                value = values[i, c] if scales is None else values[i, c] / scale
+                code = _attribute_code(value, vector, offset, missing)
+                n_different += code != usual
+                row[i] = code if labels is None else _with_label(labels[i], code)
+            differences[c - first] += n_different
+    for c in range(last - first):
+        if differences[c] > 0:
+            single[c] = NO_BIN
+    return single
 
 
 @compiled
-def join_rows(label_codes: Any, rows: Any, codes: Any) -> None:
-    """Join the label code of each node with its attribute codes, in place.
-
-    Parameters
-    ----------
-    label_codes : ndarray of int64, (N,)
-    rows : ndarray of int64
-        Rows of ``codes`` to join.
-    codes : ndarray of int64, (rows, N)
-        Attribute codes; replaced by joined codes.
-    """
-    for row in rows:
-        for i in range(codes.shape[1]):
-            label = label_codes[i]
-            codes[row, i] = NO_BIN if label == NO_BIN else join(label, codes[row, i])
+def join_row(labels: Any, codes: Any) -> None:
+    """Join the label code of each node with its attribute code, in place."""
+    for i in range(len(codes)):
+        codes[i] = _with_label(labels[i], codes[i])
 
 
 @compiled
@@ -382,12 +409,10 @@ def hash_product(
         joined[:] = 0
         for c in range(values.shape[1]):
             vector, offset = vectors[c], offsets[c]
-            own = missing if np.isnan(values[0, c]) else floor_code(values[0, c] * vector + offset)
+            own = _attribute_code(values[0, c], vector, offset, missing)
             for i in range(len(joined)):
-                value = values[start + i, c]
-                code = missing if np.isnan(value) else floor_code(value * vector + offset)
-                column[i] = code
-                differences += code != own
+                column[i] = _attribute_code(values[start + i, c], vector, offset, missing)
+                differences += column[i] != own
             for i in range(len(joined)):
                 if joined[i] != NO_BIN:
                     joined[i] = join(joined[i], column[i])

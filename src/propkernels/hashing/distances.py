@@ -16,9 +16,9 @@ from propkernels._utils.parallel import equal_work, run_threads, thread_count, t
 from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
-PAIRS_OF_A_RUN = 2**17  # least number of pairs that a thread searches at a time: a few milliseconds
+PAIRS_OF_A_RUN = 2**16  # least number of pairs that a thread searches at a time: a millisecond or two
 RUNS_OF_A_THREAD = 4  # of much work
-LEAST_RUNS_OF_A_THREAD = 2
+LEAST_RUNS_OF_A_THREAD = 4
 STEPS_OF_A_PAIR = 8  # elementary steps of a search per pair of nodes
 PAIRS_AT_ONCE = 4  # numbers per pair of nodes: distance, word, code, and a copy for sorting
 WITHOUT_PAIRS = (
@@ -115,14 +115,26 @@ def runs_of_graphs(
     graphs: GraphDatabase, n_jobs: int | None = None, steps_of_a_pair: int = 1
 ) -> Iterator[GraphDatabase]:
     """Yield runs of graphs whose pairs of nodes fit into memory; up to four per thread, by pairs."""
-    pairs = offsets(graphs.graph_sizes**2)
-    most = min(PAIRS_IN_MEMORY, pairs_of_a_run(int(pairs[-1]), n_jobs, steps_of_a_pair))
-    first = 0
-    while first < len(graphs):
-        last = int(np.searchsorted(pairs, pairs[first] + most, side="right")) - 1
-        last = min(max(last, first + 1), len(graphs))
+    most = pairs_of_a_run(int(np.square(graphs.graph_sizes).sum()), n_jobs, steps_of_a_pair)
+    for first, last in run_bounds(graphs.graph_sizes**2, min(PAIRS_IN_MEMORY, most)):
         yield graphs[first:last]
+
+
+def run_bounds(work: NDArray[Any], most: float) -> list[tuple[int, int]]:
+    """Return bounds of runs of graphs with at most so much work each, or of one graph.
+
+    Examples
+    --------
+    >>> run_bounds(np.array([2, 3, 9, 1, 1]), 5)
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    ends, bounds, first = np.append(0, np.cumsum(work)), list[tuple[int, int]](), 0
+    while first < len(work):
+        last = int(np.searchsorted(ends, ends[first] + most, side="right")) - 1
+        last = min(max(last, first + 1), len(work))
+        bounds.append((first, last))
         first = last
+    return bounds
 
 
 def threads_for_pairs(graphs: GraphDatabase, n_jobs: int | None, steps_of_a_pair: int = 1) -> int:

@@ -1,4 +1,4 @@
-"""Compiled loops over shortest paths: distances, codes of pairs of nodes, and path counts."""
+"""Compiled loops over shortest paths: distances, and codes of pairs of nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from propkernels._utils.mixing import mix_other, mix_word
 _HALF = np.int64(2**15)
 _KEPT = np.int64(-(2**16))
 _SAME = 1e-10  # relative difference below which lengths are equal up to rounding
-FEW_ROOTS, ROOTS_OF_A_BLOCK = 128, 32  # path counts of more start nodes are summed block by block
 
 
 @compiled
@@ -192,7 +191,7 @@ def triplet_codes(
 
 
 @compiled(cache=False)
-def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
+def by_distance(distances: Any, row: int, n: int, order: Any) -> int:
     """Write the nodes reachable from a source to ``order``, nearest first; return their number.
 
     Parameters
@@ -236,7 +235,7 @@ def _by_distance(distances: Any, row: int, n: int, order: Any) -> int:
 
 
 @compiled(cache=False)
-def _on_a_path(near: float, weight: float, far: float) -> bool:
+def on_a_path(near: float, weight: float, far: float) -> bool:
     """Whether an edge extends a shortest path: near + weight equals far, up to rounding."""
     return near < far and abs(near + weight - far) <= _SAME * far
 
@@ -290,12 +289,12 @@ def path_words(
             words[row + source] = 1
             # Invariant: words[row + u] is complete when u is visited, since all nodes before it on a shortest
             # path from the source are nearer.
-            for k in range(_by_distance(distances, row, n, order)):
+            for k in range(by_distance(distances, row, n, order)):
                 u = order[k]
                 near = distances[row + u]
                 for entry in range(indptr[first + u], indptr[first + u + 1]):
                     v = indices[entry] - first
-                    if _on_a_path(near, weights[entry], distances[row + v]):
+                    if on_a_path(near, weights[entry], distances[row + v]):
                         words[row + v] += longer_path(words[row + u], edge_words[entry])
 
 
@@ -332,193 +331,3 @@ def hop_words(
                         tail += 1
                     if steps[v] == steps[u] + 1:
                         words[row + v] += longer_path(words[row + u], edge_words[entry])
-
-
-@compiled
-def count_hops(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    first: int,
-    n: int,
-    distances: Any,
-    begin: int,
-    end: int,
-    slots: Any,
-    counts: Any,
-) -> None:
-    """Add the path-count matrices of one graph to ``counts`` (Feragen et al. 2013, Section 3.1).
-
-    ``counts[slots[v], a, b]`` grows by the number of shortest paths with b edges on which v is node number a.
-    For each root, occ[v, a] counts paths with a edges from the root to v, and des[v, c] their continuations
-    from v with c edges, along the directed acyclic graph of shortest paths; a path has b = a + c edges.
-
-    Parameters
-    ----------
-    indptr, indices, weights : ndarray
-        CSR arrays of the adjacency; weights are lengths.
-    first, n : int
-        First node and number of nodes of the graph.
-    distances : ndarray of float64, (n * n,)
-    begin, end : int
-        Roots: nodes begin .. end - 1 of the graph.
-    slots : ndarray of int64, (n,)
-        Matrix of each node in ``counts``.
-    counts : ndarray of float64, (matrices, width, width)
-        Output; width is at least 1 + the largest number of edges of a path.
-    """
-    width = counts.shape[2]
-    order = np.empty(n, dtype=np.int64)
-    occ = np.zeros((n, width))
-    des = np.zeros((n, width))
-    for root in range(begin, min(end, n)):
-        row = root * n
-        reached = _by_distance(distances, row, n, order)
-        for k in range(reached):
-            occ[order[k], :] = 0.0
-            des[order[k], :] = 0.0
-            des[order[k], 0] = 1.0
-        occ[root, 0] = 1.0
-        # Outwards: occ[u] is complete when u is visited, since nodes before it on a path are nearer.
-        for k in range(reached):
-            u = order[k]
-            for entry in range(indptr[first + u], indptr[first + u + 1]):
-                v = indices[entry] - first
-                if _on_a_path(distances[row + u], weights[entry], distances[row + v]):
-                    for a in range(width - 1):
-                        occ[v, a + 1] += occ[u, a]
-        # Inwards: des[v] is complete when the edge u -> v is visited, since v is farther than u.
-        for k in range(reached - 1, -1, -1):
-            u = order[k]
-            for entry in range(indptr[first + u], indptr[first + u + 1]):
-                v = indices[entry] - first
-                if _on_a_path(distances[row + u], weights[entry], distances[row + v]):
-                    for c in range(width - 1):
-                        des[u, c + 1] += des[v, c]
-        for k in range(reached):
-            v = order[k]
-            slot = slots[v]
-            for a in range(width):
-                if occ[v, a] != 0.0:
-                    for c in range(width - a):
-                        counts[slot, a, a + c] += occ[v, a] * des[v, c]
-
-
-@compiled
-def most_hops(indptr: Any, indices: Any, weights: Any, first: int, n: int, distances: Any) -> int:
-    """Return the largest number of edges on a shortest path of one graph; arguments as in ``count_hops``."""
-    # hops[v] is the largest number of edges on a shortest path from the root to v; it is complete when v is
-    # visited, since all nodes before v on such a path are nearer. Equal lengths may differ in edges.
-    order = np.empty(n, dtype=np.int64)
-    hops = np.zeros(n, dtype=np.int64)
-    most = 0
-    for root in range(n):
-        row = root * n
-        reached = _by_distance(distances, row, n, order)
-        for k in range(reached):
-            hops[order[k]] = 0
-        for k in range(reached):
-            u = order[k]
-            most = max(most, hops[u])
-            for entry in range(indptr[first + u], indptr[first + u + 1]):
-                v = indices[entry] - first
-                if _on_a_path(distances[row + u], weights[entry], distances[row + v]):
-                    hops[v] = max(hops[v], hops[u] + 1)
-    return most
-
-
-@compiled
-def widest_hops(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    graph_ptr: Any,
-    pair_ptr: Any,
-    distances: Any,
-    whole: bool,
-    most: Any,
-) -> None:
-    """Write the largest number of edges on a shortest path of each graph to ``most``; int64 (graphs,).
-
-    ``whole`` tells that every edge has length 1, so that this is the largest distance.
-    """
-    for graph in range(len(most)):
-        first, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
-        within = distances[pair_ptr[graph] : pair_ptr[graph + 1]]
-        if whole:
-            for k in range(len(within)):
-                if within[k] != np.inf:
-                    most[graph] = max(most[graph], np.int64(within[k]))
-        else:
-            most[graph] = most_hops(indptr, indices, weights, first, n, within)
-
-
-@compiled
-def list_hops(matrices: Any, keys: Any, codes: Any, counts: Any) -> int:
-    """Write the entries of path-count matrices, one per key, as codes and counts; return their number.
-
-    The code of position a of b edges is ``randomness.mix(key, a, b)``.
-    """
-    filled = 0
-    for slot in range(len(matrices)):
-        key = mix_word(keys[slot])
-        for a in range(matrices.shape[1]):
-            begin = mix_word(key ^ np.uint64(a))
-            for b in range(a, matrices.shape[1]):
-                if matrices[slot, a, b] != 0.0:
-                    codes[filled] = np.int64(mix_word(begin ^ np.uint64(b)))
-                    counts[filled] = matrices[slot, a, b]
-                    filled += 1
-    return filled
-
-
-@compiled
-def hop_entries(
-    indptr: Any,
-    indices: Any,
-    weights: Any,
-    graph_ptr: Any,
-    pair_ptr: Any,
-    distances: Any,
-    slots: Any,
-    slot_ptr: Any,
-    keys: Any,
-    most: Any,
-    codes: Any,
-    counts: Any,
-    lengths: Any,
-) -> Any:
-    """Write the path counts of graphs, summed by label, as codes and counts; return their number.
-
-    Parameters
-    ----------
-    indptr, indices, weights, distances
-        As in ``count_hops``, of all graphs.
-    graph_ptr, pair_ptr, slot_ptr : ndarray of int64, (graphs + 1,)
-        Offsets of the graphs' nodes, of their pairs, and of their labels.
-    slots : ndarray of int64, (N,)
-        Label of each node, numbered within its graph.
-    keys : ndarray of uint64, (labels of all graphs,)
-    most : ndarray of int64, (graphs,)
-        Largest number of edges on a shortest path.
-    codes, counts, lengths : ndarray
-        Output, as in ``list_hops``.
-    """
-    filled = 0
-    for graph in range(len(most)):
-        first, n = graph_ptr[graph], graph_ptr[graph + 1] - graph_ptr[graph]
-        start, n_slots, width = filled, slot_ptr[graph + 1] - slot_ptr[graph], most[graph] + 1
-        within = distances[pair_ptr[graph] : pair_ptr[graph + 1]]
-        matrices = np.zeros((n_slots, width, width))
-        own = slots[first : first + n]
-        length = n if n <= FEW_ROOTS else ROOTS_OF_A_BLOCK
-        for root in range(0, n, max(length, 1)):
-            block = np.zeros_like(matrices) if root else matrices
-            end = root + length
-            count_hops(indptr, indices, weights, first, n, within, root, end, own, block)
-            if root:
-                matrices += block
-        some = keys[slot_ptr[graph] : slot_ptr[graph + 1]]
-        filled += list_hops(matrices, some, codes[filled:], counts[filled:])
-        lengths[graph] = filled - start
-    return filled

@@ -46,9 +46,9 @@ class Search(NamedTuple):
         return cls(labels, present, local, np.empty(n + 1, dtype=np.int64), members, queue, seen)
 
 
-@compiled(cache=False)
-def _number_labels(ids: Any, first: int, n: int, search: Any) -> int:
-    """Number the labels of one graph in order of appearance; return the number of labels."""
+@compiled
+def number_labels(ids: Any, first: int, n: int, search: Any) -> int:
+    """Number the labels of n nodes from the first in order of appearance; return the number of labels."""
     # ``local`` has one entry per label of the database, so it is not cleared as a whole: the loop at the end
     # resets the entries that this graph has used to -1.
     n_present = 0
@@ -215,7 +215,7 @@ def count_triplets(
     for graph in range(len(lengths)):
         first = graph_ptr[graph]
         n = graph_ptr[graph + 1] - first
-        n_labels = _number_labels(ids, first, n, search)
+        n_labels = number_labels(ids, first, n, search)
         if n * n_labels > len(table):
             table = np.zeros(n * n_labels, dtype=np.int64)
             touched = np.empty(n * n_labels, dtype=np.int64)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,29 +12,39 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import check_room, offsets
 from propkernels._utils.checks import check_choice
-from propkernels._utils.parallel import run_threads, thread_count
+from propkernels._utils.parallel import (
+    PIECES_OF_A_THREAD,
+    equal_work,
+    run_threads,
+    thread_count,
+    threads_for,
+)
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_array, require
 from propkernels._utils.typing import PathLike
-from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes
+from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts
+from propkernels.counting.lists import CodeList, count_lists
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.distances import (
+    PAIRS_IN_MEMORY,
     WITHOUT_PAIRS,
     PathLengths,
     by_size,
-    pairs_of_a_run,
     path_lengths,
+    run_bounds,
     runs_of_graphs,
     threads_for_pairs,
 )
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
 from propkernels.kernels.pairwise_kernel import PairwiseKernel
-from propkernels.kernels.shortest_path import stream_of
-from propkernels.propagation.initial import node_keys
+from propkernels.propagation.initial import node_keys, numbered_keys, plain_labels
 
 Matrix = NDArray[np.float64]
 STEPS_OF_A_PAIR = 4  # work per pair of nodes, compared with a breadth-first search
+PAIRS_OF_A_STEP = 8  # distances that are compared in the time of an elementary step
+RUNS_IN_MEMORY = 4  # times the distances that other kernels list at once: threads share them
+NUMBERS_OF_BLOCKS = 2**22  # in the path counts of all blocks of start nodes of a graph
 
 
 @dataclass(frozen=True)
@@ -59,12 +70,12 @@ class HopCounter(Counter):
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return counts of (label, position, number of edges); known codes have the first columns."""
         n_jobs = threads_for_pairs(graphs, n_jobs, STEPS_OF_A_PAIR)
-        runs = list(runs_of_graphs(graphs, n_jobs, STEPS_OF_A_PAIR))
-        parts = _shared_or_side_by_side(self._entries, runs, n_jobs)
-        sizes, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        ptr = offsets(sizes)
-        counted, bins = count_codes(codes, ptr, None if known is None else known[0])
-        return [stream_of(sizes, counted.indices, counts, bins)]
+        runs = run_bounds(graphs.graph_sizes**2, RUNS_IN_MEMORY * PAIRS_IN_MEMORY)
+        if len(runs) == 1:
+            lists = self._lists(graphs, n_jobs)
+        else:
+            lists = [one for first, last in runs for one in self._lists(graphs[first:last], n_jobs)]
+        return [count_lists(lists, None if known is None else known[0], n_jobs)]
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
         """Yield nodes with their positions on paths, and how often each occurs."""
@@ -85,52 +96,153 @@ class HopCounter(Counter):
         """Return runs of graphs whose pairs of nodes fit in memory."""
         return runs_of_graphs(graphs)
 
-    def _entries(self, graphs: GraphDatabase, n_jobs: int | None) -> tuple[Any, NDArray[np.int64], Matrix]:
-        """Return the number of entries of each graph, and the codes and counts of all."""
-        from propkernels.hashing.paths_compiled import hop_entries, list_hops, widest_hops
+    def _lists(self, graphs: GraphDatabase, n_jobs: int) -> list[CodeList]:
+        """Return the counts of graphs: small graphs side by side, and blocks of start nodes of large ones."""
+        hops = Hopped.of(graphs, self.source, self.weighted, n_jobs)
+        pieces = hops.pieces(n_jobs)
+        found = by_size(hops.counted, pieces, [piece.work for piece in pieces], n_jobs)
+        return hops.joined(pieces, found)
 
-        paths, adjacency = path_lengths(graphs, self.weighted, n_jobs), graphs.adjacency
-        where = graphs.graph_ptr, paths.pair_ptr, paths.distances
-        edges = (adjacency.indptr, adjacency.indices, paths.weights, *where)
-        keys, ids = np.unique(node_keys(graphs, self.source), return_inverse=True)
-        labels, slots = np.unique(graphs.graph_ids * np.int64(len(keys)) + ids, return_inverse=True)
-        slot_ptr = np.searchsorted(labels, np.arange(len(graphs) + 1) * len(keys))
-        slots -= slot_ptr[graphs.graph_ids]
-        most = np.zeros(len(graphs), dtype=np.int64)
-        widest_hops(*edges, bool((paths.weights == 1).all()), most)
-        n_slots = np.diff(slot_ptr)
-        for rows, columns in ((n_slots, (most + 1) ** 2), (graphs.graph_sizes, most + 1)):
+
+class Piece(NamedTuple):
+    """The graphs first .. last - 1, or a block of start nodes of a single graph, and its work."""
+
+    first: int
+    last: int
+    root: int | None
+    work: float
+
+
+@dataclass(frozen=True)
+class Hopped:
+    """Graphs whose path counts are summed by label.
+
+    Attributes
+    ----------
+    paths : PathLengths
+    keys : ndarray of uint64, (labels,)
+    ids : ndarray of int64, (N,)
+        Label of each node.
+    most : ndarray of int64, (graphs,)
+        Largest number of edges on a shortest path.
+    """
+
+    paths: PathLengths
+    keys: NDArray[np.uint64]
+    ids: NDArray[np.int64]
+    most: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, graphs: GraphDatabase, source: str | None, weighted: bool, n_jobs: int | None) -> Hopped:
+        """Find all distances; threads take start nodes, then graphs."""
+        from propkernels.hashing.hops_compiled import widest_hops
+
+        paths, most = path_lengths(graphs, weighted, n_jobs), np.zeros(len(graphs), dtype=np.int64)
+        hops = cls(paths, *numbered_keys(plain_labels(graphs, source)), most)
+        steps = graphs.graph_sizes**2 // (PAIRS_OF_A_STEP if paths.has_hops else 1)
+        threads = threads_for(int(steps.sum()), n_jobs)
+        runs = pairwise(equal_work(offsets(steps), threads).tolist())
+        edges = hops.edges  # finds the distances, before threads ask for them
+        run_threads(lambda run: widest_hops(*edges, paths.has_hops, *run, most), list(runs), threads)
+        hops.check_room()
+        return hops
+
+    @property
+    def edges(self) -> tuple[NDArray[Any], ...]:
+        """Edges and distances of all graphs, as compiled functions take them."""
+        a, graph_ptr = self.paths.graphs.adjacency, self.paths.graphs.graph_ptr
+        return a.indptr, a.indices, self.paths.weights, graph_ptr, self.paths.pair_ptr, self.paths.distances
+
+    def check_room(self) -> None:
+        """Raise an error if the path counts of a graph do not fit into memory."""
+        sizes, widths = self.paths.graphs.graph_sizes, self.most + 1
+        for rows, columns in ((np.minimum(sizes, len(self.keys)), widths**2), (sizes, widths)):
             largest = int(np.argmax(rows * columns))
             check_room(int(rows[largest]), int(columns[largest]), 2, ways_out=WITHOUT_PAIRS)
-        room = int((n_slots * (most + 1) * (most + 2) // 2).sum())
+
+    def pieces(self, n_jobs: int) -> list[Piece]:
+        """Return runs of graphs, and the blocks of start nodes of graphs with much work."""
+        from propkernels.hashing.hops_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK
+
+        graphs = self.paths.graphs
+        sizes, n_stored = graphs.graph_sizes, np.diff(graphs.adjacency.indptr[graphs.graph_ptr])
+        work = sizes * (sizes + n_stored) * (self.most + 1.0)
+        most = work.sum() / (PIECES_OF_A_THREAD * n_jobs) if n_jobs > 1 else np.inf
+        blocks = -(-sizes // ROOTS_OF_A_BLOCK)
+        numbers = blocks * np.minimum(sizes, len(self.keys)) * (self.most + 1) ** 2
+        is_cut = (work > most) & (sizes > FEW_ROOTS) & (numbers <= NUMBERS_OF_BLOCKS)
+        pieces = []
+        for first, last in run_bounds(work, most):
+            if is_cut[first]:
+                roots = range(0, int(sizes[first]), ROOTS_OF_A_BLOCK)
+                pieces += [Piece(first, last, root, work[first] / len(roots)) for root in roots]
+            else:
+                pieces.append(Piece(first, last, None, work[first:last].sum()))
+        return pieces
+
+    def counted(self, piece: Piece) -> CodeList | Matrix:
+        """Return the counts of a run of graphs, or the matrices of a block of start nodes."""
+        from propkernels.hashing.hops_compiled import ROOTS_OF_A_BLOCK, count_hops, hop_entries
+
+        if piece.root is not None:
+            edges, slots, keys = self._graph(piece.first)
+            matrices = np.zeros((len(keys), self.most[piece.first] + 1, self.most[piece.first] + 1))
+            count_hops(*edges, piece.root, piece.root + ROOTS_OF_A_BLOCK, slots, matrices)
+            return matrices
+        run = slice(piece.first, piece.last)
+        sizes, widths = self.paths.graphs.graph_sizes[run], self.most[run] + 1
+        if len(sizes) == 1 and self.paths.n_jobs != 1:
+            edges, slots, keys = self._graph(piece.first)
+            return _listed(
+                _summed_blocks(edges, slots, len(keys), int(widths[0]) - 1, self.paths.n_jobs), keys
+            )
+        room = int((np.minimum(sizes, len(self.keys)) * widths * (widths + 1) // 2).sum())
         codes, counts = np.empty(room, dtype=np.int64), np.empty(room)  # unused parts take no memory
-        sizes = np.zeros(len(graphs), dtype=np.int64)
-        label_keys = keys[labels % max(len(keys), 1)]
-        if len(graphs) == 1:
-            one = (*edges[:3], 0, graphs.n_nodes, paths.distances)
-            matrices = _summed_blocks(one, slots, len(label_keys), int(most[0]), n_jobs)
-            filled = sizes[0] = list_hops(matrices, label_keys, codes, counts)
-        else:
-            filled = hop_entries(*edges, slots, slot_ptr, label_keys, most, codes, counts, sizes)
-        return sizes, codes[:filled].copy(), counts[:filled].copy()
+        lengths, search = np.zeros(len(sizes), dtype=np.int64), self._search(int(sizes.max()))
+        labels = self.ids, self.keys, self.most, search
+        n = hop_entries(*self.edges, piece.first, piece.last, *labels, codes, counts, lengths)
+        return CodeList.of(lengths, codes[:n], counts[:n].copy())
+
+    def joined(self, pieces: Sequence[Piece], found: Sequence[CodeList | Matrix]) -> list[CodeList]:
+        """Return the counts of all graphs in order; the blocks of a graph are added in order."""
+        lists: list[CodeList] = []
+        total: Any = None
+        for k, (piece, one) in enumerate(zip(pieces, found, strict=True)):
+            if isinstance(one, CodeList):
+                lists.append(one)
+                continue
+            total = one if piece.root == 0 else total + one
+            if k + 1 == len(pieces) or pieces[k + 1].first != piece.first:
+                lists.append(_listed(total, self._graph(piece.first)[2]))
+        return lists
+
+    def _search(self, n: int) -> Any:
+        """Return the workspace to number the labels of n nodes."""
+        from propkernels.hashing.triplets_compiled import Search
+
+        return Search.room(n, len(self.keys))
+
+    def _graph(self, graph: int) -> tuple[tuple[Any, ...], NDArray[np.int64], NDArray[np.uint64]]:
+        """Return edges and distances of one graph, the number of each node's label, and keys by number."""
+        from propkernels.hashing.triplets_compiled import number_labels
+
+        graphs, pair_ptr = self.paths.graphs, self.paths.pair_ptr
+        first, size = int(graphs.graph_ptr[graph]), int(graphs.graph_sizes[graph])
+        distances = self.paths.distances[pair_ptr[graph] : pair_ptr[graph + 1]]
+        search = self._search(size)
+        n_labels = number_labels(self.ids, first, size, search)
+        keys = self.keys[search.present[:n_labels]]
+        return (*self.edges[:3], first, size, distances), search.labels, keys
 
 
-def _shared_or_side_by_side(
-    function: Callable[[GraphDatabase, int | None], Any], runs: Sequence[GraphDatabase], n_jobs: int | None
-) -> list[Any]:
-    """Return the results of a function for all runs: large graphs in all threads, others side by side."""
-    sizes = np.array([int(np.square(run.graph_sizes).sum()) for run in runs])
-    is_large = np.array([len(run) == 1 for run in runs]) & (
-        sizes > pairs_of_a_run(int(sizes.sum()), n_jobs, STEPS_OF_A_PAIR)
-    )
-    found: list[Any] = [
-        function(run, n_jobs) if alone else None for run, alone in zip(runs, is_large, strict=True)
-    ]
-    others = np.flatnonzero(~is_large).tolist()
-    small = by_size(lambda run: function(run, 1), [runs[k] for k in others], sizes[others], n_jobs)
-    for k, result in zip(others, small, strict=True):
-        found[k] = result
-    return found
+def _listed(matrices: Matrix, keys: NDArray[np.uint64]) -> CodeList:
+    """Return the path counts of one graph, given one matrix per label."""
+    from propkernels.hashing.hops_compiled import list_hops
+
+    width = matrices.shape[1]
+    codes, counts = np.empty((2, len(keys) * width * (width + 1) // 2))
+    filled = list_hops(matrices, keys, codes.view(np.int64), counts)
+    return CodeList.of(np.array([filled]), codes.view(np.int64)[:filled], counts[:filled].copy())
 
 
 def _node_matrices(graphs: GraphDatabase, weighted: bool, n_jobs: int | None) -> Iterator[Matrix]:
@@ -149,7 +261,7 @@ def _hop_counts(
     paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int, n_jobs: int | None = None
 ) -> Matrix:
     """Return the path-count matrices of graph i, summed by slot: (n_slots, width, width)."""
-    from propkernels.hashing.paths_compiled import most_hops
+    from propkernels.hashing.hops_compiled import most_hops
 
     graphs = paths.graphs
     first, size = int(graphs.graph_ptr[i]), int(graphs.graph_sizes[i])
@@ -171,7 +283,7 @@ def _summed_blocks(
 
     Threads take blocks of roots, whose sums are added in order.
     """
-    from propkernels.hashing.paths_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK, count_hops
+    from propkernels.hashing.hops_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK, count_hops
 
     shape, size = (n_slots, most + 1, most + 1), len(slots)
     length = max(size, 1) if size <= FEW_ROOTS else ROOTS_OF_A_BLOCK

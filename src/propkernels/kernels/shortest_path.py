@@ -11,23 +11,26 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import check_room, index_dtype, offsets, rows_of
+from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice, shown
 from propkernels._utils.stored import NOT_FINITE, Offsets, is_whole, require
 from propkernels._utils.typing import PathLike
 from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
+from propkernels.counting.lists import CodeList, count_lists
 from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
-from propkernels.graphs.labels import entry_of, number_of_entries
+from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
 from propkernels.hashing.codes import NO_BIN, CodeStreams
 from propkernels.hashing.distances import (
+    PAIRS_IN_MEMORY,
     WITHOUT_PAIRS,
     PathLengths,
     by_nodes,
     by_size,
     pairs_of_a_run,
     path_lengths,
+    run_bounds,
     runs_of_graphs,
     threads_for_pairs,
 )
@@ -40,20 +43,18 @@ from propkernels.propagation.initial import (
     check_edge_labels,
     edge_keys,
     label_column_keys,
-    node_keys,
+    numbered_keys,
     plain_labels,
     resolve_source,
 )
 
+LARGE_GRAPH = 2**10  # nodes from which leaves that are alike are searched from once
 MANY_STEPS = 2**34  # steps of breadth-first searches, about a minute
 
 
 def is_entry(labels: Any) -> bool:
     """Return whether the parameter ``labels`` is the number of an entry."""
     return isinstance(labels, numbers.Integral) and not isinstance(labels, bool)
-
-
-Counted = tuple[NDArray[Any], NDArray[np.int64], NDArray[np.float64]]  # entries per graph, codes, counts
 
 
 @dataclass(frozen=True)
@@ -93,16 +94,14 @@ class TripletCoder(Counter):
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return counts of triplets; known codes have the first columns."""
-        hops = not self.edge_labels and (graphs.is_unweighted or not self.weighted)
         n_jobs = threads_for_pairs(graphs, n_jobs)
-        runs = list(runs_of_graphs(graphs, n_jobs))
-        pieces = _pieces(runs, n_jobs) if hops else [Piece(run, 0, 1) for run in runs]
-        sizes = [float(np.square(piece.graphs.graph_sizes).sum()) / piece.n_parts for piece in pieces]
-        parts = _joined(pieces, by_size(self._hops if hops else self._lengths, pieces, sizes, n_jobs))
-        lengths, codes, counts = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        ptr = offsets(lengths)
-        counted, bins = count_codes(codes, ptr, None if known is None else known[0])
-        return [stream_of(lengths, counted.indices, counts, bins)]
+        if not self.edge_labels and (graphs.is_unweighted or not self.weighted):
+            lists = self._hops(graphs, n_jobs)
+        else:
+            runs = list(runs_of_graphs(graphs, n_jobs))
+            sizes = [int(np.square(run.graph_sizes).sum()) for run in runs]
+            lists = by_size(self._lengths, runs, sizes, n_jobs)
+        return [count_lists(lists, None if known is None else known[0], n_jobs)]
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
         """Yield ordered pairs of nodes, and the codes of their triplets."""
@@ -133,41 +132,47 @@ class TripletCoder(Counter):
             return None
         return pair_tracker(vocabulary, graph, alphabet, self.source, self.edge_labels, self.entry)
 
-    def _node_keys(self, graphs: GraphDatabase) -> NDArray[np.uint64]:
-        """Return the key of each node's label, or of the entry of its label."""
+    def _labels(self, graphs: GraphDatabase) -> LabelColumn:
+        """Return the label of each node, or the entry of its label."""
         if self.entry is None:
-            return node_keys(graphs, self.source)
-        return label_column_keys(entry_of(plain_labels(graphs, "node"), self.entry))
+            return plain_labels(graphs, self.source)
+        return entry_of(plain_labels(graphs, "node"), self.entry)
 
-    def _hops(self, piece: Piece) -> Counted:
+    def _hops(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeList]:
         """Return counts without a list of pairs, if every edge has length 1."""
         from propkernels.hashing.triplets_compiled import Search, count_triplets
 
-        graphs = piece.graphs
-        keys, ids = np.unique(self._node_keys(graphs), return_inverse=True)
-        adjacency = graphs.adjacency
-        if len(graphs) == 1:  # runs of several graphs have few pairs of nodes
-            check_room(graphs.n_nodes, len(keys), 2, ways_out=WITHOUT_PAIRS)
-        room = Search.room(int(graphs.graph_sizes.max(initial=1)), len(keys))
-        edges = (adjacency.indptr, adjacency.indices)
-        times = searches(graphs, ids)
-        if piece.part == 0:
-            warn_of_minutes(graphs, times)
-        parts = piece.part, piece.n_parts
-        counted: Counted = count_triplets(*edges, graphs.graph_ptr, ids, times, keys, *parts, room)
-        return counted
+        keys, ids = numbered_keys(self._labels(graphs))
+        pairs, edges = graphs.graph_sizes**2, (graphs.adjacency.indptr, graphs.adjacency.indices)
+        largest = int(graphs.graph_sizes.max(initial=0))
+        check_room(largest, min(largest, len(keys)), 2, ways_out=WITHOUT_PAIRS)
+        times = np.ones(graphs.n_nodes, dtype=np.int64)
+        for graph in _large_graphs(graphs):
+            nodes = slice(*graphs.graph_ptr[graph : graph + 2])
+            times[nodes] = searches(graphs[graph : graph + 1], ids[nodes])
+            warn_of_minutes(graphs[graph : graph + 1], times[nodes])
 
-    def _lengths(self, piece: Piece) -> Counted:
+        def one_piece(piece: Piece) -> CodeList:
+            ptr = graphs.graph_ptr[piece.first : piece.last + 1]
+            room = Search.room(int(np.diff(ptr).max(initial=1)), len(keys))
+            counted = count_triplets(*edges, ptr, ids, times, keys, piece.part, piece.n_parts, room)
+            return CodeList.of(*counted)
+
+        pieces = _pieces(pairs, n_jobs)
+        sizes = [float(pairs[piece.first : piece.last].sum()) / piece.n_parts for piece in pieces]
+        return _joined(pieces, by_size(one_piece, pieces, sizes, n_jobs))
+
+    def _lengths(self, graphs: GraphDatabase) -> CodeList:
         """Return counts from the codes of all pairs, each code once per graph."""
-        paths = path_lengths(piece.graphs, self.weighted)
+        paths = path_lengths(graphs, self.weighted)
         counted, bins = count_codes(self._codes(paths), paths.pair_ptr)
-        return np.diff(counted.indptr), bins[counted.indices], counted.data
+        return CodeList(np.diff(counted.indptr), counted.indices, counted.data, bins)
 
     def _codes(self, paths: PathLengths, n_jobs: int | None = None) -> NDArray[np.int64]:
         """Return the code of each ordered pair of nodes; ``NO_BIN`` without a path."""
         from propkernels.hashing.paths_compiled import triplet_codes
 
-        keys = self._node_keys(paths.graphs)
+        keys = label_column_keys(self._labels(paths.graphs))
         words = self._path_words(paths, n_jobs) if self.edge_labels else paths.words()
         codes = words.view(np.int64)
         arrays = keys, words, paths.graphs.graph_ptr, paths.pair_ptr
@@ -190,50 +195,48 @@ class TripletCoder(Counter):
 
 
 class Piece(NamedTuple):
-    """A run of graphs, or a part of the start nodes of a single graph."""
+    """The graphs first .. last - 1, or a part of the start nodes of a single graph."""
 
-    graphs: GraphDatabase
+    first: int
+    last: int
     part: int
     n_parts: int
 
 
-def _pieces(runs: Sequence[GraphDatabase], n_jobs: int | None) -> list[Piece]:
+def _pieces(pairs: NDArray[np.int64], n_jobs: int | None) -> list[Piece]:
     """Return pieces of work: runs of graphs; a large graph is cut by start nodes for threads."""
-    sizes = [int(np.square(run.graph_sizes).sum()) for run in runs]
-    most = pairs_of_a_run(sum(sizes), n_jobs)
-    cuts = [max(-(-size // most), 1) if len(run) == 1 else 1 for run, size in zip(runs, sizes, strict=True)]
-    return [Piece(run, part, n) for run, n in zip(runs, cuts, strict=True) for part in range(n)]
+    most = pairs_of_a_run(int(pairs.sum()), n_jobs)
+    pieces = []
+    for first, last in run_bounds(pairs, min(PAIRS_IN_MEMORY, most)):
+        n_parts = max(-(-int(pairs[first]) // most), 1) if last == first + 1 else 1
+        pieces += [Piece(first, last, part, n_parts) for part in range(n_parts)]
+    return pieces
 
 
-def _joined(pieces: Sequence[Piece], counted: Sequence[Counted]) -> list[Counted]:
+def _joined(pieces: Sequence[Piece], counted: Sequence[CodeList]) -> list[CodeList]:
     """Return the counts of all runs; those of the parts of a graph are added up."""
-    joined, of_graph = [], list[Counted]()
+    joined, of_graph = [], list[CodeList]()
     for piece, part in zip(pieces, counted, strict=True):
         of_graph.append(part)
         if len(of_graph) == piece.n_parts:
-            joined.append(of_graph[0] if piece.n_parts == 1 else _added(of_graph))
+            joined.append(part if piece.n_parts == 1 else CodeList.added(of_graph))
             of_graph = []
     return joined
 
 
-def _added(parts: Sequence[Counted]) -> Counted:
-    """Return the sum of the counts of one graph, codes in the order of their first part."""
-    codes, counts = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
-    distinct, first, number = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    totals = np.bincount(number, weights=counts, minlength=len(distinct))  # whole numbers: exact
-    return np.array([len(order)]), distinct[order], np.asarray(totals[order], dtype=np.float64)
+def _large_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
+    """Return the graphs in which searches take long."""
+    sizes, n_stored = graphs.graph_sizes, np.diff(graphs.adjacency.indptr[graphs.graph_ptr])
+    return np.flatnonzero((sizes >= LARGE_GRAPH) | (sizes * (sizes + n_stored) > MANY_STEPS))
 
 
 def searches(graphs: GraphDatabase, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how often the paths from each node count in a single graph; 1 in several, small graphs.
+    """Return how often the paths from each node of a single graph count.
 
     Leaves of one node with the same label have paths of the same lengths to the same labels: one of them
     stands for all.
     """
     times = np.ones(graphs.n_nodes, dtype=np.int64)
-    if len(graphs) != 1:
-        return times
     indptr, indices = graphs.adjacency.indptr, graphs.adjacency.indices
     leaves = np.flatnonzero(np.diff(indptr) == 1)
     if len(leaves) > 1 and not graphs.is_directed:
@@ -247,22 +250,12 @@ def searches(graphs: GraphDatabase, ids: NDArray[np.int64]) -> NDArray[np.int64]
 def warn_of_minutes(graphs: GraphDatabase, times: NDArray[np.int64]) -> None:
     """Warn if the searches from the nodes of a single graph take minutes."""
     n_searches, n_stored = int(np.count_nonzero(times)), len(graphs.adjacency.indices)
-    if len(graphs) == 1 and n_searches * (graphs.n_nodes + n_stored) > MANY_STEPS:
+    if n_searches * (graphs.n_nodes + n_stored) > MANY_STEPS:
         warnings.warn(
             f"shortest paths from {n_searches:,} nodes of a graph with {n_stored:,} stored edges take "
             f"minutes or more: {WITHOUT_PAIRS}",
             stacklevel=2,
         )
-
-
-def stream_of(
-    lengths: NDArray[Any], columns: NDArray[Any], counts: NDArray[np.float64], codes: NDArray[np.int64]
-) -> StreamCounts:
-    """Return the counts of a single stream; ``lengths`` are numbers of entries per row."""
-    index = index_dtype(len(columns))
-    indptr = offsets(lengths).astype(index)
-    matrix = rows_of(counts, columns.astype(index), indptr, (len(lengths), len(codes)))
-    return StreamCounts(matrix, codes, 0, 1.0)
 
 
 class Paths(NamedTuple):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, repeat
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,24 @@ class LearnedAttributes(Protocol):
         self, graphs: GraphDatabase, attributes: NDArray[np.float64], n_jobs: int | None = None
     ) -> Iterator[NDArray[np.float64]]:
         """Yield the matrices (N, M) to hash at t = 0, 1, 2, ..., given the standardized attributes."""
+
+
+class Spread(NamedTuple):
+    """Columns that spread along edges, each independent of the others.
+
+    Attributes
+    ----------
+    start : ndarray, (N, columns)
+        Values at t = 0.
+    walk : AffineOperator
+        The step.
+    scales : ndarray, (iterations, columns), or None
+        Divisors of the values at each t; None: 1.
+    """
+
+    start: NDArray[np.float64]
+    walk: AffineOperator
+    scales: NDArray[np.float64] | None = None
 
 
 class AttributeTreatment(Documented, BaseEstimator, ABC):

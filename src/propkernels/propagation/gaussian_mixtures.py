@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
-from propkernels._utils.parallel import by_rows, one_blas_thread
+from propkernels._utils.parallel import by_rows, one_blas_thread, run_threads, threads_for
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.attributes import AttributeTreatment, fill_missing, walk_steps
+from propkernels.propagation.attributes import AttributeTreatment, Spread, fill_missing, walk_steps
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.schemes import DIRECTIONS, walk_operator
 
@@ -22,6 +23,7 @@ Matrix = NDArray[np.float64]
 SCALES = (None, "initial", "each")
 ROUNDING = 1e-10  # bound on the relative rounding error of a sum of densities, with a wide margin
 
+LINE = 8  # numbers per cache line
 LARGEST_LOG = 600.0  # densities and their sums stay finite
 
 
@@ -117,11 +119,13 @@ class GaussianMixtures(AttributeTreatment):
             raise ValueError("every node has a missing attribute: sample points need complete nodes")
         first = GaussianFamily.learn(observed, ridge)
         points = draw_points(observed, number, seed)
-        overall, centre = first.densities(observed, points, n_jobs).mean(axis=0), observed.mean(axis=0)
+        start, centre = first.densities(observed, points, n_jobs), observed.mean(axis=0)
+        overall = Moments.of(start, n_jobs).means
         learned = SpreadingMixtures(
             points, {0: first}, overall, centre, refit, laziness, direction, edge_factors=edge_factors
         )
-        return learned.with_scales(graphs, attributes, t_max, ridge, self.scale, n_jobs)
+        known = start if len(observed) == len(attributes) else None
+        return learned.with_scales(graphs, attributes, t_max, ridge, self.scale, n_jobs, known)
 
 
 @dataclass(frozen=True)
@@ -248,6 +252,16 @@ class SpreadingMixtures:
         for scale, current in zip(self.scales, densities, strict=False):
             yield _divided(current, scale, n_jobs)
 
+    @property
+    def spreads(self) -> bool:
+        """Whether densities spread along edges, each point by itself: without refits and edge labels."""
+        return self.refit_every is None and self.edge_factors is None
+
+    def spread(self, graphs: GraphDatabase, attributes: Matrix, n_jobs: int | None = None) -> Spread:
+        """Return the densities of t = 0, and their step and scales."""
+        start = self._start(graphs, attributes, self.families[0], n_jobs)
+        return Spread(start, walk_operator(graphs, self.laziness, self.direction), self.scales)
+
     def with_scales(
         self,
         graphs: GraphDatabase,
@@ -256,8 +270,12 @@ class SpreadingMixtures:
         ridge: float,
         scale: str | None,
         n_jobs: int | None = None,
+        start: Matrix | None = None,
     ) -> SpreadingMixtures:
-        """Return the state with scales and the Gaussians of later iterations, learned in one pass."""
+        """Return the state with scales and the Gaussians of later iterations, learned in one pass.
+
+        ``start`` are the densities of t = 0, if known.
+        """
         families = dict(self.families)
 
         def learn_family(t: int, centers: Matrix) -> GaussianFamily:
@@ -265,11 +283,22 @@ class SpreadingMixtures:
             return families[t]
 
         steps = 1 if scale != "each" and self.refit_every is None else t_max + 1
-        densities = self._densities(graphs, attributes, learn_family, n_jobs)
-        measured = np.array([_deviations(current) for current in islice(densities, steps)])
+        densities = self._densities(graphs, attributes, learn_family, n_jobs, start)
+        measured = np.array([Moments.of(current, n_jobs).scales() for current in islice(densities, steps)])
         scales = np.broadcast_to(measured if scale == "each" else measured[:1], (t_max + 1, len(self.points)))
         scales = np.ones_like(scales) if scale is None else np.array(scales)
         return replace(self, families=families, scales=scales)
+
+    def _start(
+        self, graphs: GraphDatabase, attributes: Matrix, family: GaussianFamily, n_jobs: int | None
+    ) -> Matrix:
+        """Return the densities of t = 0."""
+        densities = family.densities(np.nan_to_num(attributes), self.points, n_jobs)
+        missing = np.isnan(attributes).any(axis=1)
+        if not missing.any():
+            return densities
+        densities[missing] = np.nan
+        return fill_missing(densities, graphs, self.overall)
 
     def _densities(
         self,
@@ -277,13 +306,13 @@ class SpreadingMixtures:
         attributes: Matrix,
         family_at: Callable[[int, Matrix], GaussianFamily],
         n_jobs: int | None,
+        start: Matrix | None = None,
     ) -> Iterator[Matrix]:
         """Yield the densities of t = 0, 1, ..., with refits by ``family_at(t, means)``."""
         walk = walk_operator(graphs, self.laziness, self.direction)
-        missing = np.isnan(attributes).any(axis=1)
-        current = family_at(0, attributes).densities(np.nan_to_num(attributes), self.points, n_jobs)
-        current[missing] = np.nan
-        current = fill_missing(current, graphs, self.overall)
+        current = (
+            self._start(graphs, attributes, family_at(0, attributes), n_jobs) if start is None else start
+        )
         centers = None if self.refit_every is None else fill_missing(attributes, graphs, self.centre)
         for t, step in enumerate(walk_steps(walk, graphs, self.direction, self.edge_factors), start=1):
             yield current
@@ -304,9 +333,30 @@ def _divided(values: Matrix, scale: Matrix, n_jobs: int | None) -> Matrix:
     return quotients
 
 
-def _deviations(values: Matrix) -> Matrix:
-    """Return the standard deviation of each column; 1 for columns that vary by rounding errors only."""
-    if len(values) < 2:
-        return np.ones(values.shape[1])
-    deviations = values.std(axis=0, ddof=1)
-    return np.where(deviations > ROUNDING * np.abs(values).max(axis=0), deviations, 1.0)
+class Moments(NamedTuple):
+    """Mean, standard deviation (ddof = 1) and largest absolute value of each column of a matrix."""
+
+    means: Matrix
+    deviations: Matrix
+    largest: Matrix
+
+    @classmethod
+    def of(cls, values: Matrix, n_jobs: int | None) -> Moments:
+        """Compute the moments of a matrix with rows; threads take columns."""
+        if values.shape[1] == 1:  # numpy sums a single column in another order
+            return cls(
+                values.mean(axis=0),
+                values.std(axis=0, ddof=min(len(values) - 1, 1)),
+                np.abs(values).max(axis=0),
+            )
+        from propkernels.propagation.steps_compiled import column_moments
+
+        moments = cls(*np.empty((3, values.shape[1])))
+        threads = min(threads_for(values.size, n_jobs), -(-values.shape[1] // LINE))
+        bounds = [values.shape[1] * run // threads for run in range(threads + 1)]
+        run_threads(lambda run: column_moments(values, *run, *moments), list(pairwise(bounds)), threads)
+        return moments
+
+    def scales(self) -> Matrix:
+        """Return the deviations; 1 for columns that vary by rounding errors only."""
+        return np.where(self.deviations > ROUNDING * self.largest, self.deviations, 1.0)

@@ -292,6 +292,12 @@ def label_column_keys(column: LabelColumn) -> NDArray[np.uint64]:
     return label_keys((*column.values, UNKNOWN))[column.ids]
 
 
+def numbered_keys(column: LabelColumn) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the distinct keys of labels, and the number of each node's key."""
+    keys, numbers = np.unique(label_keys((*column.values, UNKNOWN)), return_inverse=True)
+    return keys, numbers[column.ids]
+
+
 def check_edge_labels(graphs: GraphDatabase, edge_labels: bool) -> None:
     """Raise an error if ``edge_labels`` is True and the graphs have none."""
     if edge_labels and graphs.edge_label_column is None:

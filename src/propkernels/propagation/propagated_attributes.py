@@ -13,6 +13,7 @@ from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.attributes import (
     AttributeTreatment,
+    Spread,
     fill_missing,
     observed_means,
     walk_steps,
@@ -93,3 +94,15 @@ class SpreadingAttributes:
         for step in walk_steps(walk, graphs, self.direction, self.edge_factors):
             yield current
             current = step.step(current, current, n_jobs)
+
+    @property
+    def spreads(self) -> bool:
+        """Whether attributes spread along edges, each dimension by itself: without edge labels."""
+        return self.edge_factors is None
+
+    def spread(
+        self, graphs: GraphDatabase, attributes: NDArray[np.float64], n_jobs: int | None = None
+    ) -> Spread:
+        """Return the attributes of t = 0, and their step."""
+        start = fill_missing(attributes, graphs, self.elsewhere)
+        return Spread(start, walk_operator(graphs, self.laziness, self.direction))

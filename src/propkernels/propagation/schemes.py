@@ -112,9 +112,10 @@ class AffineOperator:
         following = aligned_empty(current.shape)
         a, threads = self.adjacency, threads_for(self.adjacency.nnz * current.shape[1], n_jobs)
         written = np.arange(len(current)) if rows is None else rows
-        # each thread has about as many edges as the others
-        cuts = np.searchsorted(a.indptr[written], np.linspace(0, a.nnz, threads + 1)[1:-1])
-        bounds = [0, *cuts.tolist(), len(written)]
+        bounds = [0, len(written)]
+        if threads > 1:  # each thread has about as many edges as the others
+            cuts = np.searchsorted(a.indptr[written], np.linspace(0, a.nnz, threads + 1)[1:-1])
+            bounds[1:1] = cuts.tolist()
 
         def share(bounds: tuple[int, int]) -> None:
             arrays = (a.indptr, a.indices, a.data, self.spread, self.keep)

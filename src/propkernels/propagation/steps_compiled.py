@@ -75,3 +75,25 @@ def walk_weights(indptr: Any, laziness: float, spread: Any, keep: Any) -> None:
         degree = indptr[node + 1] - indptr[node]
         spread[node] = (1.0 - laziness) * (1.0 / degree) if degree > 0 else 0.0
         keep[node] = laziness if degree > 0 else 1.0
+
+
+@compiled
+def column_moments(values: Any, first: int, last: int, means: Any, deviations: Any, largest: Any) -> None:
+    """Write mean, standard deviation (ddof = 1) and largest absolute value of the columns first .. last - 1.
+
+    Sums are those of ``numpy.std`` over the rows of a matrix, to the bit.
+    """
+    n = len(values)
+    means[first:last], deviations[first:last], largest[first:last] = 0.0, 0.0, 0.0
+    for i in range(n):
+        for c in range(first, last):
+            means[c] += values[i, c]
+    for c in range(first, last):
+        means[c] /= n
+    for i in range(n):
+        for c in range(first, last):
+            difference = values[i, c] - means[c]
+            deviations[c] += difference * difference
+            largest[c] = max(largest[c], abs(values[i, c]))
+    for c in range(first, last):
+        deviations[c] = np.sqrt(deviations[c] / max(n - 1, 1))
