@@ -14,7 +14,7 @@ from propkernels._utils.arrays import aligned_empty
 from propkernels._utils.parallel import run_threads, threads_for
 from propkernels.counting.counters import CODES_IN_MEMORY, StreamCounts, after_known, counts_of_rows, unpacked
 from propkernels.hashing.attribute_codes import MISSING, SpreadStreams
-from propkernels.hashing.codes import NO_BIN, join_codes
+from propkernels.hashing.codes import NO_BIN, joined_with
 
 STEPS_OF_A_CODE = 8  # to compute and count it
 
@@ -47,7 +47,7 @@ def count_spread(
         settings = int(labels.iterations[row]), float(labels.weights[row])
         for code, pair in zip(single[t, f].tolist(), own, strict=True):
             counts, bins = pair if code == NO_BIN else shared[row]
-            bins = bins if code == NO_BIN else join_codes(bins, code)
+            bins = bins if code == NO_BIN else joined_with(bins, code)
             result.append(StreamCounts(counts, bins, *settings))
     return result if known is None else list(map(after_known, result, known))
 

@@ -112,6 +112,12 @@ class BaseKernel(ABC):
             np.add.accumulate(parts, axis=0, out=parts)[-1]
         )  # in order, for any number of graphs
 
+    def diagonal_in(self, kernel: Matrix, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return k(x, x) as :meth:`diagonal` does, given the kernel among training graphs."""
+        if self.is_dot_product and all(stream.weight == 1.0 for stream in streams):
+            return kernel.diagonal().copy()  # whole numbers: the same in any order
+        return self.diagonal(streams, n_jobs)
+
     def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernels for t_max = 0, 1, ...: each adds one iteration to the one before."""
         n, n_kernels = streams[0].counts.shape[0], streams[-1].iteration + 1

@@ -51,7 +51,9 @@ MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any or
 ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
 LEAST_ROWS = 32  # of a product that threads share: BLAS copies the other factor for every product
 APART = 16  # entries between two that different threads write often: more than a cache line
+PRODUCTS_OF_A_STEP = 64  # of counts in a dense product
 ENTRIES_OF_A_STEP = 8  # entries that a short loop reads in the time of an elementary step
+ENTRIES_OF_A_SHARE = 2**17  # least entries of a stream that threads share: each of them reads all
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
 
@@ -81,11 +83,13 @@ def square_gram(
     for a, b in pairwise(whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()):
         batch, times = parts[a:b], copies[a:b]
         threads = threads_for(n * n // 4 + int(lengths[b] - lengths[a]), n_jobs)
-        sizes, squares, numbers = _sizes(batch, threads)
+        shares, times = _shares(batch, times, threads)
+        sizes, squares, numbers = _sizes(shares, threads)
         diagonal = times @ squares
-        popular, rest = _by_bin(batch, times, sizes, numbers, diagonal, threads)
+        popular, rest = _by_bin(shares, times, sizes, numbers, diagonal, threads)
         if _share_of_copies(rest, threads) > WORTH_MERGING:
             rest = _merged(rest, threads)
+        threads = max(threads, threads_for(popular.counts.size * n // PRODUCTS_OF_A_STEP, n_jobs))
         length = _rows_of_a_tile(n, threads)
         gram = _filled(popular, _adder(rest, n, length, threads), diagonal, length, threads)
         if total is None:
@@ -153,24 +157,56 @@ def _popular_from(n: int) -> int:
     return max(int(POPULAR * n), 1) + 1
 
 
-def _sizes(parts: Sequence[csr_array], n_jobs: int) -> tuple[list[Any], NDArray[Any], NDArray[np.int64]]:
-    """Return the numbers of graphs of the bins of each stream, squared counts, and numbers of bins."""
-    n = parts[0].shape[0]
-    widths = offsets([part.shape[1] for part in parts])
-    all_sizes = np.zeros(widths[-1], dtype=index_dtype(sum(part.nnz + APART for part in parts)))
+class Share(NamedTuple):
+    """One of 2^shift bins of a stream: those whose remainder is ``share``."""
+
+    counts: csr_array
+    share: int
+    shift: int
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """The arguments of compiled functions."""
+        rows = self.counts.indptr, self.counts.indices, self.counts.data
+        return *rows, _popular_from(self.counts.shape[0]), self.share, self.shift
+
+    @property
+    def n_bins(self) -> int:
+        """Number of its bins."""
+        return int((self.counts.shape[1] - 1 - self.share) >> self.shift) + 1
+
+
+def _shares(
+    parts: Sequence[csr_array], copies: NDArray[np.int64], threads: int
+) -> tuple[list[Share], NDArray[np.int64]]:
+    """Return the bins of streams, and how often they count; threads share those of a large stream."""
+    most = max(sum(part.nnz for part in parts) // threads, ENTRIES_OF_A_SHARE) if threads > 1 else np.inf
+    shifts = [max(int(part.nnz // most) - 1, 0).bit_length() for part in parts]
+    shares = [
+        Share(part, share, shift)
+        for part, shift in zip(parts, shifts, strict=True)
+        for share in range(1 << shift)
+    ]
+    return shares, np.repeat(copies, [1 << shift for shift in shifts])
+
+
+def _sizes(parts: Sequence[Share], n_jobs: int) -> tuple[list[Any], NDArray[Any], NDArray[np.int64]]:
+    """Return the numbers of graphs of the bins of each share, squared counts, and numbers of bins."""
+    n, n_entries = parts[0].counts.shape[0], sum(part.counts.nnz for part in parts if part.share == 0)
+    widths = offsets([part.n_bins for part in parts])
+    all_sizes = np.zeros(widths[-1], dtype=index_dtype(n_entries + APART * len(parts)))
     sizes = [all_sizes[a:b] for a, b in pairwise(widths)]  # one large array has fewer pages
     squares, numbers = np.empty((len(parts), n)), np.empty((len(parts), 3), dtype=np.int64)
 
     def count(k: int) -> None:
-        rows = parts[k].indptr, parts[k].indices, parts[k].data
-        count_bins(*rows, _popular_from(n), sizes[k], squares[k], numbers[k])
+        count_bins(*parts[k].arrays, sizes[k], squares[k], numbers[k])
 
     run_threads(count, range(len(parts)), n_jobs)
     return sizes, squares, numbers
 
 
 def _by_bin(
-    parts: Sequence[csr_array],
+    parts: Sequence[Share],
     copies: NDArray[np.int64],
     sizes: Sequence[Any],
     numbers: NDArray[np.int64],
@@ -181,7 +217,7 @@ def _by_bin(
 
     Counts are float32 if no sum exceeds its exact range: none exceeds the largest entry of the diagonal.
     """
-    n, columns, firsts, places = parts[0].shape[0], *map(offsets, numbers.T)
+    n, columns, firsts, places = parts[0].counts.shape[0], *map(offsets, numbers.T)
     entry = ENTRY if diagonal.max(initial=0.0) < EXACT_FLOAT32 else WIDE_ENTRY
     counts = np.zeros((columns[-1], n), dtype=entry["count"])
     nowhere = places[-1] + APART * np.arange(len(parts))  # places for entries of bins of one graph
@@ -189,9 +225,9 @@ def _by_bin(
     bin_ptr = np.zeros(firsts[-1] + 1, dtype=sizes[0].dtype)
 
     def place(k: int) -> None:
-        rows, ends = (parts[k].indptr, parts[k].indices, parts[k].data), bin_ptr[firsts[k] + 1 :]
+        ends = bin_ptr[firsts[k] + 1 :]
         to = counts, places[k], ends[: numbers[k, 1]], entries, nowhere[k]
-        place_bins(*rows, _popular_from(n), sizes[k], columns[k], *to)
+        place_bins(*parts[k].arrays, sizes[k], columns[k], *to)
 
     run_threads(place, range(len(parts)), n_jobs)
     times = copies.astype(counts.dtype)

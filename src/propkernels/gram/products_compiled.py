@@ -29,8 +29,9 @@ VISIT, LONG_VISIT = (np.dtype([(name, kind) for name in ("begin", "start", "stop
 # Arrays are allocated by the caller, since compiling np.zeros takes long.
 @compiled(passes=count_numbers)
 def count_bins(
-    indptr: Any, indices: Any, data: Any, popular_from: int, sizes: Any, squares: Any, numbers: Any
-) -> None:
+    indptr: Any, indices: Any, data: Any, popular_from: int, share: int, shift: int, sizes: Any, squares: Any,
+    numbers: Any,
+) -> None:  # fmt: skip
     """Count the graphs of each bin, and add up the squared counts of each graph.
 
     Parameters
@@ -39,6 +40,8 @@ def count_bins(
         CSR arrays of the counts, (graphs, bins).
     popular_from : int
         Number of graphs from which a bin is popular.
+    share, shift : int
+        Only one of 2^shift bins is counted, those whose remainder is ``share``; 0 and 0: all bins.
     sizes : ndarray of int, (bins,)
         Output, zeros before: number of graphs of each bin.
     squares : ndarray of float64, (graphs,)
@@ -46,10 +49,13 @@ def count_bins(
     numbers : ndarray of int64, (3,)
         Output: number of popular bins, of the other bins of several graphs, and of the entries of the latter.
     """
+    mask = (1 << shift) - 1
     for i in range(len(indptr) - 1):
         total = 0.0
         for entry in range(indptr[i], indptr[i + 1]):
-            sizes[np.uint64(indices[entry])] += 1
+            if shift > 0 and indices[entry] & mask != share:
+                continue
+            sizes[np.uint64(indices[entry] >> shift)] += 1
             total += data[entry] * data[entry]
         squares[i] = total
     n_popular, n_rest, n_entries = 0, 0, 0
@@ -68,6 +74,8 @@ def place_bins(
     indices: Any,
     data: Any,
     popular_from: int,
+    share: int,
+    shift: int,
     sizes: Any,
     column: int,
     dense: Any,
@@ -80,7 +88,7 @@ def place_bins(
 
     Parameters
     ----------
-    indptr, indices, data, popular_from, sizes
+    indptr, indices, data, popular_from, share, shift, sizes
         As in :func:`count_bins`; ``sizes`` are overwritten.
     column : int
         Row of the first popular bin.
@@ -97,7 +105,7 @@ def place_bins(
     """
     # From here, ``sizes[b]`` is the place of the bin's next entry, or -1 - row of a popular bin. Ends are
     # written for all bins, and overwritten until a bin is kept: a branch that cannot be predicted is slower.
-    at, last = 0, len(ends) - 1
+    at, last, mask = 0, len(ends) - 1, (1 << shift) - 1
     for b in range(len(sizes)):
         size = sizes[b]
         is_popular = size >= popular_from
@@ -110,7 +118,9 @@ def place_bins(
         at += is_rest
     for i in range(len(indptr) - 1):  # rows ascend, so the entries of each bin are sorted by row
         for entry in range(indptr[i], indptr[i + 1]):
-            own = np.uint64(indices[entry])
+            if shift > 0 and indices[entry] & mask != share:
+                continue
+            own = np.uint64(indices[entry] >> shift)
             to = sizes[own]
             if to < 0:
                 dense[np.uint64(-1 - to), i] = data[entry]
@@ -388,7 +398,7 @@ def add_streams(
         begin, end = places[k, 1], places[k, 1] + own[n]
         bins, counts, sizes = indices[begin:end], data[begin:end], room.sizes[: places[k, 2]]
         sizes[:] = 0
-        count_bins(own, bins, counts, popular_from, sizes, room.squares, numbers)
+        count_bins(own, bins, counts, popular_from, 0, 0, sizes, room.squares, numbers)
         largest = 0.0
         for i in range(n):
             largest = max(largest, diagonal[i] + copies[k] * room.squares[i])
@@ -399,7 +409,7 @@ def add_streams(
             diagonal[i] += copies[k] * room.squares[i]
         ends = room.ends[1 : numbers[1] + 1]
         to = n_popular, room.dense, 0, ends, room.entries, numbers[2]
-        place_bins(own, bins, counts, popular_from, sizes, *to)
+        place_bins(own, bins, counts, popular_from, 0, 0, sizes, *to)
         room.times[n_popular : n_popular + numbers[0]] = copies[k]
         room.multiplicity[: numbers[1]] = copies[k]
         n_popular += numbers[0]

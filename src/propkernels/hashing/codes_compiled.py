@@ -17,6 +17,7 @@ from propkernels.hashing.codes import KEPT_BITS, LARGEST_FLOOR, NO_BIN
 from propkernels.hashing.refinement import ANY_OTHER
 
 LANES = 8  # columns propagated together
+ROWS_OF_A_BLOCK = 256  # of attributes that are hashed column by column
 
 
 class Step(NamedTuple):
@@ -324,9 +325,9 @@ def join(code: Any, other: Any) -> Any:
 
 
 @compiled(cache=False)
-def _attribute_code(value: float, vector: float, offset: float, missing: int) -> Any:
-    """Return the code of one value of an attribute."""
-    return missing if np.isnan(value) else floor_code(value * vector + offset)
+def _value_code(projected: float, missing: int) -> Any:
+    """Return the code of one projected value of an attribute."""
+    return missing if np.isnan(projected) else floor_code(projected)
 
 
 @compiled(cache=False)
@@ -360,23 +361,29 @@ def hash_columns(
     codes : ndarray of int64, (columns, N)
         Output.
     """
-    # Rows are processed in blocks, so that reading a row-major matrix by columns stays in the cache. Counting
-    # differences from the code of node 0, instead of stopping at the first, keeps the loop free of branches.
+    # Rows are processed in blocks, so that reading a row-major matrix by columns stays in the cache. Several
+    # short loops without branches are vectorized, one loop is not; hence differences are counted.
     single, differences = np.zeros((2, last - first), dtype=np.int64)
-    for start in range(0, len(values), 256):
-        stop = min(start + 256, len(values))
+    projected = np.empty(ROWS_OF_A_BLOCK)
+    for start in range(0, len(values), ROWS_OF_A_BLOCK):
+        block = values[start : start + ROWS_OF_A_BLOCK]
         for c in range(first, last):
-            scale, row, n_different = 1.0 if scales is None else scales[c], codes[c], 0
-            vector, offset = vectors[c], offsets[c]
+            vector, offset, row = vectors[c], offsets[c], codes[c, start : start + ROWS_OF_A_BLOCK]
+            scale = 1.0 if scales is None else scales[c]
+            for i in range(len(block)):
+                value = block[i, c] if scales is None else block[i, c] / scale
+                projected[i] = value * vector + offset
             if start == 0:
-                single[c - first] = _attribute_code(values[0, c] / scale, vector, offset, missing)
-            usual = single[c - first]
-            for i in range(start, stop):
-                value = values[i, c] if scales is None else values[i, c] / scale
-                code = _attribute_code(value, vector, offset, missing)
-                n_different += code != usual
-                row[i] = code if labels is None else _with_label(labels[i], code)
+                single[c - first] = _value_code(projected[0], missing)
+            usual, n_different = single[c - first], 0
+            for i in range(len(block)):
+                row[i] = _value_code(projected[i], missing)
+                n_different += row[i] != usual
             differences[c - first] += n_different
+            if labels is not None:
+                own = labels[start : start + ROWS_OF_A_BLOCK]
+                for i in range(len(block)):
+                    row[i] = _with_label(own[i], row[i])
     for c in range(last - first):
         if differences[c] > 0:
             single[c] = NO_BIN
@@ -388,6 +395,13 @@ def join_row(labels: Any, codes: Any) -> None:
     """Join the label code of each node with its attribute code, in place."""
     for i in range(len(codes)):
         codes[i] = _with_label(labels[i], codes[i])
+
+
+@compiled
+def join_one(labels: Any, code: int, codes: Any) -> None:
+    """Write the join of each label code with one attribute code."""
+    for i in range(len(codes)):
+        codes[i] = _with_label(labels[i], code)
 
 
 @compiled
@@ -409,9 +423,9 @@ def hash_product(
         joined[:] = 0
         for c in range(values.shape[1]):
             vector, offset = vectors[c], offsets[c]
-            own = _attribute_code(values[0, c], vector, offset, missing)
+            own = _value_code(values[0, c] * vector + offset, missing)
             for i in range(len(joined)):
-                column[i] = _attribute_code(values[start + i, c], vector, offset, missing)
+                column[i] = _value_code(values[start + i, c] * vector + offset, missing)
                 differences += column[i] != own
             for i in range(len(joined)):
                 if joined[i] != NO_BIN:

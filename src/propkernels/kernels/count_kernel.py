@@ -87,7 +87,8 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """
         database = check_graphs(X)
         with running_on(self._device(database)):
-            self._keep(*self._learn(database))
+            base_kernel, _, counts = learned = self._learn(database)
+            self._keep(*learned, base_kernel.diagonal(counts, self.n_jobs))
         return self
 
     def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> Matrix:
@@ -103,18 +104,20 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         if device is not None and not self._stays_on(device):
             device.expect_square(len(database))
         with running_on(device):
-            learned = base_kernel, _, counts, diagonal = self._learn(database)
+            base_kernel, _, counts = learned = self._learn(database)
             if self._stays_on(device):
                 products = base_kernel.products(counts, self.n_jobs)
                 if products is not None:
+                    diagonal = base_kernel.diagonal(counts, self.n_jobs)
                     kernel = device.kernel_matrix(products, diagonal if self.normalize else None)
-                    self._keep(*learned)
+                    self._keep(*learned, diagonal)
                     return kernel
             check_room(len(database), len(database), base_kernel.matrices_at_once(counts))
             kernel = base_kernel.square(counts, self.n_jobs)
+            diagonal = base_kernel.diagonal_in(kernel, counts, self.n_jobs)
         if self.normalize:
             _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
-        self._keep(*learned)
+        self._keep(*learned, diagonal)
         return self._placed(kernel, device)
 
     def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
@@ -129,15 +132,16 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         check_room(len(database), len(database))
         device = self._device(database)
         with running_on(device):
-            learned = base_kernel, _, counts, _ = self._learn(database)
+            base_kernel, _, counts = learned = self._learn(database)
             n_kernels = counts[-1].iteration + 1
             check_room(len(database), len(database), n_kernels + base_kernel.matrices_at_once(counts))
             kernels = base_kernel.cumulative(counts, self.n_jobs)
+            last_diagonal = base_kernel.diagonal_in(kernels[-1], counts, self.n_jobs)
         if self.normalize:
             for t, kernel in enumerate(kernels):  # the same rounding as in a fit with t_max=t
                 diagonal = base_kernel.diagonal([s for s in counts if s.iteration <= t])
                 _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
-        self._keep(*learned)
+        self._keep(*learned, last_diagonal)
         return self._placed(kernels, device)
 
     def transform(self, X: Graphs) -> Matrix:
@@ -237,9 +241,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         kernel._keep(self._base_kernel, self._coder.restricted(t), counts, diagonal)
         return kernel
 
-    def _learn(
-        self, graphs: GraphDatabase
-    ) -> tuple[BaseKernel, Any, list[StreamCounts], NDArray[np.float64]]:
+    def _learn(self, graphs: GraphDatabase) -> tuple[BaseKernel, Any, list[StreamCounts]]:
         """Compute the fitted state without changing self, so that a failed fit changes nothing."""
         base_kernel = resolve_base_kernel(self.base_kernel)
         check_options(self)
@@ -247,7 +249,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         coder = self._learn_coder(graphs)
         counts = coder.count(graphs, None, self.n_jobs)
         base_kernel.fit(counts)
-        return base_kernel, coder, counts, base_kernel.diagonal(counts, self.n_jobs)
+        return base_kernel, coder, counts
 
     def _keep(
         self, base_kernel: BaseKernel, coder: Any, counts: list[StreamCounts], diagonal: NDArray[np.float64]
