@@ -21,12 +21,14 @@ import numpy as np
 from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
+from propkernels._utils.crew import CREWS, NOBODY
 from propkernels._utils.helpers import SpareThreads, map_in_threads
 from propkernels._utils.locks import ForkSafeLock
 
 STEPS_OF_A_THREAD = 2**16  # least work per thread: a millisecond or two
 STEPS_OF_A_PIECE = 2**18  # least work of a piece, also of a thread inside another thread's work
 PIECES_OF_A_THREAD = 4  # most pieces per thread, so that threads end together
+PIECES_OF_A_MEMBER = 16  # the same, of compiled stages, whose pieces cost nothing to begin
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -125,6 +127,8 @@ def run_threads(
     if threads == 1:
         return list(map(function, items))
     outer = _SPARE.get()
+    if outer is None:
+        CREWS.dismiss()
     spare = SpareThreads(threads - 1) if outer is None else outer
     workers = 1 + spare.take(min(threads, len(items)) - 1)
 
@@ -134,6 +138,32 @@ def run_threads(
 
     with one_blas_thread() if uses_blas else nullcontext():
         return map_in_threads(one, items, workers, spare, outer is None)
+
+
+def run_pieces(stage: Callable[..., None], work: tuple[Any, ...], n_pieces: int, n_jobs: int | None) -> None:
+    """Run the pieces of a compiled stage in up to ``n_jobs`` threads, which do not need the GIL.
+
+    A stage is compiled, takes (crew, first, last, work), and runs the pieces first .. last - 1 by
+    :func:`propkernels._utils.crew.shared_by_crew`. Pieces are begun in order.
+    """
+    threads = min(thread_count(n_jobs), n_pieces)
+    if threads <= 1:
+        stage(NOBODY, 0, n_pieces, work)
+        return
+    outer = _SPARE.get()
+    members = threads - 1 if outer is None else outer.take(threads - 1)
+    try:
+        with CREWS.of(members, may_stay=outer is None) as crew:
+            stage(crew, 0, n_pieces, work)
+    finally:
+        if outer is not None:
+            outer.give(members)
+
+
+def row_runs(shape: tuple[int, ...], n_jobs: int | None) -> NDArray[np.int64]:
+    """Return bounds of runs of rows of a matrix, several for each thread that is worth starting."""
+    threads = threads_for(shape[0] * shape[1], n_jobs)
+    return np.linspace(0, shape[0], (PIECES_OF_A_MEMBER * threads if threads > 1 else 1) + 1).astype(np.int64)
 
 
 def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: int | None) -> None:

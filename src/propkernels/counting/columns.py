@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.addresses import Arrays, alike
 from propkernels._utils.arrays import index_dtype, offsets, rows_of
-from propkernels._utils.parallel import pieces_for, run_threads, threads_for, whole_runs
+from propkernels._utils.parallel import PIECES_OF_A_MEMBER, run_pieces, run_threads, threads_for, whole_runs
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts
 from propkernels.hashing.codes import NO_BIN, CodeStreams
+
+if TYPE_CHECKING:
+    from propkernels.counting.counts_compiled import Summed
 
 ITEMS_OF_A_PIECE = 2**18  # entries of a piece of work
 
@@ -133,14 +137,9 @@ def _block_columns(
     columns = np.empty((n_streams, n), dtype=_column_dtype(n_features))
     words = mix(block.iterations, np.array(number_within(block.iterations, seen), dtype=np.int64))
     cuts = np.linspace(0, n, max(1, -(-n // ITEMS_OF_A_PIECE)) + 1).astype(np.int64)
-
-    def one_piece(piece: int) -> None:
-        s, part = divmod(piece, len(cuts) - 1)
-        items = slice(cuts[part], cuts[part + 1])
-        codes = block.salted(block.codes[block.rows[s], items], s)
-        hash_to_columns(codes, words[s], np.uint64(n_features), NO_BIN, columns[s, items])
-
-    run_threads(one_piece, range(n_streams * (len(cuts) - 1)), threads_for(columns.size, n_jobs))
+    salts = np.full(n_streams, NO_BIN) if block.salts is None else block.salts
+    work = block.codes, block.rows, salts, cuts, words, np.uint64(n_features), NO_BIN, columns
+    run_pieces(hash_to_columns, work, n_streams * (len(cuts) - 1), threads_for(columns.size, n_jobs))
     return columns
 
 
@@ -150,85 +149,69 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float, n_jobs:
     Work is cut into pieces of about equal numbers of entries: runs of rows, or ranges of columns of a long
     row. Concatenated in order, their entries are the matrix.
     """
+    from propkernels.counting.counts_compiled import Sources, place_pieces, size_pieces, sum_pieces
+
     n = len(entries[0].indptr) - 1
     ptr = np.zeros(n + 1, dtype=np.int64)
     for one in entries:
         ptr += one.indptr.astype(np.int64) * len(one.columns)
     threads = threads_for(int(ptr[-1] - ptr[0]), n_jobs)
     pieces = _pieces(ptr, n_features, threads)
-    room = np.empty(ptr[-1], dtype=entries[0].columns.dtype), np.empty(ptr[-1])
-    summed = run_threads(lambda piece: _sum_piece(entries, piece, ptr, n_features, room), pieces, threads)
+    flat = ((one.indptr, one.columns.ravel(), one.values) for one in entries)
+    kept = [alike(arrays) for arrays in zip(*flat, strict=True)]
+    indptr, columns, values = map(Arrays.of, kept)
+    sources = Sources(indptr, columns, np.array([len(e.columns) for e in entries]), values)
+    sizes, filled = np.zeros((2, len(pieces)), dtype=np.int64)
+    run_pieces(size_pieces, (sources, pieces, ptr, n_features, sizes), len(pieces), threads)
+    summed = _room(entries, pieces, sizes, ptr, threads)
+    n_digits = -(-int(n_features - 1).bit_length() // 8)
+    run_pieces(sum_pieces, (sources, pieces, ptr, n_digits, summed, filled), len(pieces), threads)
     lengths = np.zeros(n, dtype=np.int64)
-    for piece, (_, _, some) in zip(pieces, summed, strict=True):
-        lengths[piece.first : piece.last] += some
-    ends, places = offsets(lengths), offsets([len(columns) for columns, _, _ in summed])
-    index = index_dtype(int(ends[-1]), n_features)
+    for (first, last, _, _), a, b in zip(pieces.tolist(), summed.rows, summed.rows[1:], strict=False):
+        lengths[first:last] += summed.lengths[a:b]
+    ends, index = offsets(lengths), index_dtype(int(lengths.sum()), n_features)
     indices, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
-
-    def place(piece: int) -> None:
-        to = slice(places[piece], places[piece + 1])
-        indices[to] = summed[piece][0]
-        np.multiply(summed[piece][1], factor, out=data[to])
-
-    run_threads(place, range(len(pieces)), threads)
+    work = summed.places, summed.columns, summed.sums, offsets(filled), factor, indices, data
+    run_pieces(place_pieces, work, len(pieces), threads)
     return rows_of(data, indices, ends.astype(index), (n, n_features))
 
 
-class Piece(NamedTuple):
-    """Rows first .. last - 1, columns low .. high - 1."""
+def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> NDArray[np.int64]:
+    """Return pieces in the order of their entries: rows first .. last - 1, columns low .. high - 1.
 
-    first: int
-    last: int
-    low: int
-    high: int
-
-
-def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> list[Piece]:
-    """Return pieces in the order of their entries; a row that is longer than a piece is cut by columns."""
+    A row that is longer than a piece is cut by columns.
+    """
     n_items = int(ptr[-1])
-    size = max(min(n_items // pieces_for(n_items, threads), ITEMS_OF_A_PIECE), 2**14)
-    runs = whole_runs(ptr, size)
+    n_pieces = PIECES_OF_A_MEMBER * threads if threads > 1 else 1
+    size = max(min(n_items // n_pieces, ITEMS_OF_A_PIECE), 2**14)
     pieces = []
-    for first, last in pairwise(runs.tolist()):
+    for first, last in pairwise(whole_runs(ptr, size).tolist()):
         n_ranges = 1
         if threads > 1 and last == first + 1:
             n_ranges = max(1, min(-(-int(ptr[last] - ptr[first]) // size), n_features, 4 * threads))
         cuts = [n_features * k // n_ranges for k in range(n_ranges + 1)]
-        pieces += [Piece(first, last, low, high) for low, high in pairwise(cuts)]
-    return pieces
+        pieces += [(first, last, low, high) for low, high in pairwise(cuts)]
+    return np.array(pieces, dtype=np.int64).reshape(-1, 4)
 
 
-def _sum_piece(
+def _room(
     entries: Sequence[Entries],
-    piece: Piece,
+    pieces: NDArray[np.int64],
+    sizes: NDArray[np.int64],
     ptr: NDArray[np.int64],
-    n_features: int,
-    room: tuple[NDArray[Any], NDArray[np.float64]],
-) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the columns and sums of a piece, and the lengths of its rows.
+    threads: int,
+) -> Summed:
+    """Return room for the entries of all pieces: one array, whose pages are fewer than those of many."""
+    from propkernels.counting.counts_compiled import APART, Summed
 
-    They lie in ``room``, which all pieces share: the pages of one large array are fewer than those of many.
-    Ranges of columns of one row have arrays of their own.
-    """
-    from propkernels.counting.counts_compiled import Gathered, gather_columns, sum_columns
-
-    first, last, low, high = piece
-    starts = ptr[first:last] - ptr[first]
-    n, longest = int(ptr[last] - ptr[first]), int(np.diff(ptr[first : last + 1]).max(initial=0))
-    weighted = len(entries[0].values) > 0
-    if (low, high) == (0, n_features):
-        columns, sums = (array[ptr[first] : ptr[last]] for array in room)
-    else:
-        columns, sums = np.empty(n, dtype=room[0].dtype), np.empty(n)
-    others = np.empty(longest, dtype=columns.dtype), np.empty(longest * weighted)
-    gathered = Gathered(columns, sums if weighted else sums[:0], *others, sums)
-    ends = starts.copy()
-    for one in entries:
-        gather_columns(*one, first, last, low, high, ends, gathered)
-    lengths = np.zeros(last - first, dtype=np.int64)
-    n_digits = -(-int(n_features - 1).bit_length() // 8)
-    filled = sum_columns(starts, ends, gathered, n_digits, np.empty(256, dtype=np.int64), lengths)
-    return columns[:filled], sums[:filled], lengths
+    kind, is_weighted = entries[0].columns.dtype, len(entries[0].values) > 0
+    places, rows = offsets(sizes), offsets(pieces[:, 1] - pieces[:, 0])
+    longest = int(np.diff(ptr).max(initial=0)) + APART
+    lengths, starts, ends = np.zeros((3, rows[-1]), dtype=np.int64)
+    others = np.empty((threads, longest), dtype=kind), np.empty((threads, longest * is_weighted))
+    digits = np.empty((threads, 256 + APART), dtype=np.int64)
+    room = np.empty(places[-1], dtype=kind), np.empty(places[-1])
+    return Summed(places, rows, *room, lengths, starts, ends, *others, digits)
 
 
 def _column_dtype(n_features: int) -> Any:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import offsets, rows_of
-from propkernels._utils.parallel import active_device, run_threads, thread_count, threads_for
+from propkernels._utils.arrays import rows_of
+from propkernels._utils.parallel import active_device, run_pieces, threads_for
 from propkernels._utils.stored import ANY_NUMBER, not_negative, require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, CodeStreams
@@ -107,33 +107,21 @@ def count_codes(
 def counts_of_rows(
     codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
-    """Return the counts and bin codes of rows of codes; threads take rows round-robin."""
+    """Return the counts and bin codes of rows of codes; threads take rows."""
     from propkernels.counting.counts_compiled import Counted, Room, count_rows
 
     n_graphs, n_nodes = len(graph_ptr) - 1, codes.shape[1]
-    work = len(rows) * n_nodes
-    calls = max(threads_for(work, n_jobs), -(-work // CODES_IN_MEMORY))
-    shares = [rows[call::calls] for call in range(min(calls, len(rows)))]
-
-    ends = offsets([len(share) for share in shares])
-    is_at_once = calls <= thread_count(n_jobs)  # pages of a few large arrays are fewer than those of many
-    rooms = Room.make(n_nodes, len(shares)) if is_at_once else []
-    every = Counted.make(len(rows), n_nodes, n_graphs) if is_at_once else None  # unused parts take no memory
-
-    def one_share(call: int) -> Any:
-        share = shares[call]
-        room = rooms[call] if rooms else Room.make(n_nodes)[0]
-        if every is None:
-            counted = Counted.make(len(share), n_nodes, n_graphs)
-        else:
-            counted = every.part(int(ends[call]), int(ends[call + 1]), n_nodes)
-        count_rows(codes, share, graph_ptr, NO_BIN, room, counted)
-        return counted
-
-    result: list[Any] = [None] * len(rows)
-    for call, counted in enumerate(run_threads(one_share, range(len(shares)), n_jobs)):
-        result[call :: len(shares)] = unpacked(n_graphs, *counted)
-    return result
+    threads = min(threads_for(len(rows) * n_nodes, n_jobs), max(len(rows), 1))
+    ends = np.zeros((2, len(rows), 2), dtype=np.int64)
+    every = Counted.make(len(rows), n_nodes, n_graphs)._replace(entry_ends=ends[0], bin_ends=ends[1])
+    work = codes, rows, graph_ptr, NO_BIN, *Room.make(n_nodes, threads), every
+    run_pieces(count_rows, work, len(rows), threads)
+    flat = (array.reshape(len(rows), n_nodes) for array in (every.indices, every.counts, every.codes))
+    return [
+        pair
+        for indptr, *own in zip(every.indptr[:, None], *flat, *ends, strict=True)
+        for pair in unpacked(n_graphs, indptr, *own)
+    ]
 
 
 def unpacked(

@@ -6,10 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propkernels._utils.addresses import Arrays, array_at
 from propkernels._utils.arrays import power_of_two
+from propkernels._utils.crew import shared_by_crew
 from propkernels._utils.jit import compiled, count_numbers, prefetch
 from propkernels._utils.mixing import mix_word, slot_bits, slots_for
+from propkernels.hashing.codes_compiled import join
 
+APART = 16  # numbers of 64 bits between those that different threads write often: two cache lines
 AHEAD = 12  # codes between a request for a slot and its use
 
 
@@ -24,10 +28,10 @@ class Room(NamedTuple):
     place: Any
 
     @classmethod
-    def make(cls, n: int, number: int = 1) -> list[Room]:
-        """Return workspaces for n codes, as parts of large arrays."""
-        slots = np.empty((number, power_of_two(2 * n)), dtype=np.int32)
-        return [cls(*parts) for parts in zip(slots, np.empty((number, n), dtype=np.int32), strict=True)]
+    def make(cls, n: int, n_threads: int) -> Room:
+        """Return the arrays of workspaces for n codes, a row for each thread."""
+        slots = np.empty((n_threads, power_of_two(2 * n)), dtype=np.int32)
+        return cls(slots, np.empty((n_threads, n), dtype=np.int32))
 
 
 class Counted(NamedTuple):
@@ -51,14 +55,6 @@ class Counted(NamedTuple):
         indices, counts = np.empty(n_rows * n, dtype=np.int32), np.empty(n_rows * n, dtype=np.float64)
         entry_ends, bin_ends = np.zeros((2, n_rows + 1), dtype=np.int64)
         return cls(indptr, indices, counts, np.empty(n_rows * n, dtype=np.int64), entry_ends, bin_ends)
-
-    def part(self, first: int, last: int, n: int) -> Counted:
-        """Return the arrays of the rows first .. last - 1 of n codes each, before anything is counted."""
-        flat = slice(first * n, last * n)
-        ends = (np.zeros(last - first + 1, dtype=np.int64) for _ in range(2))
-        return Counted(
-            self.indptr[first:last], self.indices[flat], self.counts[flat], self.codes[flat], *ends
-        )
 
 
 @compiled(cache=False)
@@ -110,9 +106,42 @@ def count_row(codes: Any, graph_ptr: Any, no_bin: int, room: Any, counted: Any, 
 
 
 # These loops assign no slices to slices, and the caller allocates arrays, since compiling that takes long.
-@compiled(passes=count_numbers)
-def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int, room: Any, counted: Any) -> None:
+@compiled(cache=False)
+def _count_one(
+    codes: Any,
+    rows: Any,
+    graph_ptr: Any,
+    no_bin: int,
+    slots: Any,
+    place: Any,
+    counted: Any,
+    thread: int,
+    k: int,
+) -> None:
+    r, n = len(rows) - 1 - k, codes.shape[1]  # later iterations have more bins: longest first
+    own = Counted(
+        counted.indptr[r : r + 1],
+        counted.indices[r * n : (r + 1) * n],
+        counted.counts[r * n : (r + 1) * n],
+        counted.codes[r * n : (r + 1) * n],
+        counted.entry_ends[r],
+        counted.bin_ends[r],
+    )
+    count_row(codes[rows[r]], graph_ptr, no_bin, Room(slots[thread], place[thread]), own, 0)
+
+
+_count_one_in_crew = shared_by_crew(_count_one)
+
+
+def _numbers_of_rows(crew: Any, first: int, last: int, work: Any) -> int:
+    return count_numbers(work)
+
+
+@compiled(passes=_numbers_of_rows)
+def count_rows(crew: Any, first: int, last: int, work: Any) -> None:
     """Count the codes of each graph, for several rows of codes.
+
+    The work is, in this order:
 
     Parameters
     ----------
@@ -123,12 +152,13 @@ def count_rows(codes: Any, rows: Any, graph_ptr: Any, no_bin: int, room: Any, co
         Offsets of the graphs' nodes.
     no_bin : int
         Code of nodes that are not counted.
-    room : Room
+    slots, place : ndarray, (threads, ...)
+        The arrays of a :class:`Room` for each thread.
     counted : Counted
-        Output.
+        Output: row r begins at r times the number of nodes, and has the ends ``entry_ends[r]``, 0 and its
+        length, and ``bin_ends[r]``.
     """
-    for r in range(len(rows)):
-        count_row(codes[rows[r]], graph_ptr, no_bin, room, counted, r)
+    _count_one_in_crew(crew, first, last, work)
 
 
 @compiled(passes=count_numbers)
@@ -262,30 +292,55 @@ def place_stream(
         fill[row] = stop
 
 
+@compiled(cache=False)
+def _hash_to_columns(codes: Any, salt: Any, word: Any, n_features: Any, no_bin: int, columns: Any) -> None:
+    """Write the hashed column of each code, joined with a salt; -1 for nodes that are not counted."""
+    mask = n_features - np.uint64(1)
+    is_power_of_two = n_features & mask == 0  # then the remainder is the last bits
+    for i in range(len(codes)):
+        code = codes[i] if salt == no_bin else join(codes[i], salt)
+        mixed = mix_word(word ^ np.uint64(code))
+        column = np.int64(mixed & mask) if is_power_of_two else np.int64(mixed % n_features)
+        columns[i] = -1 if codes[i] == no_bin else column
+
+
+@compiled(cache=False)
+def _hash_piece(
+    codes: Any, rows: Any, salts: Any, cuts: Any, words: Any, n_features: Any, no_bin: int, columns: Any,
+    thread: int, k: int,
+) -> None:  # fmt: skip
+    s, part = k // (len(cuts) - 1), k % (len(cuts) - 1)
+    a, b = cuts[part], cuts[part + 1]
+    _hash_to_columns(codes[rows[s], a:b], salts[s], words[s], n_features, no_bin, columns[s, a:b])
+
+
+_hash_piece_in_crew = shared_by_crew(_hash_piece)
+
+
 @compiled
-def hash_to_columns(codes: Any, word: Any, n_features: Any, no_bin: int, columns: Any) -> None:
-    """Write the hashed column of each code; -1 for nodes that are not counted.
+def hash_to_columns(crew: Any, first: int, last: int, work: Any) -> None:
+    """Write the hashed column of each code of all streams; -1 for nodes that are not counted.
+
+    Piece k is part ``k % parts`` of stream ``k // parts``. The work is, in this order:
 
     Parameters
     ----------
-    codes : ndarray of int64
-    word : uint64
+    codes : ndarray of int64, (rows, nodes)
+    rows : ndarray of int64, (streams,)
+        Row of each stream.
+    salts : ndarray of int64, (streams,)
+        What the codes of each stream are joined with; ``no_bin``: nothing.
+    cuts : ndarray of int64, (parts + 1,)
+        First node of each part.
+    words : ndarray of uint64, (streams,)
         Hash of iteration and stream; the column is ``randomness.mix(iteration, stream, code) % n_features``.
     n_features : uint64
     no_bin : int
         Code of nodes that are not counted.
-    columns : ndarray of int32 or int64
+    columns : ndarray of int32 or int64, (streams, nodes)
         Output.
     """
-    mask = n_features - np.uint64(1)
-    if n_features & mask == 0:  # a power of two: the remainder is the last bits
-        for i in range(len(codes)):
-            column = np.int64(mix_word(word ^ np.uint64(codes[i])) & mask)
-            columns[i] = -1 if codes[i] == no_bin else column
-    else:
-        for i in range(len(codes)):
-            column = np.int64(mix_word(word ^ np.uint64(codes[i])) % n_features)
-            columns[i] = -1 if codes[i] == no_bin else column
+    _hash_piece_in_crew(crew, first, last, work)
 
 
 class Gathered(NamedTuple):
@@ -302,7 +357,7 @@ class Gathered(NamedTuple):
     sums: Any
 
 
-@compiled
+@compiled(cache=False)
 def gather_columns(
     indptr: Any,
     columns: Any,
@@ -379,7 +434,7 @@ def _radix_sort(gathered: Any, start: int, stop: int, n_digits: int, places: Any
                 values[start + entry] = other_values[entry]
 
 
-@compiled
+@compiled(cache=False)
 def sum_columns(starts: Any, ends: Any, gathered: Any, n_digits: int, places: Any, lengths: Any) -> Any:
     """Sort each row, sum the values of equal columns, move all rows to the front; return the entries left.
 
@@ -411,6 +466,167 @@ def sum_columns(starts: Any, ends: Any, gathered: Any, n_digits: int, places: An
                 filled += 1
         lengths[row] = filled - row_start
     return filled
+
+
+class Sources(NamedTuple):
+    """Entries of all rows, from several sources of several streams each.
+
+    Attributes
+    ----------
+    indptr : Arrays
+        Offsets of the rows of each source.
+    columns : Arrays
+        Columns of each source, (streams, entries), flat; -1: none.
+    n_streams : ndarray of int64, (sources,)
+    values : Arrays
+        Values of the entries in each stream of a source; empty: all 1.
+    """
+
+    indptr: Arrays
+    columns: Arrays
+    n_streams: Any
+    values: Arrays
+
+
+class Summed(NamedTuple):
+    """Room for the summed entries of all pieces, and for one row of each thread.
+
+    Attributes
+    ----------
+    places : ndarray of int64, (pieces + 1,)
+        Where the entries of each piece begin.
+    rows : ndarray of int64, (pieces + 1,)
+        Where the rows of each piece begin.
+    columns, sums : ndarray
+        Columns and sums of entries, by ``places``.
+    lengths : ndarray of int64
+        Number of entries of each row, by ``rows``.
+    starts, ends : ndarray of int64
+        Workspace, by ``rows``.
+    other_columns, other_values, digits : ndarray, (threads, ...)
+        Workspace; no ``other_values`` if all values are 1.
+    """
+
+    places: Any
+    rows: Any
+    columns: Any
+    sums: Any
+    lengths: Any
+    starts: Any
+    ends: Any
+    other_columns: Any
+    other_values: Any
+    digits: Any
+
+
+@compiled(cache=False)
+def _sum_piece(
+    sources: Any, pieces: Any, ptr: Any, n_digits: int, summed: Any, filled: Any, thread: int, k: int
+) -> None:
+    first, last, low, high = pieces[k]
+    rows = slice(summed.rows[k], summed.rows[k + 1])
+    starts, ends = summed.starts[rows], summed.ends[rows]
+    for row in range(last - first):
+        starts[row] = ptr[first + row] - ptr[first]
+        ends[row] = starts[row]
+    own = slice(summed.places[k], summed.places[k + 1])
+    columns, sums = summed.columns[own], summed.sums[own]
+    other_values = summed.other_values[thread]
+    gathered = Gathered(
+        columns, sums if len(other_values) > 0 else sums[:0], summed.other_columns[thread], other_values, sums
+    )
+    for source in range(len(sources.n_streams)):
+        flat = array_at(sources.columns, source)
+        n_streams = sources.n_streams[source]
+        by_stream = flat.reshape((n_streams, len(flat) // n_streams))
+        entries = array_at(sources.indptr, source), by_stream, array_at(sources.values, source)
+        gather_columns(*entries, first, last, low, high, ends, gathered)
+    filled[k] = sum_columns(starts, ends, gathered, n_digits, summed.digits[thread], summed.lengths[rows])
+
+
+_sum_piece_in_crew = shared_by_crew(_sum_piece)
+
+
+@compiled
+def sum_pieces(crew: Any, first: int, last: int, work: Any) -> None:
+    """Gather the entries of pieces, sort each row by column, and sum the values of equal columns.
+
+    The work is, in this order:
+
+    Parameters
+    ----------
+    sources : Sources
+    pieces : ndarray of int64, (pieces, 4)
+        Rows first .. last - 1 and columns low .. high - 1 of each piece.
+    ptr : ndarray of int64, (rows + 1,)
+        Offsets of the rows, over all streams.
+    n_digits : int
+        Number of bytes of a column.
+    summed : Summed
+    filled : ndarray of int64, (pieces,)
+        Output: number of entries of each piece.
+    """
+    _sum_piece_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
+def _size_piece(
+    sources: Any, pieces: Any, ptr: Any, n_features: int, sizes: Any, thread: int, k: int
+) -> None:
+    first, last, low, high = pieces[k]
+    if high - low == n_features:
+        sizes[k] = ptr[last] - ptr[first]
+        return
+    total = 0
+    for source in range(len(sources.n_streams)):
+        flat, indptr = array_at(sources.columns, source), array_at(sources.indptr, source)
+        n_entries = len(flat) // sources.n_streams[source]
+        for s in range(sources.n_streams[source]):
+            for entry in range(s * n_entries + indptr[first], s * n_entries + indptr[last]):
+                total += low <= flat[entry] < high
+    sizes[k] = total
+
+
+_size_piece_in_crew = shared_by_crew(_size_piece)
+
+
+@compiled
+def size_pieces(crew: Any, first: int, last: int, work: Any) -> None:
+    """Write the number of entries of each piece, before equal columns are summed.
+
+    The work is (sources, pieces, ptr, n_features, sizes); see :func:`sum_pieces`.
+    """
+    _size_piece_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
+def _place_piece(
+    places: Any,
+    columns: Any,
+    sums: Any,
+    ends: Any,
+    factor: float,
+    indices: Any,
+    data: Any,
+    thread: int,
+    k: int,
+) -> None:
+    shift = places[k] - ends[k]
+    for entry in range(ends[k], ends[k + 1]):
+        indices[entry] = columns[entry + shift]
+        data[entry] = sums[entry + shift] * factor
+
+
+_place_piece_in_crew = shared_by_crew(_place_piece)
+
+
+@compiled
+def place_pieces(crew: Any, first: int, last: int, work: Any) -> None:
+    """Move the entries of piece k from ``places[k]`` to ``ends[k] .. ends[k + 1] - 1``, times a factor.
+
+    The work is (places, columns, sums, ends, factor, indices, data); see :class:`Summed`.
+    """
+    _place_piece_in_crew(crew, first, last, work)
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +80,7 @@ def _rooms(n: int, number: int) -> deque[tuple[Any, ...]]:
 
     values = aligned_empty((number, 2, n, LANES))  # pages of a few large arrays are fewer than those of many
     codes = np.empty((number, LANES, n), dtype=np.int64)
-    return deque(zip(values, codes, Room.make(n, number), strict=True))
+    return deque(zip(values, codes, starmap(Room, zip(*Room.make(n, number), strict=True)), strict=True))
 
 
 def _count_columns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
+from propkernels._utils.addresses import Arrays, alike, gemm_address
 from propkernels._utils.arrays import index_dtype, offsets, power_of_two
 from propkernels._utils.parallel import (
+    PIECES_OF_A_MEMBER,
     active_device,
     by_rows,
     equal_work,
     one_blas_thread,
     pieces_for,
+    row_runs,
+    run_pieces,
     run_threads,
     thread_count,
     threads_for,
@@ -28,20 +32,22 @@ from propkernels.gram.products_compiled import (
     LONG_VISIT,
     VISIT,
     WIDE_ENTRY,
-    add_bins,
+    Parts,
+    Popular,
+    Rest,
+    add_all_bins,
     add_products,
-    add_visits,
-    copy_bins,
-    count_bins,
-    find_equals,
-    list_visits,
-    place_bins,
-    sample_bins,
-    scale_block,
-    sign_bins,
+    copy_all_bins,
+    count_all_bins,
+    fill_tiles,
+    find_all_equals,
+    list_all_visits,
+    place_all_bins,
+    sample_all_bins,
+    scale_all_rows,
+    sign_all_bins,
     sum_rows,
-    touch_rows,
-    write_rows,
+    touch_all_rows,
 )
 
 POPULAR = 1 / 8  # share of graphs above which a bin is cheaper in a dense product (measured)
@@ -50,6 +56,7 @@ ENTRIES_IN_CACHE = 2**19  # of the rows of a block, which then fit the L2 cache
 MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
 ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
 LEAST_ROWS = 32  # of a product that threads share: BLAS copies the other factor for every product
+MOST_MATRICES = 8  # to which threads add bins side by side: more are more new memory than work (measured)
 APART = 16  # entries between two that different threads write often: more than a cache line
 PRODUCTS_OF_A_STEP = 64  # of counts in a dense product
 ENTRIES_OF_A_STEP = 8  # entries that a short loop reads in the time of an elementary step
@@ -83,15 +90,17 @@ def square_gram(
     for a, b in pairwise(whole_runs(lengths, ENTRIES_IN_MEMORY).tolist()):
         batch, times = parts[a:b], copies[a:b]
         threads = threads_for(n * n // 4 + int(lengths[b] - lengths[a]), n_jobs)
-        shares, times = _shares(batch, times, threads)
-        sizes, squares, numbers = _sizes(shares, threads)
+        kept = [alike(arrays) for arrays in zip(*((m.indptr, m.indices, m.data) for m in batch), strict=True)]
+        rows, widths, times = _shares(batch, kept, times, threads)
+        sizes, squares, numbers = _sizes(rows, widths, n, threads)
         diagonal = times @ squares
-        popular, rest = _by_bin(shares, times, sizes, numbers, diagonal, threads)
-        if _share_of_copies(rest, threads) > WORTH_MERGING:
-            rest = _merged(rest, threads)
+        popular, bins = _by_bin(rows, times, widths, sizes, numbers, diagonal, threads)
+        if _share_of_copies(bins, threads) > WORTH_MERGING:
+            bins = _merged(bins, threads)
         threads = max(threads, threads_for(popular.counts.size * n // PRODUCTS_OF_A_STEP, n_jobs))
         length = _rows_of_a_tile(n, threads)
-        gram = _filled(popular, _adder(rest, n, length, threads), diagonal, length, threads)
+        rest, _kept = _rest(bins, n, length, threads)
+        gram = _filled(popular, rest, diagonal, length, threads)
         if total is None:
             total = gram
         else:
@@ -107,8 +116,19 @@ def _many_streams(
     n, n_entries = parts[0].shape[0], sum(part.nnz for part in parts)
     threads = threads_for(n * n // 4 + n_entries, n_jobs)
     sums, diagonal = sum_streams(parts, copies, _popular_from(n), threads)
-    nothing = Popular(np.empty((0, n), dtype=np.result_type(*sums)), None)
-    return _filled(nothing, _sum_adder(sums), diagonal, _rows_of_a_tile(n, threads), threads)
+    nothing = np.empty((0, n), dtype=np.result_type(*sums))
+    kept = alike([matrix.ravel() for matrix in sums])
+    rest = _only_sums(kept)
+    return _filled(Popular(nothing, nothing[:, 0]), rest, diagonal, _rows_of_a_tile(n, threads), threads)
+
+
+def _only_sums(matrices: Sequence[NDArray[Any]]) -> Rest:
+    """Return bins that are summed already, in flat matrices."""
+    number = matrices[0].dtype
+    nothing = np.empty(0, dtype=VISIT), np.zeros(1, dtype=np.int64), 0, np.empty(0, dtype=number)
+    return Rest(
+        Arrays.of(matrices), *nothing, np.empty(0, dtype=ENTRY if number == np.float32 else WIDE_ENTRY)
+    )
 
 
 def fits_one_product(parts: Sequence[csr_array]) -> bool:
@@ -124,9 +144,6 @@ def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.i
     return [same[0] for same in shared.values()], np.array([len(same) for same in shared.values()])
 
 
-Adder = Callable[[int, int, NDArray[Any]], None]
-
-
 class Bins(NamedTuple):
     """Counts by bin: bin b has the entries bin_ptr[b] .. bin_ptr[b + 1] - 1 and a multiplicity."""
 
@@ -135,80 +152,41 @@ class Bins(NamedTuple):
     multiplicity: NDArray[Any]
 
 
-class Popular(NamedTuple):
-    """Counts of popular bins, (bins, graphs), and their multiplicities; None: all 1.
-
-    Bins are rows, so that threads that write the bins of different streams share no cache lines.
-    """
-
-    counts: NDArray[Any]
-    multiplicity: NDArray[Any] | None
-
-    def product(self, first: int, last: int) -> NDArray[Any]:
-        """Return the products of the graphs first .. last - 1 with all graphs up to the last one."""
-        left = self.counts[:, first:last]
-        if self.multiplicity is not None:
-            left = left * self.multiplicity[:, None]
-        return left.T @ self.counts[:, :last]
-
-
 def _popular_from(n: int) -> int:
     """Return the number of graphs from which a bin is popular."""
     return max(int(POPULAR * n), 1) + 1
 
 
-class Share(NamedTuple):
-    """One of 2^shift bins of a stream: those whose remainder is ``share``."""
-
-    counts: csr_array
-    share: int
-    shift: int
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """The arguments of compiled functions."""
-        rows = self.counts.indptr, self.counts.indices, self.counts.data
-        return *rows, _popular_from(self.counts.shape[0]), self.share, self.shift
-
-    @property
-    def n_bins(self) -> int:
-        """Number of its bins."""
-        return int((self.counts.shape[1] - 1 - self.share) >> self.shift) + 1
-
-
 def _shares(
-    parts: Sequence[csr_array], copies: NDArray[np.int64], threads: int
-) -> tuple[list[Share], NDArray[np.int64]]:
-    """Return the bins of streams, and how often they count; threads share those of a large stream."""
+    parts: Sequence[csr_array], arrays: Sequence[Any], copies: NDArray[np.int64], threads: int
+) -> tuple[Parts, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the bins of streams, offsets of their numbers, and how often they count.
+
+    Threads share the bins of a large stream: each takes one of 2^shift.
+    """
     most = max(sum(part.nnz for part in parts) // threads, ENTRIES_OF_A_SHARE) if threads > 1 else np.inf
-    shifts = [max(int(part.nnz // most) - 1, 0).bit_length() for part in parts]
-    shares = [
-        Share(part, share, shift)
-        for part, shift in zip(parts, shifts, strict=True)
-        for share in range(1 << shift)
-    ]
-    return shares, np.repeat(copies, [1 << shift for shift in shifts])
+    shifts = np.array([max(int(part.nnz // most) - 1, 0).bit_length() for part in parts])
+    stream = np.repeat(np.arange(len(parts)), 1 << shifts)
+    share = np.concatenate([np.arange(1 << shift) for shift in shifts.tolist()])
+    shift, n_bins = shifts[stream], np.array([part.shape[1] for part in parts])[stream]
+    widths = offsets(((n_bins - 1 - share) >> shift) + 1)
+    return Parts(*map(Arrays.of, arrays), stream, share, shift), widths, copies[stream]
 
 
-def _sizes(parts: Sequence[Share], n_jobs: int) -> tuple[list[Any], NDArray[Any], NDArray[np.int64]]:
-    """Return the numbers of graphs of the bins of each share, squared counts, and numbers of bins."""
-    n, n_entries = parts[0].counts.shape[0], sum(part.counts.nnz for part in parts if part.share == 0)
-    widths = offsets([part.n_bins for part in parts])
-    all_sizes = np.zeros(widths[-1], dtype=index_dtype(n_entries + APART * len(parts)))
-    sizes = [all_sizes[a:b] for a, b in pairwise(widths)]  # one large array has fewer pages
-    squares, numbers = np.empty((len(parts), n)), np.empty((len(parts), 3), dtype=np.int64)
-
-    def count(k: int) -> None:
-        count_bins(*parts[k].arrays, sizes[k], squares[k], numbers[k])
-
-    run_threads(count, range(len(parts)), n_jobs)
+def _sizes(parts: Parts, widths: NDArray[np.int64], n: int, n_jobs: int) -> tuple[Any, Any, Any]:
+    """Return the number of graphs of each bin of all streams, squared counts, and numbers of bins."""
+    n_parts, n_entries = len(widths) - 1, int(parts.indices.lengths.sum())
+    sizes = np.zeros(widths[-1], dtype=index_dtype(n_entries + APART * n_parts))
+    squares, numbers = np.empty((n_parts, n)), np.empty((n_parts, 3), dtype=np.int64)
+    run_pieces(count_all_bins, (parts, _popular_from(n), widths, sizes, squares, numbers), n_parts, n_jobs)
     return sizes, squares, numbers
 
 
 def _by_bin(
-    parts: Sequence[Share],
+    parts: Parts,
     copies: NDArray[np.int64],
-    sizes: Sequence[Any],
+    widths: NDArray[np.int64],
+    sizes: NDArray[Any],
     numbers: NDArray[np.int64],
     diagonal: NDArray[np.float64],
     n_jobs: int,
@@ -217,58 +195,49 @@ def _by_bin(
 
     Counts are float32 if no sum exceeds its exact range: none exceeds the largest entry of the diagonal.
     """
-    n, columns, firsts, places = parts[0].counts.shape[0], *map(offsets, numbers.T)
+    n, columns, firsts, places = len(diagonal), *map(offsets, numbers.T)
     entry = ENTRY if diagonal.max(initial=0.0) < EXACT_FLOAT32 else WIDE_ENTRY
     counts = np.zeros((columns[-1], n), dtype=entry["count"])
-    nowhere = places[-1] + APART * np.arange(len(parts))  # places for entries of bins of one graph
-    entries = np.empty(places[-1] + APART * len(parts), dtype=entry)
-    bin_ptr = np.zeros(firsts[-1] + 1, dtype=sizes[0].dtype)
-
-    def place(k: int) -> None:
-        ends = bin_ptr[firsts[k] + 1 :]
-        to = counts, places[k], ends[: numbers[k, 1]], entries, nowhere[k]
-        place_bins(*parts[k].arrays, sizes[k], columns[k], *to)
-
-    run_threads(place, range(len(parts)), n_jobs)
+    nowhere = places[-1] + APART * np.arange(len(copies))  # places for entries of bins of one graph
+    entries = np.empty(places[-1] + APART * len(copies), dtype=entry)
+    bin_ptr = np.zeros(firsts[-1] + 1, dtype=sizes.dtype)
+    bins = _popular_from(n), widths, sizes, columns, counts, places, firsts, bin_ptr[1:], entries, nowhere
+    run_pieces(place_all_bins, (parts, *bins), len(copies), n_jobs)
     times = copies.astype(counts.dtype)
-    popular = Popular(counts, None if (copies == 1).all() else np.repeat(times, numbers[:, 0]))
+    popular = Popular(counts, times[:0] if (copies == 1).all() else np.repeat(times, numbers[:, 0]))
     return popular, Bins(bin_ptr, entries[: places[-1]], np.repeat(times, numbers[:, 1]))
 
 
 def _share_of_copies(bins: Bins, n_jobs: int) -> float:
     """Return an estimate of the share of bins whose contents another bin has."""
     threads = threads_for(len(bins.entries) // ENTRIES_OF_A_STEP, n_jobs)
-    runs = list(pairwise(whole_runs(bins.bin_ptr, len(bins.entries) / threads).tolist()))
-
-    def sample(run: tuple[int, int]) -> NDArray[np.uint64]:
-        signatures = np.empty(run[1] - run[0], dtype=np.uint64)
-        return signatures[: sample_bins(bins.bin_ptr, bins.entries, *run, signatures)]
-
-    return share_of_equals(np.concatenate([np.empty(0, np.uint64), *run_threads(sample, runs, threads)]))
+    runs = whole_runs(bins.bin_ptr, len(bins.entries) / (PIECES_OF_A_MEMBER * threads))
+    signatures, numbers = np.empty(len(bins.multiplicity), np.uint64), np.zeros(len(runs) - 1, np.int64)
+    work = bins.bin_ptr, bins.entries, runs, signatures, numbers
+    run_pieces(sample_all_bins, work, len(numbers), threads)
+    sample = [signatures[first : first + number] for first, number in zip(runs, numbers, strict=False)]
+    return share_of_equals(np.concatenate([np.empty(0, np.uint64), *sample]))
 
 
 def _filled(
-    popular: Popular, add_rest: Adder, diagonal: NDArray[np.float64], length: int, n_jobs: int
+    popular: Popular, rest: Rest, diagonal: NDArray[np.float64], length: int, n_jobs: int
 ) -> NDArray[np.float64]:
     """Return the matrix: products of popular bins, the other bins pair by pair, and the diagonal.
 
-    A tile of ``length`` rows is computed and written to its rows and columns while it is in the cache.
     Threads are those of this package, since BLAS threads spin for a while after a product and delay the next
     computation.
     """
-    n = len(diagonal)
+    n, dtype = len(diagonal), popular.counts.dtype
     gram = np.empty((n, n))
     if n_jobs > 1:  # one number per page: threads that share new pages would clear them twice
-        by_rows(lambda rows: touch_rows(gram, rows.start, rows.stop), gram.shape, n_jobs)
-
-    def one_tile(first: int) -> None:
-        last = min(first + length, n)
-        tile = popular.product(first, last)
-        add_rest(first, last, tile)
-        write_rows(tile, first, diagonal, gram)
-
+        runs = row_runs(gram.shape, n_jobs)
+        run_pieces(touch_all_rows, (gram, runs), len(runs) - 1, n_jobs)
+    tiles = np.empty((n_jobs, length * n), dtype=dtype)
+    is_weighted = len(popular.multiplicity) > 0
+    rooms = np.empty((n_jobs, len(popular.counts) if is_weighted else 0, length), dtype=dtype)
+    work = gemm_address(dtype), popular, rest, diagonal, length, tiles, rooms, gram
     with one_blas_thread():
-        run_threads(one_tile, range(0, n, length)[::-1], n_jobs)  # longest rows first
+        run_pieces(fill_tiles, work, -(-n // length), n_jobs)
     return gram
 
 
@@ -279,50 +248,32 @@ def _rows_of_a_tile(n: int, threads: int) -> int:
     return max(power_of_two(length + 1) // 2, 8)
 
 
-def _adder(bins: Bins, n: int, length: int, n_jobs: int) -> Adder:
-    """Return a function that adds the products of bins to a tile, the rows first .. last - 1 of a matrix.
+def _rest(bins: Bins, n: int, length: int, n_jobs: int) -> tuple[Rest, Any]:
+    """Return the products of bins, or what blocks of rows need to add them; and what must stay alive.
 
     If the whole matrix fits the cache, bins are added in order, by each thread to a matrix of its own.
     Otherwise, blocks of rows visit the bins that they have entries in.
     """
-    if not len(bins.multiplicity):
-        return lambda first, last, tile: None
-    if n * n <= MATRIX_IN_CACHE:
-        return _sum_adder(list(_sums(bins, n, n_jobs)))
+    if n * n <= MATRIX_IN_CACHE or not len(bins.multiplicity):
+        sums = _sums(bins, n, n_jobs)
+        return _only_sums(sums), sums
     shift = _shift(n, length)
     visits, bounds = _visits(bins, n, shift, n_jobs)
-    weights = np.empty(0, dtype=bins.multiplicity.dtype)
+    weights = bins.multiplicity[:0]
     if (bins.multiplicity != 1).any():
         weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr))
-
-    def add(first: int, last: int, tile: NDArray[Any]) -> None:
-        blocks = bounds[first >> shift], bounds[((last - 1) >> shift) + 1]
-        add_visits(visits, *blocks, weights, bins.entries, first, tile)
-
-    return add
+    none = Arrays(np.empty(0, np.int64), np.empty(0, np.int64), weights[:0])
+    return Rest(none, visits, bounds, shift, weights, bins.entries), None
 
 
-def _sum_adder(sums: Sequence[NDArray[Any]]) -> Adder:
-    """Return a function that adds several matrices to a tile."""
-
-    def add_sums(first: int, last: int, tile: NDArray[Any]) -> None:
-        for matrix in sums:
-            tile += matrix[first:last, :last]
-
-    return add_sums
-
-
-def _sums(bins: Bins, n: int, n_jobs: int) -> NDArray[Any]:
-    """Return matrices whose sum has the products of bins below its diagonal, one per thread."""
+def _sums(bins: Bins, n: int, n_jobs: int) -> list[NDArray[Any]]:
+    """Return flat matrices whose sum has the products of bins below its diagonal, for runs of bins."""
     n_entries = len(bins.entries)
-    runs = whole_runs(bins.bin_ptr, n_entries / threads_for(n_entries, n_jobs)).tolist()
+    n_runs = min(threads_for(n_entries, n_jobs), MOST_MATRICES)
+    runs = whole_runs(bins.bin_ptr, n_entries / n_runs)
     sums = np.zeros((len(runs) - 1, n, n), dtype=bins.multiplicity.dtype)
-
-    def add(k: int) -> None:
-        add_bins(*bins, runs[k], runs[k + 1], sums[k])
-
-    run_threads(add, range(len(sums)), n_jobs)
-    return sums
+    run_pieces(add_all_bins, (*bins, runs, sums), len(sums), n_jobs)
+    return list(sums.reshape(len(sums), -1))
 
 
 def _shift(n: int, length: int) -> int:
@@ -340,17 +291,13 @@ def _visits(bins: Bins, n: int, shift: int, n_jobs: int) -> tuple[NDArray[Any], 
     """For each block of rows, the bins with entries in it; and where the visits of each block begin."""
     runs = _bin_runs(bins, n_jobs)
     numbers = np.zeros((len(runs) - 1, ((n - 1) >> shift) + 1), dtype=np.int64)
-    visit = VISIT if bins.bin_ptr.dtype == np.int32 else LONG_VISIT
-
-    def one_run(run: int) -> None:
-        list_visits(bins.bin_ptr, bins.entries, runs[run], runs[run + 1], shift, numbers[run], visits)
-
-    visits = np.empty(0, dtype=visit)
-    run_threads(one_run, range(len(runs) - 1), n_jobs)
+    visits = np.empty(0, dtype=VISIT if bins.bin_ptr.dtype == np.int32 else LONG_VISIT)
+    work = bins.bin_ptr, bins.entries, runs, shift
+    run_pieces(list_all_visits, (*work, numbers, visits), len(numbers), n_jobs)
     bounds = offsets(numbers.sum(axis=0))
     numbers = bounds[:-1] + np.cumsum(numbers, axis=0) - numbers  # where the visits of a run in a block begin
-    visits = np.empty(bounds[-1], dtype=visit)
-    run_threads(one_run, range(len(runs) - 1), n_jobs)
+    visits = np.empty(bounds[-1], dtype=visits.dtype)
+    run_pieces(list_all_visits, (*work, numbers, visits), len(numbers), n_jobs)
     return visits, bounds
 
 
@@ -369,23 +316,16 @@ def _merged(bins: Bins, n_jobs: int) -> Bins:
     bin_ptr, entries, multiplicity = bins
     threads = threads_for(len(entries), n_jobs)
     signatures, is_kept = np.empty(len(multiplicity), np.uint64), np.empty(len(multiplicity), bool)
-    runs = list(pairwise(_bin_runs(bins, n_jobs).tolist()))
-    run_threads(lambda run: sign_bins(bin_ptr, entries, *run, signatures), runs, threads)
+    runs = _bin_runs(bins, n_jobs)
+    run_pieces(sign_all_bins, (bin_ptr, entries, runs, signatures), len(runs) - 1, threads)
     n_groups = power_of_two(threads)
-
-    def one_group(group: int) -> None:
-        find_equals(bin_ptr, entries, signatures, group, n_groups, multiplicity, is_kept)
-
-    run_threads(one_group, range(n_groups), threads)
+    work = bin_ptr, entries, signatures, n_groups, multiplicity, is_kept
+    run_pieces(find_all_equals, work, n_groups, threads)
     kept = np.flatnonzero(is_kept)
     new_ptr = offsets(np.diff(bin_ptr)[kept]).astype(bin_ptr.dtype)
     copied = np.empty(new_ptr[-1], dtype=entries.dtype)
-
-    def one_run(run: tuple[int, int]) -> None:
-        copy_bins(bin_ptr, entries, kept, *run, new_ptr, copied)
-
-    bounds = [0, len(kept)] if threads == 1 else equal_work(new_ptr, 4 * threads).tolist()
-    run_threads(one_run, list(pairwise(bounds)), threads)
+    runs = equal_work(new_ptr, PIECES_OF_A_MEMBER * threads)
+    run_pieces(copy_all_bins, (bin_ptr, entries, kept, runs, new_ptr, copied), len(runs) - 1, threads)
     return Bins(new_ptr, copied, multiplicity[kept])
 
 
@@ -435,7 +375,8 @@ def normalized(
     The result is written into ``kernel``.
     """
     factors = inverse_length(left), inverse_length(right)
-    by_rows(lambda rows: scale_block(kernel, *factors, rows.start, rows.stop), kernel.shape, n_jobs)
+    runs = row_runs(kernel.shape, n_jobs)
+    run_pieces(scale_all_rows, (kernel, *factors, runs), len(runs) - 1, n_jobs)
     return kernel
 
 

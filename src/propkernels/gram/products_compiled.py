@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from propkernels._utils.addresses import Arrays, array_at, multiply
+from propkernels._utils.crew import shared_by_crew
 from propkernels._utils.jit import compiled, count_numbers
 from propkernels._utils.mixing import FIRST_FACTOR, GOLDEN, mix_word
 
@@ -26,8 +28,23 @@ WIDE_ENTRY = np.dtype([("row", np.int64), ("count", np.float64)])
 VISIT, LONG_VISIT = (np.dtype([(name, kind) for name in ("begin", "start", "stop")]) for kind in ("i4", "i8"))
 
 
-# Arrays are allocated by the caller, since compiling np.zeros takes long.
-@compiled(passes=count_numbers)
+class Parts(NamedTuple):
+    """CSR arrays of the counts of several streams, (graphs, bins) each, and shares of their bins.
+
+    Share k has the bins of stream ``stream[k]`` whose remainder modulo 2^``shift[k]`` is ``share[k]``.
+    """
+
+    indptr: Arrays
+    indices: Arrays
+    data: Arrays
+    stream: Any
+    share: Any
+    shift: Any
+
+
+# Functions of (crew, first, last, work) are stages: they run the pieces first .. last - 1 of some work, which
+# threads share. Arrays are allocated by the caller, since compiling np.zeros takes long.
+@compiled(cache=False)
 def count_bins(
     indptr: Any, indices: Any, data: Any, popular_from: int, share: int, shift: int, sizes: Any, squares: Any,
     numbers: Any,
@@ -68,7 +85,37 @@ def count_bins(
     numbers[0], numbers[1], numbers[2] = n_popular, n_rest, n_entries
 
 
-@compiled(passes=count_numbers)
+@compiled(cache=False)
+def _count_part(
+    parts: Any, popular_from: int, firsts: Any, sizes: Any, squares: Any, numbers: Any, thread: int, k: int
+) -> None:
+    s = parts.stream[k]
+    rows = array_at(parts.indptr, s), array_at(parts.indices, s), array_at(parts.data, s)
+    count_bins(
+        *rows,
+        popular_from,
+        parts.share[k],
+        parts.shift[k],
+        sizes[firsts[k] : firsts[k + 1]],
+        squares[k],
+        numbers[k],
+    )
+
+
+_count_part_in_crew = shared_by_crew(_count_part)
+
+
+def _entries_of_parts(crew: Any, first: int, last: int, work: Any) -> int:
+    return 3 * int(work[0].indices.lengths.sum()) + count_numbers(work)
+
+
+@compiled(passes=_entries_of_parts)
+def count_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`count_bins` for shares of streams; the sizes of share k begin at ``firsts[k]``."""
+    _count_part_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
 def place_bins(
     indptr: Any,
     indices: Any,
@@ -131,6 +178,38 @@ def place_bins(
 
 
 @compiled(cache=False)
+def _place_part(
+    parts: Any,
+    popular_from: int,
+    firsts: Any,
+    sizes: Any,
+    columns: Any,
+    dense: Any,
+    places: Any,
+    first_bins: Any,
+    ends: Any,
+    entries: Any,
+    nowhere: Any,
+    thread: int,
+    k: int,
+) -> None:
+    s = parts.stream[k]
+    rows = array_at(parts.indptr, s), array_at(parts.indices, s), array_at(parts.data, s)
+    own = ends[first_bins[k] : first_bins[k + 1]]
+    bins = popular_from, parts.share[k], parts.shift[k], sizes[firsts[k] : firsts[k + 1]]
+    place_bins(*rows, *bins, columns[k], dense, places[k], own, entries, nowhere[k])
+
+
+_place_part_in_crew = shared_by_crew(_place_part)
+
+
+@compiled(passes=_entries_of_parts)
+def place_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`place_bins` for shares of streams; the ends of share k begin at ``first_bins[k]``."""
+    _place_part_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
 def _signature(entries: Any, start: int, stop: int) -> Any:
     """Return a 64-bit signature of the entries start .. stop - 1: equal contents have equal signatures."""
     # Entries of a bin are sorted by row, so equal contents have the same order and an ordered hash suffices.
@@ -143,7 +222,7 @@ def _signature(entries: Any, start: int, stop: int) -> Any:
     return word
 
 
-@compiled(passes=count_numbers)
+@compiled(cache=False)
 def sample_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: Any) -> Any:
     """Write the signatures of one in 64 of the bins first .. last - 1; return their number.
 
@@ -160,7 +239,27 @@ def sample_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: A
     return n_signed
 
 
-@compiled(passes=count_numbers)
+@compiled(cache=False)
+def _sample_run(
+    bin_ptr: Any, entries: Any, runs: Any, signatures: Any, numbers: Any, thread: int, k: int
+) -> None:
+    numbers[k] = sample_bins(bin_ptr, entries, runs[k], runs[k + 1], signatures[runs[k] : runs[k + 1]])
+
+
+_sample_run_in_crew = shared_by_crew(_sample_run)
+
+
+def _sizes_of_arrays(crew: Any, first: int, last: int, work: Any) -> int:
+    return count_numbers(work)
+
+
+@compiled(passes=_sizes_of_arrays)
+def sample_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`sample_bins` for runs of bins; the signatures of run k begin at its first bin."""
+    _sample_run_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
 def sign_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: Any) -> None:
     """Write a signature of the contents of the bins first .. last - 1.
 
@@ -178,6 +277,20 @@ def sign_bins(bin_ptr: Any, entries: Any, first: int, last: int, signatures: Any
 
 
 @compiled(cache=False)
+def _sign_run(bin_ptr: Any, entries: Any, runs: Any, signatures: Any, thread: int, k: int) -> None:
+    sign_bins(bin_ptr, entries, runs[k], runs[k + 1], signatures)
+
+
+_sign_run_in_crew = shared_by_crew(_sign_run)
+
+
+@compiled(passes=_sizes_of_arrays)
+def sign_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`sign_bins` for runs of bins."""
+    _sign_run_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
 def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
     """Whether bin ``first`` has the same graphs and counts as the entries start .. stop - 1."""
     shift = start - bin_ptr[first]
@@ -190,7 +303,7 @@ def _same(bin_ptr: Any, entries: Any, first: int, start: int, stop: int) -> Any:
     return True
 
 
-@compiled(passes=count_numbers)
+@compiled(cache=False)
 def find_equals(
     bin_ptr: Any,
     entries: Any,
@@ -240,7 +353,30 @@ def find_equals(
             table[slot] = b
 
 
-@compiled(passes=count_numbers)
+@compiled(cache=False)
+def _find_group(
+    bin_ptr: Any,
+    entries: Any,
+    signatures: Any,
+    n_groups: int,
+    multiplicity: Any,
+    is_kept: Any,
+    thread: int,
+    k: int,
+) -> None:
+    find_equals(bin_ptr, entries, signatures, k, n_groups, multiplicity, is_kept)
+
+
+_find_group_in_crew = shared_by_crew(_find_group)
+
+
+@compiled(passes=_sizes_of_arrays)
+def find_all_equals(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`find_equals` for groups of bins."""
+    _find_group_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
 def copy_bins(
     bin_ptr: Any, entries: Any, chosen: Any, first: int, last: int, new_ptr: Any, copied: Any
 ) -> None:
@@ -252,7 +388,23 @@ def copy_bins(
             to += 1
 
 
-@compiled(passes=count_numbers)
+@compiled(cache=False)
+def _copy_run(
+    bin_ptr: Any, entries: Any, chosen: Any, runs: Any, new_ptr: Any, copied: Any, thread: int, k: int
+) -> None:
+    copy_bins(bin_ptr, entries, chosen, runs[k], runs[k + 1], new_ptr, copied)
+
+
+_copy_run_in_crew = shared_by_crew(_copy_run)
+
+
+@compiled(passes=_sizes_of_arrays)
+def copy_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`copy_bins` for runs of chosen bins."""
+    _copy_run_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
 def list_visits(
     bin_ptr: Any, entries: Any, first: int, last_bin: int, shift: int, numbers: Any, visits: Any
 ) -> None:
@@ -285,7 +437,23 @@ def list_visits(
                 visits[numbers[at] - 1]["stop"] = entry + 1
 
 
-@compiled
+@compiled(cache=False)
+def _list_run(
+    bin_ptr: Any, entries: Any, runs: Any, shift: int, numbers: Any, visits: Any, thread: int, k: int
+) -> None:
+    list_visits(bin_ptr, entries, runs[k], runs[k + 1], shift, numbers[k], visits)
+
+
+_list_run_in_crew = shared_by_crew(_list_run)
+
+
+@compiled(passes=_sizes_of_arrays)
+def list_all_visits(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`list_visits` for runs of bins; the places of run k are ``numbers[k]``."""
+    _list_run_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
 def add_visits(
     visits: Any, first: int, last: int, weights: Any, entries: Any, first_row: int, tile: Any
 ) -> None:
@@ -317,7 +485,7 @@ def add_visits(
                 row[np.uint64(entries[entry]["row"])] += count * entries[entry]["count"]
 
 
-@compiled
+@compiled(cache=False)
 def add_bins(bin_ptr: Any, entries: Any, multiplicity: Any, first: int, last: int, gram: Any) -> None:
     """Add the products of counts in the bins first .. last - 1 below the diagonal of a matrix, bin by bin.
 
@@ -336,6 +504,22 @@ def add_bins(bin_ptr: Any, entries: Any, multiplicity: Any, first: int, last: in
             count = entries[place]["count"] * multiplicity[b]
             for entry in range(bin_ptr[b], place):
                 row[np.uint64(entries[entry]["row"])] += count * entries[entry]["count"]
+
+
+@compiled(cache=False)
+def _add_run(
+    bin_ptr: Any, entries: Any, multiplicity: Any, runs: Any, sums: Any, thread: int, k: int
+) -> None:
+    add_bins(bin_ptr, entries, multiplicity, runs[k], runs[k + 1], sums[k])
+
+
+_add_run_in_crew = shared_by_crew(_add_run)
+
+
+@compiled
+def add_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`add_bins` for runs of bins, each with a matrix ``sums[k]`` of its own."""
+    _add_run_in_crew(crew, first, last, work)
 
 
 class Streams(NamedTuple):
@@ -418,7 +602,7 @@ def add_streams(
     return len(places)
 
 
-@compiled(passes=count_numbers)
+@compiled(cache=False)
 def touch_rows(gram: Any, first: int, last: int) -> None:
     """Write a number to every page of the rows first .. last - 1, float64, so that the system maps them."""
     for i in range(first, last):
@@ -426,7 +610,21 @@ def touch_rows(gram: Any, first: int, last: int) -> None:
             gram[i, j] = 0.0
 
 
-@compiled(passes=count_numbers)
+@compiled(cache=False)
+def _touch_run(gram: Any, runs: Any, thread: int, k: int) -> None:
+    touch_rows(gram, runs[k], runs[k + 1])
+
+
+_touch_run_in_crew = shared_by_crew(_touch_run)
+
+
+@compiled(passes=_sizes_of_arrays)
+def touch_all_rows(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`touch_rows` for runs of rows."""
+    _touch_run_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
 def write_rows(tile: Any, first: int, diagonal: Any, gram: Any) -> None:
     """Write rows below the diagonal of a symmetric matrix, the same as columns, and the diagonal.
 
@@ -451,6 +649,113 @@ def write_rows(tile: Any, first: int, diagonal: Any, gram: Any) -> None:
             values = tile[i]
             for j in range(j0, min(j0 + 64, first + i)):
                 gram[j, first + i] = values[j]
+
+
+class Popular(NamedTuple):
+    """Counts of popular bins, (bins, graphs), and their multiplicities; empty: all 1.
+
+    Bins are rows, so that threads that write the bins of different streams share no cache lines.
+    """
+
+    counts: Any
+    multiplicity: Any
+
+
+class Rest(NamedTuple):
+    """The other bins: their products below the diagonal in matrices, or their entries by visits.
+
+    Attributes
+    ----------
+    sums : Arrays
+        Matrices, (n, n), flat.
+    visits : ndarray of VISIT or LONG_VISIT
+    bounds : ndarray of int64, (blocks + 1,)
+        Where the visits of each block begin.
+    shift : int
+        A block has 2^shift rows.
+    weights, entries
+        See :func:`add_visits`.
+    """
+
+    sums: Any
+    visits: Any
+    bounds: Any
+    shift: int
+    weights: Any
+    entries: Any
+
+
+@compiled(cache=False)
+def _add_sums(sums: Any, n: int, first: int, tile: Any) -> None:
+    """Add the rows first, first + 1, ... of some matrices, (n, n), to a tile."""
+    for k in range(len(sums.lengths)):
+        matrix = array_at(sums, k)
+        for i in range(tile.shape[0]):
+            row, values = tile[i], matrix[(first + i) * n : (first + i + 1) * n]
+            for j in range(tile.shape[1]):
+                row[j] += values[j]
+
+
+@compiled(cache=False)
+def _multiply_popular(gemm: int, popular: Any, first: int, room: Any, tile: Any) -> None:
+    """Write the products of the graphs first, first + 1, ... with all graphs up to the last one to a tile."""
+    left = popular.counts[:, first : first + tile.shape[0]]
+    if len(popular.counts) == 0:
+        tile[:, :] = 0.0
+        return
+    if len(popular.multiplicity) > 0:
+        for b in range(len(left)):
+            for i in range(tile.shape[0]):
+                room[b, i] = left[b, i] * popular.multiplicity[b]
+        left = room[:, : tile.shape[0]]
+    multiply(gemm, left, popular.counts[:, : tile.shape[1]], tile)
+
+
+@compiled(cache=False)
+def _fill_tile(
+    gemm: int,
+    popular: Any,
+    rest: Any,
+    diagonal: Any,
+    length: int,
+    tiles: Any,
+    rooms: Any,
+    gram: Any,
+    thread: int,
+    k: int,
+) -> None:
+    n = len(gram)
+    first = ((n - 1) // length - k) * length  # longest rows first
+    last = min(first + length, n)
+    tile = tiles[thread, : (last - first) * last].reshape(
+        (last - first, last)
+    )  # rows without gaps are faster
+    _multiply_popular(gemm, popular, first, rooms[thread], tile)
+    _add_sums(rest.sums, n, first, tile)
+    if len(rest.visits) > 0:
+        blocks = rest.bounds[first >> rest.shift], rest.bounds[((last - 1) >> rest.shift) + 1]
+        add_visits(rest.visits, *blocks, rest.weights, rest.entries, first, tile)
+    write_rows(tile, first, diagonal, gram)
+
+
+_fill_tile_in_crew = shared_by_crew(_fill_tile)
+
+
+def _numbers_of_tiles(crew: Any, first: int, last: int, work: Any) -> int:
+    _, _, rest, *_, gram = work
+    longest = (rest.visits["stop"] - rest.visits["begin"]).max(initial=0)
+    return gram.size * (1 + len(rest.sums.lengths)) + int(longest) * len(rest.entries)
+
+
+@compiled(passes=_numbers_of_tiles)
+def fill_tiles(crew: Any, first: int, last: int, work: Any) -> None:
+    """Compute tiles of rows below the diagonal, and write them to the rows and columns of the matrix.
+
+    A tile of ``length`` rows is written while it is in the cache. The work is (gemm, popular, rest, diagonal,
+    length, tiles, rooms, gram), with one of ``tiles``, (length * n,), and of ``rooms``,
+    (popular bins, length), for each thread.
+    """
+    _fill_tile_in_crew(crew, first, last, work)
 
 
 @compiled
@@ -516,13 +821,27 @@ def add_squares(indptr: Any, indices: Any, data: Any, places: Any, squares: Any)
                 squares[i] += data[entry] * data[entry]
 
 
-@compiled
+@compiled(cache=False)
 def scale_block(block: Any, left: Any, right: Any, first: int, last: int) -> None:
     """Multiply entry (i, j) of the rows first .. last - 1 by ``left[i] * right[j]``, in place."""
     # The product of the factors comes first, so that rounding keeps a symmetric matrix symmetric.
     for i in range(first, last):
         for j in range(block.shape[1]):
             block[i, j] *= left[i] * right[j]
+
+
+@compiled(cache=False)
+def _scale_run(block: Any, left: Any, right: Any, runs: Any, thread: int, k: int) -> None:
+    scale_block(block, left, right, runs[k], runs[k + 1])
+
+
+_scale_run_in_crew = shared_by_crew(_scale_run)
+
+
+@compiled
+def scale_all_rows(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`scale_block` for runs of rows."""
+    _scale_run_in_crew(crew, first, last, work)
 
 
 @compiled

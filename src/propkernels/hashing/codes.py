@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.parallel import equal_work, pieces_for, run_threads, threads_for, whole_runs
+from propkernels._utils.arrays import offsets as offsets_of
+from propkernels._utils.parallel import (
+    PIECES_OF_A_MEMBER,
+    equal_work,
+    run_pieces,
+    run_threads,
+    threads_for,
+    whole_runs,
+)
 from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
@@ -275,78 +283,73 @@ def _fused(
     start = Start(initial.rows, projected)
     work = Work.of(graphs, adjacency.indptr, codes.size, n_jobs)
 
-    def one_run(bounds: NDArray[np.int64]) -> None:
-        odd, even = np.zeros((2, np.diff(bounds).max(initial=0), LANES))
-        propagate_and_hash(step, start, offsets, n_hashes, bounds, odd, even, codes)
-
-    def one_graph(graph: LargeGraph) -> None:
-        now, then = np.empty((2, graph.last - graph.first, LANES))
-        for column in range(0, len(projected.T), LANES):
-            for t in range((column + LANES - 1 - unused) // n_hashes + 1):
-                where = (column, t, now, then, codes)
-                graph.run(
-                    lambda a, b, w=where: one_iteration(  # type: ignore[misc]
-                        step, start, offsets, n_hashes, graph.first, a, b, *w
-                    )
-                )
-                now, then = then, now
-
+    rules = step, start, offsets, n_hashes
     with slp_vectorization():
-        for graph in work.large:
-            one_graph(graph)
-        run_threads(one_run, work.runs, work.threads)
+        for bounds in work.large:
+            now, then = np.empty((2, bounds[-1] - bounds[0], LANES))
+            for column in range(0, len(projected.T), LANES):
+                for t in range((column + LANES - 1 - unused) // n_hashes + 1):
+                    iteration = *rules, bounds, column, t, now, then, codes
+                    run_pieces(one_iteration, iteration, len(bounds) - 1, work.threads)
+                    now, then = then, now
+        rooms = np.zeros((work.threads, 2, work.nodes_of_a_block, LANES))
+        every = *rules, work.blocks, work.runs, rooms, codes
+        run_pieces(propagate_and_hash, every, len(work.runs) - 1, work.threads)
     if operator.vanished is not None:
         codes[n_hashes:, operator.vanished] = NO_BIN
     return codes
 
 
-class LargeGraph(NamedTuple):
-    """A graph whose nodes are shared by threads: nodes first .. last - 1, cut by ``bounds``."""
-
-    first: int
-    last: int
-    bounds: list[int]
-
-    def run(self, function: Callable[[int, int], Any]) -> None:
-        """Call a function for all parts of the nodes, in threads."""
-        run_threads(lambda part: function(*part), list(pairwise(self.bounds)), len(self.bounds) - 1)
-
-
 class Work(NamedTuple):
     """Work of threads over graphs, cut by edges: runs of blocks of whole graphs, and large graphs.
 
-    ``runs`` are boundaries of blocks; a block is a run of graphs that fits the cache.
+    Attributes
+    ----------
+    threads : int
+    blocks : ndarray of int64, (blocks, 2)
+        First node and last node + 1 of each block, a run of graphs that fits the cache.
+    runs : ndarray of int64, (runs + 1,)
+        First block of each run.
+    large : list of ndarray of int64
+        Nodes of each large graph, cut into parts for threads.
     """
 
     threads: int
-    runs: list[NDArray[np.int64]]
-    large: list[LargeGraph]
+    blocks: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    large: list[NDArray[np.int64]]
 
     @classmethod
     def of(cls, graphs: GraphDatabase, indptr: NDArray[Any], size: int, n_jobs: int | None) -> Work:
         """Return the work on these graphs for ``size`` codes."""
         ptr, threads = graphs.graph_ptr, threads_for(size, n_jobs)
         if threads == 1:
-            return cls(1, [ptr[whole_runs(ptr, NODES_IN_CACHE)]], [])
+            blocks = _blocks(ptr)
+            return cls(1, blocks, np.array([0, len(blocks)]), [])
         cost = indptr[ptr] + ptr  # entries and nodes before each graph
         is_large = np.diff(cost) > max(float(cost[-1]) / (2 * threads), ENTRIES_OF_A_LARGE_GRAPH)
-        large = [
-            _large_graph(indptr, int(ptr[g]), int(ptr[g + 1]), threads) for g in np.flatnonzero(is_large)
-        ]
-        runs: list[NDArray[np.int64]] = []
+        large = [_parts(indptr, int(ptr[g]), int(ptr[g + 1]), threads) for g in np.flatnonzero(is_large)]
         ends = np.concatenate([[-1], np.flatnonzero(is_large), [len(graphs)]])
-        for before, after in pairwise(ends.tolist()):
-            some = ptr[before + 1 : after + 1]
-            blocks = some[whole_runs(some - some[0], NODES_IN_CACHE)] if len(some) > 1 else some
-            for a, b in pairwise(equal_work(indptr[blocks] + blocks, pieces_for(size, threads))):
-                runs.append(blocks[a : b + 1])
-        return cls(threads, runs, large)
+        blocks = np.concatenate([_blocks(ptr[a + 1 : b + 1]) for a, b in pairwise(ends.tolist())])
+        work = offsets_of(np.diff(blocks).ravel() + np.diff(indptr[blocks]).ravel())
+        return cls(threads, blocks, equal_work(work, PIECES_OF_A_MEMBER * threads), large)
+
+    @property
+    def nodes_of_a_block(self) -> int:
+        """Number of nodes of the largest block."""
+        return int(np.diff(self.blocks).max(initial=0))
 
 
-def _large_graph(indptr: NDArray[Any], first: int, last: int, threads: int) -> LargeGraph:
-    """Return a large graph with nodes cut by edges."""
+def _blocks(ptr: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return blocks of consecutive graphs whose nodes begin at ``ptr``."""
+    cuts = ptr[whole_runs(ptr - ptr[0], NODES_IN_CACHE)] if len(ptr) > 1 else ptr[:0]
+    return np.stack([cuts[:-1], cuts[1:]], axis=1)
+
+
+def _parts(indptr: NDArray[Any], first: int, last: int, threads: int) -> NDArray[np.int64]:
+    """Return bounds of parts of the nodes of a large graph, cut by edges."""
     cost = indptr[first : last + 1] + np.arange(first, last + 1)
-    return LargeGraph(first, last, (first + equal_work(cost, 4 * threads)).tolist())
+    return first + equal_work(cost, PIECES_OF_A_MEMBER * threads)
 
 
 def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import config
 
+from propkernels._utils.crew import shared_by_crew
 from propkernels._utils.jit import compiled
 from propkernels._utils.locks import ForkSafeLock
 from propkernels._utils.mixing import mix_other, mix_word
@@ -248,22 +249,49 @@ def _iteration(
         _push_back(then, step.pushed_back, start, column, base, first, last)
 
 
-def _passes(step: Step, start: Start, offsets: Any, n_hashes: int, *rest: Any) -> int:
+def _passes(crew: Any, first: int, last: int, work: Any) -> int:
     """Return how often :func:`propagate_and_hash` visits a node or an edge."""
+    step, start, offsets, n_hashes, *_ = work
     n_columns = start.projected.shape[1]
     unused = n_columns - len(offsets)
     steps = sum((column + LANES - 1 - unused) // n_hashes + 1 for column in range(0, n_columns, LANES))
     return steps * (len(step.indices) + len(step.spread))
 
 
-@compiled(passes=_passes)
-def propagate_and_hash(
-    step: Any, start: Any, offsets: Any, n_hashes: int, blocks: Any, odd: Any, even: Any, codes: Any
+@compiled(cache=False)
+def _propagate_run(
+    step: Any,
+    start: Any,
+    offsets: Any,
+    n_hashes: int,
+    blocks: Any,
+    runs: Any,
+    rooms: Any,
+    codes: Any,
+    thread: int,
+    k: int,
 ) -> None:
-    """Propagate projected values and hash the columns of iteration t after step t.
+    n_columns = start.projected.shape[1]
+    unused = n_columns - len(offsets)
+    for block in range(runs[k], runs[k + 1]):
+        place = (blocks[block, 0], blocks[block, 0], blocks[block, 1])
+        for column in range(0, n_columns, LANES):
+            # The last stream of these columns, column + LANES - 1 - unused, makes the most steps.
+            now, then = rooms[thread, 0], rooms[thread, 1]
+            for t in range((column + LANES - 1 - unused) // n_hashes + 1):
+                _iteration(step, start, offsets, n_hashes, place, column, t, now, then, codes)
+                now, then = then, now
+
+
+_propagate_run_in_crew = shared_by_crew(_propagate_run)
+
+
+@compiled(passes=_passes)
+def propagate_and_hash(crew: Any, first: int, last: int, work: Any) -> None:
+    """Propagate projected values and hash the columns of iteration t after step t, for runs of blocks.
 
     A block is a run of whole graphs that fits the cache. Its columns are processed LANES at a time: all
-    steps of these columns are made before the next columns.
+    steps of these columns are made before the next columns. The work is, in this order:
 
     Parameters
     ----------
@@ -273,47 +301,50 @@ def propagate_and_hash(
         Offset b / w of each stream; stream t * n_hashes + h is hash h of iteration t.
     n_hashes : int
         Streams per iteration.
-    blocks : ndarray of int64, (blocks + 1,)
-        First node of each block.
-    odd, even : ndarray of float64, (nodes of the largest block, LANES)
+    blocks : ndarray of int64, (blocks, 2)
+        First node and last node + 1 of each block.
+    runs : ndarray of int64, (runs + 1,)
+        First block of each run.
+    rooms : ndarray of float64, (threads, 2, nodes of the largest block, LANES)
         Workspace.
     codes : ndarray of int64, (streams, N)
         Output.
     """
-    n_columns = start.projected.shape[1]
-    unused = n_columns - len(offsets)
-    for block in range(len(blocks) - 1):
-        place = (blocks[block], blocks[block], blocks[block + 1])
-        for column in range(0, n_columns, LANES):
-            # The last stream of these columns, column + LANES - 1 - unused, makes the most steps.
-            now, then = odd, even
-            for t in range((column + LANES - 1 - unused) // n_hashes + 1):
-                _iteration(step, start, offsets, n_hashes, place, column, t, now, then, codes)
-                now, then = then, now
+    _propagate_run_in_crew(crew, first, last, work)
 
 
-@compiled
-def one_iteration(
+@compiled(cache=False)
+def _iterate_run(
     step: Any,
     start: Any,
     offsets: Any,
     n_hashes: int,
-    base: int,
-    first: int,
-    last: int,
+    bounds: Any,
     column: int,
     t: int,
     now: Any,
     then: Any,
     codes: Any,
+    thread: int,
+    k: int,
 ) -> None:
-    """Make step t of the nodes first .. last - 1 of a large graph, for LANES columns, and hash them.
+    place = (bounds[0], bounds[k], bounds[k + 1])
+    _iteration(step, start, offsets, n_hashes, place, column, t, now, then, codes)
 
-    Threads share the nodes of the graph: step t may begin when all of step t - 1 are done. Arguments are
-    those of :func:`propagate_and_hash`; ``base`` is the first node of the graph, ``now`` are its values
-    before the step, and ``then`` those after it.
+
+_iterate_run_in_crew = shared_by_crew(_iterate_run)
+
+
+@compiled
+def one_iteration(crew: Any, first: int, last: int, work: Any) -> None:
+    """Make step t of the nodes of a large graph, for LANES columns, and hash them.
+
+    Threads share the nodes of the graph: step t may begin when all of step t - 1 are done. The work is (step,
+    start, offsets, n_hashes, bounds, column, t, now, then, codes), as in :func:`propagate_and_hash`:
+    ``bounds`` cut the nodes of the graph, ``now`` are its values before the step, and ``then`` those
+    after it.
     """
-    _iteration(step, start, offsets, n_hashes, (base, first, last), column, t, now, then, codes)
+    _iterate_run_in_crew(crew, first, last, work)
 
 
 @compiled(cache=False)
@@ -472,30 +503,21 @@ def _sum_labeled(indptr: Any, indices: Any, edge_keys: Any, i: int, first: int, 
     return total
 
 
-@compiled
-def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -> None:
-    """Compute Weisfeiler-Lehman codes of all iterations, block by block.
-
-    A node's next code is mix(its code, sum over neighbors of mix'(their code, edge key)) with wraparound.
-    The sum does not depend on the order of neighbors.
-
-    Parameters
-    ----------
-    indptr, indices : ndarray of int32 or int64
-        CSR structure of the adjacency.
-    edge_keys : ndarray of uint64, (entries,)
-        Key of each edge's label; empty: edges have no labels.
-    blocks : ndarray of int64, (blocks + 1,)
-        First node of each block of whole graphs.
-    codes : ndarray of uint64, (iterations, N)
-        Row 0 is the input; the other rows are the output.
-    """
-    largest = 0
-    for block in range(len(blocks) - 1):
-        largest = max(largest, blocks[block + 1] - blocks[block])
-    mixed = np.empty(largest, dtype=np.uint64)
-    for block in range(len(blocks) - 1):
-        first, last = blocks[block], blocks[block + 1]
+@compiled(cache=False)
+def _refine_run(
+    indptr: Any,
+    indices: Any,
+    edge_keys: Any,
+    blocks: Any,
+    runs: Any,
+    rooms: Any,
+    codes: Any,
+    thread: int,
+    k: int,
+) -> None:
+    mixed = rooms[thread]
+    for block in range(runs[k], runs[k + 1]):
+        first, last = blocks[block, 0], blocks[block, 1]
         # Row t of ``codes`` is complete for the whole block before row t + 1 is computed; ``mixed`` holds
         # mix_other of row t - 1, so that each node is mixed once, not once per neighbor.
         for t in range(1, codes.shape[0]):
@@ -511,25 +533,47 @@ def refine(indptr: Any, indices: Any, edge_keys: Any, blocks: Any, codes: Any) -
                     codes[t, i] = refined(codes[t - 1, i], total)
 
 
+_refine_run_in_crew = shared_by_crew(_refine_run)
+
+
 @compiled
-def refine_part(
+def refine(crew: Any, first: int, last: int, work: Any) -> None:
+    """Compute Weisfeiler-Lehman codes of all iterations, for runs of blocks.
+
+    A node's next code is mix(its code, sum over neighbors of mix'(their code, edge key)) with wraparound.
+    The sum does not depend on the order of neighbors. The work is, in this order:
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int32 or int64
+        CSR structure of the adjacency.
+    edge_keys : ndarray of uint64, (entries,)
+        Key of each edge's label; empty: edges have no labels.
+    blocks, runs
+        See :func:`propagate_and_hash`.
+    rooms : ndarray of uint64, (threads, nodes of the largest block)
+        Workspace.
+    codes : ndarray of uint64, (iterations, N)
+        Row 0 is the input; the other rows are the output.
+    """
+    _refine_run_in_crew(crew, first, last, work)
+
+
+@compiled(cache=False)
+def _refine_nodes(
     indptr: Any,
     indices: Any,
     edge_keys: Any,
-    base: int,
-    first: int,
-    last: int,
+    bounds: Any,
     t: int,
     mixed: Any,
     following: Any,
     codes: Any,
+    thread: int,
+    k: int,
 ) -> None:
-    """Compute the codes of iteration t of the nodes first .. last - 1 of a large graph; see :func:`refine`.
-
-    Threads share the nodes: iteration t may begin when all of iteration t - 1 are done. ``base`` is the first
-    node of the graph, ``mixed`` the mixed words of its nodes before, and ``following`` those after.
-    """
-    for i in range(first, last):
+    base = bounds[0]
+    for i in range(bounds[k], bounds[k + 1]):
         if t > 0:
             if len(edge_keys) == 0:
                 total = _sum_neighbors(indptr, indices, i, base, mixed)
@@ -537,6 +581,20 @@ def refine_part(
                 total = _sum_labeled(indptr, indices, edge_keys, i, base, mixed)
             codes[t, i] = refined(codes[t - 1, i], total)
         following[i - base] = mix_other(codes[t, i])
+
+
+_refine_nodes_in_crew = shared_by_crew(_refine_nodes)
+
+
+@compiled
+def refine_part(crew: Any, first: int, last: int, work: Any) -> None:
+    """Compute the codes of iteration t of the nodes of a large graph; see :func:`refine`.
+
+    Threads share the nodes: iteration t may begin when all of iteration t - 1 are done. The work is (indptr,
+    indices, edge_keys, bounds, t, mixed, following, codes): ``bounds`` cut the nodes of the graph, ``mixed``
+    are their mixed words before, and ``following`` those after.
+    """
+    _refine_nodes_in_crew(crew, first, last, work)
 
 
 _LOCK = ForkSafeLock()

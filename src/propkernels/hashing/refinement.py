@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_pieces
 from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import NO_BIN, CodeStreams, Work
 
@@ -45,13 +45,15 @@ def multiset_codes(
     keys = np.empty(0, dtype=np.uint64) if edge_keys is None else edge_keys
     edges = graphs.adjacency.indptr, graphs.adjacency.indices, keys
     work = Work.of(graphs, graphs.adjacency.indptr, codes.size, n_jobs)
-    for graph in work.large:
-        mixed, following = np.empty((2, graph.last - graph.first), dtype=np.uint64)
+    for bounds in work.large:
+        mixed, following = np.empty((2, bounds[-1] - bounds[0]), dtype=np.uint64)
         for t in range(t_max + 1):
-            rest = (t, mixed, following, codes)
-            graph.run(lambda a, b, first=graph.first, rest=rest: refine_part(*edges, first, a, b, *rest))  # type: ignore[misc]
+            iteration = *edges, bounds, t, mixed, following, codes
+            run_pieces(refine_part, iteration, len(bounds) - 1, work.threads)
             mixed, following = following, mixed
-    run_threads(lambda blocks: refine(*edges, blocks, codes), work.runs, work.threads)
+    rooms = np.empty((work.threads, work.nodes_of_a_block), dtype=np.uint64)
+    every = *edges, work.blocks, work.runs, rooms, codes
+    run_pieces(refine, every, len(work.runs) - 1, work.threads)
     return as_streams(codes)
 
 
