@@ -262,7 +262,7 @@ def test_threads_share_large_graphs(name, n_hashes, monkeypatch):
     monkeypatch.setattr(module, "threads_for", lambda work, n_jobs: 3)
     work = module.Work.of(graphs, graphs.adjacency.indptr, 1, 3)
     assert work.large
-    assert work.runs
+    assert len(work.runs) > 2
     assert np.array_equal(codes_of(graphs, OPERATORS[name], 3, n_hashes=n_hashes), reference)
 
 

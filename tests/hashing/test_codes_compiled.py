@@ -7,6 +7,7 @@ import pytest
 from numba import config
 
 import propkernels as pk
+from propkernels._utils.crew import NOBODY
 from propkernels._utils.mixing import mix_other, mix_word
 from propkernels.hashing.codes import NO_BIN, _fused, floor_codes, in_key_order, join_codes
 from propkernels.hashing.codes_compiled import (
@@ -94,7 +95,7 @@ def test_visits_of_nodes_and_edges_are_counted(n_streams, n_hashes, steps):
     a = operator.adjacency
     step = Step(a.indptr, a.indices, None, operator.spread, operator.keep, None, np.empty(0, bool))
     visits = steps * (len(a.indices) + graphs.n_nodes)
-    assert _passes(step, start, np.zeros(n_streams), n_hashes) == visits
+    assert _passes(NOBODY, 0, 1, (step, start, np.zeros(n_streams), n_hashes)) == visits
 
 
 def test_codes_of_single_numbers():
@@ -152,7 +153,8 @@ def test_refinement_adds_up_mixed_neighbors(labelled):
     keys = GENERATOR.integers(0, 2**63, a.nnz if labelled else 0).astype(np.uint64)
     codes = np.zeros((3, graphs.n_nodes), dtype=np.uint64)
     codes[0] = GENERATOR.integers(0, 2**63, graphs.n_nodes)
-    refine(a.indptr, a.indices, keys, graphs.graph_ptr[[0, 2, 4]], codes)
+    blocks, room = graphs.graph_ptr[[[0, 2], [2, 4]]], np.empty((1, graphs.n_nodes), dtype=np.uint64)
+    refine(NOBODY, 0, 2, (a.indptr, a.indices, keys, blocks, np.array([0, 1, 2]), room, codes))
     for t in (1, 2):
         for i in range(graphs.n_nodes):
             total = 0

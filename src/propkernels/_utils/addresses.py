@@ -31,13 +31,13 @@ class Arrays(NamedTuple):
     like: NDArray[Any]
 
     @classmethod
-    def of(cls, arrays: Sequence[NDArray[Any]]) -> Arrays:
-        """Return the addresses of contiguous arrays of the same type."""
-        assert len({array.dtype for array in arrays}) == 1
-        assert all(array.flags.c_contiguous for array in arrays)
+    def of(cls, arrays: Sequence[NDArray[Any]], dtype: Any = None) -> Arrays:
+        """Return the addresses of contiguous arrays of the same type, by default that of the first one."""
+        like = np.empty(0, dtype=arrays[0].dtype if dtype is None else dtype)
+        assert all(array.dtype == like.dtype and array.flags.c_contiguous for array in arrays)
         addresses = [array.__array_interface__["data"][0] for array in arrays]
         lengths = [len(array) for array in arrays]
-        return cls(np.array(addresses), np.array(lengths), np.empty(0, dtype=arrays[0].dtype))
+        return cls(np.array(addresses, dtype=np.int64), np.array(lengths, dtype=np.int64), like)
 
 
 def alike(arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:

@@ -118,17 +118,15 @@ def _many_streams(
     sums, diagonal = sum_streams(parts, copies, _popular_from(n), threads)
     nothing = np.empty((0, n), dtype=np.result_type(*sums))
     kept = alike([matrix.ravel() for matrix in sums])
-    rest = _only_sums(kept)
+    rest = _only_sums(kept, nothing.dtype)
     return _filled(Popular(nothing, nothing[:, 0]), rest, diagonal, _rows_of_a_tile(n, threads), threads)
 
 
-def _only_sums(matrices: Sequence[NDArray[Any]]) -> Rest:
-    """Return bins that are summed already, in flat matrices."""
-    number = matrices[0].dtype
+def _only_sums(matrices: Sequence[NDArray[Any]], number: Any) -> Rest:
+    """Return bins that are summed already, in flat matrices of numbers of a type."""
     nothing = np.empty(0, dtype=VISIT), np.zeros(1, dtype=np.int64), 0, np.empty(0, dtype=number)
-    return Rest(
-        Arrays.of(matrices), *nothing, np.empty(0, dtype=ENTRY if number == np.float32 else WIDE_ENTRY)
-    )
+    entries = np.empty(0, dtype=ENTRY if number == np.float32 else WIDE_ENTRY)
+    return Rest(Arrays.of(matrices, number), *nothing, entries)
 
 
 def fits_one_product(parts: Sequence[csr_array]) -> bool:
@@ -256,14 +254,13 @@ def _rest(bins: Bins, n: int, length: int, n_jobs: int) -> tuple[Rest, Any]:
     """
     if n * n <= MATRIX_IN_CACHE or not len(bins.multiplicity):
         sums = _sums(bins, n, n_jobs)
-        return _only_sums(sums), sums
+        return _only_sums(sums, bins.multiplicity.dtype), sums
     shift = _shift(n, length)
     visits, bounds = _visits(bins, n, shift, n_jobs)
     weights = bins.multiplicity[:0]
     if (bins.multiplicity != 1).any():
         weights = np.repeat(bins.multiplicity, np.diff(bins.bin_ptr))
-    none = Arrays(np.empty(0, np.int64), np.empty(0, np.int64), weights[:0])
-    return Rest(none, visits, bounds, shift, weights, bins.entries), None
+    return Rest(Arrays.of([], weights.dtype), visits, bounds, shift, weights, bins.entries), None
 
 
 def _sums(bins: Bins, n: int, n_jobs: int) -> list[NDArray[Any]]:
@@ -273,7 +270,7 @@ def _sums(bins: Bins, n: int, n_jobs: int) -> list[NDArray[Any]]:
     runs = whole_runs(bins.bin_ptr, n_entries / n_runs)
     sums = np.zeros((len(runs) - 1, n, n), dtype=bins.multiplicity.dtype)
     run_pieces(add_all_bins, (*bins, runs, sums), len(sums), n_jobs)
-    return list(sums.reshape(len(sums), -1))
+    return list(sums.reshape(len(sums), n * n))
 
 
 def _shift(n: int, length: int) -> int:
