@@ -168,7 +168,8 @@ def _shares(
     share = np.concatenate([np.arange(1 << shift) for shift in shifts.tolist()])
     shift, n_bins = shifts[stream], np.array([part.shape[1] for part in parts])[stream]
     widths = offsets(((n_bins - 1 - share) >> shift) + 1)
-    return Parts(*map(Arrays.of, arrays), stream, share, shift), widths, copies[stream]
+    indptr, indices, data = map(Arrays.of, arrays)
+    return Parts(indptr, indices, data, stream, share, shift), widths, copies[stream]
 
 
 def _sizes(parts: Parts, widths: NDArray[np.int64], n: int, n_jobs: int) -> tuple[Any, Any, Any]:
