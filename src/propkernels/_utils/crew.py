@@ -113,7 +113,8 @@ def serve(crew: Any, seat: Any) -> None:
     """Take pieces of all jobs of a crew, until no job comes for a while or the seat is taken away."""
     number = 1 + (seat - SEATS) // LINE
     done, waited = 0, 0
-    _store(crew, seat, WAITING)
+    if not _swap(crew, seat, CALLED, WAITING):
+        return  # sent away before it came, or another member has the seat
     while True:
         job = _load(crew, OPEN)
         if job not in (0, done) and number <= crew[N_MEMBERS]:
@@ -142,9 +143,10 @@ def _take_pieces(crew: Any, thread: Any) -> None:
 
 @compiled
 def dismiss(crew: Any) -> None:
-    """Send waiting members away."""
+    """Send waiting members away, and those who are called and have not come."""
     for seat in range(SEATS, len(crew), LINE):
         _swap(crew, seat, WAITING, ABSENT)
+        _swap(crew, seat, CALLED, ABSENT)
 
 
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

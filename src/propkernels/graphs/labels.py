@@ -54,9 +54,8 @@ class LabelColumn:
     @property
     def present(self) -> tuple[Hashable, ...]:
         """Values that occur, in the order of ``values``."""
-        occurs = np.zeros(len(self.values) + 1, dtype=bool)
-        occurs[self.ids] = True  # UNOBSERVED, -1, is the last entry
-        return tuple(self.values[i] for i in np.flatnonzero(occurs[:-1]))
+        occurs = np.bincount(self.ids + 1, minlength=len(self.values) + 1) > 0
+        return tuple(self.values[i] for i in np.flatnonzero(occurs[1:]))  # UNOBSERVED, -1, is the first entry
 
     def take(self, index: Array | slice) -> LabelColumn:
         """Return the labels at the given positions; few labels do not keep a long tuple of values."""
