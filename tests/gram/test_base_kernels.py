@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
+from propkernels._utils import parallel
 from propkernels.counting.counters import StreamCounts
+from propkernels.gram import base_kernels
 from propkernels.gram.base_kernels import UserKernel, _are_summed_first, resolve_base_kernel
 from tests.zoo import labelled_zoo, one
 
@@ -210,3 +214,24 @@ def test_graphs_without_nodes_are_equal_in_a_radial_kernel():
     kernel = resolve_base_kernel("rbf")
     empty = csr_array((3, 0)), csr_array((2, 0))
     assert np.array_equal(kernel.cross_of(*empty, None), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("name", ["tanimoto", "jaccard"])
+def test_ratios_of_many_streams_are_those_of_one_after_the_other(name, n_jobs, monkeypatch):
+    monkeypatch.setattr(parallel, "STEPS_OF_A_THREAD", 1)
+    kernel, few = resolve_base_kernel(name), streams(70, (12, 5, 30, 8, 9, 40, 3, 21), 4)
+    joined = csr_array(np.vstack([few[0].counts.toarray(), few[0].counts.toarray()]))
+    few.insert(2, replace(few[0], counts=joined[:70]))  # not a part of the arrays of others
+    one_by_one = [kernel.square(few, n_jobs), kernel.cumulative(few, n_jobs)]
+    monkeypatch.setattr(base_kernels, "MANY_RATIOS", 2)
+    together = [kernel.square(few, n_jobs), kernel.cumulative(few, n_jobs)]
+    assert all(np.array_equal(a, b) for a, b in zip(one_by_one, together, strict=True))
+
+
+def test_ratios_of_streams_that_share_arrays_are_added_in_order(monkeypatch):
+    kernel = pk.PropagationKernel(t_max=3, n_hashes=3, base_kernel="jaccard", random_state=0)
+    graphs = pk.datasets.make_molecules(60, random_state=0).graphs
+    alone = kernel.fit_transform_cumulative(graphs)
+    monkeypatch.setattr(base_kernels, "MANY_RATIOS", 2)
+    assert np.array_equal(kernel.fit_transform_cumulative(graphs), alone)

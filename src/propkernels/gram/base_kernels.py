@@ -12,13 +12,14 @@ from scipy.sparse import csc_array, csr_array
 
 from propkernels._utils.arrays import rows_of, sum_in_order
 from propkernels._utils.checks import check_choice
-from propkernels._utils.parallel import by_rows, run_threads, threads_for
+from propkernels._utils.parallel import active_device, by_rows, run_threads, threads_for
 from propkernels.counting.columns import join_streams
 from propkernels.counting.counters import Counter, StreamCounts
 from propkernels.counting.levels import LevelCounter, levels_of, one_stream_levels
-from propkernels.gram.many_streams import MANY_STREAMS, sum_squares
+from propkernels.gram.many_streams import MANY_STREAMS, add_ratios_of, sum_squares
 from propkernels.gram.products import (
     ENTRIES_OF_A_STEP,
+    MATRIX_IN_CACHE,
     add_matrix,
     add_sparse,
     fits_one_product,
@@ -29,6 +30,7 @@ from propkernels.gram.products import (
 )
 from propkernels.gram.products_compiled import add_ratios
 
+MANY_RATIOS = 16  # streams of a ratio kernel whose products take less time than the steps between them
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]
 Products = list[tuple[float, list[csr_array]]]
@@ -75,6 +77,10 @@ class BaseKernel(ABC):
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, summed over streams."""
+        if self.is_ratio and _are_many(streams):
+            total = np.zeros((streams[0].counts.shape[0],) * 2)
+            self._add_ratios(total, streams, n_jobs)
+            return total
         total = self.square_stream(streams[0], n_jobs)
         for stream in streams[1:]:
             self.add_square(total, stream, n_jobs)
@@ -125,10 +131,18 @@ class BaseKernel(ABC):
         for t in range(n_kernels):
             if t:
                 add_matrix(kernels[t], kernels[t - 1], n_jobs)
-            for stream in streams:  # one by one, as in square, so that rounding is the same
-                if stream.iteration == t:
-                    self.add_square(kernels[t], stream, n_jobs)
+            own = [stream for stream in streams if stream.iteration == t]
+            if self.is_ratio and _are_many(streams):
+                self._add_ratios(kernels[t], own, n_jobs)
+                continue
+            for stream in own:  # one by one, as in square, so that rounding is the same
+                self.add_square(kernels[t], stream, n_jobs)
         return kernels
+
+    def _add_ratios(self, total: Matrix, streams: Streams, n_jobs: int | None) -> None:
+        """Add the ratios of many small streams to the kernel among training graphs, at once, in order."""
+        counts, weights = [stream.counts for stream in streams], [stream.weight for stream in streams]
+        add_ratios_of(counts, weights, bool(self.assigned), total, n_jobs)
 
 
 def _widen(counts: csr_array, n_bins: int) -> csr_array:
@@ -278,6 +292,12 @@ class Ratio(BaseKernel):
         return (self._shared.diagonal_of(counts) > 0).astype(np.float64)
 
     _shared: BaseKernel  # the dot product s
+
+
+def _are_many(streams: Streams) -> bool:
+    """Whether there are so many streams of so few graphs that steps of Python would take most of the time."""
+    is_small = streams[0].counts.shape[0] ** 2 <= MATRIX_IN_CACHE
+    return len(streams) >= MANY_RATIOS and is_small and active_device() is None
 
 
 class Tanimoto(Ratio):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from ctypes import addressof, c_char
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +13,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import offsets
-from propkernels._utils.parallel import equal_work, one_blas_thread, run_threads
-from propkernels.gram.products_compiled import ENTRY, WIDE_ENTRY, Streams, add_squares, add_streams
+from propkernels._utils.parallel import equal_work, one_blas_thread, run_threads, threads_for
+from propkernels.gram.products_compiled import (
+    ENTRY,
+    WIDE_ENTRY,
+    Streams,
+    add_squares,
+    add_stream_ratios,
+    add_streams,
+    mirror_rows,
+)
 
 MANY_STREAMS = 64
 EXACT_FLOAT32, EXACT_FLOAT64 = 2.0**24, 2.0**53
@@ -177,3 +185,47 @@ def sum_squares(parts: Sequence[csr_array], threads: int) -> NDArray[np.float64]
     squares = np.zeros((len(pieces), n))
     run_threads(lambda k: add_squares(*pieces[k][:-1], squares[k]), range(len(pieces)), threads)
     return np.asarray(squares.sum(axis=0))
+
+
+def add_ratios_of(
+    parts: Sequence[csr_array],
+    weights: Sequence[float],
+    minimum: bool,
+    total: NDArray[Any],
+    n_jobs: int | None,
+) -> None:
+    """Add the weighted ratios s / (l + r - s) of streams, in order, to a symmetric matrix of few graphs.
+
+    s is the sum of products of counts, or of the smaller counts (``minimum``); l and r are those of each
+    graph with itself.
+    """
+    n, n_entries = len(total), sum(part.nnz for part in parts)
+    threads = threads_for(n_entries + len(parts) * n * n // 4, n_jobs)
+    bounds = (
+        np.sqrt(np.linspace(0, n * n, threads + 1)).astype(np.int64).tolist()
+    )  # of equal numbers of pairs
+    rows, shares = list(pairwise(bounds)), iter(weights)
+    for stack in _in_order(parts):
+        own = np.array([next(shares) for _ in stack.places])
+
+        def one_run(run: tuple[int, int], stack: Stack = stack, own: NDArray[Any] = own) -> None:
+            most, n_bins = int(stack.lengths(n).max()), int(stack.places[:, 2].max())
+            room = (
+                np.empty(n_bins + 1, dtype=np.int64),
+                np.empty(most, dtype=np.int64),
+                *(np.empty(size) for size in (most, n, n)),
+            )
+            add_stream_ratios(*stack[:4], own, minimum, *run, room, total)
+
+        run_threads(one_run, rows, threads)
+    run_threads(lambda run: mirror_rows(total, *run), rows, threads)
+
+
+def _in_order(parts: Sequence[csr_array]) -> Iterator[Stack]:
+    """Yield stacks of consecutive matrices that are parts of the same arrays."""
+    for _, some in groupby(parts, key=lambda part: tuple(id(_whole(a)) for a in (part.indptr, part.indices))):
+        group = list(some)
+        stacks = stacked(group, np.ones(len(group), dtype=np.int64))
+        if len(stacks) > 1:
+            stacks = [stacked([part], np.ones(1, dtype=np.int64))[0] for part in group]
+        yield from stacks

@@ -857,6 +857,75 @@ def take_block(matrix: Any, rows: Any, columns: Any, left: Any, right: Any, unit
 
 
 @compiled
+def add_stream_ratios(
+    indptr: Any, indices: Any, data: Any, places: Any, weights: Any, minimum: bool, first: int, last: int,
+    room: Any, total: Any,
+) -> None:  # fmt: skip
+    """Add ``weight * s / (l + r - s)`` of streams in turn to the rows first .. last - 1, up to the diagonal.
+
+    Parameters
+    ----------
+    indptr, indices, data, places
+        See ``many_streams.Stack``.
+    weights : ndarray of float64, (streams,)
+    minimum : bool
+        Whether s is the sum of smaller counts instead of products.
+    first, last : int
+        Range of rows.
+    room : tuple of ndarray
+        Workspace: int64 (bins + 1,), int64 (entries,), float64 (entries,), float64 (n,), float64 (n,).
+    total : ndarray of float64, (n, n)
+        Changed in place.
+    """
+    ends, graphs, counts, own, shared = room
+    for k in range(len(places)):
+        rows, begin = indptr[places[k, 0] : places[k, 0] + last + 1], places[k, 1]
+        bins, values = indices[begin : begin + rows[last]], data[begin : begin + rows[last]]
+        list_bins(rows, bins, values, minimum, ends[: places[k, 2] + 1], graphs, counts, own)
+        for i in range(first, last):
+            shared[: i + 1] = 0.0
+            for entry in range(rows[i], rows[i + 1]):
+                value, b = values[entry], bins[entry]
+                for other in range(ends[b - 1] if b > 0 else 0, ends[b]):
+                    j = graphs[other]
+                    if j > i:
+                        break
+                    shared[j] += min(value, counts[other]) if minimum else value * counts[other]
+            for j in range(i + 1):
+                union = own[i] + own[j] - shared[j]
+                ratio = shared[j] / union if union > 0.0 else 0.0
+                total[i, j] += ratio * weights[k]
+
+
+@compiled(cache=False)
+def list_bins(
+    rows: Any, bins: Any, values: Any, minimum: bool, ends: Any, graphs: Any, counts: Any, own: Any
+) -> None:
+    """List the graphs of each bin with their counts, and sum the counts of each graph, or their squares."""
+    ends[:] = 0
+    for b in bins:
+        ends[b + 1] += 1
+    for b in range(1, len(ends)):
+        ends[b] += ends[b - 1]
+    for i in range(len(rows) - 1):
+        own[i] = 0.0
+        for entry in range(rows[i], rows[i + 1]):
+            at, value = ends[bins[entry]], values[entry]
+            graphs[at], counts[at] = i, value
+            ends[bins[entry]] = at + 1
+            own[i] += value if minimum else value * value
+
+
+@compiled
+def mirror_rows(matrix: Any, first: int, last: int) -> None:
+    """Copy the columns first .. last - 1 below the diagonal to the rows."""
+    for j0 in range(first, last, 64):  # the lines of 64 rows stay in the cache
+        for i in range(j0 + 1, len(matrix)):
+            for j in range(j0, min(j0 + 64, last, i)):
+                matrix[j, i] = matrix[i, j]
+
+
+@compiled
 def add_ratios(
     shared: Any, left: Any, right: Any, weight: float, first: int, last: int, adds: bool, total: Any
 ) -> None:
