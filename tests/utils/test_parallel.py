@@ -236,3 +236,52 @@ def test_no_more_threads_than_cores_in_workers(backend, monkeypatch):
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             found = client.gather(client.map(threads_of_work, range(1)))
     assert set(found) == {(1, 0)}
+
+
+def test_threads_without_items_join_calls_that_have_begun():
+    has_begun, barrier = threading.Event(), threading.Barrier(2, timeout=20)
+
+    def inner(_):
+        has_begun.set()
+        barrier.wait()
+
+    def outer(item):
+        if item == 0:
+            return has_begun.wait(20)
+        return run_threads(inner, range(2), 2)
+
+    assert run_threads(outer, range(2), 2) == [True, [None, None]]
+
+
+def test_no_more_threads_join_a_call_than_it_asks_for():
+    has_begun, working, most = threading.Event(), [], []
+
+    def inner(_):
+        working.append(1)
+        most.append(len(working))
+        has_begun.set()
+        sleep(0.002)
+        working.pop()
+
+    def outer(item):
+        return has_begun.wait(20) if item < 3 else run_threads(inner, range(40), 2)
+
+    run_threads(outer, range(4), 4)
+    assert max(most) == 2
+
+
+def test_calls_inside_calls_return_their_own_results_and_errors():
+    def inner(pair):
+        if pair[1] == 7 and pair[0] % 3 == 0:
+            raise ValueError(f"{pair[0]}")
+        return sum(run_threads(lambda x: x * pair[1], range(5), 3))
+
+    def outer(item):
+        try:
+            return run_threads(inner, [(item, k) for k in range(10)], 4)
+        except ValueError as error:
+            return str(error)
+
+    expected = [str(item) if item % 3 == 0 else [10 * k for k in range(10)] for item in range(40)]
+    for _ in range(5):
+        assert run_threads(outer, range(40), 6) == expected

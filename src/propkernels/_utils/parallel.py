@@ -40,15 +40,25 @@ def thread_count(n_jobs: int | None) -> int:
     ``n_jobs`` of the outermost call; it changes while they work. The threading backend is selected, because
     joblib's default (processes) allows only one worker inside a process of ``multiprocessing``, and warns.
     """
-    spare = _SPARE.get()
-    if n_jobs is not None and n_jobs > 0:
-        wanted = int(n_jobs)
-    else:
-        with parallel_config(backend="threading"):
-            wanted = int(effective_n_jobs(n_jobs))
-        if n_jobs is not None:
-            wanted = int(min(wanted, _cores_of_the_environment(), cores_of_control_groups()))
+    wanted, spare = _wanted(n_jobs), _SPARE.get()
     return wanted if spare is None else min(wanted, 1 + spare.number)
+
+
+def _wanted(n_jobs: int | None) -> int:
+    """Return the number of threads for ``n_jobs`` if no other threads work; calls inside a call ask once."""
+    if n_jobs is not None and n_jobs > 0:
+        return int(n_jobs)
+    spare = _SPARE.get()
+    if spare is not None and n_jobs in spare.known:
+        return spare.known[n_jobs]
+    with parallel_config(backend="threading"):
+        wanted = int(effective_n_jobs(n_jobs))
+    if n_jobs is None:
+        return wanted
+    wanted = int(min(wanted, _cores_of_the_environment(), cores_of_control_groups()))
+    if spare is not None:
+        spare.known[n_jobs] = wanted
+    return wanted
 
 
 def _cores_of_the_environment() -> int | float:
@@ -119,25 +129,25 @@ def run_threads(
 ) -> list[Any]:
     """Return the results of a function for all items, in order, using up to ``n_jobs`` threads.
 
-    Threads that have no item help with calls inside the function. If the function ``uses_blas``, BLAS has
-    one thread: products that several threads ask for at once wait for each other in OpenBLAS, and spin. To
-    limit BLAS takes a millisecond, too long for short compiled loops.
+    Threads that have no item help with calls inside the function, also with those that have begun. If the
+    function ``uses_blas``, BLAS has one thread: products that several threads ask for at once wait for each
+    other in OpenBLAS, and spin. To limit BLAS takes a millisecond, too long for short compiled loops.
     """
-    threads = thread_count(n_jobs) if len(items) > 1 else 1
-    if threads == 1:
+    wanted = _wanted(n_jobs) if len(items) > 1 else 1
+    if wanted == 1:
         return list(map(function, items))
-    outer = _SPARE.get()
+    outer, threads = _SPARE.get(), min(wanted, len(items))
     if outer is None:
         CREWS.dismiss()
-    spare = SpareThreads(threads - 1) if outer is None else outer
-    workers = 1 + spare.take(min(threads, len(items)) - 1)
+    spare = SpareThreads(wanted - 1) if outer is None else outer
+    workers = 1 + spare.take(threads - 1)
 
     def one(item: Any) -> Any:
         with _inside(spare):
             return function(item)
 
     with one_blas_thread() if uses_blas else nullcontext():
-        return map_in_threads(one, items, workers, spare, outer is None)
+        return map_in_threads(one, items, workers, spare, outer is None, threads)
 
 
 def run_pieces(stage: Callable[..., None], work: tuple[Any, ...], n_pieces: int, n_jobs: int | None) -> None:
