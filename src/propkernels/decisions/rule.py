@@ -269,7 +269,7 @@ def _of_sum(kernel: Any, parts: Sequence[tuple[float, Any]], coefficients: Matri
 
 def _folded(counting: Counting, coefficients: Matrix) -> FoldedMember:
     """Return a member with one weight per bin, or per level of a bin, summed over the training graphs."""
-    streams = levels_of(list(counting.counts)) if counting.assigned else counting.counts
+    streams = levels_of(counting.counts, coded=False) if counting.assigned else counting.counts
     weights = [np.asarray(stream.weight * (stream.counts.T @ coefficients)) for stream in streams]
     return _with_weights(counting, np.concatenate(weights))
 

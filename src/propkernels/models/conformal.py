@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations, pairwise
 from typing import Annotated, Any, NamedTuple
 
@@ -34,7 +35,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels._utils.checks import check_nonnegative, shown
-from propkernels._utils.parallel import whole_runs
+from propkernels._utils.parallel import by_rows, run_threads, whole_runs
 from propkernels._utils.stored import Offsets, is_whole, not_negative, require
 from propkernels.decisions.members import Counted, KernelMember, Member
 from propkernels.decisions.rule import Rule, dual_members, primal_members
@@ -186,6 +187,8 @@ def learn_fold_models(
     intercepts = np.stack([part.intercepts for part in held_out])
     runs = pairwise(whole_runs(graphs.graph_ptr, NODES_AT_ONCE).tolist())
     counted = [Counted(graphs[start:stop], n_jobs) for start, stop in runs]
+    for run in counted:
+        run_threads(run.entries, rule.vocabularies, n_jobs)
     parts = [*held_out, *pairs]
     seen = _seen_bins(rule, counted, parts)
     shares = np.concatenate([_unseen_shares(rule, seen, run, len(parts)) for run in counted])
@@ -200,8 +203,19 @@ def _unseen_shares(rule: Rule, seen: Sequence[NDArray[np.uint8]], counted: Count
     from propkernels.counting.entries_compiled import share_unseen
 
     shares = np.zeros((max(len(seen), 1), len(counted.graphs), n_folds))
-    for share, vocabulary, marks in zip(shares, rule.vocabularies, seen, strict=False):
-        share_unseen(*counted.entries(vocabulary).arrays, marks, share)
+
+    def one_run(number: int, graphs: slice) -> None:
+        starts, sizes, *entries = counted.entries(rule.vocabularies[number]).arrays
+        of_graphs = starts[:, graphs].copy(), sizes[:, graphs].copy()
+        share_unseen(*of_graphs, *entries, seen[number], shares[number, graphs])
+
+    for number, vocabulary in enumerate(rule.vocabularies[: len(seen)]):
+        n_steps = len(counted.entries(vocabulary).columns) * n_folds
+        by_rows(
+            partial(one_run, number),
+            (len(counted.graphs), n_steps // max(len(counted.graphs), 1)),
+            counted.n_jobs,
+        )
     return np.asarray(shares.mean(axis=0))
 
 
@@ -250,10 +264,16 @@ def _seen_bins(
     for k, part in enumerate(held_out):
         is_training[part.train, k] = 1
     seen = [np.zeros((int(v.starts[-1]), len(held_out)), dtype=np.uint8) for v in rule.vocabularies]
+
+    def one_run(run: Counted, number: int, is_known: NDArray[np.uint8], streams: slice) -> None:
+        starts, sizes, columns, _ = run.entries(rule.vocabularies[number]).arrays
+        mark_bins(starts[streams], sizes[streams], columns, is_known, seen[number])  # streams share no bins
+
     for run, start, stop in zip(counted, ends, ends[1:], strict=False):
-        for vocabulary, marks in zip(rule.vocabularies, seen, strict=True):
-            starts, sizes, columns, _ = run.entries(vocabulary).arrays
-            mark_bins(starts, sizes, columns, is_training[start:stop], marks)
+        for number, vocabulary in enumerate(rule.vocabularies):
+            entries = run.entries(vocabulary)
+            shape = len(entries.starts), len(entries.columns) * len(held_out) // max(len(entries.starts), 1)
+            by_rows(partial(one_run, run, number, is_training[start:stop]), shape, run.n_jobs)
     return seen
 
 

@@ -240,51 +240,20 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
 
         for imputer in imputers:
             known = graphs if imputer is None else imputer.transform(graphs)
-            tried, solver = self._choose(known, target, folds, task, seeds, epsilon, rehearse)
+            kernels, space = self._space(known, epsilon, task)
+            selection, n_steps = self._effort(kernels, space, folds, task, len(known))
+            averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
+            with reported(self.progress, f"{self._name}: choosing", n_steps) as tell:
+                common = kernels, known, target, folds, space, task, seeds.kernel
+                if selection == "halving":
+                    arms = shortlist(*common, self.n_jobs, tell, averages)
+                    tried = choose_finalist(arms, target, folds, task, self.n_jobs, averages, rehearse)
+                else:
+                    tried = rehearse(search(*common, selection == "exhaustive", self.n_jobs, tell))
             if best is None or tried.chosen.mean_loss < best[0].chosen.mean_loss:
-                best = tried, imputer, known, solver
+                best = tried, imputer, known, space.solver
         assert best is not None
-        rehearsal, imputer, known, solver = best
-        chosen, held_out, pairs = rehearsal.chosen, *rehearsal.parts
-        found = _learned_each(chosen, known, target, task, solver, self.n_jobs)
-        learned = replace(_mean_of(found), imputer=imputer)
-        if not held_out:
-            return learned
-        kernels = [one.kernel for one in found]
-        models, unseen, by_pairs = learn_fold_models(
-            chosen, kernels, learned.rule, known, target, held_out, pairs, self.n_jobs
-        )
-        return replace(
-            learned,
-            held_out=held_out,
-            fold_models=models,
-            unseen=unseen,
-            pairs=pairs,
-            unseen_by_pairs=by_pairs,
-        )
-
-    def _choose(
-        self,
-        graphs: GraphDatabase,
-        target: NDArray[Any],
-        folds: Folds,
-        task: Task,
-        seeds: Seeds,
-        epsilon: Any,
-        then: Callable[[Selection], Rehearsal],
-    ) -> tuple[Rehearsal, str]:
-        """Choose settings; return what ``then`` makes of the choice, and the solver."""
-        kernels, space = self._space(graphs, epsilon, task)
-        selection, n_steps = self._effort(kernels, space, folds, task, len(graphs))
-        averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
-        with reported(self.progress, f"{self._name}: choosing", n_steps) as tell:
-            common = kernels, graphs, target, folds, space, task, seeds.kernel
-            if selection == "halving":
-                arms = shortlist(*common, self.n_jobs, tell, averages)
-                made = choose_finalist(arms, target, folds, task, self.n_jobs, averages, then)
-            else:
-                made = then(search(*common, selection == "exhaustive", self.n_jobs, tell))
-        return made, space.solver
+        return _learned(*best)
 
     def _imputers(self, graphs: GraphDatabase) -> list[LabelImputer | None]:
         """Imputers to try for missing node labels: None (left to the kernels), and label propagation."""
@@ -475,6 +444,30 @@ def why_not_explained(kernel: Any, so: str = "its decisions cannot be explained"
     return (
         f"{name} is not a dot product of counts with base_kernel={base!r}: {so}; "
         f"fit a model with kernel={' '.join(repr(explained).split())} for that"
+    )
+
+
+def _learned(
+    rehearsal: Rehearsal, imputer: LabelImputer | None, graphs: GraphDatabase, solver: str
+) -> Learned:
+    """Train on all graphs with the chosen candidates, and turn the machines of the folds into models."""
+    chosen, target, n_jobs = rehearsal.chosen, rehearsal.target, rehearsal.n_jobs
+    held_out, pairs = rehearsal.parts
+    found = _learned_each(chosen, graphs, target, rehearsal.task, solver, n_jobs)
+    learned = replace(_mean_of(found), imputer=imputer)
+    if not held_out:
+        return learned
+    kernels = [one.kernel for one in found]
+    models, unseen, by_pairs = learn_fold_models(
+        chosen, kernels, learned.rule, graphs, target, held_out, pairs, n_jobs
+    )
+    return replace(
+        learned,
+        held_out=held_out,
+        fold_models=models,
+        unseen=unseen,
+        pairs=pairs,
+        unseen_by_pairs=by_pairs,
     )
 
 

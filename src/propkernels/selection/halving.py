@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from operator import call
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -201,7 +199,7 @@ def _compare(
 ) -> dict[Setting, dict[int, float]]:
     """Return the losses of all remaining settings on the graphs of a rung, by position of C.
 
-    Kernels are computed side by side as far as memory allows, then machines of all settings and looks.
+    Kernels are computed side by side as far as memory allows, each with the machines of its settings.
     """
     few, values = graphs[rung.graphs], target[rung.graphs]
     part = task if task.weights is None else task.reweighted(task.weights[rung.graphs])
@@ -212,15 +210,15 @@ def _compare(
             spaces[number] = space if steps is None else space.narrowed(steps)
     sizes = [narrow.n_matrices(kernels[number]) for number, narrow in spaces.items()]
     known: dict[Setting, dict[int, float]] = {}
+
+    def one_kernel(number: int) -> dict[Setting, dict[int, float]]:
+        made = candidates(kernels[number], few, values, spaces[number], task, seed, n_jobs)
+        return _losses(_arms(number, made, alive), rung, part, values, n_jobs)
+
     for numbers in together(list(spaces), sizes, len(few), n_jobs):
-        calls = [
-            partial(candidates, kernels[number], few, values, spaces[number], task, seed, n_jobs)
-            for number in numbers
-        ]
-        of_each = zip(numbers, run_threads(call, calls, n_jobs, uses_blas=True), strict=True)
-        arms = [arm for number, of_kernel in of_each for arm in _arms(number, of_kernel, alive)]
-        known |= _losses(arms, rung, part, values, n_jobs)
-        tell(len(arms))
+        for found in run_threads(one_kernel, numbers, n_jobs, uses_blas=True):
+            known |= found
+            tell(len(found))
     return known
 
 
@@ -324,30 +322,26 @@ def _finalists(
     tell: Callable[[int], None],
 ) -> list[Candidate]:
     """Return the remaining settings on all graphs; of many graphs, the best two on the first fold."""
-    arms_of: dict[Setting, Candidate] = {}
-    positions: dict[Setting, list[int]] = {}
-    passes = _passes(alive, len(graphs))
-    made: dict[int, list[Candidate]] = {}
-    for some in together(passes, [ROOM + one.n_more for one in passes], len(graphs), n_jobs):
-        calls = [
-            partial(candidates, kernels[k], graphs, target, space.narrowed(steps), task, seed, n_jobs)
-            for k, steps in some
-        ]
-        for one, arms in zip(some, run_threads(call, calls, n_jobs, uses_blas=True), strict=True):
-            made.setdefault(one.kernel, []).extend(arms)
-    for setting in alive:
-        for arm in made[setting.kernel]:
-            other = Setting.of(setting.kernel, arm)
-            if replace(other, epsilon=setting.epsilon) == setting:
-                arm = replace(arm, family=setting.kernel, machines={})
-                arms_of[other], positions[other] = arm, _inside(alive[setting], len(arm.costs))
-    if are_few(folds):
-        return [_with_costs(arm, positions[setting]) for setting, arm in arms_of.items()]
+    arms: list[Candidate] = []
+    known: list[dict[int, float]] = []
 
-    known = _first_fold_losses(arms_of, positions, target, folds[0], task, n_jobs)
-    tell(len(arms_of))
-    pairs = sorted((loss, n, p) for n, s in enumerate(arms_of) for p, loss in known[s].items())[:FINALISTS]
-    arms = list(arms_of.values())
+    def one_pass(one: Pass) -> tuple[list[Candidate], list[dict[int, float]]]:
+        narrow = space.narrowed(one.steps)
+        made = candidates(kernels[one.kernel], graphs, target, narrow, task, seed, n_jobs)
+        remaining = _remaining(one, made, alive)
+        if are_few(folds):
+            return [_with_costs(arm, positions) for arm, positions in remaining], []
+        losses = _first_fold_losses(remaining, target, folds[0], task, n_jobs)
+        return [arm for arm, _ in remaining], losses
+
+    passes = _passes(alive, len(graphs))
+    for some in together(passes, [ROOM + one.n_more for one in passes], len(graphs), n_jobs):
+        for found, losses in run_threads(one_pass, some, n_jobs, uses_blas=True):
+            arms, known = arms + found, known + losses
+            tell(len(losses))
+    if are_few(folds):
+        return arms
+    pairs = sorted((loss, n, p) for n, losses in enumerate(known) for p, loss in losses.items())[:FINALISTS]
     return [
         _with_costs(arms[n], [p for _, other, p in pairs if other == n])
         for n in sorted({n for _, n, _ in pairs})
@@ -379,30 +373,38 @@ def _passes(alive: Alive, n_graphs: int) -> list[Pass]:
     return passes
 
 
+Remaining = list[tuple[Candidate, list[int]]]  # candidates with the positions of C to try
+
+
+def _remaining(one: Pass, made: Sequence[Candidate], alive: Alive) -> Remaining:
+    """Return the candidates of a pass whose settings are still compared, in the order of the settings."""
+    arms = [(Setting.of(one.kernel, arm), arm) for arm in made]
+    return [
+        (replace(arm, family=one.kernel, machines={}), _inside(positions, len(arm.costs)))
+        for setting, positions in alive.items()
+        for other, arm in arms
+        if replace(other, epsilon=setting.epsilon) == setting
+    ]
+
+
 def _first_fold_losses(
-    arms: dict[Setting, Candidate],
-    positions: dict[Setting, list[int]],
-    target: NDArray[Any],
-    fold: tuple[Indices, Indices],
-    task: Task,
-    n_jobs: int | None,
-) -> dict[Setting, dict[int, float]]:
+    arms: Remaining, target: NDArray[Any], fold: tuple[Indices, Indices], task: Task, n_jobs: int | None
+) -> list[dict[int, float]]:
     """Return the losses of quick machines on one fold, by position of C: all settings and C at once."""
-    quick = {s: replace(arm, maker=with_effort(arm.maker, "quick")) for s, arm in arms.items()}
-    known: dict[Setting, dict[int, float]] = {setting: {} for setting in arms}
-    if task.is_constant(target[fold[0]]):
-        positions = {setting: some[:1] for setting, some in positions.items()}
-    for settings in together(list(arms), [1] * len(arms), len(target), n_jobs):
-        parts = [quick[setting].source.slice(*fold, quick[setting].scaled) for setting in settings]
+    quick = [replace(arm, maker=with_effort(arm.maker, "quick")) for arm, _ in arms]
+    known: list[dict[int, float]] = [{} for _ in arms]
+    most = 1 if task.is_constant(target[fold[0]]) else None
+
+    def loss(item: tuple[int, Slice, int]) -> float:
+        return float(quick[item[0]].trial(task, target, item[1], item[2]).losses.sum())
+
+    for numbers in together(range(len(arms)), [1] * len(arms), len(target), n_jobs):
+        parts = [quick[k].source.slice(*fold, quick[k].scaled) for k in numbers]
         run_threads(Slice.read, parts, n_jobs)
-        items = [(s, part, p) for s, part in zip(settings, parts, strict=True) for p in positions[s]]
-
-        def loss(item: tuple[Setting, Slice, int]) -> float:
-            return float(quick[item[0]].trial(task, target, item[1], item[2]).losses.sum())
-
-        for item, found in zip(items, run_threads(loss, items, n_jobs, uses_blas=True), strict=True):
-            known[item[0]][item[2]] = found
-    for arm in quick.values():
+        items = [(k, part, p) for k, part in zip(numbers, parts, strict=True) for p in arms[k][1][:most]]
+        for (k, _, p), found in zip(items, run_threads(loss, items, n_jobs, uses_blas=True), strict=True):
+            known[k][p] = found
+    for arm in quick:
         arm.forget_unfinished()
     return known
 
