@@ -318,10 +318,17 @@ class Coder(Counter):
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return the counts of each stream; ``known`` codes are the first columns."""
         device = active_device()
-        counted = None if device is None else device.count(self, graphs, known, n_jobs)
+        given = graphs, known, n_jobs
+        counted = self.counted_directly(*given) if device is None else device.count(self, *given)
         if counted is not None:
             return list(counted)
         return count_streams(self.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
+
+    def counted_directly(
+        self, graphs: GraphDatabase, known: Known, n_jobs: int | None
+    ) -> list[StreamCounts] | None:
+        """Return the counts if they need no codes of all nodes at once; else None."""
+        return None
 
     def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
         """Return the codes of all nodes; None on a device, which counts on its own."""

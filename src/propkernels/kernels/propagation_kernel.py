@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from propkernels._utils.checks import check_choice, check_streams, check_width, shown
-from propkernels._utils.parallel import active_device
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import is_whole, require
 from propkernels._utils.typing import BaseKernelLike, Floats, PriorLike, Seed
@@ -101,24 +100,23 @@ class PropagationCoder(Coder):
 
     def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
         """Return codes of all nodes for t = 0..t_max; with attributes, one block per iteration."""
-        labels = self._label_codes(graphs, n_jobs)
+        labels = label_codes(*self._label_arguments(graphs, n_jobs))
         return [labels] if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
 
-    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
-        """Return the counts of each stream; ``known`` codes are the first columns."""
-        if self.attributes is not None and self.attributes.spreads and active_device() is None:
-            labels = self._label_codes(graphs, n_jobs)
-            return count_spread(
-                self.attributes.spread(graphs, labels, n_jobs), graphs.graph_ptr, known, n_jobs
-            )
-        return super().count(graphs, known, n_jobs)
+    def counted_directly(
+        self, graphs: GraphDatabase, known: Known, n_jobs: int | None
+    ) -> list[StreamCounts] | None:
+        """Return the counts of attributes that spread along edges; None for other kernels."""
+        if self.attributes is None or not self.attributes.spreads:
+            return None
+        labels = label_codes(*self._label_arguments(graphs, n_jobs))
+        return count_spread(self.attributes.spread(graphs, labels, n_jobs), graphs.graph_ptr, known, n_jobs)
 
-    def _label_codes(self, graphs: GraphDatabase, n_jobs: int | None) -> CodeStreams:
-        """Return the label codes of all nodes."""
+    def _label_arguments(self, graphs: GraphDatabase, n_jobs: int | None) -> tuple[Any, ...]:
+        """Return the arguments of ``label_codes`` for all nodes."""
         initial = initial_distributions(label_column(graphs, self.source), self.prior)
-        arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs)
         factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
-        return label_codes(graphs, *arguments, factors)
+        return graphs, self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs, factors
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Return codes on a GPU; None if only the CPU can compute them."""
