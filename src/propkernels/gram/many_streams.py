@@ -77,11 +77,10 @@ def stacked(parts: Sequence[csr_array], copies: NDArray[np.int64]) -> list[Stack
 
 
 def _whole(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the contiguous array of the same type that an array is a part of; else the array itself."""
+    """Return the array that an array without gaps is a part of, if both are alike; else the array itself."""
     base = array.base
-    if isinstance(base, np.ndarray) and base.dtype == array.dtype and base.flags.c_contiguous:
-        return base
-    return array
+    fits = isinstance(base, np.ndarray) and base.dtype == array.dtype and base.flags.c_contiguous
+    return base if fits and array.flags.c_contiguous else array  # type: ignore[return-value]
 
 
 def _address(array: NDArray[Any]) -> int:
@@ -117,15 +116,14 @@ def _add_popular(counts: NDArray[Any], times: NDArray[Any], sums: NDArray[Any]) 
 class Sum:
     """Sum of the products of streams below the diagonal of a matrix, and the diagonal.
 
-    Streams are added to a matrix of the type of ``entry``. When its diagonal reaches the ``limit`` up to
-    which sums are exact, it is added to ``total`` and cleared.
+    Streams are added to a matrix, zeros before, of the type of ``entry``. When its diagonal reaches the
+    ``limit`` up to which sums are exact, it is added to ``total`` and cleared.
     """
 
-    def __init__(self, entry: np.dtype[Any], n: int, limit: float) -> None:
-        self.entry, self.limit = entry, limit
-        self.matrix, self.own = np.zeros((n, n), dtype=entry["count"]), np.zeros(n)
+    def __init__(self, matrix: NDArray[Any], entry: np.dtype[Any], limit: float) -> None:
+        self.matrix, self.entry, self.limit = matrix, entry, limit
+        self.own, self.diagonal = np.zeros((2, len(matrix)))
         self.total: NDArray[np.float64] | None = None
-        self.diagonal = np.zeros(n)
 
     def add(self, stack: Stack, popular_from: int) -> bool:
         """Add the streams of a stack; return False if one of them exceeds the limit by itself."""
@@ -162,7 +160,8 @@ def sum_streams(
     n = parts[0].shape[0]
     pieces = _pieces(stacked(parts, copies), n, threads)
     for entry, limit in ((ENTRY, EXACT_FLOAT32), (WIDE_ENTRY, EXACT_FLOAT64)):
-        sums = [Sum(entry, n, limit) for _ in range(min(threads, len(pieces)))]
+        stack = np.zeros((min(threads, len(pieces)), n, n), dtype=entry["count"])
+        sums = [Sum(matrix, entry, limit) for matrix in stack]
         free = deque(sums)
 
         def one_piece(stack: Stack, free: deque[Sum] = free) -> bool:
@@ -174,8 +173,8 @@ def sum_streams(
         with one_blas_thread():
             if all(run_threads(one_piece, pieces, threads)):
                 break
-    matrices = [matrix for one in sums for matrix in (one.matrix, one.total) if matrix is not None]
-    return matrices, np.sum([one.own + one.diagonal for one in sums], axis=0)
+    totals = [one.total for one in sums if one.total is not None]
+    return [*stack, *totals], np.sum([one.own + one.diagonal for one in sums], axis=0)
 
 
 def sum_squares(parts: Sequence[csr_array], threads: int) -> NDArray[np.float64]:

@@ -192,10 +192,13 @@ def draw_points(attributes: Matrix, number: int, seed: int) -> Matrix:
     keys = np.zeros(len(attributes), dtype=np.uint64)
     for column in np.ascontiguousarray(attributes.T + 0.0):  # -0.0 becomes 0.0
         keys = mix(seed, keys, column.view(np.uint64))
-    order = np.argsort(keys, kind="stable")
-    _, first, sizes = np.unique(keys[order], return_index=True, return_counts=True)
-    ranks = np.arange(len(keys)) - np.repeat(first, sizes)
-    return attributes[order[np.argsort(mix(seed, keys[order], ranks))[:number]]]
+    order = np.argsort(keys)
+    ordered = keys[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    ranks = np.arange(len(keys)) - np.repeat(first, np.diff(np.append(first, len(keys))))
+    hashes = mix(seed, ordered, ranks)
+    least = np.argpartition(hashes, number - 1)[:number] if number < len(keys) else np.arange(len(keys))
+    return attributes[order[least[np.argsort(hashes[least])]]]
 
 
 @dataclass(frozen=True)
