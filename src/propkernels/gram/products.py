@@ -21,7 +21,6 @@ from propkernels._utils.parallel import (
     pieces_for,
     row_runs,
     run_pieces,
-    run_threads,
     thread_count,
     threads_for,
     whole_runs,
@@ -36,7 +35,7 @@ from propkernels.gram.products_compiled import (
     Popular,
     Rest,
     add_all_bins,
-    add_products,
+    add_all_products,
     copy_all_bins,
     count_all_bins,
     fill_tiles,
@@ -299,11 +298,6 @@ def _visits(bins: Bins, n: int, shift: int, n_jobs: int) -> tuple[NDArray[Any], 
     return visits, bounds
 
 
-def _row_runs(n: int, n_jobs: int | None) -> NDArray[np.int64]:
-    """Return bounds of runs of rows, 16 per thread, since their cost differs."""
-    return np.linspace(0, n, 16 * thread_count(n_jobs) + 1).astype(np.int64)
-
-
 def share_of_equals(sample: NDArray[np.uint64]) -> float:
     """Return the share of duplicates among a sample of the signatures, an estimate of that of all bins."""
     return (len(sample) - len(np.unique(sample))) / max(len(sample), 1)
@@ -340,12 +334,9 @@ def add_sparse(
     """Add X Y^T (or the sums of smaller counts) to ``gram``, over runs of rows, in threads."""
     right.sort_indices()
     arrays = [array for m in (left, right) for array in (m.indptr, m.indices, m.data)]
-    bounds = _row_runs(left.shape[0], n_jobs)
-
-    def one_run(run: int) -> None:
-        add_products(*arrays, lower, minimum, bounds[run], bounds[run + 1], gram)
-
-    run_threads(one_run, range(len(bounds) - 1), n_jobs)
+    threads = thread_count(n_jobs)
+    runs = np.linspace(0, left.shape[0], PIECES_OF_A_MEMBER * threads + 1).astype(np.int64)
+    run_pieces(add_all_products, (*arrays, lower, minimum, runs, gram), len(runs) - 1, threads)
 
 
 def self_products(counts: csr_array) -> NDArray[np.float64]:

@@ -758,7 +758,7 @@ def fill_tiles(crew: Any, first: int, last: int, work: Any) -> None:
     _fill_tile_in_crew(crew, first, last, work)
 
 
-@compiled
+@compiled(cache=False)
 def add_products(
     indptr: Any,
     indices: Any,
@@ -799,6 +799,34 @@ def add_products(
                 if lower and j > i:
                     break  # rows of a bin ascend: the remaining ones are also above the diagonal
                 row[j] += min(value, bin_data[other]) if minimum else value * bin_data[other]
+
+
+@compiled(cache=False)
+def _add_rows(
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    bin_ptr: Any,
+    bin_rows: Any,
+    bin_data: Any,
+    lower: bool,
+    minimum: bool,
+    runs: Any,
+    gram: Any,
+    thread: int,
+    k: int,
+) -> None:
+    rows, bins = (indptr, indices, data), (bin_ptr, bin_rows, bin_data)
+    add_products(*rows, *bins, lower, minimum, runs[k], runs[k + 1], gram)
+
+
+_add_rows_in_crew = shared_by_crew(_add_rows)
+
+
+@compiled
+def add_all_products(crew: Any, first: int, last: int, work: Any) -> None:
+    """Run :func:`add_products` for runs of rows."""
+    _add_rows_in_crew(crew, first, last, work)
 
 
 @compiled(passes=count_numbers)
