@@ -31,7 +31,10 @@ from benchmarks.case import Call, Prepare, estimator
 from benchmarks.data import is_present, load
 from benchmarks.pages import replace_section, section_between
 from benchmarks.stages import stage_calls
+from propkernels._utils.crew import shared_by_crew
 from propkernels._utils.helpers import map_in_threads
+from propkernels._utils.jit import compiled
+from propkernels._utils.parallel import run_pieces
 
 WIDTH = 2**20
 BEGIN, END = "<!-- cores: begin -->", "<!-- cores: end -->"
@@ -299,24 +302,39 @@ def least_bytes(job: Job, graphs: Any) -> float:
 
 
 class Limits(NamedTuple):
-    """What the machine allows: bytes per second, the gains of arithmetic, and milliseconds of a stage."""
+    """What the machine allows: bytes per second, the gains of arithmetic, and milliseconds of two stages."""
 
     copies: float
     new_memory: float
     gains: tuple[float, float]
-    stage: float
+    stages: tuple[float, float]
 
     @classmethod
     def measure(cls, threads: int) -> Limits:
         """Measure all of them with some threads."""
         return cls(
-            copy_speed(threads), new_memory_speed(threads), arithmetic_gains(threads), stage_time(threads)
+            copy_speed(threads), new_memory_speed(threads), arithmetic_gains(threads), stage_times(threads)
         )
 
 
-def stage_time(threads: int) -> float:
-    """Return the milliseconds of a stage whose threads do nothing: to wake them takes the GIL in turn."""
-    return best(lambda: map_in_threads(abs, range(threads), threads), 100)
+@compiled(cache=False)
+def _nothing(done: Any, thread: int, k: int) -> None:
+    done[thread, 0] += 1
+
+
+_nothing_in_crew = shared_by_crew(_nothing)
+
+
+@compiled(cache=False)
+def _no_stage(crew: Any, first: int, last: int, work: Any) -> None:
+    _nothing_in_crew(crew, first, last, work)
+
+
+def stage_times(threads: int) -> tuple[float, float]:
+    """Return the milliseconds of a stage whose pieces do nothing: begun by Python, and by a crew."""
+    done = np.zeros((threads, 16), dtype=np.int64)
+    by_python = best(lambda: map_in_threads(abs, range(threads), threads), 100)
+    return by_python, best(lambda: run_pieces(_no_stage, (done,), threads, threads), 100)
 
 
 def new_memory_speed(threads: int, n_bytes: int = 2**28) -> float:
@@ -344,7 +362,6 @@ def copy_speed(threads: int, n_bytes: int = 2**30) -> float:
 
 def arithmetic_gains(threads: int) -> tuple[float, float]:
     """Return the gains of arithmetic in registers: one chain of steps per thread, and eight at a time."""
-    from propkernels._utils.jit import compiled
     from propkernels._utils.mixing import mix_word
 
     @compiled(cache=False)
@@ -390,7 +407,8 @@ def section(
         f"in registers gains {gains[0]:.1f} if each step waits for the last one, {gains[1]:.1f} if it keeps "
         f"the units of a core busy, copies read and write {limits.copies / 1e9:.0f} GB/s, memory that is new "
         f"to the process is written at {limits.new_memory / 1e9:.0f} GB/s, and a stage whose threads do "
-        f"nothing takes {limits.stage:.1f} ms. Milliseconds by "
+        f"nothing takes {limits.stages[0]:.1f} ms if Python begins it, {limits.stages[1]:.3f} ms if compiled "
+        "code does. Milliseconds by "
         "n_jobs, t_max = 10, best of some runs; times on one core of a shared machine differ by up to a half "
         "between runs, and gains with them. Results are the same bits for every n_jobs. The serial share "
         "f solves T_n / T_1 = f + (1 - f) / n. Busy: the share of the cores that work; work: the processor "
@@ -399,8 +417,8 @@ def section(
         "",
         "What limits a gain below its aim: work above 1 is new memory that the system clears, and what "
         "threads lose that share the units of a core and read memory at random; cores that are not busy wait "
-        "for serial parts (stages, below), for the GIL, which threads take in turn to begin and to end a "
-        "compiled loop, and in model selection for the longest machine, which libsvm solves in sequence.",
+        "for serial parts (stages, below), and in model selection for the GIL, which threads take in turn to "
+        "begin and to end a compiled call, and for the longest machine, which libsvm solves in sequence.",
         "",
         "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | busy | work | copies |",
         "|---|" + "--:|" * (len(cores) + 6),

@@ -25,21 +25,21 @@ def test_core_numbers_end_with_the_most(most, numbers):
 
 def test_section_has_a_row_per_job_and_stage():
     stage = cores.Times("count", {1: 80.0, 16: 10.0})
-    text = cores.section([(TIMES, [stage])], [1, 4, 16], cores.Limits(1e9, 2e9, (15.1, 9.9), 0.3))
+    text = cores.section([(TIMES, [stage])], [1, 4, 16], cores.Limits(1e9, 2e9, (15.1, 9.9), (0.3, 0.002)))
     assert "| job | 160 | 55 | 20 | 8.0 | 8 | 7% | 75% | 1.50 | 5% |" in text
     assert TIMES.gain == 16 * TIMES.busy / TIMES.work
     assert "| job | count | 80.0 | 10.0 | 8.0 | 100% | 7% |" in text
 
 
 def test_numbers_of_cores_that_were_not_measured_are_empty():
-    text = cores.section([(TIMES, [])], [1, 2, 4, 16], cores.Limits(1e9, 2e9, (15.1, 9.9), 0.3))
+    text = cores.section([(TIMES, [])], [1, 2, 4, 16], cores.Limits(1e9, 2e9, (15.1, 9.9), (0.3, 0.002)))
     assert "| job | 160 |  | 55 | 20 | 8.0 |" in text
 
 
 def test_sections_of_several_runs_are_joined():
     def section(name, time):
         job, stage = cores.Times(name, {1: 160.0, 16: time}), cores.Times("count", {1: 80.0, 16: time})
-        return cores.section([(job, [stage])], [1, 16], cores.Limits(1e9, 2e9, (15.0, 9.0), 0.3))
+        return cores.section([(job, [stage])], [1, 16], cores.Limits(1e9, 2e9, (15.0, 9.0), (0.3, 0.002)))
 
     first, second = cores.JOBS[0].name, cores.JOBS[1].name
     text = cores.joined([section(second, 20.0), section(first, 40.0), section(second, 10.0)])
@@ -49,7 +49,7 @@ def test_sections_of_several_runs_are_joined():
             for name, time in ((first, 40.0), (second, 10.0))
         ],
         [1, 16],
-        cores.Limits(1e9, 2e9, (15.0, 9.0), 0.3),
+        cores.Limits(1e9, 2e9, (15.0, 9.0), (0.3, 0.002)),
     )
     assert text == both
 
@@ -59,7 +59,7 @@ def test_rows_that_were_not_measured_again_stay():
         return cores.section(
             [(cores.Times(name, {1: 160.0, 16: 20.0}), []) for name in names],
             [1, 16],
-            cores.Limits(1e9, 2e9, (15.0, 9.0), 0.3),
+            cores.Limits(1e9, 2e9, (15.0, 9.0), (0.3, 0.002)),
         )
 
     first, second = cores.JOBS[0].name, cores.JOBS[1].name
