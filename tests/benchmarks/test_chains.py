@@ -56,18 +56,20 @@ def test_steps_are_found_by_the_functions_of_a_fit():
 def test_rows_add_up():
     step = next(iter(chains.STEPS.values()))
     fit = Item(1.0, [Shared(step, [Item(0.2), Item(0.4)]), Shared(chains.REST, [Item(0.1), Item(0.1)])])
-    rows = chains.rows_of("A", fit)
+    rows = chains.rows_of("A", fit, 0.91)
     assert rows == [
         f"| A | {step} | 600 | 400 | 1.5 |",
         f"| A | {chains.REST} | 400 | 300 | 1.3 |",
-        "| A | **all** | 1,000 | 700 | 1.4 |",
+        "| A | all of it | 1,000 | 700 | 1.4 |",
+        "| A | **all of it, work on one core** | 910 | 700 | 1.3 |",
     ]
-    assert rows[0] in chains.table({"A": fit}, 16)
+    assert rows[0] in chains.table({"A": (fit, 0.91)}, 16)
 
 
 @pytest.mark.slow
 def test_a_fit_has_all_steps():
     if not chains.is_present("NCI1"):
         pytest.skip("NCI1 is not here")
-    names = {call.name for call in chains.chains_of("NCI1", 8).calls}
-    assert names >= set(chains.STEPS.values())
+    fit, one_core = chains.chains_of("NCI1", 8)
+    assert {call.name for call in fit.calls} >= set(chains.STEPS.values())
+    assert fit.chain < one_core
