@@ -31,7 +31,7 @@ from benchmarks.case import Call, Prepare, estimator
 from benchmarks.data import is_present, load
 from benchmarks.pages import replace_section, section_between
 from benchmarks.stages import stage_calls
-from propkernels._utils.crew import shared_by_crew
+from propkernels._utils.crew import job_of, share
 from propkernels._utils.helpers import map_in_threads
 from propkernels._utils.jit import compiled
 from propkernels._utils.parallel import run_pieces
@@ -322,12 +322,12 @@ def _nothing(done: Any, thread: int, k: int) -> None:
     done[thread, 0] += 1
 
 
-_nothing_in_crew = shared_by_crew(_nothing)
+_nothing_job = job_of(_nothing)
 
 
 @compiled(cache=False)
 def _no_stage(crew: Any, first: int, last: int, work: Any) -> None:
-    _nothing_in_crew(crew, first, last, work)
+    share(crew, first, last, _nothing_job(work))
 
 
 def stage_times(threads: int) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from numba import config
 
 from propkernels._utils import crew as module
 from propkernels._utils.addresses import Arrays, alike, array_at, gemm_address, multiply
-from propkernels._utils.crew import ABSENT, CREWS, NOBODY, SEATS, shared_by_crew
+from propkernels._utils.crew import ABSENT, CREWS, NOBODY, SEATS, job_of, share
 from propkernels._utils.jit import compiled
 from propkernels._utils.parallel import run_pieces, run_threads
 
@@ -28,12 +28,12 @@ def add_one(counts, threads, passes, thread, k):
     threads[k] = thread
 
 
-add_one_in_crew = shared_by_crew(add_one)
+add_one_job = job_of(add_one)
 
 
 @compiled(cache=False)
 def add_all(crew, first, last, work):
-    add_one_in_crew(crew, first, last, work)
+    share(crew, first, last, add_one_job(work))
 
 
 @compiled(cache=False)
@@ -43,12 +43,12 @@ def fail_at_three(counts, thread, k):
     counts[k] = 1
 
 
-fail_in_crew = shared_by_crew(fail_at_three)
+fail_job = job_of(fail_at_three)
 
 
 @compiled(cache=False)
 def fail(crew, first, last, work):
-    fail_in_crew(crew, first, last, work)
+    share(crew, first, last, fail_job(work))
 
 
 def counts_and_threads(n_pieces, n_jobs, passes=1):
@@ -141,7 +141,7 @@ def test_a_forked_child_starts_its_own_members():
 
 def test_as_python_all_pieces_run_in_order():
     order = []
-    shared_by_crew(lambda seen, thread, k: seen.append((thread, k)))(NOBODY, 2, 5, (order,))
+    share(NOBODY, 2, 5, job_of(lambda seen, thread, k: seen.append((thread, k)))((order,)))
     assert order == [(0, 2), (0, 3), (0, 4)]
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numba import config, types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, lower_builtin, overload, type_callable
 from numpy.typing import NDArray
 
 from propkernels._utils.helpers import HELPERS
@@ -38,12 +38,10 @@ PAUSES_BEFORE_YIELD = 32
 NOBODY = np.zeros(0, dtype=np.int64)  # a crew without members: the calling thread does all
 
 
-def shared_by_crew(function: Any) -> Any:
-    """Return a function of (crew, first, last, work) that calls ``function(*work, thread, k)`` for all k.
+def share(crew: Any, first: Any, last: Any, job: Any) -> None:
+    """Run the pieces first .. last - 1 of a job, shared by the members of a crew; for compiled functions.
 
-    Members of the crew share the numbers k = first .. last - 1. For compiled functions: ``function`` is
-    compiled as well, and returns nothing; ``thread``, 0 .. members, tells which workspace it may use. As
-    Python, thread 0 makes all calls in order.
+    As Python, thread 0 runs all pieces in order.
 
     Examples
     --------
@@ -51,30 +49,24 @@ def shared_by_crew(function: Any) -> Any:
     ... def square(squares, thread, k):
     ...     squares[k] = k * k
     >>> squares = np.zeros(4)
-    >>> shared_by_crew(square)(NOBODY, 1, 4, (squares,))
+    >>> share(NOBODY, 1, 4, job_of(square)((squares,)))
     >>> squares
     array([0., 1., 4., 9.])
     """
-
-    def run(crew: Any, first: Any, last: Any, work: Any) -> None:
-        call = as_python(function) if hasattr(function, "py_func") else function
-        for k in range(first, last):
-            call(*work, 0, k)
-
-    if not config.DISABLE_JIT:
-        overload(run, strict=False)(partial(_compiled_run, _job(function)))
-    return run
+    function, work = job
+    for k in range(first, last):
+        function(*work, 0, k)
 
 
-def _compiled_run(job: Any, crew: Any, first: Any, last: Any, work: Any) -> Any:
-    """Return the compiled form of a function of :func:`shared_by_crew`."""
+@overload(share, strict=False)
+def _compiled_share(crew: Any, first: Any, last: Any, job: Any) -> Any:
+    """Return the compiled form of :func:`share`."""
 
-    def run(crew: Any, first: Any, last: Any, work: Any) -> None:
-        native, data = job(work)
+    def run(crew: Any, first: Any, last: Any, job: Any) -> None:
         if len(crew) == 0:
-            has_failed = _run_all(first, last, native, data)
+            has_failed = _run_all(first, last, *job)
         else:
-            has_failed = _lead(crew, first, last, native, data)
+            has_failed = _lead(crew, first, last, *job)
         if has_failed:
             raise MemoryError("a thread had no memory for its part of the work")
 
@@ -264,33 +256,47 @@ def _call(typing_context: Any, function: Any, data: Any, thread: Any, k: Any) ->
     return types.boolean(*[types.int64] * 4), emit
 
 
-def _job(function: Any) -> Any:
-    """Return an intrinsic of ``work``: it emits a native function that calls ``function(*work, thread, k)``.
+def job_of(function: Any) -> Any:
+    """Return a function of ``work``: the job that calls ``function(*work, thread, k)`` for a piece k.
 
-    It returns the addresses of the native function and of ``work``, which is on the stack of the calling
-    function; that function waits for the members that read it.
+    For compiled functions: ``function`` is compiled as well, and returns nothing; ``thread``, 0 .. members,
+    tells which workspace it may use. A compiled job is the addresses of a native function and of ``work``,
+    which is on the stack of the calling function; :func:`share` waits for the members that read it.
     """
+
+    def job(work: Any) -> Any:
+        return as_python(function) if hasattr(function, "py_func") else function, work
+
+    if not config.DISABLE_JIT:
+        type_callable(job)(lambda context: partial(_typed, function, context))
+        lower_builtin(job, types.Any)(partial(_emit_job, function))
+    return job
+
+
+def _typed(function: Any, context: Any, work: Any) -> Any:
+    """Compile the function for this work; return the type of the job."""
+    _signature(function, context, work)
+    return types.UniTuple(types.int64, 2)
+
+
+def _signature(function: Any, context: Any, work: Any) -> Any:
+    """Return the types of a call of the function."""
+    return types.Dispatcher(function).get_call_type(context, (*work.types, types.int64, types.int64), {})
+
+
+def _emit_job(function: Any, context: Any, builder: Any, types_: Any, arguments: Any) -> Any:
+    """Emit a native function that calls ``function(*work, thread, k)``; return the addresses of the job."""
     from llvmlite import ir
 
-    kind, pair = types.Dispatcher(function), types.UniTuple(types.int64, 2)
-
-    @intrinsic
-    def job(typing_context: Any, work: Any) -> Any:
-        signature = kind.get_call_type(typing_context, (*work.types, types.int64, types.int64), {})
-
-        def emit(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-            slot = cgutils.alloca_once_value(builder, arguments[0])
-            native = ir.Function(builder.module, _piece(), builder.module.get_unique_name("piece"))
-            native.linkage = "internal"
-            inner = ir.IRBuilder(native.append_basic_block())
-            values = cgutils.unpack_tuple(inner, inner.load(inner.inttoptr(native.args[0], slot.type)))
-            inner.ret(_emit_call(context, inner, function, signature, [*values, *native.args[1:]]))
-            addresses = [builder.ptrtoint(place, ir.IntType(64)) for place in (native, slot)]
-            return context.make_tuple(builder, pair, addresses)
-
-        return pair(work), emit
-
-    return job
+    signature = _signature(function, context.typing_context, types_.args[0])
+    slot = cgutils.alloca_once_value(builder, arguments[0])
+    native = ir.Function(builder.module, _piece(), builder.module.get_unique_name("piece"))
+    native.linkage = "internal"
+    inner = ir.IRBuilder(native.append_basic_block())
+    values = cgutils.unpack_tuple(inner, inner.load(inner.inttoptr(native.args[0], slot.type)))
+    inner.ret(_emit_call(context, inner, function, signature, [*values, *native.args[1:]]))
+    addresses = [builder.ptrtoint(place, ir.IntType(64)) for place in (native, slot)]
+    return context.make_tuple(builder, types_.return_type, addresses)
 
 
 def _emit_call(context: Any, builder: Any, function: Any, signature: Any, values: list[Any]) -> Any:

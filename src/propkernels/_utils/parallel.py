@@ -154,7 +154,7 @@ def run_pieces(stage: Callable[..., None], work: tuple[Any, ...], n_pieces: int,
     """Run the pieces of a compiled stage in up to ``n_jobs`` threads, which do not need the GIL.
 
     A stage is compiled, takes (crew, first, last, work), and runs the pieces first .. last - 1 by
-    :func:`propkernels._utils.crew.shared_by_crew`. Pieces are begun in order.
+    :func:`propkernels._utils.crew.share`. Pieces are begun in order.
     """
     threads = min(thread_count(n_jobs), n_pieces)
     if threads <= 1:

@@ -8,7 +8,7 @@ import numpy as np
 
 from propkernels._utils.addresses import Arrays, array_at
 from propkernels._utils.arrays import power_of_two
-from propkernels._utils.crew import shared_by_crew
+from propkernels._utils.crew import job_of, share
 from propkernels._utils.jit import compiled, count_numbers, prefetch
 from propkernels._utils.mixing import mix_word, slot_bits, slots_for
 from propkernels.hashing.codes_compiled import join
@@ -130,7 +130,7 @@ def _count_one(
     count_row(codes[rows[r]], graph_ptr, no_bin, Room(slots[thread], place[thread]), own, 0)
 
 
-_count_one_in_crew = shared_by_crew(_count_one)
+_count_one_job = job_of(_count_one)
 
 
 def _numbers_of_rows(crew: Any, first: int, last: int, work: Any) -> int:
@@ -158,7 +158,7 @@ def count_rows(crew: Any, first: int, last: int, work: Any) -> None:
         Output: row r begins at r times the number of nodes, and has the ends ``entry_ends[r]``, 0 and its
         length, and ``bin_ends[r]``.
     """
-    _count_one_in_crew(crew, first, last, work)
+    share(crew, first, last, _count_one_job(work))
 
 
 @compiled(passes=count_numbers)
@@ -314,7 +314,7 @@ def _hash_piece(
     _hash_to_columns(codes[rows[s], a:b], salts[s], words[s], n_features, no_bin, columns[s, a:b])
 
 
-_hash_piece_in_crew = shared_by_crew(_hash_piece)
+_hash_piece_job = job_of(_hash_piece)
 
 
 @compiled
@@ -340,7 +340,7 @@ def hash_to_columns(crew: Any, first: int, last: int, work: Any) -> None:
     columns : ndarray of int32 or int64, (streams, nodes)
         Output.
     """
-    _hash_piece_in_crew(crew, first, last, work)
+    share(crew, first, last, _hash_piece_job(work))
 
 
 class Gathered(NamedTuple):
@@ -544,7 +544,7 @@ def _sum_piece(
     filled[k] = sum_columns(starts, ends, gathered, n_digits, summed.digits[thread], summed.lengths[rows])
 
 
-_sum_piece_in_crew = shared_by_crew(_sum_piece)
+_sum_piece_job = job_of(_sum_piece)
 
 
 @compiled
@@ -566,7 +566,7 @@ def sum_pieces(crew: Any, first: int, last: int, work: Any) -> None:
     filled : ndarray of int64, (pieces,)
         Output: number of entries of each piece.
     """
-    _sum_piece_in_crew(crew, first, last, work)
+    share(crew, first, last, _sum_piece_job(work))
 
 
 @compiled(cache=False)
@@ -587,7 +587,7 @@ def _size_piece(
     sizes[k] = total
 
 
-_size_piece_in_crew = shared_by_crew(_size_piece)
+_size_piece_job = job_of(_size_piece)
 
 
 @compiled
@@ -596,7 +596,7 @@ def size_pieces(crew: Any, first: int, last: int, work: Any) -> None:
 
     The work is (sources, pieces, ptr, n_features, sizes); see :func:`sum_pieces`.
     """
-    _size_piece_in_crew(crew, first, last, work)
+    share(crew, first, last, _size_piece_job(work))
 
 
 @compiled(cache=False)
@@ -617,7 +617,7 @@ def _place_piece(
         data[entry] = sums[entry + shift] * factor
 
 
-_place_piece_in_crew = shared_by_crew(_place_piece)
+_place_piece_job = job_of(_place_piece)
 
 
 @compiled
@@ -626,7 +626,7 @@ def place_pieces(crew: Any, first: int, last: int, work: Any) -> None:
 
     The work is (places, columns, sums, ends, factor, indices, data); see :class:`Summed`.
     """
-    _place_piece_in_crew(crew, first, last, work)
+    share(crew, first, last, _place_piece_job(work))
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from propkernels._utils.addresses import Arrays, array_at, multiply
-from propkernels._utils.crew import shared_by_crew
+from propkernels._utils.crew import job_of, share
 from propkernels._utils.jit import compiled, count_numbers
 from propkernels._utils.mixing import FIRST_FACTOR, GOLDEN, mix_word
 
@@ -102,7 +102,7 @@ def _count_part(
     )
 
 
-_count_part_in_crew = shared_by_crew(_count_part)
+_count_part_job = job_of(_count_part)
 
 
 def _entries_of_parts(crew: Any, first: int, last: int, work: Any) -> int:
@@ -112,7 +112,7 @@ def _entries_of_parts(crew: Any, first: int, last: int, work: Any) -> int:
 @compiled(passes=_entries_of_parts)
 def count_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`count_bins` for shares of streams; the sizes of share k begin at ``firsts[k]``."""
-    _count_part_in_crew(crew, first, last, work)
+    share(crew, first, last, _count_part_job(work))
 
 
 @compiled(cache=False)
@@ -200,13 +200,13 @@ def _place_part(
     place_bins(*rows, *bins, columns[k], dense, places[k], own, entries, nowhere[k])
 
 
-_place_part_in_crew = shared_by_crew(_place_part)
+_place_part_job = job_of(_place_part)
 
 
 @compiled(passes=_entries_of_parts)
 def place_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`place_bins` for shares of streams; the ends of share k begin at ``first_bins[k]``."""
-    _place_part_in_crew(crew, first, last, work)
+    share(crew, first, last, _place_part_job(work))
 
 
 @compiled(cache=False)
@@ -246,7 +246,7 @@ def _sample_run(
     numbers[k] = sample_bins(bin_ptr, entries, runs[k], runs[k + 1], signatures[runs[k] : runs[k + 1]])
 
 
-_sample_run_in_crew = shared_by_crew(_sample_run)
+_sample_run_job = job_of(_sample_run)
 
 
 def _sizes_of_arrays(crew: Any, first: int, last: int, work: Any) -> int:
@@ -256,7 +256,7 @@ def _sizes_of_arrays(crew: Any, first: int, last: int, work: Any) -> int:
 @compiled(passes=_sizes_of_arrays)
 def sample_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`sample_bins` for runs of bins; the signatures of run k begin at its first bin."""
-    _sample_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _sample_run_job(work))
 
 
 @compiled(cache=False)
@@ -281,13 +281,13 @@ def _sign_run(bin_ptr: Any, entries: Any, runs: Any, signatures: Any, thread: in
     sign_bins(bin_ptr, entries, runs[k], runs[k + 1], signatures)
 
 
-_sign_run_in_crew = shared_by_crew(_sign_run)
+_sign_run_job = job_of(_sign_run)
 
 
 @compiled(passes=_sizes_of_arrays)
 def sign_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`sign_bins` for runs of bins."""
-    _sign_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _sign_run_job(work))
 
 
 @compiled(cache=False)
@@ -367,13 +367,13 @@ def _find_group(
     find_equals(bin_ptr, entries, signatures, k, n_groups, multiplicity, is_kept)
 
 
-_find_group_in_crew = shared_by_crew(_find_group)
+_find_group_job = job_of(_find_group)
 
 
 @compiled(passes=_sizes_of_arrays)
 def find_all_equals(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`find_equals` for groups of bins."""
-    _find_group_in_crew(crew, first, last, work)
+    share(crew, first, last, _find_group_job(work))
 
 
 @compiled(cache=False)
@@ -395,13 +395,13 @@ def _copy_run(
     copy_bins(bin_ptr, entries, chosen, runs[k], runs[k + 1], new_ptr, copied)
 
 
-_copy_run_in_crew = shared_by_crew(_copy_run)
+_copy_run_job = job_of(_copy_run)
 
 
 @compiled(passes=_sizes_of_arrays)
 def copy_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`copy_bins` for runs of chosen bins."""
-    _copy_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _copy_run_job(work))
 
 
 @compiled(cache=False)
@@ -444,13 +444,13 @@ def _list_run(
     list_visits(bin_ptr, entries, runs[k], runs[k + 1], shift, numbers[k], visits)
 
 
-_list_run_in_crew = shared_by_crew(_list_run)
+_list_run_job = job_of(_list_run)
 
 
 @compiled(passes=_sizes_of_arrays)
 def list_all_visits(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`list_visits` for runs of bins; the places of run k are ``numbers[k]``."""
-    _list_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _list_run_job(work))
 
 
 @compiled(cache=False)
@@ -485,7 +485,7 @@ def add_visits(
                 row[np.uint64(entries[entry]["row"])] += count * entries[entry]["count"]
 
 
-@compiled(cache=False)
+@compiled
 def add_bins(bin_ptr: Any, entries: Any, multiplicity: Any, first: int, last: int, gram: Any) -> None:
     """Add the products of counts in the bins first .. last - 1 below the diagonal of a matrix, bin by bin.
 
@@ -513,13 +513,13 @@ def _add_run(
     add_bins(bin_ptr, entries, multiplicity, runs[k], runs[k + 1], sums[k])
 
 
-_add_run_in_crew = shared_by_crew(_add_run)
+_add_run_job = job_of(_add_run)
 
 
 @compiled
 def add_all_bins(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`add_bins` for runs of bins, each with a matrix ``sums[k]`` of its own."""
-    _add_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _add_run_job(work))
 
 
 class Streams(NamedTuple):
@@ -615,13 +615,13 @@ def _touch_run(gram: Any, runs: Any, thread: int, k: int) -> None:
     touch_rows(gram, runs[k], runs[k + 1])
 
 
-_touch_run_in_crew = shared_by_crew(_touch_run)
+_touch_run_job = job_of(_touch_run)
 
 
 @compiled(passes=_sizes_of_arrays)
 def touch_all_rows(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`touch_rows` for runs of rows."""
-    _touch_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _touch_run_job(work))
 
 
 @compiled(cache=False)
@@ -738,7 +738,7 @@ def _fill_tile(
     write_rows(tile, first, diagonal, gram)
 
 
-_fill_tile_in_crew = shared_by_crew(_fill_tile)
+_fill_tile_job = job_of(_fill_tile)
 
 
 def _numbers_of_tiles(crew: Any, first: int, last: int, work: Any) -> int:
@@ -755,7 +755,7 @@ def fill_tiles(crew: Any, first: int, last: int, work: Any) -> None:
     length, tiles, rooms, gram), with one of ``tiles``, (length * n,), and of ``rooms``,
     (popular bins, length), for each thread.
     """
-    _fill_tile_in_crew(crew, first, last, work)
+    share(crew, first, last, _fill_tile_job(work))
 
 
 @compiled(cache=False)
@@ -820,13 +820,13 @@ def _add_rows(
     add_products(*rows, *bins, lower, minimum, runs[k], runs[k + 1], gram)
 
 
-_add_rows_in_crew = shared_by_crew(_add_rows)
+_add_rows_job = job_of(_add_rows)
 
 
 @compiled
 def add_all_products(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`add_products` for runs of rows."""
-    _add_rows_in_crew(crew, first, last, work)
+    share(crew, first, last, _add_rows_job(work))
 
 
 @compiled(passes=count_numbers)
@@ -863,13 +863,13 @@ def _scale_run(block: Any, left: Any, right: Any, runs: Any, thread: int, k: int
     scale_block(block, left, right, runs[k], runs[k + 1])
 
 
-_scale_run_in_crew = shared_by_crew(_scale_run)
+_scale_run_job = job_of(_scale_run)
 
 
 @compiled
 def scale_all_rows(crew: Any, first: int, last: int, work: Any) -> None:
     """Run :func:`scale_block` for runs of rows."""
-    _scale_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _scale_run_job(work))
 
 
 @compiled

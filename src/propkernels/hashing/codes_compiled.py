@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import config
 
-from propkernels._utils.crew import shared_by_crew
+from propkernels._utils.crew import job_of, share
 from propkernels._utils.jit import compiled
 from propkernels._utils.locks import ForkSafeLock
 from propkernels._utils.mixing import mix_other, mix_word
@@ -283,7 +283,7 @@ def _propagate_run(
                 now, then = then, now
 
 
-_propagate_run_in_crew = shared_by_crew(_propagate_run)
+_propagate_run_job = job_of(_propagate_run)
 
 
 @compiled(passes=_passes)
@@ -310,7 +310,7 @@ def propagate_and_hash(crew: Any, first: int, last: int, work: Any) -> None:
     codes : ndarray of int64, (streams, N)
         Output.
     """
-    _propagate_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _propagate_run_job(work))
 
 
 @compiled(cache=False)
@@ -332,7 +332,7 @@ def _iterate_run(
     _iteration(step, start, offsets, n_hashes, place, column, t, now, then, codes)
 
 
-_iterate_run_in_crew = shared_by_crew(_iterate_run)
+_iterate_run_job = job_of(_iterate_run)
 
 
 @compiled
@@ -344,7 +344,7 @@ def one_iteration(crew: Any, first: int, last: int, work: Any) -> None:
     ``bounds`` cut the nodes of the graph, ``now`` are its values before the step, and ``then`` those
     after it.
     """
-    _iterate_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _iterate_run_job(work))
 
 
 @compiled(cache=False)
@@ -533,7 +533,7 @@ def _refine_run(
                     codes[t, i] = refined(codes[t - 1, i], total)
 
 
-_refine_run_in_crew = shared_by_crew(_refine_run)
+_refine_run_job = job_of(_refine_run)
 
 
 @compiled
@@ -556,7 +556,7 @@ def refine(crew: Any, first: int, last: int, work: Any) -> None:
     codes : ndarray of uint64, (iterations, N)
         Row 0 is the input; the other rows are the output.
     """
-    _refine_run_in_crew(crew, first, last, work)
+    share(crew, first, last, _refine_run_job(work))
 
 
 @compiled(cache=False)
@@ -583,7 +583,7 @@ def _refine_nodes(
         following[i - base] = mix_other(codes[t, i])
 
 
-_refine_nodes_in_crew = shared_by_crew(_refine_nodes)
+_refine_nodes_job = job_of(_refine_nodes)
 
 
 @compiled
@@ -594,7 +594,7 @@ def refine_part(crew: Any, first: int, last: int, work: Any) -> None:
     indices, edge_keys, bounds, t, mixed, following, codes): ``bounds`` cut the nodes of the graph, ``mixed``
     are their mixed words before, and ``following`` those after.
     """
-    _refine_nodes_in_crew(crew, first, last, work)
+    share(crew, first, last, _refine_nodes_job(work))
 
 
 _LOCK = ForkSafeLock()
