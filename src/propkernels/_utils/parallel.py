@@ -170,10 +170,15 @@ def run_pieces(stage: Callable[..., None], work: tuple[Any, ...], n_pieces: int,
             outer.give(members)
 
 
+def stage_pieces(threads: int) -> int:
+    """Return the number of pieces of a compiled stage for some threads."""
+    return PIECES_OF_A_MEMBER * threads if threads > 1 else 1
+
+
 def row_runs(shape: tuple[int, ...], n_jobs: int | None) -> NDArray[np.int64]:
     """Return bounds of runs of rows of a matrix, several for each thread that is worth starting."""
     threads = threads_for(shape[0] * shape[1], n_jobs)
-    return np.linspace(0, shape[0], (PIECES_OF_A_MEMBER * threads if threads > 1 else 1) + 1).astype(np.int64)
+    return np.linspace(0, shape[0], stage_pieces(threads) + 1).astype(np.int64)
 
 
 def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: int | None) -> None:

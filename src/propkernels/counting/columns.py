@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from propkernels._utils.addresses import Arrays, alike
 from propkernels._utils.arrays import index_dtype, offsets, rows_of
-from propkernels._utils.parallel import PIECES_OF_A_MEMBER, run_pieces, run_threads, threads_for, whole_runs
+from propkernels._utils.parallel import run_pieces, run_threads, stage_pieces, threads_for, whole_runs
 from propkernels._utils.randomness import mix
 from propkernels.counting.counters import StreamCounts
 from propkernels.hashing.codes import NO_BIN, CodeStreams
@@ -182,8 +182,7 @@ def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> NDArray[np
     A row that is longer than a piece is cut by columns.
     """
     n_items = int(ptr[-1])
-    n_pieces = PIECES_OF_A_MEMBER * threads if threads > 1 else 1
-    size = max(min(n_items // n_pieces, ITEMS_OF_A_PIECE), 2**14)
+    size = max(min(n_items // stage_pieces(threads), ITEMS_OF_A_PIECE), 2**14)
     pieces = []
     for first, last in pairwise(whole_runs(ptr, size).tolist()):
         n_ranges = 1

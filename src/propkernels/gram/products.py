@@ -13,7 +13,6 @@ from scipy.sparse import csc_array, csr_array
 from propkernels._utils.addresses import Arrays, alike, gemm_address
 from propkernels._utils.arrays import index_dtype, offsets, power_of_two
 from propkernels._utils.parallel import (
-    PIECES_OF_A_MEMBER,
     active_device,
     by_rows,
     equal_work,
@@ -21,6 +20,7 @@ from propkernels._utils.parallel import (
     pieces_for,
     row_runs,
     run_pieces,
+    stage_pieces,
     thread_count,
     threads_for,
     whole_runs,
@@ -210,7 +210,7 @@ def _by_bin(
 def _share_of_copies(bins: Bins, n_jobs: int) -> float:
     """Return an estimate of the share of bins whose contents another bin has."""
     threads = threads_for(len(bins.entries) // ENTRIES_OF_A_STEP, n_jobs)
-    runs = whole_runs(bins.bin_ptr, len(bins.entries) / (PIECES_OF_A_MEMBER * threads))
+    runs = whole_runs(bins.bin_ptr, len(bins.entries) / (stage_pieces(threads)))
     signatures, numbers = np.empty(len(bins.multiplicity), np.uint64), np.zeros(len(runs) - 1, np.int64)
     work = bins.bin_ptr, bins.entries, runs, signatures, numbers
     run_pieces(sample_all_bins, work, len(numbers), threads)
@@ -320,7 +320,7 @@ def _merged(bins: Bins, n_jobs: int) -> Bins:
     kept = np.flatnonzero(is_kept)
     new_ptr = offsets(np.diff(bin_ptr)[kept]).astype(bin_ptr.dtype)
     copied = np.empty(new_ptr[-1], dtype=entries.dtype)
-    runs = equal_work(new_ptr, PIECES_OF_A_MEMBER * threads)
+    runs = equal_work(new_ptr, stage_pieces(threads))
     run_pieces(copy_all_bins, (bin_ptr, entries, kept, runs, new_ptr, copied), len(runs) - 1, threads)
     return Bins(new_ptr, copied, multiplicity[kept])
 
@@ -339,7 +339,7 @@ def add_sparse(
     right.sort_indices()
     arrays = [array for m in (left, right) for array in (m.indptr, m.indices, m.data)]
     threads = thread_count(n_jobs)
-    runs = np.linspace(0, left.shape[0], PIECES_OF_A_MEMBER * threads + 1).astype(np.int64)
+    runs = np.linspace(0, left.shape[0], stage_pieces(threads) + 1).astype(np.int64)
     run_pieces(add_all_products, (*arrays, lower, minimum, runs, gram), len(runs) - 1, threads)
 
 

@@ -14,10 +14,10 @@ from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import offsets as offsets_of
 from propkernels._utils.parallel import (
-    PIECES_OF_A_MEMBER,
     equal_work,
     run_pieces,
     run_threads,
+    stage_pieces,
     threads_for,
     whole_runs,
 )
@@ -332,7 +332,7 @@ class Work(NamedTuple):
         ends = np.concatenate([[-1], np.flatnonzero(is_large), [len(graphs)]])
         blocks = np.concatenate([_blocks(ptr[a + 1 : b + 1]) for a, b in pairwise(ends.tolist())])
         work = offsets_of(np.diff(blocks).ravel() + np.diff(indptr[blocks]).ravel())
-        return cls(threads, blocks, equal_work(work, PIECES_OF_A_MEMBER * threads), large)
+        return cls(threads, blocks, equal_work(work, stage_pieces(threads)), large)
 
     @property
     def nodes_of_a_block(self) -> int:
@@ -349,7 +349,7 @@ def _blocks(ptr: NDArray[np.int64]) -> NDArray[np.int64]:
 def _parts(indptr: NDArray[Any], first: int, last: int, threads: int) -> NDArray[np.int64]:
     """Return bounds of parts of the nodes of a large graph, cut by edges."""
     cost = indptr[first : last + 1] + np.arange(first, last + 1)
-    return first + equal_work(cost, PIECES_OF_A_MEMBER * threads)
+    return first + equal_work(cost, stage_pieces(threads))
 
 
 def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[np.float64]:
