@@ -16,7 +16,7 @@ from threading import Lock
 import numpy as np
 from scipy.sparse import csr_array
 
-from propkernels.gpu.runtime import CHUNK, LISTED
+from propkernels.gpu.runtime import DEFINED
 
 C_TYPES = {
     "i4": ctypes.c_int32,
@@ -35,9 +35,8 @@ def compiler() -> str | None:
 def build(folder: Path) -> Path:
     """Compile the kernels for the host, bounds of loops and arithmetic as on the device."""
     source, library = files("propkernels.gpu").joinpath("kernels.cu"), folder / "kernels.so"
-    defined = [f"-DCHUNK={CHUNK}", f"-DLISTED={LISTED}"]
     options = ["-x", "c++", "-std=c++17", "-DPK_HOST", "-O1", "-ffp-contract=off", "-shared", "-fPIC"]
-    subprocess.run([compiler(), *options, *defined, str(source), "-o", str(library)], check=True)
+    subprocess.run([compiler(), *options, *DEFINED, str(source), "-o", str(library)], check=True)
     return library
 
 
@@ -68,6 +67,9 @@ class HostRuntime:
 
     def stream(self):
         return nullcontext()
+
+    def add_square(self, factor, total):
+        total += factor @ factor.T
 
     def free_bytes(self):
         return self.memory

@@ -33,9 +33,6 @@ SIZES = {
 def on_device(runtime, graphs, adjacency=None):
     adjacency = graphs.adjacency if adjacency is None else adjacency
     weights = None if (adjacency.data == 1).all() else runtime.to_device(adjacency.data)
-    arrays = (
-        graphs.graph_ptr.astype(np.int64),
-        adjacency.indptr.astype(np.int32),
-        adjacency.indices.astype(np.int32),
-    )
-    return DeviceGraphs(runtime, *(runtime.to_device(array) for array in arrays), weights)
+    arrays = (adjacency.indptr.astype(np.int32), adjacency.indices.astype(np.int32))
+    there = (runtime.to_device(array) for array in arrays)
+    return DeviceGraphs(runtime, graphs.graph_ptr.astype(np.int64), *there, weights)

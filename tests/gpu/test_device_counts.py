@@ -7,8 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
+from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.randomness import mix
-from propkernels.gpu import device_counts
+from propkernels.gpu import device_counts, device_gram
 from propkernels.hashing.codes import LocalitySensitiveHash, label_codes
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from tests.gpu.some_graphs import SIZES, many_graphs, on_device
@@ -58,3 +59,25 @@ def test_a_vocabulary_equals_the_features(runtime, sizes):
     np.testing.assert_array_equal(runtime.to_host(rows.indptr), expected.indptr)
     np.testing.assert_array_equal(runtime.to_host(rows.columns), expected.indices)
     np.testing.assert_array_equal(runtime.to_host(rows.values), expected.data)
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+def test_counts_by_slots_have_the_products_of_a_vocabulary(runtime, sizes):
+    graphs = many_graphs(sizes)
+    kernel = pk.PropagationKernel(t_max=3, n_hashes=2, random_state=3)
+    kernel.set_params(propagation=pk.Diffusion(isolated="vanish")).fit(graphs)
+    (streams,) = kernel._coder.codes(graphs, 1)
+    rows = device_counts.count_slots(on_device(runtime, graphs), runtime.to_device(streams.codes))
+    counts = [stream.counts.toarray() for stream in kernel._counts]
+    gram = runtime.to_host(device_gram.square_gram(rows, runtime))
+    np.testing.assert_array_equal(gram, sum(part @ part.T for part in counts))
+    weights = np.linspace(0.1, 0.7, len(counts))
+    diagonal = device_gram.self_products(rows, weights, runtime)
+    expected = sum_in_order((part**2).sum(axis=1) * w for part, w in zip(counts, weights, strict=True))
+    np.testing.assert_array_equal(runtime.to_host(diagonal), expected)
+
+
+def test_slots_are_counted_if_31_bits_number_them():
+    assert device_counts.can_count_slots(11, 10**6)
+    assert not device_counts.can_count_slots(0, 10**6)
+    assert not device_counts.can_count_slots(11, 10**8)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.gpu.device_labels import label_codes
+from propkernels.gpu.device_labels import label_streams
 from propkernels.hashing import codes as host
 from propkernels.hashing.codes import LocalitySensitiveHash
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
@@ -30,7 +30,7 @@ def both(runtime, grids, scheme, t_max=4, n_hashes=2):
     column = label_column(grids, label_source(grids, "auto"))
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     arguments = (grids, scheme, initial, LocalitySensitiveHash("tv", 1e-5, 3), t_max, n_hashes)
-    return runtime.to_host(label_codes(*arguments, runtime)), host.label_codes(*arguments, 1).codes
+    return runtime.to_host(label_streams(*arguments, runtime).codes), host.label_codes(*arguments, 1).codes
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
@@ -49,4 +49,4 @@ def test_what_only_the_cpu_can_is_left_to_it(runtime):
     column = label_column(grids, "node")
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     lsh = LocalitySensitiveHash("hellinger", 1e-5, 3)
-    assert label_codes(grids, pk.Convolution(), initial, lsh, 2, 1, runtime) is None
+    assert label_streams(grids, pk.Convolution(), initial, lsh, 2, 1, runtime) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -9,6 +11,7 @@ from scipy.sparse import csr_array
 import propkernels as pk
 from propkernels.gpu import pipeline
 from propkernels.gpu.runtime import import_cupy
+from propkernels.gram.base_kernels import Linear
 from tests.gpu.some_graphs import SIZES, many_graphs
 
 
@@ -171,6 +174,73 @@ def test_whole_numbers_cross_the_bus_as_such(device, monkeypatch):
     expected = kernel.fit_transform(graphs)
     monkeypatch.setattr(pipeline, "WORTH_PREPARING", 0)
     np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(graphs), expected)
+
+
+@pytest.mark.parametrize("free", [2**34, 100])
+def test_counts_reach_the_host_when_they_are_read(device, monkeypatch, free):
+    graphs, new = attributed(), attributed((3, 9), 1)
+    kernel = pk.PropagationKernel(t_max=2, random_state=0, n_hashes=2, normalize=True)
+    kernel.set_params(device="cuda")
+    expected = kernel.fit(graphs).transform(new)
+    diagonal = kernel.diagonal_
+    copied = []
+    exact = pipeline.Device._exact_counts
+    monkeypatch.setattr(
+        pipeline.Device, "_exact_counts", lambda *arguments: copied.append(1) or exact(*arguments)
+    )
+    matrix = kernel.fit_transform(graphs)
+    np.testing.assert_array_equal(kernel.diagonal_, diagonal)
+    assert not copied
+    monkeypatch.setattr(device, "free_bytes", lambda: free, raising=False)
+    np.testing.assert_array_equal(kernel.transform(new), expected)
+    assert copied == [1]
+    for copy in (pickle.loads(pickle.dumps(kernel)), kernel):
+        np.testing.assert_array_equal(copy.transform(new), expected)
+    np.testing.assert_array_equal(kernel.set_params(device="cpu").fit_transform(graphs), matrix)
+
+
+def test_a_kernel_fitted_for_its_matrix_can_be_saved(device, tmp_path):
+    graphs, new = attributed(), attributed((3, 9), 1)
+    kernel = pk.PropagationKernel(t_max=2, random_state=0, device="cuda")
+    kernel.fit_transform(graphs)
+    pk.save_model(kernel, tmp_path / "kernel.pk")
+    loaded = pk.load_model(tmp_path / "kernel.pk")
+    np.testing.assert_array_equal(loaded.transform(new), kernel.transform(new))
+
+
+def test_memory_is_prepared_for_no_matrix_that_the_cpu_computes(device, monkeypatch):
+    class Room:
+        is_given_back = False
+
+        def finished(self):
+            self.is_given_back = True
+
+    room, graphs = Room(), attributed()
+    kernel = pk.PropagationKernel(t_max=2, random_state=0)
+    expected = kernel.fit_transform(graphs)
+    monkeypatch.setattr(pipeline, "WORTH_PREPARING", 0)
+    monkeypatch.setattr(pipeline.Device, "_fits", lambda *_: False)
+    monkeypatch.setattr(device, "room", lambda shape: room, raising=False)
+    square = Linear.square
+    given_back = []
+    monkeypatch.setattr(
+        Linear, "square", lambda *arguments: given_back.append(room.is_given_back) or square(*arguments)
+    )
+    np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(graphs), expected)
+    assert given_back == [True]
+
+
+def test_codes_on_the_device_are_released(device):
+    one = pipeline.Device(device)
+    graphs, kernel = attributed(), pk.PropagationKernel(t_max=2, random_state=0)
+    with one.square(len(graphs), True):
+        coder = kernel.fit(graphs)._coder
+        streams = one.count(coder, graphs, None, None)
+        assert one._is_coded(streams)
+        assert not one._is_coded(streams[:-1])
+    assert one._coded is None
+    assert one._rows is None
+    assert one._room is None
 
 
 def test_a_kernel_matrix_that_does_not_fit_the_device_is_refused(device, monkeypatch):

@@ -30,11 +30,15 @@ class DeviceOperator:
 
 
 class DeviceStreams(NamedTuple):
-    """Codes on the device, (streams, N), with the iteration and weight of each stream."""
+    """Codes on the device, (streams, N), with the iteration and weight of each stream.
+
+    ``graphs``, if known, are those of the codes, whose packets need not be cut again.
+    """
 
     codes: Any
     iterations: NDArray[np.int64]
     weights: NDArray[np.float64]
+    graphs: DeviceGraphs | None = None
 
     @property
     def scale(self) -> float:
@@ -98,18 +102,14 @@ def _propagate_large(
     assert large is not None
     n_large, n_streams = np.int64(len(large.nodes)), np.int32(len(offsets))
     now, then = runtime.xp.empty((2, int(n_large), int(n_streams)))
-    runtime.launch("large_start", BLOCKS, (large.nodes, n_large, rows, projected, n_streams, now))
+    nodes = (large.nodes, n_large, graphs.indptr, graphs.indices, graphs.weights)
+    weights = (o.spread, o.keep, o.restart, o.pushed_back, o.vanished, o.kinds)
     for t in range(len(offsets) // n_hashes):
-        first, last = np.int32(t * n_hashes), np.int32((t + 1) * n_hashes)
-        if t > 0:
-            nodes = (large.nodes, large.place, n_large, graphs.indptr, graphs.indices, graphs.weights)
-            factors = None if o.factors is None else o.factors[t - 1]
-            step = (o.spread, o.keep, o.restart, o.kinds, factors, rows, projected, n_streams, first)
-            runtime.launch("large_step", BLOCKS, (*nodes, *step, now, then))
-            now, then = then, now
-        marks = (o.pushed_back, o.vanished, rows, projected, offsets, n_streams, first, last)
-        n_nodes = np.int64(graphs.n_nodes)
-        runtime.launch("large_hash", BLOCKS, (large.nodes, n_large, *marks, n_nodes, now, codes))
+        factors = None if o.factors is None or t == 0 else o.factors[t - 1]
+        numbers = (t, t * n_hashes, (t + 1) * n_hashes)
+        streams = (rows, projected, offsets, n_streams, *map(np.int32, numbers), np.int64(graphs.n_nodes))
+        runtime.launch("large_step", BLOCKS, (*nodes, *weights, factors, *streams, now, then, codes))
+        now, then = then, now
 
 
 def refined_codes(graphs: DeviceGraphs, node_keys: Any, edge_keys: Any, t_max: int) -> Any:
@@ -122,7 +122,7 @@ def refined_codes(graphs: DeviceGraphs, node_keys: Any, edge_keys: Any, t_max: i
     arguments = (graphs.packets, graphs.graph_ptr, *arrays, *sizes, codes)
     runtime.launch("refine", graphs.n_packets, arguments, shared=2 * graphs.capacity * 8)
     if (large := graphs.large_nodes) is not None:
-        nodes = (large.nodes, large.place, np.int64(len(large.nodes)))
+        nodes = (large.nodes, np.int64(len(large.nodes)))
         for t in range(1, t_max + 1):
             runtime.launch("large_refine", BLOCKS, (*nodes, *arrays, codes[t - 1], codes[t]))
     signed = codes.view(runtime.xp.int64)

@@ -11,14 +11,15 @@ from propkernels.gpu.device_codes import DeviceOperator, DeviceStreams, propagat
 from propkernels.gpu.device_grids import MOST_DIMENSIONS, grid_codes
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime
+from propkernels.graphs.database import GraphDatabase
 from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.propagation.convolution import GridOperator
 from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
 from propkernels.propagation.initial import InitialDistributions
-from propkernels.propagation.schemes import AffineOperator, PropagationScheme
+from propkernels.propagation.schemes import AffineOperator, Diffusion, PropagationScheme
 
 
-def label_codes(
+def label_streams(
     graphs: Any,
     scheme: PropagationScheme,
     initial: InitialDistributions,
@@ -27,31 +28,45 @@ def label_codes(
     n_hashes: int,
     runtime: Runtime,
     edge_factors: EdgeFactors | None = None,
-) -> Any:
-    """Return label codes computed on the device; None if only the CPU can compute them.
+) -> DeviceStreams | None:
+    """Return label codes computed on the device, by streams; None if only the CPU can compute them.
 
     Not supported are schemes that are not affine, the Hellinger metric, which takes a root first, and filters
     applied by Fourier transforms.
     """
     if not scheme.affine or lsh.takes_root:
         return None
-    streams = stream_numbers(t_max, n_hashes)
+    streams, iterations = stream_numbers(t_max, n_hashes), np.repeat(np.arange(t_max + 1), n_hashes)
+    weights = np.full(len(iterations), 1.0 / n_hashes)
     initial, keys = in_key_order(initial)
-    prepared = scheme.prepare(graphs, initial)
-    arrays = (initial.rows.astype(np.int32), initial.table @ lsh.vectors(keys, streams), lsh.offsets(streams))
+    prepared = None if is_plain_walk(scheme, graphs) else scheme.prepare(graphs, initial)
+    arrays = (_narrow(initial.rows), initial.table @ lsh.vectors(keys, streams), lsh.offsets(streams))
     rows, projected, offsets = (runtime.to_device(np.ascontiguousarray(array)) for array in arrays)
-    if isinstance(prepared, AffineOperator):
-        operator = device_operator(prepared, runtime)
-        if edge_factors is not None:
-            edges = crossed_edges(graphs, getattr(scheme, "direction", "follow"))
-            factors = edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
-            copies = (runtime.to_device(np.ascontiguousarray(array)) for array in (edges.kinds, factors))
-            operator = replace(operator, **dict(zip(("kinds", "factors"), copies, strict=True)))
-        where = device_graphs(graphs.graph_ptr, prepared.adjacency, runtime, bool(prepared.is_unweighted))
-        return propagated_codes(where, operator, rows, projected, offsets, n_hashes)
     if isinstance(prepared, GridOperator) and edge_factors is None and _can_filter(prepared):
-        return grid_codes(prepared, rows, projected, offsets, n_hashes, runtime)
-    return None
+        codes = grid_codes(prepared, rows, projected, offsets, n_hashes, runtime)
+        return DeviceStreams(codes, iterations, weights)
+    if not (prepared is None or isinstance(prepared, AffineOperator)):
+        return None
+    operator, adjacency, is_unweighted = DeviceOperator(), graphs.adjacency, True
+    if prepared is not None:
+        adjacency, is_unweighted = prepared.adjacency, bool(prepared.is_unweighted)
+        operator = device_operator(prepared, runtime)
+    if edge_factors is not None:
+        edges = crossed_edges(graphs, getattr(scheme, "direction", "follow"))
+        factors = edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
+        copies = (runtime.to_device(np.ascontiguousarray(array)) for array in (edges.kinds, factors))
+        operator = replace(operator, **dict(zip(("kinds", "factors"), copies, strict=True)))
+    where = device_graphs(graphs.graph_ptr, adjacency, runtime, is_unweighted)
+    codes = propagated_codes(where, operator, rows, projected, offsets, n_hashes)
+    return DeviceStreams(codes, iterations, weights, where)
+
+
+def is_plain_walk(scheme: PropagationScheme, graphs: Any) -> bool:
+    """Whether a step is the walk along edges of weight 1, whose weights the kernels know from degrees."""
+    if type(scheme) is not Diffusion or not isinstance(graphs, GraphDatabase) or scheme.laziness is False:
+        return False
+    settings = (scheme.laziness, scheme.normalization, scheme.isolated, scheme.direction)
+    return settings == (0.0, "row", "stay", "follow") and graphs.is_unweighted
 
 
 def _can_filter(operator: GridOperator) -> bool:
@@ -61,9 +76,8 @@ def _can_filter(operator: GridOperator) -> bool:
 def device_graphs(graph_ptr: Any, adjacency: Any, runtime: Runtime, is_unweighted: bool) -> DeviceGraphs:
     """Return graphs copied to the device."""
     weights = None if is_unweighted else runtime.to_device(adjacency.data)
-    arrays = (graph_ptr.astype(np.int64), _narrow(adjacency.indptr), _narrow(adjacency.indices))
-    offsets, indptr, indices = (runtime.to_device(array) for array in arrays)
-    return DeviceGraphs(runtime, offsets, indptr, indices, weights)
+    indptr, indices = (runtime.to_device(_narrow(array)) for array in (adjacency.indptr, adjacency.indices))
+    return DeviceGraphs(runtime, np.asarray(graph_ptr, dtype=np.int64), indptr, indices, weights)
 
 
 def _narrow(array: Any) -> Any:
@@ -78,24 +92,6 @@ def device_operator(operator: AffineOperator, runtime: Runtime) -> DeviceOperato
     return DeviceOperator(*copies)
 
 
-def label_streams(
-    graphs: Any,
-    scheme: PropagationScheme,
-    initial: InitialDistributions,
-    lsh: LocalitySensitiveHash,
-    t_max: int,
-    n_hashes: int,
-    runtime: Runtime,
-    edge_factors: EdgeFactors | None,
-) -> DeviceStreams | None:
-    """Return label codes with iterations and weights of streams; None if only the CPU can compute them."""
-    codes = label_codes(graphs, scheme, initial, lsh, t_max, n_hashes, runtime, edge_factors)
-    if codes is None:
-        return None
-    iterations = np.repeat(np.arange(t_max + 1), n_hashes)
-    return DeviceStreams(codes, iterations, np.full(len(iterations), 1.0 / n_hashes))
-
-
 def refinement_streams(
     graphs: Any, node_keys: Any, edge_keys: Any, t_max: int, runtime: Runtime
 ) -> DeviceStreams:
@@ -103,4 +99,4 @@ def refinement_streams(
     where = device_graphs(graphs.graph_ptr, graphs.adjacency, runtime, graphs.is_unweighted)
     edges = None if edge_keys is None else runtime.to_device(edge_keys)
     codes = refined_codes(where, runtime.to_device(node_keys), edges, t_max)
-    return DeviceStreams(codes, np.arange(t_max + 1), np.ones(t_max + 1))
+    return DeviceStreams(codes, np.arange(t_max + 1), np.ones(t_max + 1), where)

@@ -51,7 +51,7 @@ static inline i64 __double_as_longlong(double v) { i64 w; __builtin_memcpy(&w, &
 #ifndef INDEX
 #define INDEX int  // dtype of indptr: int, or i64 where the adjacency has 2^31 entries or more
 #endif
-// CHUNK and LISTED are defined by runtime.py
+// CHUNK, LISTED, TILE and FEW are defined by runtime.py
 #define NO_BIN ((i64)0x8000000000000000ULL)
 #define NO_COLUMN 0xFFFFFFFFu
 #define LARGEST_FLOOR 68719476736.0  // 2^36, as in hashing/codes.py
@@ -258,65 +258,58 @@ KERNEL(propagate_labeled,
         n_kinds, rows, projected, offsets, n_streams, n_hashes, capacity, n_nodes, codes);
 }
 
-// One step of graphs that are larger than a packet. Values lie in global memory as [node][stream], where
-// `place` gives a node's row among the nodes of large graphs; `nodes` lists these.
-KERNEL(large_start,
-       (const i64* nodes, i64 n_large, const int* rows, const double* projected, int n_streams, double* now),
-       (nodes, n_large, rows, projected, n_streams, now)) {
-  const i64 total = n_large * n_streams, stride = (i64)gridDim.x * blockDim.x;
-  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride)
-    now[k] = projected[(i64)rows[nodes[k / n_streams]] * n_streams + k % n_streams];
-}
-
-KERNEL(large_step,
-       (const i64* nodes, const int* place, i64 n_large, const INDEX* indptr, const int* indices,
-        const double* weights, const double* spread, const double* keep, const double* restart, const int* kinds,
-        const double* factors, const int* rows, const double* projected, int n_streams, int live, const double* now,
-        double* then),
-       (nodes, place, n_large, indptr, indices, weights, spread, keep, restart, kinds, factors, rows, projected,
-        n_streams, live, now, then)) {
-  const int width = n_streams - live;
-  const i64 total = n_large * width, stride = (i64)gridDim.x * blockDim.x;
-  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride) {
-    const i64 row = k / width, node = nodes[row];
-    const int c = live + (int)(k % width);
-    const INDEX begin = indptr[node], end = indptr[node + 1];
-    const double share = spread ? spread[node] : (end > begin ? 1.0 / (double)(end - begin) : 0.0);
-    const double stay = spread ? keep[node] : (end > begin ? 0.0 : 1.0);
-    double value = 0.0;
-    if (share != 0.0) {
-      for (INDEX entry = begin; entry < end; entry++) {
-        const double from = now[(i64)place[indices[entry]] * n_streams + c];
-        const double weight = weights ? weights[entry] : 1.0;
-        // `factors` are those of this step
-        value += factors ? weight * factors[(i64)kinds[entry] * n_streams + c] * from : weights ? weight * from : from;
-      }
-      value *= share;
+// Nodes of graphs that are larger than a packet, listed row by row: those of large graph k begin at starts[k]. As the
+// nodes of a graph follow each other, a neighbor of the node in a row is as many rows away as nodes.
+KERNEL(list_large,
+       (const i64* graph_ptr, const int* graphs, const i64* starts, i64 n_large_graphs, i64* nodes, int* graph_of),
+       (graph_ptr, graphs, starts, n_large_graphs, nodes, graph_of)) {
+  for (i64 k = blockIdx.x; k < n_large_graphs; k += gridDim.x) {
+    const i64 first = graph_ptr[graphs[k]];
+    for (i64 row = starts[k] + threadIdx.x; row < starts[k + 1]; row += blockDim.x) {
+      nodes[row] = first + row - starts[k];
+      graph_of[row] = graphs[k];
     }
-    if (stay != 0.0) value += stay * now[row * n_streams + c];
-    if (restart && restart[node] != 0.0)
-      value += restart[node] * projected[(i64)rows[node] * n_streams + c];
-    then[row * n_streams + c] = value;
   }
 }
 
-KERNEL(large_hash,
-       (const i64* nodes, i64 n_large, const unsigned char* pushed_back, const unsigned char* vanished,
-        const int* rows, const double* projected, const double* offsets, int n_streams, int first_stream,
-        int last_stream, i64 n_nodes, double* now, i64* codes),
-       (nodes, n_large, pushed_back, vanished, rows, projected, offsets, n_streams, first_stream, last_stream,
-        n_nodes, now, codes)) {
-  const i64 stride = (i64)gridDim.x * blockDim.x;
-  for (i64 row = (i64)blockIdx.x * blockDim.x + threadIdx.x; row < n_large; row += stride) {
-    const i64 node = nodes[row];
-    const bool counted = !(vanished && vanished[node] && first_stream > 0);
-    for (int c = first_stream; c < last_stream; c++) {
-      const i64 code = code_of(now[row * n_streams + c] + offsets[c]);
-      codes[(i64)c * n_nodes + node] = counted ? code : NO_BIN;
+// One step of these graphs, and the codes of the streams first_stream .. last_stream - 1 after it; step 0 only begins.
+// Values lie in global memory as [row][stream].
+KERNEL(large_step,
+       (const i64* nodes, i64 n_large, const INDEX* indptr, const int* indices, const double* weights,
+        const double* spread, const double* keep, const double* restart, const unsigned char* pushed_back,
+        const unsigned char* vanished, const int* kinds, const double* factors, const int* rows,
+        const double* projected, const double* offsets, int n_streams, int step, int first_stream, int last_stream,
+        i64 n_nodes, const double* now, double* then, i64* codes),
+       (nodes, n_large, indptr, indices, weights, spread, keep, restart, pushed_back, vanished, kinds, factors, rows,
+        projected, offsets, n_streams, step, first_stream, last_stream, n_nodes, now, then, codes)) {
+  const int width = n_streams - first_stream;
+  const i64 total = n_large * width, stride = (i64)gridDim.x * blockDim.x;
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride) {
+    const i64 row = k / width, node = nodes[row];
+    const int c = first_stream + (int)(k % width);
+    const double start = projected[(i64)rows[node] * n_streams + c];
+    double value = start;
+    if (step > 0) {
+      const INDEX begin = indptr[node], end = indptr[node + 1];
+      const double share = spread ? spread[node] : (end > begin ? 1.0 / (double)(end - begin) : 0.0);
+      const double stay = spread ? keep[node] : (end > begin ? 0.0 : 1.0);
+      value = 0.0;
+      if (share != 0.0) {
+        for (INDEX entry = begin; entry < end; entry++) {
+          const double from = now[(row + (indices[entry] - node)) * n_streams + c];
+          const double weight = weights ? weights[entry] : 1.0;
+          // `factors` are those of this step
+          value += factors ? weight * factors[(i64)kinds[entry] * n_streams + c] * from : weights ? weight * from : from;
+        }
+        value *= share;
+      }
+      if (stay != 0.0) value += stay * now[row * n_streams + c];
+      if (restart && restart[node] != 0.0) value += restart[node] * start;
     }
-    if (pushed_back && pushed_back[node])
-      for (int c = first_stream; c < n_streams; c++)
-        now[row * n_streams + c] = projected[(i64)rows[node] * n_streams + c];
+    if (c < last_stream)
+      codes[(i64)c * n_nodes + node] =
+          step > 0 && vanished && vanished[node] ? NO_BIN : code_of(value + offsets[c]);
+    then[row * n_streams + c] = pushed_back && pushed_back[node] ? start : value;
   }
 }
 
@@ -356,9 +349,9 @@ KERNEL(refine,
 }
 
 KERNEL(large_refine,
-       (const i64* nodes, const int* place, i64 n_large, const INDEX* indptr, const int* indices,
-        const u64* edge_keys, const u64* before, u64* after),
-       (nodes, place, n_large, indptr, indices, edge_keys, before, after)) {
+       (const i64* nodes, i64 n_large, const INDEX* indptr, const int* indices, const u64* edge_keys,
+        const u64* before, u64* after),
+       (nodes, n_large, indptr, indices, edge_keys, before, after)) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
   for (i64 row = (i64)blockIdx.x * blockDim.x + threadIdx.x; row < n_large; row += stride) {
     const i64 node = nodes[row];
@@ -449,7 +442,7 @@ KERNEL(count_columns,
   unsigned short* size = start + capacity;                        // [capacity] number of its nodes
   int total = 0;
   if (is_large) {
-    total = (int)large_lengths[first_graph];
+    total = large_lengths ? (int)large_lengths[first_graph] : 0;
   } else {
     for (int g = first_graph + threadIdx.x; g < last_graph; g += blockDim.x) {
       const int a = (int)(graph_ptr[g] - first), b = (int)(graph_ptr[g + 1] - first);
@@ -529,7 +522,7 @@ KERNEL(count_columns,
   }
 }
 
-// Keys (graph, column) of large graphs, to be sorted: [row * n_streams + stream].
+// Keys (graph, column) of large graphs, to be sorted: [stream * n_large + row].
 KERNEL(large_keys,
        (const i64* nodes, const int* graph_of, i64 n_large, const i64* codes, const u64* words, const u32* columns,
         int n_streams, i64 n_nodes, u64 n_columns, u64* keys),
@@ -542,10 +535,32 @@ KERNEL(large_keys,
   }
 }
 
+// The same keys counted by an open-addressing table, in no order; empty slots hold ~0.
+KERNEL(tally_large,
+       (const i64* nodes, const int* graph_of, i64 n_large, const u32* columns, int n_streams, i64 n_nodes, u64 mask,
+        u64* keys, int* tally),
+       (nodes, graph_of, n_large, columns, n_streams, n_nodes, mask, keys, tally)) {
+  const i64 total = n_large * n_streams, stride = (i64)gridDim.x * blockDim.x;
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < total; k += stride) {
+    const i64 row = k % n_large;
+    const u32 column = columns[(k / n_large) * n_nodes + nodes[row]];
+    if (column == NO_COLUMN) continue;
+    const u64 key = (u64)graph_of[row] << 32 | column;
+    u64 slot = mix_word(key) & mask;
+    while (true) {
+      u64 there = keys[slot];
+      if (there == ~0ULL) there = atomicCAS(keys + slot, ~0ULL, key);
+      if (there == ~0ULL || there == key) break;
+      slot = (slot + 1) & mask;
+    }
+    atomicAdd(tally + slot, 1);
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // Vocabulary: the distinct codes of each stream by an open-addressing table, whose empty slots hold NO_BIN; a
-// stream has a region of mask + 1 slots. Every code learns its slot; the codes in the table are sorted elsewhere,
-// and their ranks go back by the slots.
+// stream has a region of mask + 1 slots. Every code learns its slot, which numbers its bin in no particular order;
+// where bins are numbered by code, the codes in the table are sorted elsewhere, and ranks go back by the slots.
 // ---------------------------------------------------------------------------------------------------------
 KERNEL(insert_codes, (const i64* codes, i64 n_streams, i64 n, u64 mask, u64* table, u32* slots),
        (codes, n_streams, n, mask, table, slots)) {
@@ -553,14 +568,15 @@ KERNEL(insert_codes, (const i64* codes, i64 n_streams, i64 n, u64 mask, u64* tab
   for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n_streams * n; k += stride) {
     const u64 code = (u64)codes[k];
     if (codes[k] == NO_BIN) { slots[k] = NO_COLUMN; continue; }
-    u64* region = table + (k / n) * (mask + 1);
+    const u64 region = (k / n) * (mask + 1);
     u64 slot = mix_word(code) & mask;
     while (true) {
-      const u64 there = atomicCAS(region + slot, (u64)NO_BIN, code);
+      u64 there = table[region + slot];  // most codes are there already
+      if (there == (u64)NO_BIN) there = atomicCAS(table + region + slot, (u64)NO_BIN, code);
       if (there == (u64)NO_BIN || there == code) break;
       slot = (slot + 1) & mask;
     }
-    slots[k] = (u32)slot;
+    slots[k] = (u32)(region + slot);
   }
 }
 
@@ -576,11 +592,10 @@ KERNEL(rank_codes, (const i64* bins, const int* streams, i64 n, u64 mask, const 
   }
 }
 
-KERNEL(take_ranks, (const u32* slots, i64 n_streams, i64 n, u64 mask, const u32* ranks, u32* columns),
-       (slots, n_streams, n, mask, ranks, columns)) {
+KERNEL(take_ranks, (const u32* slots, i64 n, const u32* ranks, u32* columns), (slots, n, ranks, columns)) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
-  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n_streams * n; k += stride)
-    columns[k] = slots[k] == NO_COLUMN ? NO_COLUMN : ranks[(k / n) * (mask + 1) + slots[k]];
+  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride)
+    columns[k] = slots[k] == NO_COLUMN ? NO_COLUMN : ranks[slots[k]];
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -715,57 +730,109 @@ KERNEL(grid_hash,
 // ---------------------------------------------------------------------------------------------------------
 // Gram: a bin of one graph adds to the diagonal, bins that few graphs have add their pairs one by one, popular
 // ones become columns of a dense matrix. Sums of whole numbers below 2^53 are exact in any order.
+//
+// Counts are the rows of a CSR matrix, and the slots of a table for graphs larger than a packet, if there are any.
 // ---------------------------------------------------------------------------------------------------------
-KERNEL(count_entries, (const int* columns, i64 n_entries, int* popularity), (columns, n_entries, popularity)) {
+#define COUNTS                                                                                                \
+  const i64 *indptr, i64 n, const int *columns, const double *values, const u64 *keys, const int *tally, i64 n_slots
+#define COUNTS_HERE indptr, n, columns, values, keys, tally, n_slots
+
+// Call a function with the graph, the column and the count of every entry.
+template <class Function>
+DEVICE void each_entry(COUNTS, Function use) {
+  for (i64 graph = blockIdx.x; graph < n; graph += gridDim.x)
+    for (i64 k = indptr[graph] + threadIdx.x; k < indptr[graph + 1]; k += blockDim.x) use(graph, columns[k], values[k]);
   const i64 stride = (i64)gridDim.x * blockDim.x;
-  for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n_entries; k += stride)
-    atomicAdd(popularity + columns[k], 1);
+  for (i64 slot = (i64)blockIdx.x * blockDim.x + threadIdx.x; slot < n_slots; slot += stride)
+    if (keys[slot] != ~0ULL) use((i64)(keys[slot] >> 32), (int)(u32)keys[slot], (double)tally[slot]);
 }
 
-// What a column adds to the number of popular columns (0 or 1) and to that of rare entries (its entries, or 0).
-KERNEL(kinds_of_columns, (const int* popularity, i64 n_columns, int popular_from, i64* kinds),
-       (popularity, n_columns, popular_from, kinds)) {
+KERNEL(count_entries, (COUNTS, int* popularity), (COUNTS_HERE, popularity)) {
+  each_entry(COUNTS_HERE, [&](i64 graph, int column, double value) { atomicAdd(popularity + column, 1); });
+}
+
+// Squared counts by streams and graphs; 2^shift columns belong to a stream.
+KERNEL(add_squares, (COUNTS, int shift, double* squares), (COUNTS_HERE, shift, squares)) {
+  each_entry(COUNTS_HERE, [&](i64 graph, int column, double value) {
+    atomicAdd(squares + (i64)(column >> shift) * n + graph, value * value);
+  });
+}
+
+// Their sum in the order of streams, each rounded product added: what gram.base_kernels.diagonal computes.
+KERNEL(weigh_squares, (const double* squares, const double* weights, int n_streams, i64 n, double* diagonal),
+       (squares, weights, n_streams, n, diagonal)) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
-  for (i64 c = (i64)blockIdx.x * blockDim.x + threadIdx.x; c < n_columns; c += stride) {
-    const int shared_by = popularity[c];
-    kinds[c] = shared_by >= popular_from;
-    kinds[n_columns + c] = shared_by > 1 && shared_by < popular_from ? shared_by : 0;
+  for (i64 graph = (i64)blockIdx.x * blockDim.x + threadIdx.x; graph < n; graph += stride) {
+    double sum = squares[graph] * weights[0];
+    for (int s = 1; s < n_streams; s++) sum += squares[s * n + graph] * weights[s];
+    diagonal[graph] = sum;
   }
 }
 
-// Popular columns first .. last - 1 of a CSR matrix as a dense one. popular_up_to[c] is the number of popular
-// columns among 0 .. c, so that a popular column c becomes column popular_up_to[c] - 1.
-KERNEL(spread_popular,
-       (const i64* indptr, i64 n, const int* columns, const double* values, const int* popularity, int popular_from,
-        const i64* popular_up_to, i64 first, i64 last, double* dense),
-       (indptr, n, columns, values, popularity, popular_from, popular_up_to, first, last, dense)) {
-  for (i64 graph = blockIdx.x; graph < n; graph += gridDim.x)
-    for (i64 k = indptr[graph] + threadIdx.x; k < indptr[graph + 1]; k += blockDim.x) {
-      const int column = columns[k];
-      const i64 place = popular_up_to[column] - 1;
-      if (popularity[column] >= popular_from && place >= first && place < last)
-        dense[graph * (last - first) + place - first] = values[k];
+// Places of columns, TILE at a time: a popular column gets its column of the dense matrix, a rare one as many places
+// as it has entries. Rare columns are listed: those of few entries, which a warp can add, and the others. Order is
+// that of the blocks. totals: popular columns, entries of rare ones, columns of few entries, others.
+KERNEL(place_columns,
+       (const int* popularity, i64 n_columns, int popular_from, int* totals, int* places, int* few, int* many),
+       (popularity, n_columns, popular_from, totals, places, few, many)) {
+  SHARED(memory);
+  int *entries = (int*)memory, *numbers = entries + TILE;  // [TILE] twice: rare entries; popular + (few << 16)
+  int *base = numbers + TILE, *partial = base + 4;         // [4], [threads]
+  for (i64 first = (i64)blockIdx.x * TILE; first < n_columns; first += (i64)gridDim.x * TILE) {
+    for (int at = threadIdx.x; at < TILE; at += blockDim.x) {
+      const int shared_by = first + at < n_columns ? popularity[first + at] : 0;
+      const bool popular = shared_by >= popular_from, rare = shared_by > 1 && !popular;
+      entries[at] = rare ? shared_by : 0;
+      numbers[at] = popular ? 1 : rare && shared_by <= FEW ? 1 << 16 : 0;
     }
-}
-
-// Entries of rare columns by column: those of column c end before rare_up_to[c], and `taken` counts how many have
-// found a place; their order within a column is that of the threads. Entries alone in their column add to the
-// diagonal.
-KERNEL(place_rare,
-       (const i64* indptr, i64 n, const int* columns, const double* values, const int* popularity, int popular_from,
-        const i64* rare_up_to, int* taken, int* graphs, double* counts, double* gram),
-       (indptr, n, columns, values, popularity, popular_from, rare_up_to, taken, graphs, counts, gram)) {
-  for (i64 graph = blockIdx.x; graph < n; graph += gridDim.x)
-    for (i64 k = indptr[graph] + threadIdx.x; k < indptr[graph + 1]; k += blockDim.x) {
-      const int column = columns[k], shared_by = popularity[column];
-      if (shared_by == 1) {
-        atomicAdd(gram + graph * n + graph, values[k] * values[k]);
-      } else if (shared_by < popular_from) {
-        const i64 place = rare_up_to[column] - 1 - atomicAdd(taken + column, 1);
-        graphs[place] = (int)graph;
-        counts[place] = values[k];
+    __syncthreads();
+    const int n_entries = exclusive_scan(entries, TILE, partial), n_columns_here = exclusive_scan(numbers, TILE, partial);
+    if (threadIdx.x == 0) {
+      base[0] = atomicAdd(totals, n_columns_here & 0xFFFF);
+      base[1] = atomicAdd(totals + 1, n_entries);
+      base[2] = atomicAdd(totals + 2, n_columns_here >> 16);
+    }
+    __syncthreads();
+    for (int at = threadIdx.x; at < TILE && first + at < n_columns; at += blockDim.x) {
+      const int column = (int)(first + at), shared_by = popularity[column];
+      if (shared_by >= popular_from) {
+        places[column] = base[0] + (numbers[at] & 0xFFFF);
+      } else if (shared_by > 1) {
+        places[column] = base[1] + entries[at];
+        if (shared_by <= FEW) few[base[2] + (numbers[at] >> 16)] = column;
+        else many[atomicAdd(totals + 3, 1)] = column;
       }
     }
+    __syncthreads();
+  }
+}
+
+// Popular columns first .. last - 1 as a dense matrix.
+KERNEL(spread_popular,
+       (COUNTS, const int* popularity, int popular_from, const int* places, i64 first, i64 last, double* dense),
+       (COUNTS_HERE, popularity, popular_from, places, first, last, dense)) {
+  each_entry(COUNTS_HERE, [&](i64 graph, int column, double value) {
+    const i64 place = places[column];
+    if (popularity[column] >= popular_from && place >= first && place < last)
+      dense[graph * (last - first) + place - first] = value;
+  });
+}
+
+// Entries of rare columns by column, in the order of the threads: afterwards, places[c] is where those of column c
+// end. Entries alone in their column add to the diagonal.
+KERNEL(place_rare,
+       (COUNTS, const int* popularity, int popular_from, int* places, int* graphs, double* counts, double* gram),
+       (COUNTS_HERE, popularity, popular_from, places, graphs, counts, gram)) {
+  each_entry(COUNTS_HERE, [&](i64 graph, int column, double value) {
+    const int shared_by = popularity[column];
+    if (shared_by == 1) {
+      atomicAdd(gram + graph * n + graph, value * value);
+    } else if (shared_by < popular_from) {
+      const int place = atomicAdd(places + column, 1);
+      graphs[place] = (int)graph;
+      counts[place] = value;
+    }
+  });
 }
 
 // Pairs (i, j <= i) of the entries of one column, i from `first_i` on: a pair of graphs goes below the diagonal, a
@@ -783,19 +850,19 @@ DEVICE void add_pairs_of(i64 first, i64 m, i64 first_i, i64 step_i, const int* g
   }
 }
 
-// Entries of rare column c lie from ends[c - 1] on, before ends[c]. Columns of few entries, nearly all of them,
-// take a warp each, the others a block each.
+// Columns of few entries, nearly all of them, take a warp each, the others a block each.
 KERNEL(add_pairs,
-       (const i64* ends, i64 n_columns, const int* graphs, const double* counts, i64 n, double* gram),
-       (ends, n_columns, graphs, counts, n, gram)) {
-  const i64 few = 32, warps = (blockDim.x + 31) / 32, warp = threadIdx.x / 32;
-  for (i64 c = blockIdx.x * warps + warp; c < n_columns; c += gridDim.x * warps) {
-    const i64 first = c ? ends[c - 1] : 0, m = ends[c] - first;
-    if (m <= few) add_pairs_of(first, m, 0, 1, graphs, counts, n, gram);
+       (const int* totals, const int* few, const int* many, const int* popularity, const int* ends, const int* graphs,
+        const double* counts, i64 n, double* gram),
+       (totals, few, many, popularity, ends, graphs, counts, n, gram)) {
+  const i64 warps = (blockDim.x + 31) / 32, warp = threadIdx.x / 32;
+  for (i64 k = blockIdx.x * warps + warp; k < totals[2]; k += gridDim.x * warps) {
+    const i64 m = popularity[few[k]];
+    add_pairs_of(ends[few[k]] - m, m, 0, 1, graphs, counts, n, gram);
   }
-  for (i64 c = blockIdx.x; c < n_columns; c += gridDim.x) {
-    const i64 first = c ? ends[c - 1] : 0, m = ends[c] - first;
-    if (m > few) add_pairs_of(first, m, warp, warps, graphs, counts, n, gram);
+  for (i64 k = blockIdx.x; k < totals[3]; k += gridDim.x) {
+    const i64 m = popularity[many[k]];
+    add_pairs_of(ends[many[k]] - m, m, warp, warps, graphs, counts, n, gram);
   }
 }
 

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from propkernels._utils.arrays import offsets
 from propkernels._utils.locks import cached_property
+from propkernels.gpu.packets_compiled import cut_packets
 from propkernels.gpu.runtime import Runtime
 
 CAPACITY = 320  # nodes of a packet
@@ -20,84 +23,64 @@ class DeviceGraphs:
     Attributes
     ----------
     runtime : Runtime
-    graph_ptr : device array of int64, (n + 1,)
+    offsets : ndarray of int64, (n + 1,)
+        First node of each graph, on the host: what is cut and listed here needs no answer of the device.
     indptr, indices : device arrays of int32
     weights : device array of float64, or None
         Weight of each stored entry; None: all 1.
     capacity : int
-        Largest number of nodes of a packet. Graphs of up to half as many nodes share packets.
+        Largest number of nodes of a packet.
     """
 
     runtime: Runtime
-    graph_ptr: Any
-    indptr: Any
-    indices: Any
+    offsets: NDArray[np.int64]
+    indptr: Any = None
+    indices: Any = None
     weights: Any = None
     capacity: int = CAPACITY
 
     @property
     def n_graphs(self) -> int:
         """Number of graphs."""
-        return len(self.graph_ptr) - 1
+        return len(self.offsets) - 1
 
-    @cached_property
+    @property
     def n_nodes(self) -> int:
         """Number of nodes."""
-        return int(self.graph_ptr[-1])
+        return int(self.offsets[-1])
+
+    @cached_property
+    def graph_ptr(self) -> Any:
+        """The offsets on the device."""
+        return self.runtime.to_device(self.offsets)
 
     @cached_property
     def packets(self) -> Any:
-        """First graph of each packet, followed by the number of graphs.
+        """First graph of each packet, followed by the number of graphs; a device array of int32.
 
-        Nodes are cut every W nodes; a packet consists of the graphs that begin between two cuts. With
-        W = capacity - (largest small graph) + 1 no packet overflows, and no loop over graphs is needed. Each
-        large graph is a separate packet.
+        A graph larger than the capacity is a separate packet.
         """
-        xp, ptr = self.runtime.xp, self.graph_ptr
-        if self.n_nodes == 0:
-            return xp.asarray([0, self.n_graphs], dtype=xp.int32)
-        sizes = xp.diff(ptr)
-        is_large = sizes > self.capacity // 2
-        largest = int(xp.where(is_large, 0, sizes).max())
-        cuts = xp.arange(0, self.n_nodes, self.capacity - max(largest, 1) + 1, dtype=ptr.dtype)
-        begins = xp.searchsorted(ptr[:-1], cuts)
-        if len(self.large_graphs):
-            large = self.large_graphs
-            begins = xp.concatenate([begins, large, large + 1])
-        ends = xp.asarray([0, self.n_graphs], dtype=begins.dtype)
-        return xp.unique(xp.concatenate([begins, ends])).astype(xp.int32)
+        packets = np.empty(self.n_graphs + 2, dtype=np.int32)
+        n_packets = cut_packets(self.offsets, self.capacity, packets)
+        return self.runtime.to_device(packets[: n_packets + 1])
 
-    @cached_property
+    @property
     def n_packets(self) -> int:
         """Number of packets."""
         return len(self.packets) - 1
 
     @cached_property
-    def large_graphs(self) -> Any:
-        """Numbers of the graphs with more than half the capacity, which share no packet."""
-        xp = self.runtime.xp
-        return xp.flatnonzero(xp.diff(self.graph_ptr) > self.capacity // 2)
-
-    @cached_property
     def large_nodes(self) -> LargeNodes | None:
         """Nodes of graphs larger than a packet, or None."""
-        xp = self.runtime.xp
-        begins = self.graph_ptr[self.large_graphs]
-        sizes = self.graph_ptr[self.large_graphs + 1] - begins
-        sizes_here = self.runtime.to_host(sizes)
-        is_beyond = sizes_here > self.capacity
-        if not is_beyond.any():
+        sizes = np.diff(self.offsets)
+        graphs = np.flatnonzero(sizes > self.capacity).astype(np.int32)
+        if not len(graphs):
             return None
-        keep = xp.asarray(np.flatnonzero(is_beyond))
-        graphs, begins, sizes = self.large_graphs[keep], begins[keep], sizes[keep]
-        starts = xp.concatenate([xp.zeros(1, dtype=sizes.dtype), xp.cumsum(sizes)])
-        total = int(starts[-1])
-        row = xp.arange(total, dtype=xp.int64)
-        owner = xp.searchsorted(starts, row, side="right") - 1
-        nodes = begins[owner] + row - starts[owner]
-        place = xp.zeros(self.n_nodes, dtype=xp.int32)
-        place[nodes] = row.astype(xp.int32)
-        return LargeNodes(graphs, nodes, place, owner.astype(xp.int32))
+        starts, xp = offsets(sizes[graphs]), self.runtime.xp
+        nodes, graph_of = xp.empty(starts[-1], dtype=xp.int64), xp.empty(starts[-1], dtype=xp.int32)
+        where = (self.runtime.to_device(graphs), self.runtime.to_device(starts), np.int64(len(graphs)))
+        self.runtime.launch("list_large", len(graphs), (self.graph_ptr, *where, nodes, graph_of))
+        return LargeNodes(graphs, starts, nodes, graph_of)
 
 
 @dataclass(frozen=True)
@@ -106,17 +89,17 @@ class LargeNodes:
 
     Attributes
     ----------
-    graphs : device array
-        Numbers of these graphs.
+    graphs : ndarray of int32
+        Numbers of these graphs, on the host.
+    starts : ndarray of int64, (graphs + 1,)
+        Where the nodes of each begin among ``nodes``, on the host.
     nodes : device array of int64
         Their nodes.
-    place : device array of int32, (N,)
-        Position in ``nodes`` of each of these nodes.
-    owner : device array of int32
-        Position in ``graphs`` of the graph of each of these nodes.
+    graph_of : device array of int32
+        Graph of each of these nodes.
     """
 
-    graphs: Any
+    graphs: NDArray[np.int32]
+    starts: NDArray[np.int64]
     nodes: Any
-    place: Any
-    owner: Any
+    graph_of: Any

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from operator import is_
 from typing import Any
@@ -21,16 +23,19 @@ from propkernels._utils.arrays import rows_of
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import whole_runs
 from propkernels._utils.randomness import mix
-from propkernels.counting.counters import StreamCounts, after_known
+from propkernels.counting.counters import StreamCounts, after_known, count_streams
 from propkernels.gpu.device_codes import DeviceStreams
 from propkernels.gpu.device_counts import (
     Columns,
     DeviceRows,
+    can_count_slots,
     capacity_for,
     count_columns,
+    count_slots,
     vocabulary,
 )
-from propkernels.gpu.device_gram import row_numbers, square_gram
+from propkernels.gpu.device_gram import row_numbers, self_products, square_gram
+from propkernels.gpu.later import later_streams
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime, cuda, is_available
 from propkernels.gram.products import inverse_length
@@ -38,7 +43,8 @@ from propkernels.gram.products import inverse_length
 DEVICES = ("cpu", "cuda", "auto")
 WORTH_MOVING = 2**18  # number of nodes from which "auto" uses a GPU (an estimate)
 BYTES_OF_A_CODE = 40  # device memory per node and stream: code, column, workspace
-WORTH_PREPARING = 2**26  # bytes of a kernel matrix from which on memory is prepared and integers are copied
+WORTH_PREPARING = 2**26  # bytes of a kernel matrix from which on memory of the host is prepared
+WORTH_NARROWING = 2**22  # bytes of a kernel matrix from which on whole numbers are copied as such
 ROWS_AT_ONCE = 1024  # of a kernel matrix that are normalized
 SHARE_OF_MEMORY = 0.4  # share of free memory for each of two batches
 
@@ -57,18 +63,33 @@ def resolve_device(device: Any, n_nodes: int) -> Device | None:
 class Device:
     """Interface of the GPU for counting and gram; see ``_utils.parallel.active_device``.
 
-    Counts stay on the device as long as this object lives, so that their Gram matrix needs no second copy.
+    Where a kernel matrix is expected, counts stay on the device, and reach the host only if they are read.
     """
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
-        self._counted: tuple[list[csr_array], DeviceRows] | None = None
         self._room: Any = None
+        self._expects_square = False
+        self._coded: tuple[list[StreamCounts], DeviceStreams, NDArray[np.int64]] | None = None
+        self._rows: DeviceRows | None = None
 
-    def expect_square(self, n: int) -> None:
-        """Prepare memory of the host for a kernel matrix of n graphs, while the device computes."""
-        if 8 * n * n >= WORTH_PREPARING:
+    @contextmanager
+    def square(self, n: int, on_host: bool) -> Iterator[None]:
+        """Expect a kernel matrix of n graphs inside the block; memory of the host is prepared from now on."""
+        self._expects_square = True
+        if on_host and 8 * n * n >= WORTH_PREPARING:
             self._room = self.runtime.room((n, n))
+        try:
+            yield
+        finally:
+            self._release_room()
+            self._coded = self._rows = None
+
+    def _release_room(self) -> None:
+        """Give back memory of the host that nothing was copied to."""
+        if self._room is not None:
+            self._room.finished()
+            self._room = None
 
     def count(
         self, coder: Any, graphs: Any, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
@@ -77,40 +98,72 @@ class Device:
         if len(list(batches(coder, graphs, self.runtime))) > 1:
             return None
         streams = streams_of(coder, graphs, self.runtime, n_jobs)
-        rows, bins = exact_rows(streams, graphs.graph_ptr, self.runtime)
-        counted = stream_counts(rows, bins, streams, self.runtime)
+        if known is None and self._expects_square and can_count_slots(*streams.codes.shape):
+            compute = partial(self._exact_counts, coder, graphs, n_jobs)
+            later = later_streams(compute, streams.iterations.tolist(), streams.weights.tolist())
+            self._coded = later, streams, graphs.graph_ptr
+            return later
+        counted = stream_counts(streams, graphs.graph_ptr, self.runtime)
         if known is None:
-            self._counted = [stream.counts for stream in counted], rows
             return counted
         return [after_known(stream, codes) for stream, codes in zip(counted, known, strict=True)]
 
+    def _exact_counts(self, coder: Any, graphs: Any, n_jobs: int | None) -> list[StreamCounts]:
+        """Return the counts on the host, from codes that are still on the device or computed again."""
+        if self._coded is not None:
+            return stream_counts(*self._coded[1:], self.runtime)
+        counted = Device(self.runtime).count(coder, graphs, None, n_jobs)
+        if counted is None:  # other data has taken the memory of the device
+            return count_streams(coder.codes(graphs, n_jobs), graphs.graph_ptr, None, n_jobs)
+        return counted
+
     def square_gram(self, parts: Sequence[csr_array]) -> NDArray[np.float64] | None:
         """Return the sum of Phi Phi^T over count matrices; None if it does not fit the device."""
-        n = parts[0].shape[0]
-        if 3 * 8 * n * n + 64 * sum(part.nnz for part in parts) > self.runtime.free_bytes():
+        if not self._fits(parts[0].shape[0], sum(part.nnz for part in parts)):
             return None
-        gram, room = square_gram(self._rows_of(parts), self.runtime), self._room
-        self._room = None
-        if gram.nbytes >= WORTH_PREPARING and float(gram.diagonal().max()) < 2**31:
-            gram = gram.astype(self.runtime.xp.int32)  # whole numbers cross the bus in half the bytes
-        return np.asarray(self.runtime.to_host(gram, np.float64, room))
+        gram = square_gram(side_by_side(parts, self.runtime), self.runtime)
+        return self.to_host(gram, float(gram.diagonal().max()))
+
+    def diagonal(self, streams: Sequence[StreamCounts]) -> NDArray[np.float64] | None:
+        """Return the weighted sums of squared counts; None if the counts are on the host."""
+        if not self._is_coded(streams):
+            return None
+        weights = np.array([stream.weight for stream in streams])
+        found = self_products(self._slot_rows(), weights, self.runtime)
+        return np.asarray(self.runtime.to_host(found))
 
     def kernel_matrix(
-        self, products: Sequence[tuple[float, Sequence[csr_array]]], diagonal: NDArray[np.float64] | None
+        self, products: Sequence[tuple[float, Sequence[StreamCounts]]], diagonal: NDArray[np.float64] | None
     ) -> Any:
-        """Return the weighted sum of Phi Phi^T on the device, normalized by the diagonal if one is given."""
-        n, xp = products[0][1][0].shape[0], self.runtime.xp
-        entries = sum(part.nnz for _, parts in products for part in parts)
-        if 3 * 8 * n * n + 64 * entries > self.runtime.free_bytes():
-            raise ValueError(
-                f'a kernel matrix of {n:,} x {n:,} does not fit the memory of the GPU: use output="host"'
-            )
+        """Return the weighted sum of Phi Phi^T on the device, normalized by the diagonal if one is given.
+
+        None if it does not fit the device.
+        """
         total: Any = None
-        for weight, parts in products:
-            part = square_gram(self._rows_of(parts), self.runtime)
-            part *= weight
-            total = part if total is None else xp.add(total, part, out=total)
+        for weight, streams in products:
+            rows = self._rows_of(streams)
+            if not self._fits(len(rows.indptr) - 1, len(rows.columns)):
+                self._release_room()
+                return None
+            part = square_gram(rows, self.runtime)
+            if weight != 1.0:
+                part *= weight
+            total = part if total is None else self.runtime.xp.add(total, part, out=total)
         return total if diagonal is None else self._normalized(total, diagonal)
+
+    def to_host(self, kernel: Any, largest: float | None = None) -> NDArray[np.float64]:
+        """Return a kernel matrix copied to the host; if whole numbers, ``largest`` is the largest of them.
+
+        Whole numbers cross the bus in fewer bytes.
+        """
+        room, self._room = self._room, None
+        if largest is not None and largest < 2**31 and kernel.nbytes >= WORTH_NARROWING:
+            kernel = kernel.astype(np.uint16 if largest < 2**16 else np.int32)
+        return np.asarray(self.runtime.to_host(kernel, np.float64, room))
+
+    def _fits(self, n: int, n_entries: int) -> bool:
+        """Whether a matrix of n graphs, its products and that many entries fit the device."""
+        return 3 * 8 * n * n + 64 * n_entries <= self.runtime.free_bytes()
 
     def _normalized(self, kernel: Any, diagonal: NDArray[np.float64]) -> Any:
         """Divide by the square roots of the self-similarities in place, as ``gram.products.normalized``."""
@@ -131,13 +184,24 @@ class Device:
         data, indices, indptr = map(self.to_device, (features.data, features.indices, features.indptr))
         return self.runtime.sparse_matrix(data, indices, indptr, features.shape[1])
 
-    def _rows_of(self, parts: Sequence[csr_array]) -> DeviceRows:
-        """Return count matrices on the device: those that were counted there, or a copy."""
-        if self._counted is not None:
-            here, rows = self._counted
-            if len(here) == len(parts) and all(map(is_, here, parts)):
-                return rows
-        return side_by_side(parts, self.runtime)
+    def _is_coded(self, streams: Sequence[StreamCounts]) -> bool:
+        """Whether these are all streams whose codes are on the device."""
+        coded = [] if self._coded is None else self._coded[0]
+        return len(coded) == len(streams) > 0 and all(map(is_, coded, streams))
+
+    def _slot_rows(self) -> DeviceRows:
+        """Return the counts of the codes on the device."""
+        assert self._coded is not None
+        if self._rows is None:
+            _, streams, graph_ptr = self._coded
+            self._rows = count_slots(_packed(graph_ptr, streams, self.runtime), streams.codes)
+        return self._rows
+
+    def _rows_of(self, streams: Sequence[StreamCounts]) -> DeviceRows:
+        """Return counts on the device: those that were coded there, or a copy."""
+        if self._is_coded(streams):
+            return self._slot_rows()
+        return side_by_side([stream.counts for stream in streams], self.runtime)
 
     def hashed_features(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> csr_array:
         """Return features of a fixed width, on the host."""
@@ -188,27 +252,26 @@ def hashed_rows(streams: DeviceStreams, graph_ptr: Any, n_features: int, runtime
     """Return features of a fixed width on the device, as ``counting.columns.hashed_columns`` does."""
     words = mix(streams.iterations, _numbers_within(streams.iterations))
     columns = Columns(n_features, words=runtime.to_device(words))
-    return count_columns(_offsets_only(graph_ptr, streams, runtime), streams.codes, columns, streams.scale)
+    return count_columns(_packed(graph_ptr, streams, runtime), streams.codes, columns, streams.scale)
 
 
 def exact_rows(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> tuple[DeviceRows, list[Any]]:
     """Return unscaled counts, one column per bin, and the codes of each stream's bins."""
     listed, bins = vocabulary(streams.codes, runtime)
     columns = Columns(max(sum(map(len, bins)), 1), listed=listed)
-    return count_columns(_offsets_only(graph_ptr, streams, runtime), None, columns, 1.0), bins
+    return count_columns(_packed(graph_ptr, streams, runtime), None, columns, 1.0), bins
 
 
-def stream_counts(
-    rows: DeviceRows, bins: Sequence[Any], streams: DeviceStreams, runtime: Runtime
-) -> list[StreamCounts]:
-    """Return the counts of each stream on the host.
+def stream_counts(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> list[StreamCounts]:
+    """Return the counts of each stream on the host, one column per bin, ordered by code.
 
     Entries of a row are sorted by column, and so by stream: a stable sort by stream leaves rows in order. The
     host only cuts what is copied.
     """
-    xp, n, n_streams = runtime.xp, len(rows.indptr) - 1, len(bins)
+    xp, n, n_streams = runtime.xp, len(graph_ptr) - 1, len(streams.codes)
     if not n_streams:
         return []
+    rows, bins = exact_rows(streams, graph_ptr, runtime)
     ends = np.cumsum([0, *map(len, bins)])
     starts = runtime.to_device(ends.astype(np.int32))
     stream_of = xp.searchsorted(starts[1:], rows.columns, side="right")
@@ -277,10 +340,12 @@ def batches(coder: Any, graphs: Any, runtime: Runtime) -> Iterator[Any]:
         yield graphs[first:last]
 
 
-def _offsets_only(graph_ptr: Any, streams: DeviceStreams, runtime: Runtime) -> DeviceGraphs:
-    """Return graphs without edges, for kernels that use only their sizes."""
-    offsets, capacity = np.asarray(graph_ptr, dtype=np.int64), capacity_for(len(streams.iterations))
-    return DeviceGraphs(runtime, runtime.to_device(offsets), None, None, capacity=capacity)
+def _packed(graph_ptr: Any, streams: DeviceStreams, runtime: Runtime) -> DeviceGraphs:
+    """Return graphs for kernels that use only their sizes: those of the codes, or others without edges."""
+    capacity = capacity_for(len(streams.iterations))
+    if streams.graphs is not None and streams.graphs.capacity == capacity:
+        return streams.graphs
+    return DeviceGraphs(runtime, np.asarray(graph_ptr, dtype=np.int64), capacity=capacity)
 
 
 def _numbers_within(iterations: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -20,6 +20,9 @@ THREADS = 320  # threads of a block, which processes a packet of small graphs
 BLOCKS = 132 * 16  # blocks of a kernel that strides over all nodes
 CHUNK = 6  # columns whose sums a thread keeps in registers
 LISTED = 6  # average number of neighbors per node that fit a packet's shared memory
+TILE = 2048  # columns of a Gram matrix that a block places at a time
+FEW = 32  # entries of a column whose pairs one warp adds
+DEFINED = (f"-DCHUNK={CHUNK}", f"-DLISTED={LISTED}", f"-DTILE={TILE}", f"-DFEW={FEW}")
 
 
 class Runtime(Protocol):
@@ -41,6 +44,9 @@ class Runtime(Protocol):
 
     def stream(self) -> AbstractContextManager[Any]:
         """Return a context in which launched kernels do not wait for those of other threads."""
+
+    def add_square(self, factor: Any, total: Any) -> None:
+        """Add ``factor @ factor.T`` to a symmetric matrix, at least on and below its diagonal."""
 
     def free_bytes(self) -> int:
         """Return the free bytes of device memory."""
@@ -83,6 +89,12 @@ class CudaRuntime:
         """Return a context in which launched kernels do not wait for those of other threads."""
         return self.xp.cuda.Stream(non_blocking=True)
 
+    def add_square(self, factor: Any, total: Any) -> None:
+        """Add ``factor @ factor.T`` on and below the diagonal, half of the whole product."""
+        from cupy.cublas import syrk
+
+        syrk("N", factor, out=total, beta=1.0, lower=True)
+
     def free_bytes(self) -> int:
         """Return the free bytes of device memory, including CuPy's unused pool."""
         pool = self.xp.get_default_memory_pool()
@@ -100,7 +112,7 @@ class CudaRuntime:
 def _module() -> Any:
     cupy = import_cupy()
     source = files("propkernels.gpu").joinpath("kernels.cu").read_text(encoding="utf-8")
-    options = ("--std=c++17", "--fmad=false", f"-DCHUNK={CHUNK}", f"-DLISTED={LISTED}")
+    options = ("--std=c++17", "--fmad=false", *DEFINED)
     return cupy.RawModule(code=source, options=options)
 
 

@@ -33,7 +33,7 @@ from propkernels.gram.products_compiled import add_ratios
 MANY_RATIOS = 16  # streams of a ratio kernel whose products take less time than the steps between them
 Matrix = NDArray[np.float64]
 Streams = Sequence[StreamCounts]
-Products = list[tuple[float, list[csr_array]]]
+Products = list[tuple[float, list[StreamCounts]]]
 
 
 class BaseKernel(ABC):
@@ -99,7 +99,7 @@ class BaseKernel(ABC):
         add_matrix(total, self.square_stream(stream, n_jobs), n_jobs)
 
     def products(self, streams: Streams, n_jobs: int | None) -> Products | None:
-        """Return weights and count matrices whose products sum to the kernel; None if there are none."""
+        """Return weights and streams whose products sum to the kernel; None if there are none."""
         return None
 
     def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
@@ -181,21 +181,28 @@ class Linear(BaseKernel):
         return self_products(counts)
 
     def diagonal(self, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Return k(x, x) of each graph over all of its bins; whole numbers are summed in any order."""
+        """Return k(x, x) of each graph over all of its bins; whole numbers are summed in any order.
+
+        Counts on a device are squared there.
+        """
+        device = active_device()
+        found = None if device is None else device.diagonal(streams)
+        if found is not None:
+            return np.asarray(found)
         if len(streams) < MANY_STREAMS or any(s.weight != 1.0 for s in streams):
             return super().diagonal(streams, n_jobs)
         counts = [s.counts for s in streams]
         return sum_squares(counts, threads_for(sum(c.nnz for c in counts) // ENTRIES_OF_A_STEP, n_jobs))
 
     def products(self, streams: Streams, n_jobs: int | None) -> Products:
-        """Return the counts of streams of equal weight."""
-        return [(weight, [streams[i].counts for i in group]) for weight, group in _by_weight(streams)]
+        """Return the streams of equal weight."""
+        return [(weight, [streams[i] for i in group]) for weight, group in _by_weight(streams)]
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, with streams side by side."""
         total: Matrix | None = None
-        for weight, counts in self.products(streams, n_jobs):
-            part = _scaled(square_gram(counts, n_jobs), weight, n_jobs)
+        for weight, group in self.products(streams, n_jobs):
+            part = _scaled(square_gram([stream.counts for stream in group], n_jobs), weight, n_jobs)
             if total is None:
                 total = part
             else:
@@ -337,7 +344,7 @@ class Intersection(BaseKernel):
         levels = levels_of(streams, n_jobs, coded=False)
         if _are_summed_first(streams):
             return Linear().products(levels, n_jobs)
-        return [(stream.weight, [stream.counts]) for stream in levels]
+        return [(stream.weight, [stream]) for stream in levels]
 
     def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
         """Return the kernel among training graphs, from all levels at once where that is possible."""

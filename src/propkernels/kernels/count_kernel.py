@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -99,26 +100,46 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         ndarray of shape (n, n), of CuPy with ``output="device"``
         """
         database = check_graphs(X)
-        check_room(len(database), len(database))
+        n = len(database)
+        check_room(n, n)
         device = self._device(database)
-        if device is not None and not self._stays_on(device):
-            device.expect_square(len(database))
-        with running_on(device):
+        expected = nullcontext() if device is None else device.square(n, not self._stays_on(device))
+        with running_on(device), expected:
             base_kernel, _, counts = learned = self._learn(database)
-            if self._stays_on(device):
-                products = base_kernel.products(counts, self.n_jobs)
-                if products is not None:
-                    diagonal = base_kernel.diagonal(counts, self.n_jobs)
-                    kernel = device.kernel_matrix(products, diagonal if self.normalize else None)
-                    self._keep(*learned, diagonal)
-                    return kernel
-            check_room(len(database), len(database), base_kernel.matrices_at_once(counts))
-            kernel = base_kernel.square(counts, self.n_jobs)
-            diagonal = base_kernel.diagonal_in(kernel, counts, self.n_jobs)
-        if self.normalize:
-            _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
-        self._keep(*learned, diagonal)
-        return self._placed(kernel, device)
+            found = None if device is None else self._computed_on(device, base_kernel, counts)
+            if found is None:
+                check_room(n, n, base_kernel.matrices_at_once(counts))
+                kernel = base_kernel.square(counts, self.n_jobs)
+                diagonal = base_kernel.diagonal_in(kernel, counts, self.n_jobs)
+                if self.normalize:
+                    _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
+                found = self._placed(kernel, device), diagonal
+        self._keep(*learned, found[1])
+        return found[0]
+
+    def _computed_on(
+        self, device: Any, base_kernel: BaseKernel, counts: list[StreamCounts]
+    ) -> tuple[Any, NDArray[np.float64]] | None:
+        """Return the kernel matrix of the training graphs from a device, and k(x, x) before normalization.
+
+        None if the CPU has to compute them.
+        """
+        products = base_kernel.products(counts, self.n_jobs)
+        if products is None:
+            return None
+        diagonal = base_kernel.diagonal(counts, self.n_jobs)
+        kernel = device.kernel_matrix(products, diagonal if self.normalize else None)
+        if self._stays_on(device):
+            if kernel is None:
+                shape = f"{len(diagonal):,} x {len(diagonal):,}"
+                raise ValueError(
+                    f'a kernel matrix of {shape} does not fit the memory of the GPU: use output="host"'
+                )
+            return kernel, diagonal
+        if kernel is None:
+            return None
+        are_whole = not self.normalize and all(weight == 1.0 for weight, _ in products)
+        return device.to_host(kernel, diagonal.max(initial=0.0) if are_whole else None), diagonal
 
     def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
         """Fit, and return the kernel matrices of t_max = 0, 1, ... from one pass.
