@@ -320,9 +320,11 @@ class Crews:
     @contextmanager
     def of(self, n_members: int, *, may_stay: bool) -> Iterator[NDArray[np.int64]]:
         """Lend a crew with some members; they wait for the next job afterwards if they ``may_stay``."""
+        if n_members == 0 or config.DISABLE_JIT:
+            yield NOBODY
+            return
         crew = self._taken(n_members)
-        if n_members and not config.DISABLE_JIT:
-            _call_members(crew, n_members)
+        _call_members(crew, n_members)
         try:
             yield crew
         finally:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -21,7 +22,6 @@ import numpy as np
 from joblib import effective_n_jobs, parallel_config
 from numpy.typing import NDArray
 
-from propkernels._utils.crew import CREWS, NOBODY
 from propkernels._utils.helpers import SpareThreads, map_in_threads
 from propkernels._utils.locks import ForkSafeLock
 
@@ -138,7 +138,7 @@ def run_threads(
         return list(map(function, items))
     outer, threads = _SPARE.get(), min(wanted, len(items))
     if outer is None:
-        CREWS.dismiss()
+        _dismiss_crews()
     spare = SpareThreads(wanted - 1) if outer is None else outer
     workers = 1 + spare.take(threads - 1)
 
@@ -150,12 +150,21 @@ def run_threads(
         return map_in_threads(one, items, workers, spare, outer is None, threads)
 
 
+def _dismiss_crews() -> None:
+    """Send members of crews away that wait for work, if compiled code was imported."""
+    crew = sys.modules.get("propkernels._utils.crew")
+    if crew is not None:
+        crew.CREWS.dismiss()
+
+
 def run_pieces(stage: Callable[..., None], work: tuple[Any, ...], n_pieces: int, n_jobs: int | None) -> None:
     """Run the pieces of a compiled stage in up to ``n_jobs`` threads, which do not need the GIL.
 
     A stage is compiled, takes (crew, first, last, work), and runs the pieces first .. last - 1 by
     :func:`propkernels._utils.crew.share`. Pieces are begun in order.
     """
+    from propkernels._utils.crew import CREWS, NOBODY
+
     threads = min(thread_count(n_jobs), n_pieces)
     if threads <= 1:
         stage(NOBODY, 0, n_pieces, work)
