@@ -61,7 +61,8 @@ def test_a_walk_counts_files_functions_and_depth(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_default_fit_is_at_most_16_calls_deep():
+def test_a_default_fit_is_at_most_18_calls_deep():
+    """Four of them hand out work to threads: races, folds, costs, and the finalists of a kernel."""
     data = pk.datasets.make_molecules(60, random_state=0)
     pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target)
     walk = house.Walk(Path(pk.__file__).parent)
@@ -70,4 +71,4 @@ def test_a_default_fit_is_at_most_16_calls_deep():
         pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target)
     finally:
         sys.setprofile(None)
-    assert walk.depth <= 16
+    assert walk.depth <= 18

@@ -295,7 +295,9 @@ def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:
     step = max(least, 1)
     if len(ptr) > 1 and ptr[-1] <= step:
         return np.array([0, len(ptr) - 1])
-    return _bounds(ptr, np.arange(0, int(ptr[-1]), step))
+    cuts = np.searchsorted(ptr, np.arange(0, int(ptr[-1]), step))
+    bounds = np.concatenate([[0], cuts, [len(ptr) - 1]])
+    return bounds[np.diff(bounds, prepend=-1) > 0]
 
 
 def equal_work(work: NDArray[Any], n_pieces: int) -> NDArray[np.int64]:
@@ -306,14 +308,9 @@ def equal_work(work: NDArray[Any], n_pieces: int) -> NDArray[np.int64]:
     >>> equal_work(np.array([0, 1, 2, 3, 12, 13, 14]), 3)
     array([0, 4, 6])
     """
-    return _bounds(work, np.linspace(work[0], work[-1], n_pieces + 1)[1:-1])
-
-
-def _bounds(ends: NDArray[Any], marks: NDArray[Any]) -> NDArray[np.int64]:
-    """Return 0, the last position, and the positions between them where ends reach the marks, once each."""
-    cuts = np.searchsorted(ends, marks, side="left")
-    bounds = np.concatenate([[0], cuts, [len(ends) - 1]]).astype(np.int64)
-    return np.concatenate([bounds[:1], bounds[1:][np.diff(bounds) > 0]])
+    cuts = np.searchsorted(work, np.linspace(work[0], work[-1], n_pieces + 1)[1:-1])
+    bounds = np.concatenate([[0], cuts, [len(work) - 1]])
+    return bounds[np.diff(bounds, prepend=-1) > 0]
 
 
 _ACTIVE: ContextVar[Any] = ContextVar("propkernels_device", default=None)

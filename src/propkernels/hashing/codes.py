@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -323,27 +322,22 @@ class Work(NamedTuple):
     def of(cls, graphs: GraphDatabase, indptr: NDArray[Any], size: int, n_jobs: int | None) -> Work:
         """Return the work on these graphs for ``size`` codes."""
         ptr, threads = graphs.graph_ptr, threads_for(size, n_jobs)
+        cuts = whole_runs(ptr, NODES_IN_CACHE)
         if threads == 1:
-            blocks = _blocks(ptr)
-            return cls(1, blocks, np.array([0, len(blocks)]), [])
+            return cls(1, np.stack([ptr[cuts[:-1]], ptr[cuts[1:]]], axis=1), np.array([0, len(cuts) - 1]), [])
         cost = indptr[ptr] + ptr  # entries and nodes before each graph
         is_large = np.diff(cost) > max(float(cost[-1]) / (2 * threads), ENTRIES_OF_A_LARGE_GRAPH)
-        large = [_parts(indptr, int(ptr[g]), int(ptr[g + 1]), threads) for g in np.flatnonzero(is_large)]
-        ends = np.concatenate([[-1], np.flatnonzero(is_large), [len(graphs)]])
-        blocks = np.concatenate([_blocks(ptr[a + 1 : b + 1]) for a, b in pairwise(ends.tolist())])
+        large = np.flatnonzero(is_large)
+        cuts = np.unique(np.concatenate([cuts, large, large + 1]))
+        blocks = np.stack([ptr[cuts[:-1]], ptr[cuts[1:]]], axis=1)[~is_large[cuts[:-1]]]
         work = offsets_of(np.diff(blocks).ravel() + np.diff(indptr[blocks]).ravel())
-        return cls(threads, blocks, equal_work(work, stage_pieces(threads)), large)
+        parts = [_parts(indptr, int(ptr[graph]), int(ptr[graph + 1]), threads) for graph in large]
+        return cls(threads, blocks, equal_work(work, stage_pieces(threads)), parts)
 
     @property
     def nodes_of_a_block(self) -> int:
         """Number of nodes of the largest block."""
         return int(np.diff(self.blocks).max(initial=0))
-
-
-def _blocks(ptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return blocks of consecutive graphs whose nodes begin at ``ptr``."""
-    cuts = ptr[whole_runs(ptr - ptr[0], NODES_IN_CACHE)] if len(ptr) > 1 else ptr[:0]
-    return np.stack([cuts[:-1], cuts[1:]], axis=1)
 
 
 def _parts(indptr: NDArray[Any], first: int, last: int, threads: int) -> NDArray[np.int64]:
