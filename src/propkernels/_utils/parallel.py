@@ -165,8 +165,10 @@ def run_pieces(stage: Callable[..., None], work: tuple[Any, ...], n_pieces: int,
     """
     from propkernels._utils.crew import CREWS, NOBODY
 
+    if n_pieces == 0:
+        return
     threads = min(thread_count(n_jobs), n_pieces)
-    if threads <= 1:
+    if threads == 1:
         stage(NOBODY, 0, n_pieces, work)
         return
     outer = _SPARE.get()
