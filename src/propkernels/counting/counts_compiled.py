@@ -611,10 +611,13 @@ def _place_piece(
     thread: int,
     k: int,
 ) -> None:
-    shift = places[k] - ends[k]
-    for entry in range(ends[k], ends[k + 1]):
-        indices[entry] = columns[entry + shift]
-        data[entry] = sums[entry + shift] * factor
+    n, first, start = ends[k + 1] - ends[k], ends[k], places[k]
+    from_columns, to_columns = columns[start : start + n], indices[first : first + n]
+    from_sums, to_sums = sums[start : start + n], data[first : first + n]
+    for entry in range(n):  # two loops, each of which is vectorized
+        to_columns[entry] = from_columns[entry]
+    for entry in range(n):
+        to_sums[entry] = from_sums[entry] * factor
 
 
 _place_piece_job = job_of(_place_piece)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.arrays import aligned_empty
 from propkernels._utils.arrays import offsets as offsets_of
 from propkernels._utils.parallel import (
     equal_work,
@@ -291,7 +292,8 @@ def _fused(
                     iteration = *rules, bounds, column, t, now, then, codes
                     run_pieces(one_iteration, iteration, len(bounds) - 1, work.threads)
                     now, then = then, now
-        rooms = np.zeros((work.threads, 2, work.nodes_of_a_block, LANES))
+        rooms = aligned_empty((work.threads, 2, work.nodes_of_a_block, LANES))
+        rooms[:] = 0.0
         every = *rules, work.blocks, work.runs, rooms, codes
         run_pieces(propagate_and_hash, every, len(work.runs) - 1, work.threads)
     if operator.vanished is not None:
