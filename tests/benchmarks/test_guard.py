@@ -56,7 +56,7 @@ def calls_of(function, *arguments):
 def test_interpreted_work_does_not_grow_with_the_graphs(model):
     """Everything that is done for each graph or node is compiled."""
     few, many = (calls_of(model.fit_transform, molecules(n)) for n in (50, 400))
-    assert many < few + 250  # more graphs may need another stage, but not a call per graph
+    assert many < few + 150  # runs of rows may be more, but not by a call per graph
 
 
 def test_interpreted_work_grows_slowly_with_the_streams():

@@ -62,8 +62,7 @@ def test_a_walk_counts_files_functions_and_depth(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_default_fit_is_at_most_18_calls_deep(monkeypatch):
-    """Four of them hand out work to threads: races, folds, costs, and the finalists of a kernel."""
+def test_a_default_fit_is_at_most_16_calls_deep(monkeypatch):
     monkeypatch.setattr(jit, "SMALL", -1)  # no call runs as Python, with any cache of machine code
     data = pk.datasets.make_molecules(60, random_state=0)
     pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target)
@@ -73,4 +72,4 @@ def test_a_default_fit_is_at_most_18_calls_deep(monkeypatch):
         pk.PropagationClassifier(random_state=0).fit(data.graphs, data.target)
     finally:
         sys.setprofile(None)
-    assert walk.depth <= 18
+    assert walk.depth <= 16

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,20 +90,17 @@ def check_streams(t_max: Any, n_hashes: Any) -> tuple[int, int]:
     return steps, hashes
 
 
-def check_width(value: Any, name: str) -> float:
-    """Return a bin width of at least 1e-100, so that divided projections do not overflow."""
-    width = check_positive(value, name)
-    if width < SMALLEST_WIDTH:
-        raise ValueError(f"{name} must be at least {SMALLEST_WIDTH}, got {shown(value)}")
-    return width
-
-
-def check_positive(value: Any, name: str) -> float:
-    """Return a finite number above 0."""
+def check_positive(value: Any, name: str, least: float = 0.0) -> float:
+    """Return a finite number above 0, at least ``least``."""
     number = _check_number(value, name)
     if not 0 < number < np.inf:
         raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {shown(value)}")
     return number
+
+
+check_width = partial(check_positive, least=SMALLEST_WIDTH)  # of a bin: divided projections do not overflow
 
 
 def check_fraction(value: Any, name: str) -> float:

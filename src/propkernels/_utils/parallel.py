@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from propkernels._utils.helpers import SpareThreads, map_in_threads
@@ -48,6 +49,8 @@ def _wanted(n_jobs: int | None) -> int:
     """Return the number of threads for ``n_jobs`` if no other threads work; calls inside a call ask once."""
     if n_jobs is not None and n_jobs > 0:
         return int(n_jobs)
+    if n_jobs is None and get_active_backend()[1] in (None, 1):
+        return 1
     spare = _SPARE.get()
     if spare is not None and n_jobs in spare.known:
         return spare.known[n_jobs]

@@ -210,7 +210,7 @@ def _by_bin(
 def _share_of_copies(bins: Bins, n_jobs: int) -> float:
     """Return an estimate of the share of bins whose contents another bin has."""
     threads = threads_for(len(bins.entries) // ENTRIES_OF_A_STEP, n_jobs)
-    runs = whole_runs(bins.bin_ptr, len(bins.entries) / (stage_pieces(threads)))
+    runs = whole_runs(bins.bin_ptr, len(bins.entries) / stage_pieces(threads))
     signatures, numbers = np.empty(len(bins.multiplicity), np.uint64), np.zeros(len(runs) - 1, np.int64)
     work = bins.bin_ptr, bins.entries, runs, signatures, numbers
     run_pieces(sample_all_bins, work, len(numbers), threads)
@@ -312,7 +312,7 @@ def _merged(bins: Bins, n_jobs: int) -> Bins:
     bin_ptr, entries, multiplicity = bins
     threads = threads_for(len(entries), n_jobs)
     signatures, is_kept = np.empty(len(multiplicity), np.uint64), np.empty(len(multiplicity), bool)
-    runs = _bin_runs(bins, n_jobs)
+    runs = whole_runs(bin_ptr, len(entries) / stage_pieces(threads))
     run_pieces(sign_all_bins, (bin_ptr, entries, runs, signatures), len(runs) - 1, threads)
     n_groups = power_of_two(threads)
     work = bin_ptr, entries, signatures, n_groups, multiplicity, is_kept

@@ -319,19 +319,22 @@ def choose_finalist(
     families = [[arm for arm in arms if number in (arm.family, None)] for number in numbers]
     races = [_final_race(family, target, folds, task, n_jobs) for family in families]
 
-    def choose() -> Any:
-        winners: list[Winner] = run_threads(Race.run, races, n_jobs, uses_blas=True)
+    pairs = [(arm, cost) for arm in arms for cost in arm.costs]
+    machines: list[Callable[[], Any]] = []
+    if not has_partners and thread_count(n_jobs) > len(pairs) * len(folds) and fits(len(pairs), len(target)):
+        machines = [partial(arm.machine_of_all, task, target, cost) for arm, cost in pairs]
+
+    def use(winners: Sequence[Winner]) -> Any:
         chosen = [
             Selection(family[winner.arm], family[winner.arm].costs[winner.cost], winner.losses)
             for family, winner in zip(families, winners, strict=True)
         ]
         return then(with_partners(chosen, target, folds, task) if has_partners else chosen[0])
 
-    calls: list[Callable[[], Any]] = [choose]
-    pairs = [(arm, cost) for arm in arms for cost in arm.costs]
-    if not has_partners and thread_count(n_jobs) > len(pairs) * len(folds) and fits(len(pairs), len(target)):
-        calls += [partial(arm.machine_of_all, task, target, cost) for arm, cost in pairs]
-    return run_threads(call, calls, n_jobs, uses_blas=True)[0]
+    if not machines:
+        return use(run_threads(Race.run, races, n_jobs, uses_blas=True))
+    race = partial(run_threads, Race.run, races, n_jobs, uses_blas=True)
+    return run_threads(call, [lambda: use(race()), *machines], n_jobs, uses_blas=True)[0]
 
 
 def _final_race(

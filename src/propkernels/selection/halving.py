@@ -216,7 +216,11 @@ def _compare(
         return _losses(_arms(number, made, alive), rung, part, values, n_jobs)
 
     for numbers in together(list(spaces), sizes, len(few), n_jobs):
-        for found in run_threads(one_kernel, numbers, n_jobs, uses_blas=True):
+        is_one = len(numbers) == 1
+        several = (
+            map(one_kernel, numbers) if is_one else run_threads(one_kernel, numbers, n_jobs, uses_blas=True)
+        )
+        for found in several:
             known |= found
             tell(len(found))
     return known
@@ -336,7 +340,9 @@ def _finalists(
 
     passes = _passes(alive, len(graphs))
     for some in together(passes, [ROOM + one.n_more for one in passes], len(graphs), n_jobs):
-        for found, losses in run_threads(one_pass, some, n_jobs, uses_blas=True):
+        is_one = len(some) == 1
+        each = map(one_pass, some) if is_one else run_threads(one_pass, some, n_jobs, uses_blas=True)
+        for found, losses in each:
             arms, known = arms + found, known + losses
             tell(len(losses))
     if are_few(folds):
