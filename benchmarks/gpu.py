@@ -23,6 +23,7 @@ from benchmarks.data import is_present
 from benchmarks.pages import replace_section, section_between
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import mix
+from propkernels.codes.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.gpu import device_codes as codes
 from propkernels.gpu import device_counts as counts
 from propkernels.gpu import device_gram as gram
@@ -30,7 +31,6 @@ from propkernels.gpu import device_grids as grids
 from propkernels.gpu import device_labels as labels
 from propkernels.gpu import pipeline
 from propkernels.gpu.packets import DeviceGraphs
-from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 
 T_MAX, WIDTH = 10, 2**20

@@ -30,7 +30,7 @@ def best_in_turn(*calls: Callable[[], Any]) -> list[float]:
 def main(names: list[str]) -> None:
     """Print one line per data set."""
     from propkernels import PropagationKernel
-    from propkernels.gram.base_kernels import Intersection, Linear
+    from propkernels.counts.base_kernels import Intersection, Linear
 
     for name in names:
         counts = PropagationKernel(random_state=0).fit(load(name).graphs)._counts

@@ -79,8 +79,8 @@ def add_differences(seconds: dict[str, float]) -> dict[str, float]:
 
 def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
     """One call for each stage, on the results of the stage before."""
-    from propkernels.counting.columns import hashed_codes
-    from propkernels.counting.counters import count_streams
+    from propkernels.counts.columns import hashed_codes
+    from propkernels.counts.counters import count_streams
 
     coder = model._learn_coder(graphs)
     codes = list(coder.codes(graphs, model.n_jobs))
@@ -99,8 +99,8 @@ def stage_calls(model: Any, graphs: Any) -> dict[str, Call]:
 
 def _last_stage(model: Any, graphs: Any, counts: Any) -> dict[str, Call]:
     from propkernels._utils.parallel import run_threads
-    from propkernels.counting.counters import rank_bins
-    from propkernels.gram.base_kernels import resolve_base_kernel
+    from propkernels.counts.base_kernels import resolve_base_kernel
+    from propkernels.counts.counters import rank_bins
 
     if hasattr(model, "n_features"):
         model.fit(graphs)  # _features joins streams by the bins that were fitted

@@ -14,7 +14,7 @@ from fuzz.cases import Case, Wrong, try_to
 from fuzz.forging import pick
 from fuzz.graphs import database, random_graphs
 from fuzz.parts import scratch
-from propkernels.evaluation.evaluation_page import write_evaluations
+from propkernels.models.evaluation_page import write_evaluations
 
 Generator = np.random.Generator
 EVIL = "pk-evil"

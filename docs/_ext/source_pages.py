@@ -18,8 +18,8 @@ def anchor_of(page: str, anchor: str) -> str:
 
     >>> anchor_of("propkernels.convert.to_networkx", "propkernels.to_networkx")
     'propkernels.convert.to_networkx'
-    >>> anchor_of("propkernels.evaluation.Evaluation", "propkernels.Evaluation.compare")
-    'propkernels.evaluation.Evaluation.compare'
+    >>> anchor_of("propkernels.models.Evaluation", "propkernels.Evaluation.compare")
+    'propkernels.models.Evaluation.compare'
     """
     last = page.rpartition(".")[2]
     parts = anchor.split(".")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from propkernels.kernels import PropagationKernel
-from propkernels.selection.targets import check_target
+from propkernels.models.targets import check_target
 from reproduction.drawings import Points, draw_heatmaps
 from reproduction.engine.cells import Cell, Value
 from reproduction.engine.jobs import Context, Job, Scope

@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from propkernels.decisions.tasks import Classification
-from propkernels.selection.choosing import choose_among
-from propkernels.selection.folds import Fold, Indices
-from propkernels.selection.kernel_sources import KernelStack, compute_stack, redrawn
-from propkernels.selection.targets import check_target
+from propkernels.models.choosing import choose_among
+from propkernels.models.folds import Fold, Indices
+from propkernels.models.kernel_sources import KernelStack, compute_stack, redrawn
+from propkernels.models.targets import check_target
+from propkernels.models.tasks import Classification
 from reproduction.engine.data import load_source
 from reproduction.engine.published import published
 from reproduction.extra.records import keep_records, load_records, report, with_error

@@ -29,8 +29,8 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels._utils.parallel import run_threads
-from propkernels.selection.folds import Fold, draw_seeds
-from propkernels.selection.targets import check_target
+from propkernels.models.folds import Fold, draw_seeds
+from propkernels.models.targets import check_target
 from reproduction.engine.published import published
 from reproduction.extra.records import keep_records, load_records, report
 from reproduction.protocols.cross_validation import unit

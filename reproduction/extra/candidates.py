@@ -27,9 +27,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.gram.products import normalized
-from propkernels.selection.kernel_sources import redrawn
-from propkernels.selection.targets import check_target
+from propkernels.counts.products import normalized
+from propkernels.models.kernel_sources import redrawn
+from propkernels.models.targets import check_target
 
 COSTS, SEEDS, STEPS = (1.0, 10.0, 100.0), (101, 102, 103), 50_000
 HIDDEN = 0.2

@@ -25,8 +25,8 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import propkernels as pk
 from propkernels.models.category_prior import class_shares, leave_one_out
-from propkernels.selection.kernel_sources import compute_stack, redrawn
-from propkernels.selection.targets import check_target
+from propkernels.models.kernel_sources import compute_stack, redrawn
+from propkernels.models.targets import check_target
 from reproduction.engine.data import load_source
 from reproduction.extra.attributed import METHODS as ATTRIBUTED
 from reproduction.extra.attributed import POINT_CLOUD_STEPS, POINT_CLOUDS

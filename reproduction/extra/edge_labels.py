@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from propkernels.selection.targets import check_target
+from propkernels.models.targets import check_target
 from reproduction.extra.folds_of_defaults import markdown
 from reproduction.extra.records import keep_records, load_records, report
 

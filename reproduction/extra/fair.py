@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 import propkernels as pk
 from propkernels._utils.safe_files import atomic_write
-from propkernels.selection.targets import check_target
+from propkernels.models.targets import check_target
 from reproduction.extra.compact import read_compact
 from reproduction.extra.folds_of_defaults import (
     FoldResult,

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.selection.targets import check_target
+from propkernels.models.targets import check_target
 from reproduction.engine.cells import Store
 from reproduction.engine.data import load_source
 from reproduction.engine.jobs import Context

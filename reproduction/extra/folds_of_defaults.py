@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import propkernels as pk
 from propkernels.cli.arguments import describe_kernel
-from propkernels.selection.targets import check_target
+from propkernels.models.targets import check_target
 from reproduction.extra.records import keep_records, load_records
 
 LABELS_ONLY = "ENZYMES, labels only"

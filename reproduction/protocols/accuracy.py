@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from propkernels.selection.targets import check_target
+from propkernels.models.targets import check_target
 from reproduction.engine.cells import Cell, Value, plain_name
 from reproduction.engine.data import machine_of
 from reproduction.engine.jobs import Context, Job

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold
 
 from propkernels._utils.parallel import run_threads
-from propkernels.gram.products import normalized
-from propkernels.selection.folds import choosing_folds
+from propkernels.counts.products import normalized
+from propkernels.models.folds import choosing_folds
 from reproduction.protocols.selection import (
     FOLDS,
     INNER_FOLDS,

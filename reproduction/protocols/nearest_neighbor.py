@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.selection.folds import Indices
+from propkernels.models.folds import Indices
 from reproduction.protocols.selection import Matrix, Target
 
 

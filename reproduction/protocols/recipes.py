@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels.kernels.subgraph_matching import SubgraphMatching
-from propkernels.selection.kernel_sources import compute_stack, has_steps, redrawn
+from propkernels.models.kernel_sources import compute_stack, has_steps, redrawn
 from reproduction.engine.cells import plain_name, read_json, write_json
 from reproduction.engine.jobs import Context
 

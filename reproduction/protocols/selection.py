@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.decisions.support_vectors import SupportVectorClassification
-from propkernels.decisions.tasks import Classification
-from propkernels.evaluation.study import Protocol
-from propkernels.selection.candidates import Candidate
-from propkernels.selection.choosing import choose_among
-from propkernels.selection.folds import Fold, Indices, Seeds, draw_seeds
-from propkernels.selection.kernel_sources import GramSource
+from propkernels.models.candidates import Candidate
+from propkernels.models.choosing import choose_among
+from propkernels.models.folds import Fold, Indices, Seeds, draw_seeds
+from propkernels.models.kernel_sources import GramSource
+from propkernels.models.study import Protocol
+from propkernels.models.support_vectors import SupportVectorClassification
+from propkernels.models.tasks import Classification
 
 Matrix = NDArray[np.float64]
 Target = NDArray[np.int64]

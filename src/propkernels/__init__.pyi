@@ -1,11 +1,11 @@
 from . import auditing as auditing
 from . import convert as convert
 from . import datasets as datasets
-from . import evaluation as evaluation
 from . import explain as explain
 from . import explorer as explorer
 from . import graphs as graphs
 from . import images as images
+from . import models as models
 from . import molecules as molecules
 from . import nodes as nodes
 from . import novelty as novelty
@@ -30,7 +30,6 @@ from .convert import from_pymatgen as from_pymatgen
 from .convert import from_rdkit as from_rdkit
 from .convert import from_smiles as from_smiles
 from .convert import from_triples as from_triples
-from .evaluation import evaluate as evaluate
 from .explain import similar_because as similar_because
 from .explorer import explore as explore
 from .graphs import Graph as Graph
@@ -57,6 +56,7 @@ from .models import ForeignGraphsWarning as ForeignGraphsWarning
 from .models import LinearModel as LinearModel
 from .models import PropagationClassifier as PropagationClassifier
 from .models import PropagationRegressor as PropagationRegressor
+from .models import evaluate as evaluate
 from .molecules import MoleculesToGraphs as MoleculesToGraphs
 from .nodes import CoincidingWalkKernel as CoincidingWalkKernel
 from .nodes import NodeClassifier as NodeClassifier

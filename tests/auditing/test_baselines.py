@@ -5,7 +5,7 @@ import numpy as np
 import propkernels as pk
 from propkernels.auditing.baselines import additive, baseline_predictions, counts_by_graph, simple_tables
 from propkernels.auditing.target import Target
-from propkernels.selection.folds import choosing_folds
+from propkernels.models.folds import choosing_folds
 
 
 def test_simple_tables():

@@ -6,7 +6,7 @@ import pytest
 import propkernels as pk
 from propkernels.auditing.learnability import calibration_of, learning_of, reliability
 from propkernels.auditing.target import Target
-from propkernels.decisions.ridge import HeldOut
+from propkernels.models.ridge import HeldOut
 
 
 def study(target, classes=None, n=60):

@@ -9,8 +9,8 @@ import pytest
 import propkernels as pk
 from propkernels.cli import arguments as options
 from propkernels.cli.arguments import CLASSES, KernelName, Solver, build_kernel, describe_kernel
-from propkernels.gram.base_kernels import _BY_NAME
-from propkernels.hashing.codes import METRICS
+from propkernels.codes.codes import METRICS
+from propkernels.counts.base_kernels import _BY_NAME
 from propkernels.kernels.propagation_kernel import LABEL_SOURCES
 from propkernels.propagation.schemes import NORMALIZATIONS
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import propkernels as pk
-from propkernels.evaluation.cross_validation import evaluate
+from propkernels.models.cross_validation import evaluate
 
 QUICK = ("--folds", 3, "--t-max", 2)
 

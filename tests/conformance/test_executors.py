@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels._utils.parallel import running_on
-from propkernels.decisions.rule import Rule, dual_members
+from propkernels.explain.rule import Rule, dual_members
 from propkernels.gpu.pipeline import Device
 from tests.conformance.cases import CODERS, carrying_everything, codes_in_python
 from tests.zoo import labelled_databases

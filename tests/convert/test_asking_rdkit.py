@@ -13,7 +13,7 @@ from propkernels.convert.asking_rdkit import (
     with_atoms,
 )
 from propkernels.convert.atoms import RECIPES
-from propkernels.counting.bins import smarts_of
+from propkernels.counts.bins import smarts_of
 
 Chem = pytest.importorskip("rdkit.Chem")
 

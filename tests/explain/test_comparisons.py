@@ -10,9 +10,9 @@ from networkx.algorithms.isomorphism import GraphMatcher, categorical_node_match
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.decisions.members import FoldedMember, RatioMember
-from propkernels.decisions.rule import Rule, dual_members
 from propkernels.explain.comparisons import compare_classes, explain_rule
+from propkernels.explain.members import FoldedMember, RatioMember
+from propkernels.explain.rule import Rule, dual_members
 
 SEED = 5
 
@@ -206,7 +206,7 @@ def naive_ratio_contributions(kernel, coefficients, train, test):
 @pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_contributions_are_those_of_the_definition(kernel, base_kernel, normalize, monkeypatch):
-    monkeypatch.setattr("propkernels.decisions.rule.CODES_AT_ONCE", 300)
+    monkeypatch.setattr("propkernels.explain.rule.CODES_AT_ONCE", 300)
     kernel = clone(kernel).set_params(base_kernel=base_kernel, normalize=normalize).fit(TRAIN)
     coefficients = np.random.default_rng(0).normal(size=(30, 2))
     coefficients[::3] = 0

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.decisions.members import FoldedMember, JointMember, RatioMember
-from propkernels.decisions.rule import Rule, dual_members
 from propkernels.explain.edit_engine import Engine
 from propkernels.explain.edits import KINDS, NOTHING, Editor, in_pairs
+from propkernels.explain.members import FoldedMember, JointMember, RatioMember
+from propkernels.explain.rule import Rule, dual_members
 from propkernels.tracking.alphabet import Alphabet
 from tests.explain import naive
 from tests.strategies import graphs as drawn_graphs

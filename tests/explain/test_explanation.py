@@ -5,9 +5,9 @@ import pytest
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.decisions.rule import Rule, dual_members
 from propkernels.explain.comparisons import explain_rule
 from propkernels.explain.explanation import Explanation
+from propkernels.explain.rule import Rule, dual_members
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, input_of, the_zoo
 
 

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.decisions.rule import Rule, dual_members, mean_rule
+from propkernels.explain.rule import Rule, dual_members, mean_rule
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, gram, input_of, the_zoo
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.evaluation.evaluation_page import write_evaluations
+from propkernels.models.evaluation_page import write_evaluations
 from tests.explorer.test_time import contacts
 
 pytestmark = pytest.mark.slow  # a browser takes seconds

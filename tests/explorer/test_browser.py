@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.decisions.rule import Rule
+from propkernels.explain.rule import Rule
 
 pytestmark = pytest.mark.slow  # a browser takes seconds
 EVIL = "</script><img src=x onerror=alert(1)>"

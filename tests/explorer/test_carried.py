@@ -3,8 +3,8 @@
 import numpy as np
 
 import propkernels as pk
+from propkernels.codes.codes import NO_BIN
 from propkernels.explorer.carried import carried_rule, in_order
-from propkernels.hashing.codes import NO_BIN
 
 
 def test_kept_graphs_that_are_on_the_page_are_stored_as_numbers(data):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.decisions.rule import Rule, dual_members
+from propkernels.explain.rule import Rule, dual_members
 from propkernels.explorer.carried import carried_rule
 from propkernels.explorer.embedding import comparisons, embed, nearest_graphs, quantized
 

@@ -23,14 +23,14 @@ def mutant(line, end):
 def test_mutants_are_counted_by_station(folder):
     rows = [mutant(1, "killed"), mutant(2, "killed"), mutant(3, "survived"), mutant(4, "survived")]
     (folder / "mutation.json").write_text(json.dumps({"seed": 3, "sample": 4, "mutants": rows}))
-    reasons = {"gram/products.py: 4 < 2 -> 4 <= 2": "the size of a block"}
+    reasons = {"counts/products.py: 4 < 2 -> 4 <= 2": "the size of a block"}
     (folder / "equivalent.json").write_text(json.dumps(reasons))
     text = suite.text()
     assert "4 per station, seed 3" in text
     assert "| gram | 4 | 2 | 1 | 1 | 66.7 |" in text
     assert "| **all** | 4 | 2 | 1 | 1 | 66.7 |" in text
-    assert "- `gram/products.py`: `3 < 2` becomes `3 <= 2`\n" in text
-    assert "- `gram/products.py`: `4 < 2` becomes `4 <= 2`: the size of a block" in text
+    assert "- `counts/products.py`: `3 < 2` becomes `3 <= 2`\n" in text
+    assert "- `counts/products.py`: `4 < 2` becomes `4 <= 2`: the size of a block" in text
 
 
 def test_branches_are_added_up_by_folder(folder):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.codes.codes import LocalitySensitiveHash, in_key_order, label_codes, stream_numbers
 from propkernels.gpu import device_codes
 from propkernels.gpu.device_codes import DeviceOperator
-from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, label_codes, stream_numbers
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from tests.gpu.some_graphs import SIZES, many_graphs, on_device
 

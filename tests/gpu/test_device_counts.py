@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 import propkernels as pk
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.randomness import mix
+from propkernels.codes.codes import LocalitySensitiveHash, label_codes
 from propkernels.gpu import device_counts, device_gram
-from propkernels.hashing.codes import LocalitySensitiveHash, label_codes
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from tests.gpu.some_graphs import SIZES, many_graphs, on_device
 

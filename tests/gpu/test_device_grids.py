@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.codes import codes as host
+from propkernels.codes.codes import LocalitySensitiveHash
 from propkernels.gpu.device_labels import label_streams
-from propkernels.hashing import codes as host
-from propkernels.hashing.codes import LocalitySensitiveHash
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 
 RNG = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from scipy.sparse import csr_array
 
-from propkernels.counting.counters import StreamCounts
+from propkernels.counts.counters import StreamCounts
 from propkernels.gpu.later import later_streams
 
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
+from propkernels.counts.base_kernels import Linear
 from propkernels.gpu import pipeline
 from propkernels.gpu.runtime import import_cupy
-from propkernels.gram.base_kernels import Linear
 from tests.gpu.some_graphs import SIZES, many_graphs
 
 

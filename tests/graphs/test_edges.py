@@ -98,7 +98,7 @@ def test_every_scheme_sees_the_sum_of_parallel_edges(scheme):
 
 
 def test_shortest_paths_take_the_lightest_of_parallel_edges():
-    from propkernels.hashing.distances import path_lengths
+    from propkernels.codes.distances import path_lengths
 
     found = path_lengths(parallel(), weighted=True).distances.reshape(3, 3)
     assert found.tolist() == [[0, 1, 5], [1, 0, 4], [5, 4, 0]]

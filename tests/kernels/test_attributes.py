@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 import propkernels as pk
-from propkernels.hashing.codes import NO_BIN
+from propkernels.codes.codes import NO_BIN
 from tests import naive_attributes
 from tests.strategies import databases, permute_graphs, permute_nodes
 from tests.zoo import cycle_edges, one, path_edges, zoo
@@ -303,7 +303,7 @@ def test_sharing_rows_changes_no_kernel(normalize, monkeypatch):
 
 
 def never_share(monkeypatch):
-    from propkernels.hashing import attribute_codes
+    from propkernels.codes import attribute_codes
 
     block = attribute_codes.AttributeCoder._block
 

@@ -102,6 +102,6 @@ def test_generated_images_equal_exact_arithmetic(images):
 
 def test_a_few_streams_at_a_time_give_the_same_gram(monkeypatch):
     reference = pk.PropagationKernel(t_max=5, random_state=0, n_hashes=2).fit_transform(grids())
-    monkeypatch.setattr("propkernels.gram.products.ENTRIES_IN_MEMORY", 50)
+    monkeypatch.setattr("propkernels.counts.products.ENTRIES_IN_MEMORY", 50)
     computed = pk.PropagationKernel(t_max=5, random_state=0, n_hashes=2).fit_transform(grids())
     np.testing.assert_array_equal(computed, reference)

@@ -173,7 +173,7 @@ def test_codes_are_those_of_algorithm_2(metric, n_hashes):
 
 def given_draws(lsh, labels, t_max, n_hashes):
     from propkernels._utils.randomness import label_keys
-    from propkernels.hashing.codes import stream_numbers
+    from propkernels.codes.codes import stream_numbers
 
     streams = stream_numbers(t_max, n_hashes)
     return lsh.vectors(label_keys(labels), streams), lsh.offsets(streams)

@@ -115,7 +115,7 @@ def test_equals_grakel_on_mutag(data_folder):
 @pytest.mark.parametrize("weighted", [True, False])
 def test_threads_count_the_same(weighted, labels, monkeypatch):
     """One graph is larger than all others, and is cut where that is possible."""
-    monkeypatch.setattr("propkernels.hashing.distances.PAIRS_OF_A_RUN", 50)
+    monkeypatch.setattr("propkernels.codes.distances.PAIRS_OF_A_RUN", 50)
     ring = np.roll(np.eye(60), 1, axis=1)
     large = pk.check_graphs([(ring + ring.T, ["a", "b", "c"] * 20)])
     graphs = pk.GraphDatabase.concat([labelled_zoo(), large])
@@ -201,7 +201,7 @@ def test_edits_follow_an_entry_of_labels():
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_columns_do_not_depend_on_threads(n_jobs, monkeypatch):
     """A graph with one label is cut between start nodes of that label."""
-    monkeypatch.setattr("propkernels.hashing.distances.PAIRS_OF_A_RUN", 50)
+    monkeypatch.setattr("propkernels.codes.distances.PAIRS_OF_A_RUN", 50)
     ring = np.roll(np.eye(60), 1, axis=1)
     graphs = pk.check_graphs([ring + ring.T, ring])
     features = pk.ShortestPathFeatures(labels=None)

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.decisions.members import FoldedMember
+from propkernels.explain.members import FoldedMember
 from propkernels.kernels.sum_kernel import aligned_weights
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=12)

@@ -10,8 +10,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.counting.entries import Vocabulary
-from propkernels.decisions.members import FoldedMember, KernelMember
+from propkernels.counts.entries import Vocabulary
+from propkernels.explain.members import FoldedMember, KernelMember
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from tests.strategies import permute_nodes
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.models import defaults
+from propkernels.models import choosing, defaults
+from propkernels.models import landmark_choice as landmarks
 from propkernels.models import model as model_module
-from propkernels.selection import choosing, landmarks
 
 pytest.importorskip("rdkit")
 KERNEL = pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard", edge_labels=True)
@@ -35,7 +35,7 @@ def test_only_landmarks_are_kept_and_all_bins_are_known(few_landmarks):
 
 
 def test_with_all_graphs_as_landmarks_it_is_least_squares_on_the_kernel():
-    from propkernels.decisions.ridge_classification import RidgeClassification
+    from propkernels.models.ridge_classification import RidgeClassification
 
     model = fitted(C=1)
     kernel = KERNEL.fit_transform(GRAPHS)

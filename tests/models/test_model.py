@@ -121,7 +121,7 @@ def test_columns_do_not_depend_on_others(solver):
         pk.PropagationClassifier(**fixed).fit(GRAPHS, some).decision_function(GRAPHS)
         for some in (target, target[:, [1, 1]])
     )
-    np.testing.assert_allclose(both[:, [1, 1]], second, atol=1e-9)
+    np.testing.assert_allclose(both[:, [1, 1]], second, atol=1e-8)  # solved together, rounded apart
 
 
 @pytest.mark.parametrize(

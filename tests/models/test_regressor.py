@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVR
 
 import propkernels as pk
-from propkernels.decisions.members import FoldedMember, KernelMember
+from propkernels.explain.members import FoldedMember, KernelMember
 from tests.strategies import permute_nodes
 
 QUICK = {"t_max": [0, 2], "C": [1, 10, 100], "random_state": 0}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from propkernels.decisions.ridge import FeatureClassification
+from propkernels.models.ridge import FeatureClassification
 from propkernels.nodes.choosing import (
     ABSENT,
     MOST_MEMBERS,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from propkernels.decisions.support_vectors import Machine
+from propkernels.models.support_vectors import Machine
 from propkernels.nodes.members import LinearMember, RadialMember, Scaling, ViewMap, by_share, radial
 from propkernels.nodes.views import Block, View
 from propkernels.storage.invariants import check_object

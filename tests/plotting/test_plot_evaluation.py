@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.evaluation.evaluation_result import Choice, Evaluation
+from propkernels.models.evaluation_result import Choice, Evaluation
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

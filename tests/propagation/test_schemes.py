@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels._utils.randomness import label_keys
-from propkernels.hashing.codes import LocalitySensitiveHash, label_codes, stream_numbers
+from propkernels.codes.codes import LocalitySensitiveHash, label_codes, stream_numbers
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
 from propkernels.propagation.schemes import AffineOperator, resolve_scheme
 from tests import naive
@@ -163,8 +163,8 @@ def test_runs_and_threads_change_nothing(name, monkeypatch):
     for metric in ("tv", "hellinger"):
         _, reference = fitted(name, metric, graphs)
         with monkeypatch.context() as patch:
-            patch.setattr("propkernels.hashing.codes.VALUES_IN_MEMORY", 200)
-            patch.setattr("propkernels.hashing.codes.NODES_IN_CACHE", 20)
+            patch.setattr("propkernels.codes.codes.VALUES_IN_MEMORY", 200)
+            patch.setattr("propkernels.codes.codes.NODES_IN_CACHE", 20)
             assert np.array_equal(fitted(name, metric, graphs, n_jobs=2)[1], reference)
 
 

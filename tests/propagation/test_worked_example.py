@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counting.counters import count_streams
-from propkernels.hashing.codes import CodeStreams
+from propkernels.codes.codes import CodeStreams
+from propkernels.counts.counters import count_streams
 from tests import naive
 from tests.propagation.dense import library_history
 

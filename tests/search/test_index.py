@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.counting.counters import StreamCounts
+from propkernels.counts.counters import StreamCounts
 from propkernels.search.inverted_file import InvertedFile
 from propkernels.search.segment import Postings
 from tests.test_contract_discovery import the_zoo

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.counting.counters import StreamCounts
+from propkernels.counts.counters import StreamCounts
 from propkernels.search.segment import FENCE_WIDTH, Postings, Segment
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=0).graphs

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.decisions.members import FoldedMember
+from propkernels.explain.members import FoldedMember
 
 EARLIER = Path(__file__).parent / "earlier"
 GRAPHS = pk.datasets.make_molecules(24, random_state=0).graphs

@@ -8,9 +8,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.counting.counters import StreamCounts
-from propkernels.counting.entries import Vocabulary
-from propkernels.decisions.members import FoldedMember
+from propkernels.counts.counters import StreamCounts
+from propkernels.counts.entries import Vocabulary
+from propkernels.explain.members import FoldedMember
 from propkernels.storage.invariants import always_learned, check_fields, check_object, float_arrays, pointers
 
 GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from propkernels.decisions.rule import Rule, dual_members
+from propkernels.explain.rule import Rule, dual_members
 from propkernels.storage.archive import from_bytes, to_bytes, to_json, write_archive
 from propkernels.storage.classes import class_of, known_names
 from propkernels.storage.encoder import Encoder

@@ -5,8 +5,8 @@ import pytest
 
 import propkernels as pk
 from propkernels._utils import mixing
-from propkernels.counting import entries_compiled
-from propkernels.hashing import codes_compiled
+from propkernels.codes import codes_compiled
+from propkernels.counts import entries_compiled
 from propkernels.tracking import bins_compiled, touched_compiled, wiring_compiled
 from tests.tracking.edited import Edited
 from tests.tracking.test_trackers import ALL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import propkernels as pk
-from propkernels.counting.entries import Vocabulary
+from propkernels.counts.entries import Vocabulary
 from propkernels.explain.edits import ADD_LEAF, KINDS, NOTHING, Editor, in_pairs
 from propkernels.tracking.alphabet import Alphabet
 from propkernels.tracking.trackers import is_trackable

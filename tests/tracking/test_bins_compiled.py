@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from propkernels.counting.entries_compiled import BinTable
-from propkernels.hashing import codes_compiled
-from propkernels.hashing.codes import NO_BIN
+from propkernels.codes import codes_compiled
+from propkernels.codes.codes import NO_BIN
+from propkernels.counts.entries_compiled import BinTable
 from propkernels.tracking import bins_compiled
 from propkernels.tracking.bins_compiled import CODE, COLUMN, NUMBER, SETTLED, STAMP, Coding
 from propkernels.tracking.trackers import _bins

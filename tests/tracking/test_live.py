@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counting.entries import Vocabulary
+from propkernels.counts.entries import Vocabulary
 from propkernels.tracking import live as live_module
 from propkernels.tracking.live import ChangingGraph, LiveGraph
 

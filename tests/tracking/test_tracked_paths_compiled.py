@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.hashing.paths_compiled import crossed_word
+from propkernels.codes.paths_compiled import crossed_word
 from propkernels.tracking.bins_compiled import NUMBER, SETTLED, STAMP
 from propkernels.tracking.tracked_paths_compiled import edge_words
 from tests.tracking.edited import Edited, check_counts

@@ -14,7 +14,7 @@ from numba import config
 import propkernels
 from propkernels._utils import jit
 from propkernels._utils.jit import compiled, count_numbers
-from propkernels.hashing import codes_compiled
+from propkernels.codes import codes_compiled
 
 PACKAGE = Path(propkernels.__file__).parent
 IMPORT_ALL = """
@@ -23,7 +23,7 @@ root = pathlib.Path(sys.argv[1])
 for path in sorted((root / "propkernels").rglob("*compiled*.py")):
     importlib.import_module(".".join(path.relative_to(root).with_suffix("").parts))
 import numpy as np
-from propkernels.counting.counts_compiled import count_kept
+from propkernels.counts.counts_compiled import count_kept
 lengths = np.zeros(2, dtype=np.int64)
 count_kept(np.array([0, 2, 3]), np.array([0, 5, 1]), 3, lengths)
 print(lengths.tolist())
@@ -138,7 +138,7 @@ def test_large_calls_are_compiled_at_once(adding, monkeypatch):
 
 
 def test_machine_code_on_the_disk_is_used(monkeypatch):
-    from propkernels.gram.products_compiled import sum_rows
+    from propkernels.counts.products_compiled import sum_rows
 
     monkeypatch.setattr(config, "DISABLE_JIT", 0)
     start = jit._Start(sum_rows, count_numbers)

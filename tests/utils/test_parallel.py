@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import propkernels as pk
 from propkernels._utils import parallel
 from propkernels._utils.parallel import cores_of_control_groups, one_blas_thread, run_threads, thread_count
-from propkernels.gram import products as linear
+from propkernels.counts import products as linear
 from propkernels.kernels.tiles import TiledMatrix
 
 

@@ -12,7 +12,7 @@ from sklearn import config_context
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import edges_of_graphs
 from propkernels.graphs.labels import LabelColumn
-from propkernels.selection.folds import Folds
+from propkernels.models.folds import Folds
 
 Table = NDArray[np.float64]
 MOST_COLUMNS = 50  # labels or degrees that are counted separately; rarer ones share a column

@@ -26,7 +26,7 @@ from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.defaults import default_kernels
-from propkernels.selection.kernel_sources import compute_stack, has_steps
+from propkernels.models.kernel_sources import compute_stack, has_steps
 
 if TYPE_CHECKING:
     from propkernels.datasets.dataset import Dataset

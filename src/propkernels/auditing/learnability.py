@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from propkernels.auditing.baselines import baseline_predictions
 from propkernels.auditing.target import Target
-from propkernels.decisions.decision_columns import Calibration
-from propkernels.decisions.ridge import HeldOut, RidgeFolds, RidgeRegression
+from propkernels.explain.decision_columns import Calibration
 from propkernels.graphs.database import GraphDatabase
-from propkernels.selection.folds import Folds, choosing_folds
+from propkernels.models.folds import Folds, choosing_folds
+from propkernels.models.ridge import HeldOut, RidgeFolds, RidgeRegression
 
 Matrix = NDArray[Any]
 COSTS = (1.0, 0.1)  # C, for the normalized kernel

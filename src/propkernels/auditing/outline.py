@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from propkernels._pages import svg
 from propkernels.auditing.sentences import Sentence
 from propkernels.auditing.statistics import AttributeRange, LabelCounts, Spread
+from propkernels.plotting.pages import svg
 
 if TYPE_CHECKING:
     from propkernels.auditing.learnability import Learning, Score

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from propkernels._pages import read_static, render_fragment, render_page
-from propkernels._pages.fragments import Drawing as Picture
 from propkernels.auditing.outline import Drawing, Section, Table, outline
 from propkernels.auditing.sentences import Sentence
 from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
+from propkernels.plotting.pages import read_static, render_fragment, render_page
+from propkernels.plotting.pages.fragments import Drawing as Picture
 
 if TYPE_CHECKING:
     from propkernels.auditing.report import Audit

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.auditing.target import Target
-from propkernels.decisions.ridge import RidgeFolds
-from propkernels.selection.folds import choosing_folds
+from propkernels.models.folds import choosing_folds
+from propkernels.models.ridge import RidgeFolds
 
 Matrix = NDArray[Any]
 REPEATS, FOLDS = 5, 10

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from propkernels._utils.cells import has_fractions
 from propkernels._utils.locks import cached_property
 from propkernels.auditing.statistics import Spread, TargetCounts
-from propkernels.decisions.decision_columns import DecisionLayout
-from propkernels.decisions.tasks import Classification, Regression
-from propkernels.selection.targets import check_numbers, known_targets
+from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.models.targets import check_numbers, known_targets
+from propkernels.models.tasks import Classification, Regression
 
 TIE_BREAK = 1e-6  # weight of squared errors beside the loss
 

@@ -13,7 +13,7 @@ from propkernels.cli.explore_command import print_written
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
-    from propkernels.evaluation.evaluation_result import Evaluation
+    from propkernels.models.evaluation_result import Evaluation
 
 T_MAX, COSTS, FOLDS, SEED = 4, (10, 100), 3, 0
 ABOUT = """
@@ -87,7 +87,7 @@ def row(data: Dataset) -> list[str]:
 def cross_validate(data: Dataset, t_max: Any) -> Evaluation:
     """Cross-validate the kernel with a fixed t_max, or (None) with t_max chosen."""
     from propkernels import PropagationKernel
-    from propkernels.evaluation.cross_validation import evaluate
+    from propkernels.models.cross_validation import evaluate
 
     kernel = PropagationKernel(t_max=T_MAX, n_jobs=-1)
     title = f"{'PK' if t_max is None else 'LABELS'} on {data.name}"

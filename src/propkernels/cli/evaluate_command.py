@@ -30,7 +30,7 @@ from propkernels.cli.inputs import Input, known_target, reads_data, with_edges
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
-    from propkernels.evaluation.evaluation_result import Evaluation
+    from propkernels.models.evaluation_result import Evaluation
 
 NOTE = """
 default: PropagationClassifier() or PropagationRegressor(), which also chooses
@@ -289,7 +289,7 @@ def run_row(
     """Evaluate a row; warnings of LABELS are printed once, on standard error."""
     import warnings
 
-    from propkernels.evaluation.cross_validation import evaluate as cross_validate
+    from propkernels.models.cross_validation import evaluate as cross_validate
 
     data = with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
     with warnings.catch_warnings(record=True) as caught, progress_bar(f"{row} on {data.name}") as on_progress:
@@ -358,7 +358,7 @@ def write_records(results: dict[str, Evaluation], path: Path) -> None:
 
 def write_html(results: dict[str, Evaluation], path: Path) -> None:
     """Write the HTML page."""
-    from propkernels.evaluation.evaluation_page import write_evaluations
+    from propkernels.models.evaluation_page import write_evaluations
 
     differences = [describe_difference(results, row, WORDS.get(row)) for row in results if row != LABELS]
     named = {WORDS.get(row, row): result for row, result in results.items()}

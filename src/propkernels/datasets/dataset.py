@@ -167,7 +167,7 @@ class Dataset:
         return f"Dataset({self.name}: {contents}, {target})"
 
     def _repr_html_(self) -> str:
-        from propkernels._pages.fragments import Drawings, Remark, Table, show_result
+        from propkernels.plotting.pages.fragments import Drawings, Remark, Table, show_result
 
         about = first_sentence(self.description)
         parts: list[Any] = [Remark(about)] if about else []
@@ -185,8 +185,8 @@ class Dataset:
 
     def _drawings(self, chosen: Any, names: Any) -> list[Any]:
         """Return drawings of one graph per class, or of the first graphs."""
-        from propkernels._pages.fragments import Drawing
         from propkernels.graphs.drawing import graph_svg
+        from propkernels.plotting.pages.fragments import Drawing
 
         texts = [f"graph {i}, class {name}" for i, name in zip(chosen, names, strict=False)]
         texts = texts or [f"graph {i}" for i in chosen]

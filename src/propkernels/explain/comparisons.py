@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
-from propkernels.decisions.decision_columns import DecisionLayout
-from propkernels.decisions.rule import Rule
+from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.explain.explanation import Explanation
+from propkernels.explain.rule import Rule
 from propkernels.graphs.database import GraphDatabase
 
 

@@ -253,9 +253,9 @@ class Counterfactuals(Sequence[Counterfactual]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from propkernels._pages.fragments import Drawing, Drawings, Remark, Table, show_result
         from propkernels.graphs.drawing import graph_svg
         from propkernels.graphs.layout import node_positions
+        from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, Table, show_result
 
         places = node_positions(self.original) if self.original.n_nodes else np.zeros((0, 2))
         drawings = [Drawing(graph_svg(self.original, positions=places, names=self.names.labels), "as it is")]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.parallel import run_threads, thread_count
-from propkernels.counting.entries import Vocabulary
-from propkernels.decisions.members import Counted
-from propkernels.decisions.rule import Rule
+from propkernels.counts.entries import Vocabulary
+from propkernels.explain.members import Counted
+from propkernels.explain.rule import Rule
 from propkernels.graphs.database import GraphDatabase
 from propkernels.tracking.alphabet import NEW_NODES, Alphabet
 from propkernels.tracking.trackers import Tracker, is_trackable, wired

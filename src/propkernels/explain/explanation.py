@@ -14,7 +14,7 @@ from propkernels._utils.optional import data_frame
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Molecules, Picture, Record
 from propkernels.convert.asking_rdkit import molecule_of, with_atoms
-from propkernels.counting.bins import smarts_of
+from propkernels.counts.bins import smarts_of
 from propkernels.explain.edge_shares import edge_contributions
 from propkernels.graphs.accepted import Database
 from propkernels.graphs.container import as_positions
@@ -393,9 +393,9 @@ class Explanation:
         return f"{type(self).__name__}({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
 
     def _repr_html_(self) -> str:
-        from propkernels._pages.fragments import Drawing, Drawings, Remark, Table, show_result
         from propkernels.graphs.database import GraphDatabase
         from propkernels.graphs.drawing import graph_svg
+        from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, Table, show_result
 
         head = ["node", "label", "total", *self._columns]
         n_graphs = len(self.graph_ptr) - 1

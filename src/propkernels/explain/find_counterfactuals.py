@@ -13,13 +13,13 @@ from propkernels._utils.checks import check_integer
 from propkernels.convert.check import check_edges
 from propkernels.convert.graph_molecules import BONDS
 from propkernels.convert.rdkit import from_rdkit, is_mol
-from propkernels.counting.counters import Counter
-from propkernels.decisions.members import Counted
-from propkernels.decisions.rule import Rule
+from propkernels.counts.counters import Counter
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
 from propkernels.explain.edit_engine import Engine
 from propkernels.explain.edit_search import Judge, Search, Searched
 from propkernels.explain.edits import KINDS, NOTHING, Allowed, Editor, Rows
+from propkernels.explain.members import Counted
+from propkernels.explain.rule import Rule
 from propkernels.explain.valences import Chemist, Redrawn, drawn_labels, molecule_of
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
-from propkernels.decisions.decision_columns import DecisionLayout
+from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.explain.find_counterfactuals import Question
 
 Matrix = NDArray[np.float64]

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels._utils.typing import Estimator
+from propkernels.codes.codes import NO_BIN
 from propkernels.convert.check import check_graphs
-from propkernels.counting.counters import Occurrences
-from propkernels.decisions.members import SharedBins
+from propkernels.counts.counters import Occurrences
+from propkernels.counts.products import inverse_length
+from propkernels.explain.members import SharedBins
 from propkernels.explain.similarity import SharedBin, Similarity
-from propkernels.gram.products import inverse_length
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.labels import LabelColumn
-from propkernels.hashing.codes import NO_BIN
 from propkernels.search.index import GraphIndex
 
 

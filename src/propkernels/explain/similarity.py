@@ -162,7 +162,7 @@ class Similarity:
         return f"k(g, h) = {self.value:.6g}, from {len(self.bins)} shared bins\n{self.table()}"
 
     def _repr_html_(self) -> str:
-        from propkernels._pages.fragments import Remark, Table, show_result
+        from propkernels.plotting.pages.fragments import Remark, Table, show_result
 
         head, texts = self._cells(10)
         numbers = [[shared.t, shared.contribution] for shared in self.bins]

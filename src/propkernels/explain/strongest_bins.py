@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.counting.bins import Bin, Bins, ChosenBin, Shown, describe_bins
-from propkernels.decisions.members import WeightedBins
+from propkernels.counts.bins import Bin, Bins, ChosenBin, Shown, describe_bins
+from propkernels.explain.members import WeightedBins
 
 __all__ = ["Bin", "Bins", "strongest_bins"]
 

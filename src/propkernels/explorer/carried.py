@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from propkernels.counting.counters import StreamCounts, count_codes
-from propkernels.counting.entries import Vocabulary
-from propkernels.decisions.members import FoldedMember, JointMember, Member, RatioMember
-from propkernels.decisions.rule import Rule
+from propkernels.codes.codes import NO_BIN
+from propkernels.counts.counters import StreamCounts, count_codes
+from propkernels.counts.entries import Vocabulary
+from propkernels.explain.members import FoldedMember, JointMember, Member, RatioMember
+from propkernels.explain.rule import Rule
 from propkernels.explorer.page_arrays import words
 from propkernels.explorer.page_codes import NotLive, code_function
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import NO_BIN
 
 Arrays = dict[str, NDArray[Any]]
 Numbers = NDArray[np.int64]
@@ -95,7 +95,7 @@ def in_order(codes: Numbers) -> Numbers:
 
 def _columns(vocabulary: Vocabulary, stream: int, codes: Numbers) -> Numbers:
     """Return the column of each code in the vocabulary; -1: not in the vocabulary."""
-    from propkernels.counting.entries_compiled import find_columns
+    from propkernels.counts.entries_compiled import find_columns
 
     columns = np.empty(len(codes), dtype=np.int32)
     find_columns(vocabulary.table, stream, np.ascontiguousarray(codes), columns)

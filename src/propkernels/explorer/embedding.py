@@ -14,12 +14,12 @@ from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[imp
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.parallel import thread_count
 from propkernels._utils.progress import ProgressBar
-from propkernels.counting.counters import StreamCounts
-from propkernels.counting.levels import levels_of
-from propkernels.decisions.members import RatioMember
+from propkernels.counts.base_kernels import BaseKernel, resolve_base_kernel
+from propkernels.counts.counters import StreamCounts
+from propkernels.counts.levels import levels_of
+from propkernels.counts.products import inverse_length
+from propkernels.explain.members import RatioMember
 from propkernels.explorer.carried import CarriedRule, PageBins, is_assigned
-from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
-from propkernels.gram.products import inverse_length
 from propkernels.search.nearest import largest
 
 Values = NDArray[np.float64]

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._pages import read_static, render_page
 from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels._utils.typing import Array
 from propkernels.explorer.texts import GLOSSARY, edit_rule, reading_line, with_article
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
 from propkernels.nodes.model import NodeModel
+from propkernels.plotting.pages import read_static, render_page
 
 # the order matters: top-level code of a file uses names of earlier files only
 SCRIPTS = [

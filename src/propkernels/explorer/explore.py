@@ -39,8 +39,8 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
+from propkernels.models.targets import Known, check_numbers, known_targets
 from propkernels.nodes.model import NodeModel
-from propkernels.selection.targets import Known, check_numbers, known_targets
 
 if TYPE_CHECKING:
     from propkernels.datasets.dataset import Dataset

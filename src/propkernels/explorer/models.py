@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels._utils.randomness import draw_seed
-from propkernels.decisions.decision_columns import DecisionLayout
-from propkernels.decisions.rule import Rule, dual_members
+from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.explain.rule import Rule, dual_members
 from propkernels.explorer.carried import CarriedRule, carried_rule, refusal
 from propkernels.explorer.page_codes import NotLive, code_function
 from propkernels.graphs.database import GraphDatabase
@@ -20,9 +20,9 @@ from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.conformal import Conformal
 from propkernels.models.defaults import default_kernels, has_views
+from propkernels.models.folds import choosing_folds
 from propkernels.models.model import Learned, PropagationModel
 from propkernels.models.regressor import PropagationRegressor
-from propkernels.selection.folds import choosing_folds
 
 Values = NDArray[np.float64]
 MANY = 6000  # with more graphs, a single kernel is used without model selection

@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._pages import read_static, render_page
 from propkernels._utils.randomness import draw_seed
 from propkernels.convert.check import check_graph
-from propkernels.counting.counters import StreamCounts
+from propkernels.counts.base_kernels import resolve_base_kernel
+from propkernels.counts.counters import StreamCounts
 from propkernels.explorer.embedding import Comparison, embed, nearest_graphs, quantized, spectral_start
 from propkernels.explorer.exploration import Exploration
 from propkernels.explorer.groups import class_groups
 from propkernels.explorer.map_columns import Column, column_of_numbers, further_column
 from propkernels.explorer.page_arrays import pack
-from propkernels.gram.base_kernels import resolve_base_kernel
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.classifier import NodeClassifier
 from propkernels.nodes.explanation import NodeExplanation
@@ -26,6 +25,7 @@ from propkernels.nodes.index import NodeIndex
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import NodeModel
 from propkernels.nodes.structure import simple_graph
+from propkernels.plotting.pages import read_static, render_page
 
 Values = NDArray[np.float64]
 Indices = NDArray[np.int64]

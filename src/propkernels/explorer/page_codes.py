@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.randomness import label_keys, mix
+from propkernels.codes.attribute_codes import AttributeCoder
+from propkernels.codes.codes import in_key_order, stream_numbers
 from propkernels.explorer.page_arrays import words
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, canonical_label
 from propkernels.graphs.moments import CONTACT, FORWARD, RECEIVED, RELATIONS, contact_label, relation_of, seen
-from propkernels.hashing.attribute_codes import AttributeCoder
-from propkernels.hashing.codes import in_key_order, stream_numbers
 from propkernels.kernels.label_entries import EntryCoder
 from propkernels.kernels.propagation_kernel import PropagationCoder
 from propkernels.kernels.shortest_path import TripletCoder

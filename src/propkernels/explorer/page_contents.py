@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.convert.graph_molecules import MOST_BONDS
-from propkernels.counting.bins import Bin
+from propkernels.counts.bins import Bin
 from propkernels.datasets.dataset import ELEMENTS
 from propkernels.explorer.carried import CarriedRule
 from propkernels.explorer.map_columns import Column

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.randomness import mix
+from propkernels.codes.attribute_codes import MISSING, AttributeCoder
+from propkernels.codes.codes import LocalitySensitiveHash
 from propkernels.gpu.device_codes import DeviceStreams
 from propkernels.gpu.runtime import BLOCKS, Runtime
-from propkernels.hashing.attribute_codes import MISSING, AttributeCoder
-from propkernels.hashing.codes import LocalitySensitiveHash
 
 
 def attribute_streams(

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from propkernels.codes.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.gpu.device_codes import DeviceOperator, DeviceStreams, propagated_codes, refined_codes
 from propkernels.gpu.device_grids import MOST_DIMENSIONS, grid_codes
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.propagation.convolution import GridOperator
 from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
 from propkernels.propagation.initial import InitialDistributions

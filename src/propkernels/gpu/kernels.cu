@@ -54,7 +54,7 @@ static inline i64 __double_as_longlong(double v) { i64 w; __builtin_memcpy(&w, &
 // CHUNK, LISTED, TILE and FEW are defined by runtime.py
 #define NO_BIN ((i64)0x8000000000000000ULL)
 #define NO_COLUMN 0xFFFFFFFFu
-#define LARGEST_FLOOR 68719476736.0  // 2^36, as in hashing/codes.py
+#define LARGEST_FLOOR 68719476736.0  // 2^36, as in codes/codes.py
 #define KEPT_BITS (-(i64)65536)
 
 DEVICE u64 finalize(u64 z) {
@@ -364,7 +364,7 @@ KERNEL(large_refine,
   }
 }
 
-// No code may be the one that means "not counted" (hashing/refinement.py).
+// No code may be the one that means "not counted" (codes/refinement.py).
 KERNEL(replace_no_bin, (i64* codes, i64 n), (codes, n)) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
   for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.locks import ForkSafeLock
-from propkernels.counting.counters import StreamCounts
+from propkernels.counts.counters import StreamCounts
 
 
 class LaterCounts:

@@ -23,7 +23,8 @@ from propkernels._utils.arrays import rows_of
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import whole_runs
 from propkernels._utils.randomness import mix
-from propkernels.counting.counters import StreamCounts, after_known, count_streams
+from propkernels.counts.counters import StreamCounts, after_known, count_streams
+from propkernels.counts.products import inverse_length
 from propkernels.gpu.device_codes import DeviceStreams
 from propkernels.gpu.device_counts import (
     Columns,
@@ -38,7 +39,6 @@ from propkernels.gpu.device_gram import row_numbers, self_products, square_gram
 from propkernels.gpu.later import later_streams
 from propkernels.gpu.packets import DeviceGraphs
 from propkernels.gpu.runtime import Runtime, cuda, is_available
-from propkernels.gram.products import inverse_length
 
 DEVICES = ("cpu", "cuda", "auto")
 WORTH_MOVING = 2**18  # number of nodes from which "auto" uses a GPU (an estimate)

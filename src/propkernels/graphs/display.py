@@ -18,8 +18,8 @@ MOST_LABELS = 12
 
 def show_database(database: GraphDatabase, most_rows: int = 5) -> str:
     """Return HTML for a database: a summary and drawings of the first graphs."""
-    from propkernels._pages.fragments import Drawing, Table, show_result
     from propkernels.graphs.drawing import graph_svg
+    from propkernels.plotting.pages.fragments import Drawing, Table, show_result
 
     rows: list[list[Any]] = []
     for i in range(min(len(database), most_rows)):
@@ -34,8 +34,8 @@ def show_database(database: GraphDatabase, most_rows: int = 5) -> str:
 
 def show_graph(graph: Graph) -> str:
     """Return HTML for a graph: a drawing and the number of nodes per label."""
-    from propkernels._pages.fragments import Drawing, Remark, Table, show_result
     from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
+    from propkernels.plotting.pages.fragments import Drawing, Remark, Table, show_result
 
     title = repr(graph) if graph.id is None else f"{graph.id}: {graph!r}"
     if graph.n_nodes > MOST_DRAWN:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._pages import svg
 from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import edge_ends, node_positions
 from propkernels.graphs.names import label_text
+from propkernels.plotting.pages import svg
 
 MOST_DRAWN = 400  # nodes; drawings of larger graphs are illegible
 FOR, AGAINST, NEUTRAL = np.array([178, 24, 43]), np.array([33, 102, 172]), np.array([242, 242, 242])

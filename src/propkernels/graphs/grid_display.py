@@ -48,7 +48,7 @@ def one_line(grids: GridDatabase) -> str:
 
 def html_table(grids: GridDatabase, most_rows: int = 5) -> str:
     """Return an HTML table for notebooks: a summary and the first images."""
-    from propkernels._pages.fragments import Drawing, Table, show_result
+    from propkernels.plotting.pages.fragments import Drawing, Table, show_result
 
     rows: list[list[Any]] = []
     for i in range(min(len(grids), most_rows)):
@@ -63,7 +63,7 @@ def html_table(grids: GridDatabase, most_rows: int = 5) -> str:
 
 def thumbnail(grids: GridDatabase, i: int) -> str:
     """Return an HTML image of a picture's labels or of a volume's middle slice; empty for 1-d grids."""
-    from propkernels._pages.svg import pixels
+    from propkernels.plotting.pages.svg import pixels
 
     if grids.dimension < 2:
         return ""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.stored import require
-from propkernels.counting.counters import Counter, StreamCounts
-from propkernels.gram.base_kernels import BaseKernel, Linear
-from propkernels.gram.countings import Counting
+from propkernels.counts.base_kernels import BaseKernel, Linear
+from propkernels.counts.counters import Counter, StreamCounts
+from propkernels.counts.countings import Counting
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
 

@@ -19,12 +19,12 @@ from propkernels._utils.parallel import run_threads, running_on
 from propkernels._utils.stored import ANY_NUMBER, require
 from propkernels._utils.typing import Array, LabelNames, Molecules, Target
 from propkernels.convert.check import check_graphs
-from propkernels.counting.bins import Bins, ChosenBin, Shown, describe_bins
-from propkernels.counting.columns import hashed_codes, hashed_column, hashed_columns, join_streams, numbered
-from propkernels.counting.counters import Coder, Counter, StreamCounts, rank_bins
-from propkernels.counting.entries import split_by_node
-from propkernels.gram.base_kernels import resolve_base_kernel
-from propkernels.gram.products import inverse_length, self_products
+from propkernels.counts.base_kernels import resolve_base_kernel
+from propkernels.counts.bins import Bins, ChosenBin, Shown, describe_bins
+from propkernels.counts.columns import hashed_codes, hashed_column, hashed_columns, join_streams, numbered
+from propkernels.counts.counters import Coder, Counter, StreamCounts, rank_bins
+from propkernels.counts.entries import split_by_node
+from propkernels.counts.products import inverse_length, self_products
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import CountEstimator, check_options

@@ -17,10 +17,10 @@ from propkernels._utils.checks import GraphInput, check_choice, shown
 from propkernels._utils.parallel import running_on
 from propkernels._utils.stored import require
 from propkernels.convert.check import check_graphs
-from propkernels.counting.counters import Counter, StreamCounts
-from propkernels.gram.base_kernels import BaseKernel, resolve_base_kernel
-from propkernels.gram.countings import Counting
-from propkernels.gram.products import normalized
+from propkernels.counts.base_kernels import BaseKernel, resolve_base_kernel
+from propkernels.counts.counters import Counter, StreamCounts
+from propkernels.counts.countings import Counting
+from propkernels.counts.products import normalized
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 

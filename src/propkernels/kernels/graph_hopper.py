@@ -22,10 +22,7 @@ from propkernels._utils.parallel import (
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_array, require
 from propkernels._utils.typing import PathLike
-from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts
-from propkernels.counting.lists import CodeList, count_lists
-from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.distances import (
+from propkernels.codes.distances import (
     PAIRS_IN_MEMORY,
     WITHOUT_PAIRS,
     PathLengths,
@@ -35,6 +32,9 @@ from propkernels.hashing.distances import (
     runs_of_graphs,
     threads_for_pairs,
 )
+from propkernels.counts.counters import Counter, Known, Occurrences, StreamCounts
+from propkernels.counts.lists import CodeList, count_lists
+from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
 from propkernels.kernels.pairwise_kernel import PairwiseKernel
@@ -135,7 +135,7 @@ class Hopped:
     @classmethod
     def of(cls, graphs: GraphDatabase, source: str | None, weighted: bool, n_jobs: int | None) -> Hopped:
         """Find all distances; threads take start nodes, then graphs."""
-        from propkernels.hashing.hops_compiled import widest_hops
+        from propkernels.codes.hops_compiled import widest_hops
 
         paths, most = path_lengths(graphs, weighted, n_jobs), np.zeros(len(graphs), dtype=np.int64)
         hops = cls(paths, *numbered_keys(plain_labels(graphs, source)), most)
@@ -162,7 +162,7 @@ class Hopped:
 
     def pieces(self, n_jobs: int) -> list[Piece]:
         """Return runs of graphs, and the blocks of start nodes of graphs with much work."""
-        from propkernels.hashing.hops_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK
+        from propkernels.codes.hops_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK
 
         graphs = self.paths.graphs
         sizes, n_stored = graphs.graph_sizes, np.diff(graphs.adjacency.indptr[graphs.graph_ptr])
@@ -182,7 +182,7 @@ class Hopped:
 
     def counted(self, piece: Piece) -> CodeList | Matrix:
         """Return the counts of a run of graphs, or the matrices of a block of start nodes."""
-        from propkernels.hashing.hops_compiled import ROOTS_OF_A_BLOCK, count_hops, hop_entries
+        from propkernels.codes.hops_compiled import ROOTS_OF_A_BLOCK, count_hops, hop_entries
 
         if piece.root is not None:
             edges, slots, keys = self._graph(piece.first)
@@ -218,13 +218,13 @@ class Hopped:
 
     def _search(self, n: int) -> Any:
         """Return the workspace to number the labels of n nodes."""
-        from propkernels.hashing.triplets_compiled import Search
+        from propkernels.codes.triplets_compiled import Search
 
         return Search.room(n, len(self.keys))
 
     def _graph(self, graph: int) -> tuple[tuple[Any, ...], NDArray[np.int64], NDArray[np.uint64]]:
         """Return edges and distances of one graph, the number of each node's label, and keys by number."""
-        from propkernels.hashing.triplets_compiled import number_labels
+        from propkernels.codes.triplets_compiled import number_labels
 
         graphs, pair_ptr = self.paths.graphs, self.paths.pair_ptr
         first, size = int(graphs.graph_ptr[graph]), int(graphs.graph_sizes[graph])
@@ -237,7 +237,7 @@ class Hopped:
 
 def _listed(matrices: Matrix, keys: NDArray[np.uint64]) -> CodeList:
     """Return the path counts of one graph, given one matrix per label."""
-    from propkernels.hashing.hops_compiled import list_hops
+    from propkernels.codes.hops_compiled import list_hops
 
     width = matrices.shape[1]
     codes, counts = np.empty((2, len(keys) * width * (width + 1) // 2))
@@ -261,7 +261,7 @@ def _hop_counts(
     paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int, n_jobs: int | None = None
 ) -> Matrix:
     """Return the path-count matrices of graph i, summed by slot: (n_slots, width, width)."""
-    from propkernels.hashing.hops_compiled import most_hops
+    from propkernels.codes.hops_compiled import most_hops
 
     graphs = paths.graphs
     first, size = int(graphs.graph_ptr[i]), int(graphs.graph_sizes[i])
@@ -283,7 +283,7 @@ def _summed_blocks(
 
     Threads take blocks of roots, whose sums are added in order.
     """
-    from propkernels.hashing.hops_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK, count_hops
+    from propkernels.codes.hops_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK, count_hops
 
     shape, size = (n_slots, most + 1, most + 1), len(slots)
     length = max(size, 1) if size <= FEW_ROOTS else ROOTS_OF_A_BLOCK

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.stored import is_whole, require
+from propkernels.codes.codes import CodeStreams
+from propkernels.codes.refinement import multiset_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
-from propkernels.hashing.codes import CodeStreams
-from propkernels.hashing.refinement import multiset_codes
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.propagation.initial import ENTRIES, edge_keys, label_column_keys, node_keys, plain_labels
 

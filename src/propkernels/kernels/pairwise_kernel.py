@@ -18,9 +18,9 @@ from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import GraphInput, check_positive
 from propkernels._utils.stored import SOMETIMES, Offsets, is_array, require
 from propkernels.convert.check import check_edges
-from propkernels.counting.counters import Counter, StreamCounts
-from propkernels.gram.countings import Counting
-from propkernels.gram.products import normalized
+from propkernels.counts.counters import Counter, StreamCounts
+from propkernels.counts.countings import Counting
+from propkernels.counts.products import normalized
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.checkpoint import checkpointed, fingerprint

@@ -13,13 +13,13 @@ from propkernels._utils.checks import check_choice, check_streams, check_width, 
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import is_whole, require
 from propkernels._utils.typing import BaseKernelLike, Floats, PriorLike, Seed
-from propkernels.counting.counters import Coder, Known, StreamCounts
-from propkernels.counting.spread import count_spread
+from propkernels.codes.attribute_codes import AttributeCoder
+from propkernels.codes.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
+from propkernels.counts.counters import Coder, Known, StreamCounts
+from propkernels.counts.spread import count_spread
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
-from propkernels.hashing.attribute_codes import AttributeCoder
-from propkernels.hashing.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.time_views import learn_in_time

@@ -15,14 +15,8 @@ from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice, shown
 from propkernels._utils.stored import NOT_FINITE, Offsets, is_whole, require
 from propkernels._utils.typing import PathLike
-from propkernels.counting.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
-from propkernels.counting.lists import CodeList, count_lists
-from propkernels.gram.base_kernels import resolve_base_kernel
-from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.label_distributions import LabelDistributions
-from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
-from propkernels.hashing.codes import NO_BIN, CodeStreams
-from propkernels.hashing.distances import (
+from propkernels.codes.codes import NO_BIN, CodeStreams
+from propkernels.codes.distances import (
     PAIRS_IN_MEMORY,
     WITHOUT_PAIRS,
     PathLengths,
@@ -34,6 +28,12 @@ from propkernels.hashing.distances import (
     runs_of_graphs,
     threads_for_pairs,
 )
+from propkernels.counts.base_kernels import resolve_base_kernel
+from propkernels.counts.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
+from propkernels.counts.lists import CodeList, count_lists
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.label_distributions import LabelDistributions
+from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
@@ -140,7 +140,7 @@ class TripletCoder(Counter):
 
     def _hops(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeList]:
         """Return counts without a list of pairs, if every edge has length 1."""
-        from propkernels.hashing.triplets_compiled import Search, count_triplets
+        from propkernels.codes.triplets_compiled import Search, count_triplets
 
         keys, ids = numbered_keys(self._labels(graphs))
         pairs, edges = graphs.graph_sizes**2, (graphs.adjacency.indptr, graphs.adjacency.indices)
@@ -170,7 +170,7 @@ class TripletCoder(Counter):
 
     def _codes(self, paths: PathLengths, n_jobs: int | None = None) -> NDArray[np.int64]:
         """Return the code of each ordered pair of nodes; ``NO_BIN`` without a path."""
-        from propkernels.hashing.paths_compiled import triplet_codes
+        from propkernels.codes.paths_compiled import triplet_codes
 
         keys = label_column_keys(self._labels(paths.graphs))
         words = self._path_words(paths, n_jobs) if self.edge_labels else paths.words()
@@ -181,7 +181,7 @@ class TripletCoder(Counter):
 
     def _path_words(self, paths: PathLengths, n_jobs: int | None) -> NDArray[np.uint64]:
         """Return a word per pair of nodes for the edge labels along its shortest paths."""
-        from propkernels.hashing.paths_compiled import hop_words, path_words
+        from propkernels.codes.paths_compiled import hop_words, path_words
 
         graphs, words = paths.graphs, np.empty(paths.pair_ptr[-1], dtype=np.uint64)
         edges, keys = (graphs.adjacency.indptr, graphs.adjacency.indices), edge_keys(graphs, True, False)

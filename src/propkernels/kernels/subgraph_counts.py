@@ -19,10 +19,10 @@ from propkernels._utils.parallel import run_threads, threads_for, whole_runs
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
-from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts, count_codes, looked_up
-from propkernels.gram.base_kernels import Linear
-from propkernels.gram.countings import Counting
-from propkernels.gram.products import square_gram
+from propkernels.counts.base_kernels import Linear
+from propkernels.counts.counters import Counter, Known, Occurrences, StreamCounts, count_codes, looked_up
+from propkernels.counts.countings import Counting
+from propkernels.counts.products import square_gram
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.comparison import CountedComparison
 from propkernels.propagation.initial import edge_keys, node_keys

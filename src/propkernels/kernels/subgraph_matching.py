@@ -12,7 +12,7 @@ from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.typing import Floats, PathLike
 from propkernels.convert.check import check_edges
-from propkernels.gram.products import normalized
+from propkernels.counts.products import normalized
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.cliques import SubgraphComparison

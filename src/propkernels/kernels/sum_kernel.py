@@ -17,9 +17,9 @@ from propkernels._utils.checks import Documented, shown
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import Estimator, Floats, Record, Target
 from propkernels.convert.check import check_graphs
-from propkernels.counting.counters import Counter, StreamCounts
-from propkernels.counting.joined import JoinedCounter
-from propkernels.gram.products import normalized
+from propkernels.counts.counters import Counter, StreamCounts
+from propkernels.counts.joined import JoinedCounter
+from propkernels.counts.products import normalized
 from propkernels.graphs.accepted import Graphs
 from propkernels.kernels.count_kernel import check_options
 from propkernels.kernels.shortest_path import ShortestPath

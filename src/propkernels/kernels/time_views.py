@@ -11,10 +11,10 @@ import numpy as np
 
 from propkernels._utils.checks import check_choice
 from propkernels._utils.stored import require
-from propkernels.counting.counters import Coder
+from propkernels.codes.codes import NO_BIN, CodeStreams
+from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.moments import VIEWS, last_nodes, seen
-from propkernels.hashing.codes import NO_BIN, CodeStreams
 
 TIMES = ("auto", *VIEWS)
 

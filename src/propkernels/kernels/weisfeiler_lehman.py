@@ -14,11 +14,11 @@ from propkernels._utils.checks import check_choice, check_streams
 from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.stored import is_whole, require
 from propkernels._utils.typing import BaseKernelLike
-from propkernels.counting.counters import Coder
+from propkernels.codes.codes import CodeStreams
+from propkernels.codes.refinement import as_streams, multiset_codes
+from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
-from propkernels.hashing.codes import CodeStreams
-from propkernels.hashing.refinement import as_streams, multiset_codes
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.time_views import learn_in_time

@@ -1,15 +1,21 @@
-"""Models: classifier, regressor, linear model and class priors."""
+"""Models: classifier, regressor, linear model, class priors and their evaluation."""
 
-from propkernels.decisions.support_vectors import ForeignGraphsWarning
 from propkernels.models.category_prior import CategoryPrior
 from propkernels.models.classifier import PropagationClassifier
+from propkernels.models.cross_validation import evaluate
+from propkernels.models.evaluation_result import Choice, Evaluation, PairedTest
 from propkernels.models.linear_model import LinearModel
 from propkernels.models.regressor import PropagationRegressor
+from propkernels.novelty.foreign import ForeignGraphsWarning
 
 __all__ = [
     "CategoryPrior",
+    "Choice",
+    "Evaluation",
     "ForeignGraphsWarning",
     "LinearModel",
+    "PairedTest",
     "PropagationClassifier",
     "PropagationRegressor",
+    "evaluate",
 ]

@@ -14,14 +14,14 @@ from propkernels._utils.checks import GraphInput, check_choice, check_integer, s
 from propkernels._utils.stored import Indices, require
 from propkernels._utils.typing import Array, Estimator, Seed, Steps, Target
 from propkernels.convert.check import check_graphs
-from propkernels.gram.products import normalized
+from propkernels.counts.products import normalized
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationKernel
-from propkernels.selection.candidates import check_steps
-from propkernels.selection.folds import draw_seeds
-from propkernels.selection.kernel_sources import check_kernel, compute_stack, redrawn
-from propkernels.selection.targets import check_target, known_targets
+from propkernels.models.candidates import check_steps
+from propkernels.models.folds import draw_seeds
+from propkernels.models.kernel_sources import check_kernel, compute_stack, redrawn
+from propkernels.models.targets import check_target, known_targets
 
 Matrix = NDArray[np.float64]
 Classes = NDArray[np.int64]

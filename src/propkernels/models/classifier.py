@@ -32,21 +32,21 @@ from propkernels._utils.typing import (
     Target,
 )
 from propkernels.convert.check import check_graphs
-from propkernels.decisions.decision_columns import Calibration, DecisionLayout
-from propkernels.decisions.gaussian_process import mean_sigmoid
 from propkernels.explain.comparisons import Comparison, compare_decisions, explain_predicted
 from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.explain.decision_columns import Calibration, DecisionLayout
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.questions import ask_class
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.names import Names
+from propkernels.models.candidates import DEFAULT_COSTS
 from propkernels.models.conformal import check_coverage
+from propkernels.models.gaussian_process import mean_sigmoid
+from propkernels.models.learning_targets import ClassTarget
 from propkernels.models.model import Learned, PropagationModel
-from propkernels.selection.candidates import DEFAULT_COSTS
-from propkernels.selection.learning_targets import ClassTarget
-from propkernels.selection.targets import check_labels, has_columns, known_targets
+from propkernels.models.targets import check_labels, has_columns, known_targets
 
 Matrix = NDArray[np.float64]
 

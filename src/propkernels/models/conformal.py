@@ -37,12 +37,12 @@ from sklearn.base import clone
 from propkernels._utils.checks import check_nonnegative, shown
 from propkernels._utils.parallel import by_rows, run_threads, whole_runs
 from propkernels._utils.stored import Offsets, is_whole, not_negative, require
-from propkernels.decisions.members import Counted, KernelMember, Member
-from propkernels.decisions.rule import Rule, dual_members, primal_members
+from propkernels.explain.members import Counted, KernelMember, Member
+from propkernels.explain.rule import Rule, dual_members, primal_members
 from propkernels.graphs.database import GraphDatabase
-from propkernels.selection.candidates import Candidate, has_explicit_counts, learns_weights
-from propkernels.selection.folds import Folds
-from propkernels.selection.partners import HeldOut, Selection
+from propkernels.models.candidates import Candidate, has_explicit_counts, learns_weights
+from propkernels.models.folds import Folds
+from propkernels.models.partners import HeldOut, Selection
 
 Matrix = NDArray[np.float64]
 Values = NDArray[np.float64]
@@ -200,7 +200,7 @@ def learn_fold_models(
 
 def _unseen_shares(rule: Rule, seen: Sequence[NDArray[np.uint8]], counted: Counted, n_folds: int) -> Matrix:
     """Return the mean share over the vocabularies; 0 if graphs are compared without bins."""
-    from propkernels.counting.entries_compiled import share_unseen
+    from propkernels.counts.entries_compiled import share_unseen
 
     shares = np.zeros((max(len(seen), 1), len(counted.graphs), n_folds))
 
@@ -257,7 +257,7 @@ def _seen_bins(
     rule: Rule, counted: Sequence[Counted], held_out: Sequence[HeldOut]
 ) -> list[NDArray[np.uint8]]:
     """Return, for each vocabulary, which bins the training graphs of each fold have."""
-    from propkernels.counting.entries_compiled import mark_bins
+    from propkernels.counts.entries_compiled import mark_bins
 
     ends = np.concatenate([[0], np.cumsum([len(run.graphs) for run in counted])])
     is_training = np.zeros((int(ends[-1]), len(held_out)), dtype=np.uint8)

@@ -22,9 +22,9 @@ from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
+from propkernels.models.candidates import has_explicit_counts
+from propkernels.models.landmark_choice import LANDMARKS, landmark_count
 from propkernels.propagation.schemes import Diffusion
-from propkernels.selection.candidates import has_explicit_counts
-from propkernels.selection.landmarks import LANDMARKS, landmark_count
 
 MANY_DIMENSIONS = 4  # of attributes, from which on they are also hashed together
 HASHES = 20  # of attributes per iteration: more hashes reduce variance and cost time

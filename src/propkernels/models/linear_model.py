@@ -36,9 +36,9 @@ from propkernels.models.rows import (
     stream_classes,
     target_unit,
 )
+from propkernels.models.targets import Known
 from propkernels.scale.executors import ExecutorLike
 from propkernels.scale.opened import FeatureFolder
-from propkernels.selection.targets import Known
 
 Values = NDArray[np.float64]
 SMALLEST = 1e-150  # unit of targets, and of rows, that are all 0

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.codes.codes import CodeStreams
 from propkernels.convert.check import check_graph
-from propkernels.decisions.members import Counted
+from propkernels.explain.members import Counted
 from propkernels.graphs.accepted import OneGraph
-from propkernels.hashing.codes import CodeStreams
 from propkernels.tracking.live import ChangingGraph, LiveGraph
 
 

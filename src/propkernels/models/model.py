@@ -19,27 +19,19 @@ from propkernels._utils.progress import Progress, reported
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import Column, Target
 from propkernels.convert.check import check_graphs
-from propkernels.decisions.decision_columns import self_similarities
-from propkernels.decisions.gaussian_process import Posterior
-from propkernels.decisions.rule import Rule, dual_members, mean_rule, primal_members
-from propkernels.decisions.support_vectors import Machine, stopping_allowed
-from propkernels.decisions.tasks import Classification, Task
 from propkernels.explain.comparisons import explain_rule
 from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.explain.decision_columns import self_similarities
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import Model, find_counterfactuals
+from propkernels.explain.rule import Rule, dual_members, mean_rule, primal_members
 from propkernels.explain.strongest_bins import Bins, strongest_bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 from propkernels.kernels.propagation_kernel import PropagationKernel
-from propkernels.models.conformal import Conformal, FoldModels, learn_fold_models, pairs_of_folds
-from propkernels.models.defaults import check_kernels, default_steps, prefers_landmarks
-from propkernels.novelty.applicability import Applicability, applicability_of
-from propkernels.novelty.foreign import unknown_nodes, warn_if_foreign
-from propkernels.propagation.imputer import LabelImputer
-from propkernels.selection.candidates import (
+from propkernels.models.candidates import (
     Candidate,
     Space,
     check_cost_grid,
@@ -48,11 +40,19 @@ from propkernels.selection.candidates import (
     count_arms,
     resolve_selection,
 )
-from propkernels.selection.choosing import MOST_FOR_KERNEL, choose_finalist, resolve_solver, search
-from propkernels.selection.folds import Folds, Seeds, check_groups, choosing_folds, draw_seeds
-from propkernels.selection.halving import count_steps, is_worthwhile, shortlist
-from propkernels.selection.partners import HeldOut, Selection
-from propkernels.selection.targets import has_columns, known_targets
+from propkernels.models.choosing import MOST_FOR_KERNEL, choose_finalist, resolve_solver, search
+from propkernels.models.conformal import Conformal, FoldModels, learn_fold_models, pairs_of_folds
+from propkernels.models.defaults import check_kernels, default_steps, prefers_landmarks
+from propkernels.models.folds import Folds, Seeds, check_groups, choosing_folds, draw_seeds
+from propkernels.models.gaussian_process import Posterior
+from propkernels.models.halving import count_steps, is_worthwhile, shortlist
+from propkernels.models.partners import HeldOut, Selection
+from propkernels.models.support_vectors import Machine, stopping_allowed
+from propkernels.models.targets import has_columns, known_targets
+from propkernels.models.tasks import Classification, Task
+from propkernels.novelty.applicability import Applicability, applicability_of
+from propkernels.novelty.foreign import unknown_nodes, warn_if_foreign
+from propkernels.propagation.imputer import LabelImputer
 
 if TYPE_CHECKING:
     from propkernels.models.live import Live

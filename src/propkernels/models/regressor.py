@@ -37,11 +37,11 @@ from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.names import Names
+from propkernels.models.candidates import DEFAULT_COSTS
 from propkernels.models.conformal import check_coverage
+from propkernels.models.learning_targets import NumberTarget
 from propkernels.models.model import Learned, PropagationModel
-from propkernels.selection.candidates import DEFAULT_COSTS
-from propkernels.selection.learning_targets import NumberTarget
-from propkernels.selection.targets import check_several, has_columns, known_targets
+from propkernels.models.targets import check_several, has_columns, known_targets
 
 Matrix = NDArray[np.float64]
 

@@ -27,10 +27,10 @@ from propkernels._utils.locks import ForkSafeLock
 from propkernels._utils.parallel import one_blas_thread, run_threads, thread_count
 from propkernels._utils.progress import ProgressBar
 from propkernels.models.exact_sums import CLASSIFIES, ExactSums, Outline, Problem
+from propkernels.models.targets import Known, check_numbers, known_targets
 from propkernels.scale.executors import Engine, is_worker_loss, resolve_executor
 from propkernels.scale.opened import FeatureFolder
 from propkernels.scale.part_files import read_block
-from propkernels.selection.targets import Known, check_numbers, known_targets
 
 Values = NDArray[np.float64]
 ENTRIES_PER_THREAD = 2**17  # smallest number per thread

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from propkernels.decisions.support_vectors import Machine, MachineMaker, fit_path
-from propkernels.decisions.tasks import Task
+from propkernels.models.folds import Folds
+from propkernels.models.support_vectors import Machine, MachineMaker, fit_path
+from propkernels.models.tasks import Task
 from propkernels.nodes.members import N_LANDMARKS, NodeMember, ViewMap
 from propkernels.nodes.shares import FEWEST_HELD, by_class
 from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, several_target_hops, target_hops
 from propkernels.nodes.views import Rows, Sheet, View
-from propkernels.selection.folds import Folds
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -14,16 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Array, ClassWeight, Floats, Folding, Scoring, Seed, Target
-from propkernels.decisions.decision_columns import Calibration, DecisionLayout
 from propkernels.explain.comparisons import Comparison, compare_decisions
 from propkernels.explain.counterfactuals import Counterfactuals
+from propkernels.explain.decision_columns import Calibration, DecisionLayout
 from propkernels.explain.questions import ask_class
 from propkernels.graphs.accepted import OneGraph
+from propkernels.models.learning_targets import ClassTarget
 from propkernels.nodes.choosing import COSTS
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import Learned, NodeModel
-from propkernels.selection.learning_targets import ClassTarget
 
 Matrix = NDArray[np.float64]
 UNSEEN = -50.0  # logit of classes without held-out nodes

@@ -156,7 +156,7 @@ class NodeExplanation:
         return graph_svg(part[0], values=values, marked=[0], size=size, title=title)
 
     def _repr_html_(self) -> str:
-        from propkernels._pages.fragments import Drawing, Table, show_result
+        from propkernels.plotting.pages.fragments import Drawing, Table, show_result
 
         shown = [Drawing(self.draw(i)) for i in range(min(len(self.nodes), 3))]
         rows: list[list[Any]] = [[r["node"], r["step"], f"{r['contribution']:+.4g}"] for r in self.records(0)]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.decisions.decision_columns import DecisionLayout
-from propkernels.decisions.support_vectors import Machine
-from propkernels.decisions.tasks import Task
+from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.models.folds import Folds
+from propkernels.models.support_vectors import Machine
+from propkernels.models.tasks import Task
 from propkernels.nodes.choosing import Arm, Choice, Labeled, fit_arms, mean_by_share
 from propkernels.nodes.members import NodeMember, ViewMap
 from propkernels.nodes.spreading import TargetHops
-from propkernels.selection.folds import Folds
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]

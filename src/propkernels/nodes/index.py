@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.checks import GraphInput, check_integer
 from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graph
-from propkernels.counting.counters import Coder, StreamCounts, count_streams, looked_up
-from propkernels.counting.entries import Vocabulary
+from propkernels.counts.counters import Coder, StreamCounts, count_streams, looked_up
+from propkernels.counts.entries import Vocabulary
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationKernel

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from propkernels._utils.cells import is_missing
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Array
+from propkernels.codes.codes import CodeStreams
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import CodeStreams
 from propkernels.nodes.known import node_numbers
 from propkernels.nodes.one_node import KnownTargets, WalksFrom
 from propkernels.nodes.views import Sheet

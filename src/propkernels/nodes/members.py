@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 
 from propkernels._utils.stored import NOT_FINITE, require
-from propkernels.decisions.support_vectors import Machine
+from propkernels.models.support_vectors import Machine
 from propkernels.nodes.spreading import TargetHops
 from propkernels.nodes.views import Block, Rows, Sheet, View
 

@@ -16,15 +16,17 @@ from propkernels._utils.checks import GraphInput, check_choice, check_integer
 from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels._utils.typing import Array, Target
+from propkernels.codes.codes import CodeStreams
 from propkernels.convert.check import check_graph
-from propkernels.counting.entries import Vocabulary
-from propkernels.decisions.support_vectors import MachineMaker, stopping_allowed
-from propkernels.decisions.tasks import Task
+from propkernels.counts.entries import Vocabulary
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.find_counterfactuals import Question
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import CodeStreams
+from propkernels.models.candidates import check_costs
+from propkernels.models.folds import DEFAULT_FOLDS, Folds, choosing_folds, draw_seeds
+from propkernels.models.support_vectors import MachineMaker, stopping_allowed
+from propkernels.models.tasks import Task
 from propkernels.nodes.choosing import Choice, Labeled, choose, fit_members
 from propkernels.nodes.contributions import Tallies
 from propkernels.nodes.edge_edits import find_edge_edits
@@ -39,8 +41,6 @@ from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, ta
 from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
-from propkernels.selection.candidates import check_costs
-from propkernels.selection.folds import DEFAULT_FOLDS, Folds, choosing_folds, draw_seeds
 
 if TYPE_CHECKING:
     from propkernels.nodes.live import LiveNodes

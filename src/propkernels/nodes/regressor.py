@@ -17,12 +17,12 @@ from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.questions import ask_number
 from propkernels.graphs.accepted import OneGraph
+from propkernels.models.learning_targets import NumberTarget
+from propkernels.models.targets import LARGEST
 from propkernels.nodes.choosing import COSTS
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import Learned, NodeModel
-from propkernels.selection.learning_targets import NumberTarget
-from propkernels.selection.targets import LARGEST
 
 Matrix = NDArray[np.float64]
 

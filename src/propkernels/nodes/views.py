@@ -14,8 +14,8 @@ from propkernels._utils.arrays import index_dtype
 from propkernels._utils.checks import MOST_STREAMS
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
+from propkernels.codes.codes import CodeStreams
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import CodeStreams
 from propkernels.nodes.inputs import NodeInputs
 from propkernels.nodes.spreading import WALKS, Hops, TargetHops, Walks, hops_at, spread_back
 from propkernels.propagation.schemes import reciprocal

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.text_tables import format_table
-from propkernels.counting.counters import looked_up
-from propkernels.counting.entries import Vocabulary
+from propkernels.counts.counters import looked_up
+from propkernels.counts.entries import Vocabulary
 from propkernels.graphs.database import GraphDatabase
 from propkernels.novelty.rarity import means_by_node
 

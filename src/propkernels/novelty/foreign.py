@@ -10,16 +10,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
-from propkernels.counting.counters import Coder
-from propkernels.decisions.members import Counted
-from propkernels.decisions.rule import Rule
-from propkernels.decisions.support_vectors import ForeignGraphsWarning
+from propkernels.counts.counters import Coder
+from propkernels.explain.members import Counted
+from propkernels.explain.rule import Rule
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
 FOREIGN = 0.1  # share of foreign graphs that triggers a warning
 UNUSUAL = 0.05  # share of nodes with unseen degrees that makes an unlabeled graph foreign
 MOST_NAMED = 3
+
+
+class ForeignGraphsWarning(UserWarning):
+    """Warning that graphs to predict are unlike the training graphs.
+
+    Issued by ``predict`` of :class:`PropagationClassifier` and :class:`PropagationRegressor` if at least one
+    graph in ten has node labels that no training graph has; without labels, if at least one node in twenty
+    has a degree that no training graph has.
+
+    See Also
+    --------
+    PropagationClassifier : Its ``applicability`` lists the unknown nodes and their radius.
+    NoveltyDetector : Scores and p-values for whole graphs.
+
+    References
+    ----------
+    .. [1] F. Sahigara, K. Mansouri, D. Ballabio, A. Mauri, V. Consonni and R. Todeschini (2012). Comparison
+       of different approaches to define the applicability domain of QSAR models. Molecules 17 (5), 4791-4810.
+       doi:10.3390/molecules17054791.
+
+    Examples
+    --------
+    Silence the warning:
+
+    >>> import warnings
+    >>> import propkernels as pk
+    >>> warnings.simplefilter("ignore", pk.ForeignGraphsWarning)
+    """
 
 
 def unknown_nodes(rule: Rule, counted: Counted) -> tuple[NDArray[np.bool_], bool] | None:

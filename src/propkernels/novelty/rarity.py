@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.stored import ANY_NUMBER, require
-from propkernels.counting.counters import Codes, Counter, Occurrences, add_column, stack_columns
+from propkernels.codes.codes import NO_BIN
+from propkernels.counts.counters import Codes, Counter, Occurrences, add_column, stack_columns
 from propkernels.graphs.database import GraphDatabase
-from propkernels.hashing.codes import NO_BIN
 from propkernels.novelty.novelty_scores import Score, Training, Values
 
 SMOOTHING = 0.5

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from propkernels.evaluation.evaluation_result import Evaluation
+from propkernels.models.evaluation_result import Evaluation
 from propkernels.plotting.canvas import one_axes
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from propkernels._utils.stored import require
 from propkernels._utils.typing import Array, Estimator, PathLike, Record, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.convert.networkx import is_networkx
-from propkernels.counting.counters import Counter
+from propkernels.counts.counters import Counter
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase

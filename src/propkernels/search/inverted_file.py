@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from propkernels._utils.derived import derived
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.stored import not_negative, require
-from propkernels.counting.counters import StreamCounts
+from propkernels.counts.counters import StreamCounts
 from propkernels.search.nearest import Query, Search, compact_squares, nearest, self_similarities
 from propkernels.search.segment import Postings, Segment
 

@@ -3,7 +3,7 @@
 Let s be the dot product of two graphs' features, l and r those of each graph with itself. Cosine and
 intersection are s / sqrt(l r), Tanimoto and Jaccard s / (l + r - s). Features are counts, or (intersection,
 Jaccard) the levels of counts, whose dot product is the sum over bins of the smaller count
-(:mod:`propkernels.counting.levels`): Jaccard is the sum of smaller counts over the sum of larger counts.
+(:mod:`propkernels.counts.levels`): Jaccard is the sum of smaller counts over the sum of larger counts.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
-from propkernels.counting.counters import Counter, StreamCounts
-from propkernels.counting.levels import LevelCounter, levels_of
+from propkernels.counts.counters import Counter, StreamCounts
+from propkernels.counts.levels import LevelCounter, levels_of
 
 Values = NDArray[np.float64]
 LOOSE = 1 - 1e-9  # factor of bounds that rounding must not cross

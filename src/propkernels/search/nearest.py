@@ -13,8 +13,8 @@ from propkernels._utils.arrays import offsets, sum_in_order
 from propkernels._utils.checks import check_integer
 from propkernels._utils.parallel import run_threads, thread_count
 from propkernels._utils.progress import ProgressBar
-from propkernels.counting.counters import StreamCounts
-from propkernels.gram.products import self_products
+from propkernels.counts.counters import StreamCounts
+from propkernels.counts.products import self_products
 from propkernels.search.bounds import possible
 from propkernels.search.measures import COSINE, Measure
 from propkernels.search.segment import FENCE_WIDTH, Segment

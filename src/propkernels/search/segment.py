@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import offsets
 from propkernels._utils.stored import ANY_NUMBER, Indices, Offsets, is_whole, not_negative, require
-from propkernels.counting.counters import StreamCounts
+from propkernels.counts.counters import StreamCounts
 
 PACKED_BITS = 8  # bits of the count in a packed posting; the other 24 hold the number of the graph
 MOST_PACKED = 2**PACKED_BITS - 1

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from propkernels import kernels
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.safe_files import inner_folder, locked
-from propkernels.counting.counters import Counter, Known, Occurrences, StreamCounts
+from propkernels.counts.counters import Counter, Known, Occurrences, StreamCounts
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.scale.featurizing import sample_of

@@ -22,8 +22,8 @@ from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Estimator, PathLike, Record, Seed
 from propkernels.convert.check import check_graphs
-from propkernels.counting.counters import Counter, StreamCounts
-from propkernels.gram.products import inverse_length, self_products
+from propkernels.counts.counters import Counter, StreamCounts
+from propkernels.counts.products import inverse_length, self_products
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn

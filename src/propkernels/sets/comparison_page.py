@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from propkernels._pages import read_static, render_page, svg
-from propkernels._pages.fragments import Drawing, Drawings, Remark, Table, show_result
 from propkernels.graphs.container import Graph
 from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
+from propkernels.plotting.pages import read_static, render_page, svg
+from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, Table, show_result
 
 if TYPE_CHECKING:
     from propkernels.sets.comparing import Comparison, Surrounding

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import ranges
 from propkernels._utils.randomness import mix
+from propkernels.codes.refinement import multiset_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.hashing.refinement import multiset_codes
 
 Groups = NDArray[np.int64]
 Words = NDArray[np.uint64]

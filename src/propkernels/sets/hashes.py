@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
 from propkernels._utils.randomness import label_keys, mix
+from propkernels.codes.refinement import multiset_codes
 from propkernels.convert.check import check_edges, is_one_graph
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.hashing.refinement import multiset_codes
 from propkernels.sets.contents import Contents, Words, bits, everything, number_equal
 from propkernels.sets.isomorphism import AT_ONCE, canonical_form, isomorphism_classes
 

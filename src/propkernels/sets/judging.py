@@ -18,8 +18,8 @@ from propkernels._utils.randomness import draw_seed
 from propkernels._utils.text_tables import format_table
 from propkernels._utils.typing import Array, Estimator, Record, Seed
 from propkernels.convert.check import check_edges
-from propkernels.counting.counters import StreamCounts
-from propkernels.gram.products import self_products
+from propkernels.counts.counters import StreamCounts
+from propkernels.counts.products import self_products
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.classifier import PropagationClassifier

@@ -15,7 +15,7 @@ from propkernels.convert.check import check_edges
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import count
 from propkernels.graphs.database import GraphDatabase
-from propkernels.selection.targets import check_kinds, check_size
+from propkernels.models.targets import check_kinds, check_size
 from propkernels.sets.hashes import unique
 
 Groups = NDArray[np.int64]

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import ANY_NUMBER
-from propkernels.counting.counters import Codes, Counter
-from propkernels.counting.entries import Vocabulary
-from propkernels.counting.joined import JoinedCounter
-from propkernels.counting.levels import LevelCounter
-from propkernels.decisions.members import FoldedMember, JointMember, Member
-from propkernels.decisions.rule import Rule, dual_members
+from propkernels.counts.counters import Codes, Counter
+from propkernels.counts.entries import Vocabulary
+from propkernels.counts.joined import JoinedCounter
+from propkernels.counts.levels import LevelCounter
+from propkernels.explain.members import FoldedMember, JointMember, Member
+from propkernels.explain.rule import Rule, dual_members
 
 Matrix = NDArray[np.float64]
 

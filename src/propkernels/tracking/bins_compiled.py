@@ -8,9 +8,9 @@ import numpy as np
 
 from propkernels._utils.jit import compiled
 from propkernels._utils.mixing import slot_bits
-from propkernels.counting.entries_compiled import find_column
-from propkernels.hashing.codes import NO_BIN
-from propkernels.hashing.codes_compiled import join
+from propkernels.codes.codes import NO_BIN
+from propkernels.codes.codes_compiled import join
+from propkernels.counts.entries_compiled import find_column
 
 CODE, STAMP, COLUMN, NUMBER = range(4)  # fields of a cell
 EMPTY, SETTLED = 0, -1  # stamps of cells; edits have the stamps 1, 2, ...

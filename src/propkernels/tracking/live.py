@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.checks import shown
-from propkernels.counting.counters import Counter, Listed
-from propkernels.counting.entries import Entries, Vocabulary, entries_of_codes
+from propkernels.codes.codes import CodeStreams
+from propkernels.counts.counters import Counter, Listed
+from propkernels.counts.entries import Entries, Vocabulary, entries_of_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, canonical_label
-from propkernels.hashing.codes import CodeStreams
 from propkernels.propagation.initial import UNKNOWN
 from propkernels.tracking.alphabet import Alphabet
 from propkernels.tracking.trackers import NodeCodes, is_trackable, plain, wired

@@ -8,8 +8,8 @@ import numpy as np
 
 from propkernels._utils.jit import compiled, prefetch
 from propkernels._utils.mixing import mix_other
-from propkernels.hashing.codes import NO_BIN
-from propkernels.hashing.codes_compiled import arrived, counted_code, floor_code, over_edge, refined, stayed
+from propkernels.codes.codes import NO_BIN
+from propkernels.codes.codes_compiled import arrived, counted_code, floor_code, over_edge, refined, stayed
 from propkernels.tracking.bins_compiled import change_counts, settle_counts
 from propkernels.tracking.wiring_compiled import (
     ADD_LEAF,

@@ -8,7 +8,7 @@ import numpy as np
 
 from propkernels._utils.jit import compiled
 from propkernels._utils.mixing import mix_word
-from propkernels.hashing.paths_compiled import crossed_word, longer_path, triplet_code
+from propkernels.codes.paths_compiled import crossed_word, longer_path, triplet_code
 from propkernels.tracking.bins_compiled import (
     NUMBER,
     SETTLED,

@@ -16,11 +16,8 @@ from scipy.sparse import coo_array
 
 from propkernels._utils.arrays import power_of_two
 from propkernels._utils.randomness import label_keys
-from propkernels.counting.entries import Changes, Vocabulary
-from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn, entry_of
-from propkernels.hashing.attribute_codes import JoinedAttributes
-from propkernels.hashing.codes import (
+from propkernels.codes.attribute_codes import JoinedAttributes
+from propkernels.codes.codes import (
     NO_BIN,
     CodeStreams,
     LocalitySensitiveHash,
@@ -28,6 +25,9 @@ from propkernels.hashing.codes import (
     join_codes,
     stream_numbers,
 )
+from propkernels.counts.entries import Changes, Vocabulary
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn, entry_of
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import (
     Prior,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.evaluation.cross_validation import evaluate
-from propkernels.selection.kernel_sources import compute_stack, redrawn
+from propkernels.models.cross_validation import evaluate
+from propkernels.models.kernel_sources import compute_stack, redrawn
 from reproduction.protocols.cross_validation import (
     best_cost_accuracy,
     cross_validate,

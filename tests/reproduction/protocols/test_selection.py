@@ -55,7 +55,7 @@ def test_folds_are_those_of_scikit_learn():
 
 
 def test_repeats_have_the_seeds_of_evaluate():
-    from propkernels.selection.folds import draw_seeds
+    from propkernels.models.folds import draw_seeds
 
     assert [seeds_of(repeat) for repeat in range(3)] == draw_seeds(SEED, 3)
 

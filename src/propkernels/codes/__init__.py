@@ -1,0 +1,1 @@
+"""Codes: from distributions to one integer per node, or pair of nodes."""

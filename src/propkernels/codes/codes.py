@@ -1,0 +1,437 @@
+"""Locality-sensitive hash codes of distributions (Algorithm 2), and the loop over t (Algorithm 3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels._utils.arrays import aligned_empty
+from propkernels._utils.arrays import offsets as offsets_of
+from propkernels._utils.parallel import (
+    equal_work,
+    run_pieces,
+    run_threads,
+    stage_pieces,
+    threads_for,
+    whole_runs,
+)
+from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
+from propkernels._utils.stored import require
+from propkernels.graphs.database import GraphDatabase
+from propkernels.propagation.convolution import GridOperator
+from propkernels.propagation.edge_labels import EdgeFactors, edges_of_operator
+from propkernels.propagation.initial import InitialDistributions
+from propkernels.propagation.schemes import AffineOperator, PropagationScheme, check_step
+
+NO_BIN = np.iinfo(np.int64).min  # the code of a node that is not counted
+METRICS = ("tv", "hellinger", "l1", "l2")
+LARGEST_FLOOR = 2.0**36  # codes of larger values are leading bits of the float
+KEPT_BITS = np.int64(-(2**16))  # mask of these leading bits
+_VECTOR, _OFFSET, _OWN_OFFSET = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class LocalitySensitiveHash:
+    """Family of hash functions ``h(x) = floor((v . x + b) / w)``, one per iteration t and repetition.
+
+    ``v`` has independent p-stable entries (Cauchy for tv and l1, normal for hellinger and l2) and ``b``
+    is uniform in [0, w]; hellinger takes the square root of x first (Algorithm 2).
+
+    Attributes
+    ----------
+    metric : {"tv", "hellinger", "l1", "l2"}
+    bin_width : float
+        The width w.
+    seed : int
+    purpose : int
+        Separates families with the same seed (labels, attributes, ...).
+    """
+
+    metric: str
+    bin_width: float
+    seed: int
+    purpose: int = 0
+
+    def _check_parts(self) -> None:
+        """Raise an error if the metric is unknown or the bin width is not positive."""
+        require(self.metric in METRICS and 0 < self.bin_width < np.inf, "metric or bin width is unknown")
+
+    @property
+    def takes_root(self) -> bool:
+        """Whether coordinates are replaced by square roots, which do not commute with linear steps."""
+        return self.metric == "hellinger"
+
+    def vectors(self, keys: NDArray[np.uint64], streams: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return v / w: one row per key (label, dimension), one column per stream."""
+        draw = cauchy if self.metric in ("tv", "l1") else gaussian
+        words = (self.seed, self.purpose, _VECTOR, streams[None, :], keys[:, None])
+        return draw(*words) / self.bin_width
+
+    def offsets(self, streams: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return b / w for each stream: uniform in (0, 1)."""
+        return uniform(self.seed, self.purpose, _OFFSET, streams)
+
+    def own_offsets(self, keys: NDArray[np.uint64], stream: int) -> NDArray[np.float64]:
+        """Return b / w for each key of one stream, for dimensions that are hashed separately."""
+        return uniform(self.seed, self.purpose, _OWN_OFFSET, stream, keys)
+
+
+def stream_numbers(t_max: int, n_hashes: int) -> NDArray[np.int64]:
+    """Return the number of each stream (t, hash), independent of t_max and n_hashes.
+
+    Streams are ordered by t, then by hash. The streams of a smaller t_max or n_hashes are a subset.
+    """
+    t, h = np.divmod(np.arange((t_max + 1) * n_hashes, dtype=np.int64), n_hashes)
+    return (t << np.int64(32)) + h
+
+
+def floor_codes(values: Any) -> NDArray[np.int64]:
+    """Return the floor as int64; from ``LARGEST_FLOOR`` on, the leading bits of the float.
+
+    The floor of a large value would depend on its last bits, and so on the order in which neighbors were
+    summed. Keeping 36 of its 52 binary digits drops those bits; such codes never equal a floor.
+    """
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    small = np.abs(array) < LARGEST_FLOOR
+    floors = np.floor(np.where(small, array, 0.0)).astype(np.int64)
+    return np.where(small, floors, array.view(np.int64) & KEPT_BITS)
+
+
+def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
+    """Return one code per node, equal if and only if both codes are (h = h_l and h_a, Algorithm 4).
+
+    Nodes that are not counted keep ``NO_BIN``. ``codes_compiled.join`` joins two numbers in the same way.
+    """
+    with np.errstate(over="ignore"):
+        word = codes.view(np.uint64) * GOLDEN + np.asarray(other, dtype=np.int64).view(np.uint64)
+        word = (word ^ (word >> np.uint64(32))) * OTHER_FACTOR
+        joined = (word ^ (word >> np.uint64(29))).view(np.int64)
+    return np.where(codes == NO_BIN, codes, joined)
+
+
+def joined_with(codes: NDArray[np.int64], code: int) -> NDArray[np.int64]:
+    """Return codes joined with one code, as :func:`join_codes` does."""
+    from propkernels.codes.codes_compiled import join_one
+
+    joined = np.empty_like(codes)
+    join_one(codes, code, joined)
+    return joined
+
+
+NODES_IN_CACHE = 256  # nodes of a block of graphs
+ENTRIES_OF_A_LARGE_GRAPH = 2**16  # edges and nodes from which threads may share a graph
+VALUES_IN_MEMORY = 2**24  # probabilities or projections per run of graphs
+LARGEST_EXPONENT = 1020.0  # values below 2 to this power do not overflow
+
+
+@dataclass(frozen=True)
+class CodeStreams:
+    """Hash codes of all nodes; a stream is one hash, of labels or labels and attributes, at one iteration.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, (rows, N)
+        Codes, usually one row per stream.
+    iterations : ndarray of int64, (streams,)
+        The iteration t of each stream, ascending.
+    weights : ndarray, (streams,)
+        Weight of each stream's kernel in the sum: 1 / n_hashes.
+    shared_rows : ndarray of int64, (streams,), or None
+        The row of ``codes`` that stores each stream; None: stream s is row s.
+    salts : ndarray of int64, (streams,), or None
+        Streams whose attribute hash is constant reuse the row of their label hash; their codes
+        are that row's codes joined with this one attribute code (``NO_BIN``: not joined).
+    """
+
+    codes: NDArray[np.int64]
+    iterations: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    shared_rows: NDArray[np.int64] | None = None
+    salts: NDArray[np.int64] | None = None
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The row of ``codes`` that stores each stream."""
+        return np.arange(len(self.iterations)) if self.shared_rows is None else self.shared_rows
+
+    def streams(self) -> Iterator[tuple[int, float, NDArray[np.int64]]]:
+        """Yield the iteration, weight and codes of all nodes for each stream."""
+        for s, row in enumerate(self.rows):
+            yield int(self.iterations[s]), float(self.weights[s]), self.salted(self.codes[row], s)
+
+    def by_stream(self) -> NDArray[np.int64]:
+        """Return the codes of all nodes, one row per stream."""
+        if self.shared_rows is None and self.salts is None:
+            return self.codes
+        return np.stack([codes for _, _, codes in self.streams()])
+
+    def salted(self, codes: NDArray[np.int64], stream: int) -> NDArray[np.int64]:
+        """Return the codes of a stored row, of nodes or bins, as codes of one of its streams."""
+        if self.salts is None or self.salts[stream] == NO_BIN:
+            return codes
+        return joined_with(codes, int(self.salts[stream]))
+
+
+def label_codes(
+    graphs: GraphDatabase,
+    scheme: PropagationScheme,
+    initial: InitialDistributions,
+    lsh: LocalitySensitiveHash,
+    t_max: int,
+    n_hashes: int,
+    n_jobs: int | None,
+    edge_factors: EdgeFactors | None = None,
+) -> CodeStreams:
+    """Return the label codes of all nodes: Algorithms 1 and 3 up to the codes.
+
+    If the scheme is affine and the metric takes no root, P_0 is projected first and the projections
+    are propagated, ``P_t v_t = T^t (P_0 v_t)``; otherwise P_t is formed, one run of graphs at a
+    time. ``edge_factors``, if edge labels count, multiply the projections that cross an edge.
+    """
+    streams = stream_numbers(t_max, n_hashes)
+    initial, keys = in_key_order(initial)
+    vectors, offsets = lsh.vectors(keys, streams), lsh.offsets(streams)
+    project = scheme.affine and not lsh.takes_root
+    if project:
+        prepared = scheme.prepare(graphs, initial)
+        if isinstance(prepared, AffineOperator):
+            labels = None
+            if edge_factors is not None:
+                edges = edges_of_operator(graphs, prepared, getattr(scheme, "direction", "follow"))
+                labels = edges.kinds, edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
+            codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs, labels)
+            return _as_streams(codes, t_max, n_hashes)
+        if isinstance(prepared, GridOperator) and edge_factors is None:
+            from propkernels.codes.grid_codes_compiled import grid_codes
+
+            codes = grid_codes(prepared, initial, vectors, offsets, n_hashes, n_jobs)
+            return _as_streams(codes, t_max, n_hashes)
+    if edge_factors is not None:
+        raise ValueError(
+            f"edge_labels=True needs a propagation scheme of affine steps along edges; got {scheme}"
+        )
+    width = len(streams) if project else len(initial.values)
+    runs = whole_runs(graphs.graph_ptr, VALUES_IN_MEMORY / max(width, 1))
+    hasher = _Projected(vectors, offsets) if project else _Distributed(vectors, offsets, lsh.takes_root)
+
+    def one_run(run: int) -> NDArray[np.int64]:
+        part = graphs[runs[run] : runs[run + 1]]
+        nodes = graphs.graph_ptr[runs[run]], graphs.graph_ptr[runs[run + 1]]
+        return _stepwise(part, scheme, initial.block(*nodes), hasher, t_max, n_hashes)
+
+    parts = run_threads(one_run, range(len(runs) - 1), n_jobs)
+    codes = np.concatenate(parts, axis=1) if parts else np.empty((len(streams), 0), dtype=np.int64)
+    return _as_streams(codes, t_max, n_hashes)
+
+
+def in_key_order(initial: InitialDistributions) -> tuple[InitialDistributions, NDArray[np.uint64]]:
+    """Return P_0 with labels sorted by key, so that rounding does not depend on label order; and the keys."""
+    keys = label_keys(initial.values)
+    order = np.argsort(keys)
+    table = csr_array(initial.table[:, order])
+    table.sort_indices()
+    values = tuple(initial.values[i] for i in order)
+    return InitialDistributions(initial.rows, table, values, initial.observed), keys[order]
+
+
+def _as_streams(codes: NDArray[np.int64], t_max: int, n_hashes: int) -> CodeStreams:
+    """Return codes, one row per stream, with iterations and the weight 1 / n_hashes."""
+    iterations = np.repeat(np.arange(t_max + 1), n_hashes)
+    return CodeStreams(codes, iterations, np.full(len(iterations), 1.0 / n_hashes))
+
+
+def _fused(
+    graphs: GraphDatabase,
+    operator: AffineOperator,
+    initial: InitialDistributions,
+    vectors: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    n_hashes: int,
+    n_jobs: int | None,
+    edge_labels: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
+) -> NDArray[np.int64]:
+    """Return codes by the compiled loop, which makes all steps of a block of graphs while it is in the cache.
+
+    ``edge_labels``: label number of each edge, and factors of shape (steps, labels, streams), if they count.
+    """
+    from propkernels.codes.codes_compiled import (
+        LANES,
+        Start,
+        Step,
+        one_iteration,
+        propagate_and_hash,
+        slp_vectorization,
+    )
+
+    adjacency = operator.adjacency
+    unused = -len(offsets) % LANES
+    projected = np.zeros((initial.table.shape[0], unused + len(offsets)))
+    projected[:, unused:] = initial.table @ vectors
+    _check_growth(operator, projected, (len(offsets) - 1) // n_hashes)
+    codes = np.empty((len(offsets), graphs.n_nodes), dtype=np.int64)
+    step = Step.of(
+        operator,
+        None if edge_labels is None else edge_labels[0],
+        None if edge_labels is None else _by_lanes(edge_labels[1], unused, LANES),
+    )
+    start = Start(initial.rows, projected)
+    work = Work.of(graphs, adjacency.indptr, codes.size, n_jobs)
+
+    rules = step, start, offsets, n_hashes
+    with slp_vectorization():
+        for bounds in work.large:
+            now, then = np.empty((2, bounds[-1] - bounds[0], LANES))
+            for column in range(0, len(projected.T), LANES):
+                for t in range((column + LANES - 1 - unused) // n_hashes + 1):
+                    iteration = *rules, bounds, column, t, now, then, codes
+                    run_pieces(one_iteration, iteration, len(bounds) - 1, work.threads)
+                    now, then = then, now
+        rooms = aligned_empty((work.threads, 2, work.nodes_of_a_block, LANES))
+        rooms[:] = 0.0
+        every = *rules, work.blocks, work.runs, rooms, codes
+        run_pieces(propagate_and_hash, every, len(work.runs) - 1, work.threads)
+    if operator.vanished is not None:
+        codes[n_hashes:, operator.vanished] = NO_BIN
+    return codes
+
+
+class Work(NamedTuple):
+    """Work of threads over graphs, cut by edges: runs of blocks of whole graphs, and large graphs.
+
+    Attributes
+    ----------
+    threads : int
+    blocks : ndarray of int64, (blocks, 2)
+        First node and last node + 1 of each block, a run of graphs that fits the cache.
+    runs : ndarray of int64, (runs + 1,)
+        First block of each run.
+    large : list of ndarray of int64
+        Nodes of each large graph, cut into parts for threads.
+    """
+
+    threads: int
+    blocks: NDArray[np.int64]
+    runs: NDArray[np.int64]
+    large: list[NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, graphs: GraphDatabase, indptr: NDArray[Any], size: int, n_jobs: int | None) -> Work:
+        """Return the work on these graphs for ``size`` codes."""
+        ptr, threads = graphs.graph_ptr, threads_for(size, n_jobs)
+        cuts = whole_runs(ptr, NODES_IN_CACHE)
+        if threads == 1:
+            return cls(1, np.stack([ptr[cuts[:-1]], ptr[cuts[1:]]], axis=1), np.array([0, len(cuts) - 1]), [])
+        cost = indptr[ptr] + ptr  # entries and nodes before each graph
+        is_large = np.diff(cost) > max(float(cost[-1]) / (2 * threads), ENTRIES_OF_A_LARGE_GRAPH)
+        large = np.flatnonzero(is_large)
+        cuts = np.unique(np.concatenate([cuts, large, large + 1]))
+        blocks = np.stack([ptr[cuts[:-1]], ptr[cuts[1:]]], axis=1)[~is_large[cuts[:-1]]]
+        work = offsets_of(np.diff(blocks).ravel() + np.diff(indptr[blocks]).ravel())
+        parts = [_parts(indptr, int(ptr[graph]), int(ptr[graph + 1]), threads) for graph in large]
+        return cls(threads, blocks, equal_work(work, stage_pieces(threads)), parts)
+
+    @property
+    def nodes_of_a_block(self) -> int:
+        """Number of nodes of the largest block."""
+        return int(np.diff(self.blocks).max(initial=0))
+
+
+def _parts(indptr: NDArray[Any], first: int, last: int, threads: int) -> NDArray[np.int64]:
+    """Return bounds of parts of the nodes of a large graph, cut by edges."""
+    cost = indptr[first : last + 1] + np.arange(first, last + 1)
+    return first + equal_work(cost, stage_pieces(threads))
+
+
+def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[np.float64]:
+    """Reshape factors (step, label, stream) to (column group, step, label, lane); see ``Start``."""
+    n_steps, n_labels, n_streams = factors.shape
+    padded = np.ones((n_steps, n_labels, unused + n_streams))
+    padded[:, :, unused:] = factors
+    return np.ascontiguousarray(
+        np.moveaxis(padded.reshape(n_steps, n_labels, padded.shape[2] // lanes, lanes), 2, 0)
+    )
+
+
+def _check_growth(operator: AffineOperator, projected: NDArray[np.float64], n_steps: int) -> None:
+    """Raise an error if values could become infinite, and so fall into one bin.
+
+    In a step, values grow at most by the factor ``max_i(spread_i sum_j A_ij + keep_i + restart_i)``. A coarse
+    bound from the largest weight and the largest number of neighbors suffices for nearly all graphs.
+    """
+    adjacency, counts = operator.adjacency, np.diff(operator.adjacency.indptr)
+    weight = 1.0 if operator.is_unweighted else float(adjacency.data.max(initial=0.0))
+    most = int(counts.max(initial=0))
+    spread, keep = float(operator.spread.max(initial=0.0)), float(operator.keep.max(initial=0.0))
+    growth = weight * most * spread + keep + 1.0
+    start = max(float(projected.max(initial=0.0)), -float(projected.min(initial=0.0)), 1.0)
+    if n_steps * math.log2(growth) + math.log2(start) < LARGEST_EXPONENT:
+        return
+    sums = np.asarray(adjacency.sum(axis=1)).ravel() * operator.spread + operator.keep
+    growth = max(float(sums.max(initial=0.0)), 1.0) + (0.0 if operator.restart is None else 1.0)
+    if not n_steps * math.log2(growth) + math.log2(start) < LARGEST_EXPONENT:
+        raise ValueError(
+            f"propagated values may grow up to {growth:g} times in each of {n_steps} steps and overflow: "
+            "divide the weights by a constant, or reduce t_max"
+        )
+
+
+@dataclass(frozen=True)
+class _Projected:
+    """Hasher of projections P_t v_s, one column per stream."""
+
+    vectors: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+
+    def start(self, initial: InitialDistributions) -> NDArray[np.float64]:
+        return np.asarray((initial.table @ self.vectors)[initial.rows], dtype=np.float64)
+
+    def codes(self, current: NDArray[np.float64], streams: slice) -> NDArray[np.int64]:
+        return floor_codes(current[:, streams] + self.offsets[streams]).T
+
+
+@dataclass(frozen=True)
+class _Distributed:
+    """Hasher of label probabilities P_t, one column per label."""
+
+    vectors: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    takes_root: bool
+
+    def start(self, initial: InitialDistributions) -> NDArray[np.float64]:
+        return initial.to_dense()
+
+    def codes(self, current: NDArray[np.float64], streams: slice) -> NDArray[np.int64]:
+        points = np.sqrt(np.maximum(current, 0.0)) if self.takes_root else current
+        projected = np.zeros((len(points), streams.stop - streams.start))
+        # label by label, in the order of their keys: labels of other batches do not change the rounding
+        for label in range(points.shape[1]):
+            projected += points[:, label, None] * self.vectors[label, streams]
+        return floor_codes(projected + self.offsets[streams]).T
+
+
+def _stepwise(
+    graphs: GraphDatabase,
+    scheme: PropagationScheme,
+    initial: InitialDistributions,
+    hasher: Any,
+    t_max: int,
+    n_hashes: int,
+) -> NDArray[np.int64]:
+    """Return the codes of one run of graphs, by the two methods of any scheme."""
+    prepared = scheme.prepare(graphs, initial)
+    start = current = hasher.start(initial)
+    codes = [hasher.codes(current, slice(0, n_hashes))]
+    for t in range(1, t_max + 1):
+        current = np.asarray(scheme.step(prepared, current, start), dtype=np.float64)
+        check_step(current, t, scheme)
+        codes.append(hasher.codes(current, slice(t * n_hashes, (t + 1) * n_hashes)))
+        vanished = getattr(prepared, "vanished", None)
+        if vanished is not None:
+            codes[-1][:, vanished] = NO_BIN
+    return np.concatenate(codes)

@@ -1,1 +1,0 @@
-"""Counting: from codes to sparse counts of bins."""

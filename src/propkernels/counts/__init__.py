@@ -1,0 +1,1 @@
+"""Counts: from codes to counts of bins, features and kernel matrices."""

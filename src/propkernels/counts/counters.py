@@ -1,0 +1,378 @@
+"""Counts Phi_t of bins per graph, and counters, the protocol of kernels that are dot products of counts.
+
+A counter counts items (nodes, pairs of nodes, subgraphs) by code, stream by stream. Folding, linear machines,
+explanations, search and features use the counter of a fitted kernel and nothing else of it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels._utils.arrays import rows_of
+from propkernels._utils.parallel import active_device, run_pieces, threads_for
+from propkernels._utils.stored import ANY_NUMBER, not_negative, require
+from propkernels.codes.codes import NO_BIN, CodeStreams
+from propkernels.graphs.database import GraphDatabase
+
+CODES_IN_MEMORY = 2**22  # codes whose counts one compiled call returns
+
+
+@dataclass(frozen=True)
+class StreamCounts:
+    """Counts of one stream.
+
+    Attributes
+    ----------
+    counts : csr_array, (graphs, bins)
+        Phi: one row per graph, one column per bin.
+    codes : ndarray of int64, (bins,)
+        Code of each bin.
+    iteration : int
+        The iteration t of the stream.
+    weight : float
+        Weight of the stream's kernel in the sum.
+    """
+
+    counts: csr_array
+    codes: Annotated[NDArray[np.int64], ANY_NUMBER]
+    iteration: int
+    weight: float
+
+    def _check_parts(self) -> None:
+        """Raise an error if counts and codes do not match or are out of range."""
+        require(self.counts.format == "csr" and self.counts.dtype == np.float64, "counts are rows of floats")
+        require(self.codes.ndim == 1 and self.counts.shape[1] == len(self.codes), "every column needs a code")
+        require(self.iteration >= 0 and 0 <= self.weight < np.inf, "iteration or weight is out of range")
+        require(not_negative(self.counts.data), "counts are not negative")
+
+
+def count_streams(
+    blocks: Iterable[CodeStreams],
+    graph_ptr: NDArray[np.int64],
+    known: Sequence[NDArray[np.int64]] | None = None,
+    n_jobs: int | None = None,
+) -> list[StreamCounts]:
+    """Return the counts of codes per graph for each stream (step "count bin strengths" of Algorithm 1).
+
+    Streams that share a row of codes are counted once: they share the counts and differ in bin codes.
+
+    Parameters
+    ----------
+    blocks : iterable of CodeStreams
+        Streams, block by block.
+    graph_ptr : ndarray
+        Offsets of the graphs' nodes.
+    known : sequence of ndarray, optional
+        For each stream, the codes of the first columns (the bins seen in fit). Other codes get further
+        columns: nothing is dropped.
+    n_jobs : int or None
+
+    Returns
+    -------
+    list of StreamCounts
+    """
+    result: list[StreamCounts] = []
+    for block in blocks:
+        rows, row_of_stream = np.unique(block.rows, return_inverse=True)
+        counted = counts_of_rows(block.codes, rows, graph_ptr, n_jobs)
+        for s, row in enumerate(row_of_stream):
+            counts, bins = counted[row]
+            t, weight = int(block.iterations[s]), float(block.weights[s])
+            stream = StreamCounts(counts, block.salted(bins, s), t, weight)
+            result.append(stream if known is None else after_known(stream, known[len(result)]))
+    return result
+
+
+def after_known(stream: StreamCounts, known: NDArray[np.int64]) -> StreamCounts:
+    """Return the stream with the bins ``known`` as first columns, followed by its other bins."""
+    counts, bins = _after_known(stream.counts, stream.codes, known)
+    return StreamCounts(counts, bins, stream.iteration, stream.weight)
+
+
+def count_codes(
+    codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64] | None = None
+) -> tuple[csr_array, NDArray[np.int64]]:
+    """Return the counts of one row of codes, and the codes of its bins, those of ``known`` first."""
+    ((counts, bins),) = counts_of_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr, None)
+    return (counts, bins) if known is None else _after_known(counts, bins, known)
+
+
+def counts_of_rows(
+    codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
+) -> list[tuple[csr_array, NDArray[np.int64]]]:
+    """Return the counts and bin codes of rows of codes; threads take rows."""
+    from propkernels.counts.counts_compiled import Counted, Room, count_rows
+
+    n_graphs, n_nodes = len(graph_ptr) - 1, codes.shape[1]
+    threads = min(threads_for(len(rows) * n_nodes, n_jobs), max(len(rows), 1))
+    ends = np.zeros((2, len(rows), 2), dtype=np.int64)
+    every = Counted.make(len(rows), n_nodes, n_graphs)._replace(entry_ends=ends[0], bin_ends=ends[1])
+    work = codes, rows, graph_ptr, NO_BIN, *Room.make(n_nodes, threads), every
+    run_pieces(count_rows, work, len(rows), threads)
+    flat = (array.reshape(len(rows), n_nodes) for array in (every.indices, every.counts, every.codes))
+    return [
+        pair
+        for indptr, *own in zip(every.indptr[:, None], *flat, *ends, strict=True)
+        for pair in unpacked(n_graphs, indptr, *own)
+    ]
+
+
+def unpacked(
+    n_graphs: int, indptr: Any, indices: Any, counts: Any, codes: Any, entry_ends: Any, bin_ends: Any
+) -> list[tuple[csr_array, NDArray[np.int64]]]:
+    """Return one count matrix and its bin codes per row, as views of the arrays of many rows."""
+    unpacked = []
+    for r, (a, b, c, d) in enumerate(zip(entry_ends, entry_ends[1:], bin_ends, bin_ends[1:], strict=False)):
+        matrix = rows_of(counts[a:b], indices[a:b], indptr[r], (n_graphs, int(d - c)))
+        unpacked.append((matrix, codes[c:d]))
+    return unpacked
+
+
+def _after_known(
+    counts: csr_array, bins: NDArray[np.int64], known: NDArray[np.int64]
+) -> tuple[csr_array, NDArray[np.int64]]:
+    """Return counts and codes with the bins ``known`` as first columns, followed by other bins."""
+    from propkernels.counts.counts_compiled import find_known
+
+    columns = find_known(bins, known)
+    new = columns < 0
+    columns[new] = len(known) + np.arange(np.count_nonzero(new))
+    bins = np.concatenate([known, bins[new]])
+    shape = (counts.shape[0], len(bins))
+    return rows_of(counts.data, columns[counts.indices], counts.indptr, shape), bins
+
+
+def rank_bins(stream: StreamCounts) -> StreamCounts:
+    """Return the stream with bins ordered by code, independent of graph order; rows stay unsorted."""
+    order = np.argsort(stream.codes)
+    position = np.empty(len(order), dtype=np.int32)
+    position[order] = np.arange(len(order), dtype=np.int32)
+    old = stream.counts
+    counts = rows_of(old.data, position[old.indices], old.indptr, old.shape)
+    return StreamCounts(counts, stream.codes[order], stream.iteration, stream.weight)
+
+
+def sort_bins(stream: StreamCounts) -> StreamCounts:
+    """Return the stream with bins ordered by code and every row sorted by bin."""
+    from propkernels.counts.counts_compiled import sort_rows
+
+    ranked = rank_bins(stream)
+    counts = ranked.counts.copy()
+    sort_rows(counts.indptr, counts.indices, counts.data)
+    return StreamCounts(counts, ranked.codes, stream.iteration, stream.weight)
+
+
+Codes = NDArray[np.int64]
+Values = NDArray[np.float64]
+Known = Sequence[Codes] | None
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Items of one stream, with their codes and nodes.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, (items,)
+        Code of each item; an item is a node, a pair of nodes, a subgraph, ...
+    nodes : ndarray of int64, (items, width), or None
+        The nodes of each item, numbered through the database; None: item i is node i.
+    iteration : int
+    weight : float
+        Weight of the stream's kernel in the sum.
+    numbers : ndarray, (items,), or None
+        Contribution of each item to its count; None: 1.
+    assigned : bool
+        Whether a bin adds the smaller of two graphs' counts to their kernel, instead of the product.
+    scales : ndarray, (graphs,), or None
+        Factor of the counts of each graph; None: 1.
+    """
+
+    codes: Codes
+    nodes: NDArray[np.int64] | None
+    iteration: int
+    weight: float
+    numbers: Values | None = None
+    assigned: bool = False
+    scales: Values | None = None
+
+    def graphs_of_items(self, graphs: GraphDatabase) -> NDArray[np.int32]:
+        """Return the graph of each item."""
+        return graphs.graph_ids if self.nodes is None else graphs.graph_ids[self.nodes[:, 0]]
+
+    def by_node(self, values: Values, n_nodes: int) -> Values:
+        """Return the sum of item values, (items,), per node; the nodes of an item share its value equally."""
+        if self.numbers is not None:
+            values = values * self.numbers
+        if self.nodes is None:
+            return values
+        width = self.nodes.shape[1]
+        shares = np.repeat(values / width, width)
+        return np.asarray(np.bincount(self.nodes.ravel(), weights=shares, minlength=n_nodes), np.float64)
+
+
+class Listed(NamedTuple):
+    """Codes of all items, ordered by graph.
+
+    Attributes
+    ----------
+    ptr : ndarray of int64, (graphs + 1,)
+        Offsets of the graphs' items.
+    blocks : iterable of CodeStreams
+    by_pairs : bool
+        Whether items are the ordered pairs of a graph's nodes, row by row, instead of its nodes.
+    """
+
+    ptr: NDArray[np.int64]
+    blocks: Iterable[CodeStreams]
+    by_pairs: bool
+
+
+class Counter(ABC):
+    """Counts items by code in each graph, stream by stream.
+
+    The kernel of two graphs is the sum over streams of the stream's weight times the dot product of their
+    counts. All graphs have the same streams, in the same order.
+    """
+
+    @abstractmethod
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None, /) -> list[StreamCounts]:
+        """Return the counts of each stream; ``known`` codes are the first columns, and nothing is dropped."""
+
+    @abstractmethod
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None, /) -> Iterator[Occurrences]:
+        """Yield the items of each stream; per graph, the number of items with a code is its count."""
+
+    def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
+        """Return the codes of all items if each counts once and streams have the same items; else None."""
+        return None
+
+    def items_per_node(self, graphs: GraphDatabase) -> float:
+        """Return the approximate number of items per node in a stream, to plan memory."""
+        return 1.0
+
+    def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
+        """Return runs of graphs whose items fit into memory."""
+        return [graphs]
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether counts depend on node labels: by default, whether a field ``source`` is "node"."""
+        return bool(getattr(self, "source", "node") == "node")
+
+    @property
+    def reads_edge_labels(self) -> bool:
+        """Whether counts depend on edge labels: by default, the field ``edge_labels``."""
+        return bool(getattr(self, "edge_labels", True))
+
+    @property
+    def known_labels(self) -> Sequence[Any]:
+        """Node labels of the training graphs, if the counter stores them."""
+        return ()
+
+    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
+        """Return a tracker of the counts of one graph under edits; None if only whole graphs are counted.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary
+            A vocabulary with this counter.
+        graph : GraphDatabase
+            One unweighted, undirected, simple graph.
+        alphabet : propkernels.tracking.alphabet.Alphabet
+            Labels that edits may use.
+
+        Returns
+        -------
+        propkernels.tracking.trackers.Tracker or None
+        """
+        return None
+
+    def column_names(self, codes: Codes) -> list[str]:
+        """Return the name of each column of a stream."""
+        return [f"bin{i}" for i in range(len(codes))]
+
+    def extend(self, graphs: GraphDatabase) -> Counter:
+        """Return a counter that covers further graphs; self, unless the counter numbers items."""
+        return self
+
+
+class Coder(Counter):
+    """Counter of node codes; subclasses implement ``codes``, one code per node and stream."""
+
+    @abstractmethod
+    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
+        """Return the codes of all nodes in blocks of streams, which need not be in memory together."""
+
+    @abstractmethod
+    def restricted(self, t: int, /) -> Coder:
+        """Return a coder of the first iterations, 0 .. t."""
+
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+        """Return the counts of each stream; ``known`` codes are the first columns."""
+        device = active_device()
+        given = graphs, known, n_jobs
+        counted = self.counted_directly(*given) if device is None else device.count(self, *given)
+        if counted is not None:
+            return list(counted)
+        return count_streams(self.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
+
+    def counted_directly(
+        self, graphs: GraphDatabase, known: Known, n_jobs: int | None
+    ) -> list[StreamCounts] | None:
+        """Return the counts if they need no codes of all nodes at once; else None."""
+        return None
+
+    def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
+        """Return the codes of all nodes; None on a device, which counts on its own."""
+        if active_device() is not None:
+            return None
+        return Listed(graphs.graph_ptr, self.codes(graphs, n_jobs), False)
+
+    def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
+        """Return codes on a GPU (:mod:`propkernels.gpu`), or None if only the CPU can compute them."""
+        return None
+
+    @property
+    def n_streams(self) -> int:
+        """Approximate number of codes per node, to plan memory."""
+        return 16
+
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+        """Yield the nodes and their codes for each stream."""
+        for block in self.codes(graphs, n_jobs):
+            for t, weight, codes in block.streams():
+                yield Occurrences(codes, None, t, weight)
+
+
+def looked_up(codes: Codes, known: Codes, weights: Values) -> Values:
+    """Return the weight of each code; 0 for unknown codes.
+
+    Examples
+    --------
+    >>> looked_up(np.array([7, 5, 7]), np.array([9, 7]), np.array([0.5, 2.0]))
+    array([2., 0., 2.])
+    """
+    if not len(known):
+        return np.zeros(len(codes))
+    order = np.argsort(known)
+    at = np.minimum(np.searchsorted(known, codes, sorter=order), len(known) - 1)
+    place = order[at]
+    return np.where(known[place] == codes, weights[place], 0.0)
+
+
+def add_column(columns: dict[int, Values], t: int, added: Values) -> None:
+    """Add values to the column of iteration t, in place."""
+    columns[t] = columns[t] + added if t in columns else added
+
+
+def stack_columns(columns: dict[int, Values]) -> Values:
+    """Return the columns side by side, ordered by iteration."""
+    return np.stack([columns[t] for t in sorted(columns)], axis=1)

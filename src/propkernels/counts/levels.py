@@ -1,0 +1,172 @@
+"""Levels: a bin with count c becomes c columns with value 1, whose dot product sums the smaller counts.
+
+``min(a, b) = sum over k of [a >= k] [b >= k]``: the histogram intersection, which is the kernel of optimal
+assignments of the nodes of two graphs (Kriege, Giscard and Wilson, NeurIPS 2016), is the dot product of the
+columns (bin, 1), ..., (bin, c). There are as many entries as counted items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from propkernels._utils.arrays import index_dtype, rows_of
+from propkernels._utils.parallel import run_threads, threads_for
+from propkernels._utils.randomness import mix
+from propkernels.counts.counters import (
+    Codes,
+    Counter,
+    Known,
+    Occurrences,
+    StreamCounts,
+    Values,
+    after_known,
+    looked_up,
+)
+from propkernels.graphs.database import GraphDatabase
+
+
+@dataclass(frozen=True)
+class LevelCounter(Counter):
+    """Turns each bin of another counter into its levels.
+
+    Attributes
+    ----------
+    counter : Counter
+    """
+
+    counter: Counter
+
+    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+        """Return the counts of levels; ``known`` codes are the first columns."""
+        streams = levels_of(self.counter.count(graphs, None, n_jobs), n_jobs)
+        if known is None:
+            return streams
+        return [after_known(stream, codes) for stream, codes in zip(streams, known, strict=True)]
+
+    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+        """Yield the items of the bins; levels have no separate items."""
+        return (replace(items, assigned=True) for items in self.counter.occurrences(graphs, n_jobs))
+
+    def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
+        """Return runs of graphs whose items fit into memory."""
+        return self.counter.parts_of(graphs)
+
+    def column_names(self, codes: Codes) -> list[str]:
+        """Return the name of each column: the numbers of its bin and level."""
+        level = _levels_in(codes)
+        bins = np.cumsum(level == 1) - 1
+        return [f"bin{b}_level{k}" for b, k in zip(bins.tolist(), level.tolist(), strict=True)]
+
+    def extend(self, graphs: GraphDatabase) -> Counter:
+        """Return a counter that covers further graphs."""
+        return replace(self, counter=self.counter.extend(graphs))
+
+
+def levels_of(
+    streams: Sequence[StreamCounts], n_jobs: int | None = None, coded: bool = True
+) -> list[StreamCounts]:
+    """Return streams with bins turned into levels; streams that share counts share the result.
+
+    Kernel matrices need no codes: without ``coded``, streams keep those of the bins.
+
+    Examples
+    --------
+    >>> stream = StreamCounts(csr_array([[2.0, 0.0], [1.0, 1.0]]), np.array([7, 9]), 0, 1.0)
+    >>> (levels,) = levels_of([stream])
+    >>> levels.counts.toarray()
+    array([[1., 1., 0.],
+           [1., 0., 1.]])
+    >>> levels.codes[[0, 2]]
+    array([7, 9])
+    """
+    distinct = {id(stream.counts): stream.counts for stream in streams}
+    threads = threads_for(sum(counts.nnz for counts in distinct.values()), n_jobs)
+    made = dict(zip(distinct, run_threads(_levels, list(distinct.values()), threads), strict=True))
+
+    def one_stream(stream: StreamCounts) -> StreamCounts:
+        counts, most = made[id(stream.counts)]
+        is_same = counts is stream.counts or not coded
+        codes = stream.codes if is_same else level_codes(stream.codes, most)
+        return StreamCounts(counts, codes, stream.iteration, stream.weight)
+
+    return run_threads(one_stream, streams, threads if coded else 1)
+
+
+def one_stream_levels(counts: csr_array) -> csr_array:
+    """Return the levels of one count matrix."""
+    return _levels(counts)[0]
+
+
+def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
+    """Return the columns (bin, 1), (bin, 2), ... of each bin, and the number of levels of each bin."""
+    from propkernels.counts.counts_compiled import count_levels, list_levels
+
+    most, firsts = np.empty(counts.shape[1], dtype=np.int64), np.empty(counts.shape[1] + 1, dtype=np.int64)
+    total = int(count_levels(counts.indices, counts.data, most, firsts))
+    if total == counts.nnz:  # all counts are 1
+        most[:] = 1
+        return counts, most
+    shape = (counts.shape[0], int(firsts[-1]))
+    index = index_dtype(total, shape[1])
+    indptr, columns, ones = np.empty(len(counts.indptr), index), np.empty(total, index), np.empty(total)
+    list_levels(counts.indptr, counts.indices, counts.data, firsts, indptr, columns, ones)
+    return rows_of(ones, columns, indptr, shape), most
+
+
+def largest_counts(counts: csr_array) -> NDArray[np.int64]:
+    """Return the largest count of each bin, at least 1: its number of levels."""
+    most = np.ones(counts.shape[1], dtype=np.int64)
+    np.maximum.at(most, counts.indices, counts.data.astype(np.int64))
+    return most
+
+
+def level_codes(codes: Codes, most: NDArray[np.int64]) -> Codes:
+    """Return the codes of levels; the first level of a bin has the code of the bin."""
+    from propkernels.counts.counts_compiled import code_levels
+
+    coded = np.empty(int(most.sum()), dtype=np.int64)
+    code_levels(codes, most, coded)
+    return coded
+
+
+def level_numbers(most: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return 1, 2, ... for the levels of each bin in turn.
+
+    Examples
+    --------
+    >>> level_numbers(np.array([2, 1, 3]))
+    array([1, 2, 1, 1, 2, 3])
+    """
+    ends = np.cumsum(most)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(1, total + 1) - np.repeat(ends - most, most)
+
+
+def _levels_in(codes: Codes) -> NDArray[np.int64]:
+    """Return the level of each column, given that the levels of a bin are adjacent."""
+    level = np.ones(len(codes), dtype=np.int64)
+    for k in range(2, len(codes) + 1):
+        after = np.flatnonzero(level[:-1] == k - 1) + 1
+        matches = after[codes[after] == mix(codes[after - k + 1].view(np.uint64), k).view(np.int64)]
+        if not len(matches):
+            break
+        level[matches] = k
+    return level
+
+
+def level_weights(
+    streams: Sequence[StreamCounts], known: Sequence[Codes], weights: Sequence[Values]
+) -> tuple[NDArray[np.int64], list[Values]]:
+    """Return the first level of each bin of counted graphs, through all streams, and weights of all levels.
+
+    ``weights`` are those of the ``known`` codes of levels, stream by stream; other levels have weight 0.
+    """
+    most = [largest_counts(stream.counts) for stream in streams]
+    codes = [level_codes(stream.codes, levels) for stream, levels in zip(streams, most, strict=True)]
+    ptr = np.concatenate([[0], np.cumsum(np.concatenate(most))]).astype(np.int64)
+    return ptr, [looked_up(*parts) for parts in zip(codes, known, weights, strict=True)]

@@ -1,1 +1,0 @@
-"""Decisions: machines that learn from kernels, and the rules that they become."""

@@ -1,1 +1,0 @@
-"""Kernel matrices from counts."""

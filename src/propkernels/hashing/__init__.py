@@ -1,1 +1,0 @@
-"""Hashing: from distributions to one integer code per node."""

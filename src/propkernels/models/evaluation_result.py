@@ -1,0 +1,287 @@
+"""Evaluation results, and paired tests of two methods on the same folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.optional import data_frame
+from propkernels._utils.typing import Record
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+MOST_FOLDS = 10  # folds listed in a notebook
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Paired t-tests of two methods on the same folds.
+
+    The plain test treats the differences of folds as independent. They are not, since training parts overlap,
+    so it is too often significant. The corrected resampled t-test (Nadeau and Bengio, 2003) widens their
+    variance by the ratio of test to training graphs: prefer it.
+
+    Attributes
+    ----------
+    difference : float
+        Mean over all folds of the first score minus the second.
+    n_folds : int
+        Number of folds of all repeats.
+    t, p : float
+        Statistic and two-sided probability of the plain test.
+    corrected_t, corrected_p : float
+        The same for the corrected test.
+
+    See Also
+    --------
+    propkernels.models.Evaluation : ``Evaluation.compare`` returns this.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52,
+       239-281. doi:10.1023/A:1024068626366.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(30, random_state=0)
+    >>> walk = pk.evaluate(data, t_max=2, C=10, cv=3, random_state=0)
+    >>> labels = pk.evaluate(data, t_max=0, C=10, cv=3, random_state=0)
+    >>> walk.compare(labels).n_folds
+    3
+    """
+
+    difference: float
+    n_folds: int
+    t: float
+    p: float
+    corrected_t: float
+    corrected_p: float
+
+
+def paired_test(first: NDArray[np.float64], second: NDArray[np.float64], test_ratio: float) -> PairedTest:
+    """Return paired t-tests of two methods on the same folds.
+
+    Parameters
+    ----------
+    first, second : ndarray
+        Score on each fold.
+    test_ratio : float
+        Number of test graphs for each training graph.
+
+    Examples
+    --------
+    >>> paired_test(np.array([0.8, 0.9, 0.7]), np.array([0.7, 0.9, 0.6]), 0.5).p.__round__(3)
+    0.184
+    """
+    gaps = (np.asarray(first) - np.asarray(second)).ravel()
+    n, mean = len(gaps), float(gaps.mean())
+    variance = float(gaps.var(ddof=1)) if n > 1 else float("nan")
+    plain, corrected = (_statistic(mean, variance * share) for share in (1 / n, 1 / n + test_ratio))
+    return PairedTest(mean, n, plain, _two_sided(plain, n - 1), corrected, _two_sided(corrected, n - 1))
+
+
+def _statistic(mean: float, variance: float) -> float:
+    if variance == 0:
+        return 0.0 if mean == 0 else float(np.copysign(np.inf, mean))
+    return mean / float(np.sqrt(variance))
+
+
+def _two_sided(t: float, degrees: int) -> float:
+    from scipy.stats import t as student
+
+    return float(2 * student.sf(abs(t), degrees)) if degrees else float("nan")
+
+
+class Choice(NamedTuple):
+    """Parameters of one fold; ``t_max`` is None for kernels without iterations, C is NaN if unused."""
+
+    t_max: int | None
+    C: float
+
+
+def _known(cost: float) -> float | None:
+    return None if np.isnan(cost) else cost
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """Result of :func:`evaluate`.
+
+    Attributes
+    ----------
+    data, kernel : str
+        Names of the data set and of the kernel.
+    scores : ndarray of shape (repeats, n_folds)
+        The metric on each test fold; accuracy is between 0 and 1.
+    choices : tuple of tuples of Choice
+        The t_max and C of each fold, ``choices[repeat][fold]``.
+    kernel_seconds : tuple of float
+        Time for the kernels of each repeat; for models, time for fitting.
+    seconds : float
+        Total time.
+    metric : str
+        Name of the score: "accuracy", "r2" or another scorer of scikit-learn; larger is better.
+    protocol : str
+        How the graphs were split, in words.
+    test_ratio : float
+        Number of test graphs for each training graph, for :meth:`compare`.
+    split : str
+        Digest of all folds: evaluations with equal digests used the same folds.
+    classes : tuple of str
+        Names of the classes; empty for regression and for several labels per graph.
+    confusion : ndarray of shape (classes, classes), or None
+        Number of graphs of a class (row) predicted as a class (column), over all test folds of all
+        repeats.
+
+    See Also
+    --------
+    evaluate : Returns this.
+    propkernels.models.PairedTest : The result of ``compare``.
+    propkernels.plotting.plot_evaluation : Draws the folds.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.2, the protocol.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> data = pk.datasets.make_molecules(30, random_state=0)
+    >>> result = pk.evaluate(data, t_max=1, C=10, cv=3, random_state=0)
+    >>> result.scores.shape
+    (1, 3)
+    """
+
+    data: str
+    kernel: str
+    scores: NDArray[np.float64]
+    choices: tuple[tuple[Choice, ...], ...]
+    kernel_seconds: tuple[float, ...]
+    seconds: float
+    metric: str = "accuracy"
+    protocol: str = "stratified"
+    test_ratio: float = float("nan")
+    split: str = ""
+    classes: tuple[str, ...] = ()
+    confusion: NDArray[np.int64] | None = None
+
+    @property
+    def mean(self) -> float:
+        """Mean over all folds and repeats."""
+        return float(self.scores.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean: over repeats, or over folds if there is one repeat."""
+        values = self.scores.mean(axis=1) if len(self.scores) > 1 else self.scores[0]
+        return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+    @property
+    def folds(self) -> list[Record]:
+        """One record per fold: number, score and choice."""
+        return [
+            {"repeat": r, "fold": f, self.metric: float(self.scores[r, f]), **choice._asdict()}
+            for r, choices in enumerate(self.choices)
+            for f, choice in enumerate(choices)
+        ]
+
+    @property
+    def records(self) -> list[Record]:
+        """Return one record per fold, with data set and kernel, so that evaluations can be concatenated."""
+        return [{"data": self.data, "kernel": self.kernel, **fold} for fold in self.folds]
+
+    def to_frame(self) -> DataFrame:
+        """Return the records as a pandas DataFrame."""
+        return data_frame(self.records)
+
+    def compare(self, other: Evaluation) -> PairedTest:
+        """Return paired t-tests of this evaluation against another on the same folds.
+
+        Returns
+        -------
+        PairedTest
+            With the plain paired t-test and the corrected test; prefer the latter.
+
+        Raises
+        ------
+        ValueError
+            If the folds or the metrics are different.
+
+        Examples
+        --------
+        >>> import propkernels as pk
+        >>> data = pk.datasets.make_molecules(90, random_state=0)
+        >>> kernel, folds = pk.PropagationKernel(), {"cv": 3, "random_state": 0}
+        >>> walk, labels = (pk.evaluate(data, kernel=kernel, t_max=t, C=10, **folds) for t in (3, 0))
+        >>> test = walk.compare(labels)
+        >>> test.difference > 0, test.corrected_p > test.p
+        (True, True)
+        """
+        if self.metric != other.metric:
+            raise ValueError(f"metrics are different: {self.metric} and {other.metric}")
+        if self.scores.shape != other.scores.shape or self.split != other.split:
+            raise ValueError(
+                "evaluations have different folds: evaluate both with the same data, protocol and seed"
+            )
+        return paired_test(self.scores, other.scores, self.test_ratio)
+
+    def describe_choices(self, name: str) -> str:
+        """Return median and range of the chosen "t_max" or "C", such as "3 (1-5)"."""
+        values = [getattr(choice, name) for choices in self.choices for choice in choices]
+        if None in values or np.isnan(values).any():
+            return "-"
+        values.sort()
+        middle = f"{values[len(values) // 2]:g}"
+        return middle if values[0] == values[-1] else f"{middle} ({values[0]:g}-{values[-1]:g})"
+
+    def format_score(self, value: float) -> str:
+        """Format a score; accuracies in percent."""
+        return f"{100 * value:.1f} %" if self.metric == "accuracy" else f"{value:.4g}"
+
+    def __repr__(self) -> str:
+        repeats, n_folds = self.scores.shape
+        times = f"{n_folds} folds" if repeats == 1 else f"{repeats} x {n_folds} folds"
+        error = self.format_score(self.standard_error).removesuffix(" %")
+        score = f"{self.metric} {self.format_score(self.mean)} +- {error}"
+        return f"Evaluation({self.kernel} on {self.data}: {score}, {times})"
+
+    def __str__(self) -> str:
+        head = f"{'repeat':>6}  {'fold':>4}  {self.metric:>8}  {'t_max':>5}  {'C':>6}"
+        return "\n".join([repr(self), "", head, *map(self._line, self.folds)])
+
+    def _repr_html_(self) -> str:
+        from propkernels.models.evaluation_page import folds_svg
+        from propkernels.plotting.pages.fragments import Drawing, Remark, Table, show_result
+
+        head = ["repeat", "fold", self.metric, "t_max", "C"]
+        rows = [
+            [
+                fold["repeat"],
+                fold["fold"],
+                self.format_score(fold[self.metric]),
+                fold["t_max"],
+                _known(fold["C"]),
+            ]
+            for fold in self.folds[:MOST_FOLDS]
+        ]
+        times = f"{self.protocol}; {self.seconds:.3g} s in total"
+        score = f"{self.format_score(self.mean)} ± {self.format_score(self.standard_error)}"
+        return show_result(
+            f"{self.metric.capitalize()} of {self.kernel} on {self.data}: {score} (standard error)",
+            Drawing(folds_svg({self.kernel: self}), "one dot per fold; the line is the mean"),
+            Remark(times),
+            Table(head, rows, "" if len(self.folds) <= MOST_FOLDS else f"the first {MOST_FOLDS} folds"),
+        )
+
+    def _line(self, fold: dict[str, Any]) -> str:
+        step = "-" if fold["t_max"] is None else fold["t_max"]
+        cost = "-" if np.isnan(fold["C"]) else f"{fold['C']:g}"
+        score = self.format_score(fold[self.metric])
+        return f"{fold['repeat']:>6}  {fold['fold']:>4}  {score:>8}  {step:>5}  {cost:>6}"

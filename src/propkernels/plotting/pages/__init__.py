@@ -1,0 +1,9 @@
+"""HTML of the package in one design: self-contained pages, and fragments for notebooks.
+
+All packages may import this one; it imports nothing about graphs.
+"""
+
+from propkernels.plotting.pages.data import embed_json
+from propkernels.plotting.pages.render import read_static, render_fragment, render_page, write_page
+
+__all__ = ["embed_json", "read_static", "render_fragment", "render_page", "write_page"]

@@ -1,1 +1,0 @@
-"""Selection: candidates are halved on parts of the graphs, and race in cross-validation."""

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import propkernels as pk
+from propkernels.codes.attribute_codes import AttributeCoder
+from propkernels.codes.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
+from propkernels.counts.counters import count_streams
+from propkernels.propagation.attributes import FixedAttributes, Standardizer
+from tests import naive_attributes
+from tests.zoo import one
+
+
+def coder(dimensions, combine="sum", metric="l1", width=1.0, seed=0):
+    """Attributes as they are, not standardised."""
+    plain = Standardizer(np.zeros(dimensions), np.ones(dimensions))
+    return AttributeCoder(
+        plain, FixedAttributes(combine), combine, LocalitySensitiveHash(metric, width, seed, 1)
+    )
+
+
+def label_streams(codes, n_hashes=1):
+    """Label codes of t = 0, 1, ..., one row per iteration and hash."""
+    codes = np.asarray(codes, dtype=np.int64)
+    iterations = np.repeat(np.arange(len(codes) // n_hashes), n_hashes)
+    return CodeStreams(codes, iterations, np.full(len(codes), 1.0 / n_hashes))
+
+
+def joined(attributes, labels, **options):
+    graphs = one(len(attributes), attributes=np.asarray(attributes, dtype=float))
+    n_hashes = options.pop("n_hashes", 1)
+    made = coder(graphs.node_attributes.shape[1], **options)
+    return list(made.join(graphs, label_streams(labels, n_hashes))), made
+
+
+def stream_codes(block):
+    """The codes of each stream, whether it has a row of its own or shares one."""
+    return [codes for _, _, codes in block.streams()]
+
+
+def partition(codes):
+    return np.unique(codes, return_inverse=True)[1]
+
+
+def same_partition(a, b):
+    a, b = np.asarray(a), np.asarray(b)
+    return np.array_equal(a[:, None] == a, b[:, None] == b)
+
+
+@pytest.mark.parametrize("combine", ["sum", "product", "joint"])
+@pytest.mark.parametrize("n_hashes", [1, 3])
+def test_partition_of_the_naive_twin(combine, n_hashes):
+    rng = np.random.default_rng(0)
+    x, labels = rng.normal(size=(40, 3)), rng.integers(0, 2, size=(2 * n_hashes, 40))
+    blocks, made = joined(x, labels, combine=combine, n_hashes=n_hashes)
+    for t, block in enumerate(blocks):
+        bins = []
+        for h in range(n_hashes):
+            drawn = naive_attributes.draws(made.lsh, t, h, 3)
+            several = naive_attributes.attribute_bins(x, drawn, 1.0, combine)
+            bins += [list(zip(labels[t * n_hashes + h], column, strict=True)) for column in several]
+        assert len(block.iterations) == len(bins)
+        for computed, reference in zip(stream_codes(block), bins, strict=True):
+            numbers = {key: i for i, key in enumerate(dict.fromkeys(reference))}
+            assert same_partition(computed, [numbers[key] for key in reference])
+
+
+@pytest.mark.parametrize("metric", ["l1", "l2"])
+@pytest.mark.parametrize("distance", [0.1, 0.5, 1.0, 3.0])
+def test_collision_probability_of_scalar_attributes(metric, distance):
+    """Two values at distance c share a bin of width w with the probability of the p-stable family."""
+    width, columns, t = 1.0, 400, 10
+    x = np.repeat([[0.3], [0.3 + distance]], columns, axis=1)  # each column is hashed by itself
+    blocks, _ = joined(x, np.zeros((t, 2)), metric=metric, width=width)
+    agreed = np.mean([codes[0] == codes[1] for block in blocks for codes in stream_codes(block)])
+    r = width / distance
+    if metric == "l1":
+        expected = 2 / np.pi * np.arctan(r) - np.log1p(r**2) / (np.pi * r)
+    else:
+        expected = 1 - 2 * norm.cdf(-r) - 2 / (np.sqrt(2 * np.pi) * r) * (1 - np.exp(-(r**2) / 2))
+    assert agreed == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / (columns * t)))
+
+
+def test_fresh_hashes_for_each_iteration_repetition_and_dimension():
+    x = np.repeat(np.linspace(-3, 3, 200)[:, None], 2, axis=1)
+    blocks, _ = joined(x, np.zeros((6, 200)), n_hashes=3)
+    bins = {tuple(partition(codes)) for block in blocks for codes in stream_codes(block)}
+    assert len(bins) == 2 * 3 * 2
+
+
+def test_different_labels_never_share_a_bin():
+    blocks, _ = joined(np.zeros((4, 1)), [[0, 1, 0, 2]])
+    assert same_partition(stream_codes(blocks[0])[0], [0, 1, 0, 2])
+
+
+# missing values
+
+
+def test_sum_gives_missing_values_a_bin_of_their_own_in_each_dimension():
+    x = [[np.nan, 1.0], [0.0, 1.0], [np.nan, 9e9], [0.0, np.nan]]
+    blocks, _ = joined(x, [[0, 0, 0, 0]])
+    first, second = stream_codes(blocks[0])
+    assert same_partition(first, [0, 1, 0, 1])
+    assert second[0] == second[1]
+    assert second[3] not in second[:3]
+
+
+def test_product_compares_gaps_like_values():
+    x = [[np.nan, 1.0], [np.nan, 1.0], [0.0, 1.0], [np.nan, np.nan]]
+    blocks, _ = joined(x, [[0, 0, 0, 0]], combine="product")
+    assert same_partition(stream_codes(blocks[0])[0], [0, 0, 1, 2])
+
+
+def test_joint_takes_a_vector_with_any_gap_as_missing():
+    x = [[np.nan, 1.0], [5.0, np.nan], [0.0, 1.0], [0.0, 1.0]]
+    blocks, _ = joined(x, [[0, 0, 0, 0]], combine="joint")
+    assert same_partition(stream_codes(blocks[0])[0], [0, 0, 1, 1])
+
+
+# streams that tell no nodes apart
+
+
+def test_a_stream_that_splits_nothing_shares_the_row_of_its_labels():
+    x = np.column_stack([np.full(5, 0.25), np.arange(5) * 1e6])
+    blocks, _ = joined(x, [[0, 1, 0, 1, 1]])
+    block = blocks[0]
+    assert block.shared_rows.tolist() == [0, 2], "the labels' row, and a row of its own"
+    assert block.salts[0] != NO_BIN
+    assert block.salts[1] == NO_BIN
+
+
+def test_shared_rows_with_several_hashes():
+    x = np.column_stack([np.full(5, 0.25), np.arange(5) * 1e6])
+    labels = np.random.default_rng(0).integers(0, 2, (2, 5))
+    block = joined(x, labels, n_hashes=2)[0][0]
+    assert block.shared_rows.tolist() == [0, 3, 1, 5]
+    for h in range(2):
+        assert same_partition(stream_codes(block)[2 * h], labels[h])
+
+
+def test_the_codes_are_the_same_with_and_without_sharing():
+    """Beside a node that splits the stream, the others keep the codes that they have without it."""
+    x, labels = np.full((4, 1), 0.25), np.array([[0, 1, 0, 1]])
+    shared = joined(x, labels)[0][0]
+    split = joined(np.vstack([x, [[1e9]]]), np.append(labels, [[0]], axis=1))[0][0]
+    assert shared.salts[0] != NO_BIN
+    assert split.salts[0] == NO_BIN
+    assert np.array_equal(stream_codes(shared)[0], stream_codes(split)[0][:4])
+
+
+def test_counts_of_shared_streams_are_one_matrix_and_the_counts_of_the_codes():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([np.full(30, 0.25), np.full(30, -0.5), rng.normal(size=30)])
+    block = joined(x, rng.integers(0, 3, (1, 30)))[0][0]
+    ptr = np.array([0, 10, 30])
+    shared = count_streams([block], ptr)
+    plain = count_streams([CodeStreams(np.array(stream_codes(block)), block.iterations, block.weights)], ptr)
+    assert shared[0].counts is shared[1].counts
+    for a, b in zip(shared, plain, strict=True):
+        assert np.array_equal(a.codes, b.codes)
+        assert np.array_equal(a.counts.toarray(), b.counts.toarray())
+
+
+def test_nodes_that_are_not_counted_stay_so():
+    labels = [[0, NO_BIN, 1]]
+    x = np.column_stack([np.full(3, 0.25), np.arange(3) * 1e6])
+    for codes in stream_codes(joined(x, labels)[0][0]):
+        assert codes[1] == NO_BIN
+        assert codes[0] != NO_BIN
+
+
+def test_joined_codes_are_those_of_join_codes():
+    x = np.linspace(-5, 5, 20)[:, None]
+    labels = np.random.default_rng(0).integers(-3, 3, (1, 20))
+    blocks, made = joined(x, labels)
+    vectors, own, _ = naive_attributes.draws(made.lsh, 0, 0, 1)
+    reference = join_codes(labels[0], np.floor(x[:, 0] * vectors[0] + own[0]).astype(np.int64))
+    assert np.array_equal(stream_codes(blocks[0])[0], reference)
+
+
+def test_no_nodes():
+    block = joined(np.empty((0, 2)), np.empty((1, 0)))[0][0]
+    assert [len(codes) for codes in stream_codes(block)] == [0, 0]
+
+
+def test_most_hashes_split_nothing_with_the_papers_width_on_3_dimensions():
+    """The densities of 3-d attributes are at most 0.06: with a width of 1 almost no hash tells them apart."""
+    rng = np.random.default_rng(0)
+    graphs = one(500, attributes=rng.normal(size=(500, 3)))
+    shares = {}
+    for scale in (None, "initial"):
+        mixtures = pk.GaussianMixtures(scale=scale, ridge=0)
+        kernel = pk.P2K(attributes=mixtures, labels=None, t_max=0, random_state=0)
+        learned = kernel.fit(graphs)._coder
+        block = next(iter(learned.codes(graphs, None)))
+        shares[scale] = np.mean(block.salts != NO_BIN)
+    assert shares[None] > 0.8
+    assert shares["initial"] < 0.1

@@ -1,0 +1,351 @@
+"""From distributions to codes: the fused loop, the stepwise one, and the runs in which they work."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.stats import norm
+
+import propkernels as pk
+from propkernels._utils.randomness import label_keys
+from propkernels.codes import codes as module
+from propkernels.codes.codes import NO_BIN, LocalitySensitiveHash, floor_codes, stream_numbers
+from propkernels.codes.codes_compiled import floor_code
+from propkernels.propagation.schemes import AffineOperator
+from tests.zoo import labelled_zoo, one, path_edges, zoo
+
+# Pairs of distributions over three labels at growing distances.
+P = np.array([0.5, 0.3, 0.2])
+OTHERS = [[0.5, 0.29, 0.21], [0.45, 0.33, 0.22], [0.3, 0.3, 0.4], [0.0, 0.0, 1.0]]
+
+
+def cauchy_collision(c, w):
+    """Probability that two points at l1 distance c share a bin of width w (Datar et al. 2004)."""
+    return 2 * np.arctan(w / c) / np.pi - c / (np.pi * w) * np.log1p((w / c) ** 2)
+
+
+def gaussian_collision(c, w):
+    """Probability that two points at l2 distance c share a bin of width w (Datar et al. 2004)."""
+    return 1 - 2 * norm.cdf(-w / c) - 2 * c / (np.sqrt(2 * np.pi) * w) * (1 - np.exp(-(w**2) / (2 * c**2)))
+
+
+def distance(metric, p, q):
+    """The distance that the hash is built on: l1 (twice the total variation), l2, l2 of square roots."""
+    if metric in ("tv", "l1"):
+        return np.abs(p - q).sum()
+    return np.linalg.norm(np.sqrt(p) - np.sqrt(q) if metric == "hellinger" else p - q)
+
+
+def codes(lsh, points, streams):
+    roots = np.sqrt(points) if lsh.takes_root else points
+    return floor_codes(roots @ lsh.vectors(label_keys(range(3)), streams) + lsh.offsets(streams))
+
+
+def assert_share(hits, trials, probability):
+    """The share of collisions lies within five standard deviations of its expectation."""
+    bound = 5 * np.sqrt(probability * (1 - probability) / trials)
+    assert abs(hits / trials - probability) < bound
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("q", OTHERS)
+@pytest.mark.parametrize("w", [0.05, 0.5])
+@pytest.mark.parametrize("metric", ["tv", "l1", "l2", "hellinger"])
+def test_collision_probability_over_streams(metric, w, q):
+    law = cauchy_collision if metric in ("tv", "l1") else gaussian_collision
+    trials = 40_000
+    computed = codes(LocalitySensitiveHash(metric, w, seed=1), np.array([P, q]), np.arange(trials))
+    assert_share((computed[0] == computed[1]).sum(), trials, law(distance(metric, P, np.array(q)), w))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["tv", "hellinger"])
+def test_collision_probability_over_seeds(metric):
+    law = cauchy_collision if metric == "tv" else gaussian_collision
+    q, w, n_seeds = np.array(OTHERS[2]), 0.3, 4_000
+    streams = stream_numbers(2, 1)
+    pairs = [
+        codes(LocalitySensitiveHash(metric, w, seed), np.array([P, q]), streams) for seed in range(n_seeds)
+    ]
+    hits = sum(int((first == second).sum()) for first, second in pairs)
+    assert_share(hits, n_seeds * len(streams), law(distance(metric, P, q), w))
+
+
+@pytest.mark.compiled
+def test_tv_and_l1_are_one_family_and_hellinger_is_l2_of_roots():
+    keys, streams = label_keys(range(3)), stream_numbers(3, 2)
+    tv, l1, l2, hellinger = (LocalitySensitiveHash(m, 0.1, 4) for m in ("tv", "l1", "l2", "hellinger"))
+    assert np.array_equal(tv.vectors(keys, streams), l1.vectors(keys, streams))
+    assert np.array_equal(l2.vectors(keys, streams), hellinger.vectors(keys, streams))
+    assert [h.takes_root for h in (tv, l1, l2, hellinger)] == [False, False, False, True]
+
+
+@pytest.mark.compiled
+def test_width_only_scales():
+    keys, streams = label_keys(range(3)), stream_numbers(3, 2)
+    wide, narrow = LocalitySensitiveHash("tv", 1.0, 4), LocalitySensitiveHash("tv", 0.25, 4)
+    assert np.allclose(narrow.vectors(keys, streams), 4 * wide.vectors(keys, streams), rtol=1e-15)
+    assert np.array_equal(narrow.offsets(streams), wide.offsets(streams))
+
+
+@pytest.mark.compiled
+def test_offsets_are_uniform_and_differ_between_streams():
+    offsets = LocalitySensitiveHash("tv", 1e-5, 4).offsets(np.arange(10_000))
+    assert len(np.unique(offsets)) == 10_000
+    assert 0 < offsets.min() < offsets.max() < 1
+    assert abs(offsets.mean() - 0.5) < 5 / np.sqrt(12 * 10_000)
+
+
+@pytest.mark.compiled
+def test_purposes_and_seeds_are_independent():
+    keys, streams = label_keys(range(50)), stream_numbers(9, 1)
+    families = [LocalitySensitiveHash("l2", 1.0, seed, purpose) for seed in (0, 1) for purpose in (0, 1)]
+    draws = np.array([family.vectors(keys, streams).ravel() for family in families])
+    assert np.abs(np.corrcoef(draws) - np.eye(4)).max() < 5 / np.sqrt(draws.shape[1])
+
+
+# streams
+
+
+@pytest.mark.compiled
+def test_streams_are_ordered_by_iteration_then_hash():
+    assert stream_numbers(2, 2).tolist() == [0, 1, 2**32, 2**32 + 1, 2 * 2**32, 2 * 2**32 + 1]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("t_max", "n_hashes"), [(0, 1), (3, 1), (3, 2), (5, 3)])
+def test_fewer_iterations_or_hashes_are_part_of_more(t_max, n_hashes):
+    streams, larger = stream_numbers(t_max, n_hashes), stream_numbers(6, 4)
+    assert len(np.unique(streams)) == (t_max + 1) * n_hashes
+    assert set(streams) <= set(larger)
+    assert np.array_equal(stream_numbers(t_max + 2, n_hashes)[: len(streams)], streams)
+
+
+# codes
+
+
+@pytest.mark.compiled
+def test_codes_are_floors():
+    values = np.array([0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1e9 + 0.5, -1e9 - 0.5, np.nextafter(1, 0)])
+    assert floor_codes(values).tolist() == [0, 0, 0, -1, 1, -1, 10**9, -(10**9) - 1, 0]
+    assert floor_codes(values).dtype == np.int64
+
+
+@pytest.mark.compiled
+def test_codes_of_large_values_ignore_the_last_bits():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=200) * 10.0 ** rng.uniform(12, 300, size=200)
+    computed = floor_codes(values)
+    assert len(np.unique(computed)) == 200
+    shaken = np.mean(floor_codes(values * (1 + 2**-52)) == computed)
+    assert shaken > 0.98  # rounding seldom matters, although one unit in the last place is many bins wide
+    assert (floor_codes(values * (1 + 2**-30)) != computed).all()
+
+
+@pytest.mark.compiled
+def test_values_are_large_from_2_to_36_on():
+    edge = 2.0**36
+    values = np.array([edge - 1, edge, 1 - edge, -edge])
+    bits = values.view(np.int64) & -(2**16)
+    assert floor_codes(values).tolist() == [2**36 - 1, bits[1], 1 - 2**36, bits[3]]
+
+
+@pytest.mark.compiled
+def test_codes_of_large_values_are_never_floors():
+    largest_floors = floor_codes(np.array([2.0**36 - 1, -(2.0**36) + 1]))
+    huge = floor_codes(np.array([2.0**36, -(2.0**36), 1e300, -1e300, np.inf, -np.inf, np.finfo(float).max]))
+    assert np.abs(huge).min() > np.abs(largest_floors).max()
+    assert len(np.unique(huge)) == 7
+    assert np.iinfo(np.int64).min not in huge  # the code of a node that is not counted
+
+
+@pytest.mark.compiled
+def test_compiled_codes_are_the_same():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=300) * 10.0 ** rng.uniform(-3, 300, size=300)
+    edges = np.array([0.0, -0.0, 2.0**36, -(2.0**36), np.nextafter(2.0**36, 0), np.inf, -np.inf])
+    for value in np.concatenate([values, edges]):
+        assert floor_code(value) == floor_codes(value)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_codes_of_matrices_keep_their_shape(order):
+    values = np.asarray(np.arange(12).reshape(3, 4) + 0.5, order=order)
+    assert np.array_equal(floor_codes(values), np.arange(12).reshape(3, 4))
+    assert np.array_equal(floor_codes(values[:, ::2]), np.arange(12).reshape(3, 4)[:, ::2])
+
+
+OPERATORS = {
+    "walk": pk.Diffusion(),
+    "lazy": pk.Diffusion(laziness=0.25),
+    "symmetric": pk.Diffusion(normalization="symmetric"),
+    "summed": pk.Diffusion(normalization="none", laziness=0.5),
+    "vanish": pk.Diffusion(isolated="vanish"),
+    "reverse": pk.Diffusion(direction="reverse"),
+    "clamp after": pk.LabelPropagation(),
+    "clamp before": pk.LabelPropagation(clamp="before"),
+}
+
+
+class Stepwise(pk.PropagationScheme):
+    """Any affine scheme, without telling the engine that its step is an AffineOperator."""
+
+    affine = True
+
+    def __init__(self, scheme):
+        self.scheme = scheme
+
+    def prepare(self, graphs, observed):
+        return Hidden(self.scheme.prepare(graphs, observed))
+
+    def step(self, prepared, current, initial):
+        return self.scheme.step(prepared.operator, current, initial)
+
+
+class Hidden:
+    def __init__(self, operator):
+        self.operator = operator
+        self.vanished = operator.vanished
+
+
+def all_codes(coder, graphs, n_jobs=None):
+    (block,) = coder.codes(graphs, n_jobs)
+    return block.codes
+
+
+def codes_of(graphs, scheme, n_jobs=None, **parameters):
+    kernel = pk.PropagationKernel(propagation=scheme, t_max=5, random_state=1, **parameters).fit(graphs)
+    return all_codes(kernel._coder, graphs, n_jobs)
+
+
+def gentle_zoo():
+    """Without weights of 1 : 10^24, which make values large enough for rounding to show in the codes."""
+    parts = [db.with_attributes(None) for name, db in zoo().items() if "huge" not in name]
+    return pk.GraphDatabase.concat(parts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_hashes", [1, 3, 5])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_fused_and_stepwise_loops_agree(name, n_hashes):
+    graphs = gentle_zoo()
+    reference = codes_of(graphs, Stepwise(OPERATORS[name]), n_hashes=n_hashes)
+    computed = codes_of(graphs, OPERATORS[name], n_hashes=n_hashes)
+    assert np.array_equal(computed, reference)
+    assert computed.shape == (6 * n_hashes, graphs.n_nodes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["tv", "hellinger"])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_the_length_of_runs_does_not_matter(name, metric, monkeypatch):
+    graphs = labelled_zoo()
+    reference = codes_of(graphs, OPERATORS[name], metric=metric)
+    for nodes, n_jobs in ((1, None), (7, 2), (50, 3)):
+        monkeypatch.setattr(module, "NODES_IN_CACHE", nodes)
+        monkeypatch.setattr(module, "VALUES_IN_MEMORY", 20 * nodes)
+        assert np.array_equal(codes_of(graphs, OPERATORS[name], n_jobs, metric=metric), reference)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("n_hashes", [1, 5])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_threads_share_large_graphs(name, n_hashes, monkeypatch):
+    graphs = labelled_zoo()
+    reference = codes_of(graphs, OPERATORS[name], n_hashes=n_hashes)
+    monkeypatch.setattr(module, "NODES_IN_CACHE", 5)
+    monkeypatch.setattr(module, "ENTRIES_OF_A_LARGE_GRAPH", 0)
+    monkeypatch.setattr(module, "threads_for", lambda work, n_jobs: 3)
+    work = module.Work.of(graphs, graphs.adjacency.indptr, 1, 3)
+    assert work.large
+    assert len(work.runs) > 2
+    assert np.array_equal(codes_of(graphs, OPERATORS[name], 3, n_hashes=n_hashes), reference)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("metric", ["tv", "hellinger"])
+def test_nodes_that_vanish_have_no_bin_from_the_first_step_on(metric):
+    graphs = pk.GraphDatabase.concat([one(3, [(0, 1)]), one(1)])
+    computed = codes_of(graphs, pk.Diffusion(isolated="vanish"), metric=metric, n_hashes=2)
+    assert (computed[:2] != NO_BIN).all()
+    assert (computed[2:, [2, 3]] == NO_BIN).all()
+    assert (computed[2:, [0, 1]] != NO_BIN).all()
+
+
+@pytest.mark.compiled
+def test_no_nodes_have_no_codes():
+    graphs = pk.GraphDatabase.concat([one(0), one(0)])
+    for metric in ("tv", "hellinger"):
+        assert codes_of(graphs, "diffusion", metric=metric).shape == (6, 0)
+
+
+@pytest.mark.compiled
+def test_constant_labels_share_one_bin_forever():
+    graphs = one(20, path_edges(20), [7] * 20)
+    for metric in ("tv", "hellinger", "l1", "l2"):
+        computed = codes_of(graphs, "diffusion", metric=metric)
+        assert all(len(np.unique(row)) == 1 for row in computed)
+
+
+@pytest.mark.compiled
+def test_codes_do_not_depend_on_labels_that_were_met_before():
+    graphs = labelled_zoo()
+    for metric in ("tv", "hellinger"):
+        kernel = pk.PropagationKernel(metric=metric, t_max=4, bin_width=1e-12, random_state=0).fit(graphs)
+        reference = all_codes(kernel._coder, graphs)
+        parts = [all_codes(kernel._coder, graphs[[i]]) for i in range(len(graphs))]
+        assert np.array_equal(np.concatenate(parts, axis=1), reference)
+
+
+# what every later version must reproduce: the first bytes of the SHA-256 of all codes
+
+STABLE = {
+    ("tv", 1e-3): "83dccfb2596b8eb8",
+    ("tv", 1e-13): "8a7572b52d7455ee",
+    ("l2", 1e-3): "6c7946d30129c831",
+    ("hellinger", 1e-3): "ff7d37658aea4f38",
+}
+
+
+def digest(codes):
+    return hashlib.sha256(np.ascontiguousarray(codes, dtype="<i8").tobytes()).hexdigest()[:16]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("metric", "bin_width"), STABLE)
+def test_codes_stay_what_they_were(metric, bin_width):
+    graphs = pk.GraphDatabase.concat([one(6, path_edges(6), [0, 1, 2, 0, 1, 2]), one(3, [(0, 1)], [2, 1, 0])])
+    computed = codes_of(graphs, "diffusion", metric=metric, bin_width=bin_width, n_hashes=2)
+    assert digest(computed) == STABLE[metric, bin_width]
+
+
+def chain(weight, restart=None):
+    """One step along an edge of a weight, between two nodes."""
+    adjacency = csr_array(np.array([[0.0, weight], [0.0, 0.0]]))
+    ones = np.ones(2)
+    return AffineOperator(adjacency, ones, 0 * ones, restart, is_unweighted=weight == 1.0)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("operator", "start", "n_steps", "overflows"),
+    [
+        (chain(2.0**100), 2.0**10, 10, False),
+        (chain(2.0**100), 2.0**30, 10, True),
+        (chain(2.0**100), -(2.0**30), 10, True),
+        (chain(1.0), 1.0, 2000, False),
+        (chain(1.0, np.ones(2)), 1.0, 1000, False),
+        (chain(1.0, np.ones(2)), 1.0, 1021, True),
+    ],
+)
+def test_values_that_could_overflow_are_refused(operator, start, n_steps, overflows):
+    projected = np.array([[start], [0.0]])
+    if overflows:
+        with pytest.raises(ValueError, match="may grow up to"):
+            module._check_growth(operator, projected, n_steps)
+    else:
+        module._check_growth(operator, projected, n_steps)

@@ -1,0 +1,65 @@
+"""Codes of refinements: equal exactly where the multisets of neighbors are."""
+
+import numpy as np
+import pytest
+
+from propkernels.codes.codes import NO_BIN
+from propkernels.codes.refinement import ANY_OTHER, as_streams, multiset_codes
+from tests.zoo import undirected_zoo
+
+pytestmark = pytest.mark.compiled
+
+GRAPHS = undirected_zoo()
+KEYS = np.unique(GRAPHS.node_labels, return_inverse=True)[1].astype(np.uint64)
+
+
+def refined(colors, edges=None):
+    """One step of refinement with dictionaries: numbers of (own color, sorted colors of neighbors)."""
+    adjacency, numbers, found = GRAPHS.adjacency, {}, []
+    for v in range(GRAPHS.n_nodes):
+        row = slice(adjacency.indptr[v], adjacency.indptr[v + 1])
+        marks = np.zeros(row.stop - row.start, int) if edges is None else edges[row]
+        pairs = sorted(zip([colors[j] for j in adjacency.indices[row]], marks.tolist(), strict=True))
+        found.append(numbers.setdefault((colors[v], *pairs), len(numbers)))
+    return found
+
+
+def partition(codes):
+    return np.unique(codes, return_inverse=True)[1].tolist()
+
+
+def same_classes(left, right):
+    return len(set(zip(left, right, strict=True))) == len(set(left)) == len(set(right))
+
+
+@pytest.mark.parametrize("labeled", [False, True])
+def test_classes_are_those_of_dictionaries(labeled):
+    edges = np.zeros(GRAPHS.adjacency.nnz, dtype=np.uint64)
+    rows = np.repeat(np.arange(GRAPHS.n_nodes), np.diff(GRAPHS.adjacency.indptr))
+    edges[:] = (rows + GRAPHS.adjacency.indices) % 2
+    given = edges if labeled else None
+    streams = multiset_codes(GRAPHS, KEYS, given, 3, 1)
+    colors = KEYS.tolist()
+    for t in range(4):
+        assert same_classes(partition(streams.codes[t]), colors)
+        colors = refined(colors, given)
+
+
+@pytest.mark.parametrize("labeled", [False, True])
+@pytest.mark.parametrize("entries", [0, 2**16])
+def test_threads_do_not_matter(monkeypatch, labeled, entries):
+    """Without a least number of entries, threads share the nodes of the larger graphs."""
+    edges = (np.arange(GRAPHS.adjacency.nnz) % 3).astype(np.uint64) if labeled else None
+    expected = multiset_codes(GRAPHS, KEYS, edges, 3, 1).codes
+    monkeypatch.setattr("propkernels.codes.codes.NODES_IN_CACHE", 16)
+    monkeypatch.setattr("propkernels.codes.codes.ENTRIES_OF_A_LARGE_GRAPH", entries)
+    monkeypatch.setattr("propkernels.codes.codes.threads_for", lambda work, n_jobs: 3)
+    np.testing.assert_array_equal(multiset_codes(GRAPHS, KEYS, edges, 3, 3).codes, expected)
+
+
+def test_the_word_for_not_counted_is_replaced():
+    codes = np.array([[5, 0]], dtype=np.uint64)
+    codes.view(np.int64)[0, 1] = NO_BIN
+    streams = as_streams(codes)
+    assert streams.codes.tolist() == [[5, ANY_OTHER]]
+    assert streams.iterations.tolist() == [0]

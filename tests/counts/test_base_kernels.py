@@ -1,0 +1,237 @@
+"""Base kernels against their formulas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import propkernels as pk
+from propkernels._utils import parallel
+from propkernels.counts import base_kernels
+from propkernels.counts.base_kernels import UserKernel, _are_summed_first, resolve_base_kernel
+from propkernels.counts.counters import StreamCounts
+from tests.zoo import labelled_zoo, one
+
+NAMES = ["linear", "rbf", "intersection", "tanimoto", "jaccard"]
+
+
+def counts(n, bins, seed):
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(0, 4, size=(n, bins)) * (rng.random((n, bins)) < 0.5)
+    matrix[0] = 0  # a graph without nodes
+    return matrix
+
+
+def streams(n, bins=(12, 5, 30, 8), n_hashes=2, seed=0):
+    return [
+        StreamCounts(
+            csr_array(counts(n, b, seed + k).astype(float)), np.arange(b), k // n_hashes, 1 / n_hashes
+        )
+        for k, b in enumerate(bins)
+    ]
+
+
+def ratio(shared, union):
+    return np.divide(shared, union, out=np.zeros(shared.shape), where=union > 0)
+
+
+def formula(name, x, y, gamma):
+    """The kernel of two dense count matrices, in the plainest numpy."""
+    dot, shared = (x @ y.T).astype(float), np.minimum(x[:, None], y[None]).sum(axis=2).astype(float)
+    squares = (x**2).sum(axis=1)[:, None], (y**2).sum(axis=1)[None]
+    larger = np.maximum(x[:, None], y[None]).sum(axis=2)
+    return {
+        "linear": dot,
+        "intersection": shared,
+        "tanimoto": ratio(dot, squares[0] + squares[1] - dot),
+        "jaccard": ratio(shared, larger),
+        "rbf": np.exp(-gamma * ((x[:, None] - y[None]) ** 2).sum(axis=2)),
+    }[name]
+
+
+def expected(name, left, right):
+    total = 0
+    for x, y in zip(left, right, strict=True):
+        same_t = [s.counts.toarray() for s in right if s.iteration == y.iteration]
+        gamma = 1 / np.mean([(c**2).sum(axis=1).mean() for c in same_t])
+        a, b = x.counts.toarray(), y.counts.toarray()
+        b = np.pad(b, ((0, 0), (0, a.shape[1] - b.shape[1])))
+        total = total + x.weight * formula(name, a.astype(int), b.astype(int), gamma)
+    return total
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("name", NAMES)
+def test_square_and_diagonal(name, n_jobs):
+    train = streams(15)
+    kernel = resolve_base_kernel(name).fit(train)
+    computed = kernel.square(train, n_jobs)
+    assert np.allclose(computed, expected(name, train, train), rtol=1e-12)
+    assert np.allclose(kernel.diagonal(train), computed.diagonal(), rtol=1e-12)
+    assert np.array_equal(computed, computed.T)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cross_with_bins_that_are_new_to_fit(name):
+    train, new = streams(15), streams(6, bins=(20, 5, 31, 9), seed=50)
+    kernel = resolve_base_kernel(name).fit(train)
+    computed = kernel.cross(new, train, None)
+    assert np.allclose(computed, expected(name, new, train), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cumulative_adds_one_iteration_after_the_other(name):
+    train = streams(15)
+    kernel = resolve_base_kernel(name).fit(train)
+    computed = kernel.cumulative(train, None)
+    assert computed.shape == (2, 15, 15)
+    assert np.array_equal(computed[0], kernel.square(train[:2], None))
+    assert np.array_equal(computed[1], kernel.square(train, None))
+
+
+def test_streams_of_different_weights():
+    train = [
+        StreamCounts(s.counts, s.codes, s.iteration, w)
+        for s, w in zip(streams(9), (1, 0.5, 2, 0.5), strict=True)
+    ]
+    kernel = resolve_base_kernel("linear")
+    reference = expected("linear", train, train)
+    assert np.allclose(kernel.square(train, None), reference)
+    assert np.allclose(kernel.cross(train, train, None), reference)
+    assert np.allclose(kernel.cumulative(train, None)[-1], reference)
+
+
+def split_zoo():
+    """Training graphs, and new graphs some of whose labels are new."""
+    graphs = labelled_zoo()
+    strangers = one(4, [(0, 1), (1, 2), (2, 3)], [0, 1, 900, 901])
+    return graphs[::2], pk.GraphDatabase.concat([graphs[1::2], strangers])
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("name", ["linear", "intersection", "tanimoto", "jaccard"])
+def test_new_graphs_are_exact_also_in_their_unseen_bins(name, normalize):
+    """Fitting on all graphs gives the same values; rbf learns its width from the training graphs."""
+    train, new = split_zoo()
+    kernel = pk.PropagationKernel(base_kernel=name, normalize=normalize, t_max=4, random_state=0)
+    together = kernel.fit_transform(pk.GraphDatabase.concat([train, new]))
+    reference = together[len(train) :, : len(train)]
+    computed = kernel.fit(train).transform(new)
+    assert np.allclose(computed, reference, rtol=1e-12)
+
+
+def test_rbf_of_new_graphs_measures_their_unseen_bins():
+    train, new = split_zoo()
+    kernel = pk.PropagationKernel(base_kernel="rbf", t_max=0, random_state=0)
+    square = kernel.fit_transform(train)
+    features = pk.PropagationFeatures(t_max=0, n_features=2**20, random_state=0)
+    a, b = features.fit_transform(train), features.transform(new)
+    gamma = 1 / (a**2).sum(axis=1).mean()
+    squared = (b**2).sum(axis=1)[:, None] + (a**2).sum(axis=1)[None] - 2 * (b @ a.T).toarray()
+    assert np.allclose(kernel.transform(new), np.exp(-gamma * squared), rtol=1e-12)
+    assert square.max() == 1
+
+
+# kernels of the user's own
+
+
+def cosine(x, y):
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    return cosine_similarity(x, y)
+
+
+def product(x, y):
+    return (x @ y.T).toarray()
+
+
+def test_a_user_kernel_that_is_the_dot_product():
+    train, new = split_zoo()
+    for normalize in (False, True):
+        ours = pk.PropagationKernel(t_max=3, normalize=normalize, random_state=0)
+        theirs = pk.PropagationKernel(t_max=3, normalize=normalize, random_state=0, base_kernel=product)
+        assert np.allclose(theirs.fit_transform(train), ours.fit_transform(train))
+        assert np.allclose(theirs.transform(new), ours.transform(new))
+        assert np.allclose(theirs.fit_transform_cumulative(train), ours.fit_transform_cumulative(train))
+
+
+def test_functions_of_scikit_learn_serve_as_they_are():
+    train, new = split_zoo()
+    kernel = pk.PropagationKernel(base_kernel=cosine, t_max=2, random_state=0)
+    square = kernel.fit_transform(train)
+    assert np.allclose(square.diagonal(), np.where(train.graph_sizes > 0, 3, 0))
+    assert kernel.transform(new).shape == (len(new), len(train))
+
+
+def test_a_user_kernel_of_the_wrong_shape_is_refused_and_nothing_is_changed():
+    train, new = split_zoo()
+    kernel = pk.PropagationKernel(random_state=0)
+    kernel.fit(train)
+    reference = kernel.transform(new)
+    state = dict(vars(kernel))
+    kernel.set_params(base_kernel=lambda x, y: np.ones((3, 1)))
+    for method in (kernel.fit, kernel.fit_transform, kernel.fit_transform_cumulative):
+        with pytest.raises(ValueError, match=r"base_kernel returned shape \(3, 1\)"):
+            method(train)
+    kernel.set_params(base_kernel="linear")
+    assert all(vars(kernel)[name] is state[name] for name in state)
+    assert np.array_equal(kernel.transform(new), reference)
+
+
+def test_a_user_kernel_that_fails_late_changes_nothing():
+    def only_one_graph(x, y):
+        if x.shape[0] > 1:
+            raise RuntimeError("too many")
+        return np.ones((1, 1))
+
+    kernel = pk.PropagationKernel(base_kernel=only_one_graph)
+    for method in (kernel.fit_transform, kernel.fit_transform_cumulative):
+        with pytest.raises(RuntimeError, match="too many"):
+            method(labelled_zoo())
+        assert [name for name in vars(kernel) if name.endswith("_")] == []
+
+
+def test_names_and_functions_are_told_apart():
+    assert isinstance(resolve_base_kernel(product), UserKernel)
+    with pytest.raises(ValueError, match=r"base_kernel must be one of .*; got 'polynomial'"):
+        resolve_base_kernel("polynomial")
+    with pytest.raises(ValueError, match="got 3"):
+        resolve_base_kernel(3)
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"), [([3.0], True), ([3.0, 3.0], True), ([2.0, 0.5], True), ([3.0, 1.0], False)]
+)
+def test_counts_are_added_before_weights_that_are_equal_or_powers_of_two(weights, expected):
+    weighted = [StreamCounts(csr_array(np.eye(2)), np.arange(2), 0, weight) for weight in weights]
+    assert _are_summed_first(weighted) is expected
+
+
+def test_graphs_without_nodes_are_equal_in_a_radial_kernel():
+    kernel = resolve_base_kernel("rbf")
+    empty = csr_array((3, 0)), csr_array((2, 0))
+    assert np.array_equal(kernel.cross_of(*empty, None), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("name", ["tanimoto", "jaccard"])
+def test_ratios_of_many_streams_are_those_of_one_after_the_other(name, n_jobs, monkeypatch):
+    monkeypatch.setattr(parallel, "STEPS_OF_A_THREAD", 1)
+    kernel, few = resolve_base_kernel(name), streams(70, (12, 5, 30, 8, 9, 40, 3, 21), 4)
+    joined = csr_array(np.vstack([few[0].counts.toarray(), few[0].counts.toarray()]))
+    few.insert(2, replace(few[0], counts=joined[:70]))  # not a part of the arrays of others
+    one_by_one = [kernel.square(few, n_jobs), kernel.cumulative(few, n_jobs)]
+    monkeypatch.setattr(base_kernels, "MANY_RATIOS", 2)
+    together = [kernel.square(few, n_jobs), kernel.cumulative(few, n_jobs)]
+    assert all(np.array_equal(a, b) for a, b in zip(one_by_one, together, strict=True))
+
+
+def test_ratios_of_streams_that_share_arrays_are_added_in_order(monkeypatch):
+    kernel = pk.PropagationKernel(t_max=3, n_hashes=3, base_kernel="jaccard", random_state=0)
+    graphs = pk.datasets.make_molecules(60, random_state=0).graphs
+    alone = kernel.fit_transform_cumulative(graphs)
+    monkeypatch.setattr(base_kernels, "MANY_RATIOS", 2)
+    assert np.array_equal(kernel.fit_transform_cumulative(graphs), alone)

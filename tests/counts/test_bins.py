@@ -1,0 +1,163 @@
+"""Bins are described as a slow second implementation describes them."""
+
+import networkx
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.counts.bins import nodes_around
+from tests.zoo import labelled_zoo
+
+DATA = pk.datasets.make_molecules(30, random_state=1)
+NUMBERS = np.arange(30.0) ** 2
+
+
+def naive(features, column, graphs, numbers):
+    """Graphs that have a bin, by transforming each alone; means of their numbers."""
+    having = np.array([features.transform(graphs[[i]])[:, [column]].sum() > 0 for i in range(len(graphs))])
+    return having, numbers[having].mean(), numbers[~having].mean() if (~having).any() else np.nan
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "features",
+    [
+        pk.PropagationFeatures(t_max=2, random_state=0),
+        pk.PropagationFeatures(t_max=2, random_state=0, n_hashes=2, bin_width=0.1),
+        pk.PropagationFeatures(t_max=1, random_state=0, base_kernel="intersection"),
+        pk.WeisfeilerLehmanFeatures(t_max=2),
+        pk.ShortestPathFeatures(),
+    ],
+    ids=["propagation", "hashes", "levels", "weisfeiler-lehman", "paths"],
+)
+def test_graphs_and_means_are_those_of_the_features(features):
+    found = features.fit_transform(DATA.graphs)
+    for column in range(0, found.shape[1], found.shape[1] // 7):
+        (one,) = features.describe(column, DATA.graphs, NUMBERS)
+        having, with_it, without_it = naive(features, column, DATA.graphs, NUMBERS)
+        assert (one.column, one.n_graphs) == (column, having.sum())
+        np.testing.assert_allclose([one.mean_with, one.mean_without], [with_it, without_it])
+        sizes = DATA.graphs.graph_sizes
+        assert having[one.graph]
+        assert sizes[one.graph] == sizes[having].min()
+        name = str(features.get_feature_names_out()[column])
+        assert name.startswith(f"t{one.t}_")
+        if "level" in name:
+            assert name.endswith(f"level{one.level}")
+            assert found[[one.graph]][:, [column]].sum() == 1
+
+
+@pytest.mark.parametrize("column", [0, 40, 200])
+def test_surroundings_are_those_of_networkx(column):
+    features = pk.PropagationFeatures(t_max=3, random_state=0).fit(DATA.graphs)
+    (one,) = features.describe(column, DATA.graphs)
+    whole = DATA.graphs[one.graph].to_networkx()
+    distances = networkx.single_source_shortest_path_length(whole, one.node, cutoff=one.t)
+    assert set(one.nodes) == set(distances)
+    assert one.nodes[0] == one.node
+    edges = {
+        frozenset(edge) for edge in whole.edges if min(distances.get(end, one.t) for end in edge) < one.t
+    }
+    rows, columns = one.subgraph.adjacency.nonzero()
+    assert {frozenset((one.nodes[i], one.nodes[j])) for i, j in zip(rows, columns, strict=True)} == edges
+    labels = DATA.graphs[one.graph].node_labels
+    np.testing.assert_array_equal(one.subgraph.node_labels, labels[list(one.nodes)])
+    shells = [
+        sorted(labels[n] for n, d in distances.items() if d == r) for r in range(max(distances.values()) + 1)
+    ]
+    assert one.surroundings == " | ".join(" ".join(shell) for shell in shells)
+
+
+def test_the_codes_of_the_example_are_the_code_of_the_bin():
+    """Another graph that consists of the surroundings of a Weisfeiler-Lehman bin and more has the bin too."""
+    features = pk.WeisfeilerLehmanFeatures(t_max=1).fit(DATA.graphs)
+    for column in range(0, len(features.get_feature_names_out()), 5):
+        (one,) = features.describe(column, DATA.graphs)
+        assert features.transform(one.subgraph.database)[:, [column]].sum() >= 1
+
+
+@pytest.mark.slow
+def test_a_hashed_column_tells_all_bins_that_meet_in_it():
+    plain = pk.PropagationFeatures(t_max=2, random_state=0).fit(DATA.graphs)
+    hashed = pk.PropagationFeatures(t_max=2, random_state=0, n_features=16).fit(DATA.graphs)
+    bins = [one for column in range(16) for one in hashed.describe(column, DATA.graphs)]
+    reference = [
+        one for c in range(len(plain.get_feature_names_out())) for one in plain.describe(c, DATA.graphs)
+    ]
+    assert len(bins) == len(reference)
+    key = lambda one: (one.t, one.n_graphs, one.graph, one.node)
+    assert sorted(map(key, bins)) == sorted(map(key, reference))
+
+
+def test_a_bin_that_no_graph_has():
+    features = pk.PropagationFeatures(t_max=1, random_state=0).fit(DATA.graphs)
+    other = pk.GraphDatabase(np.zeros((1, 1)), [0, 1], node_labels=["unknown"])
+    (one,) = features.describe(3, other, [1.0])
+    assert (one.n_graphs, one.graph, one.node, one.subgraph) == (0, None, None, None)
+    assert np.isnan(one.mean_with)
+    assert one.mean_without == 1.0
+
+
+@pytest.mark.slow
+def test_every_animal_can_be_described():
+    graphs = labelled_zoo()
+    features = pk.PropagationFeatures(t_max=2, random_state=0).fit(graphs)
+    for column in range(len(features.get_feature_names_out())):
+        (one,) = features.describe(column, graphs)
+        assert one.n_graphs >= 1
+        assert len(one.subgraph.node_labels) == len(one.nodes)
+
+
+def test_grids_are_described_too():
+    grids = pk.GridDatabase([np.arange(12).reshape(3, 4) % 3, np.ones((2, 2), dtype=int)])
+    features = pk.PropagationFeatures(t_max=1, random_state=0).fit(grids)
+    (one,) = features.describe(len(features.get_feature_names_out()) - 1, grids, [0, 1])
+    assert one.t == 1
+    assert 3 <= len(one.nodes) <= 9
+
+
+def test_tables_name_what_is_known():
+    features = pk.PropagationFeatures(t_max=1, random_state=0).fit(DATA.graphs)
+    bins = features.describe(
+        0, DATA.graphs, NUMBERS, label_names={"C": "carbon", "N": "nitrogen", "O": "oxygen"}
+    )
+    head, row = str(bins).split("\n")
+    assert head.split() == [
+        "column",
+        "t",
+        "n_graphs",
+        "mean_with",
+        "mean_without",
+        "graph",
+        "node",
+        "surroundings",
+    ]
+    assert len(row.split()) == len(head.split())
+    frame = bins.to_frame()
+    assert frame.shape == (1, 8)
+    assert frame.surroundings[0] == bins[0].surroundings
+    assert list(features.describe(0, DATA.graphs).records()[0]) == [
+        "column",
+        "t",
+        "n_graphs",
+        "graph",
+        "node",
+        "surroundings",
+    ]
+
+
+def test_nodes_around_several_roots():
+    adjacency = networkx.to_scipy_sparse_array(networkx.cycle_graph(8), format="csr")
+    nodes, distances = nodes_around(adjacency, np.array([0, 4]), 1)
+    assert nodes.tolist() == [0, 4, 1, 3, 5, 7]
+    assert distances.tolist() == [0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [((-1, DATA.graphs), "column"), ((10**6, DATA.graphs), "column"), ((0, DATA.graphs, [1]), "y must hold")],
+)
+def test_bad_input_is_named(arguments, message):
+    features = pk.PropagationFeatures(t_max=1, random_state=0).fit(DATA.graphs)
+    with pytest.raises(ValueError, match=message):
+        features.describe(*arguments)

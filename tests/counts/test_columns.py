@@ -1,0 +1,127 @@
+"""Hashed columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import propkernels as pk
+from propkernels._utils import parallel
+from propkernels._utils.randomness import mix
+from propkernels.codes.codes import NO_BIN, CodeStreams
+from propkernels.counts import columns
+from propkernels.counts.columns import hashed_codes, hashed_columns
+from propkernels.counts.counters import StreamCounts
+from tests.zoo import labelled_zoo
+
+pytestmark = pytest.mark.compiled
+
+
+def stream(counts, codes, iteration=0):
+    return StreamCounts(
+        csr_array(np.array(counts, dtype=float)), np.array(codes, dtype=np.int64), iteration, 1.0
+    )
+
+
+def test_rows_keep_their_sums():
+    streams = [stream([[1, 2], [0, 3]], [5, -8], 0), stream([[4], [1]], [5], 1)]
+    for width in (1, 2, 7, 2**20):
+        computed = hashed_columns(streams, width)
+        assert computed.shape == (2, width)
+        assert computed.sum(axis=1).tolist() == [7, 4]
+    assert hashed_columns(streams, 1).toarray().tolist() == [[7], [4]]
+
+
+def test_a_bin_has_one_column_whatever_is_beside_it():
+    alone = hashed_columns([stream([[2]], [77], 3)], 1000).toarray()
+    both = hashed_columns([stream([[1]], [4], 1), stream([[5, 2]], [12, 77], 3)], 1000).toarray()
+    assert both[0, alone[0].argmax()] == 2
+
+
+def test_iterations_and_hashes_have_columns_of_their_own():
+    streams = [stream([[1]], [9], t) for t in (0, 0, 1, 1, 2)]
+    assert hashed_columns(streams, 2**20).nnz == 5
+
+
+def test_more_columns_than_32_bits_can_number():
+    computed = hashed_columns([stream([[1] * 50], range(50))], 2**40)
+    assert computed.shape == (1, 2**40)
+    assert computed.nnz == 50
+    assert 2**32 < computed.indices.max() < 2**40
+    assert computed.indices.min() >= 0
+
+
+def test_columns_are_used_evenly():
+    computed = hashed_columns([stream([[1] * 20_000], range(20_000))], 100).toarray()[0]
+    assert abs(computed - 200).max() < 6 * np.sqrt(200)
+
+
+@pytest.mark.parametrize("n_hashes", [1, 3])
+def test_no_vocabulary_is_needed(n_hashes):
+    train, new = labelled_zoo()[:3], labelled_zoo()[3:]
+    features = pk.PropagationFeatures(n_features=2**20, n_hashes=n_hashes, random_state=0)
+    reference = features.fit(labelled_zoo()).transform(new)
+    computed = features.fit(train).transform(new)
+    assert (computed != reference).nnz == 0
+    assert computed.shape == (len(new), 2**20)
+    assert np.allclose(computed.sum(axis=1) / np.sqrt(1 / n_hashes), 11 * n_hashes * new.graph_sizes)
+
+
+def random_codes(n_nodes, weights, rows=None, salts=None):
+    rng = np.random.default_rng(3)
+    codes = rng.integers(-5, 40, (len(weights) if rows is None else max(rows) + 1, n_nodes))
+    codes[rng.random(codes.shape) < 0.1] = NO_BIN
+    iterations = np.arange(len(weights)) // 2
+    shared = None if rows is None else np.array(rows)
+    return CodeStreams(
+        codes, iterations, np.array(weights), shared, None if salts is None else np.array(salts)
+    )
+
+
+def naive_columns(block, ptr, n_features):
+    """Add the square root of the weight for each node, one by one."""
+    dense, seen = np.zeros((len(ptr) - 1, n_features)), {}
+    for t, weight, codes in block.streams():
+        h = seen[t] = seen.get(t, -1) + 1
+        for graph in range(len(ptr) - 1):
+            for code in codes[ptr[graph] : ptr[graph + 1]]:
+                if code != NO_BIN:
+                    dense[graph, int(mix(t, h, np.array(code).view(np.uint64))) % n_features] += weight**0.5
+    return dense
+
+
+@pytest.mark.parametrize("n_features", [1, 8, 100, 2**16])
+@pytest.mark.parametrize(
+    "block",
+    [
+        random_codes(60, [1.0, 1.0, 1.0]),
+        random_codes(60, [0.5, 0.5, 2.0]),
+        random_codes(60, [1.0] * 3, [0, 1, 0], [NO_BIN, 7, 9]),
+    ],
+    ids=["equal weights", "other weights", "shared rows"],
+)
+def test_codes_are_hashed_without_counting(block, n_features):
+    ptr = np.array([0, 3, 3, 40, 60])
+    computed = hashed_codes([block], ptr, n_features)
+    np.testing.assert_allclose(computed.toarray(), naive_columns(block, ptr, n_features))
+    assert computed.has_sorted_indices
+    assert computed.has_canonical_format
+
+
+def test_blocks_are_numbered_through():
+    block, ptr = random_codes(60, [1.0, 1.0]), np.array([0, 20, 60])
+    parts = [CodeStreams(block.codes[[s]], block.iterations[[s]], block.weights[[s]]) for s in (0, 1)]
+    assert (hashed_codes(parts, ptr, 1000) != hashed_codes([block], ptr, 1000)).nnz == 0
+
+
+@pytest.mark.parametrize("sizes", [[30_000], [1, 29_000, 3, 0, 5], [50] * 600])
+@pytest.mark.parametrize("weights", [[1.0, 1.0], [1.0, 0.5]])
+def test_every_cut_gives_the_same_bits(monkeypatch, sizes, weights):
+    monkeypatch.setattr(parallel, "STEPS_OF_A_THREAD", 2**10)
+    monkeypatch.setattr(columns, "ITEMS_OF_A_PIECE", 2**14)
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    block = random_codes(int(ptr[-1]), weights)
+    reference, computed = (hashed_codes([block], ptr, 500, n_jobs) for n_jobs in (1, 4))
+    for name in ("data", "indices", "indptr"):
+        assert getattr(reference, name).tobytes() == getattr(computed, name).tobytes()

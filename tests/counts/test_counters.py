@@ -1,0 +1,205 @@
+"""Counting codes, against dictionaries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from propkernels.codes.codes import NO_BIN, CodeStreams
+from propkernels.counts.counters import Counter as ItemCounter
+from propkernels.counts.counters import (
+    Occurrences,
+    StreamCounts,
+    add_column,
+    count_streams,
+    sort_bins,
+    stack_columns,
+)
+
+INT64 = np.iinfo(np.int64)
+
+
+def streams_of(*rows):
+    codes = np.array(rows, dtype=np.int64)
+    return CodeStreams(codes, np.arange(len(codes)), np.full(len(codes), 0.5))
+
+
+def dictionaries(codes, graph_ptr):
+    """For each graph, code -> count."""
+    return [Counter(int(c) for c in codes[a:b] if c != NO_BIN) for a, b in pairwise(graph_ptr)]
+
+
+def as_dictionaries(stream):
+    """The same from a count matrix."""
+    result = []
+    for first, last in pairwise(stream.counts.indptr):
+        bins = stream.counts.indices[first:last]
+        assert len(np.unique(bins)) == len(bins)
+        result.append(
+            Counter(
+                dict(zip(stream.codes[bins].tolist(), stream.counts.data[first:last].tolist(), strict=True))
+            )
+        )
+    return result
+
+
+@st.composite
+def coded_graphs(draw):
+    code = st.one_of(st.integers(-3, 3), st.sampled_from([NO_BIN, INT64.max, INT64.min + 1, 2**40, 2**60]))
+    graphs = draw(st.lists(st.lists(code, max_size=8), min_size=1, max_size=6))
+    known = draw(st.lists(st.one_of(st.integers(-3, 3), st.just(2**60)), unique=True, max_size=5))
+    ptr = np.cumsum([0, *map(len, graphs)])
+    return (
+        np.array([c for graph in graphs for c in graph], dtype=np.int64),
+        ptr,
+        np.array(known, dtype=np.int64),
+    )
+
+
+@pytest.mark.compiled
+@given(coded_graphs())
+def test_counts_are_those_of_dictionaries(case):
+    codes, ptr, known = case
+    reference = dictionaries(codes, ptr)
+    for before in (None, [known]):
+        (computed,) = count_streams([streams_of(codes)], ptr, before)
+        assert as_dictionaries(computed) == reference
+        assert len(np.unique(computed.codes)) == len(computed.codes)
+        assert computed.counts.shape == (len(ptr) - 1, len(computed.codes))
+    assert np.array_equal(computed.codes[: len(known)], known)
+    assert set(computed.codes) == set(known.tolist()) | {c for graph in reference for c in graph}
+
+
+@pytest.mark.compiled
+def test_bins_that_are_new_to_fit_come_after_the_known_ones():
+    (computed,) = count_streams([streams_of([5, 9, 7, 9, 1])], np.array([0, 3, 5]), [np.array([7, 5, 3])])
+    assert computed.codes.tolist() == [7, 5, 3, 9, 1]
+    assert computed.counts.toarray().tolist() == [[1, 1, 0, 1, 0], [0, 0, 0, 1, 1]]
+
+
+@pytest.mark.compiled
+def test_nodes_without_a_bin_are_not_counted():
+    (computed,) = count_streams([streams_of([NO_BIN, 4, NO_BIN, NO_BIN])], np.array([0, 2, 4]))
+    assert computed.codes.tolist() == [4]
+    assert computed.counts.toarray().tolist() == [[1], [0]]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("n_codes", [127, 128, 129, 500, 5_000])
+@pytest.mark.parametrize("n_known", [0, 100, 129, 4_000])
+def test_the_table_grows_beyond_its_first_size(n_codes, n_known):
+    rng = np.random.default_rng(0)
+    universe = rng.integers(INT64.min + 1, INT64.max, size=n_codes)
+    codes = rng.choice(universe, size=4 * n_codes)
+    known = np.unique(rng.integers(-(2**50), 2**50, size=n_known))
+    ptr = np.linspace(0, len(codes), 8).astype(np.int64)
+    (computed,) = count_streams([streams_of(codes)], ptr, [known])
+    assert as_dictionaries(computed) == dictionaries(codes, ptr)
+    assert computed.counts.sum() == len(codes)
+
+
+@pytest.mark.compiled
+def test_codes_that_meet_in_the_table_are_told_apart():
+    codes = np.arange(500, dtype=np.int64) << 54  # only leading bits differ
+    (computed,) = count_streams([streams_of(codes)], np.array([0, 500]))
+    assert len(computed.codes) == 500
+
+
+@pytest.mark.compiled
+def test_streams_keep_their_iteration_and_weight():
+    streams = streams_of([1, 2], [3, 3], [4, 5])
+    for n_jobs in (None, 2):
+        computed = count_streams([streams], np.array([0, 1, 2]), n_jobs=n_jobs)
+        assert [(s.iteration, s.weight, s.counts.shape[1]) for s in computed] == [
+            (0, 0.5, 2),
+            (1, 0.5, 1),
+            (2, 0.5, 2),
+        ]
+
+
+@pytest.mark.compiled
+def test_graphs_without_nodes_have_empty_rows():
+    (computed,) = count_streams([streams_of([8])], np.array([0, 0, 1, 1]))
+    assert computed.counts.toarray().tolist() == [[0], [1], [0]]
+    (nothing,) = count_streams([streams_of(np.empty(0))], np.array([0, 0]))
+    assert nothing.counts.shape == (1, 0)
+
+
+@pytest.mark.compiled
+def test_sorted_bins_do_not_depend_on_the_order_of_graphs():
+    ptr, codes = np.array([0, 2, 5]), np.array([9, -4, 9, 3, 3])
+    (stream,) = count_streams([streams_of(codes)], ptr)
+    (swapped,) = count_streams([streams_of(codes[[2, 3, 4, 0, 1]])], np.array([0, 3, 5]))
+    ours, theirs = sort_bins(stream), sort_bins(swapped)
+    assert isinstance(ours, StreamCounts)
+    assert ours.codes.tolist() == theirs.codes.tolist() == [-4, 3, 9]
+    assert np.array_equal(ours.counts.toarray(), theirs.counts.toarray()[::-1])
+    assert ours.counts.has_sorted_indices
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("distinct", [1, 40, 2**62])
+def test_rows_with_more_codes_than_one_partition_holds(distinct):
+    """Partitions of very different sizes, several rows in one call, rows shared and salted or not."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(-distinct, distinct, size=(3, 40_000))
+    codes[:, rng.random(40_000) < 0.01] = NO_BIN
+    ptr = np.array([0, 10, 10, 5_000, 40_000])
+    for n_jobs in (None, 2):
+        for row, computed in zip(codes, count_streams([streams_of(*codes)], ptr, n_jobs=n_jobs), strict=True):
+            assert as_dictionaries(computed) == dictionaries(row, ptr)
+
+
+@pytest.mark.compiled
+def test_long_and_short_rows_are_sorted():
+    rng = np.random.default_rng(1)
+    codes, ptr = rng.integers(0, 300, 2_000), np.array([0, 3, 50, 700, 700, 2_000])
+    (stream,) = count_streams([streams_of(codes)], ptr)
+    ordered = sort_bins(stream)
+    assert as_dictionaries(ordered) == dictionaries(codes, ptr)
+    assert (np.diff(ordered.codes) > 0).all()
+    for a, b in pairwise(ordered.counts.indptr):
+        assert (np.diff(ordered.counts.indices[a:b]) > 0).all()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("numbers", "expected"), [(None, [2.0, 3.0, 1.0, 0.0]), (np.array([1.0, 3.0]), [2.0, 5.0, 3.0, 0.0])]
+)
+def test_nodes_of_an_item_share_its_value_equally(numbers, expected):
+    items = Occurrences(np.array([7, 8]), np.array([[0, 1], [1, 2]]), 0, 1.0, numbers)
+    assert items.by_node(np.array([4.0, 2.0]), 4).tolist() == expected
+
+
+@pytest.mark.compiled
+def test_memory_is_planned_for_one_item_per_node():
+    assert ItemCounter.items_per_node(None, None) == 1.0
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("counts", "codes", "iteration", "message"),
+    [
+        ([[1.0, -1.0]], [3, 4], 0, "not negative"),
+        ([[1.0, 2.0]], [3], 0, "every column needs a code"),
+        ([[1.0, 2.0]], [3, 4], -1, "out of range"),
+    ],
+)
+def test_stored_counts_are_checked(counts, codes, iteration, message):
+    stored = StreamCounts(csr_array(np.array(counts)), np.array(codes), iteration, 1.0)
+    with pytest.raises(ValueError, match=message):
+        stored._check_parts()
+
+
+@pytest.mark.compiled
+def test_columns_of_one_iteration_are_added():
+    columns = {}
+    for t, values in ((2, [1.0, 2.0]), (0, [5.0, 7.0]), (2, [0.25, 0.5])):
+        add_column(columns, t, np.array(values))
+    assert stack_columns(columns).tolist() == [[5.0, 1.25], [7.0, 2.5]]

@@ -1,0 +1,174 @@
+"""Levels: the dot product of what a bin becomes is the smaller of two counts, exactly, everywhere."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import propkernels as pk
+from propkernels._utils.randomness import mix
+from propkernels.counts.base_kernels import Intersection
+from propkernels.counts.counters import StreamCounts
+from propkernels.counts.levels import _levels_in, level_codes, level_numbers, levels_of
+from propkernels.explain.comparisons import explain_rule
+from propkernels.explain.members import FoldedMember
+from propkernels.explain.rule import Rule, dual_members
+
+LABELLED = pk.datasets.make_molecules(24, random_state=0, mean_nodes=12).graphs
+ATTRIBUTED = pk.datasets.make_synthetic(16, random_state=0).graphs
+GRIDS = pk.GridDatabase(list(np.random.default_rng(0).integers(0, 2, size=(8, 5, 5))))
+
+
+def naive_intersection(counts):
+    """Sum over bins of the smaller count, for each pair of rows."""
+    rows = np.asarray(counts, dtype=int)
+    return np.array([[sum(min(a, b) for a, b in zip(x, y, strict=True)) for y in rows] for x in rows])
+
+
+@pytest.mark.compiled
+@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_levels_equal_the_naive_twin(rows):
+    stream = StreamCounts(csr_array(np.array(rows, dtype=float)), np.array([7, -3, 12]), 2, 0.5)
+    stream.counts.eliminate_zeros()
+    (levels,) = levels_of([stream])
+    expected = naive_intersection(rows)
+    assert np.array_equal((levels.counts @ levels.counts.T).toarray(), expected)
+    assert np.array_equal(Intersection().square([stream], None), 0.5 * expected)
+    assert levels.counts.nnz == np.sum(rows)
+    assert len(set(levels.codes.tolist())) == levels.counts.shape[1]
+    assert (levels.iteration, levels.weight) == (2, 0.5)
+
+
+PK = pk.PropagationKernel(t_max=2, random_state=0)
+PK_FEATURES = pk.PropagationFeatures(t_max=2, random_state=0)
+CASES = [
+    (
+        pk.PropagationKernel(t_max=2, random_state=0),
+        pk.PropagationFeatures(t_max=2, random_state=0),
+        LABELLED,
+    ),
+    (pk.WeisfeilerLehman(t_max=2), pk.WeisfeilerLehmanFeatures(t_max=2), LABELLED),
+    (pk.ShortestPath(), pk.ShortestPathFeatures(), LABELLED),
+    (pk.LabelHistogram(), pk.LabelHistogramFeatures(), LABELLED),
+    (
+        pk.PropagationKernel(t_max=1, attributes="sum", random_state=0),
+        pk.PropagationFeatures(t_max=1, attributes="sum", random_state=0),
+        ATTRIBUTED,
+    ),
+    (
+        pk.P2K(t_max=1, attributes=pk.GaussianMixtures(n_sample_points=5), random_state=0),
+        pk.PropagationFeatures(t_max=1, attributes=pk.GaussianMixtures(n_sample_points=5), random_state=0),
+        ATTRIBUTED,
+    ),
+    (PK, PK_FEATURES, GRIDS),
+]
+NAMES = ["pk", "wl", "paths", "labels", "attributes", "p2k", "grids"]
+every_case = pytest.mark.parametrize(("kernel", "features", "graphs"), CASES, ids=NAMES)
+
+
+def assigned(estimator, **parameters):
+    return estimator.set_params(base_kernel="intersection", **parameters)
+
+
+@pytest.mark.slow
+@every_case
+@pytest.mark.parametrize("normalize", [False, True])
+def test_features_give_the_kernel(kernel, features, graphs, normalize):
+    half = len(graphs) // 2
+    kernel, features = assigned(kernel, normalize=normalize), assigned(features, normalize=normalize)
+    reference = kernel.fit_transform(graphs[:half])
+    hashed = features.set_params(n_features=2**22).fit_transform(graphs[:half])
+    new_hashed = features.transform(graphs[half:])
+    phi = features.set_params(n_features=None).fit_transform(graphs[:half])
+    new = features.transform(graphs[half:])
+    for rows in (phi, hashed):
+        product = (rows @ rows.T).toarray()
+        assert np.allclose(product, reference, atol=1e-12, rtol=0)
+        assert normalize or np.array_equal(product, reference)
+    cross = kernel.transform(graphs[half:])
+    assert np.allclose((new @ phi.T).toarray(), cross, atol=1e-12, rtol=0)
+    assert np.allclose((new_hashed @ hashed.T).toarray(), cross, atol=1e-12, rtol=0)
+    names = features.get_feature_names_out()
+    assert len(set(names)) == len(names) == phi.shape[1]
+
+
+@pytest.mark.compiled
+@every_case
+@pytest.mark.parametrize("normalize", [False, True])
+def test_intersections_fold_and_explain(kernel, features, graphs, normalize):
+    half = len(graphs) // 2
+    kernel = assigned(kernel, normalize=normalize).fit(graphs[:half])
+    coefficients = np.random.default_rng(0).normal(size=(half, 2))
+    rule = Rule.of(dual_members(kernel, coefficients))
+    expected = kernel.transform(graphs) @ coefficients
+    assert isinstance(rule.members[0], FoldedMember)
+    assert np.allclose(rule.decisions(graphs, None), expected, atol=1e-9, rtol=0)
+    explanation = explain_rule(rule, graphs, [1.0, -2.0], [0.0, 0.25], None)
+    assert np.allclose(explanation.decisions, expected @ [1.0, -2.0] - 0.5, atol=1e-9, rtol=0)
+
+
+@pytest.mark.compiled
+def test_nodes_of_a_bin_share_the_weights_of_its_levels_equally():
+    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    train = [(path, ["C", "O", "C"]), (path, ["C", "C", "C"]), (path, ["O", "N", "N"])]
+    kernel = pk.LabelHistogram(base_kernel="intersection").fit(train)
+    rule = Rule.of(dual_members(kernel, np.array([[1.0], [10.0], [100.0]])))
+    explanation = explain_rule(rule, pk.check_graphs([(path, ["C", "N", "C"])]), [1.0], [0.0], None)
+    # two C: the first level is worth 1 + 10, the second 1 + 10; one N: the first level is worth 100
+    assert explanation.contributions[:, 0].tolist() == [11.0, 100.0, 11.0]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("solver", ["kernel", "linear"])
+def test_models_and_search_and_saving(solver, tmp_path):
+    data = pk.datasets.make_molecules(40, random_state=1, mean_nodes=12)
+    kernel = pk.WeisfeilerLehman(t_max=2, base_kernel="intersection")
+    model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, random_state=0)
+    model.fit(data.graphs[:30], data.target[:30])
+    test = data.graphs[30:]
+    decisions = model.decision_function(test)
+    assert np.allclose(model.explain(test).decisions, decisions, atol=1e-9, rtol=0)
+    pk.save_model(model, tmp_path / "model.pk")
+    assert np.array_equal(pk.load_model(tmp_path / "model.pk").decision_function(test), decisions)
+    index = pk.GraphIndex(kernel=kernel).fit(data.graphs[:30]).add(test)
+    matrix = kernel.set_params(normalize=True).fit_transform(data.graphs)
+    similarities, ids = index.query(data.graphs, k=5)
+    assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
+
+
+@pytest.mark.slow
+def test_several_hashes_and_cumulative_kernels():
+    for n_hashes in (1, 2, 3):
+        kernel = pk.PropagationKernel(t_max=3, n_hashes=n_hashes, base_kernel="intersection", random_state=0)
+        stack = kernel.fit_transform_cumulative(LABELLED)
+        for t in range(4):
+            assert np.array_equal(stack[t], kernel.set_params(t_max=t).fit_transform(LABELLED))
+        streams = kernel.set_params(t_max=3).fit(LABELLED)._counts
+        shared = sum(naive_intersection(s.counts.toarray()) for s in streams)  # integers, weighted at the end
+        assert np.array_equal(stack[3], streams[0].weight * shared)
+        assert np.array_equal(kernel.transform(LABELLED), stack[3])
+
+
+@pytest.mark.compiled
+def test_features_need_a_dot_product():
+    for name in ("tanimoto", "rbf"):
+        with pytest.raises(ValueError, match="features need a base kernel"):
+            pk.PropagationFeatures(base_kernel=name).fit(LABELLED)
+    with pytest.raises(ValueError, match="does not support attributes"):
+        pk.ShortestPath(base_kernel="intersection", attributes="linear").fit(ATTRIBUTED)
+
+
+@pytest.mark.compiled
+def test_codes_of_levels_are_those_of_the_bin_and_its_mixes():
+    codes, most = np.array([7, -3, 12]), np.array([3, 1, 2])
+    levels = [(7, 1), (7, 2), (7, 3), (-3, 1), (12, 1), (12, 2)]
+    expected = [code if k == 1 else int(mix(np.int64(code), k).view(np.int64)) for code, k in levels]
+    assert level_codes(codes, most).tolist() == expected
+
+
+@pytest.mark.compiled
+def test_levels_are_found_again_from_their_codes():
+    most = np.array([2, 1, 4, 1, 3])
+    codes = level_codes(np.array([70, -3, 12, 5, 99], dtype=np.int64), most)
+    assert _levels_in(codes).tolist() == level_numbers(most).tolist() == [1, 2, 1, 1, 2, 3, 4, 1, 1, 2, 3]

@@ -1,0 +1,127 @@
+"""Members: the same decisions, lengths and edits as the kernel, and validation of their parts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import propkernels as pk
+from propkernels.explain.members import (
+    Changed,
+    Counted,
+    FoldedMember,
+    JointMember,
+    KernelMember,
+    RatioMember,
+    add_columns,
+    check_members,
+)
+from propkernels.explain.rule import dual_members
+
+DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=8)
+TRAIN, NEW = DATA.graphs[:20], DATA.graphs[20:]
+COEFFICIENTS = np.random.default_rng(0).normal(size=(20, 2))
+KERNELS = {
+    FoldedMember: pk.LabelHistogram(),
+    RatioMember: pk.LabelHistogram(base_kernel="jaccard"),
+    KernelMember: pk.LabelHistogram(base_kernel="rbf"),
+    JointMember: pk.SumKernel([pk.LabelHistogram(), pk.LabelHistogram(labels="degree")], normalize=True),
+}
+
+
+def member_of(cls, **parameters):
+    kernel = clone(KERNELS[cls]).set_params(**parameters).fit(TRAIN)
+    (member,) = dual_members(kernel, COEFFICIENTS)
+    assert isinstance(member, cls)
+    return kernel, member
+
+
+@pytest.mark.parametrize("cls", KERNELS)
+def test_decisions_and_lengths_are_those_of_the_kernel(cls):
+    kernel, member = member_of(cls)
+    counted = Counted(NEW, None)
+    np.testing.assert_allclose(member.decide(counted), kernel.transform(NEW) @ COEFFICIENTS, atol=1e-11)
+    expected = np.ones(len(NEW)) if cls is JointMember else kernel.self_similarities(NEW)
+    np.testing.assert_allclose(member.lengths(counted), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("cls", [FoldedMember, RatioMember])
+def test_lengths_of_normalized_members_are_1(cls):
+    _, member = member_of(cls, normalize=True)
+    assert np.array_equal(member.lengths(Counted(NEW, None)), np.ones(len(NEW)))
+
+
+def test_graphs_are_counted_once_per_vocabulary():
+    _, member = member_of(FoldedMember)
+    counted = Counted(NEW, None)
+    assert counted.entries(member.vocabulary) is counted.entries(member.vocabulary)
+
+
+def test_kernels_without_bins_have_no_contributions():
+    _, member = member_of(KernelMember)
+    counted, share = Counted(NEW, None), np.ones(2)
+    for ask in (member.contributions, member.bin_weights):
+        with pytest.raises(TypeError, match="LabelHistogram compares graphs without counting bins"):
+            ask(counted, share)
+
+
+def test_parts_that_do_not_match_are_refused():
+    _, folded = member_of(FoldedMember)
+    _, ratio = member_of(RatioMember)
+    _, joint = member_of(JointMember)
+    _, kernel = member_of(KernelMember)
+    for member, message in (
+        (replace(folded, weights=folded.weights[1:]), "row of weights"),
+        (replace(folded, stream_weights=np.array([-1.0])), "finite and nonnegative"),
+        (replace(ratio, coefficients=ratio.coefficients[1:]), "row of coefficients"),
+        (replace(ratio, own_sums=-ratio.own_sums), "sum with itself"),
+        (replace(ratio, kept=0.5 * ratio.kept), "positive integers"),
+        (replace(joint, weights=joint.weights[1:]), "every member needs"),
+        (replace(kernel, coefficients=kernel.coefficients[1:]), "every training graph"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            member._check_parts()
+    for member in (folded, ratio, joint, kernel):
+        member._check_parts()
+
+
+def test_members_of_a_sum_have_equally_many_decisions():
+    _, member = member_of(FoldedMember)
+    other = replace(member, weights=member.weights[:, :1])
+    for members, message in (([], "at least one member"), ([member, other], "different numbers")):
+        with pytest.raises(ValueError, match=message):
+            check_members(members)
+
+
+def test_missing_columns_are_0():
+    total = add_columns([np.ones((2, 1)), np.full((2, 3), 2.0)])
+    assert np.array_equal(total, [[3.0, 2.0, 2.0], [3.0, 2.0, 2.0]])
+
+
+class Fixed:
+    """A member with these decisions and lengths, for all graphs and edits."""
+
+    def __init__(self, decisions, lengths):
+        self.found = Changed(np.array(decisions)[:, None], np.array(lengths))
+
+    def changed(self, begun, changes):
+        return Changed(*(part.copy() for part in self.found))  # sums are made in place
+
+    def lengths(self, counted):
+        return self.found.lengths.copy()
+
+    def descriptor_terms(self, counted, share):
+        return self.found.decisions[:, 0].copy()
+
+
+def test_sums_are_divided_by_the_length_of_the_edited_graph():
+    """The squared length is 2 * 0.125 + 1 * 0 = 0.25, then 2 * 4 + 1 * 8 = 16; an empty graph has none."""
+    joint = JointMember(
+        [Fixed([1.0, 2.0, 0.0], [0.125, 4.0, 0.0]), Fixed([0.0, 6.0, 0.0], [0.0, 8.0, 0.0])],
+        np.array([2.0, 1.0]),
+    )
+    changed = joint.changed([None, None], {})
+    assert changed.decisions[:, 0].tolist() == [2.0, 2.0, 0.0]
+    assert changed.lengths.tolist() == [1.0, 1.0, 0.0]
+    assert joint.descriptor_terms(None, None).tolist() == [2.0, 2.0, 0.0]
