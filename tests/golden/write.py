@@ -1,6 +1,6 @@
 """Write the golden files: once per release, by its own code, never again.
 
-    python -m tests.golden.write 0.1
+    python -m tests.golden.write 0.2
 
 Every public estimator that can be saved is fitted on fixed small graphs and written to ``VERSION/NAME.pk``;
 what it answers on other graphs goes into ``VERSION/answers.json``. Later versions must read the files and
@@ -19,7 +19,6 @@ import numpy as np
 import propkernels as pk
 
 FOLDER = Path(__file__).parent
-save = getattr(pk, "save_model", None) or getattr(pk, "save", None)
 
 
 def graphs(first: int, last: int) -> pk.GraphDatabase:
@@ -241,7 +240,7 @@ def main(version: str) -> None:
     folder.mkdir(exist_ok=True)
     answers = {}
     for name, model in estimators().items():
-        save(fit(name, model), folder / f"{name}.pk")
+        pk.save_model(fit(name, model), folder / f"{name}.pk")
         answers[name] = answer(name, model)
     text = json.dumps({"version": pk.__version__, "answers": answers}, indent=None)
     (folder / "answers.json").write_text(text + "\n", encoding="utf-8")

@@ -34,7 +34,7 @@ def test_state_of_an_estimator_makes_it_again():
     assert again.diagonal_.tolist() == kernel.diagonal_.tolist()
 
 
-def test_files_of_earlier_versions_have_public_names_of_machinery():
+def test_files_of_version_02_have_public_names_of_machinery():
     kernel = pk.WeisfeilerLehman(t_max=1).fit(pk.datasets.make_molecules(4, random_state=0).graphs)
     state = classes.state_of(kernel)
     earlier = {"coder_": state.pop("_coder"), "counts_": state.pop("_counts")} | state

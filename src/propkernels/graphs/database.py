@@ -466,8 +466,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the unpickled arrays read-only again."""
-        renamed = {"node_attributes": "_attributes"}  # pickles of earlier versions
-        self.__dict__.update({renamed.get(name, name): value for name, value in state.items()})
+        self.__dict__.update(state)
         freeze(self.adjacency, self.graph_ptr, self._attributes, self.edge_attributes)
 
     # display

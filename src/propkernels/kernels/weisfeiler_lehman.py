@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import MOST_THINGS
 from propkernels._utils.checks import check_choice, check_streams
-from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.stored import is_whole, require
 from propkernels._utils.typing import BaseKernelLike
 from propkernels.codes.codes import CodeStreams
@@ -196,7 +195,6 @@ def _neighborhoods(
     return [centers[8 * i : 8 * i + 8] + text[ends[i] : ends[i + 1]] for i in range(graphs.n_nodes)]
 
 
-@renamed_parameters(n_iter="t_max")
 class WeisfeilerLehman(CountKernel):
     """Weisfeiler-Lehman subtree kernel (Shervashidze et al., JMLR 2011, Definition 5).
 
@@ -303,7 +301,6 @@ class WeisfeilerLehman(CountKernel):
         return learn_in_time(graphs, self, chosen.learn)
 
 
-@renamed_parameters(n_iter="t_max")
 class WeisfeilerLehmanFeatures(CountFeatures):
     """Sparse features whose dot product is the Weisfeiler-Lehman subtree kernel.
 

@@ -13,7 +13,6 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES, require
@@ -51,7 +50,6 @@ from propkernels.models.targets import check_labels, has_columns, known_targets
 Matrix = NDArray[np.float64]
 
 
-@renamed_parameters(n_folds="cv", verbose="progress")
 class PropagationClassifier(ClassifierMixin, PropagationModel):
     """Graph kernel classifier; kernel and parameters are chosen by cross-validation.
 

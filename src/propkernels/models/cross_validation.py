@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from propkernels._utils.cells import are_classes, has_fractions
 from propkernels._utils.checks import check_integer, kind_of
-from propkernels._utils.deprecation import graphs_first
 from propkernels._utils.progress import Progress, reported
 from propkernels._utils.typing import Column, Estimator, Floats, Folding, Scoring, Seed, Steps, Target
 from propkernels.convert.check import check_graphs
@@ -51,7 +50,6 @@ from propkernels.models.targets import (
 INNER_FOLDS = 5
 
 
-@graphs_first(data="graphs", n_folds="cv", inner_folds="inner_cv")
 def evaluate(
     graphs: GraphsWithTargets | Graphs,
     target: Target | None = None,

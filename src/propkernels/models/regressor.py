@@ -14,7 +14,6 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer
-from propkernels._utils.deprecation import renamed_parameters
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import (
@@ -46,7 +45,6 @@ from propkernels.models.targets import check_several, has_columns, known_targets
 Matrix = NDArray[np.float64]
 
 
-@renamed_parameters(n_folds="cv", verbose="progress")
 class PropagationRegressor(RegressorMixin, PropagationModel):
     """Graph kernel regressor; kernel and parameters are chosen by cross-validation.
 

@@ -131,7 +131,6 @@ _BY_MODULE = {
         "RatioMember",
     ),
     "propkernels.explain.rule": ("Rule",),
-    "propkernels.storage.earlier": ("FoldedRule", "KernelRule", "SumRule"),
     "propkernels.models.gaussian_process": ("Posterior",),
     "propkernels.search.inverted_file": ("InvertedFile",),
     "propkernels.search.segment": ("Postings",),
@@ -152,21 +151,6 @@ _BY_MODULE = {
     "sklearn.svm._classes": ("LinearSVC", "LinearSVR"),
 }
 _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
-
-# Files of earlier versions: renamed fields, and wrapper classes that held a single object.
-_STEPS = {"n_iter": "t_max"}
-_MODELS = {"n_folds": "cv", "verbose": "progress"}
-_RENAMED = {
-    "FoldedRule": {"coder": "counter"},
-    "RefinementCoder": _STEPS,
-    "ExactCoder": _STEPS,
-    "EntryCoder": _STEPS,
-    "WeisfeilerLehman": _STEPS,
-    "WeisfeilerLehmanFeatures": _STEPS,
-    "PropagationClassifier": _MODELS,
-    "PropagationRegressor": _MODELS,
-}
-WRAPPERS = {"CodeCounter": "coder"}
 
 # Parameters that are paths: a file must not choose where to read or write, so they are None after loading
 # ("memory" of a Pipeline would unpickle). Callbacks are functions, which files never hold.
@@ -243,25 +227,15 @@ def defaults_of(cls: Any) -> dict[str, Any]:
     return {name: value for name, value in defaults.items() if value is not Parameter.empty}
 
 
-def _with_new_names(state: dict[str, Any], renamed: dict[str, str]) -> dict[str, Any]:
-    """Return the state under new names; a value under the new name is kept, unless it is None."""
-    new = {name: value for name, value in state.items() if name not in renamed}
-    for old in renamed.keys() & state.keys():
-        if new.get(renamed[old]) is None:
-            new[renamed[old]] = state[old]
-    return new
-
-
 @cache
-def _earlier_names(cls: Any) -> dict[str, str]:
-    """Return names of attributes in files of earlier versions, with the names of today.
+def _private_names(cls: Any) -> dict[str, str]:
+    """Return the private names of learned attributes that files of version 0.2 have under public names.
 
-    Versions 0.1 and 0.2 stored all learned attributes under public names: ``_counts`` was ``counts_``.
+    ``_counts`` was ``counts_``.
     """
     is_estimator = hasattr(cls, "_get_param_names")
     names = {name for base in cls.__mro__ if is_estimator for name in get_annotations(base)}
-    private = {f"{name[1:]}_": name for name in names if name.startswith("_")}
-    return private | _RENAMED.get(cls.__name__, {})
+    return {f"{name[1:]}_": name for name in names if name.startswith("_")}
 
 
 def make(cls: Any, state: dict[str, Any]) -> Any:
@@ -271,7 +245,8 @@ def make(cls: Any, state: dict[str, Any]) -> Any:
     """
     if cls is GraphDatabase:
         return unpack(state)
-    state = defaults_of(cls) | _with_new_names(state, _earlier_names(cls))
+    names = _private_names(cls)
+    state = defaults_of(cls) | {names.get(name, name): value for name, value in state.items()}
     check_state(cls, state)
     if is_named_tuple(cls):
         return cls(**state)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.storage.archive import sparse_matrix
-from propkernels.storage.classes import WRAPPERS, class_of, make
+from propkernels.storage.classes import class_of, make
 from propkernels.storage.invariants import check_fields, check_object
 
 
@@ -171,8 +171,6 @@ class Decoder:
     def _object(self, content: Any) -> Any:
         name = content["class"]
         state = {str(name): self.decode(part) for name, part in content["state"].items()}
-        if name in WRAPPERS:
-            return self._keep(state[WRAPPERS[name]])
         thing = make(class_of(name), state)
         check_fields(thing)
         check_object(thing)
