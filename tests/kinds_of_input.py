@@ -27,11 +27,10 @@ WITH_TARGET = (
     "tables",
     "json",
     "jsonl",
-    "graphml",
-    "gxl",
-    "dot",
+    "edges",
+    "images",
+    "npy",
 )
-WITH_TARGET += ("edges", "images", "npy", "ply")
 
 
 def class_of(i: int) -> str:
@@ -55,8 +54,7 @@ def networkx_graphs() -> list[nx.Graph]:
 
 def write_kind(kind: str, folder: Path) -> Path:
     """Write the data set of one kind, and return its path."""
-    writer = WRITERS.get(kind)
-    return _write_graphs(kind, folder) if writer is None else writer(kind, folder)
+    return WRITERS[kind](kind, folder)
 
 
 def _database() -> Dataset:
@@ -108,40 +106,13 @@ def _write_json(kind: str, folder: Path) -> Path:
     return path
 
 
-def _write_graphs(kind: str, folder: Path) -> Path:
-    """Write one file per graph, in a subfolder per class."""
+def _write_edges(kind: str, folder: Path) -> Path:
+    """Write one edge list per graph, in a subfolder per class."""
     for i, graph in enumerate(networkx_graphs()):
         place = folder / kind / class_of(i)
         place.mkdir(parents=True, exist_ok=True)
-        (place / f"g{i}.{kind}").write_text(TEXTS[kind](graph))
+        (place / f"g{i}.edges").write_text("".join(f"{u} {v}\n" for u, v in graph.edges))
     return folder / kind
-
-
-def _gxl(graph: nx.Graph) -> str:
-    nodes = "".join(
-        f'<node id="{n}"><attr name="kind"><string>{d["kind"]}</string></attr>'
-        f'<attr name="mass"><float>{d["mass"]}</float></attr></node>'
-        for n, d in graph.nodes(data=True)
-    )
-    edges = "".join(f'<edge from="{u}" to="{v}"/>' for u, v in graph.edges)
-    return (
-        '<?xml version="1.0"?><!DOCTYPE gxl SYSTEM "gxl-1.0.dtd"><gxl>'
-        f'<graph edgemode="undirected">{nodes}{edges}</graph></gxl>'
-    )
-
-
-def _dot(graph: nx.Graph) -> str:
-    nodes = "".join(f'"{n}" [kind={d["kind"]}, mass={d["mass"]}];\n' for n, d in graph.nodes(data=True))
-    edges = "".join(f'"{u}" -- "{v}" [type={d["type"]}];\n' for u, v, d in graph.edges(data=True))
-    return f"graph {{\n{nodes}{edges}}}\n"
-
-
-TEXTS = {
-    "graphml": lambda graph: "\n".join(nx.generate_graphml(graph)),
-    "gxl": _gxl,
-    "dot": _dot,
-    "edges": lambda graph: "".join(f"{u} {v}\n" for u, v in graph.edges),
-}
 
 
 def _write_images(kind: str, folder: Path) -> Path:
@@ -162,27 +133,16 @@ def _write_clouds(kind: str, folder: Path) -> Path:
         place = folder / kind / class_of(i)
         place.mkdir(parents=True, exist_ok=True)
         points = random.normal(size=(9, 3)) * (1, 1, 1 + 3 * (i % 2))
-        if kind == "npy":
-            np.save(place / f"{i}.npy", points)
-        else:
-            (place / f"{i}.ply").write_bytes(_ply(points, binary=i < 2))
+        np.save(place / f"{i}.npy", points)
     return folder / kind
-
-
-def _ply(points: np.ndarray, binary: bool) -> bytes:
-    layout = "binary_little_endian" if binary else "ascii"
-    axes = "".join(f"property float {axis}\n" for axis in "xyz")
-    header = f"ply\nformat {layout} 1.0\nelement vertex {len(points)}\n{axes}end_header\n"
-    if binary:
-        return header.encode() + points.astype("<f4").tobytes()
-    return header.encode() + "".join(f"{x} {y} {z}\n" for x, y, z in points.astype("f4")).encode()
 
 
 WRITERS = {
     **dict.fromkeys(("tu", "zip", "parquet", "tables"), _save),
     **dict.fromkeys(("csv", "tsv"), _write_table),
     **dict.fromkeys(("json", "jsonl"), _write_json),
-    **dict.fromkeys(("npy", "ply"), _write_clouds),
+    "npy": _write_clouds,
+    "edges": _write_edges,
     "smi": _write_smi,
     "sdf": _write_sdf,
     "images": _write_images,

@@ -18,8 +18,8 @@ def write(folder, name, content):
 
 def test_subfolders_are_the_classes_of_graph_files(tmp_path):
     pytest.importorskip("pandas")
-    write(tmp_path, "yes/a.dot", "graph { x -- y }")
-    write(tmp_path, "no/b.dot", "graph { x -- y -- z }")
+    write(tmp_path, "yes/a.edges", "x y")
+    write(tmp_path, "no/b.edges", "x y\ny z")
     data = read_folder(tmp_path, Reading())
     assert data.target.tolist() == ["no", "yes"]
     assert data.graphs.graph_sizes.tolist() == [3, 2]
@@ -39,8 +39,8 @@ def test_subfolders_are_the_classes_of_point_clouds(tmp_path):
 
 def test_files_beside_subfolders_and_hidden_files_are_left_out(tmp_path):
     pytest.importorskip("pandas")
-    for name in ("yes/a.dot", "no/b.dot", "c.dot", "no/.d.dot", ".e/f.dot"):
-        write(tmp_path, name, "graph { x }")
+    for name in ("yes/a.edges", "no/b.edges", "c.edges", "no/.d.edges", ".e/f.edges"):
+        write(tmp_path, name, "x y")
     assert len(read_folder(tmp_path, Reading()).graphs) == 2
 
 

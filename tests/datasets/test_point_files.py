@@ -3,39 +3,19 @@
 import numpy as np
 import pytest
 
+import propkernels as pk
 from propkernels.datasets import open_source
 from propkernels.datasets.point_files import read_points
 from tests.kinds_of_input import write_kind
 
 
-def test_both_formats_give_the_same_graphs(tmp_path):
-    arrays, files = (open_source(write_kind(kind, tmp_path)) for kind in ("npy", "ply"))
-    assert np.array_equal(arrays.graphs.graph_ptr, files.graphs.graph_ptr)
-    assert np.allclose(arrays.graphs.node_attributes, files.graphs.node_attributes, atol=1e-4)
-    assert arrays.target.tolist() == files.target.tolist()
-    assert files.graphs.ids[0] == "even/1.ply"
-
-
-def header(n, layout="ascii", kind="float"):
-    axes = "".join(f"property {kind} {axis}\n" for axis in "xyz")
-    return f"ply\nformat {layout} 1.0\nelement vertex {n}\n{axes}end_header\n".encode()
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"plx", "it has no header of PLY"),
-        (header(2) + b"0 0 0\n", "announces 2 vertices, and has 1"),
-        (header(10**9, "binary_little_endian") + b"0" * 12, "announces 1,000,000,000 vertices, more than"),
-        (header(1, "zip"), "its format 'zip' is not ascii"),
-        (header(1, kind="list uchar int"), "of its vertices is not a number"),
-        (header(-1), "its first element is not vertex"),
-    ],
-)
-def test_ply_files_that_lie(content, message, tmp_path):
-    (tmp_path / "x.ply").write_bytes(content)
-    with pytest.raises(ValueError, match=message):
-        read_points(tmp_path / "x.ply")
+def test_clouds_of_a_folder(tmp_path):
+    data = open_source(write_kind("npy", tmp_path))
+    clouds = [np.load(tmp_path / "npy" / name) for name in data.graphs.ids.tolist()]
+    assert np.array_equal(data.extras["coordinates"], np.concatenate(clouds))
+    assert np.array_equal(data.graphs.node_attributes, pk.from_points(clouds).node_attributes)
+    assert data.target.tolist() == ["even"] * 6 + ["odd"] * 6
+    assert data.graphs.ids[0] == "even/1.npy"
 
 
 def test_arrays_that_are_no_clouds(tmp_path):

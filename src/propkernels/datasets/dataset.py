@@ -398,6 +398,22 @@ def check_name(name: Any) -> str:
     return name
 
 
+OTHER_READERS = {
+    ".graphml": "networkx.read_graphml and pass the graphs to pk.from_networkx",
+    ".gxl": "a parser of XML and pass the graphs to pk.from_networkx",
+    ".dot": "networkx.nx_pydot.read_dot and pass the graphs to pk.from_networkx",
+    ".gv": "networkx.nx_pydot.read_dot and pass the graphs to pk.from_networkx",
+    ".ply": "trimesh.load and pass the vertices to pk.from_points",
+}
+
+
+def refuse_foreign(path: str | os.PathLike[str]) -> None:
+    """Raise ValueError for a file of a format that another library reads; the message says which."""
+    remedy = OTHER_READERS.get(Path(path).suffix.lower())
+    if remedy is not None:
+        raise ValueError(f"{path}: read it with {remedy}")
+
+
 def home_expanded(path: Any) -> Path:
     """Return a path with ~ and ~user expanded; raise FileNotFoundError for an unknown user."""
     try:

@@ -10,9 +10,9 @@ import numpy as np
 
 from propkernels.convert.parquet import read_parquet
 from propkernels.convert.points import from_points
-from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.dataset import Dataset, refuse_foreign
 from propkernels.datasets.graph_files import FORMATS, read_graph_files
-from propkernels.datasets.point_files import SUFFIXES, read_points, stacked, with_places
+from propkernels.datasets.point_files import read_points, stacked, with_places
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs import GraphDatabase
@@ -42,6 +42,8 @@ def read_folder(path: Path, how: Reading) -> Dataset:
         nested = [file for file in chosen if file.parent != path]
         if chosen:
             return reader(path, nested or chosen, how)
+    for file in files:
+        refuse_foreign(file)
     raise ValueError(f"{path} has no files that can be read: {FOLDERS}")
 
 
@@ -109,12 +111,12 @@ def _classes(names: Sequence[Path], what: str, path: Path, how: Reading) -> Any:
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (IMAGES, _read_images),
-    (SUFFIXES, _read_clouds),
+    ((".npy",), _read_clouds),
     (tuple(suffix for suffix in FORMATS if suffix != ".txt"), _read_graph_files),
     ((".parquet",), _read_parquet_files),
     ((".txt",), _read_graph_files),
 )
 FOLDERS = (
-    "a folder holds a TU data set (NAME_A.txt), images, point clouds (.npy, .ply), graph files (.json, "
-    ".graphml, .gxl, .dot, .edges) or Parquet files, with or without a subfolder per class"
+    "a folder holds a TU data set (NAME_A.txt), images, point clouds (.npy), graph files (.json, "
+    ".edges) or Parquet files, with or without a subfolder per class"
 )

@@ -1,7 +1,7 @@
-"""Readers of graph files: JSON (node-link), GraphML, GXL, DOT and edge lists.
+"""Readers of graph files: JSON (node-link) and edge lists.
 
 Each parser yields :class:`FileGraph` objects, which :func:`read_graph_files` turns into tables of edges,
-nodes and graphs. Nothing that a file contains is executed, loaded from elsewhere or expanded.
+nodes and graphs.
 """
 
 from __future__ import annotations
@@ -12,21 +12,46 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from propkernels._utils.arrays import object_array
 from propkernels._utils.cells import read_cells, typed_column
 from propkernels._utils.checks import reason_of
 from propkernels._utils.safe_files import read_regular
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.dot_files import dot_graphs
-from propkernels.datasets.file_graph import FileGraph
 from propkernels.datasets.graph_tables import Columns, dataset_of
 from propkernels.datasets.reading import Reading
-from propkernels.datasets.xml_files import graphml_graphs, gxl_graphs
 
 COMMENTS = ("#", "%", "//")
 MOST_ENTRIES = 1000  # of a list of numbers, each of which becomes a column
+KEYS = {"edges": ("graph", "source", "target"), "nodes": ("graph", "node"), "graphs": ("graph",)}
+Data = dict[str, Any]
+
+
+@dataclass
+class FileGraph:
+    """A graph as it stands in a file, with data of nodes and edges by name.
+
+    Attributes
+    ----------
+    directed : bool
+    name : str or int or None
+    data : dict
+        Data of the graph, such as its target.
+    nodes : dict
+        Data of each node by its key, in order of appearance.
+    edges : list of (source, target, data)
+    """
+
+    directed: bool = False
+    name: Any = None
+    data: Data = field(default_factory=dict)
+    nodes: dict[Any, Data] = field(default_factory=dict)
+    edges: list[tuple[Any, Any, Data]] = field(default_factory=list)
+
+    def add_edge(self, source: Any, target: Any, data: Data) -> None:
+        """Add an edge, and its ends if they are new."""
+        self.nodes.setdefault(source, {})
+        self.nodes.setdefault(target, {})
+        self.edges.append((source, target, data))
 
 
 def edge_list_graphs(text: str) -> Iterator[FileGraph]:
@@ -34,18 +59,22 @@ def edge_list_graphs(text: str) -> Iterator[FileGraph]:
 
     Examples
     --------
-    >>> graph, = edge_list_graphs("# a comment\na b\nb,c,2.5\n")
-    >>> graph.edges
-    [('a', 'b', {}), ('b', 'c', {'weight': '2.5'})]
+    >>> graph, = edge_list_graphs("# a comment\na b 1\nb,c,2.5\n")
+    >>> [(source, target, float(data["weight"])) for source, target, data in graph.edges]
+    [('a', 'b', 1.0), ('b', 'c', 2.5)]
     """
-    graph = FileGraph()
+    rows: list[list[str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.replace(",", " ").split()
         if not words or words[0].startswith(COMMENTS):
             continue
         if len(words) not in (2, 3):
             raise ValueError(f"line {number} has {len(words)} words: an edge list has two nodes and a weight")
-        graph.add_edge(words[0], words[1], {} if len(words) == 2 else {"weight": words[2]})
+        rows.append(words)
+    graph = FileGraph()
+    weights = iter(read_cells([words[2] for words in rows if len(words) == 3]).tolist())
+    for words in rows:
+        graph.add_edge(words[0], words[1], {} if len(words) == 2 else {"weight": next(weights)})
     yield graph
 
 
@@ -82,7 +111,7 @@ def _node_link(content: Any, number: int) -> FileGraph:
     graph = FileGraph(directed, name, data)
     for position, node in enumerate(content.get("nodes", [])):
         row = dict(node) if isinstance(node, dict) else {"id": node}
-        graph.add_node(_key(row.pop("id", position), number), row)
+        graph.nodes.setdefault(_key(row.pop("id", position), number), {}).update(row)
     for link in content[links]:
         row = (
             dict(zip(("source", "target", "weight"), link, strict=False)) if isinstance(link, list) else link
@@ -101,37 +130,19 @@ def _key(value: Any, number: int) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class GraphFormat:
-    """A format of graph files: its parser, and whether all values are texts to be typed."""
-
-    parse: Callable[[str], Iterable[FileGraph]]
-    name: str
-    is_text: bool = True
-
-
-EDGE_LIST = GraphFormat(edge_list_graphs, "an edge list")
-JSON = GraphFormat(json_graphs, "JSON", is_text=False)
-FORMATS = {
-    ".json": JSON,
-    ".jsonl": JSON,
-    ".graphml": GraphFormat(graphml_graphs, "GraphML"),
-    ".gxl": GraphFormat(gxl_graphs, "GXL"),
-    ".dot": GraphFormat(dot_graphs, "DOT"),
-    ".gv": GraphFormat(dot_graphs, "DOT"),
-    ".edges": EDGE_LIST,
-    ".edgelist": EDGE_LIST,
-    ".txt": EDGE_LIST,
+FORMATS: dict[str, tuple[str, Callable[[str], Iterable[FileGraph]]]] = {
+    **dict.fromkeys((".json", ".jsonl"), ("JSON", json_graphs)),
+    **dict.fromkeys((".edges", ".edgelist", ".txt"), ("an edge list", edge_list_graphs)),
 }
 
 
 def graphs_of_file(path: Path) -> list[FileGraph]:
     """Return the graphs of a file, in the format of its suffix; raise ValueError if it is invalid."""
-    kind = FORMATS[path.suffix.lower()]
+    name, parse = FORMATS[path.suffix.lower()]
     try:
-        return list(kind.parse(read_regular(path).decode("utf-8-sig")))
+        return list(parse(read_regular(path).decode("utf-8-sig")))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} cannot be read as {kind.name}: {reason_of(error)}") from None
+        raise ValueError(f"{path} cannot be read as {name}: {reason_of(error)}") from None
 
 
 def read_graph_files(paths: Sequence[Path], how: Reading, name: str, place: Path) -> Dataset:
@@ -147,78 +158,58 @@ def read_graph_files(paths: Sequence[Path], how: Reading, name: str, place: Path
         File or folder; of files in subfolders, the name of the subfolder is the target.
     """
     several: list[FileGraph] = []
-    for path in paths:
+    folders: list[Any] = [path.parent.name for path in paths]
+    if FORMATS[paths[0].suffix.lower()][1] is edge_list_graphs:  # texts, some of which are numbers
+        folders = read_cells(folders).tolist()
+    for path, folder in zip(paths, folders, strict=True):
         graphs = graphs_of_file(path)
         label = path.relative_to(place).as_posix() if path != place else None
         for graph in graphs:
             if label is not None:
                 graph.name = label if len(graphs) == 1 else f"{label}:{graph.name}"
                 if len(path.relative_to(place).parts) > 1:
-                    graph.data = {"class": path.parent.name}
+                    graph.data = {"class": folder}
         several += graphs
     names = [graph.name for graph in several]
     ids = names if None not in names and len(set(names)) == len(names) else list(range(len(several)))
-    is_text = FORMATS[paths[0].suffix.lower()].is_text
-    return dataset_of(_tables(several, ids, is_text), how, name, place, any(g.directed for g in several))
+    return dataset_of(_tables(several, ids), how, name, place, any(graph.directed for graph in several))
 
 
-def _tables(several: Sequence[FileGraph], ids: Sequence[Any], is_text: bool) -> dict[str, Columns]:
+def _tables(several: Sequence[FileGraph], ids: Sequence[Any]) -> dict[str, Columns]:
     """Return tables of edges, nodes and graphs; undirected edges among directed graphs are listed twice."""
     directed = any(graph.directed for graph in several)
-    edges, nodes, graphs = Rows(), Rows(), Rows()
+    rows: dict[str, list[Data]] = {"edges": [], "nodes": [], "graphs": []}
     for key, graph in zip(ids, several, strict=True):
-        graphs.add({"graph": key}, graph.data)
-        for node, data in graph.nodes.items():
-            nodes.add({"graph": key, "node": node}, data)
+        rows["graphs"].append(_row((key,), graph.data, KEYS["graphs"]))
+        rows["nodes"] += [_row((key, node), data, KEYS["nodes"]) for node, data in graph.nodes.items()]
         for source, target, data in graph.edges:
-            edges.add({"graph": key, "source": source, "target": target}, data)
+            rows["edges"].append(_row((key, source, target), data, KEYS["edges"]))
             if directed and not graph.directed and source != target:
-                edges.add({"graph": key, "source": target, "target": source}, data)
-    keys = {"edges": ("graph", "source", "target"), "nodes": ("graph", "node"), "graphs": ("graph",)}
-    rows = {"edges": edges, "nodes": nodes, "graphs": graphs}
-    return {kind: some.columns(keys[kind], is_text) for kind, some in rows.items()}
+                rows["edges"].append(_row((key, target, source), data, KEYS["edges"]))
+    return {kind: _columns(some, KEYS[kind]) for kind, some in rows.items()}
 
 
-@dataclass
-class Rows:
-    """Rows of a table whose columns become known row by row."""
+def _row(values: tuple[Any, ...], data: Data, keys: Sequence[str]) -> Data:
+    """Return a row of a table; names that keys have already get an underscore.
 
-    n_rows: int = 0
-    values: dict[str, dict[int, Any]] = field(default_factory=dict)
-
-    def add(self, keys: dict[str, Any], data: dict[str, Any]) -> None:
-        """Append a row; a list of numbers gives one column per entry, and other nested values are dropped."""
-        for name, value in (*keys.items(), *_flat(data, set(keys))):
-            self.values.setdefault(name, {})[self.n_rows] = value
-        self.n_rows += 1
-
-    def columns(self, keys: Sequence[str], is_text: bool) -> Columns:
-        """Return typed columns with missing cells as None or NaN; keys stay as they are."""
-        empty: Columns = {name: np.empty(0, dtype=object) for name in keys}
-        return empty | {
-            name: self._column(cells, name in keys, is_text) for name, cells in self.values.items()
-        }
-
-    def _column(self, cells: dict[int, Any], is_key: bool, is_text: bool) -> NDArray[Any]:
-        values = [cells.get(row) for row in range(self.n_rows)]
-        if is_key:
-            column = np.empty(len(values), dtype=object)
-            column[:] = values
-            return column
-        return read_cells([value or "" for value in values]) if is_text else typed_column(values)
-
-
-def _flat(data: dict[str, Any], taken: set[str]) -> Iterator[tuple[str, Any]]:
-    """Yield names and plain values of a row; names that keys have already get an underscore."""
+    A list of numbers gives one column per entry; other nested values become texts.
+    """
+    row = dict(zip(keys, values, strict=True))
     for key, value in data.items():
-        name = f"{key}_" if key in taken else str(key)
+        name = f"{key}_" if key in keys else str(key)
         if isinstance(value, list) and len(value) <= MOST_ENTRIES and all(map(_is_number, value)):
-            yield from ((f"{name}.{i}", entry) for i, entry in enumerate(value))
-        elif isinstance(value, (dict, list)):
-            yield name, json.dumps(value, sort_keys=True)
+            row |= {f"{name}.{i}": entry for i, entry in enumerate(value)}
         else:
-            yield name, value
+            row[name] = json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
+    return row
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _columns(rows: Sequence[Data], keys: Sequence[str]) -> Columns:
+    """Return typed columns with missing cells as None or NaN; keys stay as they are."""
+    names = dict.fromkeys((*keys, *(name for row in rows for name in row)))
+    cells = {name: [row.get(name) for row in rows] for name in names}
+    return {name: object_array(some) if name in keys else typed_column(some) for name, some in cells.items()}

@@ -18,6 +18,7 @@ from propkernels.datasets.dataset import (
     data_folder,
     find_in,
     named,
+    refuse_foreign,
 )
 from propkernels.datasets.download import NotOnServerError, UnverifiedError, download
 from propkernels.datasets.tu_reader import read_tu
@@ -76,6 +77,8 @@ def load(
     >>> data
     Dataset(DIGITS: 1797 graphs, 115008 nodes, 201264 edges, 4 node labels, 10 classes)
     """
+    if isinstance(name, str):
+        refuse_foreign(name)
     check_name(name)
     folder = cache_folder(cache)
     found = find_in(data_folder(), name) or find_in(folder, name)

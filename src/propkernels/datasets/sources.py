@@ -24,12 +24,12 @@ from propkernels.datasets.dataset import (
     data_folder,
     find_in,
     home_expanded,
+    refuse_foreign,
 )
 from propkernels.datasets.folders import FOLDERS, read_folder
 from propkernels.datasets.graph_files import FORMATS, read_graph_files
 from propkernels.datasets.graph_tables import SOURCE, TARGET, read_edges
 from propkernels.datasets.loader import load
-from propkernels.datasets.point_files import SUFFIXES as POINT_SUFFIXES
 from propkernels.datasets.point_files import read_points, with_places
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
@@ -78,9 +78,9 @@ def open_source(
         - a CSV, TSV or Parquet table of molecules, an SDF or SMI file;
         - CSV or TSV files of edges, nodes and graphs: ``X_edges.csv`` is read together with ``X_nodes.csv``
           and ``X_graphs.csv``, if these exist; or pass "edges.csv,nodes.csv[,graphs.csv]";
-        - a graph file: JSON (node-link, one graph, a list, or one per line), GraphML, GXL, DOT, or an edge
-          list (.edges, .edgelist, .txt);
-        - a point cloud (.npy, .ply);
+        - a graph file: JSON (node-link, one graph, a list, or one per line), or an edge list (.edges,
+          .edgelist, .txt);
+        - a point cloud (.npy);
         - a folder of images, point clouds or graph files, with or without a subfolder per class.
     smiles_column : str, optional
         Column of SMILES in a table; by default one with a usual name.
@@ -171,7 +171,7 @@ def read_source(source: Any, how: Reading) -> Dataset:
     if path.is_dir():
         return read_folder(path, how)
     if path.is_file():
-        return _reader_of(path)(path, how)
+        return reader_of(path)(path, how)
     if len(path.parts) <= 1 and not (path.suffix and _is_no_name(text)):
         return _read_known(text, how)
     raise FileNotFoundError(f"the file or folder {path} does not exist")
@@ -200,7 +200,9 @@ def _chosen(data: Dataset, how: Reading) -> Dataset:
     return replace(data, target=target, target_names=names)
 
 
-def _reader_of(path: Path) -> Callable[[Path, Reading], Dataset]:
+def reader_of(path: Path) -> Callable[[Path, Reading], Dataset]:
+    """Return the reader of a file by its suffix; raise ValueError if there is none."""
+    refuse_foreign(path)
     suffix = path.suffix.lower()
     if suffix not in READERS:
         raise ValueError(f"{path} has the unknown suffix {path.suffix!r}: supported are {SUPPORTED}")
@@ -343,11 +345,11 @@ READERS: dict[str, Callable[[Path, Reading], Dataset]] = {
     ".smi": _read_smi,
     ".smiles": _read_smi,
     **dict.fromkeys(FORMATS, _read_graph_file),
-    **dict.fromkeys(POINT_SUFFIXES, _read_cloud),
+    ".npy": _read_cloud,
 }
 SUPPORTED = (
-    "tables (.csv, .tsv), Parquet (.parquet), molecules (.smi, .sdf), graph files (.json, .graphml, .gxl, "
-    f".dot, .edges), point clouds (.npy, .ply) and TU archives (.zip); {FOLDERS}"
+    "tables (.csv, .tsv), Parquet (.parquet), molecules (.smi, .sdf), graph files (.json, .edges), "
+    f"point clouds (.npy) and TU archives (.zip); {FOLDERS}"
 )
 
 

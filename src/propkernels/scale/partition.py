@@ -185,11 +185,10 @@ def _by_name(name: str) -> Path | None:
 
 def _kind(path: Path) -> str:
     """Return the format of a file; tables of edges are read at once."""
-    from propkernels.datasets.sources import READERS, SUPPORTED
+    from propkernels.datasets.sources import reader_of
 
+    reader_of(path)  # raises for unknown suffixes
     suffix = path.suffix.lower()
-    if suffix not in READERS:
-        raise ValueError(f"{path} has the unknown suffix {path.suffix!r}: supported are {SUPPORTED}")
     if KINDS.get(suffix) == "table" and is_edge_table(path):
         return "source"
     if suffix == ".parquet" and not has_graphs(path):
