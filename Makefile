@@ -68,13 +68,13 @@ BASE ?= v0.1.0
 bench-compare: .venv/.developer
 	$(BIN)/python -m benchmarks.compare $(BASE)
 
-# make fuzz SECONDS=600 looks for wrong results, unclear errors, crashes and hangs; counts go to docs/RELIABILITY.md
+# make fuzz SECONDS=600 looks for wrong results, unclear errors, crashes and hangs; counts go to docs/measured/reliability.md
 SECONDS ?= 600
 fuzz: .venv/.developer
 	$(BIN)/python -m fuzz --seconds $(SECONDS); found=$$?; $(BIN)/python -m fuzz.report; exit $$found
 
 # make mutate MUTATE='--stations gram --jobs 16' looks for mistakes in the core stations that no test notices;
-# -o fuzz/measured/mutation.json keeps what it finds for docs/SUITE.md
+# -o fuzz/measured/mutation.json keeps what it finds for docs/measured/suite.md
 mutate: .venv/.developer
 	$(BIN)/python -m fuzz.mutation $(MUTATE)
 

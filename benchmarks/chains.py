@@ -179,16 +179,16 @@ def table(fits: dict[str, tuple[Item, float]], cores: int) -> str:
 
 
 def main() -> None:
-    """Measure, print and, with ``--write``, put the table into docs/BENCHMARKS.md."""
+    """Measure, print and, with ``--write``, put the table into docs/measured/benchmarks.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chains", description=__doc__)
     parser.add_argument("--cores", type=int, default=16)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/BENCHMARKS.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/measured/benchmarks.md")
     options = parser.parse_args()
     fits = {name: chains_of(name, options.cores) for name in DATASETS if is_present(name)}
     text = table(fits, options.cores)
     print(text)
     if options.write:
-        put("BENCHMARKS.md", "chains", text)
+        put("measured/benchmarks.md", "chains", text)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 FOLDER has ``train.csv.gz``, ``test.csv.gz`` and ``test_scaffolds.csv.gz`` of the PyPI wheel ``molsets``
 (MOSES, 1,936,962 molecules). They are read once, into Parquet files in FOLDER/parts. Each measurement is
-added to ``docs/results/collections.json``; ``--write`` makes docs/COLLECTIONS.md of it.
+added to ``docs/measured/results/collections.json``; ``--write`` makes docs/measured/collections.md of it.
 
 Times are processor seconds, which other work on the machine changes little.
 """
@@ -25,8 +25,8 @@ import propkernels as pk
 from benchmarks import collection_checks, collection_peers, environment
 from benchmarks.process import ROOT
 
-RESULTS = ROOT / "docs" / "results" / "collections.json"
-PAGE = ROOT / "docs" / "COLLECTIONS.md"
+RESULTS = ROOT / "docs" / "measured" / "results" / "collections.json"
+PAGE = ROOT / "docs" / "measured" / "collections.md"
 FILES = ("train", "test", "test_scaffolds")
 PART = 100_000
 N_QUERIES = 200
@@ -289,7 +289,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", nargs="*", choices=list(MEASURES), default=list(MEASURES))
-    parser.add_argument("--write", action="store_true", help="write docs/COLLECTIONS.md")
+    parser.add_argument("--write", action="store_true", help="write docs/measured/collections.md")
     options = parser.parse_args()
     for name in options.only:
         found = MEASURES[name](options.folder)
@@ -305,7 +305,7 @@ def main() -> None:
 
 
 def page(found: dict[str, Values]) -> Iterator[str]:
-    """Yield the lines of docs/COLLECTIONS.md."""
+    """Yield the lines of docs/measured/collections.md."""
     yield from HEAD.format(**_machine(found)).splitlines()
     yield from ["", "| question | aim | measured |", "|---|---|---|"]
     yield from (f"| {question} | {aim} | {measured} |" for question, aim, measured in _rows(found))

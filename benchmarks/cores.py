@@ -7,8 +7,8 @@ over its time, as a share of what copies by all cores achieve. "Busy" is the sha
 while the job runs on all of them, and "work" is the processor time on all cores over that on one core: the
 gain is their number times busy over work. Data sets are those in the folder of
 PROPKERNELS_DATA; jobs on others are left out. With ``--ends``, long jobs are run on one core and on all
-cores only. ``--merge`` writes the section into docs/BENCHMARKS.md, with the rows of several files, measured
-one after the other; rows of the page that they do not have stay, in a table of their own.
+cores only. ``--merge`` writes the section into docs/measured/benchmarks.md, with the rows of several files,
+measured one after the other; rows of the page that they do not have stay, in a table of their own.
 
 Two cores of a cloud machine are often one core with two threads of hardware: the gain of arithmetic that
 keeps all units of a core busy says how much more than half of the cores can be gained.
@@ -512,7 +512,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cores", description=__doc__)
     parser.add_argument("-o", "--output", type=Path, help="file of the section")
     parser.add_argument(
-        "--merge", type=Path, nargs="+", help="put the section of these files into docs/BENCHMARKS.md"
+        "--merge",
+        type=Path,
+        nargs="+",
+        help="put the section of these files into docs/measured/benchmarks.md",
     )
     parser.add_argument("--only", action="append", help="jobs whose name contains this; may be repeated")
     parser.add_argument("--cores", type=int, default=thread_count(-1), help="most cores")

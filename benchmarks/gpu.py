@@ -1,10 +1,10 @@
 """The pipeline on a GPU beside the CPU: ``python -m benchmarks.gpu [-o FILE]``; elsewhere ``--merge FILE``.
 
-It needs an NVIDIA GPU and CuPy, and writes a section of docs/BENCHMARKS.md, which ``--merge`` puts into the
-page on a machine without a GPU. Times are the best of several runs. "On the device" is with inputs and
-outputs there; the share of bandwidth is what the arrays of a stage take to be read and written once at the
-copy speed of the GPU. Data sets are read from PROPKERNELS_DATA; those that are not there are left out. With
-``--data-sets`` only their rows are measured, and ``--merge`` leaves other rows of the page as they are.
+It needs an NVIDIA GPU and CuPy, and writes a section of docs/measured/benchmarks.md, which ``--merge`` puts
+into the page on a machine without a GPU. Times are the best of several runs. "On the device" is with inputs
+and outputs there; the share of bandwidth is what the arrays of a stage take to be read and written once at
+the copy speed of the GPU. Data sets are read from PROPKERNELS_DATA; those that are not there are left out.
+With ``--data-sets`` only their rows are measured, and ``--merge`` leaves other rows of the page as they are.
 """
 
 from __future__ import annotations

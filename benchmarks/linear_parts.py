@@ -3,7 +3,7 @@
 ``python -m benchmarks.linear_parts`` reads HIV.csv from moleculenet.zip under PROPKERNELS_DATA, computes
 hashed features in parts, and learns from them in memory, in parts by threads, and in parts by two processes;
 a fifth of the molecules is held out (weight 0). ``--write`` keeps the figures in
-docs/results/linear_parts.json.
+docs/measured/results/linear_parts.json.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.environment import describe
 from benchmarks.pages import put
 from benchmarks.process import ROOT
 
-RESULTS = ROOT / "docs" / "results" / "linear_parts.json"
+RESULTS = ROOT / "docs" / "measured" / "results" / "linear_parts.json"
 N_FEATURES, T_MAX, C = 2**20, 5, 10.0
 
 
@@ -116,7 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(report(found))
     if options.write:
         RESULTS.write_text(json.dumps(found, indent=1) + "\n")
-        put("SCALE.md", "linear_parts", page(found))
+        put("guide/scale.md", "linear_parts", page(found))
     return 0 if all(way["largest difference"] <= 1e-8 for way in found["ways"].values()) else 1
 
 

@@ -18,8 +18,8 @@ def put(page: str, benchmark: str, text: str) -> None:
 
 
 def replace_section(section: str, begin: str, end: str) -> None:
-    """Put a section with its marks into docs/BENCHMARKS.md, in place of the old one or at the end."""
-    path = ROOT / "docs" / "BENCHMARKS.md"
+    """Put a section with its marks into docs/measured/benchmarks.md: over the old one, or at the end."""
+    path = ROOT / "docs" / "measured" / "benchmarks.md"
     head, first, rest = path.read_text(encoding="utf-8").partition(begin)
     tail = rest.partition(end)[2] if first else ""
     parts = [part.strip("\n") for part in (head, section, tail)]
@@ -27,6 +27,6 @@ def replace_section(section: str, begin: str, end: str) -> None:
 
 
 def section_between(begin: str, end: str) -> str:
-    """Return what stands between two marks of docs/BENCHMARKS.md; nothing if they are not there."""
-    text = (ROOT / "docs" / "BENCHMARKS.md").read_text(encoding="utf-8")
+    """Return what stands between two marks of docs/measured/benchmarks.md; nothing if they are not there."""
+    text = (ROOT / "docs" / "measured" / "benchmarks.md").read_text(encoding="utf-8")
     return text.partition(begin)[2].partition(end)[0]

@@ -1,4 +1,4 @@
-"""Measure all cases, print tables, write docs/BENCHMARKS.md and a JSON: ``python -m benchmarks.run``."""
+"""Measure all cases, and write docs/measured/benchmarks.md and a JSON: ``python -m benchmarks.run``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GROUPS = {
     "limit": limit,
     "growth": growth,
 }
-PAGE = ROOT / "docs" / "BENCHMARKS.md"
+PAGE = ROOT / "docs" / "measured" / "benchmarks.md"
 DATA = ROOT / "benchmarks" / "results.json"
 
 

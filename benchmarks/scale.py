@@ -1,7 +1,8 @@
-"""Features of graphs in files: size, kills, full disks and efficiency; writes the figures of docs/SCALE.md.
+"""Features of graphs in files: size, kills, full disks and efficiency; the figures of docs/guide/scale.md.
 
 ``python -m benchmarks.scale`` runs everything (about 2.5 GB under the temporary folder, removed in the end)
-and prints the figures; ``--write`` also puts them into docs/results/scale.json and docs/SCALE.md.
+and prints the figures; ``--write`` also puts them into docs/measured/results/scale.json and
+docs/guide/scale.md.
 ``--only size`` (or kills, disk, efficiency, dask) runs one group and keeps the stored figures of the others.
 """
 
@@ -27,7 +28,7 @@ from benchmarks.process import ROOT
 from benchmarks.scale_efficiency import dask, efficiency
 from benchmarks.scale_tools import Row, cluster, estimator, generate, load, row
 
-RESULTS, PAGE = ROOT / "docs" / "results" / "scale.json", ROOT / "docs" / "SCALE.md"
+RESULTS, PAGE = ROOT / "docs" / "measured" / "results" / "scale.json", ROOT / "docs" / "guide" / "scale.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.scale --write -->", "<!-- end of figures -->"
 N_GRAPHS = 4_000_000
 MB, GB = 1e6, 1e9

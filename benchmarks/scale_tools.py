@@ -52,7 +52,7 @@ def cluster(n_workers: int, preload: bool = False, advised: bool = True) -> Iter
     """Workers of Dask, one thread each.
 
     ``preload``: they have imported everything before they take work. ``advised``: their malloc is set as
-    docs/SCALE.md says.
+    docs/guide/scale.md says.
     """
     import dask
     import distributed

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.shards --graphs 10000000 --folder FOLDER`` generates molecule-like graphs (Parquet),
 builds the index (0.55 GB per million graphs) and queries it; whatever is there already is used again.
-``--write`` keeps the figures in docs/results/shards.json.
+``--write`` keeps the figures in docs/measured/results/shards.json.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.environment import describe
 from benchmarks.pages import put
 from benchmarks.process import ROOT
 
-RESULTS = ROOT / "docs" / "results" / "shards.json"
+RESULTS = ROOT / "docs" / "measured" / "results" / "shards.json"
 PER_FILE = 100_000
 NODES_PER_SHARD = 2_600_000  # a file is a shard
 N_QUERIES, K = 20, 10
@@ -184,7 +184,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(report(found))
     if options.write:
         RESULTS.write_text(json.dumps(found, indent=1) + "\n")
-        put("SCALE.md", "shards", page(found))
+        put("guide/scale.md", "shards", page(found))
     return 0 if found["exact"] else 1
 
 

@@ -37,7 +37,7 @@ extensions = [
     "source_pages",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "summaries", "_templates"]
+exclude_patterns = ["_build", "measured/summaries", "_templates"]
 suppress_warnings = ["config.cache"]
 
 # the pages
@@ -68,7 +68,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "plot_gallery": "True",
     "abort_on_example_error": False,
-    "default_thumb_file": str(HERE / "pictures" / "worked_example.png"),
+    "default_thumb_file": str(HERE / "measured" / "pictures" / "worked_example.png"),
     "image_srcset": ["2x"],
     "thumbnail_size": (480, 336),
     "write_computation_times": False,

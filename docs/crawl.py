@@ -21,9 +21,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 FOUND_FIRST = {  # a main entry of the index has a score that no other result reaches
-    "how fast": "measured",
+    "how fast": "measured/index",
     "install": "start/install",
-    "smiles": "MOLECULES",
+    "smiles": "guide/molecules",
     "uncertainty": "guide/how_sure",
 }
 REFERRING = {"a": "href", "link": "href", "img": "src", "script": "src", "source": "src", "object": "data"}

@@ -6,6 +6,7 @@ of their own (``python -m fuzz.calls``): system calls that fail, memory that run
 one folder, kills, four threads for an hour, a machine without what programs rely on, and time and memory
 against size.
 
-Each keeps its counts in ``fuzz/counts``, from which ``python -m fuzz.report`` writes ``docs/RELIABILITY.md``.
+Each keeps its counts in ``fuzz/counts``, from which ``python -m fuzz.report`` writes
+``docs/measured/reliability.md``.
 Files that once broke something are in ``fuzz/corpus``.
 """

@@ -1,4 +1,4 @@
-"""Write ``docs/RELIABILITY.md`` from the counts of all runs: ``python -m fuzz.report``."""
+"""Write ``docs/measured/reliability.md`` from the counts of all runs: ``python -m fuzz.report``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from fuzz.counts import runs
 from fuzz.families import FAMILIES
 
-DOCUMENT = Path(__file__).parent.parent / "docs" / "RELIABILITY.md"
+DOCUMENT = Path(__file__).parent.parent / "docs" / "measured" / "reliability.md"
 AIM = 1_000_000
 # What is known about findings that are left, by how they begin.
 KNOWN = {

@@ -1,4 +1,4 @@
-"""Write ``docs/SUITE.md``, how good the tests are, from what was measured: ``python -m fuzz.suite``.
+"""Write ``docs/measured/suite.md``, how good the tests are, from what was measured: ``python -m fuzz.suite``.
 
     python -m fuzz.suite --coverage coverage.json       after ``make coverage``
     python -m fuzz.suite --orders flaky-1.xml ...       after ``nox -s flaky``
@@ -22,12 +22,12 @@ from fuzz.report import table
 
 FOLDER = RESULTS.parent
 ROOT = FOLDER.parents[1]
-DOCUMENT = ROOT / "docs" / "SUITE.md"
+DOCUMENT = ROOT / "docs" / "measured" / "suite.md"
 HEAD = """# The tests, tested
 
 What the tests would notice, what they run, whether their order matters, and what an installation costs. All
 figures are measured; `python -m fuzz.suite` writes this page from `fuzz/measured` and
-`docs/results/install.json`.
+`docs/measured/results/install.json`.
 """
 
 
@@ -167,7 +167,7 @@ def orders() -> str:
 
 def installation() -> str:
     """The table of sizes and times of installations."""
-    found = read(ROOT / "docs" / "results" / "install.json")
+    found = read(ROOT / "docs" / "measured" / "results" / "install.json")
     if not found:
         return ""
     rows = [

@@ -89,7 +89,7 @@ def reproduce(
         if not names:
             list_experiments(list(known.values()))
         elif names == [REPORT]:
-            write_report(list(known.values()), store, document or output / "RESULTS.md", update)
+            write_report(list(known.values()), store, document or output / "results.md", update)
         else:
             scope = Scope(quick, repeats, tuple(dataset or ()))
             run_and_show(choose(names, known), store, scope, jobs)
@@ -101,7 +101,7 @@ def measure_defaults(
     """Measure a default model, write its page, and return the table."""
     from reproduction.extra import defaults, fair, novelty
 
-    page = document or output / f"{name.upper()}.md"
+    page = document or output / f"{name}.md"
     if name == MOLECULES:
         from reproduction.molecules import run as molecules
 

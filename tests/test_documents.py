@@ -114,7 +114,7 @@ def test_every_block_shows_its_output_or_its_picture(name):
 def test_pictures_are_sharp_and_the_site_has_an_icon():
     """Pictures that are drawn 640 pixels wide have two pixels per pixel."""
     image = pytest.importorskip("PIL.Image")
-    for name in ("README.md", "docs/index.md", "docs/EXPLORER.md"):
+    for name in ("README.md", "docs/index.md", "docs/guide/explorer.md"):
         for found in re.findall(r"!\[[^\]]*\]\(([^)]+\.png)\)", PAGES[name]):
             with image.open((ROOT / name).parent / found) as picture:
                 assert picture.width >= 1280, found
@@ -257,11 +257,11 @@ def test_summaries_belong_to_pages_and_count_what_they_say():
         import measured
     finally:
         sys.path.remove(str(DOCS / "_ext"))
-    for summary in (DOCS / "summaries").glob("*.md"):
-        assert (DOCS / summary.name).exists(), summary.name
+    for summary in (DOCS / "measured" / "summaries").glob("*.md"):
+        assert (DOCS / "measured" / summary.name).exists(), summary.name
     page = "# Title\n\n| a | yes |  |\n| b | no (-1) |\n| c | yes | x |\n"
     assert "2 of 3, 1" in measured.with_summary(page, "{yes} of {rows}, {no}")
     table = "| a |\n| --- |\n" + 40 * "| 1 |\n"
     assert measured.folded(f"x\n\n{table}\ny").startswith("x\n\n::::{dropdown} Table of 40 rows\n| a |")
     assert measured.folded(f"x\n\n{table[:30]}\ny") == f"x\n\n{table[:30]}\ny"
-    assert measured.with_links("[a](../x/y.md) [b](z.md)").endswith("blob/main/x/y.md) [b](z.md)")
+    assert measured.with_links("[a](../../x/y.md) [b](../z.md)").endswith("blob/main/x/y.md) [b](../z.md)")

@@ -1,5 +1,6 @@
-"""Pages written by commands start with a summary: ``summaries/NAME.md`` goes below the title of ``NAME.md``.
+"""Pages written by commands start with a summary.
 
+``measured/summaries/NAME.md`` goes below the title of ``measured/NAME.md``.
 Figures in a summary are counted from the page itself, so that it cannot fall behind: ``{yes}`` and ``{no}``
 are rows of its tables that reached or missed their aim, ``{rows}`` both together.
 """
@@ -14,7 +15,7 @@ TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 MOST_ROWS = 30  # tables with more are folded
 YES = re.compile(r"^\|.*\| yes \|.*$", re.MULTILINE)
 REPOSITORY = "https://github.com/propkernels/propkernels/blob/main/"
-OUTSIDE = re.compile(r"\]\(\.\./([^)]+)\)")
+OUTSIDE = re.compile(r"\]\(\.\./\.\./([^)]+)\)")
 NO = re.compile(r"^\|.*\| no \(.*$", re.MULTILINE)
 
 
@@ -50,10 +51,13 @@ def with_links(page: str) -> str:
 
 
 def read(app: Any, name: str, source: list[str]) -> None:
-    """Add the summary of a page that has one, and mend links of pages that also live beside the code."""
-    if "/" not in name:
-        source[0] = folded(with_links(source[0]))
-    summary = Path(app.srcdir) / "summaries" / f"{name}.md"
+    """Mend links out of the site, fold long tables of measured pages, and add their summaries."""
+    source[0] = with_links(source[0])
+    folder, _, page = name.rpartition("/")
+    if folder != "measured":
+        return
+    source[0] = folded(source[0])
+    summary = Path(app.srcdir) / "measured" / "summaries" / f"{page}.md"
     if summary.exists():
         source[0] = with_summary(source[0], summary.read_text(encoding="utf-8"))
 

@@ -9,15 +9,15 @@ from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 
 WORDS = {
-    "measured": ("how fast", "speed", "fast", "benchmark"),
+    "measured/index": ("how fast", "speed", "fast", "benchmark"),
     "start/install": ("install", "pip", "requirements"),
-    "MOLECULES": ("smiles", "sdf", "rdkit", "fingerprint"),
+    "guide/molecules": ("smiles", "sdf", "rdkit", "fingerprint"),
     "guide/how_sure": ("uncertainty", "interval", "conformal", "confidence"),
     "guide/explain": ("why", "explanation", "contribution"),
     "guide/similar": ("search", "nearest", "retrieval"),
     "guide/novelty": ("outlier", "anomaly"),
     "guide/gpu": ("cuda",),
-    "EXPLORER": ("map", "page"),
+    "guide/explorer": ("map", "page"),
     "start/command_line": ("command line", "cli", "terminal"),
 }
 

@@ -20,7 +20,7 @@ def main() -> None:
     import dask
     from distributed import SSHCluster
 
-    # arrays keep their memory, which saves a third of the time (docs/SCALE.md)
+    # arrays keep their memory, which saves a third of the time (docs/guide/scale.md)
     dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25})
 
     plan = pk.partition(chosen.source)

@@ -24,7 +24,7 @@ def split_document(document: Path) -> dict[str, str]:
     Examples
     --------
     >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "RESULTS.md"
+    >>> path = Path(tempfile.mkdtemp()) / "results.md"
     >>> _ = path.write_text("# Results\n\n## Labels\n\n`python -m reproduction labels`\n\nText.\n")
     >>> split_document(path)
     {'labels': '## Labels\n\n`python -m reproduction labels`\n\nText.'}

@@ -73,13 +73,13 @@ mean of `score_`, the cross-validated accuracy of the chosen candidate on the tr
 on the test folds. Data sets without a row have not been measured yet.
 
 Models of few graphs average the decisions of several kernels, as many as the last column says (see
-[tune](guide/tune.md)). Processor seconds were taken while other work ran on the same cores, which
+[tune](../guide/tune.md)). Processor seconds were taken while other work ran on the same cores, which
 lengthens them; `python -m benchmarks.choice` takes them alone.
 
 The lists of default kernels, and when decisions are averaged, were found by quick looks at other folds of
 these data sets, drawn with other seeds, never by the test folds of this page
 (`python -m reproduction.extra.candidates` and `reproduction.extra.means` take such looks; see
-[tune](guide/tune.md)). Other folds hold the same graphs, which flatters the rows: ENZYMES with attributes
+[tune](../guide/tune.md)). Other folds hold the same graphs, which flatters the rows: ENZYMES with attributes
 most of all, since the widths of bins for many attributes were found there, and no other data set of this page
 has more than three attributes.
 """

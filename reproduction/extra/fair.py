@@ -68,7 +68,7 @@ Models of few graphs average the decisions of several kernels, as many as the la
 LTP is that of a table of 2023 on the same folds, as are CGMM and iCGMM of their years.
 
 The lists of default kernels were found by quick looks at folds of some of these data sets that are not the
-folds of this page (see [DEFAULTS.md](DEFAULTS.md)), but hold the same graphs. This flatters ENZYMES most of
+folds of this page (see [defaults](defaults.md)), but hold the same graphs. This flatters ENZYMES most of
 all, since the widths of its bins were found there.
 """
 

@@ -1,7 +1,7 @@
 """What rows of the tables reach on their own folds with parameters fixed, not chosen on training parts.
 
-Where a row of docs/RESULTS.md is behind the paper, this tells what choosing costs, and what is out of the
-kernel's reach::
+Where a row of docs/measured/results.md is behind the paper, this tells what choosing costs, and what is out
+of the kernel's reach::
 
     python -m reproduction.extra.fixed_parameters labelled SP MUTAG
     python -m reproduction.extra.fixed_parameters attributed "PK labels" DHFR

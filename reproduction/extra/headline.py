@@ -37,12 +37,13 @@ class Headline:
 
     @classmethod
     def read(cls, docs: Path) -> Headline:
-        """Return the figures of the pages in a folder."""
+        """Return the figures of the measured pages of the site."""
+        measured = docs / "measured"
         return cls(
-            _seconds(docs / "results" / "runtimes_beside_grakel.csv"),
-            _accuracies((docs / "FAIR.md").read_text(encoding="utf-8")),
-            _errors(docs / "MOLECULEACE.md"),
-            _nodes((docs / "NODES.md").read_text(encoding="utf-8")),
+            _seconds(measured / "results" / "runtimes_beside_grakel.csv"),
+            _accuracies((measured / "fair.md").read_text(encoding="utf-8")),
+            _errors(measured / "moleculeace.md"),
+            _nodes((measured / "nodes.md").read_text(encoding="utf-8")),
         )
 
     @property
@@ -79,7 +80,7 @@ def _number(cell: str) -> float | None:
 
 
 def _accuracies(page: str) -> list[tuple[str, float, float, float]]:
-    """Rows of FAIR.md: best published accuracy (of the comparison, or later), and ours."""
+    """Rows of fair.md: best published accuracy (of the comparison, or later), and ours."""
     found = []
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -91,7 +92,7 @@ def _accuracies(page: str) -> list[tuple[str, float, float, float]]:
 
 
 def _errors(path: Path) -> list[tuple[str, float]]:
-    """Rows of the table "By method" of MOLECULEACE.md."""
+    """Rows of the table "By method" of moleculeace.md."""
     if not path.exists():
         return []
     table = path.read_text(encoding="utf-8").partition("## By method")[2].partition("\n## ")[0]
@@ -100,7 +101,7 @@ def _errors(path: Path) -> list[tuple[str, float]]:
 
 
 def _nodes(page: str) -> list[tuple[str, float, float]]:
-    """Rows of NODES.md with a published accuracy of a graph convolutional network (GCN)."""
+    """Rows of nodes.md with a published accuracy of a graph convolutional network (GCN)."""
     table = page.partition("## Splits of others")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\w+) \|[^|]*\| GCN ([\d.]+)[^|]*\|[^|]*\| ([\d.]+)", table, re.MULTILINE)
     return [(name, float(ours), float(theirs)) for name, theirs, ours in rows]

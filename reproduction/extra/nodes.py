@@ -1,6 +1,6 @@
 """NodeClassifier on the nodes of fourteen published graphs, beside simple methods and published figures.
 
-    python -m reproduction nodes --document docs/NODES.md
+    python -m reproduction nodes --document docs/measured/nodes.md
 
 The graphs are read from nodes.zip in the folder that PROPKERNELS_DATA names: one NAME.npz each, with edges,
 labels, attributes as a CSR matrix, and masks of published splits. Each result is kept as soon as it is
@@ -314,7 +314,7 @@ PAGE = """# Nodes of one graph
 test nodes: views and costs are chosen on the validation nodes of a split, or by cross-validation on its
 labelled nodes. Written by
 
-    python -m reproduction nodes --document docs/NODES.md
+    python -m reproduction nodes --document docs/measured/nodes.md
 
 which continues where it stopped. Accuracy in per cent (minesweeper: area under the ROC curve), mean and
 standard deviation over the measured splits. Processor seconds are those of one fit on one thread of another

@@ -1,6 +1,6 @@
 """``python -m reproduction moleculeace``: the default regressor on activity cliffs, beside published methods.
 
-    python -m reproduction moleculeace --document docs/MOLECULEACE.md
+    python -m reproduction moleculeace --document docs/measured/moleculeace.md
     python -m reproduction moleculeace --dataset CHEMBL2147_Ki --repeats 1
 
 Thirty targets of ChEMBL with the training and test parts of van Tilborg, Alenicheva and Grisoni (2022), read
@@ -46,7 +46,7 @@ and settings are chosen by cross-validation on the training molecules; the test 
 once. One of the default kernels, the sum with shortest paths, was chosen by cross-validation within the
 training molecules of four of these targets; the others on other sets. Written by
 
-    python -m reproduction moleculeace --document docs/MOLECULEACE.md
+    python -m reproduction moleculeace --document docs/measured/moleculeace.md
 
 {verdict}
 

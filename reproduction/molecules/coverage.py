@@ -1,6 +1,6 @@
 """``python -m reproduction coverage``: how often intervals and sets contain the truth, and how wide they are.
 
-    python -m reproduction coverage --document docs/COVERAGE.md
+    python -m reproduction coverage --document docs/measured/coverage.md
     python -m reproduction coverage --dataset ESOL
 
 Twelve sets of molecules, five folds each, at random and by scaffold; tables are read from moleculenet.zip and
@@ -62,7 +62,7 @@ molecules, and such that no Murcko scaffold is in two folds, where they are not.
 narrow, unless the model was told: "groups" is `fit(..., groups=scaffolds)`, whose inner folds do not split
 scaffolds either, so that errors on new scaffolds are what it expects. Written by
 
-    python -m reproduction coverage --document docs/COVERAGE.md
+    python -m reproduction coverage --document docs/measured/coverage.md
 
 {verdict}
 

@@ -1,4 +1,4 @@
-"""The measured part of docs/FINGERPRINTS.md, between two marks; the rest of the page is left alone."""
+"""The measured part of docs/measured/fingerprints.md, between two marks; the rest of the page stays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PART = """{begin}
 
 Sets of MoleculeNet, the same folds and heads for all features. Written by
 
-    python -m reproduction molecules --document docs/FINGERPRINTS.md
+    python -m reproduction molecules --document docs/measured/fingerprints.md
 
 {verdict}
 

@@ -1,4 +1,4 @@
-"""The pictures of docs/MOLECULES.md, drawn into docs/pictures.
+"""The pictures of docs/guide/molecules.md, drawn into docs/pictures.
 
 ::
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Draw both."""
     parser = argparse.ArgumentParser(
         prog="python -m reproduction.molecules.pictures",
-        description="Draw the pictures of docs/MOLECULES.md.",
+        description="Draw the pictures of docs/guide/molecules.md.",
     )
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, metavar="FOLDER")
     folder = parser.parse_args(arguments).output

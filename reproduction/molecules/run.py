@@ -1,6 +1,6 @@
 """``python -m reproduction molecules``: propagation features and models beside fingerprints.
 
-    python -m reproduction molecules --document docs/FINGERPRINTS.md
+    python -m reproduction molecules --document docs/measured/fingerprints.md
     python -m reproduction molecules --dataset BACE --repeats 1
 
 ``--repeats`` is the number of folds, five by default. Cells are kept in OUTPUT/molecules.jsonl and timings in

@@ -1,6 +1,6 @@
 """``python -m reproduction scaffolds``: the default classifier on the scaffold splits of OGB.
 
-    python -m reproduction scaffolds --document docs/SCAFFOLDS.md
+    python -m reproduction scaffolds --document docs/measured/scaffolds.md
     python -m reproduction scaffolds --dataset BACE
 
 The splits are recomputed from the tables of moleculenet.zip in the folder that PROPKERNELS_DATA names. Each
@@ -38,7 +38,7 @@ of MoleculeNet, split by scaffold as in the Open Graph Benchmark (Hu and others 
 of extended-connectivity fingerprints (ECFP) in the benchmark of Praski, Adamczyk and Czech, "Benchmarking
 pretrained molecular embedding models for molecular representation learning" (2025). Written by
 
-    python -m reproduction scaffolds --document docs/SCAFFOLDS.md
+    python -m reproduction scaffolds --document docs/measured/scaffolds.md
 
 The rule of the split: molecules are grouped by their Murcko scaffold without chirality; groups are sorted
 by size, largest first, and among equals by their first molecule, last first. Each group goes to the

@@ -78,8 +78,8 @@ def test_jobs_without_data_are_left_out(monkeypatch):
 
 def test_a_section_replaces_the_old_one(monkeypatch, tmp_path):
     monkeypatch.setattr(pages, "ROOT", tmp_path)
-    page = tmp_path / "docs" / "BENCHMARKS.md"
-    page.parent.mkdir()
+    page = tmp_path / "docs" / "measured" / "benchmarks.md"
+    page.parent.mkdir(parents=True)
     page.write_text("# Page\n\n<b>\nold\n<e>\n\n## After\n")
     pages.replace_section("<b>\nnew\n<e>\n", "<b>", "<e>")
     assert page.read_text() == "# Page\n\n<b>\nnew\n<e>\n\n## After\n"

@@ -12,8 +12,8 @@ def section(*rows):
 
 def test_rows_that_were_not_measured_stay(monkeypatch, tmp_path):
     monkeypatch.setattr(pages, "ROOT", tmp_path)
-    page = tmp_path / "docs" / "BENCHMARKS.md"
-    page.parent.mkdir()
+    page = tmp_path / "docs" / "measured" / "benchmarks.md"
+    page.parent.mkdir(parents=True)
     page.write_text("# Page\n\n" + section(("nodes", 11), ("NCI1", 23)))
     old = pages.section_between(gpu.BEGIN, gpu.END)
     assert gpu.joined(old, section(("NCI1", 9), ("DD", 20))) == section(

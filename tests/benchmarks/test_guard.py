@@ -12,7 +12,7 @@ import propkernels as pk
 from propkernels._utils import jit
 
 T_MAX = 10
-BYTES_A_NODE = 50 * (T_MAX + 1)  # that features may hold at a time, as docs/BENCHMARKS.md states
+BYTES_A_NODE = 50 * (T_MAX + 1)  # that features may hold at a time, as docs/measured/benchmarks.md states
 BYTES_A_COUNT = 32  # that a Gram matrix may need besides itself
 CALLS_A_STREAM = 150
 

@@ -1,4 +1,4 @@
-"""The figures of docs/SCALE.md."""
+"""The figures of docs/guide/scale.md."""
 
 import json
 from types import SimpleNamespace

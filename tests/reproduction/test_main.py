@@ -49,14 +49,14 @@ def test_measured_stands_beside_published_and_is_kept_for_the_report(run, tmp_pa
     assert "0 cells computed, 5 were there before" in second.stdout
     assert "left" in first.stderr
     assert len(list((tmp_path / "results" / "labelled").glob("*.json"))) == 5
-    result = run("report", "--document", "docs/RESULTS.md")
+    result = run("report", "--document", "docs/measured/results.md")
     assert result.exit_code == 0
-    text = (tmp_path / "docs" / "RESULTS.md").read_text()
+    text = (tmp_path / "docs" / "measured" / "results.md").read_text()
     assert "| MUTAG | PK |" in text
     assert "absent: NCI109 is not here" in text
     assert "not run yet" in text
-    assert (tmp_path / "docs" / "pictures" / "filters.png").is_file()
-    assert (tmp_path / "docs" / "results" / "labeled_graphs_accuracies.csv").is_file()
+    assert (tmp_path / "docs" / "measured" / "pictures" / "filters.png").is_file()
+    assert (tmp_path / "docs" / "measured" / "results" / "labeled_graphs_accuracies.csv").is_file()
 
 
 def test_absent_data_are_not_a_failure(run):

@@ -38,7 +38,7 @@ def contents(folder):
 
 @pytest.fixture
 def dask_cluster():
-    """Two processes of Dask, set as docs/SCALE.md says."""
+    """Two processes of Dask, set as docs/guide/scale.md says."""
     dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with (

@@ -90,7 +90,7 @@ def prefers_landmarks(graphs: Any) -> bool:
     """Return whether classes of many graphs are learned from landmarks rather than by linear machines.
 
     Those of graphs whose labels have several entries are, if all landmarks fit in memory: on folds by
-    scaffold within the training molecules of HIV, rankings were better. See docs/SCAFFOLDS.md.
+    scaffold within the training molecules of HIV, rankings were better. See docs/measured/scaffolds.md.
     """
     column = getattr(graphs, "label_column", None)
     is_plain = graphs.node_attributes is None and not getattr(graphs, "is_temporal", False)
@@ -175,7 +175,7 @@ def _by_entry(graphs: GraphDatabase, is_regression: bool, is_linear: bool) -> li
 
     Classes are told apart by the ratio of counts of all entries alone. On folds by scaffold within training
     molecules of MoleculeNet, a choice among more kernels and sums of them was not better. See
-    docs/SCAFFOLDS.md and docs/FINGERPRINTS.md.
+    docs/measured/scaffolds.md and docs/measured/fingerprints.md.
     """
     common: dict[str, Any] = {"t_max": ENTRY_STEPS, "edge_labels": graphs.edge_label_column is not None}
     assigned: dict[str, Any] = {"base_kernel": "intersection"} | common

@@ -20,10 +20,10 @@ def keep(store, accuracy, repeats, row="PK", dataset="MUTAG"):
 
 def write(store, folder, update=True):
     chapters = [everything(experiments()[name], store, {}) for name in ("labelled", "noise")]
-    write_results(chapters, folder / "RESULTS.md", update)
+    write_results(chapters, folder / "results.md", update)
     with (folder / "results" / "labeled_graphs_accuracies.csv").open(encoding="utf-8") as file:
         rows = {row[:2]: row for row in map(tuple, csv.reader(file))}
-    return (folder / "RESULTS.md").read_text(encoding="utf-8"), rows
+    return (folder / "results.md").read_text(encoding="utf-8"), rows
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_without_update_the_store_alone_counts(first, tmp_path):
 
 @pytest.mark.slow
 def test_experiments_without_results_stay_word_for_word(first, tmp_path):
-    document = first / "RESULTS.md"
+    document = first / "results.md"
     text = document.read_text(encoding="utf-8")
     assert "not run yet" in text.split("`python -m reproduction noise`")[1]
     document.write_text(text.replace("### Missing and noisy information", "### As it was"), encoding="utf-8")
@@ -73,7 +73,7 @@ def test_experiments_without_results_stay_word_for_word(first, tmp_path):
 
 @pytest.mark.slow
 def test_updating_with_the_same_results_changes_nothing(first, tmp_path):
-    before = (first / "RESULTS.md").read_text(encoding="utf-8")
+    before = (first / "results.md").read_text(encoding="utf-8")
     assert write(Store(tmp_path / "first"), first)[0] == before
 
 
@@ -88,7 +88,7 @@ def test_a_table_with_other_columns_is_not_merged(first, tmp_path):
 
 @pytest.mark.slow
 def test_figures_that_cannot_be_drawn_now_stay_linked(first, tmp_path):
-    document = first / "RESULTS.md"
+    document = first / "results.md"
     title = "### Labeled Graphs: accuracies"
     line = "![Labeled Graphs: accuracies](pictures/earlier.png)"
     text = document.read_text(encoding="utf-8")

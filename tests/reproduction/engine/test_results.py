@@ -65,7 +65,7 @@ def test_runtimes_are_ratios_to_the_papers(store):
 
 @pytest.mark.slow
 def test_the_document_has_everything(store, tmp_path):
-    document = tmp_path / "docs" / "RESULTS.md"
+    document = tmp_path / "docs" / "results.md"
     write_results([labelled(store), chapter(experiments()["filters"], store, Scope(), {})], document)
     text = document.read_text()
     assert (

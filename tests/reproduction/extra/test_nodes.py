@@ -81,8 +81,8 @@ def test_methods_are_compared_on_the_splits_that_all_have(tmp_path):
             (0, nodes.SPREADING, 0.3),
         ]
     ]
-    nodes.write_page(results, tmp_path / "NODES.md")
-    assert "| texas | 1 | 80.0 | - | 30.0 | - | - |" in (tmp_path / "NODES.md").read_text()
+    nodes.write_page(results, tmp_path / "nodes.md")
+    assert "| texas | 1 | 80.0 | - | 30.0 | - | - |" in (tmp_path / "nodes.md").read_text()
 
 
 def test_the_page_has_the_last_large_fit_of_each_graph(tmp_path):
@@ -90,23 +90,23 @@ def test_the_page_has_the_last_large_fit_of_each_graph(tmp_path):
     fits = [
         nodes.LargeFit("planted", 10**6, 10**7, 100, seconds, 80.0, 2000, 3500, 0.99) for seconds in (99, 77)
     ]
-    nodes.write_page([result], tmp_path / "NODES.md", fits)
-    page = (tmp_path / "NODES.md").read_text()
+    nodes.write_page([result], tmp_path / "nodes.md", fits)
+    page = (tmp_path / "nodes.md").read_text()
     assert "| planted | 1,000,000 | 10,000,000 | 100 | 77.0 | 80.0 | 2,000 | 3,500 | 99.0 |" in page
     assert "99.0 | 80.0" not in page
-    nodes.write_page([result], tmp_path / "NODES.md")
-    assert "Time and memory" not in (tmp_path / "NODES.md").read_text()
+    nodes.write_page([result], tmp_path / "nodes.md")
+    assert "Time and memory" not in (tmp_path / "nodes.md").read_text()
 
 
 @pytest.mark.slow
 def test_a_run_continues_and_writes_its_page(archive, monkeypatch):
     monkeypatch.setattr(nodes, "CURVE", (2,))
-    table = nodes.run(["amazon_photo"], 1, archive / "results", archive / "NODES.md", jobs=2)
+    table = nodes.run(["amazon_photo"], 1, archive / "results", archive / "nodes.md", jobs=2)
     assert "| amazon_photo |" in table
-    page = (archive / "NODES.md").read_text()
+    page = (archive / "nodes.md").read_text()
     assert "coinciding walks" in page
     assert (
         len((archive / "results" / "nodes.jsonl").read_text().splitlines()) == 7
     )  # five methods, two curves
     monkeypatch.setattr(nodes, "measure", None)  # nothing is measured again
-    assert nodes.run(["amazon_photo"], 1, archive / "results", archive / "NODES.md") == table
+    assert nodes.run(["amazon_photo"], 1, archive / "results", archive / "nodes.md") == table

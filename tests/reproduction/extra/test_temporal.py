@@ -30,7 +30,7 @@ def small(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_measures_both_views_and_resumes(small):
-    page = small / "TEMPORAL.md"
+    page = small / "temporal.md"
     table = temporal.run(["dblp_ct1"], small, page, 1)
     cells = table.splitlines()[2].split(" | ")
     assert cells[2] == "100.0 ± 0.0"
