@@ -20,10 +20,9 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 SHOWN = [
     "explain model.pk graphs.parquet --graph 3",
     "explain model.pk graphs.parquet --graph 3 --by-step",
-    "counterfactuals model.pk graphs.parquet -g 3 --max-edits 1 --top 3",
+    "explain model.pk graphs.parquet -g 3 --flips --max-edits 1 --top 3",
     "similar graphs.parquet --to 0 -k 3",
     "novelty graphs.parquet graphs.parquet --score rarity --top 3",
-    "duplicates graphs.parquet",
     "explain model.pk nothing.parquet --graph 3",
     "explain model.pk graphs.parquet --graph 99",
 ]

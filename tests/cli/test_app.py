@@ -18,18 +18,9 @@ COMMANDS = (
     "evaluate",
     "audit",
     "novelty",
-    "compare",
-    "duplicates",
-    "watch",
-    "kernel",
     "featurize",
-    "verify",
-    "index",
-    "counterfactuals",
     "explore",
-    "convert",
     "datasets",
-    "info",
 )
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "joblib", "pooch", "requests", "networkx")
 

@@ -1,6 +1,7 @@
 """propkernels explain."""
 
 import json
+import re
 import shutil
 
 import matplotlib.image
@@ -115,3 +116,52 @@ def test_atoms_of_a_known_set_are_called_by_name(run, small_folder, model_file, 
     assert shown == [names[node["label"]] for node in expected]
     records = json.loads(run(*command, "--format", "json").stdout)
     assert [record["label"] for record in records] == shown
+
+
+# --flips
+
+
+@pytest.fixture(scope="module")
+def sum_model(small_folder, tmp_path_factory):
+    """A model of SMALL with the sum of neighbors."""
+    data = pk.datasets.read_tu(small_folder)
+    kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+    model = pk.PropagationClassifier(kernel=kernel, C=10.0, cv=2, random_state=0)
+    path = tmp_path_factory.mktemp("model") / "model.pk"
+    pk.save_model(model.fit(data.graphs, data.target), path)
+    return path
+
+
+def test_the_table_of_edits_is_that_of_python(run, sum_model, small_folder):
+    command = ("explain", sum_model, small_folder, "--graph", 3, "--flips", "--max-edits", 1, "--top", 4)
+    result = run(*command)
+    data = pk.datasets.read_tu(small_folder)
+    expected = pk.load_model(sum_model).counterfactuals(data.graphs[3], 1, 4)
+    assert result.exit_code == 0
+    assert str(expected) in result.stdout
+    assert "Graph 3 of SMALL" in result.stdout
+    records = json.loads(run(*command, "--format", "json").stdout)
+    assert [record["edits"] for record in records] == [record["edits"] for record in expected.records()]
+
+
+def test_the_decision_has_the_sign_of_the_contributions(run, sum_model, small_folder):
+    for graph in (3, 4):
+        explained = run("explain", sum_model, small_folder, "-g", graph).stdout
+        edited = run("explain", sum_model, small_folder, "-g", graph, "--flips", "--max-edits", 1).stdout
+        decisions = [re.search(r"decision ([+-]\d+\.\d+)", text).group(1) for text in (explained, edited)]
+        assert float(decisions[0]) == pytest.approx(float(decisions[1]), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_targets_and_sentences_of_edits(run, sum_model, small_folder, tmp_path):
+    common = ("explain", sum_model, small_folder, "--flips", "--graph")
+    assert "the class 7 does not exist" in run(*common, 0, "--to", 7).stderr
+    assert "got 99" in run(*common, 99).stderr
+    assert "--output draws contributions" in run(*common, 0, "-o", "graph.png").stderr
+    data = pk.datasets.read_tu(small_folder)
+    regressor = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
+    numbers = tmp_path / "numbers.pk"
+    pk.save_model(regressor.fit(data.graphs, data.graphs.graph_sizes + np.arange(40) / 7), numbers)
+    common = ("explain", numbers, small_folder, "--flips", "--graph", 0, "--max-edits", 1)
+    assert "must be a number" in run(*common, "--to", "x").stderr
+    assert run(*common, "--to", 1).exit_code == 0

@@ -1,4 +1,4 @@
-"""propkernels featurize and verify."""
+"""propkernels featurize."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def database(small_data, tmp_path):
     return path
 
 
-def test_features_are_written_resumed_and_verified(run, database, small_data):
+def test_features_are_written_and_resumed(run, database, small_data):
     command = ("featurize", database, "-o", "out", "--n-features", "2**10", "--t-max", 2, "-j", 1)
     first = run(*command, "--nodes-per-part", 300)
     assert first.exit_code == 0, first.stderr
@@ -23,12 +23,11 @@ def test_features_are_written_resumed_and_verified(run, database, small_data):
     opened = pk.open_features("out")
     features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0)
     assert (opened.to_scipy() != features.fit_transform(small_data.graphs)).nnz == 0
-    checked = run("verify", "out")
-    assert checked.stdout.startswith(f"out is complete and undamaged: {opened.n_parts} parts, 40 graphs, ")
+    expected = opened.to_scipy()
     opened.path(0).unlink()
     again = run(*command, "--nodes-per-part", 300)
     assert f"Resuming: {opened.n_parts - 1} of {opened.n_parts} parts" in again.stdout
-    assert run("verify", "out").exit_code == 0
+    assert (pk.open_features("out").to_scipy() != expected).nnz == 0
 
 
 def test_a_plan_of_the_library_is_resumed(run, tmp_path):
@@ -69,17 +68,6 @@ def test_molecules_with_faults(run, tmp_path):
     assert pk.open_features("skipped").target.tolist() == [1]
 
 
-def test_problems_are_listed(run, database):
-    run("featurize", database, "-o", "out", "--n-features", 64, "-j", 1)
-    pk.open_features("out").path(0).unlink()
-    (database.parent / "out" / "mine.txt").write_text("")
-    result = run("verify", "out")
-    assert result.exit_code == 1
-    lines = result.stderr.splitlines()
-    assert lines[0] == "propkernels: out: mine.txt is not in manifest.json"
-    assert lines[1].endswith("is missing: run again to compute it")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -94,8 +82,7 @@ def test_options_that_cannot_be(run, database, options, message):
     assert message in " ".join(result.output.split())
 
 
-def test_a_folder_that_is_not_there(run):
-    assert "the folder nowhere does not exist" in run("verify", "nowhere").stderr
+def test_a_file_that_is_not_there(run):
     assert "nowhere.parquet does not exist" in run("featurize", "nowhere.parquet", "-o", "out").stderr
 
 
@@ -104,4 +91,4 @@ def test_a_folder_that_is_not_there(run):
 def test_processes(run, database):
     result = run("featurize", database, "-o", "out", "--nodes-per-part", 300, "--workers", 2, "--t-max", 1)
     assert result.exit_code == 0, result.stderr
-    assert run("verify", "out").exit_code == 0
+    assert len(pk.open_features("out")) == 40

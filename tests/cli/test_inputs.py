@@ -23,29 +23,21 @@ pytest.importorskip("PIL")
 
 ONE = ("--jobs", 1)
 PACKAGE = Path(propkernels.__file__).parent
-WITHOUT_DATA = {"demo", "verify", "datasets", "info", "watch"}
+WITHOUT_DATA = {"demo", "datasets"}
 MODEL = {"smi": "csv"}  # molecules without a target are predicted by the model of another file
 COMMANDS = {
     "fit": ("fit", "{data}", "-o", "new.pk", "--t-max", 1, "--C", 1, "--folds", 2, *ONE),
     "predict": ("predict", "{model}", "{data}", *ONE),
     "explain": ("explain", "{model}", "{data}", "--graph", 1),
-    "counterfactuals": ("counterfactuals", "{model}", "{data}", "--graph", 0, "--max-edits", 1),
+    "flips": ("explain", "{model}", "{data}", "--graph", 0, "--flips", "--max-edits", 1),
     "explore": ("explore", "{data}", "-o", "page.html", *ONE),
     "similar": ("similar", "{data}", "--to", 0, "-k", 2, *ONE),
     "evaluate": ("evaluate", "{data}", "--kernel", "weisfeiler-lehman", "--t-max", 1, "--folds", 2, *ONE),
     "audit": ("audit", "{data}", "--t-max", 1, *ONE),
     "novelty": ("novelty", "{data}", "{data}", "--score", "neighbors", *ONE),
-    "compare": ("compare", "{data}", "{data}", "--permutations", 9, *ONE),
-    "duplicates": ("duplicates", "{data}", *ONE),
-    "kernel": ("kernel", "{data}", "-o", "K.npz", "--t-max", 1, *ONE),
     "featurize": ("featurize", "{data}", "-o", "features", "--n-features", 64, "--workers", 1),
-    "index": ("index", "{data}", "-o", "index", "--workers", 1),
-    "convert": ("convert", "{data}", "out.parquet", *ONE),
 }
-REFUSED = {
-    ("images", "counterfactuals"): "pixels have no edges to edit",
-    ("images", "duplicates"): "stores pixels, not edges",
-}
+REFUSED = {("images", "flips"): "pixels have no edges to edit"}
 NEEDS_TARGET = {"fit", "evaluate"}
 
 
@@ -95,7 +87,7 @@ def test_commands_that_read_data_share_the_options(command):
 def option_names(command):
     """Names of all options of a command, as its help lists them."""
     words = command.split()
-    return set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", invoke(*words, "--help").stdout)) | {"--skip"}
+    return set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", invoke(*words, "--help").stdout))
 
 
 def texts_of(path):
@@ -118,12 +110,7 @@ def named_options(path):
 
 
 SHARED = {"--smiles", "--target", "--id-column", "--node-labels", "--edge-labels", "--errors"}
-COMMAND_OF = {
-    "nodes_command": ("nodes fit", "nodes predict"),
-    "learning_command": ("index", "similar", "predict", "fit"),
-    "info_command": ("convert", "info"),
-    "sets_command": ("compare", "duplicates"),
-}
+COMMAND_OF = {"nodes_command": ("nodes fit", "nodes predict")}
 
 
 @pytest.mark.parametrize("package", ["datasets", "convert", "images", "kernels", "models", "search"])
@@ -136,8 +123,6 @@ def test_messages_of_the_library_name_only_options_of_all_commands(package):
 def test_messages_of_a_command_name_only_its_options(path):
     commands = COMMAND_OF.get(path.stem, (path.stem.removesuffix("_command"),))
     known = set().union(*(option_names(command) for command in commands))
-    if path.stem == "featurize_command":
-        known |= option_names("verify")
     if path.stem == "demo_command":
         known |= {"--html"}
     assert named_options(path) <= known
@@ -193,7 +178,7 @@ def test_whole_numbers_of_many_values_are_numbers(run, tmp_path):
     assert "R2" in run("evaluate", "ic50.csv", "--kernel", "labels", "--folds", 2, *ONE).stdout
 
 
-@pytest.mark.parametrize("command", ["audit", "convert", "explore", "kernel", "novelty", "similar", "index"])
+@pytest.mark.parametrize("command", ["audit", "explore", "novelty", "similar", "featurize"])
 def test_invalid_molecules_are_skipped_by_every_command(run, tmp_path, command):
     (tmp_path / "faulty.csv").write_text("smiles,y\nCCO,1\nC(C,0\nCN,1\nCC,0\nCCC,0\nCCN,1\n")
     words = [word.format(data="faulty.csv") if isinstance(word, str) else word for word in COMMANDS[command]]
@@ -204,12 +189,10 @@ def test_invalid_molecules_are_skipped_by_every_command(run, tmp_path, command):
     assert result.exit_code == 0, result.stderr
 
 
-def test_empty_graphs_instead_of_invalid_molecules(run, tmp_path):
+def test_empty_graphs_instead_of_invalid_molecules(tmp_path):
     (tmp_path / "faulty.csv").write_text("smiles,y\nCCO,1\nC(C,0\n")
-    result = run("convert", "faulty.csv", "x.parquet", "--errors", "empty")
-    assert result.exit_code == 0, result.stderr
-    graphs = propkernels.GraphDatabase.from_parquet(tmp_path / "x.parquet")
-    assert graphs.graph_sizes.tolist() == [3, 0]
+    data = Input(errors="empty").open(str(tmp_path / "faulty.csv"))
+    assert data.graphs.graph_sizes.tolist() == [3, 0]
 
 
 def test_unused_columns_are_named_and_labels_can_be_chosen(run, tmp_path):
@@ -217,19 +200,18 @@ def test_unused_columns_are_named_and_labels_can_be_chosen(run, tmp_path):
     (tmp_path / "n.csv").write_text(
         "graph,node,aa,chain,mass\na,1,ALA,A,1.5\na,2,GLY,A,2\nb,1,ALA,B,1\nb,2,VAL,B,1\n"
     )
-    result = run("convert", "e.csv,n.csv", "x.parquet")
+    result = run("similar", "e.csv,n.csv", "--to", 0)
     assert "columns ['aa', 'chain'] are not used: --node-labels" in result.stderr
-    chosen = run("convert", "e.csv,n.csv", "x.parquet", "--node-labels", "aa", "--force")
+    chosen = run("similar", "e.csv,n.csv", "--to", 0, "--node-labels", "aa")
     assert "column 'chain' is not used" in chosen.stderr
-    labels = propkernels.GraphDatabase.from_parquet(tmp_path / "x.parquet").node_labels
+    labels = Input(node_labels="aa").open("e.csv,n.csv").graphs.node_labels
     assert labels.tolist() == ["ALA", "GLY", "ALA", "VAL"]
-    wrong = run("convert", "e.csv,n.csv", "y.parquet", "--node-labels", "amino")
+    wrong = run("similar", "e.csv,n.csv", "--to", 0, "--node-labels", "amino")
     assert "has no column 'amino'; the others are ['aa', 'chain', 'mass']" in wrong.stderr
 
 
-def test_labels_of_atoms_are_those_of_python(run, drugs, tmp_path):
-    assert run("convert", drugs, "x.parquet").exit_code == 0
-    graphs = propkernels.GraphDatabase.from_parquet(tmp_path / "x.parquet")
+def test_labels_of_atoms_are_those_of_python(drugs, tmp_path):
+    graphs = Input().open(str(tmp_path / drugs)).graphs
     expected = propkernels.MoleculesToGraphs().fit_transform(SMILES)
     assert np.array_equal(graphs.graph_sizes, expected.graph_sizes)
     assert [tuple(map(str, label)) for label in graphs.node_labels] == [

@@ -17,7 +17,6 @@ from propkernels.cli import __main__ as entry
         (["--help"], False),
         (["--version"], False),
         (["datasets"], False),
-        (["info", "model.pk"], False),
         (["evaluate", "--help"], False),
         (["fit", "-h"], False),
         (["evaluate", "MUTAG"], True),

@@ -168,19 +168,13 @@ def test_missing_classes_are_left_out_by_every_command(run, tmp_path, words):
     assert sentence in evaluated.stderr
     found = run("similar", "drugs.csv", "--to", 0, "-k", 31, "--format", "csv")
     assert [row["target"] for row in csv.DictReader(io.StringIO(found.stdout))].count("") == len(RADICALS)
-    assert run("kernel", "drugs.csv", "-o", "K.npz", "--t-max", 1, "--jobs", 1).exit_code == 0
-    assert len(np.load("K.npz")["target"]) == len(SMILES)
     explored = run("explore", "drugs.csv", "-o", "page.html", "--jobs", 1)
     assert explored.exit_code == 0, explored.stderr
     assert f"propkernels: {sentence}" in explored.stderr
     audited = run("audit", "drugs.csv", "--t-max", 1, "--jobs", 1)
     assert f"{len(RADICALS)} graphs have no target: scores leave" in audited.stdout
     assert "the largest of 2" in audited.stdout
-    run("featurize", "drugs.csv", "-o", "features")
-    learned = run("fit", "features", "-o", "linear.pk", "--jobs", 1)
-    assert learned.exit_code == 0, learned.stderr
-    assert sentence in learned.stderr
-    assert f"{words[0]}, {words[1]}" in learned.stdout
+    assert run("featurize", "drugs.csv", "-o", "features").exit_code == 0
 
 
 @pytest.mark.slow

@@ -53,8 +53,7 @@ def test_explain(run, terminal, model_file, small_folder):
     "arguments",
     [
         ("datasets",),
-        ("info",),
-        ("counterfactuals", "MODEL", "DATA", "-g", 3),
+        ("explain", "MODEL", "DATA", "-g", 3, "--flips"),
         ("novelty", "DATA", "DATA"),
         ("predict", "MODEL", "DATA"),
         ("audit", "DATA"),

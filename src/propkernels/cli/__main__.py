@@ -11,8 +11,6 @@ from typing import Any
 
 from propkernels.cli.interrupt import INTERRUPTED, LINE, prompt_interrupts
 
-WITHOUT_COMPUTING = {"datasets", "info"}
-
 
 def main() -> None:
     """Run the command line; the exit status after Ctrl-C is 130."""
@@ -79,7 +77,7 @@ def _run(app: Any) -> None:
 
 def _will_compute(words: list[str]) -> bool:
     """Whether the command line needs scikit-learn: a command that computes, without --help."""
-    is_command = bool(words) and not words[0].startswith("-") and words[0] not in WITHOUT_COMPUTING
+    is_command = bool(words) and not words[0].startswith("-") and words[0] != "datasets"
     return is_command and not {"-h", "--help"} & set(words)
 
 

@@ -7,22 +7,17 @@ from typing import Any
 import typer
 
 from propkernels.cli import audit_command as audit
-from propkernels.cli import counterfactuals_command as counterfactuals
+from propkernels.cli import datasets_command as datasets
 from propkernels.cli import demo_command as demo
 from propkernels.cli import evaluate_command as evaluate
 from propkernels.cli import explain_command as explain
 from propkernels.cli import explore_command as explore
 from propkernels.cli import featurize_command as featurize
 from propkernels.cli import fit_command as fit
-from propkernels.cli import info_command as info
-from propkernels.cli import kernel_command as kernel
-from propkernels.cli import learning_command as learning
 from propkernels.cli import nodes_command
 from propkernels.cli import novelty_command as novelty
 from propkernels.cli import predict_command as predict
-from propkernels.cli import sets_command as sets
 from propkernels.cli import similar_command as similar
-from propkernels.cli import watch_command as watch
 from propkernels.cli.console import OneSentenceErrors, PlainUsage, common
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
@@ -51,55 +46,36 @@ app = typer.Typer(
 
 
 GROUPS = {
-    "Start": ("demo", "datasets", "info", "convert"),
+    "Start": ("demo", "datasets"),
     "Learn": ("fit", "predict", "evaluate", "nodes"),
-    "Understand": ("explain", "counterfactuals", "explore", "audit", "novelty"),
-    "Search and compare": ("similar", "compare", "duplicates", "watch", "kernel"),
-    "Larger than memory": ("featurize", "verify", "index"),
+    "Understand": ("explain", "explore", "audit", "novelty", "similar"),
+    "Larger than memory": ("featurize",),
 }
 EXAMPLES = {
     "demo": "--html demo.html",
     "fit": "MUTAG -o model.pk",
     "predict": "model.pk new.csv --smiles smiles -o out.csv",
     "explain": "model.pk MUTAG --graph 12 -o graph.png",
-    "counterfactuals": "model.pk MUTAG --graph 12",
     "explore": "drugs.csv --target active -o page.html --open",
     "similar": "HIV --to 100 -k 10",
     "evaluate": "MUTAG --repeats 10",
     "audit": "NCI1 -o report.html",
     "novelty": "TRAIN NEW -o scores.csv",
-    "compare": "old.csv new.csv",
-    "duplicates": "A.csv B.csv",
-    "watch": "contacts.csv --window 3600",
-    "kernel": "MUTAG -o K.npz",
     "featurize": "graphs.parquet -o features",
-    "verify": "features",
-    "index": "graphs.parquet -o index",
-    "convert": "molecules.csv molecules.parquet",
     "datasets": "",
-    "info": "",
 }
 COMMANDS = (
     demo.demo,
     fit.fit,
     predict.predict,
     explain.explain,
-    counterfactuals.counterfactuals,
     explore.explore,
     similar.similar,
     evaluate.evaluate,
     audit.audit,
     novelty.novelty,
-    sets.compare,
-    sets.duplicates,
-    watch.watch,
-    kernel.kernel,
     featurize.featurize,
-    featurize.verify,
-    learning.index,
-    info.convert,
-    info.datasets,
-    info.info,
+    datasets.datasets,
 )
 app.callback()(common)
 for command in COMMANDS:

@@ -24,7 +24,7 @@ from propkernels._version import __version__
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]
 
 
-def check_output(output: Path, force: bool, example: str = "K.npz") -> None:
+def check_output(output: Path, force: bool, example: str) -> None:
     """Raise ValueError, before any computation, if a file is not writable or already exists."""
     if output == Path("-"):
         raise ValueError(f"output to standard output is not supported: name a file, such as {example}")

@@ -28,7 +28,7 @@ Next steps:
   propkernels demo --html demo.html  a page for the browser: a map and a model
   propkernels datasets               list of data sets by name
   propkernels evaluate MUTAG         a benchmark, downloaded if needed
-  propkernels kernel MUTAG -o K.npz  the kernel matrix, for other programs
+  propkernels fit MUTAG -o model.pk  a model, for predict and explain
   python -c "import propkernels as pk; help(pk.PropagationClassifier)"
                                      the same in Python, for your graphs"""
 NUMBERS = ("graphs", "nodes", "kernel time", "LABELS", "PK", "t_max")

@@ -54,7 +54,7 @@ def explain(
     against: Annotated[
         str | None, typer.Option("--against", metavar="CLASS", help="Class to compare with.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of nodes to print.")] = 10,
+    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Nodes, or edits, to print.")] = 10,
     by_step: Annotated[bool, typer.Option("--by-step", help="Also print each step.")] = False,
     coverage: Annotated[
         float | None,
@@ -64,6 +64,17 @@ def explain(
             help="Also tell the set of classes, or the interval, that holds this share of targets.",
         ),
     ] = None,
+    flips: Annotated[
+        bool,
+        typer.Option("--flips", help="List the smallest edits of the graph that change the prediction."),
+    ] = False,
+    max_edits: Annotated[
+        int, typer.Option("--max-edits", min=1, max=2, metavar="1|2", help="--flips: also pairs of edits.")
+    ] = 2,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="CLASS|X", help="--flips: class or number to reach; default: any."),
+    ] = None,
     output_format: arguments.FormatOption = "table",
     *,
     source_options: Input,
@@ -71,7 +82,9 @@ def explain(
     """Show the contribution of each node to a prediction.
 
     Contributions of nodes and steps add up to the decision value. With -o, the graph (image, molecule) is
-    drawn with nodes colored by contribution.
+    drawn with nodes colored by contribution. With --flips, edits are listed instead: they relabel nodes, and
+    add or remove edges and leaves, and each is checked by predicting the edited graph. For molecules, only
+    edits with valid valences are listed.
     """
     from propkernels.plotting.forecasts import forecast
 
@@ -79,6 +92,15 @@ def explain(
         check_picture(output, force)
     fitted, notes = open_model(model)
     data, at = source_options.open_graph(name, graph, notes)
+    if flips:
+        if output is not None:
+            raise ValueError("--output draws contributions: leave out --flips, or --output")
+        changes = find_flips(fitted, data, at, max_edits, top, to)
+        if output_format == "table":
+            print_text(f"{title_of(data, at, graph)}\n\n{changes}")
+        else:
+            print_records(changes.records(), output_format)
+        return
     chosen = data.graphs[[at]]
     with spinner("Explaining"):
         prediction = fitted.predict(chosen)[0]
@@ -94,6 +116,33 @@ def explain(
     if output is not None:
         draw(explanation, title, data, at, output)
         typer.echo(f"\nWrote {output}.", err=output_format != "table")
+
+
+def find_flips(model: Any, data: Dataset, graph: int, max_edits: int, top: int, to: str | None) -> Any:
+    """Return the smallest edits of a graph that change its prediction."""
+    if not hasattr(model, "counterfactuals"):
+        raise ValueError(f"a {type(model).__name__} does not support --flips")
+    if not hasattr(data.graphs, "adjacency"):
+        raise ValueError(f"{data.name} has images, whose pixels have no edges to edit: use graphs")
+    target: Any = None
+    if to is not None:
+        target = class_called(model, to) if hasattr(model, "classes_") else _number(to)
+    with spinner("Searching"):
+        return model.counterfactuals(
+            data.graphs[graph],
+            max_edits,
+            top,
+            target=target,
+            molecule=molecule_of(data, graph),
+            label_names=data.label_names,
+        )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"--to must be a number for this model, got {text!r}") from None
 
 
 def check_picture(output: Path, force: bool) -> None:

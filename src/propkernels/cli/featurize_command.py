@@ -1,10 +1,9 @@
-"""``propkernels featurize`` and ``propkernels verify``: compute and check features in files."""
+"""``propkernels featurize``: compute features of files of graphs."""
 
 from __future__ import annotations
 
 import os
 import re
-import sys
 import warnings
 from pathlib import Path
 from time import perf_counter
@@ -90,7 +89,7 @@ def featurize(
     """Compute features of files of graphs, part by part.
 
     Writes one Parquet file per part, either complete or absent. After an interruption, the same command
-    computes the missing parts. 'propkernels verify' checks the folder.
+    computes the missing parts.
     """
     from propkernels.scale import featurize as compute
 
@@ -111,8 +110,7 @@ def featurize(
         typer.echo(f"propkernels: {warning.message}", err=True)
     took = perf_counter() - start
     n_bytes = opened.manifest.n_bytes
-    print_text(f"Wrote {output}: {opened!r}, {n_bytes / 1e6:,.1f} MB, in {seconds(took)}. Next:")
-    print_text(f"  propkernels verify {output}")
+    print_text(f"Wrote {output}: {opened!r}, {n_bytes / 1e6:,.1f} MB, in {seconds(took)}.")
 
 
 def plan_of(sources: list[str], nodes_per_part: int, source_options: Input) -> Any:
@@ -147,25 +145,3 @@ def executor_of(workers: int | None, n_parts: int) -> int | None:
     """Return the number of processes, at most one per part; None for a single part (this process)."""
     n_workers = min(workers or os.cpu_count() or 1, n_parts)
     return n_workers if n_workers > 1 else None
-
-
-def verify(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by 'featurize'.")],
-    jobs: arguments.Jobs = -1,
-) -> None:
-    """Check a folder written by 'featurize'.
-
-    Compares its plan, its manifest and every byte of its files.
-    """
-    from propkernels.scale import verify as check
-    from propkernels.scale.verifying import DamagedFolderError
-
-    try:
-        verified = check(folder, n_jobs=jobs)
-    except DamagedFolderError as error:
-        for problem in error.problems:
-            typer.echo(f"propkernels: {folder}: {problem}", err=True)
-        sys.exit(1)
-    size = f"{verified.n_bytes / 1e6:,.1f} MB"
-    counts = f"{verified.n_parts:,} parts, {verified.n_graphs:,} graphs, {size}"
-    print_text(f"{folder} is complete and undamaged: {counts}")

@@ -32,7 +32,6 @@ from propkernels.cli.console import (
 )
 from propkernels.cli.explain_command import can_explain
 from propkernels.cli.inputs import Input, known_target, reads_data
-from propkernels.cli.learning_command import fit_parts, is_parts, refuse
 
 Duplicates = Literal["keep", "merge"]
 MOST_COMPARED = 20_000  # graphs that are compared without being asked to
@@ -94,17 +93,10 @@ def fit(
 
     Kernel, t_max, normalization and C are chosen by cross-validation. Graphs without a target are left out.
     Measurements of equal graphs are counted; --duplicates merge takes their mean, or the most frequent class.
-    From a folder written by 'featurize', a linear model is trained part by part, with fixed C (default 1).
     """
     from propkernels.storage.model_files import write_model
 
     check_output(output, force, "model.pk")
-    if is_parts(name):
-        chosen: dict[str, Any] = {"--t-max": t_max is not None, "--scoring": scoring, "--folds": folds}
-        chosen |= {"--kernel": kernel != "auto", "--solver": solver != "auto"}
-        refuse(chosen, "a folder of features is used unchanged, by a linear model")
-        fit_parts(name, output, task, source_options.target_columns, cost, jobs)
-        return
     data = source_options.open(name, target_required=True, n_jobs=jobs)
     print_text(repr(data))
     known = known_target(data)

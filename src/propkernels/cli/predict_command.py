@@ -27,7 +27,6 @@ from propkernels.cli.console import (
 )
 from propkernels.cli.details import detail_columns, nearest_columns, write_skipped
 from propkernels.cli.inputs import Input, ids_of, reads_data
-from propkernels.cli.learning_command import is_parts, predict_parts, rows_of
 
 
 @reads_data
@@ -74,14 +73,10 @@ def predict(
     The columns are id, prediction, class (its name, if known), and the probability of each class (std for a
     Gaussian process); with --coverage also set, the possible classes, or low and high, the ends of an
     interval. The id is the name of a molecule, graph or file if there is one, else the number from 0. Targets
-    are optional; if the data set has classes, the accuracy is printed. For a folder written by 'featurize',
-    predictions are written to the folder -o, one Parquet file per part. Large files of molecules and Parquet
+    are optional; if the data set has classes, the accuracy is printed. Large files of molecules and Parquet
     files are read and predicted part by part, in all processes, with bounded memory.
     """
     output = None if output == Path("-") else output
-    if is_parts(name):
-        predict_parts(open_model(model)[0], name, output, jobs)
-        return
     if output is not None:
         check_output(output, force, "predictions.csv")
     if skipped is not None:
@@ -222,8 +217,6 @@ def compute(model: Any, graphs: Any, targets: Sequence[Any] = ()) -> tuple[Any, 
     """Return predictions, and all columns to write by name: predictions, probabilities or std."""
     import numpy as np
 
-    if hasattr(model, "features_"):
-        graphs = rows_of(model, graphs)
     if getattr(model, "posterior_", None) is not None and not hasattr(model, "predict_proba"):
         mean, deviation = model.predict(graphs, return_std=True)
         return mean, {"prediction": mean, "std": deviation}

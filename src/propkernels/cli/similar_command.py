@@ -2,61 +2,45 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import zipfile
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
-    KERNELS,
     KernelName,
+    KernelOption,
     build_kernel,
     check_graph,
     compile_loops,
     describe_kernel,
 )
-from propkernels.cli.console import print_records, print_text, size_of, spinner
+from propkernels.cli.console import print_records, print_text, spinner
 from propkernels.cli.inputs import Input, name_of, reads_data, title_of, with_common_labels
-from propkernels.cli.learning_command import is_index, is_parts, refuse, similar_parts
 
 if TYPE_CHECKING:
     from propkernels import GraphIndex
     from propkernels.datasets import Dataset
 
-DEFAULTS: dict[str, Any] = {"kernel": "auto", "t_max": 5, "seed": 0}
-
 
 @reads_data
 def similar(
-    name: arguments.Name,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Data set (as for 'fit'), or index saved by save_model.")
+    ],
     to: Annotated[int, typer.Option("--to", min=0, metavar="N", help="Number of the query graph, from 0.")],
     k: Annotated[int, typer.Option("-k", min=1, metavar="N", help="Number of similar graphs.")] = 10,
     source: Annotated[
         str | None,
         typer.Option("--from", metavar="NAME", help="Data set of the query graph; default: NAME."),
     ] = None,
-    index_file: Annotated[
-        Path | None,
-        typer.Option("--index", metavar="FILE", help="Index file: used if it exists, else written."),
-    ] = None,
-    kernel: Annotated[
-        KernelName | None,
-        typer.Option("--kernel", metavar="KERNEL", help=f"Kernel: {KERNELS}; default: that of the index."),
-    ] = None,
+    kernel: KernelOption = "auto",
     t_max: Annotated[
         int | None,
-        typer.Option(
-            "--t-max",
-            min=0,
-            metavar="N",
-            help="Propagation steps; default: 5 (molecules: 2), or those of the index.",
-        ),
+        typer.Option("--t-max", min=0, metavar="N", help="Propagation steps; default: 5 (molecules: 2)."),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", min=0, metavar="N", help="Seed; default: 0, or that of the index."),
-    ] = None,
+    seed: arguments.Seed = 0,
     output_format: arguments.FormatOption = "table",
     jobs: arguments.Jobs = -1,
     *,
@@ -66,26 +50,23 @@ def similar(
 
     Similarity is the normalized kernel: 1 for graphs with equal features. By default, molecules are compared
     as fingerprints are: by the Tanimoto (Jaccard) similarity of counts of surroundings, 0 to 2 bonds wide.
-    The graph itself is not listed. An index is valid only for the graphs and options it was built with.
-    Folders written by 'featurize' or 'index' are searched on disk, part by part.
+    The graph itself is not listed. An index that Python saved is searched with its own kernel, for a graph of
+    the data set --from.
     """
-    if is_parts(name) or is_index(name):
-        chosen: dict[str, Any] = {"--index": index_file, "--kernel": kernel}
-        chosen |= {"--t-max": t_max is not None, "--seed": seed is not None}
-        refuse(chosen, f"{name} is searched unchanged")
-        if is_parts(name):
-            refuse({"--from": source}, f"{name} has features, not an index: see 'propkernels index'")
-        similar_parts(name, to, k, output_format, jobs, query_source(source, to, source_options, jobs))
-        return
-    data = source_options.open(name, n_jobs=jobs)
-    other = query_source(source, to, source_options, jobs)
-    if other is not None and index_file is None:
-        data, other = with_common_labels([data, other])
-    queried = data if other is None else other
+    other = None if source is None else source_options.open(source, n_jobs=jobs)
+    if is_model_file(name):
+        if other is None:
+            raise ValueError(f"{name} is an index: name the data set of the query graph with --from")
+        index, data = read_index(name), None
+    else:
+        data = source_options.open(name, n_jobs=jobs)
+        if other is not None:
+            data, other = with_common_labels([data, other])
+    queried: Any = data if other is None else other
     check_graph(queried, to)
     compile_loops()
-    options = {"kernel": kernel, "t_max": t_max, "seed": seed}
-    index = find_index(data, index_file, {k: v for k, v in options.items() if v is not None}, jobs)
+    if data is not None:
+        index = build_index(data, kernel, t_max, seed, jobs)
     index.set_params(n_jobs=jobs)
     with spinner("Searching"):
         rows = search(index, queried.graphs[to], k, None if other is not None else to)
@@ -96,37 +77,19 @@ def similar(
     print_records(records(rows, data), output_format, {"similarity": ".4f"})
 
 
-def query_source(source: str | None, to: int, options: Input, jobs: int) -> Dataset | None:
-    """Return the data set of the query graph, which has a graph of this number; None if none is named."""
-    if source is None:
-        return None
-    data = options.open(source, n_jobs=jobs)
-    check_graph(data, to)
-    return data
-
-
-def find_index(data: Dataset, file: Path | None, options: dict[str, Any], jobs: int) -> GraphIndex:
-    """Return the index of a file, or a new index, which is written if a file is given."""
+def build_index(data: Dataset, kernel: KernelName, t_max: int | None, seed: int, jobs: int) -> GraphIndex:
+    """Return an index of the graphs of a data set."""
     from propkernels import GraphIndex
 
-    if file is not None and file.exists():
-        return read_index(file, data, options)
-    complete = DEFAULTS | options
-    kernel, similarity = None, "cosine"
-    if options.get("kernel", "auto") == "auto":
-        kernel = molecule_kernel(data.graphs, options.get("t_max", 2))
-    if kernel is None:
-        complete["kernel"] = "propagation" if complete["kernel"] == "auto" else complete["kernel"]
-        kernel = build_kernel(complete["kernel"], complete["t_max"], complete["seed"], jobs)
+    similarity = "cosine"
+    chosen = molecule_kernel(data.graphs, 2 if t_max is None else t_max) if kernel == "auto" else None
+    if chosen is not None:
+        similarity = "jaccard"
     else:
-        similarity, complete["t_max"] = "jaccard", kernel.t_max
+        name = "propagation" if kernel == "auto" else kernel
+        chosen = build_kernel(name, 5 if t_max is None else t_max, seed, jobs)
     with spinner(f"Indexing {data.name}"):
-        index = GraphIndex(kernel=kernel, similarity=similarity, n_jobs=jobs).fit(data.graphs)
-        if file is not None:
-            write_index(index, file, data, complete)
-    if file is not None:
-        typer.echo(f"Wrote {file} ({size_of(file)}): an index of {len(index)} graphs.", err=True)
-    return index
+        return GraphIndex(kernel=chosen, similarity=similarity, n_jobs=jobs).fit(data.graphs)
 
 
 def molecule_kernel(graphs: Any, t_max: int) -> Any:
@@ -145,47 +108,37 @@ def molecule_kernel(graphs: Any, t_max: int) -> Any:
     return WeisfeilerLehman(t_max=t_max, labels="entries", edge_labels=graphs.edge_label_column is not None)
 
 
-def write_index(index: GraphIndex, file: Path, data: Dataset, options: dict[str, Any]) -> None:
-    """Save an index with the fingerprint of its graphs and its options."""
-    from propkernels.graphs.fingerprint import fingerprint
-    from propkernels.storage.model_files import write_model
+def is_model_file(name: str) -> bool:
+    """Whether a path is a file written by save_model."""
+    from propkernels.storage.archive import HEADER
 
-    notes = {"graphs": fingerprint(data.graphs), **{key: str(value) for key, value in options.items()}}
-    write_model(index, file, notes)
+    if not zipfile.is_zipfile(name):
+        return False
+    with zipfile.ZipFile(name) as archive:
+        return HEADER in archive.namelist()
 
 
-def read_index(file: Path, data: Dataset, options: dict[str, Any]) -> GraphIndex:
-    """Return a saved index; raise ValueError if it has other graphs or other options."""
-    from propkernels import GraphIndex
-    from propkernels.graphs.fingerprint import fingerprint
-    from propkernels.storage.model_files import read_model
+def read_index(file: str) -> GraphIndex:
+    """Return a saved index."""
+    from propkernels import GraphIndex, load_model
 
-    index, notes = read_model(file)
+    index = load_model(file)
     if not isinstance(index, GraphIndex):
         raise ValueError(f"{file} contains a {type(index).__name__}, not an index")
-    if index.ids_.tolist() != list(range(len(data.graphs))):
-        raise ValueError(f"{file} is an index of {len(index)} graphs, {data.name} has {len(data.graphs)}")
-    remedy = "remove it or name another file, to build a new index"
-    if "graphs" not in notes:
-        raise ValueError(f"{file} does not store the fingerprint of its graphs: {remedy}")
-    if notes["graphs"] != fingerprint(data.graphs):
-        raise ValueError(f"{file} is not an index of the graphs of {data.name}: {remedy}")
-    for key, value in options.items():
-        if notes.get(key) != str(value):
-            option = f"--{key.replace('_', '-')}"
-            raise ValueError(f"{file} was built with {option} {notes.get(key)}, not {value}: {remedy}")
     return index
 
 
-def search(index: GraphIndex, graph: Any, k: int, itself: int | None) -> list[tuple[int, float]]:
+def search(index: GraphIndex, graph: Any, k: int, itself: int | None) -> list[tuple[Any, float]]:
     """Return ids and similarities of the k nearest graphs, without the graph itself."""
     nearest = index.query(graph, k=k if itself is None else k + 1)
     pairs = zip(nearest.ids.tolist(), nearest.similarities.tolist(), strict=True)
     return [(number, value) for number, value in pairs if number != itself][:k]
 
 
-def records(rows: list[tuple[int, float]], data: Dataset) -> list[dict[str, Any]]:
-    """Return one record per graph: number, similarity, target and size."""
+def records(rows: list[tuple[Any, float]], data: Dataset | None) -> list[dict[str, Any]]:
+    """Return one record per graph: its id, its similarity and, of a data set, its target and size."""
+    if data is None:
+        return [{"graph": number, "similarity": similarity} for number, similarity in rows]
     target = data.target.tolist() if data.target.ndim == 1 else None
     return [
         {

@@ -111,7 +111,7 @@ def plan_sources(source: Any, nodes_per_part: int, how: SourceReading, has_names
     ValueError
         If an option cannot be used part by part.
     """
-    remedy = "use 'propkernels convert' first, and the Parquet file that it writes"
+    remedy = "read the file by open_source, and use the Parquet file that to_parquet writes"
     if len(how.target_columns) > 1:
         raise ValueError(f"one --target is possible for files that are read part by part: {remedy}")
     if (how.id_column and not has_names) or how.edge_labels:
