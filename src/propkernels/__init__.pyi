@@ -19,17 +19,13 @@ from ._version import __version__ as __version__
 from .auditing import audit as audit
 from .convert import check_graphs as check_graphs
 from .convert import from_adjacency as from_adjacency
-from .convert import from_ase as from_ase
 from .convert import from_contacts as from_contacts
-from .convert import from_igraph as from_igraph
 from .convert import from_networkx as from_networkx
 from .convert import from_pandas as from_pandas
 from .convert import from_points as from_points
 from .convert import from_pyg as from_pyg
-from .convert import from_pymatgen as from_pymatgen
 from .convert import from_rdkit as from_rdkit
 from .convert import from_smiles as from_smiles
-from .convert import from_triples as from_triples
 from .explain import similar_because as similar_because
 from .explorer import explore as explore
 from .graphs import Graph as Graph

@@ -11,7 +11,6 @@ from propkernels.graphs import GraphDatabase
 @pytest.mark.parametrize(
     ("module", "call", "extra"),
     [
-        ("igraph", lambda graphs: pk.convert.to_igraph(graphs), "igraph"),
         ("pandas", lambda graphs: pk.convert.to_pandas(graphs), "pandas"),
         ("rdkit.Chem", lambda graphs: pk.from_smiles(["C"]), "chem"),
         ("pyarrow", lambda graphs: graphs.to_parquet("x"), "parquet"),
@@ -33,10 +32,8 @@ def test_what_is_not_a_collection_is_refused_in_one_sentence(name, what):
         getattr(pk, name)(what)
 
 
-def test_no_points_and_parts_that_are_not_triples():
+def test_no_points():
     assert len(pk.from_points([])) == 0
-    with pytest.raises(TypeError, match="expected a list of three parts as triple 1, got 5"):
-        pk.from_triples([("a", "likes", "b"), 5])
 
 
 def test_the_first_fault_is_raised_with_the_graph_named():

@@ -33,11 +33,8 @@ def through_networkx(graphs):
 
 
 def through_igraph(graphs):
-    return pk.from_igraph(pk.convert.to_igraph(graphs), edge_attributes=_names(graphs), ids=graphs.ids)
-
-
-def through_grakel(graphs):
-    return pk.convert.from_grakel(pk.convert.to_grakel(graphs))
+    igraph = pytest.importorskip("igraph")
+    return pk.check_graphs([igraph.Graph.from_networkx(one) for one in pk.convert.to_networkx(graphs)])
 
 
 def through_pandas(graphs):
@@ -64,7 +61,7 @@ def _names(graphs):
     return None if graphs.edge_attributes is None else list(graphs.edge_attribute_names)
 
 
-WAYS = {"networkx": through_networkx, "igraph": through_igraph, "pandas": through_pandas}
+WAYS = {"networkx": through_networkx, "pandas": through_pandas}
 FILES = {"parquet": through_parquet, "file": through_a_file}
 
 
@@ -119,25 +116,13 @@ def test_the_zoo_through_every_format(name, tmp_path):
         assert through_parquet(plain, tmp_path / "parquet") == plain
 
 
-@pytest.mark.parametrize("name", ["plain", "directed"])
-def test_grakel(name):
+@pytest.mark.parametrize("name", rich())
+@pytest.mark.parametrize("with_attributes", [False, True])
+def test_igraph_graphs_are_read_through_networkx(name, with_attributes):
     graphs = rich()[name]
-    found = through_grakel(graphs)
-    assert found == graphs
-    with pytest.raises(ValueError, match="graph 0 has parallel edges, which GraKeL's format cannot hold"):
-        pk.convert.to_grakel(rich()["parallel"])
-
-
-def test_grakel_computes_the_same_kernel_on_both_sides():
-    grakel = pytest.importorskip("grakel")
-    graphs = pk.datasets.make_molecules(12, random_state=0).graphs
-    ours = pk.WeisfeilerLehman(t_max=2).fit_transform(graphs)
-    theirs = grakel.WeisfeilerLehman(n_iter=2).fit_transform(pk.convert.to_grakel(graphs))
-    assert np.array_equal(ours, theirs)
-    objects = [grakel.Graph(*parts) for parts in pk.convert.to_grakel(graphs)]
-    again = pk.convert.from_grakel(objects)
-    assert np.array_equal(pk.WeisfeilerLehman(t_max=2).fit_transform(again), ours)
-    assert np.array_equal(pk.WeisfeilerLehman(t_max=2).fit_transform(objects), ours)  # by check_graphs
+    if with_attributes:
+        graphs = graphs.with_attributes(np.arange(2 * graphs.n_nodes, dtype=float).reshape(-1, 2))
+    assert through_igraph(graphs) == graphs
 
 
 def test_damaged_parquet_gives_one_sentence(tmp_path):

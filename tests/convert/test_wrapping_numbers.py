@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import propkernels as pk
-from tests.convert.test_lying_inputs import Cell, cell_of_ase, refusal
+from tests.convert.test_lying_inputs import refusal
 
 MOST = 2**63 - 1
 OFFSETS = [
@@ -89,27 +89,6 @@ def wrong_networkx():
         yield ([graph],), {}
 
 
-def wrong_igraph():
-    igraph = pytest.importorskip("igraph")
-
-    class Liar(igraph.Graph):
-        told: tuple = ()
-
-        def vcount(self):
-            return self.told[0]
-
-        def ecount(self):
-            return self.told[1]
-
-        def get_edgelist(self):
-            return [(0, self.told[2])]
-
-    for told in [*SIZES, *((3, 1, number) for number in INDICES)]:
-        graph = Liar([(0, 1), (1, 2)])
-        graph.told = told
-        yield ([graph],), {}
-
-
 def wrong_pandas():
     pandas = pytest.importorskip("pandas")
     good = {"graph": [0, 0, 1], "source": [0, 1, 0], "target": [1, 2, 1]}
@@ -137,12 +116,6 @@ def wrong_points():
     yield ([np.empty((0, 2**40))],), {}
 
 
-def wrong_triples():
-    for number in INDICES:
-        yield ([(0, "r", number), (number, "r", 1)], [0, number]), {"radius": number}
-        yield ([(0, number, 1)], [0]), {"node_labels": {0: number}}
-
-
 def wrong_smiles():
     for number in INDICES:
         yield ([f"[C:{number}]C", f"[{number}C]", f"C%({number})CC%({number})"],), {"ids": [number] * 3}
@@ -163,31 +136,6 @@ def wrong_rdkit():
         mol = Liar(chem.MolFromSmiles("CCO"))
         mol.told = number
         yield ([mol],), {}
-
-
-def wrong_cells():
-    """Cells, places and numbers of atoms that no computer can hold."""
-    for number in [*INDICES, 1e-300, 1e300, float("inf"), float("nan")]:
-        yield {"cell": np.diag([float(number)] * 3)}
-        yield {"cell": np.diag([float(number), 1.0, 1.0])}
-        yield {"positions": np.full((1, 3), float(number))}
-    for sizes in SIZES:
-        yield {"positions": np.zeros((abs(sizes[2]), 3))}
-
-
-def wrong_ase():
-    for fields in wrong_cells():
-        yield ([cell_of_ase(**fields)],), {}
-        yield ([cell_of_ase(**fields)],), {"cutoff": 1e300}
-
-
-def wrong_pymatgen():
-    for fields in wrong_cells():
-        told = {"frac_coords": fields["positions"]} if "positions" in fields else {}
-        if "cell" in fields:
-            told["lattice"] = SimpleNamespace(matrix=fields["cell"])
-        yield ([Cell(**told)],), {}
-        yield ([Cell(**told)],), {"tolerance": 1e300}
 
 
 ADAPTERS = sorted(name for name in dir(pk) if name.startswith("from_"))

@@ -45,8 +45,10 @@ def test_loops_and_directions_do_not_count_as_triangles():
 
 
 def test_relations_are_counted_by_direction():
-    facts = [("a", "knows", "b"), ("a", "knows", "c"), ("b", "likes", "a")]
-    graph = pk.from_triples(facts, ["a"])
+    facts = nx.DiGraph()
+    facts.add_edges_from([("a", "b"), ("a", "c")], label="knows")
+    facts.add_edge("b", "a", label="likes")
+    graph = pk.from_networkx([facts])
     relations = frequent_relations(graph)
     columns = structure_columns(graph, True, relations)
     assert relations == ("knows", "likes")

@@ -8,6 +8,7 @@ of surroundings.
 """
 
 import matplotlib.pyplot as plt
+import networkx as nx
 import numpy as np
 
 import propkernels as pk
@@ -22,8 +23,10 @@ facts += [(company, "is based in", rng.choice(towns)) for company in companies]
 facts += [(rng.choice(people), "knows", rng.choice(people)) for _ in range(150)]
 facts = [fact for fact in facts if rng.random() < 0.8]  # not everything is known
 
-graph = pk.from_triples(facts, radius=None)
-entities = pk.convert.list_entities(facts)
+network = nx.MultiDiGraph()
+network.add_edges_from((head, tail, {"label": relation}) for head, relation, tail in dict.fromkeys(facts))
+graph = pk.from_networkx([network])
+entities = list(network)
 types = np.array([{"P": "person", "C": "company", "T": "town"}[name[0]] for name in entities])
 print(graph)
 

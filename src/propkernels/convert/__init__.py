@@ -3,16 +3,12 @@
 from propkernels.convert.adjacency import from_adjacency
 from propkernels.convert.check import check_graph, check_graphs
 from propkernels.convert.contacts import from_contacts, from_snapshots
-from propkernels.convert.crystals import from_ase, from_pymatgen
-from propkernels.convert.grakel import from_grakel, to_grakel
-from propkernels.convert.igraph import from_igraph, to_igraph
 from propkernels.convert.networkx import from_networkx, to_networkx
 from propkernels.convert.pandas import from_pandas, to_pandas
 from propkernels.convert.parquet import from_parquet, iter_parquet, to_parquet
 from propkernels.convert.points import from_points
 from propkernels.convert.pyg import from_pyg, to_pyg
 from propkernels.convert.rdkit import from_rdkit, from_smiles
-from propkernels.convert.triples import from_triples, list_entities
 from propkernels.convert.windows import cut_windows
 
 __all__ = [
@@ -20,24 +16,16 @@ __all__ = [
     "check_graphs",
     "cut_windows",
     "from_adjacency",
-    "from_ase",
     "from_contacts",
-    "from_grakel",
-    "from_igraph",
     "from_networkx",
     "from_pandas",
     "from_parquet",
     "from_points",
     "from_pyg",
-    "from_pymatgen",
     "from_rdkit",
     "from_smiles",
     "from_snapshots",
-    "from_triples",
     "iter_parquet",
-    "list_entities",
-    "to_grakel",
-    "to_igraph",
     "to_networkx",
     "to_pandas",
     "to_parquet",

@@ -9,8 +9,6 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import issparse
 
-import propkernels.convert.grakel as grakel
-import propkernels.convert.igraph as igraph
 import propkernels.convert.networkx as networkx
 import propkernels.convert.pyg as pyg
 import propkernels.convert.rdkit as rdkit
@@ -19,7 +17,6 @@ from propkernels.convert.adjacency import doubt, from_adjacency
 from propkernels.convert.build import Faults
 from propkernels.convert.networkx import is_networkx
 from propkernels.convert.pandas import one_graph
-from propkernels.convert.triples import from_triples, is_triples
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
@@ -34,16 +31,15 @@ from propkernels.graphs.validation import (
 )
 
 ACCEPTED = (
-    "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric, GraKeL or RDKit, "
+    "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric or RDKit, "
     "of (adjacency, node_labels[, node_attributes]) tuples, of adjacency matrices, or of graphs taken "
     "from databases"
 )
 ADAPTERS: dict[str, tuple[Callable[[Any], bool], Callable[[list[Any], Faults], GraphDatabase]]] = {
     "networkx": (networkx.is_networkx, networkx.convert),
-    "igraph": (igraph.is_igraph, igraph.convert),
+    "igraph": (networkx.is_igraph, networkx.convert_igraph),
     "rdkit": (rdkit.is_mol, rdkit.convert),
     "pyg": (pyg.is_pyg, pyg.convert),
-    "grakel": (grakel.is_grakel, grakel.convert),
 }
 
 
@@ -54,10 +50,10 @@ def check_graphs(graphs: Graphs) -> GraphDatabase:
     ----------
     graphs : GraphDatabase, GridDatabase, array of shape (n, m, m), or sequence
         A sequence may mix graphs of other libraries, which are read as their ``from_X`` does by default
-        (:func:`from_networkx`, :func:`from_igraph`, :func:`from_pyg`, :func:`from_rdkit`,
-        :func:`~propkernels.convert.from_grakel`: call these for other names), tuples ``(adjacency,
-        node_labels)`` or ``(adjacency, node_labels, node_attributes)`` with a dense or scipy sparse
-        adjacency, bare adjacency matrices that can be nothing else, and single graphs taken from databases.
+        (:func:`from_networkx`, :func:`from_pyg`, :func:`from_rdkit`: call these for other names; igraph
+        graphs through their ``to_networkx()``), tuples ``(adjacency, node_labels)`` or ``(adjacency,
+        node_labels, node_attributes)`` with a dense or scipy sparse adjacency, bare adjacency matrices that
+        can be nothing else, and single graphs taken from databases.
 
     Returns
     -------
@@ -105,11 +101,10 @@ def check_graph(graph: OneGraph) -> GraphDatabase:
     ----------
     graph : GraphDatabase, graph taken from a database, or anything that a list for ``check_graphs`` may hold
         A networkx, igraph or RDKit graph, data of PyTorch Geometric, an adjacency matrix, or a tuple
-        ``(adjacency, node_labels[, node_attributes])``. Tables and triples are one graph, too: a DataFrame of
-        edges (columns "source" and "target" or the first two; "weight", "relation"), a tuple of DataFrames
-        ``(edges, nodes)`` (columns "node" or the first; "label"; columns of numbers are attributes: leave a
-        target out), and triples in a sequence or in the columns "head", "relation" and "tail", as in
-        :func:`from_triples` with ``radius=None``. Other lists are read as several graphs.
+        ``(adjacency, node_labels[, node_attributes])``. Tables are one graph, too: a DataFrame of edges
+        (columns "source" and "target", "head" and "tail", or the first two; "weight", "relation"), or a tuple
+        of DataFrames ``(edges, nodes)`` (columns "node" or the first; "label"; columns of numbers are
+        attributes: leave a target out). Other lists are read as several graphs.
 
     Returns
     -------
@@ -127,9 +122,7 @@ def check_graph(graph: OneGraph) -> GraphDatabase:
     """
     given: Any = graph
     database: Any
-    if is_triples(given):
-        database = from_triples(given, radius=None)
-    elif tables := _tables_of(given):
+    if tables := _tables_of(given):
         database = one_graph(*tables)
     else:
         database = check_graphs([given] if is_one_graph(given) else given)
@@ -150,7 +143,7 @@ def is_one_graph(graph: Any) -> bool:
     is_matrix = issparse(graph) or (isinstance(graph, np.ndarray) and graph.ndim == 2)
     is_parts = isinstance(graph, tuple) and len(graph) > 0 and not isinstance(graph[0], (tuple, Graph))
     is_parts = is_parts and _kind_of(graph[0]) is None
-    is_one = is_matrix or is_parts or isinstance(graph, Graph) or _kind_of(graph) not in (None, "grakel")
+    is_one = is_matrix or is_parts or isinstance(graph, Graph) or _kind_of(graph) is not None
     return is_one and not _is_batch(graph)
 
 
@@ -195,7 +188,7 @@ def _are_grids(graphs: Any) -> bool:
 
 
 def _as_several(graphs: Any) -> Iterable[Any]:
-    if isinstance(graphs, Graph) or (_kind_of(graphs) not in (None, "grakel") and not _is_batch(graphs)):
+    if isinstance(graphs, Graph) or (_kind_of(graphs) is not None and not _is_batch(graphs)):
         raise TypeError(
             f"expected several graphs, got one {type(graphs).__name__}: put it into a list, [graph]"
         )
@@ -224,8 +217,8 @@ def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:
     if reason is not None:
         raise ValueError(
             f"graph {position} is an array of shape {matrix.shape}, and {reason}: pass "
-            "pk.from_adjacency(arrays) if they are adjacency matrices, pk.convert.from_grakel for lists "
-            "of edges, pk.GridDatabase for images"
+            "pk.from_adjacency(arrays) if they are adjacency matrices, networkx graphs of lists of edges, "
+            "pk.GridDatabase for images"
         )
 
 

@@ -120,6 +120,20 @@ def is_networkx(thing: Any) -> bool:
     )
 
 
+def is_igraph(thing: Any) -> bool:
+    """Return whether an object is an igraph graph, without importing igraph."""
+    return any(base.__module__.startswith("igraph") for base in type(thing).__mro__) and hasattr(
+        thing, "to_networkx"
+    )
+
+
+@guarded
+def convert_igraph(graphs: list[Any], faults: Faults) -> GraphDatabase:
+    """Return the database of a list of igraph graphs."""
+    twins = [graph.to_networkx() if kept else None for graph, kept in zip(graphs, faults.kept, strict=True)]
+    return convert(twins, faults)
+
+
 @guarded
 def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
     """Return the database of networkx graphs, without those that have faults; each is read once."""

@@ -135,8 +135,8 @@ def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> GraphDatabase
     Parameters
     ----------
     edges : DataFrame
-        Columns "source" and "target", or else the first two, hold the ends; "weight" holds weights, and
-        "relation" labels of edges.
+        Columns "source" and "target", "head" and "tail", or else the first two, hold the ends; "weight" holds
+        weights, and "relation" labels of edges.
     nodes : DataFrame, optional
         The column "node", or else the first one, holds the keys of all nodes of ``edges``; "label" holds node
         labels, and columns of numbers are attributes: leave a target out. Without this table, nodes are in
@@ -150,8 +150,8 @@ def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> GraphDatabase
     """
     if len(edges.columns) < 2:
         raise ValueError("a table of edges needs two columns: the nodes at both ends")
-    has_names = {"source", "target"} <= set(edges.columns)
-    source, target = ("source", "target") if has_names else edges.columns[:2]
+    usual = (("source", "target"), ("head", "tail"))
+    source, target = next((ends for ends in usual if set(ends) <= set(edges.columns)), edges.columns[:2])
     key = label = None
     columns: list[Any] = []
     if nodes is not None:
