@@ -18,7 +18,6 @@ from tests.test_contract_checks import EXPECTED_SKIPS, LEAST_CHECKS, path_graphs
 from tests.test_contract_discovery import has, public_classes
 
 ROWS_NOT_GRAPHS = {
-    "LinearModel": "takes rows of features: tests/models/test_linear_model.py",
     "NodeClassifier": "has one target per node: tests/nodes/test_classifier.py",
     "NodeRegressor": "has one target per node: tests/nodes/test_regressor.py",
 }

@@ -49,7 +49,6 @@ from .kernels import WeisfeilerLehman as WeisfeilerLehman
 from .kernels import WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures
 from .models import CategoryPrior as CategoryPrior
 from .models import ForeignGraphsWarning as ForeignGraphsWarning
-from .models import LinearModel as LinearModel
 from .models import PropagationClassifier as PropagationClassifier
 from .models import PropagationRegressor as PropagationRegressor
 from .models import evaluate as evaluate

@@ -98,7 +98,6 @@ def since_02() -> dict[str, Any]:
         "LabelHistogramFeatures": pk.LabelHistogramFeatures(),
         "DescriptorKernel": pk.DescriptorKernel(),
         "MoleculesToGraphs": pk.MoleculesToGraphs(node_labels=("symbol",)),
-        "LinearModel": pk.LinearModel(),
         "NoveltyDetector": pk.NoveltyDetector(random_state=0),
         "NoveltyDetector-rarity": pk.NoveltyDetector(score="rarity", random_state=0),
         "SphereExclusion": pk.SphereExclusion(random_state=0),
@@ -157,8 +156,6 @@ def inputs(name: str, first: int, last: int) -> Any:
         return network()
     if name == "MoleculesToGraphs":
         return MOLECULES
-    if name == "LinearModel":
-        return pk.WeisfeilerLehmanFeatures(t_max=1, n_features=16).fit_transform(graphs(first, last))
     if name == "DescriptorKernel":
         numbers = np.array([[i % 5, (i * i) % 7 / 2] for i in range(first, last)], dtype=float)
         return graphs(first, last).with_descriptors(numbers, ["a", "b"])

@@ -326,9 +326,6 @@ def impatient(monkeypatch):
 def test_a_cluster_without_workers_is_not_waited_for_forever(plan, features, tmp_path, impatient):
     with pytest.raises(ConnectionError, match=r"no workers for 0\.05 seconds: start some and run again"):
         pk.featurize(plan, features, tmp_path / "out", NoWorkers())
-    opened = pk.featurize(plan, features, tmp_path / "out")
-    with pytest.raises(ConnectionError, match="no workers"):
-        pk.LinearModel().fit_parts(opened, executor=NoWorkers())
 
 
 def test_workers_that_compute_are_waited_for(impatient):

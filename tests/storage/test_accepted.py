@@ -134,9 +134,7 @@ def test_labels_that_estimators_keep(cls, values, tmp_path):
         assert np.array_equal(ours, theirs)
 
 
-CLASSIFIERS = {
-    name: cls for name, cls in public_classes("fit", "predict_proba").items() if name != "LinearModel"
-}
+CLASSIFIERS = public_classes("fit", "predict_proba")
 
 
 @pytest.mark.slow

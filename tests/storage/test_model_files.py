@@ -121,7 +121,6 @@ def assert_identical(computed, reference):
 
 
 PREDICTORS = public_classes("fit", "predict")
-del PREDICTORS["LinearModel"]  # takes rows, not graphs: tests/models/test_linear_model.py
 for name in ("NodeClassifier", "NodeRegressor"):  # take targets of nodes: tests/nodes
     del PREDICTORS[name]
 METHODS = ("predict", "decision_function", "predict_proba")

@@ -140,7 +140,6 @@ FITS = {
     "AttributeKernel": lambda: pk.AttributeKernel().fit(GRAPHS[:6]),
     "SumKernel": lambda: pk.SumKernel([pk.LabelHistogram()]).fit(GRAPHS[:6]),
     "GraphIndex": lambda: pk.GraphIndex(kernel=pk.LabelHistogram()).fit(GRAPHS[:6]),
-    "LinearModel": lambda: pk.LinearModel().fit(np.eye(24, 5), SMALL.target),
 }
 
 
@@ -154,11 +153,3 @@ def test_estimators_that_lack_what_fit_always_leaves_are_refused(name, tmp_path)
         del header["model"]["object"]["state"][attribute]
         with pytest.raises(pk.storage.ModelFileError, match=f"{name} lacks {attribute}"):
             load_bytes(forged(header, arrays), tmp_path)
-
-
-@pytest.mark.parametrize("names", [3, "text", [], {"tuple": []}], ids=str)
-def test_names_of_columns_that_are_none_are_refused(names, tmp_path):
-    header, arrays = parts_of(to_file(FITS["LinearModel"]()))
-    header["model"]["object"]["state"]["feature_names_in_"] = names
-    with pytest.raises(pk.storage.ModelFileError, match="the attributes of LinearModel are inconsistent"):
-        load_bytes(forged(header, arrays), tmp_path)

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 WAYS_OUT = (
-    'learn from features without a kernel matrix (solver="linear", or LinearModel on PropagationFeatures), '
-    "or search with GraphIndex"
+    'learn from features without a kernel matrix (solver="linear", or a linear model of scikit-learn on '
+    "PropagationFeatures), or search with GraphIndex"
 )
 SPARSE = "leave sparse_output=True"
 MOST_THINGS = 2.0**62  # largest sum of sizes: never overflows 64 bits

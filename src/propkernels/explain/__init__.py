@@ -1,5 +1,6 @@
 """Explanations: contributions of nodes, shared bins of two graphs, and counterfactual edits."""
 
+from propkernels.explain.columns import explain_columns
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.shared_bins import similar_because
@@ -12,5 +13,6 @@ __all__ = [
     "Explanation",
     "SharedBin",
     "Similarity",
+    "explain_columns",
     "similar_because",
 ]

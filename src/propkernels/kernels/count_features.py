@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -23,7 +23,6 @@ from propkernels.counts.base_kernels import resolve_base_kernel
 from propkernels.counts.bins import Bins, ChosenBin, Shown, describe_bins
 from propkernels.counts.columns import hashed_codes, hashed_column, hashed_columns, join_streams, numbered
 from propkernels.counts.counters import Coder, Counter, StreamCounts, rank_bins
-from propkernels.counts.entries import split_by_node
 from propkernels.counts.products import inverse_length, self_products
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
@@ -206,57 +205,6 @@ class CountFeatures(CountEstimator):
         mols = None if molecules is None else list(molecules)
         shown = Shown(graphs, target, mols, label_names or {})
         return Bins(describe_bins(self._counter, self._bins_of(column, graphs), shown, self.n_jobs))
-
-    def contributions(self, X: Graphs, coefficients: ArrayLike) -> NDArray[np.float64]:
-        """Return the contribution of each node and iteration to ``features @ coefficients``.
-
-        A node contributes the coefficient of its bin's column, times the square root of the stream's weight,
-        divided by the length of its graph's features if they are normalized. Bins hashed to the same column
-        share its coefficient; bins without a column contribute 0.
-
-        Parameters
-        ----------
-        X : GraphDatabase or sequence of graphs
-        coefficients : array-like of shape (columns,)
-
-        Returns
-        -------
-        ndarray of shape (nodes, iterations)
-            The rows of a graph's nodes add up to its decision without intercept.
-        """
-        check_is_fitted(self, "_stream_codes")
-        graphs = check_graphs(X)
-        vocabulary = None if self._n_columns is not None else self._stream_codes
-        streams = self._counter.count(graphs, vocabulary, self.n_jobs)
-        weights = self._bin_weights(streams, np.asarray(coefficients, dtype=np.float64))
-        codes = [stream.codes for stream in streams]
-        contributions = split_by_node(self._counter, graphs, codes, weights, self.n_jobs)
-        if self.normalize:
-            scale = inverse_length(self._lengths(streams, self._joined(streams)))
-            contributions *= scale[graphs.graph_ids][:, None]
-        return contributions
-
-    def _bin_weights(
-        self, streams: Sequence[StreamCounts], coefficients: NDArray[np.float64]
-    ) -> list[NDArray[np.float64]]:
-        """Return the weights of the bins of each stream; 0 for bins without a column."""
-        ends = np.cumsum([len(codes) for codes in self._stream_codes])
-        width = int(ends[-1]) if self._n_columns is None else self._n_columns
-        if coefficients.shape != (width,):
-            raise ValueError(
-                f"coefficients must have shape ({width},), one per column, got shape {coefficients.shape}"
-            )
-        if self._n_columns is not None:
-            columns = [
-                hashed_column(t, h, stream.codes, width)
-                for stream, (t, h) in zip(streams, numbered(streams), strict=True)
-            ]
-            return [np.sqrt(s.weight) * coefficients[c] for s, c in zip(streams, columns, strict=True)]
-        weights = []
-        for stream, part in zip(streams, np.split(coefficients, ends[:-1]), strict=True):
-            no_column = np.zeros(len(stream.codes) - len(part))
-            weights.append(np.sqrt(stream.weight) * np.concatenate([part, no_column]))
-        return weights
 
     def _bins_of(self, column: int, graphs: GraphDatabase) -> list[ChosenBin]:
         """Return the bins of a column."""

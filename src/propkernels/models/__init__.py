@@ -4,7 +4,6 @@ from propkernels.models.category_prior import CategoryPrior
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.cross_validation import evaluate
 from propkernels.models.evaluation_result import Choice, Evaluation, PairedTest
-from propkernels.models.linear_model import LinearModel
 from propkernels.models.regressor import PropagationRegressor
 from propkernels.novelty.foreign import ForeignGraphsWarning
 
@@ -13,7 +12,6 @@ __all__ = [
     "Choice",
     "Evaluation",
     "ForeignGraphsWarning",
-    "LinearModel",
     "PairedTest",
     "PropagationClassifier",
     "PropagationRegressor",

@@ -18,7 +18,6 @@ from propkernels.scale.plan import Part, Plan
 WORKS = {
     "features": ("propkernels.scale.featurizing", "FeatureWork"),
     "index": ("propkernels.search.shard_folder", "ShardWork"),
-    "predictions": ("propkernels.models.predicting", "PredictionWork"),
 }
 
 
@@ -54,7 +53,7 @@ def verify(out: PathLike, n_jobs: int | None = None) -> Verified:
     Parameters
     ----------
     out : str or path
-        Folder written by :func:`featurize`, by ``predict_parts`` or as an index, whose plans are all checked.
+        Folder written by :func:`featurize` or as an index, whose plans are all checked.
         For other kinds of work, only names, sizes and SHA-256 of the files are checked.
     n_jobs : int or None
         Number of threads.

@@ -98,7 +98,6 @@ _BY_MODULE = {
     ),
     "propkernels.kernels.subgraph_matching": ("SubgraphMatching",),
     "propkernels.kernels.tiles": ("TiledMatrix",),
-    "propkernels.models.linear_model": ("LinearModel",),
     "propkernels.models.category_prior": ("CategoryPrior",),
     "propkernels.models.classifier": ("PropagationClassifier",),
     "propkernels.nodes.classifier": ("NodeClassifier",),
