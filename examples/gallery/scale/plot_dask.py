@@ -35,7 +35,7 @@ print(opened)
 # %%
 # The same without a cluster, from memory.
 X = opened.to_scipy()
-print("features equal:", (X != features.fit_transform(data.graphs)).nnz == 0)
+print("features equal:", (features.fit_transform(data.graphs) != X).nnz == 0)
 
 # %%
 # Linear models of scikit-learn learn from rows of features; what a node adds to a decision is looked up.

@@ -79,13 +79,14 @@ def explain_columns(
     if not isinstance(features, CountFeatures):
         raise TypeError(f"features must be like PropagationFeatures, got {shown(features)}")
     database = check_graphs(graphs)
+    fitted: CountFeatures = features
     if features._needs_no_fit() and not hasattr(features, "_stream_codes"):
-        features = clone(features).fit(database)  # hashed features learn nothing from graphs
-    check_is_fitted(features, "_stream_codes")
+        fitted = clone(features).fit(database)  # hashed features learn nothing from graphs
+    check_is_fitted(fitted, "_stream_codes")
     start = np.asarray(intercept, dtype=np.float64)
     if start.size != 1:
         raise ValueError(f"intercept must be one number, got shape {start.shape}")
-    contributions = _contributions(features, database, np.asarray(coef, dtype=np.float64))
+    contributions = _contributions(fitted, database, np.asarray(coef, dtype=np.float64))
     return Explanation(contributions, database.graph_ptr, start.item(), database, speaks_for, against)
 
 
