@@ -8,16 +8,23 @@ from typing import Any
 import numpy as np
 
 from propkernels.kernels import PropagationKernel
-from propkernels.models.targets import check_target
 from reproduction.drawings import Points, draw_heatmaps
 from reproduction.engine.cells import Cell, Value
 from reproduction.engine.jobs import Context, Job, Scope
 from reproduction.engine.published import numbers_in_text
 from reproduction.engine.sections import Section, State
 from reproduction.protocols.accuracy import VARIANTS, settings_of
-from reproduction.protocols.cross_validation import best_cost_accuracy, unit
-from reproduction.protocols.nearest_neighbor import leave_one_out
-from reproduction.protocols.selection import FOLDS, seeds_of
+from reproduction.protocols.nested import (
+    FOLDS,
+    INNER_FOLDS,
+    class_numbers,
+    cross_validate,
+    folds_of,
+    leave_one_out,
+    seeds_of,
+    split,
+    unit,
+)
 
 NAME = "sensitivity"
 DATASETS = ("MUTAG", "FIRSTMM_DB", "ENZYMES", "NCI1")
@@ -80,11 +87,13 @@ def _accuracy(
 ) -> dict[str, Any]:
     if dataset == POINT_CLOUDS:
         return {"accuracy": leave_one_out({"": kernel}, target)["accuracy"]}
-    return best_cost_accuracy(kernel, target, costs, context.n_jobs)
+    everything = split(np.arange(len(target)), target, INNER_FOLDS, seeds_of(0).inner)
+    found = cross_validate({"": kernel}, target, folds_of(target, 0), costs, context.n_jobs, everything)
+    return {"accuracy": found["accuracy"], "C": found["chosen"][0][1]}
 
 
 def _subset(data: Any, number: int | None) -> tuple[Any, Any]:
-    target = check_target(data.target, len(data.graphs))
+    target = class_numbers(data.target)
     if number is None:
         return data.graphs, target
     chosen = np.random.default_rng(0).permutation(len(target))[:number]

@@ -25,14 +25,12 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import propkernels as pk
 from propkernels.models.category_prior import class_shares, leave_one_out
-from propkernels.models.kernel_sources import compute_stack, redrawn
-from propkernels.models.targets import check_target
 from reproduction.engine.data import load_source
 from reproduction.extra.attributed import METHODS as ATTRIBUTED
 from reproduction.extra.attributed import POINT_CLOUD_STEPS, POINT_CLOUDS
 from reproduction.extra.records import report, with_error
-from reproduction.protocols.cross_validation import unit
-from reproduction.protocols.selection import SEED, seeds_of
+from reproduction.protocols.nested import SEED, class_numbers, seeds_of, unit
+from reproduction.protocols.recipes import matrices_of, redrawn
 
 PAPER = {"labels": 75.6, "wl": 70.7, "labels+attr": 76.8, "p2k": 82.9}
 METHODS: dict[str, Callable[[], Any]] = {
@@ -55,10 +53,10 @@ class Outcome:
 
 def measure(data: pk.datasets.Dataset, method: str, repeat: int) -> dict[str, Outcome]:
     """Outcomes by the number of neighbors, from one kernel for each t_max."""
-    target = check_target(data.target, len(data.graphs))
+    target = class_numbers(data.target)
     seed = seeds_of(repeat).kernel
     graphs: Any = data.graphs
-    stack = compute_stack(redrawn(METHODS[method](), seed), graphs, POINT_CLOUD_STEPS)
+    stack = matrices_of(redrawn(METHODS[method](), seed), graphs, POINT_CLOUD_STEPS)
     kernels = [unit(kernel) for kernel in stack.values()]
     found = {}
     for setting, sizes in SETTINGS.items():
@@ -87,7 +85,7 @@ def prior_of(
 
 def refit(data: pk.datasets.Dataset, method: str, repeat: int) -> dict[str, Outcome]:
     """The estimator itself, fitted anew for each object."""
-    target = check_target(data.target, len(data.graphs))
+    target = class_numbers(data.target)
     seed = int(np.random.default_rng([SEED, repeat]).integers(2**31))
     prior = pk.CategoryPrior(kernel=METHODS[method](), t_max=POINT_CLOUD_STEPS, random_state=seed)
     shares = cross_val_predict(prior, data.graphs, target, cv=LeaveOneOut(), method="predict_proba")

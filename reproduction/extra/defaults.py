@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.safe_files import atomic_write
-from reproduction.extra import edge_labels, quick_choice
+from reproduction.extra import edge_labels
 from reproduction.extra.folds_of_defaults import (
     LABELS_ONLY,
     FoldResult,
@@ -35,7 +34,7 @@ from reproduction.extra.folds_of_defaults import (
     most_chosen,
     standard_error,
 )
-from reproduction.protocols.selection import seeds_of, stratified_folds
+from reproduction.protocols.nested import folds_of, seeds_of
 
 # best of PK and P2K in the paper; MSRC_9: with 20 % of the node labels missing
 PAPER = {"MUTAG": 84.5, "ENZYMES": 68.1, "PROTEINS": 76.3, "NCI1": 84.5, "BZR": 88.8, "DHFR": 84.3}
@@ -57,7 +56,6 @@ AIMS = {
     "NCI109": 86.5,
 }
 FOLDS = 10
-SECTIONS: Any = (quick_choice, edge_labels)
 PAGE = """# The defaults, measured
 
 `PropagationClassifier()` without any setting but the seed. Nested cross-validation: stratified 10-fold,
@@ -77,20 +75,18 @@ Models of few graphs average the decisions of several kernels, as many as the la
 lengthens them; `python -m benchmarks.choice` takes them alone.
 
 The lists of default kernels, and when decisions are averaged, were found by quick looks at other folds of
-these data sets, drawn with other seeds, never by the test folds of this page
-(`python -m reproduction.extra.candidates` and `reproduction.extra.means` take such looks; see
-[tune](../guide/tune.md)). Other folds hold the same graphs, which flatters the rows: ENZYMES with attributes
-most of all, since the widths of bins for many attributes were found there, and no other data set of this page
-has more than three attributes.
+these data sets, drawn with other seeds, never by the test folds of this page (see [tune](../guide/tune.md)
+and [other measurements](treatments.md#default-candidates)). Other folds hold the same graphs, which flatters
+the rows: ENZYMES with attributes most of all, since the widths of bins for many attributes were found there,
+and no other data set of this page has more than three attributes.
 """
 
 
 def splits(target: NDArray[np.int64], repeats: int) -> Iterator[tuple[Split, int]]:
     """All folds of all repeats, and the seed of the repeat's hash functions."""
     for repeat in range(repeats):
-        seeds = seeds_of(repeat)
-        for number, fold in enumerate(stratified_folds(target, seeds)):
-            yield (repeat, number, fold.train, fold.test), seeds.kernel
+        for number, fold in enumerate(folds_of(target, repeat)):
+            yield (repeat, number, fold.train, fold.test), seeds_of(repeat).kernel
 
 
 def run(names: Sequence[str], repeats: int, folder: Path, document: Path, n_jobs: int) -> str:
@@ -116,9 +112,9 @@ def write_page(kept: Kept, document: Path) -> str:
     known = earlier_rows(earlier, AIMS)
     known |= {name: row(name, complete(kept.of(name))) for name in AIMS if kept.of(name)}
     table = markdown([*head, "chosen most often"], [known[name] for name in AIMS if name in known])
-    sections = [one.section(kept.path.parent) or _earlier(earlier, one.TITLE) for one in SECTIONS]
+    effects = edge_labels.section(kept.path.parent) or _earlier(earlier, edge_labels.TITLE)
     with atomic_write(document, text=True) as file:
-        file.write(PAGE.format(table=table) + "".join(sections))
+        file.write(PAGE.format(table=table) + effects)
     return table
 
 

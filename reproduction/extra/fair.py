@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 import propkernels as pk
 from propkernels._utils.safe_files import atomic_write
-from propkernels.models.targets import check_target
 from reproduction.extra.compact import read_compact
 from reproduction.extra.folds_of_defaults import (
     FoldResult,
@@ -37,6 +36,7 @@ from reproduction.extra.folds_of_defaults import (
     measure,
     most_chosen,
 )
+from reproduction.protocols.nested import class_numbers
 
 # best published result on these folds: value, method, and what was published later
 PUBLISHED = {
@@ -109,9 +109,9 @@ def load(name: str) -> tuple[Any, NDArray[np.int64]]:
     path = Path(os.environ.get("PROPKERNELS_DATA") or ".") / f"{name}_compact.npz"
     if path.exists():
         graphs, classes = read_compact(path)
-        return graphs, check_target(classes, len(graphs))
+        return graphs, class_numbers(classes)
     data = pk.datasets.load(name)
-    return data.graphs, check_target(data.target, len(data.graphs))
+    return data.graphs, class_numbers(data.target)
 
 
 def write_page(kept: Kept, document: Path) -> str:

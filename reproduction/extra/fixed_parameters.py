@@ -15,58 +15,51 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from propkernels.models.targets import check_target
 from reproduction.engine.cells import Store
 from reproduction.engine.data import load_source
 from reproduction.engine.jobs import Context
 from reproduction.experiments import attributed, grids, labelled
-from reproduction.protocols.accuracy import VARIANTS
-from reproduction.protocols.cross_validation import grouped_folds, unit
-from reproduction.protocols.selection import FOLDS, seeds_of, share_correct, stratified_folds
+from reproduction.protocols.nested import Fold, class_numbers, folds_of, mistakes, unit
 
 TABLES = {"labelled": labelled, "attributed": attributed}
 SHOWN = 8
-Splits = list[tuple[Any, Any]]
+Repeat = tuple[dict[str, Any], Any, list[Fold]]  # kernels, classes and folds
 
 
-def table_row(
-    table: Any, row: str, data: Any, repeats: int, context: Context
-) -> Iterator[tuple[dict[str, Any], Any, Splits]]:
-    """Kernels, target and folds of each repeat of a row of graphs."""
-    task, target = table.task(row, data.name), check_target(data.target, len(data.graphs))
+def table_row(table: Any, row: str, data: Any, repeats: int, context: Context) -> Iterator[Repeat]:
+    """Yield each repeat of a row of graphs."""
+    task, target = table.task(row, data.name), class_numbers(data.target)
     for repeat in range(repeats):
         matrices, _ = task.kernels(data.graphs, repeat, context)
-        folds = stratified_folds(target, seeds_of(repeat))
-        both = {"plain": matrices, "normalized": {name: unit(matrix) for name, matrix in matrices.items()}}
-        kernels = {f"{variant} {name}": both[variant][name] for variant in VARIANTS for name in matrices}
-        yield kernels, target, [(fold.train, fold.test) for fold in folds]
+        kernels = {f"plain {name}": matrix for name, matrix in matrices.items()}
+        kernels |= {f"normalized {name}": unit(matrix) for name, matrix in matrices.items()}
+        yield kernels, target, folds_of(target, repeat)
 
 
-def grid_row(data: Any, repeats: int, context: Context) -> Iterator[tuple[dict[str, Any], Any, Splits]]:
-    """Kernels, target and folds of each repeat of PK on pictures."""
+def grid_row(data: Any, repeats: int, context: Context) -> Iterator[Repeat]:
+    """Yield each repeat of PK on pictures."""
     pictures = grids.prepare(data)
-    everything = np.arange(len(pictures.target))
     for repeat in range(repeats):
         matrices, _ = grids.propagation_kernels(pictures, repeat, context)
-        splits = grouped_folds(pictures.target, pictures.groups, everything, FOLDS, repeat)
-        yield matrices, pictures.target, splits
+        yield matrices, pictures.target, folds_of(pictures.target, repeat, groups=pictures.groups)
 
 
 def accuracies(
-    kernels: dict[str, Any], target: Any, splits: Splits, costs: list[float]
+    kernels: dict[str, Any], target: Any, folds: list[Fold], costs: list[float]
 ) -> dict[tuple[str, float], float]:
     """Accuracy in percent of every kernel with every C."""
-    return {
-        (name, cost): 100 * float(np.mean([share_correct(kernel, target, *split, cost) for split in splits]))
-        for name, kernel in kernels.items()
-        for cost in costs
-    }
+    found = {}
+    for name, cost in product(kernels, costs):
+        shares = [mistakes(kernels[name], target, f.train, f.test, cost) / len(f.test) for f in folds]
+        found[name, cost] = 100 * (1 - float(np.mean(shares)))
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import propkernels as pk
 from propkernels.cli.arguments import describe_kernel
-from propkernels.models.targets import check_target
 from reproduction.extra.records import keep_records, load_records
+from reproduction.protocols.nested import class_numbers
 
 LABELS_ONLY = "ENZYMES, labels only"
 Split = tuple[int, int, NDArray[np.int64], NDArray[np.int64]]  # repeat, fold, train, test
@@ -70,7 +70,7 @@ def load(name: str) -> tuple[Any, NDArray[np.int64]]:
     graphs: Any = data.graphs
     if name == LABELS_ONLY:
         graphs = graphs.with_attributes(None)
-    return graphs, check_target(data.target, len(graphs))
+    return graphs, class_numbers(data.target)
 
 
 def measure(name: str, graphs: Any, target: NDArray[Any], split: Split, seed: int, n_jobs: int) -> FoldResult:

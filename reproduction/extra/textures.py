@@ -20,8 +20,7 @@ import numpy as np
 import propkernels as pk
 from propkernels.images import GrayCooccurrence, LabelCooccurrence
 from reproduction.engine.data import load_source
-from reproduction.experiments.grids import COSTS, prepare, rbf_kernels
-from reproduction.protocols.cross_validation import cross_validate_groups
+from reproduction.experiments.grids import judge, prepare, rbf_kernels
 
 DATASETS = ("BRODATZ-O-R", "BRODATZ-O-R-S-RS")
 
@@ -52,14 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         pictures = prepare(load_source(name))
         for row, features in features_of(pictures).items():
             kernels = rbf_kernels(np.asarray(features))
-            judged = cross_validate_groups(
-                kernels,
-                pictures.target,
-                pictures.groups,
-                options.repeat,
-                COSTS,
-                choose_once=pictures.choose_once,
-            )
+            judged = judge(pictures, kernels, options.repeat)
             print(f"| {name} | {row} | {judged['accuracy']:.1f} |", flush=True)
 
 

@@ -7,14 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from propkernels.models.targets import check_target
 from reproduction.engine.cells import Cell, Value, plain_name
 from reproduction.engine.data import machine_of
 from reproduction.engine.jobs import Context, Job
-from reproduction.protocols.cross_validation import cross_validate, unit
-from reproduction.protocols.nearest_neighbor import leave_one_out
+from reproduction.protocols.nested import (
+    FOLDS,
+    class_numbers,
+    cross_validate,
+    leave_one_out,
+    seeds_of,
+    folds_of,
+    unit,
+)
 from reproduction.protocols.recipes import Recipe
-from reproduction.protocols.selection import FOLDS, seeds_of
 
 VARIANTS = ("plain", "normalized")
 
@@ -69,7 +74,7 @@ class Accuracy:
 
     def work(self, data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[Cell, Value]]:
         """Compute the kernels, once where that suffices, and cross-validate."""
-        target = check_target(data.target, len(data.graphs))
+        target = class_numbers(data.target)
         kernels: tuple[dict[str, Any], float] | None = None
         for cell in cells:
             if kernels is None or self.recipe.is_random or self.change is not None:
@@ -96,7 +101,8 @@ class Accuracy:
             matrices = {name: unit(matrix) for name, matrix in matrices.items()}
         if not self.costs:
             return leave_one_out(matrices, target)
-        return cross_validate(matrices, target, repeat, self.costs, context.n_jobs, self.n_folds)
+        folds = folds_of(target, repeat, self.n_folds)
+        return cross_validate(matrices, target, folds, self.costs, context.n_jobs)
 
 
 def settings_of(cell: Cell) -> dict[str, Any]:

@@ -10,15 +10,13 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
-from propkernels.kernels.subgraph_matching import SubgraphMatching
-from propkernels.models.kernel_sources import compute_stack, has_steps, redrawn
+from propkernels.kernels import SubgraphMatching
 from reproduction.engine.cells import plain_name, read_json, write_json
 from reproduction.engine.jobs import Context
+from reproduction.protocols.nested import Matrix
 
-Matrix = NDArray[np.float64]
 STEPS = (0, 1, 2, 4, 6, 10)
 FEW = 3
 
@@ -63,12 +61,37 @@ class Recipe:
         seconds: list[float] = []
         for variant, kernel in self.kernels.items():
             file = context.store.kernel_file(_file_name(name, variant, kernel)) if self.is_slow else None
-            own = _prepared(redrawn(kernel, seed), context, file)
-            _warm_up(own, graphs, self.steps)
+            own = redrawn(kernel, seed, n_jobs=context.n_jobs)
+            matrices_of(clone(own), graphs[np.arange(min(FEW, len(graphs)))], self.steps)
             found, spent = _timed(own, graphs, self.steps, file)
             seconds.append(spent)
-            matrices |= {_label(step, variant): matrix for step, matrix in found.items()}
+            matrices |= {" ".join(filter(None, (step, variant))): matrix for step, matrix in found.items()}
         return matrices, round(seconds[0], 4)
+
+
+def redrawn(kernel: Any, seed: int, **settings: Any) -> Any:
+    """Return an unfitted copy with every random_state set to the seed, and other settings where it has them."""
+    names = kernel.get_params()
+    seeds = {name: seed for name in sorted(names) if f"__{name}".endswith("__random_state")}
+    return clone(kernel).set_params(**seeds, **{k: v for k, v in settings.items() if k in names})
+
+
+def matrices_of(kernel: Any, graphs: Any, steps: tuple[int, ...]) -> dict[str, Matrix]:
+    """Return kernel matrices by t_max, or by the size of subgraphs, from one pass; by "" where there is none.
+
+    Examples
+    --------
+    >>> from propkernels.kernels import ShortestPath, WeisfeilerLehman
+    >>> path = [([[0, 1], [1, 0]], "ab")]
+    >>> matrices_of(WeisfeilerLehman(), path, (0, 2)), matrices_of(ShortestPath(), path, (0, 2))
+    ({'0': array([[2.]]), '2': array([[6.]])}, {'': array([[2.]])})
+    """
+    if isinstance(kernel, SubgraphMatching):
+        return {str(k): matrix for k, matrix in enumerate(kernel.fit_transform_cumulative(graphs), start=1)}
+    if "t_max" not in kernel.get_params(deep=False):
+        return {"": kernel.fit_transform(graphs)}
+    stack = kernel.set_params(t_max=steps[-1]).fit_transform_cumulative(graphs)
+    return {str(t): stack[t] for t in steps}
 
 
 def _file_name(name: str, variant: str, kernel: Any) -> str:
@@ -79,10 +102,12 @@ def _file_name(name: str, variant: str, kernel: Any) -> str:
 
 def _timed(
     kernel: Any, graphs: Any, steps: tuple[int, ...], file: Path | None
-) -> tuple[dict[Any, Matrix], float]:
+) -> tuple[dict[str, Matrix], float]:
     """Compute a kernel; one that lies on disk was timed when it was computed."""
+    if file is not None and "checkpoint" in kernel.get_params(deep=False):
+        kernel.set_params(checkpoint=file)
     start = process_time()
-    matrices = _stack(kernel, graphs, steps)
+    matrices = matrices_of(kernel, graphs, steps)
     spent = process_time() - start
     if file is None:
         return matrices, spent
@@ -90,36 +115,3 @@ def _timed(
     if not clock.is_file():
         write_json(clock, {"seconds": spent})
     return matrices, float(read_json(clock)["seconds"])
-
-
-def _prepared(kernel: Any, context: Context, file: Path | None) -> Any:
-    """Set threads, and the file that keeps a slow kernel."""
-    parameters = kernel.get_params(deep=False)
-    changes: dict[str, Any] = {"n_jobs": context.n_jobs} if "n_jobs" in parameters else {}
-    if file is not None and "checkpoint" in parameters:
-        changes["checkpoint"] = file
-    return kernel.set_params(**changes)
-
-
-def _warm_up(kernel: Any, graphs: Any, steps: tuple[int, ...]) -> None:
-    few = clone(kernel)
-    if "checkpoint" in few.get_params(deep=False):
-        few.set_params(checkpoint=None)
-    _stack(few, graphs[np.arange(min(FEW, len(graphs)))], steps)
-
-
-def _stack(kernel: Any, graphs: Any, steps: tuple[int, ...]) -> dict[Any, Matrix]:
-    if isinstance(kernel, SubgraphMatching):
-        return dict(enumerate(kernel.fit_transform_cumulative(graphs), start=1))
-    return dict(compute_stack(kernel, graphs, steps if has_steps(kernel) else None))
-
-
-def _label(step: int | None, variant: str) -> str:
-    """Name of a candidate.
-
-    Examples
-    --------
-    >>> _label(3, "raw"), _label(None, "raw"), _label(2, "")
-    ('3 raw', 'raw', '2')
-    """
-    return " ".join(filter(None, ("" if step is None else str(step), variant)))
