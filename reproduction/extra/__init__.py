@@ -1,1 +1,1 @@
-"""Experiments of the paper, as scripts: ``python -m experiments.<name>``."""
+"""Experiments beyond the paper's tables: default models, nodes, novelty, pictures."""

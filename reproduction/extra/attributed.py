@@ -1,7 +1,7 @@
 """Treatments of attributes side by side, those of the paper's table "Attributed Graphs" among them.
 
-The protocol is that of ``python -m reproduction attributed`` and, on FIRSTMM_DB, ``point_clouds``; cells are kept
-in OUTPUT as theirs are. In the row "chosen", the treatment itself is chosen on the training part of each fold::
+The protocol is that of ``python -m reproduction attributed`` and, on FIRSTMM_DB, ``point_clouds``; cells are
+kept in OUTPUT as theirs are. In the row "chosen", the training part of each fold chooses the treatment, too::
 
     python -m reproduction.extra.attributed --repeats 3
     python -m reproduction.extra.attributed --dataset ENZYMES BZR --method p2k p2k-initial --repeats 1

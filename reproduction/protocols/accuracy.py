@@ -14,9 +14,9 @@ from reproduction.protocols.nested import (
     FOLDS,
     class_numbers,
     cross_validate,
+    folds_of,
     leave_one_out,
     seeds_of,
-    folds_of,
     unit,
 )
 from reproduction.protocols.recipes import Recipe

@@ -1,7 +1,7 @@
 """Nested cross-validation of a C-SVM on kernel matrices: the paper's protocol, in plain scikit-learn.
 
-Stratified 10-fold cross-validation, repeated with other folds and hash functions. On each training part, inner
-folds choose the kernel (t_max, say) and C together. All methods have the same folds in the same repeat.
+Stratified 10-fold cross-validation, repeated with other folds and hash functions. On each training part,
+inner folds choose the kernel (t_max, say) and C together. All methods have the same folds in the same repeat.
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ def split(
     return [(part[train], part[test]) for train, test in pairs]
 
 
-def folds_of(
-    target: Classes, repeat: int, n_folds: int = FOLDS, groups: Indices | None = None
-) -> list[Fold]:
+def folds_of(target: Classes, repeat: int, n_folds: int = FOLDS, groups: Indices | None = None) -> list[Fold]:
     """Return the folds of a repeat; those of groups are drawn with the number of the repeat."""
     _, outer, inner = seeds_of(repeat) if groups is None else (repeat, repeat, repeat)
     pairs = split(np.arange(len(target)), target, n_folds, outer, groups)
@@ -86,8 +84,8 @@ def unit(kernel: Matrix) -> Matrix:
 def mistakes(kernel: Matrix, target: Classes, train: Indices, test: Indices, cost: float) -> int:
     """Return the number of test graphs that a C-SVM gets wrong.
 
-    C is in units of one over the mean diagonal of the training kernel, so that one grid of C serves kernels of
-    any scale.
+    C is in units of one over the mean diagonal of the training kernel, so that one grid of C serves kernels
+    of any scale.
     """
     if len(np.unique(target[train])) == 1:
         return int(np.sum(target[test] != target[train][0]))
@@ -100,9 +98,9 @@ def mistakes(kernel: Matrix, target: Classes, train: Indices, test: Indices, cos
 def choose(kernels: Kernels, target: Classes, inner: Sequence[Split], costs: Sequence[float]) -> Choice:
     """Return the kernel and the C with the fewest mistakes on the inner folds.
 
-    Among equals it is the first kernel, then the smallest C. A single candidate is chosen unseen. The result is
-    that of all candidates on all folds, but a candidate is left as soon as it has more mistakes than the best
-    of those that are finished; the most promising ones after the first fold are finished first.
+    Among equals it is the first kernel, then the smallest C. A single candidate is chosen unseen. The result
+    is that of all candidates on all folds, but a candidate is left as soon as it has more mistakes than the
+    best of those that are finished; the most promising ones after the first fold are finished first.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class Recipe:
 
 
 def redrawn(kernel: Any, seed: int, **settings: Any) -> Any:
-    """Return an unfitted copy with every random_state set to the seed, and other settings where it has them."""
+    """Return an unfitted copy with every random_state set to the seed, and settings that it has."""
     names = kernel.get_params()
     seeds = {name: seed for name in sorted(names) if f"__{name}".endswith("__random_state")}
     return clone(kernel).set_params(**seeds, **{k: v for k, v in settings.items() if k in names})
@@ -82,7 +82,7 @@ def matrices_of(kernel: Any, graphs: Any, steps: tuple[int, ...]) -> dict[str, M
     Examples
     --------
     >>> from propkernels.kernels import ShortestPath, WeisfeilerLehman
-    >>> path = [([[0, 1], [1, 0]], "ab")]
+    >>> path = [([[0, 1], [1, 0]], ["a", "b"])]
     >>> matrices_of(WeisfeilerLehman(), path, (0, 2)), matrices_of(ShortestPath(), path, (0, 2))
     ({'0': array([[2.]]), '2': array([[6.]])}, {'': array([[2.]])})
     """

@@ -85,7 +85,7 @@ def test_point_graphs(tmp_path):
     assert len(point_graphs.notes(value)) == 2
 
 
-def pictures(n=24):
+def pictures(n=36):
     rng = np.random.default_rng(0)
     target = np.arange(n) % 3
     images = [rng.random((12, 12, 3)) * (0.4 + 0.2 * label) for label in target]
@@ -98,8 +98,7 @@ def test_grids(tmp_path, monkeypatch):
     from reproduction.engine import runner
 
     monkeypatch.setattr(runner, "load_source", lambda name: pictures())
-    monkeypatch.setattr("reproduction.protocols.cross_validation.FOLDS", 3)
-    monkeypatch.setattr("reproduction.protocols.cross_validation.INNER_FOLDS", 2)
+    monkeypatch.setattr("reproduction.protocols.nested.INNER_FOLDS", 2)
     jobs = grids.jobs(Scope(repeats=1, datasets=("PLANTS",)))
     accuracies, runtimes = sections_after(grids, jobs, Store(tmp_path))
     assert [row[1] for row in accuracies.rows] == list(grids.ROWS)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from reproduction.extra import defaults, edge_labels, fair, folds_of_defaults, quick_choice
+from reproduction.extra import defaults, fair, folds_of_defaults
 from reproduction.extra.folds_of_defaults import FoldResult, Kept, accuracies, standard_error
-from reproduction.extra.records import keep_records
 
 DATA = pk.datasets.make_molecules(40, random_state=0)
 RESULT = FoldResult("MUTAG", 0, 0, 8, 10, "Kernel(); t_max=1, normalize=True, C=1", 0.9, 1.0, 0.5)
@@ -106,38 +105,3 @@ def test_rows_that_are_not_computed_again_stay(tmp_path):
     assert "| NCI1 | 86.5 |" in table
     assert "| MUTAG | 87.0 |\n" not in table
     assert page.read_text().endswith(rest)
-
-
-def test_sections_that_were_not_measured_here_stay_on_the_page(tmp_path):
-    page = tmp_path / "page.md"
-    kept = Kept(tmp_path / "defaults.jsonl")
-    kept.add(RESULT)
-    sections = f"\n{quick_choice.TITLE}\n\nquick\n\n{edge_labels.TITLE}\n\nedges\n"
-    page.write_text("# Old\n" + sections)
-    defaults.write_page(kept, page)
-    assert page.read_text().endswith(sections)
-    keep_records([quick_choice.Pair("MUTAG", 0, 85.0, 86.0, 1.0, 9.0)], tmp_path / "quick_choice.jsonl")
-    defaults.write_page(kept, page)
-    text = page.read_text()
-    assert "| MUTAG | 1 | 85.0 | 86.0 | -1.0 | 1.0 | 9.0 |" in text
-    assert "\nquick\n" not in text
-    assert text.endswith("\n\nedges\n")
-
-
-@pytest.mark.slow
-def test_both_choices_are_made_on_the_same_fold(monkeypatch, tmp_path, capsys):
-    fits = []
-
-    class Quick(pk.PropagationClassifier):
-        def fit(self, X, y):
-            fits.append((self.selection, len(X)))
-            return self.set_params(kernel=pk.PropagationKernel(), t_max=1, C=10) and super().fit(X, y)
-
-    monkeypatch.setattr(quick_choice.pk, "PropagationClassifier", Quick)
-    monkeypatch.setattr(pk.datasets, "load", lambda name: DATA)
-    arguments = ["MUTAG", "--folds", "2", "-o", str(tmp_path)]
-    assert quick_choice.main(arguments) == 0
-    assert fits == [("auto", 36), ("exhaustive", 36)] * 2
-    assert "| MUTAG | 2 |" in capsys.readouterr().out
-    quick_choice.main(arguments)
-    assert len(fits) == 4
