@@ -19,10 +19,9 @@ TERMINAL = {"COLUMNS": "80", "FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 SHOWN = [
     "explain model.pk graphs.parquet --graph 3",
-    "explain model.pk graphs.parquet --graph 3 --by-step",
     "explain model.pk graphs.parquet -g 3 --flips --max-edits 1 --top 3",
     "similar graphs.parquet --to 0 -k 3",
-    "novelty graphs.parquet graphs.parquet --score rarity --top 3",
+    "novelty graphs.parquet graphs.parquet --top 3",
     "explain model.pk nothing.parquet --graph 3",
     "explain model.pk graphs.parquet --graph 99",
 ]

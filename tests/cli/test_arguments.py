@@ -7,25 +7,7 @@ from typing import get_args
 import pytest
 
 import propkernels as pk
-from propkernels.cli import arguments as options
-from propkernels.cli.arguments import CLASSES, KernelName, Solver, build_kernel, describe_kernel
-from propkernels.codes.codes import METRICS
-from propkernels.counts.base_kernels import _BY_NAME
-from propkernels.kernels.propagation_kernel import LABEL_SOURCES
-from propkernels.propagation.schemes import NORMALIZATIONS
-
-
-@pytest.mark.parametrize(
-    ("offered", "known"),
-    [
-        (options.Metric, METRICS),
-        (options.Labels, [source or "none" for source in LABEL_SOURCES]),
-        (options.Normalization, NORMALIZATIONS),
-        (options.BaseKernel, _BY_NAME),
-    ],
-)
-def test_choices(offered, known):
-    assert set(get_args(offered)) == set(known)
+from propkernels.cli.arguments import CLASSES, KernelName, build_kernel, describe_kernel
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -45,14 +27,6 @@ def test_only_auto_has_none():
 
 def test_settings_that_are_not_given_stay():
     assert build_kernel("propagation", None, None, 1).t_max == pk.PropagationKernel().t_max
-
-
-@pytest.mark.slow
-def test_solvers_are_those_of_the_models():
-    data = pk.datasets.make_molecules(12, random_state=0)
-    for solver in get_args(Solver):
-        model = pk.PropagationClassifier(C=1.0, t_max=0, cv=2, solver=solver, random_state=0)
-        model.fit(data.graphs, data.target)
 
 
 def test_description_leaves_defaults_out():

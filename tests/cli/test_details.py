@@ -6,7 +6,7 @@ import io
 import pytest
 
 import propkernels as pk
-from propkernels.cli import inputs
+from propkernels.cli import arguments
 from propkernels.convert.atoms import VIEWS
 
 Chem = pytest.importorskip("rdkit.Chem")
@@ -52,8 +52,8 @@ def test_details_nearest_and_skipped_rows(run, model, tmp_path):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Files of any size are read part by part."""
-    monkeypatch.setattr(inputs, "LARGE", 10)
-    monkeypatch.setattr(inputs, "NODES_PER_PART", 20)
+    monkeypatch.setattr(arguments, "LARGE", 10)
+    monkeypatch.setattr(arguments, "NODES_PER_PART", 20)
 
 
 def write_formats(folder, smiles):
@@ -76,8 +76,8 @@ def test_part_by_part_is_the_same(run, model, tmp_path, monkeypatch, file):
     options = (*OPTIONS, "--id-column", "name")
     at_once = run("predict", model, file, *options).stdout
     explained = run("explain", model, file, "-g", 7).stdout
-    monkeypatch.setattr(inputs, "LARGE", 10)
-    monkeypatch.setattr(inputs, "NODES_PER_PART", 20)
+    monkeypatch.setattr(arguments, "LARGE", 10)
+    monkeypatch.setattr(arguments, "NODES_PER_PART", 20)
     assert run("predict", model, file, *options).stdout == at_once
     assert [row["id"] for row in read(at_once)] == [f"m{i}" for i in range(len(smiles))]
     assert run("explain", model, file, "-g", 7).stdout == explained
@@ -99,8 +99,8 @@ def test_rows_that_cannot_be_read_are_listed(run, model, tmp_path, small_parts):
 def test_parts_without_a_molecule_leave_one_header(run, model, tmp_path, monkeypatch):
     (tmp_path / "new.csv").write_text("\n".join(["smiles", *["not one"] * 30, *SMILES[:4]]) + "\n")
     at_once = run("predict", model, "new.csv", *OPTIONS).stdout
-    monkeypatch.setattr(inputs, "LARGE", 10)
-    monkeypatch.setattr(inputs, "NODES_PER_PART", 5)
+    monkeypatch.setattr(arguments, "LARGE", 10)
+    monkeypatch.setattr(arguments, "NODES_PER_PART", 5)
     assert run("predict", model, "new.csv", *OPTIONS).stdout == at_once
     assert at_once.count("prediction") == 1
     (tmp_path / "new.csv").write_text("\n".join(["smiles", *["not one"] * 30]) + "\n")
@@ -117,7 +117,7 @@ def test_names_stay_part_by_part(run, model, tmp_path, monkeypatch):
     graphs.to_parquet(tmp_path / "new.parquet")
     at_once = [run("predict", model, name, "--jobs", 1).stdout for name in ("new.smi", "new.parquet")]
     assert [read(text)[0]["id"] for text in at_once] == ["m0", "g0"]
-    monkeypatch.setattr(inputs, "LARGE", 10)
-    monkeypatch.setattr(inputs, "NODES_PER_PART", 5)
+    monkeypatch.setattr(arguments, "LARGE", 10)
+    monkeypatch.setattr(arguments, "NODES_PER_PART", 5)
     in_parts = [run("predict", model, name, "--jobs", 1).stdout for name in ("new.smi", "new.parquet")]
     assert in_parts == at_once

@@ -60,8 +60,8 @@ def test_nodes_are_drawn_at_their_coordinates(run, small_folder, model_file, tmp
 
 
 def test_classes_by_name(run, small_folder, model_file):
-    shown = run("explain", model_file, small_folder, "-g", 0, "--class", 0, "--against", 1).stdout
-    assert "Contributions for class 0 against class 1" in shown
+    shown = run("explain", model_file, small_folder, "-g", 0, "--class", 0).stdout
+    assert "Contributions for class 0" in shown
 
 
 def test_regression_is_explained(run, numbers):
@@ -155,7 +155,7 @@ def test_the_decision_has_the_sign_of_the_contributions(run, sum_model, small_fo
 @pytest.mark.slow
 def test_targets_and_sentences_of_edits(run, sum_model, small_folder, tmp_path):
     common = ("explain", sum_model, small_folder, "--flips", "--graph")
-    assert "the class 7 does not exist" in run(*common, 0, "--to", 7).stderr
+    assert "the class 7 does not exist" in run(*common, 0, "--class", 7).stderr
     assert "got 99" in run(*common, 99).stderr
     assert "--output draws contributions" in run(*common, 0, "-o", "graph.png").stderr
     data = pk.datasets.read_tu(small_folder)
@@ -163,5 +163,5 @@ def test_targets_and_sentences_of_edits(run, sum_model, small_folder, tmp_path):
     numbers = tmp_path / "numbers.pk"
     pk.save_model(regressor.fit(data.graphs, data.graphs.graph_sizes + np.arange(40) / 7), numbers)
     common = ("explain", numbers, small_folder, "--flips", "--graph", 0, "--max-edits", 1)
-    assert "must be a number" in run(*common, "--to", "x").stderr
-    assert run(*common, "--to", 1).exit_code == 0
+    assert "must be a number" in run(*common, "--class", "x").stderr
+    assert run(*common, "--class", 1).exit_code == 0

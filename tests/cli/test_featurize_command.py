@@ -39,13 +39,6 @@ def test_a_plan_of_the_library_is_resumed(run, tmp_path):
     assert "Resuming: 1 of 1 parts are already in out." in again.stdout
 
 
-@pytest.mark.parametrize("features", ["weisfeiler-lehman", "shortest-path", "labels"])
-def test_other_features(run, database, features):
-    result = run("featurize", database, "-o", "out", "--n-features", 64, "--features", features, "-j", 1)
-    assert result.exit_code == 0, result.stderr
-    assert pk.open_features("out").shape == (40, 64)
-
-
 def test_molecules_with_faults(run, tmp_path):
     pytest.importorskip("rdkit")
     (tmp_path / "drugs.csv").write_text("molecule,dose\nnothing,2\nCCO,1\n")

@@ -40,7 +40,6 @@ def test_fit_says_what_python_says(run, small_folder, tmp_path):
         (("--kernel", "weisfeiler-lehman"), lambda m: isinstance(m.kernel_, pk.WeisfeilerLehman)),
         (("--kernel", "propagation"), lambda m: isinstance(m.kernel_, pk.PropagationKernel)),
         (("--C", 3), lambda m: m.C_ == 3),
-        (("--solver", "linear"), lambda m: m.solver_ == "linear"),
         (("--task", "numbers"), lambda m: isinstance(m, pk.PropagationRegressor)),
         (("--seed", 7), lambda m: m.random_state == 7),
     ],

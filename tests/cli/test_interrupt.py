@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 BUSY = """
 import sys
 from numba import njit
-from propkernels.cli.interrupt import prompt_interrupts
+from propkernels.cli.__main__ import prompt_interrupts
 from propkernels._utils.safe_files import atomic_write
 
 @njit(nogil=True)
@@ -68,7 +68,7 @@ def wait():
     time.sleep(60)
 
 sys.argv = ["propkernels", "wait"]
-__main__.WITHOUT_COMPUTING = {"wait"}
+__main__._will_compute = lambda words: False
 __main__.main()
 """
 

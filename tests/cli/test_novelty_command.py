@@ -22,7 +22,7 @@ def test_scores_are_those_of_python(run, small_folder, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [("-o", "scores.csv", "-o", "graph.png"), ("--picture", "graph.png")])
+@pytest.mark.parametrize("options", [("-o", "scores.csv", "-o", "graph.png"), ("-o", "graph.png")])
 def test_explained_graph_is_drawn(run, small_folder, tmp_path, options):
     pytest.importorskip("matplotlib")
     result = run("novelty", small_folder, small_folder, "--explain", 2, *options)
@@ -34,7 +34,7 @@ def test_explained_graph_is_drawn(run, small_folder, tmp_path, options):
 
 
 def test_json_is_json(run, small_folder):
-    result = run("novelty", small_folder, small_folder, "--format", "json", "--top", 3, "--score", "rarity")
+    result = run("novelty", small_folder, small_folder, "--format", "json", "--top", 3)
     assert result.exit_code == 0, result.stderr
     assert len(json.loads(result.stdout)) == 3
 

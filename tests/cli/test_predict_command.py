@@ -50,7 +50,9 @@ def test_sets_of_classes(run, small_folder, model_file):
 
 @pytest.mark.slow
 def test_numbers_with_their_uncertainty(run, numbers):
-    run("fit", numbers, "-o", "gp.pk", "--target", 0, "--solver", "gp", *QUICK)
+    data = pk.datasets.open_source(numbers)
+    process = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), solver="gp", random_state=0)
+    pk.save_model(process.fit(data.graphs, data.target[:, 0]), "gp.pk")
     rows = table(run("predict", "gp.pk", numbers).stdout)
     assert set(rows[0]) == {"id", "prediction", "std"}
     run("fit", numbers, "-o", "svr.pk", "--target", 0, *QUICK)

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from propkernels.cli import _quick_import as module
+from propkernels.cli import __main__ as module
 
 BEFORE = (
-    "import sys; from propkernels.cli._quick_import import quick_import\n"
+    "import sys; from propkernels.cli.__main__ import quick_import\n"
     "with quick_import(): import propkernels.kernels\n"
     "import propkernels as pk; "
 )
@@ -75,7 +75,7 @@ def test_what_is_there_already_stays(monkeypatch, name):
 
 
 def test_what_is_not_installed_gets_no_placeholder():
-    code = "import sys; from propkernels.cli import _quick_import as module\n"
+    code = "import sys; from propkernels.cli import __main__ as module\n"
     code += "module.DEFERRED = ('not_a_package',)\n"
     code += "with module.quick_import(): print('not_a_package' in sys.modules)"
     assert in_fresh_process(code) == "False"

@@ -45,7 +45,6 @@ def test_explain(run, terminal, model_file, small_folder):
     assert result.exit_code == 0, result.output
     check_width(result.stdout)
     assert re.search(r"\d+ +\d +[+-]0\.\d{4} +█+", ESCAPES.sub("", result.stdout))
-    check_width(run("explain", model_file, small_folder, "-g", 3, "--by-step").stdout)
 
 
 @pytest.mark.slow

@@ -1,15 +1,25 @@
-"""Entry point of the command ``propkernels``."""
+"""Entry point of the command ``propkernels``: a fast start, and a prompt end after Ctrl-C."""
+
+from __future__ import annotations
 
 import gc
+import importlib
 import io
 import os
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.machinery import ModuleSpec, PathFinder
+from threading import Event, Thread
+from types import ModuleType
 from typing import Any
 
-from propkernels.cli.interrupt import INTERRUPTED, LINE, prompt_interrupts
+DEFERRED = ("scipy.stats", "pandas")
+GRACE = 0.7  # seconds for the command to exit by itself
+INTERRUPTED = 130
+LINE = "propkernels: interrupted, stopping\n"
 
 
 def main() -> None:
@@ -17,11 +27,16 @@ def main() -> None:
     with _quiet_imports():
         from propkernels.cli.app import app
 
-        _import_libraries(sys.argv[1:])
+        if _will_compute(sys.argv[1:]):
+            with quick_import():
+                import propkernels.kernels  # noqa: F401
     _escape_surrogates()
     try:
         with prompt_interrupts():
-            _run(app)
+            try:
+                app(prog_name="propkernels")
+            finally:
+                gc.freeze()  # garbage collection at exit takes 0.3 s
     except (KeyboardInterrupt, SystemExit) as error:
         if isinstance(error, SystemExit) and error.code != INTERRUPTED:
             raise
@@ -30,6 +45,75 @@ def main() -> None:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(INTERRUPTED)
+
+
+def _will_compute(words: list[str]) -> bool:
+    """Whether the command line needs scikit-learn: a command that computes, without --help."""
+    is_command = bool(words) and not words[0].startswith("-") and words[0] != "datasets"
+    return is_command and not {"-h", "--help"} & set(words)
+
+
+def _escape_surrogates() -> None:
+    r"""Make standard output escape characters that its encoding lacks, such as \udce9."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+# a fast start
+
+
+class Placeholder(ModuleType):
+    """Placeholder for a module that is not loaded yet: attribute access loads the real module."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__version__":
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        _remove(self)
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+@contextmanager
+def quick_import() -> Iterator[None]:
+    """Install module placeholders and pause garbage collection during an import.
+
+    scikit-learn's base imports ``scipy.stats`` for one rarely called function, and pandas (if installed) for
+    none; that is most of its import time. Placeholders are removed afterwards: using or importing such a
+    module loads it. Modules that are already loaded, or not installed, get no placeholder; if scikit-learn is
+    already loaded, nothing is done. Only the command line uses this, in its own process.
+    """
+    if "sklearn" in sys.modules:
+        yield
+        return
+    placeholders = [_hold(name) for name in DEFERRED if name not in sys.modules and _is_installed(name)]
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        for placeholder in placeholders:
+            _remove(placeholder)
+        if collects:
+            gc.enable()
+
+
+def _is_installed(name: str) -> bool:
+    """Whether the package of a module is installed; finding the submodule would import the package."""
+    return PathFinder.find_spec(name.partition(".")[0]) is not None
+
+
+def _hold(name: str) -> Placeholder:
+    placeholder = Placeholder(name)
+    placeholder.__spec__ = ModuleSpec(name, None)
+    sys.modules[name] = placeholder
+    return placeholder
+
+
+def _remove(placeholder: Placeholder) -> None:
+    if sys.modules.get(placeholder.__name__) is placeholder:
+        del sys.modules[placeholder.__name__]
+
+
+# Ctrl-C
 
 
 @contextmanager
@@ -52,33 +136,47 @@ def _leave(*_: Any) -> None:
     os._exit(INTERRUPTED)
 
 
-def _escape_surrogates() -> None:
-    r"""Make standard output escape characters that its encoding lacks, such as \udce9."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+@contextmanager
+def prompt_interrupts() -> Iterator[None]:
+    """Respond to Ctrl-C immediately, even while compiled code is running.
 
-
-def _import_libraries(words: list[str]) -> None:
-    """Import scikit-learn, with placeholders for unused modules, if the command needs it."""
-    if _will_compute(words):
-        from propkernels.cli._quick_import import quick_import
-
-        with quick_import():
-            import propkernels.kernels  # noqa: F401
-
-
-def _run(app: Any) -> None:
-    """Run the command; skip garbage collection at exit, which takes 0.3 s."""
+    Python raises KeyboardInterrupt only when the main thread returns to Python code, which takes seconds
+    during a large SVM. Here the signal wakes another thread: it prints one line, waits briefly for the main
+    thread to exit, then ends the process. Files are written atomically, so no partial file remains; temporary
+    files are removed. This changes signal handling, so it is only for the process of the command line.
+    """
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    done = Event()
+    thread = Thread(target=_watch, args=(reader, done), daemon=True)
+    thread.start()
     try:
-        app(prog_name="propkernels")
+        yield
     finally:
-        gc.freeze()
+        done.set()
+        signal.set_wakeup_fd(before)
+        writer.close()  # ends the thread, after it has printed the line for a pending signal
+        thread.join(GRACE)
 
 
-def _will_compute(words: list[str]) -> bool:
-    """Whether the command line needs scikit-learn: a command that computes, without --help."""
-    is_command = bool(words) and not words[0].startswith("-") and words[0] != "datasets"
-    return is_command and not {"-h", "--help"} & set(words)
+def _watch(reader: socket.socket, done: Event) -> None:
+    with reader:
+        while numbers := reader.recv(64):
+            if signal.SIGINT in numbers:
+                _stop(done)
+                return
+
+
+def _stop(done: Event) -> None:
+    with suppress(OSError, ValueError):
+        sys.stderr.write(("\r" if sys.stderr.isatty() else "") + LINE)
+        sys.stderr.flush()
+    if not done.wait(GRACE):
+        from propkernels._utils.safe_files import discard_unfinished
+
+        discard_unfinished()
+        os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from typing import Any
 import typer
 
 from propkernels.cli import audit_command as audit
-from propkernels.cli import datasets_command as datasets
 from propkernels.cli import demo_command as demo
 from propkernels.cli import evaluate_command as evaluate
 from propkernels.cli import explain_command as explain
@@ -75,7 +74,7 @@ COMMANDS = (
     audit.audit,
     novelty.novelty,
     featurize.featurize,
-    datasets.datasets,
+    demo.datasets,
 )
 app.callback()(common)
 for command in COMMANDS:

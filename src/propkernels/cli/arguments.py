@@ -1,23 +1,25 @@
-"""Arguments shared by commands, and functions that build estimators from them."""
+"""Options shared by commands, how they read data sets, and how they make kernels."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from propkernels.cli.console import spinner
+from propkernels.cli.console import spinner, warnings_as_lines
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
+    from propkernels.datasets.reading import Reading
+    from propkernels.scale.plan import Plan
 
 # Choices of options
-Metric = Literal["tv", "hellinger", "l1", "l2"]  # distances that the hash preserves
-Labels = Literal["auto", "node", "degree", "log_degree", "none"]  # initial labels of the nodes
-Normalization = Literal["row", "symmetric", "renormalized", "none"]  # of weights of neighbors in diffusion
-BaseKernel = Literal["linear", "rbf", "intersection", "tanimoto", "jaccard"]  # base kernels on counts
-Selection = Literal["auto", "race", "exhaustive"]  # strategies of model selection
 Format = Literal["table", "csv", "json"]  # output formats of results
 FormatOption = Annotated[Format, typer.Option("--format", help="Output as a table, CSV or JSON.")]
 
@@ -33,53 +35,15 @@ Name = Annotated[
     typer.Argument(
         metavar="NAME",
         help="Data set (see 'propkernels datasets'), or a path: TU folder or zip, Parquet, CSV, SDF or SMI "
-        "of molecules, JSON, GraphML, GXL, DOT, edge list, point cloud, edges.csv,nodes.csv, or a folder of "
-        "images, point clouds or graph files.",
+        "of molecules, JSON, edge list, point cloud, edges.csv,nodes.csv, or a folder of images, clouds "
+        "or graph files.",
     ),
 ]
 TMax = Annotated[int, typer.Option("--t-max", min=0, metavar="N", help="Number of propagation steps.")]
-MetricOption = Annotated[Metric, typer.Option("--metric", help="Distance that the hash preserves.")]
-BinWidth = Annotated[float, typer.Option("--bin-width", metavar="X", help="Bin width of the hash.")]
-NHashes = Annotated[int, typer.Option("--n-hashes", min=1, metavar="N", help="Hashes per step, averaged.")]
-LabelsOption = Annotated[
-    Labels, typer.Option("--labels", help="Initial labels; auto: node labels, else degrees.")
-]
-SchemeOption = Annotated[
-    str,
-    typer.Option("--propagation", metavar="SCHEME", help="Scheme: auto, diffusion, label_propagation, ..."),
-]
-Laziness = Annotated[
-    float | None,
-    typer.Option("--laziness", metavar="X", help="Diffusion: probability of staying, from 0 (paper) to 1."),
-]
-NormalizationOption = Annotated[
-    Normalization | None,
-    typer.Option("--normalization", help="Diffusion: row: mean of the neighbors (paper); none: their sum."),
-]
-BaseKernelOption = Annotated[BaseKernel, typer.Option("--base-kernel", help="Base kernel on counts.")]
-Normalize = Annotated[
-    bool, typer.Option("--normalize/--no-normalize", help="Divide by the graphs' self-similarities.")
-]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of all random numbers.")]
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", callback=_check_jobs, metavar="N", help="Threads; -1: all cores.")
 ]
-
-
-def build_scheme(scheme: str, laziness: float | None, normalization: Normalization | None) -> Any:
-    """Return the name of a scheme, or a Diffusion with laziness and normalization."""
-    if laziness is None and normalization is None:
-        return scheme
-    if scheme not in ("auto", "diffusion"):
-        raise typer.BadParameter("--laziness and --normalization are options of diffusion")
-    from propkernels import Diffusion
-
-    return Diffusion(laziness=laziness or 0.0, normalization=normalization or "row")
-
-
-def label_source(labels: Labels) -> str | None:
-    """Return the parameter ``labels`` of the kernel."""
-    return None if labels == "none" else labels
 
 
 def compile_loops() -> None:
@@ -97,9 +61,6 @@ KernelName = Literal[
 
 
 Task = Literal["auto", "classes", "numbers"]  # kind of target
-Solver = Literal["auto", "kernel", "landmarks", "linear", "gp"]  # solvers of models
-
-
 KERNELS = "propagation, p2k, weisfeiler-lehman, shortest-path, graph-hopper or labels"
 KernelOption = Annotated[
     KernelName,
@@ -188,3 +149,285 @@ def check_graph(data: Dataset, graph: int) -> None:
     """Raise ValueError if a data set has no graph of this number."""
     if graph >= len(data.graphs):
         raise ValueError(f"{data.name} has graphs 0 to {len(data.graphs) - 1}, got {graph}")
+
+
+PART_BY_PART = (".csv", ".tsv", ".smi", ".smiles", ".parquet", ".sdf")
+LARGE = 2**21  # bytes of a file that is read part by part
+NODES_PER_PART = 250_000
+Errors = Literal["raise", "skip", "empty"]  # treatment of invalid molecules and graphs
+
+
+@dataclass(frozen=True)
+class Input:
+    """Values of the options for reading a data set.
+
+    Attributes
+    ----------
+    smiles_column, id_column, edge_labels : str or None
+    target_columns : list of str or None
+    node_labels, standardize, descriptors : str or None
+        Names, separated by commas.
+    errors : Errors
+    """
+
+    smiles_column: Annotated[
+        str | None,
+        typer.Option(
+            "--smiles",
+            "--smiles-column",
+            metavar="COLUMN",
+            help="Column of SMILES in a table; default 'smiles' ...",
+        ),
+    ] = None
+    target_columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            "--target-column",
+            metavar="COLUMN",
+            help="Column (SDF property; number for TU and Parquet) of the target; default 'target' ...; may "
+            "be repeated.",
+        ),
+    ] = None
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id-column", metavar="COLUMN", help="Column of a table that names the molecules or graphs."
+        ),
+    ] = None
+    node_labels: Annotated[
+        str | None,
+        typer.Option(
+            "--node-labels",
+            metavar="NAMES",
+            help="Labels of atoms: symbol, symbol+aromatic, invariants, pharmacophore, or several (commas), "
+            "by default all but the second; labels of other nodes: columns of their table.",
+        ),
+    ] = None
+    edge_labels: Annotated[
+        str | None,
+        typer.Option("--edge-labels", metavar="COLUMN", help="Column of the label in the table of edges."),
+    ] = None
+    standardize: Annotated[
+        str | None,
+        typer.Option(
+            "--standardize",
+            metavar="STEPS",
+            help="Standard form of molecules: fragment (the largest), charge (neutral), tautomer "
+            "(canonical), or several (commas).",
+        ),
+    ] = None
+    descriptors: Annotated[
+        str | None,
+        typer.Option(
+            "--descriptors",
+            metavar="NAMES",
+            help="Numbers of whole molecules for models: rdkit (all), or names such as tpsa (commas).",
+        ),
+    ] = None
+    errors: Annotated[
+        Errors,
+        typer.Option(
+            "--errors",
+            help="Invalid molecules and graphs: raise an error that names them, skip them, or (molecules) "
+            "read them as empty graphs.",
+        ),
+    ] = "raise"
+
+    def reading(self, target_required: bool, notes: Mapping[str, str] | None, n_jobs: int | None) -> Reading:
+        """Return the options of the readers; defaults are the notes of a model file, if there are any."""
+        from propkernels.convert.atoms import VIEWS
+        from propkernels.datasets.reading import Reading
+
+        noted = {} if notes is None else notes
+        labels = self.node_labels or noted.get("label_columns")
+        atoms = VIEWS if notes is None else tuple(noted.get("node_labels", "symbol").split(","))
+        return Reading(
+            smiles_column=self.smiles_column,
+            target_columns=tuple(self.target_columns or ()),
+            id_column=self.id_column,
+            node_labels=_names(labels),
+            edge_labels=self.edge_labels or noted.get("edge_labels"),
+            atom_labels=atoms,
+            standardize=_names(self.standardize or noted.get("standardize")),
+            descriptors=_names(self.descriptors or noted.get("descriptors")),
+            target_required=target_required,
+            errors=self.errors,
+            n_jobs=n_jobs,
+        )
+
+    def open(
+        self,
+        name: str,
+        *,
+        target_required: bool = False,
+        notes: Mapping[str, str] | None = None,
+        n_jobs: int | None = None,
+    ) -> Dataset:
+        """Return the data set of a name or path; warnings of the reader are printed as lines.
+
+        Parameters
+        ----------
+        name : str
+        target_required : bool, default=False
+            Whether a data set without a target is an error.
+        notes : mapping, optional
+            Notes of a model file: molecules and tables are read as they were for the model.
+        n_jobs : int, optional
+            Processes that read molecules.
+        """
+        from propkernels.datasets.sources import check_molecules, read_source
+
+        with warnings_as_lines():
+            data = read_source(name, self.reading(target_required, notes, n_jobs))
+        check_molecules(data, {"standardize": self.standardize, "descriptors": self.descriptors})
+        changed = [f"{step} {n:,}" for step, n in getattr(data.graphs, "standardized", {}).items()]
+        if changed:
+            typer.echo(f"Molecules changed by standardization: {', '.join(changed)}.", err=True)
+        return data
+
+    def is_large(self, name: str) -> bool:
+        """Return whether a file is read part by part: a large table of molecules, SDF or Parquet file."""
+        path = Path(name)
+        is_file = path.suffix.lower() in PART_BY_PART and path.is_file() and not self.edge_labels
+        return is_file and path.stat().st_size > LARGE
+
+    def plan(self, name: str, notes: Mapping[str, str]) -> Plan:
+        """Return the parts of a file, to be read as for a model."""
+        from propkernels.scale.partition import plan_sources
+
+        unaimed = replace(self, target_columns=None)
+        return plan_sources(name, NODES_PER_PART, unaimed.reading(False, notes, 1), has_names=True)
+
+    def open_graph(self, name: str, graph: int, notes: Mapping[str, str]) -> tuple[Dataset, int]:
+        """Return a data set with a graph, and its position; of a large file, only some rows are read.
+
+        Raises
+        ------
+        ValueError
+            If there is no such graph, or it cannot be read.
+        """
+        if not self.is_large(name):
+            data = self.open(name, notes=notes)
+            check_graph(data, graph)
+            return data, graph
+        from propkernels.datasets import Dataset
+        from propkernels.scale.reading_parts import iter_part
+
+        plan = self.plan(name, notes)
+        if graph >= plan.n_graphs:
+            raise ValueError(f"{name} has graphs 0 to {plan.n_graphs - 1}, got {graph}")
+        (part,) = (one for one in plan if one.first_id <= graph < one.first_id + len(one))
+        for block in iter_part(part):
+            found = block.ids.tolist()
+            if graph in found:
+                extras = {} if block.graphs.sources is None else {"smiles": block.graphs.sources}
+                empty: Any = block.ids[:, None][:, :0]
+                return Dataset(Path(name).stem, block.graphs, empty, (), extras), found.index(graph)
+        raise ValueError(f"graph {graph} of {name} cannot be read")
+
+    def notes(self, data: Dataset) -> dict[str, str]:
+        """Return notes for a model file about how its data set was read."""
+        notes: dict[str, str] = {}
+        if {"smiles", "molecules"} & set(data.extras):
+            recipe = self.reading(False, None, None).recipe
+            notes["node_labels"] = recipe if isinstance(recipe, str) else ",".join(recipe)
+            given = {"standardize": self.standardize, "descriptors": self.descriptors}
+            notes |= {name: value for name, value in given.items() if value}
+        elif self.node_labels:
+            notes["label_columns"] = self.node_labels
+        if self.edge_labels:
+            notes["edge_labels"] = self.edge_labels
+        if data.target.ndim == 2:
+            notes["targets"] = json.dumps(self.target_columns or list(range(data.target.shape[1])))
+        return notes
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    """Return names separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip()) if text else ()
+
+
+def reads_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of :class:`Input`, which it gets as its parameter ``source_options``."""
+    hints = get_type_hints(command, include_extras=True)
+    options = get_type_hints(Input, include_extras=True)
+    signature = inspect.signature(command)
+    parameters = [
+        parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY)
+        for name, parameter in signature.parameters.items()
+        if name != "source_options"
+    ]
+    parameters += [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(Input, name), annotation=option
+        )
+        for name, option in options.items()
+    ]
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        given = {name: values.pop(name) for name in options}
+        command(**values, source_options=Input(**given))
+
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def ids_of(data: Dataset) -> list[Any] | None:
+    """Return the ids of the graphs or the files of the images; None if there are none."""
+    ids = getattr(data.graphs, "ids", None)
+    return data.extras.get("paths") if ids is None else ids.tolist()
+
+
+def name_of(data: Dataset, graph: int) -> str | None:
+    """Return the name of a graph; None if the graphs have no ids, or numbers as ids."""
+    ids = ids_of(data)
+    return ids[graph] if ids is not None and isinstance(ids[graph], str) else None
+
+
+def title_of(data: Dataset, graph: int, number: int | None = None) -> str:
+    """Return a title for a graph, such as "Graph 3 of drugs (aspirin)"; number is that in a larger file."""
+    name = name_of(data, graph)
+    return f"Graph {graph if number is None else number} of {data.name}" + (f" ({name})" if name else "")
+
+
+def with_edges(data: Dataset) -> Dataset:
+    """Return the data set with images converted to graphs of pixels and their neighbors."""
+    from propkernels.graphs import GridDatabase
+
+    return replace(data, graphs=data.graphs.to_graphs()) if isinstance(data.graphs, GridDatabase) else data
+
+
+def with_common_labels(several: list[Dataset]) -> list[Dataset]:
+    """Return the data sets; numbers of node labels that have different names in them become these names."""
+    names = [dict(data.graphs.names.labels) for data in several]
+    merged = {value: name for one in names for value, name in one.items()}
+    if not all(names) or all(merged[value] == name for one in names for value, name in one.items()):
+        return several
+    return [replace(data, graphs=_labeled_by_name(data.graphs)) for data in several]
+
+
+def _labeled_by_name(graphs: Any) -> Any:
+    """Return graphs whose node labels are the names of their labels."""
+    texts = [graphs.names.label(value) for value in graphs.label_column.values]
+    labels = [None if i < 0 else texts[i] for i in graphs.label_column.ids.tolist()]
+    return graphs.with_labels(labels).with_names({text: text for text in texts})
+
+
+def one_target(data: Dataset) -> Dataset:
+    """Return the data set; raise ValueError if it has several target columns."""
+    if data.target.ndim == 2 and data.target.shape[1] > 1:
+        raise ValueError(f"{data.name} has {data.target.shape[1]} target columns: choose one with --target")
+    return data
+
+
+def known_target(data: Dataset) -> Dataset:
+    """Return the graphs with a target, after a line that counts those without one."""
+    known = data.with_known_target()
+    n_missing = len(data.graphs) - len(known.graphs)
+    if n_missing:
+        have = "has no target and is" if n_missing == 1 else "have no target and are"
+        typer.echo(f"{n_missing:,} of {len(data.graphs):,} graphs {have} left out.", err=True)
+    return known

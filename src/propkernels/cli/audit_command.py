@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from propkernels.cli import arguments
+from propkernels.cli.arguments import Input, one_target, reads_data, with_edges
 from propkernels.cli.console import Force, check_output, print_text, seconds, size_of
-from propkernels.cli.inputs import Input, one_target, reads_data, with_edges
 
 
 @reads_data

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,8 +16,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from propkernels._utils.progress import ProgressBar, plain_lines
+from propkernels._utils.progress import ProgressBar as ProgressBar
+from propkernels._utils.progress import plain_lines
 from propkernels._utils.progress import spinner as spinner
+from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.text_tables import format_table
 from propkernels._version import __version__
 
@@ -34,6 +36,14 @@ def check_output(output: Path, force: bool, example: str) -> None:
         raise ValueError(f"{output.name} cannot be written: {output.parent} is not a folder")
     if output.exists() and not force:
         raise ValueError(f"{output} exists: use --force to overwrite it")
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a CSV file, complete or not at all."""
+    with atomic_write(path, text=True) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
 
 
 def size_of(path: Path) -> str:
@@ -239,19 +249,6 @@ def _in_table(value: Any, number_format: str | None) -> str:
     if value is None:
         return "-"
     return str(value) if number_format is None else format(value, number_format)
-
-
-@contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar after two seconds.
-
-    Yields
-    ------
-    callable
-        Callback that takes the numbers of completed and total steps.
-    """
-    with ProgressBar(title) as bar:
-        yield bar.on_progress
 
 
 def seconds(value: float) -> str:

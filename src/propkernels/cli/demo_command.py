@@ -1,14 +1,25 @@
-"""``propkernels demo``: classify graphs that need no download."""
+"""``propkernels demo`` and ``propkernels datasets``: graphs to start with."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels.cli.arguments import compile_loops
-from propkernels.cli.console import new_table, percent, print_text, progress_bar, seconds, spinner, stdout
+from propkernels.cli.arguments import FormatOption, compile_loops
+from propkernels.cli.console import (
+    ProgressBar,
+    new_table,
+    percent,
+    print_records,
+    print_text,
+    seconds,
+    spinner,
+    stdout,
+)
 from propkernels.cli.explore_command import print_written
 
 if TYPE_CHECKING:
@@ -53,6 +64,19 @@ def demo(
     print_text(ABOUT)
 
 
+def datasets(output_format: FormatOption = "table") -> None:
+    """List the data sets that can be loaded by name."""
+    from propkernels.datasets import list_datasets
+    from propkernels.datasets.sources import SUPPORTED
+
+    listing = list_datasets()
+    if output_format != "table":
+        print_records([asdict(info) for info in listing], output_format)
+        return
+    print_text(str(listing))
+    print_text("\n" + fill(f"A path can be given instead of a name: {SUPPORTED}.", 98))
+
+
 def write_demo(path: Path) -> None:
     """Write an explorer page of well-known molecules: a map, a model and editable graphs."""
     from propkernels import explore
@@ -91,7 +115,7 @@ def cross_validate(data: Dataset, t_max: Any) -> Evaluation:
 
     kernel = PropagationKernel(t_max=T_MAX, n_jobs=-1)
     title = f"{'PK' if t_max is None else 'LABELS'} on {data.name}"
-    with progress_bar(title) as on_progress:
+    with ProgressBar(title) as bar:
         return evaluate(
             data,
             kernel=kernel,
@@ -100,5 +124,5 @@ def cross_validate(data: Dataset, t_max: Any) -> Evaluation:
             cv=FOLDS,
             random_state=SEED,
             n_jobs=-1,
-            progress=on_progress,
+            progress=bar.on_progress,
         )

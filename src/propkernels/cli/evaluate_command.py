@@ -12,21 +12,23 @@ from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
     KERNELS,
+    Input,
     KernelName,
     build_kernel,
-    build_scheme,
     compile_loops,
-    label_source,
+    known_target,
+    reads_data,
+    with_edges,
 )
 from propkernels.cli.console import (
+    ProgressBar,
     check_output,
     print_error,
     print_text,
-    progress_bar,
     results_stream,
     seconds,
+    write_csv,
 )
-from propkernels.cli.inputs import Input, known_target, reads_data, with_edges
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -48,6 +50,7 @@ PAGE_NOTE = (
     "The default model also chooses its kernel. Label counts ignore the edges. t_max and C are medians and "
     "ranges over the folds, chosen on the training part of each fold."
 )
+ROWS = {"propagation": PK, "weisfeiler-lehman": WL}  # names of rows by those of kernels
 LEAVE_ONE_OUT = "loo"
 METHOD, WIDTHS = 17, (9, 11, 9, 16, 8, 10)  # widths of columns; a line has 80 letters
 
@@ -78,12 +81,6 @@ def evaluate(
         float | None,
         typer.Option("--C", metavar="X", help="Fixed cost C, with fixed t_max: no model selection."),
     ] = None,
-    paper_costs: Annotated[
-        bool,
-        typer.Option(
-            "--paper-costs", help="Choose C among the values of the paper, for the unscaled kernel."
-        ),
-    ] = False,
     folds: Annotated[
         str | None,
         typer.Option(
@@ -120,19 +117,6 @@ def evaluate(
             "--scoring", metavar="NAME", help="Scorer of scikit-learn: roc_auc, balanced_accuracy, f1, ..."
         ),
     ] = None,
-    selection: Annotated[
-        arguments.Selection,
-        typer.Option("--selection", help="How LABELS, PK and WL choose t_max and C: quickly or exactly."),
-    ] = "race",
-    normalize: arguments.Normalize = False,
-    propagation: arguments.SchemeOption = "auto",
-    laziness: arguments.Laziness = None,
-    normalization: arguments.NormalizationOption = None,
-    labels: arguments.LabelsOption = "auto",
-    metric: arguments.MetricOption = "tv",
-    bin_width: arguments.BinWidth = 1e-5,
-    n_hashes: arguments.NHashes = 1,
-    base_kernel: arguments.BaseKernelOption = "linear",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Also write a CSV file, one line per fold."),
@@ -156,30 +140,11 @@ def evaluate(
 
     Compares the default model of 'propkernels fit' with LABELS (counts of node labels), PK as in the paper,
     and WL. In every fold, t_max (0 to --t-max), C and other parameters are chosen on the training part alone.
-    Kernel options apply to LABELS, PK and WL. With --C or --paper-costs, the default model is left out,
-    because it chooses C from its own grid.
+    With --C, the default model is left out, because it chooses C from its own grid.
     """
-    if cost is not None and paper_costs:
-        raise typer.BadParameter(
-            "--C and --paper-costs exclude each other: --C fixes the cost, --paper-costs chooses it"
-        )
     for file, example in ((output, "folds.csv"), (plot, "folds.png"), (html, "page.html")):
         if file is not None:
             check_output(file, True, example)
-    scheme = build_scheme(propagation, laziness, normalization)
-    from propkernels import PropagationKernel
-
-    kernel = PropagationKernel(
-        propagation=scheme,
-        labels=label_source(labels),
-        t_max=t_max,
-        metric=metric,
-        bin_width=bin_width,
-        n_hashes=n_hashes,
-        base_kernel=base_kernel,
-        normalize=normalize,
-        n_jobs=jobs,
-    )
     protocol: dict[str, Any] = {
         "cv": int(folds) if folds is not None and folds != LEAVE_ONE_OUT else folds,
         "repeats": repeats,
@@ -188,71 +153,52 @@ def evaluate(
         "n_jobs": jobs,
         "scoring": scoring,
     }
-    choosing: dict[str, Any] = {"selection": selection}
-    if cost is not None or paper_costs:
-        choosing["C"] = "paper" if paper_costs else cost
-    choosing["t_max"] = None if cost is None else t_max
     data = with_task(known_target(source_options.open(name, target_required=True, n_jobs=jobs)))
-    results = run_rows(data, kernel, kernels, protocol, choosing)
-    print_differences(results)
+    print_text(repr(data))
+    compile_loops()
+    rows = build_rows(data, kernels, t_max, cost, protocol)
+    results: dict[str, Evaluation] = {}
+    for row in sorted(rows, key=lambda row: row == DEFAULT):  # last: wrong options are found before it
+        results[row] = run_row(row, *rows[row], data, protocol)
+        if len(results) == 1:
+            print_head(results[row])
+        print_row(row, results[row])
+    results = {row: results[row] for row in rows}
+    print_text("")
+    for row in [row for row in results if row != LABELS]:
+        print_text(describe_difference(results, row))
+    print_text(NOTE)
     if output is not None:
-        write_records(results, output)
+        records = [{**record, "kernel": row} for row, one in results.items() for record in one.records]
+        write_csv(output, list(records[0]), [list(record.values()) for record in records])
     if plot is not None:
         draw(results, plot)
     if html is not None:
         write_html(results, html)
 
 
-def run_rows(
-    data: Dataset,
-    kernel: Any,
-    kernels: list[str] | None,
-    protocol: dict[str, Any],
-    choosing: dict[str, Any],
-) -> dict[str, Evaluation]:
-    """Evaluate every row of the table on the same folds, and print each row as it is completed.
-
-    The default model takes longest and is evaluated last, so that invalid kernel options are reported early.
-    """
-    print_text(repr(data))
-    compile_loops()
-    rows = {LABELS: (kernel, {**choosing, "t_max": 0}), PK: (kernel, choosing)}
-    if kernels:
-        rows = {LABELS: rows[LABELS], **named_rows(kernels, rows[PK], data, choosing, protocol)}
-    else:
-        refined = refinement(kernel)
-        rows[WL] = refined, choosing
-        if "C" not in choosing:
-            rows = {DEFAULT: (default_model(data, kernel, protocol["scoring"]), {}), **rows}
-    results: dict[str, Evaluation] = {}
-    for row in sorted(rows, key=lambda row: row == DEFAULT):
-        results[row] = run_row(row, *rows[row], data, protocol)
-        if len(results) == 1:
-            print_head(results[row])
-        print_row(row, results[row])
-    return {row: results[row] for row in rows}
-
-
-def named_rows(
-    names: list[str],
-    pk_row: tuple[Any, Any],
-    data: Any,
-    choosing: dict[str, Any],
-    protocol: dict[str, Any],
+def build_rows(
+    data: Dataset, kernels: list[str] | None, t_max: int, cost: float | None, protocol: dict[str, Any]
 ) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """Return the rows of the requested kernels; "auto" is the default model."""
-    kernel, rows = pk_row[0], dict[str, tuple[Any, dict[str, Any]]]()
-    for name in names:
+    """Return the estimator and the settings of each row of the table."""
+    from propkernels._utils.cells import are_classes
+    from propkernels.models.classifier import PropagationClassifier
+    from propkernels.models.regressor import PropagationRegressor
+
+    jobs: int = protocol["n_jobs"]
+    settings = {"selection": "race"} | ({} if cost is None else {"C": cost, "t_max": t_max})
+    rows: dict[str, tuple[Any, dict[str, Any]]] = {}
+    default = ["auto"] if cost is None else []
+    for name in kernels or [*default, "propagation", "weisfeiler-lehman"]:
         if name == "auto":
-            rows[DEFAULT] = default_model(data, kernel, protocol["scoring"]), {}
-        elif name == "propagation":
-            rows[PK] = pk_row
+            model = PropagationClassifier if are_classes(data.target) else PropagationRegressor
+            rows[DEFAULT] = model(scoring=protocol["scoring"], n_jobs=jobs, progress=False), {}
         else:
-            estimator = build_kernel(name, kernel.t_max, None, kernel.n_jobs)
-            parameters = estimator.get_params(deep=False)
-            has_steps = "t_max" in parameters
-            rows[name] = estimator, choosing if has_steps else {**choosing, "t_max": None}
-    return rows
+            kernel: Any = build_kernel(name, t_max, None, jobs)
+            has_steps = "t_max" in kernel.get_params(deep=False)
+            rows[ROWS.get(name, name)] = kernel, settings if has_steps else settings | {"t_max": None}
+    labels = {LABELS: (build_kernel("propagation", t_max, None, jobs), settings | {"t_max": 0})}
+    return labels | rows
 
 
 def with_task(data: Dataset) -> Dataset:
@@ -264,25 +210,6 @@ def with_task(data: Dataset) -> Dataset:
     return replace(data, target=data.target.astype(float))
 
 
-def default_model(data: Any, kernel: Any, scoring: str | None) -> Any:
-    """Return the default model of 'propkernels fit'."""
-    from propkernels._utils.cells import are_classes
-    from propkernels.models.classifier import PropagationClassifier
-    from propkernels.models.regressor import PropagationRegressor
-
-    is_class = are_classes(data.target)
-    model = PropagationClassifier if is_class else PropagationRegressor
-    return model(scoring=scoring, n_jobs=kernel.n_jobs, progress=False)
-
-
-def refinement(kernel: Any) -> Any:
-    """Return Weisfeiler-Lehman with the options of the kernel."""
-    from propkernels import WeisfeilerLehman
-
-    names = ("labels", "base_kernel", "normalize", "n_jobs")
-    return WeisfeilerLehman(t_max=kernel.t_max, **{name: getattr(kernel, name) for name in names})
-
-
 def run_row(
     row: str, estimator: Any, choosing: dict[str, Any], data: Any, protocol: dict[str, Any]
 ) -> Evaluation:
@@ -292,9 +219,9 @@ def run_row(
     from propkernels.models.cross_validation import evaluate as cross_validate
 
     data = with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
-    with warnings.catch_warnings(record=True) as caught, progress_bar(f"{row} on {data.name}") as on_progress:
+    with warnings.catch_warnings(record=True) as caught, ProgressBar(f"{row} on {data.name}") as bar:
         warnings.simplefilter("always", UserWarning)
-        result = cross_validate(data, kernel=estimator, progress=on_progress, **protocol, **choosing)
+        result = cross_validate(data, kernel=estimator, progress=bar.on_progress, **protocol, **choosing)
     for text in dict.fromkeys(str(warning.message) for warning in caught) if row == LABELS else ():
         print_error(f"propkernels: {text}")
     return result
@@ -321,14 +248,6 @@ def print_line(first: str, others: list[str]) -> None:
     results_stream().flush()
 
 
-def print_differences(results: dict[str, Evaluation]) -> None:
-    """Print tests of the differences from LABELS, and what the rows mean."""
-    print_text("")
-    for row in [row for row in results if row != LABELS]:
-        print_text(describe_difference(results, row))
-    print_text(NOTE)
-
-
 def describe_difference(results: dict[str, Evaluation], row: str, name: str | None = None) -> str:
     """Return the difference from LABELS with the p-value of a paired t-test; a row may be renamed."""
     test = results[row].compare(results[LABELS])
@@ -343,17 +262,6 @@ def choices_and_times(row: str, result: Evaluation) -> list[str]:
     kernel_seconds = sum(result.kernel_seconds) / len(result.kernel_seconds)
     chosen = [result.describe_choices(name) for name in ("t_max", "C")]
     return [*chosen, "-" if row == DEFAULT else seconds(kernel_seconds), seconds(result.seconds)]
-
-
-def write_records(results: dict[str, Evaluation], path: Path) -> None:
-    """Write a CSV file, one line per method and fold."""
-    import csv
-
-    rows = [{**record, "kernel": row} for row, result in results.items() for record in result.records]
-    with atomic_write(path, text=True) as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def write_html(results: dict[str, Evaluation], path: Path) -> None:

@@ -10,7 +10,15 @@ import typer
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.arguments import ModelFile, class_called, name_of_class, open_model
+from propkernels.cli.arguments import (
+    Input,
+    ModelFile,
+    class_called,
+    name_of_class,
+    open_model,
+    reads_data,
+    title_of,
+)
 from propkernels.cli.console import (
     Force,
     cell,
@@ -21,7 +29,6 @@ from propkernels.cli.console import (
     spinner,
     stdout,
 )
-from propkernels.cli.inputs import Input, reads_data, title_of
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -48,14 +55,13 @@ def explain(
     spoken_for: Annotated[
         str | None,
         typer.Option(
-            "--class", metavar="CLASS", help="Class to explain; default: the second of two, or the predicted."
+            "--class",
+            metavar="CLASS",
+            help="Class to explain (default: the second of two, or the predicted); --flips: class or number "
+            "to reach.",
         ),
     ] = None,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="CLASS", help="Class to compare with.")
-    ] = None,
     top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Nodes, or edits, to print.")] = 10,
-    by_step: Annotated[bool, typer.Option("--by-step", help="Also print each step.")] = False,
     coverage: Annotated[
         float | None,
         typer.Option(
@@ -71,10 +77,6 @@ def explain(
     max_edits: Annotated[
         int, typer.Option("--max-edits", min=1, max=2, metavar="1|2", help="--flips: also pairs of edits.")
     ] = 2,
-    to: Annotated[
-        str | None,
-        typer.Option("--to", metavar="CLASS|X", help="--flips: class or number to reach; default: any."),
-    ] = None,
     output_format: arguments.FormatOption = "table",
     *,
     source_options: Input,
@@ -95,7 +97,7 @@ def explain(
     if flips:
         if output is not None:
             raise ValueError("--output draws contributions: leave out --flips, or --output")
-        changes = find_flips(fitted, data, at, max_edits, top, to)
+        changes = find_flips(fitted, data, at, max_edits, top, spoken_for)
         if output_format == "table":
             print_text(f"{title_of(data, at, graph)}\n\n{changes}")
         else:
@@ -104,13 +106,14 @@ def explain(
     chosen = data.graphs[[at]]
     with spinner("Explaining"):
         prediction = fitted.predict(chosen)[0]
-        explanation = explained(fitted, chosen, prediction, spoken_for, against)
-        predicted = _text(name_of_class(fitted, prediction))
+        explanation = explained(fitted, chosen, prediction, spoken_for)
+        named = name_of_class(fitted, prediction)
+        predicted = f"{named:.4g}" if isinstance(named, float) else str(named)
         told = f"predicted {predicted}" if coverage is None else forecast(fitted, chosen, coverage)
     title = f"{title_of(data, at, graph)}: {told}"
     if output_format == "table":
         print_text(f"{title}.")
-        print_nodes(explanation, top, by_step, node_names(data, at))
+        print_nodes(explanation, top, node_names(data, at))
     else:
         print_records(named_nodes(explanation, top, node_names(data, at)), output_format)
     if output is not None:
@@ -118,15 +121,20 @@ def explain(
         typer.echo(f"\nWrote {output}.", err=output_format != "table")
 
 
-def find_flips(model: Any, data: Dataset, graph: int, max_edits: int, top: int, to: str | None) -> Any:
-    """Return the smallest edits of a graph that change its prediction."""
+def find_flips(model: Any, data: Dataset, graph: int, max_edits: int, top: int, wanted: str | None) -> Any:
+    """Return the smallest edits of a graph that change its prediction, or reach a class or number."""
     if not hasattr(model, "counterfactuals"):
         raise ValueError(f"a {type(model).__name__} does not support --flips")
     if not hasattr(data.graphs, "adjacency"):
         raise ValueError(f"{data.name} has images, whose pixels have no edges to edit: use graphs")
     target: Any = None
-    if to is not None:
-        target = class_called(model, to) if hasattr(model, "classes_") else _number(to)
+    if wanted is not None and hasattr(model, "classes_"):
+        target = class_called(model, wanted)
+    elif wanted is not None:
+        try:
+            target = float(wanted)
+        except ValueError:
+            raise ValueError(f"--class must be a number for this model, got {wanted!r}") from None
     with spinner("Searching"):
         return model.counterfactuals(
             data.graphs[graph],
@@ -138,13 +146,6 @@ def find_flips(model: Any, data: Dataset, graph: int, max_edits: int, top: int, 
         )
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"--to must be a number for this model, got {text!r}") from None
-
-
 def check_picture(output: Path, force: bool) -> None:
     """Raise ValueError if an image file is not writable or has an unsupported suffix."""
     check_output(output, force, "graph.png")
@@ -153,18 +154,15 @@ def check_picture(output: Path, force: bool) -> None:
         raise ValueError(f"{output} has no suffix of a supported image format: use {supported}")
 
 
-def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None, against: str | None) -> Any:
-    """Return the explanation for the given classes; by default for the second of two, or the predicted."""
+def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None) -> Any:
+    """Return the explanation for a class; by default for the second of two, or the predicted."""
     if not can_explain(model):
         from propkernels.models.model import why_not_explained
 
         raise ValueError(why_not_explained(model.kernel_))
-    if not hasattr(model, "classes_"):
-        return model.explain(graphs)
-    if spoken_for is None and against is None and len(model.classes_) == 2:
+    if not hasattr(model, "classes_") or (spoken_for is None and len(model.classes_) == 2):
         return model.explain(graphs)  # decisions are those of predict: positive for the second class
-    first = prediction if spoken_for is None else class_called(model, spoken_for)
-    return model.explain(graphs, first if against is None else (first, class_called(model, against)))
+    return model.explain(graphs, prediction if spoken_for is None else class_called(model, spoken_for))
 
 
 def can_explain(model: Any) -> bool:
@@ -184,22 +182,19 @@ def named_nodes(explanation: Any, top: int, names: list[Any]) -> list[dict[str, 
     return [one | {"name": names[one["node"]]} for one in records] if names else records
 
 
-def print_nodes(explanation: Any, top: int, by_step: bool, names: list[Any]) -> None:
+def print_nodes(explanation: Any, top: int, names: list[Any]) -> None:
     """Print the nodes with the largest contributions, and the sum over all nodes."""
     from propkernels.graphs.names import label_text
 
     print_text(f"Contributions {explanation.subject}:\n")
     records = named_nodes(explanation, top, names)
-    steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
     largest = max((abs(record["total"]) for record in records), default=0.0) or 1.0
-    table = new_table(["node", "label"], ["total", *(steps if by_step else [])])
-    if not by_step:
-        table.add_column("")
+    table = new_table(["node", "label"], ["total"])
+    table.add_column("")
     for record in records:
         label = None if record["label"] is None else label_text(record["label"])
-        head = [str(record.get("name", record["node"])), cell(label), f"{record['total']:+.4f}"]
         bar = "\N{FULL BLOCK}" * round(BAR * abs(record["total"]) / largest)
-        table.add_row(*head, *([f"{record[key]:+.3f}" for key in steps] if by_step else [bar]))
+        table.add_row(str(record.get("name", record["node"])), cell(label), f"{record['total']:+.4f}", bar)
     stdout().print(table)
     total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
     whole = explanation.descriptors_of(0)
@@ -207,16 +202,6 @@ def print_nodes(explanation: Any, top: int, by_step: bool, names: list[Any]) -> 
     intercept = f"intercept {explanation.intercept_of(0):+.4f}"
     sums = f"nodes {total:+.4f}{described}, {intercept}: decision {decision:+.4f}"
     print_text(f"\nAll {len(explanation.contributions)} {sums}.")
-
-
-def coordinates(data: Dataset, graph: int) -> Any:
-    """Return the coordinates of the nodes, or None if the data set has none."""
-    positions = data.extras.get("coordinates")
-    return (
-        None
-        if positions is None
-        else positions[data.graphs.graph_ptr[graph] : data.graphs.graph_ptr[graph + 1]]
-    )
 
 
 def molecule_of(data: Dataset, graph: int) -> Any:
@@ -250,11 +235,9 @@ def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) 
     from propkernels.plotting import plot_explanation
 
     symbols = [] if molecule is None else [atom.GetSymbol() for atom in molecule.GetAtoms()]
-    axes: Any = plot_explanation(explanation, layout=coordinates(data, graph), labels=symbols or True)
+    ptr, places = data.graphs.graph_ptr, data.extras.get("coordinates")
+    layout = None if places is None else places[ptr[graph] : ptr[graph + 1]]
+    axes: Any = plot_explanation(explanation, layout=layout, labels=symbols or True)
     axes.set_title(title, fontsize=10)
     with atomic_write(output) as stream:
         axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)
-
-
-def _text(prediction: Any) -> str:
-    return f"{prediction:.4g}" if isinstance(prediction, float) else str(prediction)

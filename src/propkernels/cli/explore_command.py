@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from propkernels.cli import arguments
-from propkernels.cli.arguments import compile_loops, open_model
+from propkernels.cli.arguments import (
+    Input,
+    compile_loops,
+    ids_of,
+    one_target,
+    open_model,
+    reads_data,
+    with_edges,
+)
 from propkernels.cli.console import size_of, spinner, warnings_as_lines
-from propkernels.cli.inputs import Input, ids_of, one_target, reads_data, with_edges
 
 if TYPE_CHECKING:
-    from propkernels.datasets import Dataset
+    pass
 
 
 @reads_data
@@ -24,16 +31,9 @@ def explore(
         Path | None,
         typer.Option("--model", metavar="FILE", help="Model written by 'fit'; by default, a new model."),
     ] = None,
-    title: Annotated[
-        str | None, typer.Option("--title", help="Title; default: name of the data set.")
-    ] = None,
     first: Annotated[
         int | None,
         typer.Option("--first", min=2, metavar="N", help="A sample of N graphs, each class with its share."),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option("--columns", metavar="A,B,...", help="Columns to show; default: all of the table."),
     ] = None,
     class_names: Annotated[
         str | None,
@@ -63,10 +63,10 @@ def explore(
         page = make_page(
             data,
             model=fitted,
-            title=title or data.name,
+            title=data.name,
             ids=None if source_options.id_column is None else ids_of(data),
             class_names=None if class_names is None else class_names.split(","),
-            columns=_chosen(data, columns, name),
+            columns=data.columns,
             note=note,
             random_state=seed,
             n_jobs=jobs,
@@ -77,21 +77,6 @@ def explore(
         typer.echo(f"Predictions: {page.how}.", err=True)
     if open_page:
         typer.launch(str(output))
-
-
-def _column(data: Dataset, column: str, name: str) -> Any:
-    """Return a column of the data set; raise ValueError if it has none of that name."""
-    if column not in data.columns:
-        known = ", ".join(data.columns) or "none"
-        raise ValueError(f"{name} has no column {column!r}; its further columns are: {known}")
-    return data.columns[column]
-
-
-def _chosen(data: Dataset, columns: str | None, name: str) -> dict[str, Any]:
-    """Return the columns that the page shows."""
-    if columns is None:
-        return data.columns
-    return {column: _column(data, column, name) for column in columns.split(",") if column}
 
 
 def print_written(path: Path) -> None:

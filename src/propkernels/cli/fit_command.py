@@ -10,13 +10,15 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
+    Input,
     KernelOption,
-    Solver,
     Task,
     build_kernel,
     class_names,
     compile_loops,
     describe_kernel,
+    known_target,
+    reads_data,
 )
 from propkernels.cli.console import (
     Force,
@@ -31,7 +33,6 @@ from propkernels.cli.console import (
     warnings_as_lines,
 )
 from propkernels.cli.explain_command import can_explain
-from propkernels.cli.inputs import Input, known_target, reads_data
 
 Duplicates = Literal["keep", "merge"]
 MOST_COMPARED = 20_000  # graphs that are compared without being asked to
@@ -65,10 +66,6 @@ def fit(
     cost: Annotated[
         float | None, typer.Option("--C", metavar="X", help="Fixed cost C; default: chosen.")
     ] = None,
-    solver: Annotated[
-        Solver,
-        typer.Option("--solver", help="SVM on kernels or features, landmarks, or Gaussian process."),
-    ] = "auto",
     scoring: Annotated[
         str | None,
         typer.Option(
@@ -94,17 +91,19 @@ def fit(
     Kernel, t_max, normalization and C are chosen by cross-validation. Graphs without a target are left out.
     Measurements of equal graphs are counted; --duplicates merge takes their mean, or the most frequent class.
     """
+    from propkernels._utils.cells import are_classes
+    from propkernels.models.classifier import PropagationClassifier
+    from propkernels.models.regressor import PropagationRegressor
     from propkernels.storage.model_files import write_model
 
     check_output(output, force, "model.pk")
     data = source_options.open(name, target_required=True, n_jobs=jobs)
     print_text(repr(data))
     known = known_target(data)
-    is_class = holds_classes(task, known.target)
+    is_class = are_classes(known.target) if task == "auto" else task == "classes"
     graphs, target = without_duplicates(known.graphs, known.target, is_class, duplicates, jobs)
     settings: dict[str, Any] = {
         "kernel": build_kernel(kernel, t_max, None, jobs),
-        "solver": solver,
         "cv": folds,
         "random_state": seed,
         "n_jobs": jobs,
@@ -112,7 +111,10 @@ def fit(
     }
     settings |= {} if t_max is None else {"t_max": range(t_max + 1)}
     settings |= {} if cost is None else {"C": cost}
-    model = build_model(is_class, target, settings)
+    if not is_class and target.dtype.kind in "iu":
+        n_values = len(set(target.tolist()))
+        print_text(f"The target has {n_values:,} different numbers: use --task classes if they are classes.")
+    model = (PropagationClassifier if is_class else PropagationRegressor)(**settings)
     compile_loops()
     start = perf_counter()
     with warnings_as_lines():
@@ -143,24 +145,6 @@ def without_duplicates(
     return (merged.graphs, merged.target) if is_asked else (graphs, target)
 
 
-def holds_classes(task: Task, target: Any) -> bool:
-    """Return whether a target holds classes: as the option says or, with "auto", by its values."""
-    from propkernels._utils.cells import are_classes
-
-    return are_classes(target) if task == "auto" else task == "classes"
-
-
-def build_model(is_class: bool, target: Any, settings: dict[str, Any]) -> Any:
-    """Return an unfitted classifier or regressor."""
-    from propkernels.models.classifier import PropagationClassifier
-    from propkernels.models.regressor import PropagationRegressor
-
-    if not is_class and target.dtype.kind in "iu":
-        n_values = len(set(target.tolist()))
-        print_text(f"The target has {n_values:,} different numbers: use --task classes if they are classes.")
-    return (PropagationClassifier if is_class else PropagationRegressor)(**settings)
-
-
 def reads_descriptors(kernel: Any) -> bool:
     """Return whether a kernel, or one of a sum, compares descriptors."""
     from propkernels.kernels.descriptor_kernel import DescriptorKernel
@@ -186,21 +170,17 @@ def choices(model: Any, verbose: bool = False) -> list[tuple[str, str]]:
     """Return names and values of the parameters chosen by fit; verbose: every kernel of a mean."""
     name = model.scoring or ("accuracy" if hasattr(model, "classes_") else "R^2")
     score = percent(model.score_) if name == "accuracy" else f"{model.score_:.3f}"
+    classes = []
+    if hasattr(model, "classes_"):
+        more = f", ... ({len(model.classes_)})" if len(model.classes_) > 8 else ""
+        classes = [("classes", ", ".join(map(str, list(class_names(model).values())[:8])) + more)]
     return [
-        *_class_rows(model),
+        *classes,
         *_kernel_rows(model, verbose),
         ("C", f"{model.C_:g}"),
         ("solver", str(model.solver_)),
         (name, f"{score} in {model.n_folds_}-fold cross-validation of the choice (optimistic)"),
     ]
-
-
-def _class_rows(model: Any) -> list[tuple[str, str]]:
-    """Return a row with the first classes of a classifier; empty for a regressor."""
-    if not hasattr(model, "classes_"):
-        return []
-    names = map(str, list(class_names(model).values())[:8])
-    return [("classes", ", ".join(names) + _more(len(model.classes_)))]
 
 
 def _kernel_rows(model: Any, verbose: bool) -> list[tuple[str, str]]:
@@ -219,7 +199,3 @@ def _kernel_rows(model: Any, verbose: bool) -> list[tuple[str, str]]:
         return [(first, best), *((other, text) for text in others)]
     summary = f"{'sum' if is_sum else 'mean'} of {len(parts)} kernels (--verbose lists them)"
     return [("model", summary), (first, best)]
-
-
-def _more(n_classes: int) -> str:
-    return f", ... ({n_classes})" if n_classes > 8 else ""

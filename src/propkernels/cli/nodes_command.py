@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.console import Force, OneSentenceErrors, PlainUsage, check_output, print_text, spinner
+from propkernels.cli.console import (
+    Force,
+    OneSentenceErrors,
+    PlainUsage,
+    check_output,
+    print_text,
+    spinner,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from propkernels.graphs.database import GraphDatabase
@@ -231,9 +237,8 @@ def write_predictions(model: Any, graph: Any, tables: NodeTables, output: Path, 
     given = (graph, None if graph is None else known)
     predicted = model.predict(*given)
     chances = None if numbers or model.calibration_ is None else model.predict_proba(*given).max(axis=1)
-    with atomic_write(output, text=True) as file:
-        writer = csv.writer(file)
-        writer.writerow(["node", "prediction", *([] if chances is None else ["probability"])])
-        for i, name in enumerate(tables.names):
-            writer.writerow([name, predicted[i], *([] if chances is None else [f"{chances[i]:.4f}"])])
+    columns = {"node": tables.names, "prediction": predicted}
+    if chances is not None:
+        columns["probability"] = [f"{chance:.4f}" for chance in chances]
+    write_csv(output, list(columns), zip(*columns.values(), strict=True))
     print_text(f"wrote {output}")

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.console import Force, check_output, print_records, print_text, spinner
+from propkernels.cli.arguments import Input, ids_of, reads_data, title_of, with_common_labels
+from propkernels.cli.console import Force, check_output, print_records, print_text, spinner, write_csv
 from propkernels.cli.explain_command import SUFFIXES, check_picture, draw
-from propkernels.cli.inputs import Input, ids_of, reads_data, title_of, with_common_labels
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
 FORMATS = {"score": ".4f", "p_value": ".4f"}
-
-
-Score = Literal["auto", "neighbors", "density", "one_class_svm", "rarity", "size"]  # novelty scores by name
 
 
 @reads_data
@@ -40,11 +35,7 @@ def novelty(
         int | None,
         typer.Option("--explain", min=0, metavar="N", help="Explain the nodes of graph N of NEW."),
     ] = None,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="FILE", help="Image of the explained graph.")
-    ] = None,
     force: Force = False,
-    score: Annotated[Score, typer.Option("--score", help="Novelty score.")] = "auto",
     top: Annotated[
         int, typer.Option("--top", min=1, metavar="N", help="Number of graphs and nodes to print.")
     ] = 10,
@@ -59,22 +50,25 @@ def novelty(
     A small p-value means that few normal graphs are as unusual. With --explain, the nodes of a graph are
     listed by contribution to its rarity, with the first step at which their surroundings are unseen.
     """
-    table, image = outputs(output or [], picture, explain, force)
+    table, image = outputs(output or [], explain, force)
     normal, data = with_common_labels([source_options.open(name, n_jobs=jobs) for name in (train, new)])
     if explain is not None:
         arguments.check_graph(data, explain)
     from propkernels import NoveltyDetector
 
-    detector = NoveltyDetector(score=score, random_state=seed, n_jobs=jobs)
+    detector = NoveltyDetector(random_state=seed, n_jobs=jobs)
     with spinner(f"Learning from {normal.name}"):
         detector.fit(normal.graphs)
     with spinner(f"Scoring {data.name}"):
         records = score_records(detector, data.graphs, ids_of(data))
     is_table = output_format == "table"
     if table is not None:
-        write_scores(records, table)
+        header = list(records[0]) if records else ["graph", "score", "p_value", "novel"]
+        write_csv(table, header, [list(record.values()) for record in records])
     if is_table:
-        print_summary(records, normal, data)
+        number = sum(record["novel"] == "yes" for record in records)
+        share = f"{number} of {len(records)} graphs of {data.name}"
+        print_text(f"{share} are unlike the {len(normal.graphs)} of {normal.name}. The least likely first:\n")
     order = sorted(records, key=lambda record: (record["p_value"], record["score"]))[:top]
     print_records(order, output_format, FORMATS)
     if explain is not None:
@@ -84,13 +78,10 @@ def novelty(
             typer.echo(f"Wrote {file}.", err=not is_table)
 
 
-def outputs(
-    files: list[Path], picture: Path | None, explain: int | None, force: bool
-) -> tuple[Path | None, Path | None]:
+def outputs(files: list[Path], explain: int | None, force: bool) -> tuple[Path | None, Path | None]:
     """Return the file of scores and the image; raise ValueError if they are not writable."""
     images = [file for file in files if file.suffix[1:].lower() in SUFFIXES]
     tables = [file for file in files if file not in images]
-    images += [] if picture is None else [picture]
     if len(tables) > 1 or len(images) > 1:
         raise ValueError("-o takes one file of scores and one image at most")
     if images and explain is None:
@@ -116,21 +107,6 @@ def score_records(detector: Any, graphs: Any, ids: Any = None) -> list[dict[str,
         }
         for i, (s, p, is_novel) in enumerate(zip(scores, chances, novel, strict=True))
     ]
-
-
-def write_scores(records: list[dict[str, Any]], file: Path) -> None:
-    """Write a CSV file, one line per graph."""
-    with atomic_write(file, text=True) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(list(records[0]) if records else ["graph", "score", "p_value", "novel"])
-        writer.writerows([list(record.values()) for record in records])
-
-
-def print_summary(records: list[dict[str, Any]], normal: Dataset, data: Dataset) -> None:
-    """Print the number of novel graphs."""
-    number = sum(record["novel"] == "yes" for record in records)
-    share = f"{number} of {len(records)} graphs of {data.name}"
-    print_text(f"{share} are unlike the {len(normal.graphs)} of {normal.name}. The least likely first:\n")
 
 
 def _explain(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,7 +15,15 @@ import typer
 
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
-from propkernels.cli.arguments import ModelFile, class_names, name_of_class, open_model
+from propkernels.cli.arguments import (
+    Input,
+    ModelFile,
+    class_names,
+    ids_of,
+    name_of_class,
+    open_model,
+    reads_data,
+)
 from propkernels.cli.console import (
     Force,
     check_output,
@@ -24,9 +32,10 @@ from propkernels.cli.console import (
     results_stream,
     spinner,
     warnings_as_lines,
+    write_csv,
 )
-from propkernels.cli.details import detail_columns, nearest_columns, write_skipped
-from propkernels.cli.inputs import Input, ids_of, reads_data
+
+N_SUBSTRUCTURES = 3
 
 
 @reads_data
@@ -84,9 +93,9 @@ def predict(
     unaimed = replace(source_options, target_columns=None)  # also hashable
     wanted = Wanted(str(model), coverage, details, nearest, unaimed, jobs)
     if source_options.is_large(name):
-        n_rows, reasons = predict_large(wanted, name, output, results_stream)
+        n_rows, reasons = predict_large(wanted, name, output)
         if skipped is not None:
-            write_skipped(skipped, reasons)
+            write_csv(skipped, ["id", "reason"], reasons.items())
         if output is not None:
             print_text(f"Wrote {output}: {n_rows:,} predictions.")
         return
@@ -96,7 +105,7 @@ def predict(
         fitted.set_params(n_jobs=jobs)
         predictions, columns = all_columns(wanted, fitted, notes, data.graphs)
     if skipped is not None:
-        write_skipped(skipped, getattr(data.graphs, "skipped", {}))
+        write_csv(skipped, ["id", "reason"], getattr(data.graphs, "skipped", {}).items())
     if output is None:
         write_rows(results_stream(), ids_of(data) or range(len(predictions)), columns)
         return
@@ -138,7 +147,8 @@ def all_columns(
     columns |= {} if wanted.coverage is None else covering(fitted, graphs, wanted.coverage)
     columns |= detail_columns(fitted, graphs) if wanted.details else {}
     if wanted.nearest is not None:
-        columns |= nearest_columns(training_index(wanted, tuple(notes.items())), graphs)
+        similarities, ids = training_index(wanted, tuple(notes.items())).query(graphs, k=1)
+        columns |= {"nearest": ids[:, 0], "similarity": similarities[:, 0].round(4)}
     return predictions, columns
 
 
@@ -155,9 +165,7 @@ def training_index(wanted: Wanted, notes: tuple[tuple[str, str], ...]) -> Any:
     return GraphIndex(similarity="jaccard", random_state=0, n_jobs=wanted.jobs).fit(graphs)
 
 
-def predict_large(
-    wanted: Wanted, name: str, output: Path | None, standard: Callable[[], Any]
-) -> tuple[int, dict[Any, str]]:
+def predict_large(wanted: Wanted, name: str, output: Path | None) -> tuple[int, dict[Any, str]]:
     """Write predictions part by part, in processes; return their number, and why rows were left out."""
     from joblib import Parallel, delayed
 
@@ -169,7 +177,7 @@ def predict_large(
     done = Parallel(n_jobs=wanted.jobs, return_as="generator")(delayed(predict_part)(one, p) for p in plan)
     n_rows, reasons = 0, dict[Any, str]()
     with (
-        nullcontext(standard()) if output is None else atomic_write(output, text=True) as stream,
+        nullcontext(results_stream()) if output is None else atomic_write(output, text=True) as stream,
         ProgressBar("Predicting", total=len(plan)) as bar,
     ):
         for ids, columns, left_out in done:
@@ -232,6 +240,30 @@ def compute(model: Any, graphs: Any, targets: Sequence[Any] = ()) -> tuple[Any, 
         chances = model.predict_proba(graphs).T
         columns |= {f"probability_{name}": column for name, column in zip(several, chances, strict=True)}
     return predictions, columns
+
+
+def detail_columns(model: Any, graphs: Any) -> dict[str, Any]:
+    """Return the share of unseen surroundings, and the strongest substructures of molecules as SMARTS."""
+    import numpy as np
+
+    columns: dict[str, Any] = {}
+    rule = getattr(model, "rule_", None)
+    if rule is None:
+        raise ValueError(f"--details needs a classifier or regressor of graphs, not a {type(model).__name__}")
+    if rule.vocabularies:
+        columns["unseen"] = model.applicability(graphs).by_graph.round(4)
+    if rule.is_explained and getattr(graphs, "sources", None) is not None:
+        is_multilabel = bool(
+            getattr(getattr(model, "_layout", None), "multilabel", False)
+        )  # the first is explained
+        explanation = model.explain(graphs, *([0] if is_multilabel else []))
+        found = [explanation.substructures(i, N_SUBSTRUCTURES) for i in range(len(graphs))]
+        for number in range(N_SUBSTRUCTURES):
+            for key in ("smarts", "contribution"):
+                cells = [row[number][key] if number < len(row) else "" for row in found]
+                values = [round(cell, 4) if isinstance(cell, float) else cell for cell in cells]
+                columns[f"{key}_{number + 1}"] = np.array(values, dtype=object)
+    return columns
 
 
 def covering(model: Any, graphs: Any, coverage: float) -> dict[str, Any]:

@@ -9,15 +9,19 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
+    Input,
     KernelName,
     KernelOption,
     build_kernel,
     check_graph,
     compile_loops,
     describe_kernel,
+    name_of,
+    reads_data,
+    title_of,
+    with_common_labels,
 )
 from propkernels.cli.console import print_records, print_text, spinner
-from propkernels.cli.inputs import Input, name_of, reads_data, title_of, with_common_labels
 
 if TYPE_CHECKING:
     from propkernels import GraphIndex
