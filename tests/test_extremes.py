@@ -308,7 +308,7 @@ def test_a_long_value_is_shown_shortly(name):
 @pytest.mark.parametrize("name", sorted(discover()))
 def test_no_parameter_is_shown_on_several_lines(name):
     matrix, cls, said = np.zeros((3, 3)), discover()[name], {}
-    for parameter in sorted(set(cls._get_param_names()) - {"checkpoint", "n_jobs"}):
+    for parameter in sorted(set(cls._get_param_names()) - {"n_jobs"}):
         try:
             make(cls, **{parameter: [matrix]}).fit([(PATH, ["a", "b", "a"], np.eye(3))])
         except (TypeError, ValueError) as error:

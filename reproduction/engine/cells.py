@@ -123,7 +123,7 @@ class Store:
         return [cell for cell in cells if cell not in self]
 
     def kernel_file(self, name: str) -> Path:
-        """File that keeps the tiles of a slow kernel while it is computed."""
+        """File that keeps the matrices of a slow kernel."""
         folder = self.folder / "kernels"
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{name}.npz"

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from propkernels._utils.safe_files import atomic_write
 from propkernels.kernels import SubgraphMatching
-from reproduction.engine.cells import plain_name, read_json, write_json
+from reproduction.engine.cells import plain_name
 from reproduction.engine.jobs import Context
 from reproduction.protocols.nested import Matrix
 
@@ -103,15 +104,16 @@ def _file_name(name: str, variant: str, kernel: Any) -> str:
 def _timed(
     kernel: Any, graphs: Any, steps: tuple[int, ...], file: Path | None
 ) -> tuple[dict[str, Matrix], float]:
-    """Compute a kernel; one that lies on disk was timed when it was computed."""
-    if file is not None and "checkpoint" in kernel.get_params(deep=False):
-        kernel.set_params(checkpoint=file)
+    """Compute a kernel, and its processor seconds; one that is on disk is read with those that it took."""
+    if file is not None and file.is_file():
+        with np.load(file, allow_pickle=False) as stored:
+            kept = dict(zip(stored["steps"].tolist(), stored["matrices"], strict=True))
+            return kept, float(stored["seconds"])
     start = process_time()
     matrices = matrices_of(kernel, graphs, steps)
     spent = process_time() - start
-    if file is None:
-        return matrices, spent
-    clock = file.with_suffix(".json")
-    if not clock.is_file():
-        write_json(clock, {"seconds": spent})
-    return matrices, float(read_json(clock)["seconds"])
+    if file is not None:
+        stack = np.stack(list(matrices.values()))
+        with atomic_write(file) as stream:
+            np.savez(stream, steps=list(matrices), matrices=stack, seconds=spent)
+    return matrices, spent

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 
 import propkernels as pk
-from propkernels.kernels.pairwise_kernel import IncompleteKernelWarning
 from tests.naive_baselines import gram_of, node_kernel, plain_graphs, subgraph_matching
 from tests.strategies import databases
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges
@@ -95,38 +94,3 @@ def test_equals_grakel_on_mutag(data_folder):
         reference = grakel.SubgraphMatching(k=k).fit_transform(to_grakel(graphs))
         computed = pk.SubgraphMatching(k=k, edge_labels=True).fit_transform(graphs)
         assert np.array_equal(computed, reference)
-
-
-def test_a_time_limit_stops_the_search_and_resume_goes_on(monkeypatch):
-    monkeypatch.setattr("propkernels.kernels.subgraph_counts.NODES_OF_A_BATCH", 8)
-    graphs = labelled_zoo()
-    reference = pk.SubgraphMatching(k=3).fit_transform(graphs)
-    limited = pk.SubgraphMatching(k=3, time_limit=1e-9)
-    with pytest.warns(IncompleteKernelWarning, match="0 % of the kernel is computed"):
-        assert np.isnan(limited.fit_transform(graphs)).all()
-    assert limited.completed_ == 0
-    with pytest.warns(IncompleteKernelWarning):
-        limited.resume(1e-9)
-    assert np.array_equal(limited.resume(), reference)
-    assert limited.completed_ == 1
-    assert np.array_equal(limited.transform(graphs), reference)
-    with pytest.raises(ValueError, match="nothing to resume"):
-        limited.resume()
-
-
-def test_what_was_searched_in_time_is_known(monkeypatch):
-    """The clock strikes after the third batch."""
-    monkeypatch.setattr("propkernels.kernels.subgraph_counts.NODES_OF_A_BATCH", 8)
-    moments = iter([0.0, 0.1, 0.2, 0.3])
-    monkeypatch.setattr("propkernels.kernels.subgraph_counts.monotonic", lambda: next(moments, 9.0))
-    graphs = labelled_zoo()
-    kernel = pk.SubgraphMatching(k=3, time_limit=1.0)
-    with pytest.warns(IncompleteKernelWarning):
-        partial = kernel.fit_transform_cumulative(graphs)
-    known = ~np.isnan(partial[-1].diagonal())
-    assert 0 < known.sum() < len(graphs)
-    assert kernel.completed_ == known.mean() ** 2
-    reference = pk.SubgraphMatching(k=3).fit_transform_cumulative(graphs)
-    assert np.array_equal(partial[np.ix_(range(3), known, known)], reference[np.ix_(range(3), known, known)])
-    assert np.isnan(partial[:, ~known]).all()
-    assert np.isnan(partial[:, :, ~known]).all()

@@ -347,11 +347,6 @@ def test_file_is_readable_without_the_library(tmp_path):
     assert header["n_arrays"] == len(arrays) > 3
 
 
-def test_checkpoint_is_not_taken_along(tmp_path):
-    kernel = pk.AttributeKernel(checkpoint=tmp_path / "somewhere")
-    assert round_trip(kernel, tmp_path).checkpoint is None
-
-
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, TimeoutError])
 def test_an_interrupt_while_a_model_is_saved_comes_out_as_it_is(tmp_path, monkeypatch, failure):
     def interrupted(*arguments):

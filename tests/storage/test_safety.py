@@ -516,12 +516,6 @@ def test_memory_of_a_pipeline_cannot_be_set(folder, tmp_path):
     assert load_bytes(forged(header, arrays), folder).memory is None
 
 
-def test_checkpoint_cannot_be_set(folder, tmp_path):
-    header, arrays = parts_of(file_of("shortest path"))
-    header["model"]["object"]["state"]["checkpoint"] = str(tmp_path / "written")
-    assert load_bytes(forged(header, arrays), folder).checkpoint is None
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "name", "attribute", "value"),

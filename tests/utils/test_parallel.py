@@ -18,7 +18,7 @@ import propkernels as pk
 from propkernels._utils import parallel
 from propkernels._utils.parallel import cores_of_control_groups, one_blas_thread, run_threads, thread_count
 from propkernels.counts import products as linear
-from propkernels.kernels.tiles import TiledMatrix
+from propkernels.kernels.attribute_kernel import MeanOverPairs
 
 
 def blas_threads() -> set[int]:
@@ -111,15 +111,16 @@ def test_threads_without_items_help_inside_the_items_of_others():
     assert run_threads(outer, range(3), 3) == [0, 1, 2]
 
 
-def test_tiles_are_computed_with_one_blas_thread():
-    seen = []
+def test_tiles_are_computed_with_one_blas_thread(monkeypatch):
+    seen, tile = [], MeanOverPairs.tile
 
-    def compute(rows, columns):
+    def watched(self, *arguments):
         seen.append(blas_threads())
-        return np.zeros((1, 2, 2))
+        return tile(self, *arguments)
 
-    matrix = TiledMatrix.square(np.array([0, 3, 5]), 1)
-    matrix.compute(compute, 2, None, None, "")
+    monkeypatch.setattr(MeanOverPairs, "tile", watched)
+    graphs = pk.datasets.make_molecules(2, random_state=0).graphs
+    pk.AttributeKernel(n_jobs=2).fit_transform(graphs.with_attributes(np.ones((graphs.n_nodes, 1))))
     assert seen == [{1}]
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
-from propkernels._utils.typing import PathLike
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.comparison import TiledComparison
 from propkernels.kernels.node_kernel import ATTRIBUTE_KERNELS, NodeComparison, Nodes
@@ -33,17 +32,8 @@ class AttributeKernel(PairwiseKernel):
         mean of the graph, or of the training nodes.
     normalize : bool, default=False
         Divide k(x, y) by sqrt(k(x, x) k(y, y)).
-    time_limit : float or None, default=None
-        Seconds after which no further tile of the kernel matrix is started; see :meth:`resume`.
-    checkpoint : path or None, default=None
-        File that stores computed tiles, so that a later call can continue.
     n_jobs : int or None, default=None
         Number of threads; None means 1, -1 all cores.
-
-    Attributes
-    ----------
-    completed_ : float
-        Computed share of the kernel matrix.
 
     See Also
     --------
@@ -74,8 +64,6 @@ class AttributeKernel(PairwiseKernel):
         gamma: float | None = None,
         standardize: bool = True,
         normalize: bool = False,
-        time_limit: float | None = None,
-        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.attributes = attributes
@@ -83,8 +71,6 @@ class AttributeKernel(PairwiseKernel):
         self.gamma = gamma
         self.standardize = standardize
         self.normalize = normalize
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
     def _learn(self, graphs: GraphDatabase) -> TiledComparison:

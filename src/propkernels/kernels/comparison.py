@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.parallel import one_blas_thread, run_threads, whole_runs
+from propkernels._utils.progress import ProgressBar
 from propkernels._utils.stored import require
 from propkernels.counts.base_kernels import BaseKernel, Linear
 from propkernels.counts.counters import Counter, StreamCounts
@@ -17,6 +21,8 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
 
 Matrix = NDArray[np.float64]
+Tile = tuple[slice, slice]
+NODES_IN_TILE = 384
 
 
 class TiledComparison(ABC):
@@ -56,6 +62,68 @@ class TiledComparison(ABC):
         """Return self-similarities, (depth, n)."""
         tiles = [self.tile(prepared, slice(i, i + 1), prepared, slice(i, i + 1)) for i in range(n_graphs)]
         return np.concatenate([np.empty((self.depth, 0)), *(values[:, :, 0] for values in tiles)], axis=1)
+
+    def square(self, prepared: Any, ptr: NDArray[np.int64], n_jobs: int | None, text: str) -> Matrix:
+        """Return the kernel matrices of all graphs, (depth, n, n); tiles below the diagonal are mirrored."""
+        runs = _runs(ptr)
+        kernels = np.empty((self.depth, len(ptr) - 1, len(ptr) - 1))
+
+        def one_tile(tile: Tile) -> None:
+            rows, columns = tile
+            values = check_finite(self.tile(prepared, rows, prepared, columns))
+            if rows == columns:
+                values = np.triu(values) + np.swapaxes(np.triu(values, 1), 1, 2)
+            kernels[:, rows, columns] = values
+            kernels[:, columns, rows] = np.swapaxes(values, 1, 2)
+
+        _each(one_tile, [(a, b) for i, a in enumerate(runs) for b in runs[i:]], n_jobs, text)
+        return kernels
+
+    def rectangle(
+        self,
+        left: Any,
+        left_ptr: NDArray[np.int64],
+        right: Any,
+        right_ptr: NDArray[np.int64],
+        n_jobs: int | None,
+        text: str,
+    ) -> Matrix:
+        """Return the kernel matrix of graphs against other graphs, (m, n)."""
+        kernel = np.empty((len(left_ptr) - 1, len(right_ptr) - 1))
+
+        def one_tile(tile: Tile) -> None:
+            kernel[tile] = check_finite(self.tile(left, tile[0], right, tile[1]))[-1]
+
+        _each(one_tile, [(a, b) for a in _runs(left_ptr) for b in _runs(right_ptr)], n_jobs, text)
+        return kernel
+
+
+def _runs(ptr: NDArray[np.int64]) -> list[slice]:
+    """Return runs of whole graphs, each the rows or columns of a tile."""
+    return [slice(int(a), int(b)) for a, b in pairwise(whole_runs(ptr, NODES_IN_TILE))]
+
+
+def _each(function: Callable[[Tile], None], tiles: list[Tile], n_jobs: int | None, text: str) -> None:
+    """Apply a function to tiles in threads, with a progress bar."""
+    with one_blas_thread(), ProgressBar(text, len(tiles)) as bar:
+
+        def one(tile: Tile) -> None:
+            function(tile)
+            bar.step()
+
+        run_threads(one, tiles, n_jobs)
+
+
+def check_finite(values: Matrix) -> Matrix:
+    """Return kernel values; raise if any is infinite or NaN."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspect = not np.isfinite(values.sum())
+    if suspect and not np.isfinite(values).all():
+        raise ValueError(
+            "the kernel of two graphs is larger than a float can hold: set standardize=True, "
+            "or divide the attributes by a constant"
+        )
+    return values
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from propkernels._utils.parallel import (
 )
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_array, require
-from propkernels._utils.typing import PathLike
 from propkernels.codes.distances import (
     PAIRS_IN_MEMORY,
     WITHOUT_PAIRS,
@@ -391,10 +390,6 @@ class GraphHopper(PairwiseKernel):
         mean of the graph, or of the training nodes.
     normalize : bool, default=False
         Divide k(x, y) by sqrt(k(x, x) k(y, y)).
-    time_limit : float or None, default=None
-        With attributes: seconds after which no further tile is started; see :meth:`resume`.
-    checkpoint : path or None, default=None
-        With attributes: file that stores computed tiles, so that a later call can continue.
     n_jobs : int or None, default=None
         Number of threads; None means 1, -1 all cores.
 
@@ -425,8 +420,6 @@ class GraphHopper(PairwiseKernel):
         gamma: float | None = None,
         standardize: bool = True,
         normalize: bool = False,
-        time_limit: float | None = None,
-        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.labels = labels
@@ -435,8 +428,6 @@ class GraphHopper(PairwiseKernel):
         self.gamma = gamma
         self.standardize = standardize
         self.normalize = normalize
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
     @property

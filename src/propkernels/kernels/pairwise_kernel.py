@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from contextlib import nullcontext
 from copy import copy
-from types import NoneType
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -15,47 +12,34 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import GraphInput, check_positive
-from propkernels._utils.stored import SOMETIMES, Offsets, is_array, require
+from propkernels._utils.checks import GraphInput
+from propkernels._utils.stored import Offsets, is_array, require
 from propkernels.convert.check import check_edges
 from propkernels.counts.counters import Counter, StreamCounts
 from propkernels.counts.countings import Counting
 from propkernels.counts.products import normalized
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.checkpoint import checkpointed, fingerprint
-from propkernels.kernels.comparison import CountedComparison, TiledComparison
+from propkernels.kernels.comparison import CountedComparison, TiledComparison, check_finite
 from propkernels.kernels.count_kernel import check_options
-from propkernels.kernels.tiles import TiledMatrix, check_finite
 
 Matrix = NDArray[np.float64]
-NOT_IN_THE_KERNEL = ("normalize", "n_jobs", "time_limit", "checkpoint")
-
-
-class IncompleteKernelWarning(UserWarning):
-    """Warning that the time limit stopped the computation: missing entries of the kernel are NaN."""
 
 
 class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base class of kernels that compare pairs of graphs, or explicit features if the kernel has them.
 
     Subclasses define the comparison by ``_learn``. Pairs are computed in tiles, in threads, with a progress
-    bar on a terminal. ``time_limit`` stops the computation, and :meth:`resume` or a ``checkpoint`` file
-    continues it.
+    bar on a terminal.
     """
 
     _comparison: Any
-    completed_: float
     diagonal_: Any
-    _fingerprint: Annotated[str, SOMETIMES]
-    _partial: Any
     _prepared: Any
     _train_ptr: Annotated[NDArray[np.int64], Offsets("_n_training_nodes", pieces="_n_prepared")]
     _n_features_out: int
     normalize: bool
     n_jobs: int | None
-    time_limit: float | None
-    checkpoint: Any
 
     @abstractmethod
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
@@ -77,7 +61,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         database = check_edges(X)
         comparison, prepared = self._prepare(database)
         diagonal = _diagonal(comparison, prepared, len(database)) if self.normalize else None
-        self._keep(database, comparison, prepared, None, diagonal)
+        self._keep(database, comparison, prepared, diagonal)
         return self
 
     def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> Matrix:
@@ -86,26 +70,8 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         ndarray of shape (n, n)
-            NaN for entries after the time limit; see ``completed_`` and :meth:`resume`.
         """
-        kernels = self._fit_kernels(X)
-        return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
-
-    def resume(self, time_limit: float | None = None) -> Matrix:
-        """Continue a :meth:`fit_transform` that the time limit stopped, and return the kernel matrix.
-
-        Parameters
-        ----------
-        time_limit : float or None
-            Seconds from now; None: no limit.
-        """
-        check_is_fitted(self, "_comparison")
-        if self._partial is None:
-            raise ValueError("nothing to resume: fit_transform was not called, or was completed")
-        matrix = self._partial
-        self._compute(self._comparison, self._prepared, matrix, time_limit, self._fingerprint)
-        self._settle(matrix)
-        return self._finish(matrix.values[-1].copy(), self.diagonal_, self.diagonal_)
+        return self._finish(self._fit_kernels(X)[-1])
 
     def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
@@ -113,7 +79,6 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         ndarray of shape (m, n)
-            NaN for entries after the time limit.
         """
         check_is_fitted(self, "_comparison")
         database = check_edges(X)
@@ -123,7 +88,9 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             kernel, diagonal = comparison.cross(database, self._prepared, self.n_jobs)
         else:
             new = comparison.prepare(database, self.n_jobs)
-            kernel = self._rectangle(comparison, new, database.graph_ptr)
+            train = self._prepared, self._train_ptr
+            text = type(self).__name__
+            kernel = comparison.rectangle(new, database.graph_ptr, *train, self.n_jobs, text)
             diagonal = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
         return normalized(kernel, diagonal, self.diagonal_) if self.normalize else kernel
 
@@ -183,8 +150,6 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _check_and_learn(self, database: GraphDatabase) -> TiledComparison | CountedComparison:
         """Validate all parameters, and return the fitted comparison."""
         check_options(self)
-        if self.time_limit is not None:
-            check_positive(self.time_limit, "time_limit")
         return self._learn(database)
 
     def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
@@ -200,62 +165,20 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_room(len(database), len(database), comparison.matrices_at_once(prepared))
         if comparison.explicit() is not None:
             kernel = comparison.square(prepared, self.n_jobs)
-            self._keep(database, comparison, prepared, None, kernel.diagonal().copy())
+            self._keep(database, comparison, prepared, kernel.diagonal().copy())
             return kernel[None]
-        matrix = TiledMatrix.square(database.graph_ptr, comparison.depth)
-        mark = fingerprint(database, self, NOT_IN_THE_KERNEL)
-        self._compute(comparison, prepared, matrix, self.time_limit, mark)
-        self._keep(database, comparison, prepared, matrix, None)
-        self._fingerprint = mark
-        self._settle(matrix)
-        return matrix.values.copy() if matrix.completed < 1 else matrix.values
+        kernels = comparison.square(prepared, database.graph_ptr, self.n_jobs, type(self).__name__)
+        self._keep(database, comparison, prepared, kernels[-1].diagonal().copy())
+        return np.asarray(kernels)
 
-    def _compute(
-        self, comparison: Any, prepared: Any, matrix: TiledMatrix, time_limit: float | None, mark: str
-    ) -> None:
-        """Compute the missing tiles of a matrix, with a checkpoint if there is one."""
-        has_file = self.checkpoint is not None
-        with checkpointed(self.checkpoint, matrix, mark) if has_file else nullcontext() as save:
-            matrix.compute(
-                lambda rows, columns: comparison.tile(prepared, rows, prepared, columns),
-                self.n_jobs,
-                time_limit,
-                save,
-                type(self).__name__,
-            )
+    def _keep(self, database: GraphDatabase, comparison: Any, prepared: Any, diagonal: Matrix | None) -> None:
+        self._comparison, self._prepared, self.diagonal_ = comparison, prepared, diagonal
+        self._train_ptr, self._n_features_out = database.graph_ptr, len(database)
 
-    def _rectangle(self, comparison: TiledComparison, new: Any, ptr: NDArray[np.int64]) -> Matrix:
-        """Return the kernel of new graphs against the training graphs, without normalization."""
-        matrix = TiledMatrix.rectangle(ptr, self._train_ptr, comparison.depth)
-        matrix.compute(
-            lambda rows, columns: comparison.tile(new, rows, self._prepared, columns),
-            self.n_jobs,
-            self.time_limit,
-            None,
-            type(self).__name__,
-        )
-        warn_if_incomplete(matrix.completed)
-        return matrix.values[-1]
-
-    def _keep(
-        self, database: GraphDatabase, comparison: Any, prepared: Any, partial: Any, diagonal: Any
-    ) -> None:
-        self._comparison, self._prepared, self._partial = comparison, prepared, partial
-        self._train_ptr, self.completed_, self.diagonal_ = database.graph_ptr, 1.0, diagonal
-        self._n_features_out = len(database)
-
-    def _settle(self, matrix: TiledMatrix) -> None:
-        """Store the state of a matrix, and warn if tiles are missing."""
-        self.completed_ = matrix.completed
-        self._partial = None if matrix.completed == 1 else matrix
-        self.diagonal_ = matrix.values[-1].diagonal().copy()
-        warn_if_incomplete(matrix.completed)
-
-    def _finish(self, kernel: Matrix, left: Matrix, right: Matrix) -> Matrix:
-        if not self.normalize:
-            return kernel
-        normalized(kernel, left, right)
-        np.fill_diagonal(kernel, np.where(np.isnan(left), np.nan, left > 0))
+    def _finish(self, kernel: Matrix) -> Matrix:
+        if self.normalize:
+            normalized(kernel, self.diagonal_, self.diagonal_)
+            np.fill_diagonal(kernel, self.diagonal_ > 0)
         return kernel
 
     @property
@@ -280,8 +203,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Raise if the prepared training graphs do not match the comparison."""
         if hasattr(self, "_comparison"):
             fits = isinstance(self._comparison, (TiledComparison, CountedComparison))
-            fits = fits and isinstance(self._partial, (TiledMatrix, NoneType))
-            require(fits, "_comparison or _partial has a wrong type")
+            require(fits, "_comparison has a wrong type")
             is_valid = self.diagonal_ is None or is_array(self.diagonal_, "f", 1)
             require(is_valid, "self-similarities must be numbers")
             self._comparison.check_prepared(self._prepared)
@@ -292,13 +214,3 @@ def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:
     if comparison.explicit() is not None:
         return comparison.diagonal(prepared)
     return check_finite(np.asarray(comparison.diagonal(prepared, n_graphs)[-1]))
-
-
-def warn_if_incomplete(completed: float) -> None:
-    """Warn if the time limit stopped the computation, with the computed share."""
-    if completed < 1:
-        warnings.warn(
-            f"time limit reached: {100 * completed:.0f} % of the kernel is computed, the rest is NaN",
-            IncompleteKernelWarning,
-            stacklevel=4,
-        )

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice, shown
 from propkernels._utils.stored import NOT_FINITE, Offsets, is_whole, require
-from propkernels._utils.typing import PathLike
 from propkernels.codes.codes import NO_BIN, CodeStreams
 from propkernels.codes.distances import (
     PAIRS_IN_MEMORY,
@@ -344,10 +343,6 @@ class ShortestPath(PairwiseKernel):
         mean of the graph, or of the training nodes.
     normalize : bool, default=False
         Divide k(x, y) by sqrt(k(x, x) k(y, y)).
-    time_limit : float or None, default=None
-        With attributes: seconds after which no further tile is started; see :meth:`resume`.
-    checkpoint : path or None, default=None
-        With attributes: file that stores computed tiles, so that a later call can continue.
     n_jobs : int or None, default=None
         Number of threads; None means 1, -1 all cores.
 
@@ -381,8 +376,6 @@ class ShortestPath(PairwiseKernel):
         gamma: float | None = None,
         standardize: bool = True,
         normalize: bool = False,
-        time_limit: float | None = None,
-        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.labels = labels
@@ -393,8 +386,6 @@ class ShortestPath(PairwiseKernel):
         self.gamma = gamma
         self.standardize = standardize
         self.normalize = normalize
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
     @property

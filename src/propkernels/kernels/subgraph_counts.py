@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from math import factorial, isqrt
 from threading import local
-from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,92 +31,6 @@ from propkernels.propagation.initial import edge_keys, node_keys
 Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
 STEPS_OF_A_NODE = 2**8  # estimated steps per node
 NODES_OF_A_BATCH = 2**9
-
-
-class Searcher(Protocol):
-    """Settings of a search for subgraphs."""
-
-    @property
-    def k(self) -> int:
-        """Largest number of nodes."""
-
-    def prepare(self, graphs: GraphDatabase) -> tuple[NDArray[Any], ...]:
-        """Return the arrays for ``count_subgraphs``."""
-
-
-@dataclass
-class SubgraphTally:
-    """Subgraphs of the searched graphs; batches of graphs are searched one by one.
-
-    Attributes
-    ----------
-    graphs : GraphDatabase
-    bounds : ndarray of int64
-        Boundaries of the batches.
-    batches : list
-        Per batch, the number of kinds of each graph, their codes, counts, sizes and symmetries; None if not
-        searched.
-    """
-
-    graphs: GraphDatabase
-    bounds: NDArray[np.int64]
-    batches: list[Found | None]
-
-    @classmethod
-    def begin(cls, graphs: GraphDatabase) -> SubgraphTally:
-        """Return a tally without any searched graph."""
-        bounds = whole_runs(graphs.graph_ptr, NODES_OF_A_BATCH)
-        return cls(graphs, bounds, [None] * (len(bounds) - 1))
-
-    @property
-    def searched(self) -> NDArray[np.bool_]:
-        """Whether each graph was searched."""
-        return np.repeat([batch is not None for batch in self.batches], np.diff(self.bounds)).astype(bool)
-
-    @property
-    def completed(self) -> float:
-        """Share of the kernel matrix between searched graphs."""
-        searched = self.searched
-        return float(searched.mean() ** 2) if len(searched) else 1.0
-
-    def search(
-        self, counter: Searcher, n_jobs: int | None, time_limit: float | None = None, text: str = ""
-    ) -> None:
-        """Search the remaining batches until the time limit; batches in progress are finished.
-
-        Each thread keeps its table of kinds of subgraphs for its next batch.
-        """
-        from propkernels.kernels.subgraph_counts_compiled import Kinds
-
-        deadline = np.inf if time_limit is None else monotonic() + time_limit
-        missing = [number for number, batch in enumerate(self.batches) if batch is None]
-        arrays, of_thread = counter.prepare(self.graphs), local()
-        with ProgressBar(text, len(self.batches), len(self.batches) - len(missing)) as bar:
-
-            def one_batch(number: int) -> None:
-                if monotonic() >= deadline:
-                    return
-                ptr = self.graphs.graph_ptr[self.bounds[number] : self.bounds[number + 1] + 1]
-                kinds = getattr(of_thread, "kinds", None) or Kinds.none()
-                self.batches[number], of_thread.kinds = _search(arrays, ptr, counter.k, kinds)
-                bar.step()
-
-            threads = threads_for(self.graphs.n_nodes * STEPS_OF_A_NODE, n_jobs)
-            run_threads(one_batch, missing, threads)
-
-    def found(self) -> Found:
-        """Return the results of all batches; graphs that were not searched have no subgraphs."""
-        batches = [batch or self._nothing(number) for number, batch in enumerate(self.batches)]
-        if not batches:
-            return self._nothing(0)
-        lengths, codes, counts, sizes, symmetries = zip(*batches, strict=True)
-        joined = [np.concatenate(arrays) for arrays in (lengths, codes, counts, sizes, symmetries)]
-        return joined[0], joined[1], joined[2], joined[3], joined[4]
-
-    def _nothing(self, number: int) -> Found:
-        size = int(np.diff(self.bounds[number : number + 2]).sum())
-        none = np.empty(0, dtype=np.int64)
-        return np.zeros(size, dtype=np.int64), none, np.empty(0), none, none
 
 
 def _search(
@@ -278,13 +192,7 @@ class SubgraphCounter(Counter):
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return the counts of all graphs; known codes have the first columns."""
-        tally = SubgraphTally.begin(graphs)
-        tally.search(self, n_jobs)
-        return self.streams(tally, known)
-
-    def streams(self, tally: SubgraphTally, known: Known) -> list[StreamCounts]:
-        """Return the counts of the subgraphs of a tally."""
-        lengths, codes, counts, sizes, symmetries = tally.found()
+        lengths, codes, counts, sizes, symmetries = self._search_all(graphs, n_jobs)
         graph = np.repeat(np.arange(len(lengths)), lengths)
         streams = []
         for s, kind in enumerate(self.kinds()):
@@ -293,6 +201,29 @@ class SubgraphCounter(Counter):
             counted, bins = count_codes(codes[chosen], ptr, None if known is None else known[s])
             streams.append(self._stream(kind, ptr, counted.indices, counts[chosen], bins))
         return streams
+
+    def _search_all(self, graphs: GraphDatabase, n_jobs: int | None) -> Found:
+        """Return the subgraphs of all graphs, in batches; a thread keeps its table of kinds between them."""
+        from propkernels.kernels.subgraph_counts_compiled import Kinds
+
+        bounds = whole_runs(graphs.graph_ptr, NODES_OF_A_BATCH)
+        arrays, of_thread = self.prepare(graphs), local()
+        with ProgressBar("SubgraphMatching", len(bounds) - 1) as bar:
+
+            def one_batch(batch: tuple[int, int]) -> Found:
+                ptr = graphs.graph_ptr[batch[0] : batch[1] + 1]
+                kinds = getattr(of_thread, "kinds", None) or Kinds.none()
+                found, of_thread.kinds = _search(arrays, ptr, self.k, kinds)
+                bar.step()
+                return found
+
+            threads = threads_for(graphs.n_nodes * STEPS_OF_A_NODE, n_jobs)
+            batches = run_threads(one_batch, list(pairwise(bounds)), threads)
+        if not batches:
+            none = np.empty(0, dtype=np.int64)
+            return none, none, np.empty(0), none, none
+        lengths, codes, counts, sizes, symmetries = map(np.concatenate, zip(*batches, strict=True))
+        return lengths, codes, counts, sizes, symmetries
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
         """Yield nodes with the number of their subgraphs of each kind, divided by the number of nodes."""

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice, check_integer, shown
-from propkernels._utils.typing import Floats, PathLike
+from propkernels._utils.typing import Floats
 from propkernels.convert.check import check_edges
 from propkernels.counts.products import normalized
 from propkernels.graphs.accepted import Graphs
@@ -18,8 +17,8 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.cliques import SubgraphComparison
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.node_kernel import NodeComparison
-from propkernels.kernels.pairwise_kernel import PairwiseKernel, warn_if_incomplete
-from propkernels.kernels.subgraph_counts import SubgraphCounter, SubgraphCounts, SubgraphTally
+from propkernels.kernels.pairwise_kernel import PairwiseKernel
+from propkernels.kernels.subgraph_counts import SubgraphCounter, SubgraphCounts
 from propkernels.propagation.initial import check_edge_labels
 
 LARGEST_SUBGRAPH = 1000  # limit of k, far beyond feasible searches
@@ -65,18 +64,8 @@ class SubgraphMatching(PairwiseKernel):
         mean of the graph, or of the training nodes.
     normalize : bool, default=False
         Divide k(x, y) by sqrt(k(x, x) k(y, y)).
-    time_limit : float or None, default=None
-        Seconds after which no further tile of the kernel, or batch of graphs, is started; see
-        :meth:`resume`.
-    checkpoint : path or None, default=None
-        If pairs are compared: file that stores computed tiles, so that a later call can continue.
     n_jobs : int or None, default=None
         Number of threads; None means 1, -1 all cores.
-
-    Attributes
-    ----------
-    completed_ : float
-        Computed share of the kernel matrix.
 
     See Also
     --------
@@ -114,8 +103,6 @@ class SubgraphMatching(PairwiseKernel):
         gamma: float | None = None,
         standardize: bool = True,
         normalize: bool = False,
-        time_limit: float | None = None,
-        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.k = k
@@ -128,8 +115,6 @@ class SubgraphMatching(PairwiseKernel):
         self.gamma = gamma
         self.standardize = standardize
         self.normalize = normalize
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
     def fit_transform_cumulative(self, X: Graphs, y: object = None) -> NDArray[np.float64]:
@@ -145,22 +130,8 @@ class SubgraphMatching(PairwiseKernel):
             for kernel in kernels:
                 diagonal = kernel.diagonal().copy()
                 normalized(kernel, diagonal, diagonal)
-                np.fill_diagonal(kernel, np.where(np.isnan(diagonal), np.nan, diagonal > 0))
+                np.fill_diagonal(kernel, diagonal > 0)
         return kernels
-
-    def resume(self, time_limit: float | None = None) -> NDArray[np.float64]:
-        """Continue a :meth:`fit_transform` that the time limit stopped, and return the kernel matrix.
-
-        Parameters
-        ----------
-        time_limit : float or None
-            Seconds from now; None: no limit.
-        """
-        check_is_fitted(self, "_comparison")
-        if not isinstance(self._partial, SubgraphTally):
-            return super().resume(time_limit)
-        kernels = self._search(self._comparison, self._partial, time_limit, cumulative=False)
-        return self._finish(kernels[-1], self.diagonal_, self.diagonal_)
 
     def _fit_kernels(self, graphs: Any, cumulative: bool = False) -> NDArray[np.float64]:
         """Fit, and return the kernel, or the kernels of every maximum size, without normalization."""
@@ -169,25 +140,12 @@ class SubgraphMatching(PairwiseKernel):
         if not isinstance(comparison, SubgraphCounts):
             return super()._fit_kernels(database)
         check_room(len(database), len(database), len(comparison.lambdas) + 1 if cumulative else 2)
-        return self._search(comparison, SubgraphTally.begin(database), self.time_limit, cumulative)
-
-    def _search(
-        self, comparison: SubgraphCounts, tally: SubgraphTally, time_limit: float | None, cumulative: bool
-    ) -> NDArray[np.float64]:
-        """Search the remaining graphs, and return the kernels; NaN for graphs that were not searched."""
-        tally.search(comparison.counter, self.n_jobs, time_limit, type(self).__name__)
-        counts = comparison.counter.streams(tally, None)
+        counts = comparison.prepare(database, self.n_jobs)
         if cumulative:
             kernels = comparison.cumulative(counts, self.n_jobs)
         else:
             kernels = comparison.square(counts, self.n_jobs)[None]
-        kernels[:, ~tally.searched] = np.nan
-        kernels[:, :, ~tally.searched] = np.nan
-        is_whole = all(tally.searched)
-        diagonal = kernels[-1].diagonal().copy()
-        self._keep(tally.graphs, comparison, counts, None if is_whole else tally, diagonal)
-        self.completed_ = tally.completed
-        warn_if_incomplete(tally.completed)
+        self._keep(database, comparison, counts, kernels[-1].diagonal().copy())
         return kernels
 
     @property

@@ -97,7 +97,6 @@ _BY_MODULE = {
         "SubgraphCounts",
     ),
     "propkernels.kernels.subgraph_matching": ("SubgraphMatching",),
-    "propkernels.kernels.tiles": ("TiledMatrix",),
     "propkernels.models.category_prior": ("CategoryPrior",),
     "propkernels.models.classifier": ("PropagationClassifier",),
     "propkernels.nodes.classifier": ("NodeClassifier",),
@@ -153,7 +152,7 @@ _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
 
 # Parameters that are paths: a file must not choose where to read or write, so they are None after loading
 # ("memory" of a Pipeline would unpickle). Callbacks are functions, which files never hold.
-FORGOTTEN = {"checkpoint", "memory", "progress"}
+FORGOTTEN = {"memory", "progress"}
 
 
 def name_of(thing: Any) -> str | None:
