@@ -5,8 +5,8 @@ Draw all, or some::
     python -m reproduction.extra.pictures
     python -m reproduction.extra.pictures molecule kernel
 
-It needs the extras ``plot`` and ``images``, and MUTAG, MSRC_9, FIRSTMM_DB, the leaf photographs and the data
-sets of ``draw_collections`` in the folder that PROPKERNELS_DATA names.
+It needs the extras ``plot`` and ``images``, and MUTAG, MSRC_9, FIRSTMM_DB and the leaf photographs in the
+folder that PROPKERNELS_DATA names.
 """
 
 from __future__ import annotations
@@ -119,16 +119,6 @@ def draw_kernel() -> Any:
     return figure
 
 
-def draw_collections() -> Any:
-    """Samples of data sets of molecules without labels, on a map."""
-    names = ("NCI1", "NCI109", "MUTAG", "BZR", "COX2", "DHFR", "AIDS")
-    samples: dict[str, Any] = {name: pk.datasets.load(name).sample(150).graphs for name in names}
-    plain = {name: graphs.with_labels(None).with_attributes(None) for name, graphs in samples.items()}
-    kernel = pk.WeisfeilerLehman(t_max=3, normalize=True)
-    ax = pk.plotting.plot_collections(pk.compare_several(plain, kernel=kernel, n_permutations=999))
-    return ax.figure
-
-
 PICTURES: dict[str, Callable[[], Any]] = {
     "molecule": draw_molecule,
     "iterations": draw_iterations,
@@ -136,7 +126,6 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "leaf": draw_leaf,
     "object": draw_object,
     "kernel": draw_kernel,
-    "collections": draw_collections,
 }
 
 

@@ -56,7 +56,6 @@ from .molecules import MoleculesToGraphs as MoleculesToGraphs
 from .nodes import CoincidingWalkKernel as CoincidingWalkKernel
 from .nodes import NodeClassifier as NodeClassifier
 from .nodes import NodeFeatures as NodeFeatures
-from .nodes import NodeIndex as NodeIndex
 from .nodes import NodeRegressor as NodeRegressor
 from .novelty import NoveltyDetector as NoveltyDetector
 from .propagation import AbsorbingWalk as AbsorbingWalk
@@ -76,16 +75,13 @@ from .scale import open_features as open_features
 from .scale import partition as partition
 from .scale import verify as verify
 from .search import GraphIndex as GraphIndex
-from .sets import DriftDetector as DriftDetector
 from .sets import MaxMinPicker as MaxMinPicker
 from .sets import SimilarityGroupKFold as SimilarityGroupKFold
 from .sets import SimilaritySplit as SimilaritySplit
 from .sets import SphereExclusion as SphereExclusion
 from .sets import align as align
-from .sets import compare as compare
-from .sets import compare_several as compare_several
 from .sets import graph_hash as graph_hash
-from .sets import judge as judge
+from .sets import two_sample_test as two_sample_test
 from .sets import unique as unique
 from .storage import load_model as load_model
 from .storage import save_model as save_model

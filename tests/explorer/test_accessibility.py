@@ -117,17 +117,6 @@ def write_time(path):
     pk.explore(contacts(12), [0, 1] * 6, title="Contacts").save(path)
 
 
-def write_comparison(path):
-    data = pk.datasets.make_molecules(40, random_state=0)
-    pk.compare(data.graphs[:20], data.graphs[20:], n_permutations=19, random_state=0).save(path)
-
-
-def write_several(path):
-    graphs = pk.datasets.make_molecules(45, random_state=0).graphs
-    thirds = {"first": graphs[:15], "second": graphs[15:30], "third": graphs[30:]}
-    pk.compare_several(thirds, n_permutations=19).save(path)
-
-
 def write_audit(path):
     pk.audit(pk.datasets.make_molecules(40, random_state=0)).save(path)
 
@@ -142,8 +131,6 @@ def write_evaluation(path):
 WRITERS = {
     "nodes": write_nodes,
     "time": write_time,
-    "comparison": write_comparison,
-    "several": write_several,
     "audit": write_audit,
     "evaluation": write_evaluation,
 }

@@ -111,13 +111,12 @@ def since_02() -> dict[str, Any]:
         ),
         "CoincidingWalkKernel": pk.CoincidingWalkKernel(t_max=2),
         "NodeFeatures": pk.NodeFeatures(t_max=1, random_state=0),
-        "NodeIndex": pk.NodeIndex(random_state=0),
         "NodeClassifier": pk.NodeClassifier(C=[1.0], cv=2, random_state=0),
         "NodeRegressor": pk.NodeRegressor(C=[1.0], cv=2, random_state=0),
     }
 
 
-NODES = ("CoincidingWalkKernel", "NodeFeatures", "NodeIndex", "NodeClassifier", "NodeRegressor")
+NODES = ("CoincidingWalkKernel", "NodeFeatures", "NodeClassifier", "NodeRegressor")
 MOLECULES = ["CCO", "c1ccccc1O", "CC(=O)N", "C1CC1", "NCC=O"]
 
 
@@ -185,8 +184,6 @@ def answer(name: str, model: Any) -> Any:
 
 def answer_nodes(model: Any, graph: pk.GraphDatabase) -> Any:
     """What a fitted model of nodes says of the nodes of a graph."""
-    if isinstance(model, pk.NodeIndex):
-        return model.score_samples(graph).tolist()
     if hasattr(model, "predict"):
         return np.asarray(getattr(model, "predict_proba", model.predict)()).tolist()
     known = node_target("CoincidingWalkKernel") if isinstance(model, pk.CoincidingWalkKernel) else None
@@ -197,7 +194,7 @@ def answer_nodes(model: Any, graph: pk.GraphDatabase) -> Any:
 def fit(name: str, model: Any) -> Any:
     train = inputs(name, *TRAIN)
     if name in NODES:
-        return model.fit(train) if isinstance(model, pk.NodeIndex) else model.fit(train, node_target(name))
+        return model.fit(train, node_target(name))
     if name.startswith(("Novelty", "Sphere")):
         return model.fit(train)
     if isinstance(model, pk.GraphIndex):

@@ -53,7 +53,6 @@ MAKERS = {
     "exact": lambda: pk.WeisfeilerLehman(t_max=1, exact=True).fit(GRAPHS[:6]),
     "clusters": lambda: pk.SphereExclusion(threshold=0.3, random_state=0).fit(GRAPHS[:20]),
     "picker": lambda: pk.MaxMinPicker(n_graphs=5, random_state=0).fit(GRAPHS[:20]),
-    "drift": lambda: pk.DriftDetector(kernel=pk.WeisfeilerLehman(t_max=1), n_permutations=9).fit(GRAPHS[:12]),
 }
 
 
@@ -86,8 +85,6 @@ def use(model):
         return np.concatenate([model.indices_, model.similarities_])
     if hasattr(model, "query"):
         return np.concatenate(model.query(GRAPHS, k=3), axis=1)
-    if isinstance(model, pk.DriftDetector):
-        return model.update(GRAPHS[:6]).p_value
     return model.transform(GRAPHS[:6])
 
 
@@ -550,9 +547,6 @@ def test_memory_of_a_pipeline_cannot_be_set(folder, tmp_path):
         ("clusters", "SphereExclusion", "centers_", None),
         ("picker", "MaxMinPicker", "indices_", [0, 0]),
         ("picker", "MaxMinPicker", "similarities_", None),
-        ("drift", "DriftDetector", "p_values_", [0.0]),
-        ("drift", "DriftDetector", "_n_since_", 3),
-        ("drift", "DriftDetector", "evidence_", -1.0),
         ("exact", "ExactCoder", "tables", []),
         ("exact", "ExactCoder", "t_max", 7),
         ("shortest path", "ShortestPath", "_prepared", []),

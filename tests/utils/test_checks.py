@@ -92,7 +92,7 @@ def test_finite_numbers(value: float) -> None:
         lambda: pk.datasets.load(None),
         lambda: pk.convert.from_pandas(None),
         lambda: pk.from_contacts(None),
-        lambda: pk.plotting.plot_collections(None),
+        lambda: pk.plotting.plot_two_sample_test(None),
     ],
 )
 def test_messages_call_none_none(call: Callable[[], object]) -> None:

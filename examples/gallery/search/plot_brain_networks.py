@@ -31,7 +31,7 @@ patients = [(subject(rng, 0.3), [LOBES[i] for i in lobe]) for _ in range(40)]
 # A region is described by the lobes among its links, and by those of the regions linked to it; a coarse bin
 # width joins regions that differ a little.
 kernel = pk.PropagationKernel(t_max=2, bin_width=0.05, normalize=True, random_state=0)
-result = pk.compare(controls, patients, kernel=kernel, n_permutations=499)
+result = pk.two_sample_test(controls, patients, kernel=kernel, n_permutations=499)
 print(result)
 
 # %%

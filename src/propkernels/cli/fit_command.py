@@ -131,7 +131,7 @@ def without_duplicates(
 ) -> tuple[Any, Any]:
     """Return graphs and target, merged if asked for, after a line on several measurements of equal graphs."""
     from propkernels.graphs.database import GraphDatabase
-    from propkernels.sets.measurements import merge_duplicates
+    from propkernels.molecules.measurements import merge_duplicates
 
     is_asked = duplicates == "merge"
     if not isinstance(graphs, GraphDatabase) or (len(graphs) > MOST_COMPARED and not is_asked):

@@ -9,12 +9,10 @@ from propkernels.convert.parquet import from_parquet, iter_parquet, to_parquet
 from propkernels.convert.points import from_points
 from propkernels.convert.pyg import from_pyg, to_pyg
 from propkernels.convert.rdkit import from_rdkit, from_smiles
-from propkernels.convert.windows import cut_windows
 
 __all__ = [
     "check_graph",
     "check_graphs",
-    "cut_windows",
     "from_adjacency",
     "from_contacts",
     "from_networkx",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,15 @@ from propkernels.explorer.groups import class_groups
 from propkernels.explorer.map_columns import Column, column_of_numbers, further_column
 from propkernels.explorer.page_arrays import pack
 from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.nodes.classifier import NodeClassifier
 from propkernels.nodes.explanation import NodeExplanation
-from propkernels.nodes.index import NodeIndex
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import NodeModel
 from propkernels.nodes.structure import simple_graph
+from propkernels.novelty.rarity import SMOOTHING
 from propkernels.plotting.pages import read_static, render_page
+from propkernels.search.nearest import largest
 
 Values = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -75,12 +77,12 @@ def explore_nodes(
     points = _points(graphs, layout, seed, n_jobs)
     described = _columns(graphs, model, truth, chances, classes, columns)
     chosen = _explained(graphs, chances)
-    explanation, index = model.explain(chosen), NodeIndex(random_state=seed, n_jobs=n_jobs).fit(graphs)
+    explanation, codes = model.explain(chosen), _codes(graphs, seed, n_jobs)
     explained, mentioned = explained_arrays(explanation, _favored(model, explanation))
-    similar = index.query(nodes=chosen, k=min(SIMILAR + 1, graphs.n_nodes))
+    similar = [most_similar(codes, node, min(SIMILAR + 1, graphs.n_nodes)) for node in chosen.tolist()]
     explained |= {
-        "similar": similar.ids.ravel(),
-        "similarities": similar.similarities.astype(np.float32).ravel(),
+        "similar": np.concatenate([nodes for _, nodes in similar]),
+        "similarities": np.concatenate([values for values, _ in similar]).astype(np.float32),
     }
     known = np.isin(np.arange(graphs.n_nodes), model.nodes_).astype(np.int64)
     on_map = {column.key: values for column, values in described} | {"xy": quantized(points), "known": known}
@@ -118,7 +120,32 @@ def explore_nodes(
         n_points=graphs.n_nodes,
     )
     predictions = on_map["predicted"]
-    return Exploration(name, html, model, points, predictions, -index.score_samples(), "fitted", "nodes")
+    return Exploration(name, html, model, points, predictions, information(codes), "fitted", "nodes")
+
+
+def _codes(graphs: GraphDatabase, seed: int, n_jobs: int | None) -> Indices:
+    """Return the codes of all nodes up to three steps away, (streams, nodes)."""
+    source: Literal["log_degree", "node"] = "log_degree" if graphs.label_column is None else "node"
+    kernel = PropagationKernel(labels=source, t_max=3, n_hashes=4, bin_width=0.1, random_state=seed)
+    blocks = kernel._learn_coder(graphs).codes(graphs, n_jobs)
+    return np.array([codes for block in blocks for _, _, codes in block.streams()])
+
+
+def most_similar(codes: Indices, node: int, k: int) -> tuple[Values, Indices]:
+    """Return the largest shares of codes that nodes have in common with one, and these nodes."""
+    shares = (codes == codes[:, [node]]).mean(axis=0)
+    nodes = largest(shares, k)
+    return shares[nodes], nodes
+
+
+def information(codes: Indices) -> Values:
+    """Return the mean of -log(smoothed frequency) of the codes of each node, in nats."""
+    total = np.zeros(codes.shape[1])
+    for stream in codes:
+        _, place, counts = np.unique(stream, return_inverse=True, return_counts=True)
+        mass = len(stream) + SMOOTHING * (len(counts) + 1)
+        total -= np.log((counts[place] + SMOOTHING) / mass)
+    return total / len(codes)
 
 
 def _check(graphs: GraphDatabase, model: NodeModel) -> None:

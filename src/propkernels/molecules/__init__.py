@@ -1,17 +1,20 @@
-"""Molecules: SMILES or RDKit molecules to graphs, groups by scaffold, and pictures of explanations."""
+"""Molecules: graphs of SMILES and RDKit molecules, scaffolds, repeated measurements, and pictures."""
 
 from propkernels.molecules.formulas import formula_svg
+from propkernels.molecules.measurements import Merged, merge_duplicates
 from propkernels.molecules.molecule_pictures import MoleculePicture, Picture, draw_molecule
 from propkernels.molecules.scaffolds import scaffolds
 from propkernels.molecules.similarity_pictures import draw_similarity
 from propkernels.molecules.transformer import MoleculesToGraphs
 
 __all__ = [
+    "Merged",
     "MoleculePicture",
     "MoleculesToGraphs",
     "Picture",
     "draw_molecule",
     "draw_similarity",
     "formula_svg",
+    "merge_duplicates",
     "scaffolds",
 ]

@@ -4,7 +4,6 @@ from propkernels.nodes.classifier import NodeClassifier
 from propkernels.nodes.coinciding_walks import CoincidingWalkKernel
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.features import NodeFeatures
-from propkernels.nodes.index import NodeIndex
 from propkernels.nodes.live import LiveNodes
 from propkernels.nodes.regressor import NodeRegressor
 
@@ -14,6 +13,5 @@ __all__ = [
     "NodeClassifier",
     "NodeExplanation",
     "NodeFeatures",
-    "NodeIndex",
     "NodeRegressor",
 ]

@@ -1,5 +1,4 @@
 from .plot_alignment import plot_alignment as plot_alignment
-from .plot_collections import plot_collections as plot_collections
 from .plot_contacts import plot_contacts as plot_contacts
 from .plot_embedding import plot_embedding as plot_embedding
 from .plot_evaluation import plot_evaluation as plot_evaluation
@@ -8,3 +7,4 @@ from .plot_graph import plot_graph as plot_graph
 from .plot_kernel import plot_kernel as plot_kernel
 from .plot_propagation import plot_propagation as plot_propagation
 from .plot_similarity import plot_similarity as plot_similarity
+from .plot_two_sample_test import plot_two_sample_test as plot_two_sample_test

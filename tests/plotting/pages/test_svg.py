@@ -37,12 +37,6 @@ CHARTS = {
         2,
     ),
     "one dot": (lambda: svg.dot_chart(EVIL, [("b", 0.5, 0.0)], str, PAIR), "circle", 1),
-    "map": (
-        lambda: svg.point_map(EVIL, np.eye(3)[:, :2], [EVIL, "b", "c"], [4, 5, 6], [(0, 1)]),
-        "circle",
-        3,
-    ),
-    "one place": (lambda: svg.point_map(EVIL, np.zeros((2, 2)), ["a" * 99, "b"], [4, 4]), "circle", 2),
     "line": (lambda: svg.line_chart(EVIL, [(1, 0.5, 0.1), (2, 0.5, 0.0)], EVIL, EVIL), "circle", 2),
     "flat line": (lambda: svg.line_chart(EVIL, [(1, 0.5, 0.0)], EVIL, EVIL), "circle", 1),
     "calibration": (lambda: svg.calibration_chart(EVIL, [(0.2, 0.3, 4), (1, 1, 1)], EVIL, EVIL), "circle", 2),

@@ -18,8 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from propkernels._utils.label_places import label_places
-
 WIDTH, HEIGHT = 340, 200  # of a chart
 ROW = 22  # height of a row of a chart with one row per name
 LONGEST_EDGE = 40.0  # pixels
@@ -27,8 +25,6 @@ SMALLEST, LARGEST = 2.0, 11.0  # radius of a node
 SMALLEST_LABELED = 4.0  # radius below which a node's label does not fit
 MARGIN = 16  # around a graph
 N_COLORS = 8  # --class-0 to --class-7
-LETTER, MOST_LETTERS = 5.9, 16  # mean width of a letter, and most letters of a name on a map
-MAP_SIZE = (380, 280)  # of a map of points
 
 Points = NDArray[np.float64]
 Show = Callable[[float], str]
@@ -266,41 +262,6 @@ def dot_chart(
         parts.append(dot(scale(value), middle, 4, class_="pk-dot"))
         parts.append(text(WIDTH - 4, middle + 3.5, show_pair(value, error), "end"))
     return _chart(title, base + 20, parts)
-
-
-def point_map(
-    title: str,
-    points: Points,
-    names: Sequence[str],
-    radii: Sequence[float],
-    joined: Sequence[tuple[int, int]] = (),
-) -> str:
-    """Draw named points with equal scales on both axes; dashed lines join the pairs of ``joined``."""
-    shown = [name if len(name) <= MOST_LETTERS else name[: MOST_LETTERS - 1] + "…" for name in names]
-    widths = [LETTER * len(name) for name in shown]
-    around = np.array([max(widths) + 28.0, 40.0])
-    places, height = _on_map(points, around)
-    size = (MAP_SIZE[0], height)
-    parts = [line(*places[i], *places[j], class_="pk-ideal", stroke_opacity="0.6") for i, j in joined]
-    centers = label_places(places, radii, widths, 13.0, area=(0.0, 0.0, *size), lines=joined)
-    for i, (name, radius) in enumerate(zip(shown, radii, strict=True)):
-        if abs(centers[i, 1] - places[i, 1]) > radius + 20:
-            parts.append(line(*places[i], *centers[i], class_="pk-rule"))
-        color = f"fill: var(--class-{i % N_COLORS}, #0072b2)"
-        x, y = places[i].tolist()
-        parts.append(dot(x, y, radius, names[i], class_="pk-dot", style=color))
-        parts.append(text(centers[i, 0], centers[i, 1] + 3.5, name))
-    return drawing("".join(parts), size, title, is_fixed=False, class_="pk-chart")
-
-
-def _on_map(points: Points, around: Points) -> tuple[Points, float]:
-    """Return positions in pixels, with the origin at the top left, and the height of the map."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    scales = (np.array(MAP_SIZE) - 2 * around) / np.maximum(high - low, 1e-300)
-    scale = float(scales.min()) if (high > low).any() else 0.0
-    height = float((high - low)[1] * scale + 2 * around[1])
-    places = np.array([MAP_SIZE[0], height]) / 2 + (points - (low + high) / 2) * scale * [1.0, -1.0]
-    return places, height
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ ORDER = [0, 1, 0, 2, 1, 0, 3]
 
 def test_numbers_are_averaged():
     target = np.array([1.0, 5.0, 2.0, 7.0, 5.0, 6.0, np.nan])
-    merged = pk.sets.merge_duplicates(GRAPHS[ORDER], target)
+    merged = pk.molecules.merge_duplicates(GRAPHS[ORDER], target)
     assert merged.graphs == GRAPHS[:4]
     np.testing.assert_array_equal(merged.target, [3.0, 5.0, 7.0, np.nan])
     assert merged.sizes.tolist() == [3, 2, 1, 1]
@@ -25,59 +25,59 @@ def test_numbers_are_averaged():
 
 def test_columns_with_gaps_are_averaged_one_by_one():
     target = np.array([[1.0, np.nan], [3.0, 4.0], [np.nan, 2.0]])
-    merged = pk.sets.merge_duplicates(GRAPHS[[0, 0, 1]], target)
+    merged = pk.molecules.merge_duplicates(GRAPHS[[0, 0, 1]], target)
     np.testing.assert_array_equal(merged.target, [[2.0, 4.0], [np.nan, 2.0]])
 
 
 def test_classes_vote():
-    merged = pk.sets.merge_duplicates(GRAPHS[ORDER], np.array(["b", "a", "b", "a", "b", "a", "a"]))
+    merged = pk.molecules.merge_duplicates(GRAPHS[ORDER], np.array(["b", "a", "b", "a", "b", "a", "a"]))
     assert merged.target.tolist() == ["b", "a", "a", "a"]
     assert merged.spreads.tolist() == [1.0, 1.0, 0.0, 0.0]
     assert merged.sentence == "2 graphs with several measurements (5 rows); those of 2 differ."
 
 
 def test_distinct_graphs_stay():
-    merged = pk.sets.merge_duplicates(GRAPHS[:3], [1, 2, 3])
+    merged = pk.molecules.merge_duplicates(GRAPHS[:3], [1, 2, 3])
     assert merged.graphs == GRAPHS[:3]
     assert merged.sentence == ""
 
 
 def test_faults_are_named():
     with pytest.raises(ValueError, match="one entry for each of 6 graphs"):
-        pk.sets.merge_duplicates(GRAPHS, [1.0])
+        pk.molecules.merge_duplicates(GRAPHS, [1.0])
     with pytest.raises(ValueError, match="one entry for each of 6 graphs"):
-        pk.sets.merge_duplicates(GRAPHS, np.empty((6, 0)))
+        pk.molecules.merge_duplicates(GRAPHS, np.empty((6, 0)))
     with pytest.raises(ValueError, match="must hold numbers"):
-        pk.sets.merge_duplicates(GRAPHS, list("abcdef"), task="numbers")
+        pk.molecules.merge_duplicates(GRAPHS, list("abcdef"), task="numbers")
     with pytest.raises(ValueError, match="task"):
-        pk.sets.merge_duplicates(GRAPHS, np.zeros(6), task="mean")
+        pk.molecules.merge_duplicates(GRAPHS, np.zeros(6), task="mean")
     with pytest.raises(TypeError, match="all numbers or all strings"):
-        pk.sets.merge_duplicates(GRAPHS[:2], np.array(["a", 1], dtype=object))
+        pk.molecules.merge_duplicates(GRAPHS[:2], np.array(["a", 1], dtype=object))
 
 
 @pytest.mark.parametrize("wrong", [np.inf, 1.7e308])
 def test_numbers_whose_mean_would_overflow_are_refused(wrong):
     with pytest.raises(ValueError, match="of graph 1 is not"):
-        pk.sets.merge_duplicates(GRAPHS[[0, 0]], [1.0, wrong])
+        pk.molecules.merge_duplicates(GRAPHS[[0, 0]], [1.0, wrong])
 
 
 def test_whole_numbers_are_averaged_where_they_are_numbers():
-    merged = pk.sets.merge_duplicates(GRAPHS[[0, 0, 1]], [10, 20, 7], task="numbers")
+    merged = pk.molecules.merge_duplicates(GRAPHS[[0, 0, 1]], [10, 20, 7], task="numbers")
     assert merged.target.tolist() == [15.0, 7.0]
 
 
 def test_classes_of_several_columns_vote_without_gaps():
     target = np.array([[0.0, 1.0], [1.0, np.nan], [1.0, np.nan], [0.0, np.nan]])
-    merged = pk.sets.merge_duplicates(GRAPHS[[0, 0, 0, 1]], target, task="classes")
+    merged = pk.molecules.merge_duplicates(GRAPHS[[0, 0, 0, 1]], target, task="classes")
     np.testing.assert_array_equal(merged.target, [[1.0, 1.0], [0.0, np.nan]])
     texts = np.array(["b", None, None], dtype=object)
-    assert pk.sets.merge_duplicates(GRAPHS[[0, 0, 1]], texts).target.tolist() == ["b", None]
+    assert pk.molecules.merge_duplicates(GRAPHS[[0, 0, 1]], texts).target.tolist() == ["b", None]
 
 
 def test_many_classes_of_many_graphs_take_memory_in_proportion():
     many = pk.GraphDatabase(np.zeros((3000, 3000)), np.arange(3001), node_labels=np.arange(3000))
     tracemalloc.start()
-    merged = pk.sets.merge_duplicates(many, np.arange(3000))
+    merged = pk.molecules.merge_duplicates(many, np.arange(3000))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert merged.target.tolist() == list(range(3000))

@@ -90,7 +90,7 @@ def merge_duplicates(
     Examples
     --------
     >>> import propkernels as pk
-    >>> merged = pk.sets.merge_duplicates(pk.from_smiles(["CCO", "OCC", "CCN"]), [1.0, 2.0, 5.0])
+    >>> merged = pk.molecules.merge_duplicates(pk.from_smiles(["CCO", "OCC", "CCN"]), [1.0, 2.0, 5.0])
     >>> merged.target, merged.sizes
     (array([1.5, 5. ]), array([2, 1]))
     >>> merged.sentence

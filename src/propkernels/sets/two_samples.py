@@ -1,16 +1,15 @@
-"""compare: test whether two collections of graphs have one distribution, and list where they differ."""
+"""two_sample_test: whether two collections of graphs have one distribution, and where they differ."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
-from scipy.stats import ttest_1samp
 from sklearn.base import clone
 
 from propkernels._utils.arrays import check_room
@@ -18,9 +17,8 @@ from propkernels._utils.checks import check_integer
 from propkernels._utils.optional import data_frame
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import draw_seed
-from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.text_tables import format_number, format_table
-from propkernels._utils.typing import Estimator, PathLike, Record, Seed
+from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.counts.counters import Counter, StreamCounts
 from propkernels.counts.products import inverse_length, self_products
@@ -36,10 +34,11 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float64]
 NUMBERS_AT_ONCE = 2**24  # sums of features in memory at a time, over bins and permutations
+ROUNDING = 1e-12  # of the largest k(x, x); statistics that differ by less are equal
 
 
 @dataclass(frozen=True, eq=False)
-class Surrounding:
+class Difference:
     """A bin that two collections have in different numbers.
 
     Attributes
@@ -73,7 +72,7 @@ class Surrounding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Witness:
-    """The bins in which two collections differ, the surest first: a sequence of Surrounding.
+    """The bins in which two collections differ, the surest first: a sequence of Difference.
 
     A frequent bin contributes much by chance. Under exchanges of graphs, the contribution of a bin whose
     features have variance v has a standard deviation of about sqrt(2) v (1 / m + 1 / n), for collections of
@@ -105,7 +104,7 @@ class Witness:
     def __len__(self) -> int:
         return len(self.contributions)
 
-    def __getitem__(self, number: int) -> Surrounding:
+    def __getitem__(self, number: int) -> Difference:
         if not -len(self) <= number < len(self):
             raise IndexError(f"there are {len(self)} bins, not {number}")
         stream, column = self._places[number].tolist()
@@ -115,17 +114,17 @@ class Witness:
         share_a, share_b = self.shares[number].tolist()
         place = graph - is_b * self._n_first
         t, contribution = int(self.iterations[number]), float(self.contributions[number])
-        return Surrounding(t, contribution, "AB"[is_b], share_a, share_b, place, nodes, labels)
+        return Difference(t, contribution, "AB"[is_b], share_a, share_b, place, nodes, labels)
 
-    def __iter__(self) -> Iterator[Surrounding]:
+    def __iter__(self) -> Iterator[Difference]:
         return (self[i] for i in range(len(self)))
 
     def _example(self, stream: StreamCounts, column: int, is_b: bool) -> int:
         """Return the first graph of a collection with a bin."""
-        rows = slice(self._n_first, None) if is_b else slice(0, self._n_first)
-        start, stop = stream.counts.indptr[rows.start], stream.counts.indptr[-1 if is_b else self._n_first]
-        entry = start + int(np.flatnonzero(stream.counts.indices[start:stop] == column)[0])
-        return int(np.searchsorted(stream.counts.indptr, entry, side="right")) - 1
+        indptr = stream.counts.indptr
+        first, last = (self._n_first, len(indptr) - 1) if is_b else (0, self._n_first)
+        found = np.flatnonzero(stream.counts.indices[indptr[first] : indptr[last]] == column)
+        return int(np.searchsorted(indptr, indptr[first] + found[0], side="right")) - 1
 
     def _nodes(self, graph: int, stream: int, code: int) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
         """Return the nodes of a bin in a graph, and their labels."""
@@ -142,47 +141,33 @@ class Witness:
         known = np.unique(column.ids[nodes.ravel()])
         return nodes, tuple(column.values[i] for i in known.tolist() if i >= 0)
 
-    def label_names(self, one: Surrounding) -> list[str]:
-        """Return the labels of a bin as texts: by their names, if the graphs have names of labels."""
-        known = self._graphs.names.labels
-        return [label_text(label, known) for label in one.labels]
-
-    def records(self, n: int | None = None) -> list[Record]:
-        """Return one record per bin, of the first n: t, contribution, more_in, shares, example, labels."""
-        return [
-            {name: value for name, value in vars(self[i]).items() if name != "nodes"}
-            | {"nodes": self[i].nodes.tolist()}
-            for i in range(len(self) if n is None else min(n, len(self)))
-        ]
-
     def to_frame(self, n: int | None = None) -> DataFrame:
-        """Return the records as a pandas DataFrame."""
-        return data_frame(self.records(n))
+        """Return a pandas DataFrame with one row per bin, of the first n."""
+        return data_frame([vars(self[i]) for i in range(len(self) if n is None else min(n, len(self)))])
 
-    def table(self, n: int = 10) -> str:
-        """Return a text table of the first n bins."""
-        rows = [
+    def rows(self, n: int = 10) -> list[list[str]]:
+        """Return the texts of a table of the first n bins, its head first; labels by their names."""
+        known = self._graphs.names.labels
+        return [["t", "adds", "more in", "of A", "of B", "labels", "graph"]] + [
             [
                 str(one.t),
                 format_number(one.contribution),
                 one.more_in,
                 f"{100 * one.share_a:.1f} %",
                 f"{100 * one.share_b:.1f} %",
-                ", ".join(self.label_names(one)) or "-",
+                ", ".join(label_text(label, known) for label in one.labels) or "-",
                 str(one.graph),
             ]
-            for one in (self[i] for i in range(min(check_integer(n, "n", 1), len(self))))
+            for one in (self[i] for i in range(min(n, len(self))))
         ]
-        head = ["t", "adds", "more in", "of A", "of B", "labels", "graph"]
-        return format_table(head, rows, left=("more in", "labels"))
 
     def __repr__(self) -> str:
         return f"Witness({len(self):,} bins)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
-    """Result of :func:`propkernels.compare`.
+class TwoSampleTest:
+    """Result of :func:`propkernels.two_sample_test`.
 
     Attributes
     ----------
@@ -194,11 +179,9 @@ class Comparison:
     witness : Witness
         The bins in which the collections differ.
     permuted : ndarray, (permutations,)
-        Statistics after random exchanges of graphs; empty with blocks.
+        Statistics after random exchanges of graphs.
     sizes : (int, int)
         Numbers of graphs.
-    blocks : ndarray, (blocks,)
-        Statistic of each block; empty without blocks.
     """
 
     statistic: float
@@ -206,50 +189,39 @@ class Comparison:
     witness: Witness
     permuted: Values
     sizes: tuple[int, int]
-    blocks: Values = field(default_factory=lambda: np.empty(0))
-
-    def save(self, path: PathLike, *, names: tuple[str, str] = ("A", "B"), n: int = 24) -> None:
-        """Write an HTML page: the test, and drawings of the surroundings in which the collections differ.
-
-        Parameters
-        ----------
-        path : str or path
-            File to write.
-        names : (str, str), default=("A", "B")
-            Names of the collections.
-        n : int, default=24
-            Number of surroundings.
-        """
-        from propkernels.sets.comparison_page import page
-
-        text = page(self, (str(names[0]), str(names[1])), check_integer(n, "n", 1))
-        with atomic_write(path, text=True) as stream:
-            stream.write(text)
 
     def _repr_html_(self) -> str:
-        from propkernels.sets.comparison_page import fragment
+        from propkernels.plotting.pages.fragments import Table, show_result
 
-        return fragment(self)
+        head, *rows = self.witness.rows()
+        return show_result(self._sentence, Table(head, rows))
 
     def __repr__(self) -> str:
-        return f"Comparison(statistic={self.statistic:.6g}, p_value={self.p_value:.4g}, sizes={self.sizes})"
+        return (
+            f"TwoSampleTest(statistic={self.statistic:.6g}, p_value={self.p_value:.4g}, sizes={self.sizes})"
+        )
 
     def __str__(self) -> str:
-        first = f"MMD^2 = {self.statistic:.6g} between {self.sizes[0]:,} and {self.sizes[1]:,} graphs, "
-        way = f"{len(self.blocks):,} blocks" if len(self.blocks) else f"{len(self.permuted):,} permutations"
-        return f"{first}p = {self.p_value:.4g} ({way})\n{self.witness.table()}"
+        head, *rows = self.witness.rows()
+        return f"{self._sentence}\n{format_table(head, rows, left=('more in', 'labels'))}"
+
+    @property
+    def _sentence(self) -> str:
+        return (
+            f"MMD^2 = {self.statistic:.6g} between {self.sizes[0]:,} and {self.sizes[1]:,} graphs, "
+            f"p = {self.p_value:.4g} ({len(self.permuted):,} permutations)"
+        )
 
 
-def compare(
+def two_sample_test(
     A: Graphs,
     B: Graphs,
     *,
     kernel: Estimator | None = None,
     n_permutations: int = 999,
-    n_blocks: int | None = None,
     random_state: Seed = 0,
     n_jobs: int | None = None,
-) -> Comparison:
+) -> TwoSampleTest:
     """Test whether two collections of graphs are samples of one distribution, and list where they differ.
 
     The statistic is the unbiased estimate of the squared maximum mean discrepancy [1]_, equation (3): with
@@ -267,22 +239,19 @@ def compare(
         ``PropagationKernel(t_max=5, normalize=True)``.
     n_permutations : int, default=999
         Number of random exchanges; the least p-value is 1 / (n_permutations + 1).
-    n_blocks : int or None, default=None
-        For millions of graphs: both collections are divided at random into this number of blocks (10 or
-        more), the statistic is the mean of those of the blocks, and its p-value that of a t-test [2]_: no
-        permutations. Less sensitive than permutations, in time that does not depend on them.
     random_state : int, RandomState or None, default=0
-        Seed of the permutations or blocks, and of the default kernel.
+        Seed of the permutations, and of the default kernel.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
 
     Returns
     -------
-    Comparison
+    TwoSampleTest
         With attributes ``statistic``, ``p_value`` and ``witness``.
 
     See Also
     --------
+    propkernels.plotting.plot_two_sample_test : Draws the statistic among those of exchanges.
     similar_because : In what two graphs agree.
     NoveltyDetector : Single graphs unlike a collection.
 
@@ -290,14 +259,12 @@ def compare(
     ----------
     .. [1] A. Gretton, K. M. Borgwardt, M. J. Rasch, B. Schoelkopf and A. Smola (2012). A kernel two-sample
        test. Journal of Machine Learning Research 13, 723-773.
-    .. [2] W. Zaremba, A. Gretton and M. Blaschko (2013). B-tests: low variance kernel two-sample tests.
-       NeurIPS.
 
     Examples
     --------
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(100, random_state=0)
-    >>> same = pk.compare(data.graphs[:50], data.graphs[50:], n_permutations=99)
+    >>> same = pk.two_sample_test(data.graphs[:50], data.graphs[50:], n_permutations=99)
     >>> bool(same.p_value > 0.01)
     True
     >>> bool(abs(same.witness.contributions.sum() - same.statistic) < 1e-9)
@@ -308,85 +275,20 @@ def compare(
     sizes = len(first), len(second)
     if min(sizes) < 2:
         raise ValueError(f"two graphs are needed in each collection, got {sizes[0]} and {sizes[1]}")
-    if n_blocks is not None:
-        check_integer(n_blocks, "n_blocks", 10, min(sizes) // 2)
     seed = draw_seed(random_state)
-    chosen = counting_kernel(kernel, seed)
-    return compare_samples(first, second, chosen, n_permutations, seed, n_jobs, n_blocks)
-
-
-def counting_kernel(kernel: Estimator | None, seed: int) -> Any:
-    """Return a copy of a kernel that counts; None: the default of :func:`compare`."""
     default = PropagationKernel(t_max=DEFAULT_T_MAX, normalize=True, random_state=seed)
-    chosen = default if kernel is None else clone(kernel)
+    chosen: Any = default if kernel is None else clone(kernel)
     check_counting(chosen)
-    return chosen
-
-
-def joined(collections: Sequence[GraphDatabase]) -> GraphDatabase:
-    """Return the graphs of several collections, one after the other."""
-    if len({type(own) for own in collections}) > 1:
-        return check_graphs([graph for own in collections for graph in own])
-    return collections[0].concat(collections)
-
-
-def compare_samples(
-    first: GraphDatabase,
-    second: GraphDatabase,
-    kernel: Any,
-    n_permutations: int,
-    seed: int,
-    n_jobs: int | None,
-    n_blocks: int | None = None,
-) -> Comparison:
-    """Return the result of :func:`compare` for checked graphs, by a kernel that is fitted to all of them.
-
-    The mean over pairs of a collection of one graph, which has none, is 0.
-    """
-    graphs, sizes = joined([first, second]), (len(first), len(second))
-    fitted: Any = kernel.fit(graphs)
+    graphs = first.concat([first, second]) if type(first) is type(second) else check_graphs([*first, *second])
+    fitted = chosen.fit(graphs)
     streams = list(fitted._training_counts)
-    features, places = shared_features(streams, bool(getattr(kernel, "normalize", False)))
-    about = (streams, fitted._counter, graphs, sizes[0])
-    if n_blocks is not None:
-        contributions, blocks = block_contributions(features, sizes[0], n_blocks, seed)
-        p_value = p_value_of_blocks(blocks)
-        witness = _witness(features, places, contributions, *about)
-        return Comparison(math.fsum(contributions), p_value, witness, np.empty(0), sizes, blocks)
+    features, places = shared_features(streams, bool(getattr(chosen, "normalize", False)))
     contributions = contributions_of(features, sizes[0])
-    permuted = permuted_statistics(features, sizes[0], n_permutations, seed, n_jobs)
-    statistic = math.fsum(contributions)
-    witness = _witness(features, places, contributions, *about)
-    return Comparison(statistic, share_above(permuted, statistic, features), witness, permuted, sizes)
-
-
-def share_above(permuted: Values, statistic: float, features: csr_array) -> float:
-    """Return the p-value of a statistic: the share of exchanges, with itself, that reach it.
-
-    Rounding errors are those of squared lengths of rows of features.
-    """
-    scale = float(self_products(features).mean()) if features.shape[0] else 0.0
-    above = int(np.count_nonzero(permuted >= statistic - 1e-12 * max(abs(statistic), scale)))
-    return (1 + above) / (1 + len(permuted))
-
-
-def p_value_of_blocks(blocks: Values) -> float:
-    """Return the p-value of a t-test that the mean of blocks is above 0; 1 if all blocks are 0."""
-    p_value = float(ttest_1samp(blocks, 0.0, alternative="greater").pvalue) if np.ptp(blocks) > 0 else np.nan
-    return float(not blocks.mean() > 0) if math.isnan(p_value) else p_value
-
-
-def block_contributions(features: csr_array, n_first: int, n_blocks: int, seed: int) -> tuple[Values, Values]:
-    """Return the mean contribution of each feature over blocks of graphs, and the statistic of each block."""
-    rng = np.random.default_rng(seed)
-    parts = [rng.permutation(n_first), n_first + rng.permutation(features.shape[0] - n_first)]
-    total, statistics = np.zeros(features.shape[1]), np.empty(n_blocks)
-    pairs = zip(*(np.array_split(part, n_blocks) for part in parts), strict=True)
-    for number, (first, second) in enumerate(pairs):
-        own = contributions_of(features[np.concatenate([first, second])], len(first))
-        total += own
-        statistics[number] = math.fsum(own)
-    return total / n_blocks, statistics
+    observed, permuted = exchanged_statistics(features, sizes[0], n_permutations, seed, n_jobs)
+    at_least = observed - ROUNDING * float(self_products(features).max())
+    p_value = (1 + int(np.count_nonzero(permuted >= at_least))) / (1 + n_permutations)
+    witness = _witness(features, places, contributions, streams, fitted._counter, graphs, sizes[0])
+    return TwoSampleTest(math.fsum(contributions), p_value, witness, permuted, sizes)
 
 
 def shared_features(streams: list[StreamCounts], normalize: bool) -> tuple[csr_array, NDArray[np.int64]]:
@@ -413,55 +315,50 @@ def contributions_of(features: csr_array, n_first: int) -> Values:
     m, n = first.shape[0], second.shape[0]
     sums = [np.asarray(part.sum(axis=0)).ravel() for part in (first, second)]
     squares = [np.asarray((part * part).sum(axis=0)).ravel() for part in (first, second)]
-    within = (sums[0] ** 2 - squares[0]) / n_pairs(m) + (sums[1] ** 2 - squares[1]) / n_pairs(n)
+    within = (sums[0] ** 2 - squares[0]) / (m * (m - 1)) + (sums[1] ** 2 - squares[1]) / (n * (n - 1))
     found: Values = within - 2 * sums[0] * sums[1] / (m * n)
     return found
 
 
-def n_pairs(n: int) -> int:
-    """Return the number of ordered pairs of n graphs; 1 if there are none, so that an empty sum is 0."""
-    return max(n * (n - 1), 1)
-
-
-def permuted_statistics(
+def exchanged_statistics(
     features: csr_array, n_first: int, n_permutations: int, seed: int, n_jobs: int | None
-) -> Values:
-    """Return the unbiased MMD^2 of random exchanges of rows, (permutations,).
+) -> tuple[float, Values]:
+    """Return the unbiased MMD^2 of the rows as they are, and of random exchanges of rows.
 
-    With the sum S of the features of all rows, the sum s of those drawn, and z their indicators, all terms
-    follow from |s|^2, <s, S> and the sum of squared lengths: one sparse product per block of permutations.
+    With the sum S of the features of all rows, the sum s of those of the smaller collection, and its
+    indicators z, all terms follow from |s|^2, <s, S> and the sum of squared lengths: one sparse product per
+    block of permutations. No term exceeds a few times the largest squared length, and rounding errors are
+    small beside it; with s of the larger collection, terms of the smaller one would be differences of large
+    numbers.
     """
     n_rows, n_columns = features.shape
     check_room(n_permutations, 1, 2, ways_out="use fewer permutations")
     width = max(1, NUMBERS_AT_ONCE // max(n_columns, n_rows, 1))
     seeds = np.random.SeedSequence(seed).spawn(-(-n_permutations // width))
-    starts = range(0, n_permutations, width)
+    m = min(n_first, n_rows - n_first)
+    n = n_rows - m
+    smaller = slice(0, m) if m == n_first else slice(n_first, None)
     total = np.asarray(features.sum(axis=0)).ravel()
     projected, squares = features @ total, self_products(features)
     transposed = csr_array(features.T)
 
+    def statistics(orders: list[NDArray[np.int64]]) -> Values:
+        drawn = np.zeros((n_rows, len(orders)))
+        for column, order in enumerate(orders):
+            drawn[order[smaller], column] = 1.0
+        sums = transposed @ drawn
+        length, along, own = np.einsum("ij,ij->j", sums, sums), projected @ drawn, squares @ drawn
+        within = (length - own) / (m * (m - 1))
+        others = (total @ total - 2 * along + length - (squares.sum() - own)) / (n * (n - 1))
+        found: Values = within + others - 2 * (along - length) / (m * n)
+        return found
+
     def block(start: int) -> Values:
         rng, n_drawn = np.random.default_rng(seeds[start // width]), min(width, n_permutations - start)
-        drawn = np.zeros((n_rows, n_drawn))
-        for column in range(n_drawn):
-            drawn[rng.permutation(n_rows)[:n_first], column] = 1.0
-        sums = transposed @ drawn
-        length = np.einsum("ij,ij->j", sums, sums)
-        return _statistic(
-            length, projected @ drawn, squares @ drawn, total @ total, squares.sum(), n_first, n_rows
-        )
+        return statistics([rng.permutation(n_rows) for _ in range(n_drawn)])
 
-    return np.concatenate(run_threads(block, list(starts), n_jobs))
-
-
-def _statistic(
-    length: Values, along: Values, own: Values, total: float, all_own: float, m: int, n_rows: int
-) -> Values:
-    """Return the unbiased MMD^2 from |s|^2, <s, S>, the squares of the drawn rows, |S|^2 and all squares."""
-    n = n_rows - m
-    first = (length - own) / n_pairs(m)
-    second = (total - 2 * along + length - (all_own - own)) / n_pairs(n)
-    return first + second - 2 * (along - length) / (m * n)
+    permuted = run_threads(block, list(range(0, n_permutations, width)), n_jobs)
+    return float(statistics([np.arange(n_rows)])[0]), np.concatenate(permuted)
 
 
 def _scores(features: csr_array, contributions: Values, n_first: int) -> Values:
