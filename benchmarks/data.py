@@ -39,4 +39,8 @@ def load(name: str | None) -> Any:
         return None
     if name in GENERATED:
         return pk.datasets.make_molecules(GENERATED[name], random_state=0)
+    if name in FILES:
+        from reproduction.engine.data import load_source
+
+        return load_source(name)
     return pk.datasets.load(name)

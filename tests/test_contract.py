@@ -37,7 +37,7 @@ from tests.test_contract_discovery import (
     the_zoo,
     under_contract,
 )
-from tests.zoo import zoo
+from tests.zoo import hide_labels, zoo
 
 ROWS = ("kernel", "features")
 every_case, every_class = cases(*ROWS), classes(*ROWS)
@@ -402,7 +402,7 @@ def test_results_have_the_promised_types(cls, parameters):
 @classes("graph")
 def test_graphs_that_become_graphs(cls):
     """A result does not depend on the batch, nor on the order of nodes; it survives pickle."""
-    graphs = pk.datasets.hide_labels(the_zoo(), 0.3, random_state=0)
+    graphs = hide_labels(the_zoo(), 0.3, random_state=0)
     estimator, output = fitted(cls, {}, graphs)
     assert len(output) == len(graphs)
     assert np.array_equal(output.graph_ptr, graphs.graph_ptr)

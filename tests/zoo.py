@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from propkernels.graphs import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
 
 # entries whose nodes do not all carry an observed integer label
 OTHER_LABELS = {
@@ -170,3 +171,12 @@ def undirected_zoo() -> GraphDatabase:
     """Return the integer-labelled graphs whose adjacency is symmetric."""
     kept = [database for _, database in labelled_databases() if not database.is_directed]
     return GraphDatabase.concat([database.with_attributes(None) for database in kept])
+
+
+def hide_labels(graphs: Any, fraction: float, random_state: int = 0) -> Any:
+    """Graphs in which some of the observed labels, drawn at random, are unobserved."""
+    column = graphs.label_column
+    observed, ids = np.flatnonzero(column.observed), column.ids.copy()
+    number = round(fraction * len(observed))
+    ids[np.random.RandomState(random_state).permutation(observed)[:number]] = -1
+    return graphs.with_labels(LabelColumn(ids, column.values))

@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 
 from propkernels._version import __version__
 from propkernels.datasets import Dataset, load
+from reproduction.data.pictures import load_brodatz, load_plants
 
 
 def machine_of(n_jobs: int | None) -> dict[str, Any]:
@@ -64,7 +65,12 @@ def load_source(name: str) -> Dataset:
 
 
 def _loaders() -> dict[str, Callable[[str], Any]]:
-    return {"SYNTHETIC": _without_labels, **dict.fromkeys(BRODATZ_VERSIONS, _brodatz)}
+    return {
+        "SYNTHETIC": _without_labels,
+        "BRODATZ": lambda _: load_brodatz(),
+        "PLANTS": lambda _: load_plants(),
+        **dict.fromkeys(BRODATZ_VERSIONS, _brodatz),
+    }
 
 
 def _graphs(name: str) -> Dataset:
@@ -78,8 +84,6 @@ def _without_labels(name: str) -> Dataset:
 
 
 def _brodatz(name: str) -> Dataset:
-    from propkernels.datasets.brodatz import load_brodatz
-
     return replace(load_brodatz(BRODATZ_VERSIONS[name]), name=name)
 
 

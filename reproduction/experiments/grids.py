@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.images.gray_levels import Scale
 from propkernels.kernels import PropagationKernel
 from propkernels.propagation import Convolution
+from reproduction.data.cooccurrence import gray_cooccurrence, label_cooccurrence
 from reproduction.engine.cells import Cell, Value
 from reproduction.engine.data import BRODATZ_VERSIONS, STAND_INS, machine_of
 from reproduction.engine.jobs import Context, Job, Scope
@@ -42,7 +44,8 @@ class Pictures:
     target, groups : ndarray
         Classes, and numbers that pictures share which must stay in one fold.
     scheme : Convolution
-    gray : GrayCooccurrence
+    scale : {"full", "equalize"}
+        Scale of the gray levels of GLCM-gray.
     choose_once : bool
         Choose on a fifth of the groups, once, instead of on each training part.
     """
@@ -52,7 +55,7 @@ class Pictures:
     target: Array
     groups: Array
     scheme: Any
-    gray: Any
+    scale: Scale
     choose_once: bool
 
 
@@ -114,19 +117,17 @@ def judge(
 
 def prepare(data: Any) -> Pictures:
     """Quantize the pictures as the paper does."""
-    from propkernels.images import GrayCooccurrence, KMeansColors
+    from propkernels.images import KMeansColors
 
     images, target = data.extras["images"], np.unique(data.target, return_inverse=True)[1]
     if data.name in BRODATZ_VERSIONS:
-        gray = GrayCooccurrence(8, scale="equalize")
+        groups = data.extras["groups"]
         return Pictures(
-            data.graphs, images, target, data.extras["groups"], Convolution((1, 8)), gray, choose_once=True
+            data.graphs, images, target, groups, Convolution((1, 8)), "equalize", choose_once=True
         )
     grids = KMeansColors(5, random_state=0).fit_transform(images)
     groups = np.arange(len(target))
-    return Pictures(
-        grids, images, target, groups, Convolution((1, 4)), GrayCooccurrence(8), choose_once=False
-    )
+    return Pictures(grids, images, target, groups, Convolution((1, 4)), "full", choose_once=False)
 
 
 def propagation_kernels(pictures: Pictures, repeat: int, context: Context) -> tuple[dict[str, Array], float]:
@@ -143,14 +144,12 @@ def propagation_kernels(pictures: Pictures, repeat: int, context: Context) -> tu
 
 def cooccurrence_kernels(pictures: Pictures, row: str) -> tuple[dict[str, Array], float]:
     """Return RBF kernels of co-occurrence features for a few widths, and the processor seconds of all."""
-    from propkernels.images import LabelCooccurrence
-
     start = process_time()
     if row == "GLCM-gray":
-        features = pictures.gray.fit_transform(pictures.images)
+        features = gray_cooccurrence(pictures.images, scale=pictures.scale)
     else:
-        features = LabelCooccurrence().fit_transform(pictures.grids)
-    kernels = rbf_kernels(np.asarray(features))
+        features = label_cooccurrence(pictures.grids)
+    kernels = rbf_kernels(features)
     return kernels, round(process_time() - start, 4)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from propkernels.datasets.corrupt import flip_labels, hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
+from reproduction.data.corrupt import flip_labels, hide_labels
 from reproduction.drawings import draw_noise
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.sections import Section, State

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.datasets.corrupt import hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
 from propkernels.propagation import LabelImputer
+from reproduction.data.corrupt import hide_labels
 from reproduction.drawings import draw_runtime
 from reproduction.engine.cells import Cell, Value
 from reproduction.engine.data import machine_of

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from propkernels.datasets.corrupt import hide_labels
 from propkernels.kernels import PropagationKernel, WeisfeilerLehman
 from propkernels.propagation import LabelImputer
+from reproduction.data.corrupt import hide_labels
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.runner import slow_in_quick_mode
 from reproduction.engine.sections import Section, State

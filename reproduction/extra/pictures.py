@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
+from reproduction.data.pictures import load_leaves
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 MUTAGENIC = {1: "mutagenic", -1: "not mutagenic"}
@@ -69,7 +70,7 @@ def draw_leaf() -> Any:
     """A leaf with rust: the photograph, and the class its pixels count for."""
     from matplotlib import pyplot
 
-    data = pk.datasets.load_leaves(n_colors=8)
+    data = load_leaves(n_colors=8)
     names = np.array(data.target_names)[data.target]
     some = np.flatnonzero(np.isin(names, [HEALTHY, RUST]))
     split = data.extras["split"][some]

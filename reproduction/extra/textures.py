@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from propkernels.images import GrayCooccurrence, LabelCooccurrence
+from reproduction.data.cooccurrence import gray_cooccurrence, label_cooccurrence
 from reproduction.engine.data import load_source
 from reproduction.experiments.grids import judge, prepare, rbf_kernels
 
@@ -31,10 +31,10 @@ def features_of(pictures: Any) -> dict[str, Any]:
     cuts = np.quantile(images, [1 / 3, 2 / 3])
     raw_levels = pk.GridDatabase(list(np.digitize(images, cuts)))
     return {
-        "GLCM-gray, equalized": pictures.gray.fit_transform(pictures.images),
-        "GLCM-gray, raw": GrayCooccurrence(8).fit_transform(pictures.images),
-        "GLCM-quant, equalized": LabelCooccurrence().fit_transform(pictures.grids),
-        "GLCM-quant, raw": LabelCooccurrence().fit_transform(raw_levels),
+        "GLCM-gray, equalized": gray_cooccurrence(pictures.images, scale=pictures.scale),
+        "GLCM-gray, raw": gray_cooccurrence(pictures.images),
+        "GLCM-quant, equalized": label_cooccurrence(pictures.grids),
+        "GLCM-quant, raw": label_cooccurrence(raw_levels),
     }
 
 

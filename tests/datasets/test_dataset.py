@@ -56,7 +56,7 @@ def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert where["MUTAG"] == "data folder"
     assert where["NCI1"] == "cache"
     assert where["NCI109"] == where["COX2"] == "download"
-    assert where["DIGITS"] == where["TEXTURES"] == "bundled"
+    assert where["DIGITS"] == where["FAMILIES"] == "bundled"
     assert where["make_synthetic"] == where["make_molecules"] == "generated"
 
 

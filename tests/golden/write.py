@@ -80,9 +80,7 @@ def estimators() -> dict[str, Any]:
         "PropagationKernel-anisotropic": pk.PropagationKernel(
             t_max=1, propagation=pk.AnisotropicDiffusion(), random_state=0
         ),
-        "LabelCooccurrence": pk.images.LabelCooccurrence(),
         "GrayLevels": pk.images.GrayLevels(),
-        "GrayCooccurrence": pk.images.GrayCooccurrence(4),
         "KMeansColors": pk.images.KMeansColors(2, random_state=0),
         "GraphIndex": pk.GraphIndex(random_state=0),
         "GraphIndex-exact": pk.GraphIndex(kernel=pk.WeisfeilerLehman(t_max=2, exact=True)),
@@ -158,7 +156,7 @@ def inputs(name: str, first: int, last: int) -> Any:
     if name == "DescriptorKernel":
         numbers = np.array([[i % 5, (i * i) % 7 / 2] for i in range(first, last)], dtype=float)
         return graphs(first, last).with_descriptors(numbers, ["a", "b"])
-    if name in ("PropagationKernel-grids", "PropagationKernel-anisotropic", "LabelCooccurrence"):
+    if name in ("PropagationKernel-grids", "PropagationKernel-anisotropic"):
         return pk.GridDatabase([image.astype(int) % 3 for image in pictures(first, last)])
     return graphs(first, last)
 

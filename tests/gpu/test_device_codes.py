@@ -11,6 +11,7 @@ from propkernels.gpu import device_codes
 from propkernels.gpu.device_codes import DeviceOperator
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from tests.gpu.some_graphs import SIZES, many_graphs, on_device
+from tests.zoo import hide_labels
 
 SCHEMES = [
     pk.Diffusion(),
@@ -55,7 +56,7 @@ def both_codes(runtime, graphs, scheme, t_max=5, n_hashes=1, plain=False):
 def test_codes_are_the_same_bits(runtime, sizes, scheme):
     graphs = many_graphs(sizes)
     if isinstance(scheme, pk.LabelPropagation) and graphs.n_nodes:
-        graphs = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
+        graphs = hide_labels(graphs, 0.3, random_state=0)
     computed, expected = both_codes(runtime, graphs, scheme)
     np.testing.assert_array_equal(computed, expected)
 

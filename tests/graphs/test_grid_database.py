@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import propkernels as pk
+from tests.zoo import hide_labels
 
 
 def random_images(seed=0, shapes=((4, 5), (3, 3), (1, 6), (7, 2))):
@@ -154,7 +155,7 @@ def test_other_labels():
     assert other[0].shape == grids[0].shape
     with pytest.raises(ValueError, match="have labels"):
         grids.with_labels(None)
-    hidden = pk.datasets.hide_labels(grids, 0.5, random_state=0)
+    hidden = hide_labels(grids, 0.5, random_state=0)
     assert isinstance(hidden, pk.GridDatabase)
     assert 0 < np.count_nonzero(hidden.node_labels == -1) < grids.n_nodes
 

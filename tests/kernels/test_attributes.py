@@ -17,7 +17,7 @@ import propkernels as pk
 from propkernels.codes.codes import NO_BIN
 from tests import naive_attributes
 from tests.strategies import databases, permute_graphs, permute_nodes
-from tests.zoo import cycle_edges, one, path_edges, zoo
+from tests.zoo import cycle_edges, hide_labels, one, path_edges, zoo
 
 TREATMENTS = {
     "sum": "sum",
@@ -147,7 +147,7 @@ def test_constant_labels_at_t_0_compare_attributes_alone():
 
 @every_treatment
 def test_partially_labelled_graphs(treatment):
-    graphs = pk.datasets.hide_labels(some_graphs(), 0.4, random_state=0)
+    graphs = hide_labels(some_graphs(), 0.4, random_state=0)
     estimator = kernel(treatment)
     matrix = estimator.fit_transform(graphs)
     assert np.array_equal(estimator.transform(graphs), matrix)

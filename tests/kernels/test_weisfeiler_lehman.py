@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 import propkernels as pk
 from tests.naive_baselines import plain_graphs, subtree_kernels
 from tests.strategies import databases
-from tests.zoo import labelled_zoo, zoo
+from tests.zoo import hide_labels, labelled_zoo, zoo
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_labels_are_filled_in_before():
     pipeline = make_pipeline(pk.LabelImputer(), pk.WeisfeilerLehman(t_max=3))
     reference = pk.WeisfeilerLehman(t_max=3).fit_transform(graphs)
     assert np.array_equal(pipeline.fit_transform(graphs), reference)
-    partial = pk.datasets.hide_labels(graphs, 0.3, random_state=0)
+    partial = hide_labels(graphs, 0.3, random_state=0)
     imputed = pk.LabelImputer().fit_transform(partial)
     reference = pk.WeisfeilerLehman(t_max=3).fit_transform(imputed)
     assert np.array_equal(pipeline.fit_transform(partial), reference)

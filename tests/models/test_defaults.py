@@ -6,6 +6,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.models.defaults import check_kernels, default_kernels, default_steps
+from tests.zoo import hide_labels
 
 GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs
 
@@ -113,7 +114,7 @@ def test_attributes_are_taken_together_where_there_are_many(dimensions, expected
 
 
 def test_missing_labels_are_propagated_or_diffused_in_wide_bins():
-    kernels = default_kernels(pk.datasets.hide_labels(GRAPHS, 0.3, random_state=0))
+    kernels = default_kernels(hide_labels(GRAPHS, 0.3, random_state=0))
     assert kernels[0].propagation == "auto"
     assert any(getattr(kernel, "bin_width", 0) == 1.0 and kernel.prior == "frequency" for kernel in kernels)
 

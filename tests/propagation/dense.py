@@ -16,7 +16,7 @@ import numpy as np
 
 import propkernels as pk
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
-from tests.zoo import labelled_zoo, zoo
+from tests.zoo import hide_labels, labelled_zoo, zoo
 
 Step = Callable[[np.ndarray], np.ndarray]
 
@@ -46,7 +46,7 @@ def start(graphs: Any, prior: np.ndarray | None = None) -> Start:
 @cache
 def partial_zoo() -> Any:
     """The zoo with some of its labels hidden, and a graph of which no label is observed."""
-    hidden = pk.datasets.hide_labels(labelled_zoo(), 0.4, random_state=0)
+    hidden = hide_labels(labelled_zoo(), 0.4, random_state=0)
     return pk.GraphDatabase.concat([hidden, zoo()["partially observed labels"], zoo()["unobserved labels"]])
 
 

@@ -11,6 +11,7 @@ import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.edge_labels import crossed_edges
 from propkernels.propagation.schemes import directed_adjacency
+from tests.zoo import hide_labels
 
 GENERATOR = np.random.default_rng(0)
 NARROW = 1e-10
@@ -181,7 +182,7 @@ def test_one_label_everywhere_changes_no_classes(scheme):
 def test_edge_labels_only_tell_more_nodes_apart(scheme):
     graphs = some_graphs(12)
     if isinstance(scheme, pk.LabelPropagation):
-        graphs = pk.datasets.hide_labels(graphs, 0.5, random_state=0)
+        graphs = hide_labels(graphs, 0.5, random_state=0)
     settings = {"propagation": scheme, "t_max": 4, "bin_width": NARROW, "random_state": 0}
     plain = pk.PropagationKernel(**settings).fit_transform(graphs)
     labelled = pk.PropagationKernel(edge_labels=True, **settings).fit_transform(graphs)

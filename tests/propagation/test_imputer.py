@@ -17,7 +17,7 @@ from propkernels.propagation.imputer import run_to_convergence
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
 from tests.propagation import dense
 from tests.strategies import databases, permute_nodes
-from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
+from tests.zoo import cycle_edges, hide_labels, labelled_zoo, one, path_edges, zoo
 
 
 def run(graphs, scheme=None, tolerance=1e-12, max_steps=10_000, prior="uniform"):
@@ -102,9 +102,7 @@ def test_unobserved_nodes_take_the_nearest_label_on_a_path():
 
 
 def test_the_most_probable_label_of_the_harmonic_solution():
-    graphs = pk.datasets.hide_labels(
-        one(12, [*cycle_edges(12), (0, 6), (2, 9), (4, 11)]), 0.5, random_state=1
-    )
+    graphs = hide_labels(one(12, [*cycle_edges(12), (0, 6), (2, 9), (4, 11)]), 0.5, random_state=1)
     start = dense.start(graphs)
     final = dense.dense_history(dense.label_propagation(start), start.distributions, 2000)[-1]
     reference = np.array(start.values)[final.argmax(axis=1)]
@@ -205,7 +203,7 @@ def test_in_a_pipeline_with_a_kernel():
         (np.roll(np.eye(6), 1, 1) + np.roll(np.eye(6), -1, 1), rng.choice([c, c, c, 2], 6))
         for c in (0, 1) * 10
     ]
-    graphs, target = pk.datasets.hide_labels(rings, 0.5, random_state=0), [0, 1] * 10
+    graphs, target = hide_labels(pk.check_graphs(rings), 0.5, random_state=0), [0, 1] * 10
     kernel = pk.PropagationKernel(propagation="diffusion", t_max=1, random_state=0)
     model = make_pipeline(pk.LabelImputer(), kernel, SVC(kernel="precomputed")).fit(graphs, target)
     assert model.score(graphs, target) > 0.9

@@ -12,7 +12,7 @@ from propkernels.propagation.walks import absorbing_operator
 from tests import naive
 from tests.propagation import dense
 from tests.strategies import databases
-from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
+from tests.zoo import cycle_edges, hide_labels, labelled_zoo, one, path_edges, zoo
 
 # label propagation, both clamps
 
@@ -21,7 +21,7 @@ CLAMPS, DIRECTIONS = ("after", "before"), ("follow", "reverse", "both")
 
 @cache
 def half_labelled_mutag():
-    return pk.datasets.hide_labels(pk.datasets.load("MUTAG").graphs, 0.5, random_state=0)
+    return hide_labels(pk.datasets.load("MUTAG").graphs, 0.5, random_state=0)
 
 
 @cache

@@ -54,7 +54,7 @@ def test_estimators_of_graphs(cls):
     assert not tags.input_tags.three_d_array
 
 
-@pytest.mark.parametrize("cls", [images.GrayLevels, images.KMeansColors, images.GrayCooccurrence])
+@pytest.mark.parametrize("cls", [images.GrayLevels, images.KMeansColors])
 def test_estimators_of_images(cls):
     tags = cls().__sklearn_tags__()
     assert tags.input_tags.three_d_array
@@ -88,7 +88,6 @@ def test_finite_numbers(value: float) -> None:
     [
         lambda: pk.GridDatabase(None),
         lambda: images.GrayLevels().fit(None),
-        lambda: images.LabelCooccurrence().fit(None),
         lambda: pk.datasets.load(None),
         lambda: pk.convert.from_pandas(None),
         lambda: pk.from_contacts(None),

@@ -59,8 +59,11 @@ kernels = {
 }
 shares = [0.0, 0.4, 0.7, 0.9]
 accuracy = {name: [] for name in kernels}
+order = np.random.default_rng(0).permutation(graphs.n_nodes)
 for share in shares:
-    hidden = pk.datasets.hide_labels(graphs, share, random_state=0)
+    labels = graphs.node_labels.astype(object)
+    labels[order[: round(share * graphs.n_nodes)]] = None
+    hidden = graphs.with_labels(labels)
     filled = pk.LabelImputer().fit_transform(hidden)
     for name, kernel in kernels.items():
         seen = filled if name.startswith("filled") else hidden

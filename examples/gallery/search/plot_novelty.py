@@ -16,7 +16,9 @@ import propkernels as pk
 # Normal are graphs like molecules. The strange ones have 40 % of their labels replaced at random.
 graphs = pk.datasets.make_molecules(300, random_state=0).graphs
 train, normal = graphs[:200], graphs[200:250]
-strange = pk.datasets.flip_labels(graphs[250:], 0.4, random_state=0)
+rng, labels = np.random.default_rng(0), graphs[250:].node_labels
+noise = rng.choice(np.unique(labels), len(labels))
+strange = graphs[250:].with_labels(np.where(rng.random(len(labels)) < 0.4, noise, labels))
 
 detector = pk.NoveltyDetector(score="neighbors", random_state=0).fit(train)
 p_normal, p_strange = detector.predict_p(normal), detector.predict_p(strange)

@@ -269,14 +269,7 @@ GENERATED = (
 BUNDLED = (
     DatasetInfo("FAMILIES", 317, 14, 7, None, None, "bundled"),
     DatasetInfo("DIGITS", 1797, 10, 4, None, None, "bundled"),
-    DatasetInfo("TEXTURES", 768, 3, 3, None, None, "bundled"),
 )
-IMAGES = (
-    DatasetInfo("BRODATZ", 2048, 32, 3, None, "brodatz"),
-    DatasetInfo("PLANTS", 146, 3, 5, None, "plants"),
-    DatasetInfo("LEAVES", 2556, 28, 5, None, None),
-)
-IMAGE_FILES = {"BRODATZ": "brodatz32.zip", "PLANTS": "plants_demo.mat", "LEAVES": "plantdoc_75px.zip"}
 FROM_FILES = (
     DatasetInfo("MUTAG", 188, 2, 7, None, "mutag"),
     DatasetInfo("NCI1", 4110, 2, 37, None, "nci1"),
@@ -469,31 +462,22 @@ def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
     -------
     Catalogue
         A tuple of :class:`DatasetInfo`, printed as a table. ``where`` is "data folder" (PROPKERNELS_DATA),
-        "cache", "download", "needs FILE" (images that cannot be downloaded), "bundled" (with installed
-        packages) or "generated" (by a function of that name).
+        "cache", "download", "bundled" (with installed packages) or "generated" (by a function of that name).
 
     Examples
     --------
     >>> import propkernels as pk
     >>> [info.name for info in pk.datasets.list_datasets() if info.where == "bundled"]
-    ['FAMILIES', 'DIGITS', 'TEXTURES']
+    ['FAMILIES', 'DIGITS']
     """
     folders = {"data folder": data_folder(), "cache": cache_folder(cache)}
     located = (_located(info, folders) for info in FROM_FILES)
-    images = (_image_located(info) for info in IMAGES)
-    return Catalogue([*located, *images, *BUNDLED, *GENERATED])
+    return Catalogue([*located, *BUNDLED, *GENERATED])
 
 
 def _located(info: DatasetInfo, folders: dict[str, Path | None]) -> DatasetInfo:
     found = (place for place, folder in folders.items() if find_in(folder, info.name))
     return replace(info, where=next(found, "download"))
-
-
-def _image_located(info: DatasetInfo) -> DatasetInfo:
-    """Return the info with the location of its images, or "needs FILE" if they are missing."""
-    folder, file = data_folder(), IMAGE_FILES[info.name]
-    here = folder is not None and (folder / file).is_file()
-    return replace(info, where="data folder" if here else f"needs {file}")
 
 
 def _cell(value: object) -> str:

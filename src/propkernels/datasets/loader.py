@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from propkernels.datasets.dataset import (
     BUNDLED,
     DATA_VARIABLE,
     FROM_FILES,
-    IMAGES,
     Dataset,
     cache_folder,
     check_name,
@@ -34,12 +32,10 @@ def load(
 ) -> Dataset:
     """Load a data set by name.
 
-    "FAMILIES" is part of this package: molecules with their names. "DIGITS" and "TEXTURES" use images of
-    installed packages; "BRODATZ", "PLANTS" and "LEAVES" use images in
-    the folder of the environment variable PROPKERNELS_DATA (``load_brodatz``, ``load_plants`` and
-    ``load_leaves`` have parameters). For other names, ``NAME.zip`` or the folder ``NAME`` is read from that
-    folder or from the cache, or else downloaded from the public TUDataset site into the cache. Downloads use
-    https, are limited in size, and are kept only if their SHA-256 equals the recorded one.
+    "FAMILIES" is part of this package: molecules with their names. "DIGITS" uses images of scikit-learn. For
+    other names, ``NAME.zip`` or the folder ``NAME`` is read from the folder of the environment variable
+    PROPKERNELS_DATA or from the cache, or else downloaded from the public TUDataset site into the cache.
+    Downloads use https, are limited in size, and are kept only if their SHA-256 equals the recorded one.
 
     Parameters
     ----------
@@ -87,14 +83,12 @@ def load(
         found = find_in(data_folder(), name) or find_in(folder, name)
     if name in {info.name for info in BUNDLED}:
         return _bundled(name)
-    if name in {info.name for info in IMAGES}:
-        return _images(name)
     if found is None:
         found = _downloaded(name, folder, allow_unverified)
     return named(read_tu(found, name, target_required=target_required, n_jobs=n_jobs), name)
 
 
-KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}
+KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *BUNDLED)}
 
 
 def _bundled(name: str) -> Dataset:
@@ -102,25 +96,9 @@ def _bundled(name: str) -> Dataset:
         from propkernels.datasets.families import load_families
 
         return load_families()
-    if name == "DIGITS":
-        from propkernels.datasets.digits import load_digits_grids
+    from propkernels.datasets.digits import load_digits_grids
 
-        return load_digits_grids()
-    from propkernels.datasets.textures import load_texture_grids
-
-    return load_texture_grids()
-
-
-def _images(name: str) -> Dataset:
-    from propkernels.datasets.brodatz import load_brodatz
-    from propkernels.datasets.pictures import load_leaves, load_plants
-
-    loaders: dict[str, Callable[[], Dataset]] = {
-        "BRODATZ": load_brodatz,
-        "PLANTS": load_plants,
-        "LEAVES": load_leaves,
-    }
-    return loaders[name]()
+    return load_digits_grids()
 
 
 def _downloaded(name: str, folder: Path, allow_unverified: bool) -> Path:

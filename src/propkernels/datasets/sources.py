@@ -17,7 +17,6 @@ from propkernels.convert.rdkit import from_rdkit, from_smiles
 from propkernels.datasets.dataset import (
     BUNDLED,
     FROM_FILES,
-    IMAGES,
     PLAIN_NAME,
     Dataset,
     cache_folder,
@@ -186,7 +185,7 @@ def _is_no_name(text: str) -> bool:
 def _read_known(name: str, how: Reading) -> Dataset:
     """Return a data set of the catalogue, or of the data folder."""
     how.refuse_columns("data sets by name")
-    known = {info.name.casefold(): info.name for info in (*FROM_FILES, *IMAGES, *BUNDLED)}
+    known = {info.name.casefold(): info.name for info in (*FROM_FILES, *BUNDLED)}
     options: dict[str, Any] = {"target_required": how.target_required, "n_jobs": how.n_jobs}
     return _chosen(load(known.get(name.casefold(), name), **options), how)
 

@@ -105,7 +105,6 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     See Also
     --------
     LabelPropagation : The default scheme.
-    propkernels.datasets.hide_labels : Removes labels, for experiments.
 
     References
     ----------

@@ -132,10 +132,6 @@ _BY_MODULE = {
     "propkernels.search.inverted_file": ("InvertedFile",),
     "propkernels.search.segment": ("Postings",),
     "propkernels.models.regressor": ("PropagationRegressor",),
-    "propkernels.images.cooccurrence": (
-        "GrayCooccurrence",
-        "LabelCooccurrence",
-    ),
     "propkernels.images.colors": ("KMeansColors",),
     "propkernels.images.gray_levels": ("GrayLevels",),
     "propkernels.molecules.transformer": ("MoleculesToGraphs",),
