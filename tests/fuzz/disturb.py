@@ -1,0 +1,151 @@
+"""Interrupts, kills and forks while models and features are written: ``python -m tests.fuzz.disturb``.
+
+Work runs in a fork that is ended by SIGINT, SIGTERM or SIGKILL at a random moment. Then each file is the
+one before or the new one, never half of one; the next run gives what an undisturbed run gives, and leaves no
+unfinished file. Ctrl-C ends it within a second. Last, forks of a process whose threads compute answer as
+their parent does. Needs fork; run by hand, since it takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import propkernels as pk
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+PROMPT, PATIENCE = 1.0, 120.0  # seconds within which Ctrl-C must end a run, and any run must end
+
+
+@cache
+def graphs() -> Any:
+    return pk.datasets.make_molecules(300, random_state=0, mean_nodes=12).graphs
+
+
+def work(folder: Path) -> None:
+    """Write a model several times, a Parquet file, and features part by part."""
+    for seed in range(6):
+        kernel = pk.PropagationKernel(t_max=4, random_state=seed % 2).fit(graphs())
+        pk.save_model(kernel, folder / "model.pk")
+    graphs().to_parquet(folder / "g.parquet", row_group_size=20)
+    rows = pk.PropagationFeatures(n_features=256, t_max=4, random_state=0)
+    pk.scale.featurize(pk.scale.partition(folder / "g.parquet", nodes_per_part=250), rows, folder / "out")
+
+
+def read(folder: Path, all_parts: bool = True) -> list[Any]:
+    """What can be read of that: nothing where there is no file yet; features once all parts are there."""
+    found = []
+    if (folder / "model.pk").exists():
+        found.append(pk.load_model(folder / "model.pk").transform(graphs()[:4]).tolist())
+    if (folder / "g.parquet").exists():
+        found.append(pk.GraphDatabase.from_parquet(folder / "g.parquet").n_nodes)
+    if all_parts:
+        found.append(pk.scale.open_features(folder / "out").to_scipy().toarray().tolist())
+    return found
+
+
+def start(run: Callable[[], object]) -> int:
+    """Run something in a fork, and return the number of the process: it ends with 0, or 130 after Ctrl-C."""
+    if child := os.fork():
+        return child
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        run()
+        code = 0
+    except KeyboardInterrupt:
+        code = 130
+    finally:
+        os._exit(code)
+
+
+def wait(child: int) -> tuple[int, float]:
+    """Wait for a process, or end it when time is up; return how it ended and the seconds that it took."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < PATIENCE:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status), time.monotonic() - begin
+        time.sleep(0.002)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return -99, PATIENCE
+
+
+def disturb(folder: Path, expected: list[Any], seconds: float, said: Counter[str]) -> None:
+    """End one run, and look at what is left."""
+    which = random.choice(SIGNALS)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    if random.random() < 0.5:  # over the files of an earlier run
+        work(folder)
+    child = start(lambda: work(folder))
+    time.sleep(random.uniform(0, 1.1 * seconds))
+    os.kill(child, which)
+    _, took = wait(child)
+    if which == signal.SIGINT and took > PROMPT:
+        said[f"Ctrl-C takes {took:.1f} s"] += 1
+    try:
+        read(folder, all_parts=False)
+        work(folder)
+        if read(folder) != expected:
+            said[f"another result after {which.name}"] += 1
+    except Exception as error:
+        said[f"{type(error).__name__} after {which.name}: {error}"[:160]] += 1
+    if list(folder.rglob("*.part")):
+        said[f"unfinished files are left after {which.name}"] += 1
+
+
+def fork_while_threads_compute(said: Counter[str], times: int = 20) -> None:
+    """A fork has one of its parent's threads, and locks that another held stay locked."""
+    index, stop = pk.GraphIndex(random_state=0).fit(graphs()), threading.Event()
+    expected = index.query(graphs()[:5], k=3).ids.tolist()
+
+    def ask() -> None:
+        while not stop.is_set():
+            index.query(graphs(), k=3)
+
+    def answer() -> None:
+        if index.query(graphs()[:5], k=3).ids.tolist() != expected:
+            os._exit(2)
+
+    for _ in range(2):
+        threading.Thread(target=ask).start()
+    ends = Counter(wait(start(answer))[0] for _ in range(times))
+    stop.set()
+    said.update({f"a fork ended with {code}": n for code, n in ends.items() if code})
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--times", type=int, default=100, help="runs that are ended")
+    times, said = parser.parse_args().times, Counter[str]()
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root) / "work"
+        folder.mkdir()
+        work(folder)  # loads modules and compiles
+        begin = time.monotonic()
+        work(folder)
+        expected, seconds = read(folder), time.monotonic() - begin
+        for _ in range(times):
+            disturb(folder, expected, seconds, said)
+    fork_while_threads_compute(said)
+    print(*(f"{n} x {text}" for text, n in said.items()), f"{len(said)} kinds of findings", sep="\n")
+    sys.exit(int(bool(said)))
+
+
+if __name__ == "__main__":
+    main()

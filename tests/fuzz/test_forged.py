@@ -1,0 +1,231 @@
+"""Forged and damaged files: models of every kind, Parquet, feature folders, plans, and the kept files.
+
+What is accepted has arrays that fit together and answers when it is used; all else is refused in a sentence.
+Files that once led to a wrong answer, a crash or an unclear error lie in ``corpus/DOOR/NAME``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.storage.classes import known_names
+from propkernels.storage.model_files import ModelFileError
+from tests.fuzz.cases import Generator, Refused, pick, run_cases, try_to
+from tests.fuzz.forging import (
+    changed_archive,
+    changed_table,
+    changed_tree,
+    damaged,
+    read_table,
+    sealed,
+    table_bytes,
+)
+from tests.fuzz.models import file_of, kinds
+from tests.fuzz.valid import check_database, check_sparse
+
+CORPUS = Path(__file__).parent / "corpus"
+
+
+def read(door: Callable[[Path], None], name: str, data: bytes) -> None:
+    """Have a file of these bytes read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(data)
+        door(path)
+
+
+def read_model(path: Path) -> None:
+    """The name of a file begins with the kind of the model: KIND--WHAT.pk, with _ for spaces."""
+    model = try_to(lambda: pk.load_model(path), ModelFileError)
+    if isinstance(model, pk.GraphDatabase):
+        check_database(model)
+    use = {name.replace(" ", "_"): kind.use for name, kind in kinds().items()}[path.stem.partition("--")[0]]
+    try_to(lambda: use(model), MemoryError)
+
+
+def read_parquet(path: Path) -> None:
+    check_database(try_to(lambda: pk.GraphDatabase.from_parquet(path), OSError, MemoryError))
+
+
+def read_data_set(path: Path) -> None:
+    check_database(try_to(lambda: pk.datasets.read_tu(path), OSError).graphs)
+
+
+def read_source(path: Path) -> None:
+    found = try_to(lambda: pk.datasets.open_source(path, target_required=False), OSError, MemoryError)
+    check_database(found.graphs)
+
+
+def read_features(path: Path) -> None:
+    folder = path.with_suffix("")
+    with ZipFile(path) as archive:
+        archive.extractall(folder)
+    opened = try_to(lambda: pk.scale.open_features(folder), OSError)
+    check_sparse(try_to(opened.to_scipy, OSError, MemoryError), "features")
+    try_to(lambda: (opened.target, opened.ids), OSError)
+
+
+def read_plan(path: Path) -> None:
+    str(try_to(lambda: pk.scale.Plan.load(path), OSError))
+
+
+DOORS: dict[str, Callable[[Path], None]] = {
+    "features": read_features,
+    "model": read_model,
+    "parquet": read_parquet,
+    "plan": read_plan,
+    "source": read_source,
+    "tu": read_data_set,
+}
+
+
+def model(rng: Generator) -> None:
+    """One header or array of a model file changed, or two."""
+    kind = pick(rng, sorted(kinds()))
+    data = changed_archive(file_of(kind), rng)
+    data = changed_archive(data, rng) if rng.random() < 0.2 else data
+    read(read_model, f"{kind.replace(' ', '_')}--forged.pk", data)
+
+
+def model_bytes(rng: Generator) -> None:
+    """A model file damaged anywhere."""
+    kind = pick(rng, sorted(kinds()))
+    read(read_model, f"{kind.replace(' ', '_')}--damaged.pk", damaged(file_of(kind), rng))
+
+
+@cache
+def parquet_files() -> list[bytes]:
+    """Small Parquet databases: labels of numbers, of texts and as JSON, weights, attributes, targets."""
+    found = []
+    labels: tuple[Any, ...] = ([0, 1, 2, 1, 0], list("abcab"), [("a", 1), 2.5, "x", 2.5, ("a", 1)])
+    for given in labels:
+        values = np.empty(5, dtype=object)
+        values[:] = given
+        matrix = np.zeros((5, 5))
+        matrix[0, 1] = matrix[1, 0] = 2.5
+        matrix[2, 3] = matrix[3, 4] = 1.0
+        graphs = pk.GraphDatabase(matrix, [0, 2, 2, 5], values, np.arange(10.0).reshape(5, 2), list("wxyz"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "g.parquet"
+            graphs.to_parquet(path, target=[0.5, None, 2.0] if found else ["p", "q", "p"])
+            found.append(path.read_bytes())
+    return found
+
+
+def parquet(rng: Generator) -> None:
+    """Columns of a Parquet database changed."""
+    table = changed_table(read_table(pick(rng, parquet_files())), rng)
+    read(read_parquet, "g.parquet", table_bytes(table))
+
+
+def parquet_bytes(rng: Generator) -> None:
+    """A Parquet database damaged anywhere."""
+    read(read_parquet, "g.parquet", damaged(pick(rng, parquet_files()), rng))
+
+
+@cache
+def feature_files() -> dict[str, bytes]:
+    """The files of a folder of features of twelve molecules in three parts."""
+    data = pk.datasets.make_molecules(12, random_state=0, mean_nodes=6)
+    features = pk.PropagationFeatures(n_features=256, t_max=1, random_state=0)
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = Path(folder) / "graphs.parquet", Path(folder) / "features"
+        data.graphs.to_parquet(source, target=data.target, row_group_size=4)
+        pk.scale.featurize(pk.scale.partition(source, nodes_per_part=30), features, out)
+        return {path.name: path.read_bytes() for path in out.iterdir() if not path.name.startswith(".")}
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """The files of a folder in one file."""
+    stream = io.BytesIO()
+    with ZipFile(stream, "w") as archive:
+        for name, data in sorted(files.items()):
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+def part(rng: Generator) -> None:
+    """A part of features with other columns, sealed again."""
+    files = feature_files()
+    name = pick(rng, sorted(name for name in files if name.endswith(".parquet")))
+    data = table_bytes(changed_table(read_table(files[name]), rng), write_page_checksum=True)
+    read(read_features, "features.zip", zipped(sealed(files, name, data)))
+
+
+def manifest(rng: Generator) -> None:
+    """A manifest or plan of a folder of features with another value."""
+    files = feature_files()
+    name = pick(rng, sorted(name for name in files if name.endswith(".json")))
+    changed = json.dumps(changed_tree(json.loads(files[name]), rng)).encode()
+    read(read_features, "features.zip", zipped({**files, name: changed}))
+
+
+def plan(rng: Generator) -> None:
+    tree = changed_tree(json.loads(feature_files()["plan.json"]), rng)
+    read(read_plan, "plan.json", json.dumps(tree).encode())
+
+
+CHECKS = (model, model_bytes, parquet, parquet_bytes, part, manifest, plan)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_forged_files_give_valid_answers_or_a_sentence(check):
+    run_cases(check, 20)
+
+
+KEPT = sorted(path for path in CORPUS.rglob("*") if path.is_file())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: str(path.relative_to(CORPUS)))
+def test_kept_files(path):
+    with suppress(Refused):
+        read(DOORS[path.parent.name], path.name, path.read_bytes())
+
+
+def test_every_door_has_kept_files():
+    assert {path.parent.name for path in KEPT} == set(DOORS)
+
+
+def test_archives_and_tables_stay_whole():
+    """Only what a forged file says is another."""
+    for seed in range(10):
+        data = changed_archive(file_of("PropagationKernel"), np.random.default_rng(seed))
+        with ZipFile(io.BytesIO(data)) as archive:
+            assert archive.testzip() is None
+    table = read_table(parquet_files()[0])
+    changed = [changed_table(table, np.random.default_rng(seed)) for seed in range(10)]
+    assert any(not found.equals(table) for found in changed)
+
+
+def classes_in(tree: Any) -> set[str]:
+    """Names of classes in the JSON of a model file."""
+    if isinstance(tree, dict):
+        found = {tree["class"]} if isinstance(tree.get("class"), str) else set()
+        return found.union(*(classes_in(value) for value in tree.values()))
+    return set().union(*(classes_in(value) for value in tree)) if isinstance(tree, list) else set()
+
+
+@pytest.mark.slow
+def test_learners_and_their_parts_are_among_the_forged_models():
+    found = set()
+    for name in kinds():
+        with ZipFile(io.BytesIO(file_of(name))) as archive:
+            found |= classes_in(json.loads(archive.read("model.json")))
+    ends = ("Rule", "Score", "Model", "Classifier", "Regressor")
+    learners = {name for name in known_names() if name.endswith(ends)}
+    assert learners - found <= {"LinearModel"}
+    assert {"NoveltyDetector", "GraphIndex", "Pipeline", "GraphDatabase"} <= found

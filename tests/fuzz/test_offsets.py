@@ -1,0 +1,281 @@
+"""Offsets, sizes and indices near powers of two, or wrapping, at every door that takes flat arrays.
+
+The first four checks compare with Python's own integers: accepted if, and only if, they are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import propkernels as pk
+from propkernels._utils.arrays import MOST_THINGS, check_indices, check_offsets, check_sizes
+from propkernels.graphs.packing import pack, unpack
+from tests.fuzz.cases import Wrong, pick, run_cases, try_to
+from tests.fuzz.estimators import build, estimators
+from tests.fuzz.valid import check_database
+from tests.fuzz.values import in_some_type, near_power, wild_array, wild_offsets, wild_sizes, wrapped
+from tests.test_contract_discovery import the_zoo
+
+Generator = np.random.Generator
+SLOW = (4, 2**22)  # parameters between these are right, and take long
+
+
+def as_integers(given: Any) -> list[int] | None:
+    """The numbers of an array or list, or None where they are not whole numbers of at most 64 bits."""
+    array = np.asarray(given)
+    if array.dtype.kind in "iu":
+        return [int(value) for value in array.tolist()]
+    return [] if array.size == 0 and array.dtype.kind == "f" else None
+
+
+def is_partition(values: list[int] | None, total: int) -> bool:
+    return (
+        bool(values) and values[0] == 0 and values[-1] == total and all(a <= b for a, b in pairwise(values))
+    )
+
+
+def judge(take: Callable[[], Any], is_right: bool, given: Any) -> None:
+    """What is right is taken, as it is; all else is refused in one sentence."""
+    try:
+        take()
+    except (ValueError, TypeError):
+        if is_right:
+            raise Wrong(f"{given!r} is right, and was refused") from None
+        try_to(take)  # a sentence makes a refusal of it
+    if not is_right:
+        raise Wrong(f"{given!r} was taken")
+
+
+def database(rng: Generator) -> None:
+    n = int(rng.integers(0, 6))
+    given = in_some_type(rng, wild_offsets(rng, int(rng.integers(0, 6)), n))
+    judge(lambda: pk.GraphDatabase(sp.csr_array((n, n)), given), is_partition(as_integers(given), n), given)
+
+
+def offsets(rng: Generator) -> None:
+    total = int(rng.integers(0, 6))
+    given = in_some_type(rng, wild_offsets(rng, int(rng.integers(0, 6)), total))
+    judge(lambda: check_offsets(given, total, "ptr"), is_partition(as_integers(given), total), given)
+
+
+def sizes(rng: Generator) -> None:
+    total = int(rng.integers(0, 6))
+    given = in_some_type(rng, wild_sizes(rng, int(rng.integers(0, 6)), total))
+    values = as_integers(given)
+    is_right = values is not None and all(size >= 0 for size in values) and sum(values) == total
+    judge(lambda: check_sizes(given, "sizes", total=total), is_right and total < MOST_THINGS, given)
+
+
+def indices(rng: Generator) -> None:
+    length, least = int(rng.integers(0, 6)), int(rng.integers(-1, 1))
+    several = [near_power(rng) if rng.random() < 0.2 else int(rng.integers(-1, 7)) for _ in range(3)]
+    given = in_some_type(rng, several[: int(rng.integers(0, 4))])
+    values = as_integers(given)
+    is_right = values is not None and all(least <= value < length for value in values)
+    judge(lambda: check_indices(given, length, "places", least=least), is_right, given)
+
+
+def ring(n: int) -> Any:
+    """The adjacency of a cycle."""
+    at = np.arange(n)
+    rows, columns = np.concatenate([at, (at + 1) % n]), np.concatenate([(at + 1) % n, at])
+    return sp.csr_array((np.ones(2 * n), (rows, columns)), shape=(n, n)) if n > 2 else sp.csr_array((n, n))
+
+
+def forged_sparse(rng: Generator, n: int, columns: int) -> Any:
+    """A sparse matrix whose arrays were replaced behind scipy's back."""
+    matrix = sp.random_array(
+        (n, columns), density=0.5, rng=rng, format=pick(rng, ("csr", "csc", "coo", "bsr"))
+    )
+    if matrix.format == "coo":
+        matrix.coords = tuple(wild_array(rng, axis.astype(pick(rng, ("i4", "i8")))) for axis in matrix.coords)
+        return matrix
+    name = pick(rng, ("indptr", "indptr", "indices"))
+    array = getattr(matrix, name).astype(pick(rng, ("i4", "i8")))
+    if name == "indptr" and rng.random() < 0.5 and len(array) > 1:
+        given = wild_offsets(rng, len(array) - 1, int(array[-1]))
+        array = np.array(given + [0] * len(array), dtype=np.int64)[: len(array)]
+    else:
+        array = wild_array(rng, array)
+    setattr(matrix, name, array)
+    return matrix
+
+
+def adjacency(rng: Generator) -> None:
+    """GraphDatabase of a sparse matrix whose arrays lie."""
+    n = int(rng.integers(1, 7))
+    matrix = forged_sparse(rng, n, n)
+    check_database(try_to(lambda: pk.GraphDatabase(matrix, [0, n])))
+
+
+def distributions(rng: Generator) -> None:
+    """Label distributions in a sparse matrix whose arrays lie."""
+    n = int(rng.integers(1, 7))
+    rows = forged_sparse(rng, n, 3)
+    check_database(try_to(lambda: pk.GraphDatabase(ring(n), [0, n], rows)))
+
+
+@cache
+def packed() -> list[dict[str, Any]]:
+    """Databases of all kinds as plain arrays."""
+    zoo = the_zoo()
+    data = pk.datasets.make_molecules(4, random_state=0, mean_nodes=6).graphs
+    probabilities = pk.GraphDatabase(sp.csr_array((4, 4)), [0, 1, 2, 4], np.full((4, 3), 1 / 3))
+    return [pack(graphs) for graphs in (zoo[:6], data, probabilities)]
+
+
+def unpacked(rng: Generator) -> None:
+    """A database from parts of unknown origin, as a model file has them."""
+    parts = dict(pick(rng, packed()))
+    for _ in range(int(rng.integers(1, 3))):
+        name = pick(rng, ("indptr", "indices", "graph_ptr", "data", "node_labels", "edge_labels"))
+        value = parts[name]
+        if isinstance(value, tuple):
+            at = int(rng.integers(len(value)))
+            if isinstance(value[at], np.ndarray):
+                parts[name] = (*value[:at], wild_array(rng, value[at]), *value[at + 1 :])
+        elif value is not None and len(value) > 1 and rng.random() < 0.5 and name != "data":
+            parts[name] = in_some_type(rng, wild_offsets(rng, len(value) - 1, int(value[-1])))
+        elif value is not None:
+            parts[name] = wild_array(rng, np.asarray(value))
+    try:
+        found = unpack(parts)
+    except (MemoryError, SystemError):
+        raise
+    except Exception:  # of any kind, it says; load_model makes a sentence of it
+        return
+    check_database(found)
+
+
+def is_costly(size: int) -> bool:
+    """Whether so many nodes are possible, and would only take memory."""
+    return 2**16 < size < 2**36
+
+
+def pyg_list(rng: Generator) -> None:
+    """Data of PyTorch Geometric that lie about their numbers of nodes and edges."""
+    n = int(rng.integers(1, 6))
+    sizes = [size if not is_costly(size) else 3 for size in wild_sizes(rng, n, 5)]
+    graphs = []
+    for size in sizes:
+        ends = np.array([[0, 1], [1, 0]], dtype=pick(rng, ("i8", "i4", "u8", "f8")))
+        if rng.random() < 0.3:
+            ends = wild_array(rng, ends)
+        ends = ends if rng.random() < 0.4 else np.empty((2, 0), dtype=np.int64)
+        rows = {} if rng.random() < 0.7 else {"x": np.zeros((int(rng.integers(0, 4)), 1))}
+        graphs.append(SimpleNamespace(edge_index=ends, num_nodes=size, **rows))
+    errors = pick(rng, ("raise", "skip"))
+    check_database(try_to(lambda: pk.from_pyg(graphs, errors=errors), MemoryError))
+
+
+def pyg_batch(rng: Generator) -> None:
+    """A Batch whose offsets lie."""
+    total = int(rng.integers(0, 7))
+    given = [0 if is_costly(at) else at for at in wild_offsets(rng, int(rng.integers(1, 6)), total)]
+    ptr = in_some_type(rng, given)
+    ends = rng.integers(0, max(total, 1), size=(2, int(rng.integers(0, 5))))
+    batch = SimpleNamespace(edge_index=ends, ptr=np.asarray(ptr), num_nodes=total)
+    check_database(try_to(lambda: pk.from_pyg(batch, errors=pick(rng, ("raise", "skip"))), MemoryError))
+
+
+@cache
+def some_graphs() -> pk.GraphDatabase:
+    return the_zoo()[:7]
+
+
+def selection(rng: Generator) -> None:
+    """Graphs chosen by numbers far outside."""
+    graphs = some_graphs()
+    numbers = [near_power(rng) if rng.random() < 0.3 else int(rng.integers(-7, 7)) for _ in range(3)]
+    chosen = pick(
+        rng,
+        (
+            numbers,
+            numbers[0],
+            slice(*numbers),
+            slice(numbers[0], numbers[1]),
+            np.array([wrapped(v) for v in numbers]),
+            np.array([v % 2**64 for v in numbers], dtype=np.uint64),
+            np.array(numbers, dtype=object),
+        ),
+    )
+    found = try_to(lambda: graphs[chosen], IndexError)
+    if isinstance(found, pk.GraphDatabase):
+        check_database(found)
+
+
+@cache
+def whole_parameters() -> list[tuple[str, str]]:
+    """Parameters of estimators whose defaults are whole numbers."""
+    return [
+        (name, parameter)
+        for name, cls in sorted(estimators().items())
+        for parameter, value in sorted(cls().get_params(deep=False).items())
+        if type(value) is int or parameter in ("n_features", "random_state")
+    ]
+
+
+def parameter(rng: Generator) -> None:
+    """A number of iterations, hashes or columns near a power of two."""
+    name, which = pick(rng, whole_parameters())
+    value = near_power(rng)
+    if SLOW[0] < abs(value) < SLOW[1] and which not in ("n_features", "random_state"):
+        value = int(rng.integers(-3, 4))
+    try_to(lambda: build(name, {}, **{which: value}).fit_transform(some_graphs()[:3]), MemoryError)
+
+
+def points(rng: Generator) -> None:
+    """Clouds of points and numbers of neighbors near powers of two."""
+    clouds = [rng.normal(size=(int(rng.integers(0, 5)), 2)) for _ in range(int(rng.integers(1, 4)))]
+    if rng.random() < 0.5:
+        clouds = [wild_array(rng, cloud) for cloud in clouds]
+    k = near_power(rng) if rng.random() < 0.5 else 2
+    check_database(
+        try_to(lambda: pk.from_points(clouds, k=k, errors=pick(rng, ("raise", "skip"))), MemoryError)
+    )
+
+
+def tables(rng: Generator) -> None:
+    """Tables of edges whose keys are near powers of two."""
+    import pandas as pd
+
+    n = int(rng.integers(1, 6))
+    keys = [
+        [near_power(rng) if rng.random() < 0.3 else int(rng.integers(3)) for _ in range(n)] for _ in "abc"
+    ]
+    edges = pd.DataFrame(dict(zip(("graph", "source", "target"), keys, strict=True)))
+    edges["weight"] = [float(near_power(rng)) if rng.random() < 0.2 else 1.0 for _ in range(n)]
+    weight = pick(rng, (None, "weight"))
+    check_database(
+        try_to(lambda: pk.from_pandas(edges, weight=weight, errors=pick(rng, ("raise", "skip"))), MemoryError)
+    )
+
+
+CHECKS = (
+    database,
+    offsets,
+    sizes,
+    indices,
+    adjacency,
+    distributions,
+    unpacked,
+    pyg_list,
+    pyg_batch,
+    selection,
+    parameter,
+    points,
+    tables,
+)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_numbers_that_lie_are_refused_or_give_valid_graphs(check):
+    run_cases(check, 20)
