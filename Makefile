@@ -5,12 +5,13 @@ BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test check quick lint types unit coverage boundscheck docs site bench bench-compare fuzz mutate clean
+.PHONY: demo test check quick lint types unit coverage boundscheck fuzz mutate docs site bench bench-compare package clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
 
-# tests of what lies beside the package: benchmarks, reproduction, harness, documents and examples; and tests in a browser or of many processes
+# tests of what lies beside the package: benchmarks, reproduction, random cases, documents and examples; and tests in a browser or of many
+# processes
 BESIDE := tests/benchmarks tests/reproduction tests/fuzz tests/test_documents.py tests/test_examples.py
 
 test: lint types unit
@@ -39,8 +40,6 @@ coverage: .venv/.developer
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m compiled tests --cov --cov-report=
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-append --cov-report=
 	$(BIN)/coverage report --include='*compiled.py,*/_utils/mixing.py' --fail-under=95
-	$(BIN)/coverage json --quiet -o coverage.json
-	$(BIN)/python -m fuzz.suite --coverage coverage.json
 	$(BIN)/coverage report --skip-covered --fail-under=95
 
 # All tests, documents included, with every array index of compiled loops checked; the first time compiles them anew.
@@ -68,18 +67,33 @@ BASE ?= v0.1.0
 bench-compare: .venv/.developer
 	$(BIN)/python -m benchmarks.compare $(BASE)
 
-# make fuzz SECONDS=600 looks for wrong results, unclear errors, crashes and hangs; counts go to docs/measured/reliability.md
-SECONDS ?= 600
+# make fuzz CASES=1000 looks for wrong results and unclear errors with other random cases and examples each time
+CASES ?= 1000
+FIRST ?= $(shell date +%s)
 fuzz: .venv/.developer
-	$(BIN)/python -m fuzz --seconds $(SECONDS); found=$$?; $(BIN)/python -m fuzz.report; exit $$found
+	PROPKERNELS_FUZZ=$(CASES) PROPKERNELS_FUZZ_FIRST=$(FIRST) $(BIN)/pytest -n 2 --dist worksteal tests/fuzz
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n 2 --dist worksteal -k "machine or hypothesis or safety or contract" tests
 
-# make mutate MUTATE='--stations gram --jobs 16' looks for mistakes in the core stations that no test notices;
-# -o fuzz/measured/mutation.json keeps what it finds for docs/measured/suite.md
+# make mutate MUTANTS='propkernels.codes.*' looks for mistakes that no test of codes, counts, propagation and models notices
 mutate: .venv/.developer
-	$(BIN)/python -m fuzz.mutation $(MUTATE)
+	$(BIN)/mutmut run $(MUTANTS)
+
+# Both distributions in dist, checked; the wheel is built twice, with the same bytes.
+package: export SOURCE_DATE_EPOCH ?= 1704067200
+package: .venv/.developer
+	rm -rf dist build
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --wheel --outdir build/again .
+	cmp dist/*.whl build/again/*.whl
+	$(PYTHON) -m venv build/checkers
+	build/checkers/bin/pip install --quiet twine check-wheel-contents 'validate-pyproject[all]' cffconvert
+	build/checkers/bin/twine check --strict dist/*
+	build/checkers/bin/check-wheel-contents dist/*.whl
+	build/checkers/bin/validate-pyproject pyproject.toml
+	build/checkers/bin/cffconvert --validate
 
 clean:
-	rm -rf .venv .nox build dist site docs/_build docs/gallery docs/api/generated .coverage .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site mutants docs/_build docs/gallery docs/api/generated .coverage .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

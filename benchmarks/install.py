@@ -1,8 +1,8 @@
 """Wheels in fresh environments: ``python -m benchmarks.install 0.1.0=OLD.whl 0.2.0=NEW.whl``.
 
 Measures packages, size on disk, and processor time of the import and of the first kernel, with an empty cache
-of machine code and with a full one; writes ``docs/measured/results/install.json``, from which
-``python -m fuzz.suite`` makes a table. Needs an index of packages.
+of machine code and with a full one; writes ``docs/measured/results/install.json``. Needs an index of
+packages.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ DOCS = ROOT / "docs"
 GENERATED = {"_build", "gallery", "generated"}
 FILES = [
     *ROOT.glob("*.md"),
+    *(ROOT / ".github").glob("*.md"),
     *(p for p in DOCS.rglob("*.md") if not GENERATED & set(p.relative_to(DOCS).parts)),
 ]
 PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(FILES)}

@@ -16,7 +16,6 @@ FOLDERS = [
     "benchmarks",
     "reproduction",
     "examples",
-    "fuzz",
     "paper",
     "conda",
     ".github",

@@ -25,7 +25,6 @@ from typing import Any
 
 import propkernels as pk
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 PROMPT, PATIENCE = 1.0, 120.0  # seconds within which Ctrl-C must end a run, and any run must end
 
 
@@ -86,8 +85,8 @@ def wait(child: int) -> tuple[int, float]:
 
 def disturb(folder: Path, expected: list[Any], seconds: float, said: Counter[str]) -> None:
     """End one run, and look at what is left."""
-    which = random.choice(SIGNALS)
-    shutil.rmtree(folder, ignore_errors=True)
+    which = random.choice((signal.SIGINT, signal.SIGTERM, signal.SIGKILL))
+    shutil.rmtree(folder)
     folder.mkdir()
     if random.random() < 0.5:  # over the files of an earlier run
         work(folder)
