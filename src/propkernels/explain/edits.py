@@ -1,4 +1,4 @@
-"""Edits of a graph: allowed edits, all single edits, and edits that become possible after another.
+"""Edits of a graph: allowed edits, all single edits, edits that become possible after another, edited graphs.
 
 An edit is a row of five integers, (kind, a, b, label, bond):
 
@@ -7,28 +7,33 @@ An edit is a row of five integers, (kind, a, b, label, bond):
     REMOVE_EDGE  between a and b
     ADD_LEAF     a new node with the label, attached to a; b is its number, for use by a second edit
     REMOVE_LEAF  node a, whose only neighbor is b
+    NOTHING      in place of the second edit of a pair
 
-Nodes keep the numbers of the original graph; the first new node has the number n. Labels are numbers in an
-:class:`Alphabet`.
+Nodes keep the numbers of the original graph; the first new node has the number n. Labels are positions in
+``Editor.labels`` and ``Editor.edge_labels``, where -1 is a label that is not observed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
 
 from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.label_distributions import LabelDistributions
+from propkernels.graphs.labels import LabelColumn, canonical_label
 from propkernels.graphs.moments import SAME_VERTEX, edges_of
-from propkernels.tracking.alphabet import Alphabet
 
 KINDS = ("relabel", "add_edge", "remove_edge", "add_leaf", "remove_leaf")
 RELABEL, ADD_EDGE, REMOVE_EDGE, ADD_LEAF, REMOVE_LEAF = range(5)
 NOTHING = -1
+NEW_NODES = 2  # nodes that a pair of edits may add
 MOST_EDITS = 1_000_000
 KEYS = ("kinds", "labels", "edge_labels", "nodes", "connected")
 Rows = NDArray[np.int64]
@@ -94,68 +99,84 @@ class Editor:
     ----------
     graph : GraphDatabase
         One undirected graph.
-    alphabet : Alphabet
+    labels, edge_labels : sequence
+        Labels that edits may give to nodes, and to new edges.
     kinds : sequence of str
         Allowed kinds of edits.
     nodes : sequence of int or None
         Nodes that may be edited; None: all.
     told_apart : bool
         Whether the model uses edge labels; otherwise new edges get the first allowed label.
+
+    Attributes
+    ----------
+    labels, edge_labels : tuple
+        Labels of the graph and of edits, by number; the last, with the number -1, is None.
+    new_labels, new_bonds : ndarray of int64
+        Numbers of the labels that edits may use.
     """
 
     def __init__(
         self,
         graph: GraphDatabase,
-        alphabet: Alphabet,
+        labels: Sequence[Any],
+        edge_labels: Sequence[Any],
         kinds: Sequence[str],
         nodes: Sequence[int] | None,
         told_apart: bool,
     ) -> None:
-        self.graph, self.alphabet, self.n_nodes = graph, alphabet, graph.n_nodes
+        n, wiring, column, edges = graph.n_nodes, graph.adjacency, graph.label_column, graph.edge_label_column
+        self.graph, self.n_nodes = graph, n
+        self.labels, self.new_labels = _numbered(column, labels)
+        self.node_ids = np.full(n + NEW_NODES, -1)
+        self.node_ids[:n] = column.ids if isinstance(column, LabelColumn) else -1
+        self.edge_labels, bonds = _numbered(edges, edge_labels)
+        self.edge_ids = np.full(wiring.nnz, -1) if edges is None else edges.ids.astype(np.int64)
+        self.told_apart = told_apart and edges is not None
+        self.new_bonds = bonds if self.told_apart else bonds[:1]
         self.kinds = frozenset(KINDS.index(kind) for kind in kinds)
-        self.free = (
-            np.ones(self.n_nodes, dtype=bool) if nodes is None else np.isin(range(self.n_nodes), nodes)
-        )
-        self.told_apart = told_apart
-        self.bonds = alphabet.new_bonds if told_apart else alphabet.new_bonds[:1]
-        self.neighbors = np.split(graph.adjacency.indices, graph.adjacency.indptr[1:-1])
-        self._entries = np.stack(graph.adjacency.tocoo().coords).astype(np.int64)
+        self.free = np.ones(n, dtype=bool) if nodes is None else np.isin(range(n), nodes)
+        self.degrees = np.append(np.diff(wiring.indptr), [0] * NEW_NODES)
+        self.ends = np.stack(wiring.tocoo().coords).astype(np.int64)
+        self.keys = self.ends[0] * (n + NEW_NODES) + self.ends[1]  # ascending, as entries are sorted
+
+    def _entry(self, a: Rows, b: Rows) -> tuple[Rows, NDArray[np.bool_]]:
+        """Return the stored entry of each pair of nodes, and whether there is one."""
+        keys = a * (self.n_nodes + NEW_NODES) + b
+        at = np.searchsorted(self.keys, keys)
+        return at, np.append(self.keys, -1)[at] == keys
 
     # rows
 
     def single_edits(self) -> Rows:
         """Return all allowed and possible single edits, one row each."""
-        n, free, makers = self.n_nodes, np.flatnonzero(self.free), []
+        free, (a, b), rows = np.flatnonzero(self.free), self.ends, [np.empty((0, 5), dtype=np.int64)]
         self._check_number(len(free))
         if RELABEL in self.kinds:
-            rows = _product(RELABEL, free, [0], self.alphabet.new_labels, [0])
-            makers.append(rows[self.alphabet.node_ids[rows[:, 1]] != rows[:, 3]])
+            relabeled = _product(RELABEL, free, [0], self.new_labels, [0])
+            rows.append(relabeled[self.node_ids[relabeled[:, 1]] != relabeled[:, 3]])
         if ADD_EDGE in self.kinds:
-            a, b = (free[ends] for ends in np.triu_indices(len(free), 1))
-            apart = ~np.isin(a * n + b, self._entries[0] * n + self._entries[1])
-            a, b = a[apart], b[apart]
-            bonds = np.tile(self.bonds, len(a))
-            a, b = (np.repeat(ends, len(self.bonds)) for ends in (a, b))
-            makers.append(_stacked(ADD_EDGE, a, b, 0, bonds))
+            pairs = np.stack([free[ends] for ends in np.triu_indices(len(free), 1)])
+            pairs = pairs[:, ~self._entry(*pairs)[1]]
+            bonds = np.tile(self.new_bonds, pairs.shape[1])
+            rows.append(_stacked(ADD_EDGE, *np.repeat(pairs, len(self.new_bonds), axis=1), 0, bonds))
         if REMOVE_EDGE in self.kinds:
-            a, b = self._entries
             kept = (a < b) & self.free[a] & self.free[b]
             if self.graph.is_temporal:  # a vertex stays joined to itself at other times
                 kept &= ~edges_of(self.graph, SAME_VERTEX)
-            makers.append(_stacked(REMOVE_EDGE, a[kept], b[kept], 0, 0))
+            rows.append(_stacked(REMOVE_EDGE, a[kept], b[kept], 0, 0))
         if ADD_LEAF in self.kinds:
-            makers.append(_product(ADD_LEAF, free, [n], self.alphabet.new_labels, self.bonds))
+            rows.append(_product(ADD_LEAF, free, [self.n_nodes], self.new_labels, self.new_bonds))
         if REMOVE_LEAF in self.kinds:
-            leaves = [i for i in free if len(self.neighbors[i]) == 1 and self.neighbors[i][0] != i]
-            ends = np.array([self.neighbors[i][0] for i in leaves], dtype=np.int64)
-            makers.append(_stacked(REMOVE_LEAF, np.array(leaves, dtype=np.int64), ends, 0, 0))
-        return np.concatenate([np.empty((0, 5), dtype=np.int64), *makers])
+            leaf = (self.degrees[a] == 1) & (a != b) & self.free[a]
+            rows.append(_stacked(REMOVE_LEAF, a[leaf], b[leaf], 0, 0))
+        return np.concatenate(rows)
 
     def _check_number(self, n_free: int) -> None:
         """Refuse graphs with too many single edits."""
-        relabeled = n_free * len(self.alphabet.new_labels)
-        number = relabeled * (RELABEL in self.kinds) + relabeled * len(self.bonds) * (ADD_LEAF in self.kinds)
-        number += n_free * (n_free - 1) // 2 * len(self.bonds) * (ADD_EDGE in self.kinds)
+        labeled, n_bonds = n_free * len(self.new_labels), len(self.new_bonds)
+        number = labeled * (RELABEL in self.kinds) + labeled * n_bonds * (ADD_LEAF in self.kinds)
+        number += n_free * (n_free - 1) // 2 * n_bonds * (ADD_EDGE in self.kinds)
         if number > MOST_EDITS:
             raise ValueError(
                 f"about {number:,} single edits of this graph are possible, more than {MOST_EDITS:,}: "
@@ -164,25 +185,23 @@ class Editor:
 
     def edits_after(self, first: Rows) -> Rows:
         """Return edits that a first one makes possible: a leaf on a new leaf, removal of a new end, ..."""
-        kind, a, b = (int(x) for x in first[:3])
-        parts = [np.empty((0, 5), dtype=np.int64)]
+        kind, a, b = first[:3].tolist()
+        rows = [np.empty((0, 5), dtype=np.int64)]
         if kind == ADD_LEAF:
             new, others = [self.n_nodes], np.setdiff1d(np.flatnonzero(self.free), [a])
             if ADD_LEAF in self.kinds:
-                parts.append(
-                    _product(ADD_LEAF, new, [self.n_nodes + 1], self.alphabet.new_labels, self.bonds)
-                )
+                rows.append(_product(ADD_LEAF, new, [self.n_nodes + 1], self.new_labels, self.new_bonds))
             if ADD_EDGE in self.kinds:
-                parts.append(_product(ADD_EDGE, others, new, [0], self.bonds))
+                rows.append(_product(ADD_EDGE, others, new, [0], self.new_bonds))
         if kind in (REMOVE_EDGE, REMOVE_LEAF) and REMOVE_LEAF in self.kinds:
             for end, other in ((a, b), (b, a)) if kind == REMOVE_EDGE else ((b, a),):
-                left = [j for j in self.neighbors[end] if j not in (other, end)]
-                if len(left) == 1 and self.free[end] and len(self.neighbors[end]) == 2:
-                    parts.append(np.array([[REMOVE_LEAF, end, left[0], 0, 0]]))
+                left = np.setdiff1d(self.ends[1][self.ends[0] == end], [other, end])
+                if len(left) == 1 and self.free[end] and self.degrees[end] == 2:
+                    rows.append(_stacked(REMOVE_LEAF, end, left, 0, 0))
         if kind == REMOVE_EDGE and ADD_EDGE in self.kinds:  # the same edge with another label
-            rows = _product(ADD_EDGE, [a], [b], [0], self.bonds)
-            parts.append(rows[rows[:, 4] != self._bond(a, b)])
-        return np.concatenate(parts)
+            again = _product(ADD_EDGE, [a], [b], [0], self.new_bonds)
+            rows.append(again[again[:, 4] != self.edge_ids[self._entry(*first[1:3])[0]]])
+        return np.concatenate(rows)
 
     def is_redundant(self, first: Rows, seconds: Rows) -> NDArray[np.bool_]:
         """Mask of pairs, in either order, that equal a single edit or no edit."""
@@ -197,155 +216,150 @@ class Editor:
             return (seconds[:, 0] == REMOVE_LEAF) & (seconds[:, 2] == a)
         return np.zeros(len(seconds), dtype=bool)
 
-    def _bond(self, a: int, b: int) -> int:
-        here = (self._entries[0] == a) & (self._entries[1] == b)
-        return int(self.alphabet.edge_ids[here][0])
+    def is_possible(self, pairs: Rows) -> NDArray[np.bool_]:
+        """Mask of pairs of edits, (m, 2, 5), whose second edit is possible after the first."""
+        (kind, then), (a, c), (b, d), (label, relabeled), _ = pairs.transpose(2, 1, 0)
+        change = np.array([0, 1, -1, 1, -1])[kind]  # of the number of edges, by kind
+        touched = (change != 0) & ((c == a) | (c == b))
+        gone = np.where(kind == REMOVE_LEAF, a, -1)
+        was = np.where((kind == RELABEL) & (c == a), label, self.node_ids[c])
+        joined = np.where(touched & ((d == a) | (d == b)), change > 0, self._entry(c, d)[1])
+        is_leaf = joined & (self.degrees[c] + change * touched == 1)
+        possible = np.select(
+            [then == RELABEL, then == ADD_EDGE, then == REMOVE_EDGE, then == REMOVE_LEAF],
+            [was != relabeled, ~joined & (d != gone), joined, is_leaf],
+            default=True,
+        )
+        return np.asarray((possible & (c != gone)) | (then == NOTHING), dtype=bool)
 
     # graphs
 
-    def edited(self, rows: Rows, connected: bool = False) -> GraphDatabase | None:
-        """Return the graph after a sequence of edits; None if one of them is impossible.
+    def edited(self, pairs: Rows, connected: bool = False) -> tuple[Rows, GraphDatabase]:
+        """Return the places of the possible pairs of edits, (m, 2, 5), and the graphs after them.
 
-        With ``connected``, also None if the ends of a removed edge are disconnected.
+        With ``connected``, edits that disconnect the ends of a removed edge are impossible. An edited graph
+        has the old nodes in their order, then the new ones.
         """
-        draft = _Draft(self)
-        if not all(draft.apply(*(int(x) for x in row)) for row in rows):
-            return None
-        graph = draft.database()
-        return None if connected and draft.falls_apart(graph, rows) else graph
+        places = np.flatnonzero(self.is_possible(pairs))
+        copies = _Copies(self, pairs[places])
+        whole = copies.stay_connected() if connected else np.ones(len(places), dtype=bool)
+        if not whole.all():
+            places = places[whole]
+            copies = _Copies(self, pairs[places])
+        return places, copies.database()
 
 
-class _Draft:
-    """A graph during editing: flat lists, converted to a database at the end."""
+class _Copies:
+    """Edited copies of a graph, in flat arrays: node i of copy g has the place g * (n + NEW_NODES) + i.
 
-    def __init__(self, editor: Editor) -> None:
-        self.editor, self.graph = editor, editor.graph
-        self.alive = [True] * self.graph.n_nodes
-        self.labels = editor.alphabet.node_ids.tolist()
-        self.removed: set[tuple[int, int]] = set()
-        self.added: dict[tuple[int, int], int] = {}
+    Parameters
+    ----------
+    editor : Editor
+    pairs : ndarray of int64, (copies, 2, 5)
+        Possible edits.
+    """
 
-    def _degree(self, i: int) -> int:
-        own = self.editor.neighbors[i].tolist() if i < self.graph.n_nodes else []
-        return sum((min(i, j), max(i, j)) not in self.removed for j in own) + sum(
-            i in pair for pair in self.added
-        )
+    def __init__(self, editor: Editor, pairs: Rows) -> None:
+        n, self.width = editor.n_nodes, editor.n_nodes + NEW_NODES
+        self.editor, self.pairs, self.kind = editor, pairs, pairs[:, :, 0]
+        is_leaf, is_gone = self.kind == ADD_LEAF, self.kind == REMOVE_LEAF
+        start = np.arange(len(pairs))[:, None] * self.width
+        self.a = start + pairs[:, :, 1]
+        self.b = start + np.where(is_leaf, n - 1 + np.cumsum(is_leaf, axis=1), pairs[:, :, 2])
+        self.alive = np.tile(np.arange(self.width) < n, len(pairs))
+        self.alive[self.b[is_leaf]], self.alive[self.a[is_gone]] = True, False
+        both = [one * self.width + other % self.width for one, other in ((self.a, self.b), (self.b, self.a))]
+        is_cut, is_new = is_gone | (self.kind == REMOVE_EDGE), is_leaf | (self.kind == ADD_EDGE)
+        keys = (editor.keys + start * self.width).ravel()
+        kept = np.ones(len(keys), dtype=bool)
+        kept[np.searchsorted(keys, [key[is_cut] for key in both])] = False
+        keys = np.concatenate([keys[kept], *(key[is_new] for key in both)])
+        order = np.argsort(keys, kind="stable")
+        self.rows, columns = np.divmod(keys[order], self.width)
+        self.columns = self.rows - self.rows % self.width + columns
+        left, new_bonds = np.flatnonzero(kept) % len(editor.keys), pairs[:, :, 4][is_new]
+        self.bonds = np.concatenate([editor.edge_ids[left], new_bonds, new_bonds])[order]
+        new = np.full(2 * len(new_bonds), len(editor.keys))
+        self.entries = np.concatenate([left, new])[order]  # in the graph; new ones come after the last
 
-    def _has(self, a: int, b: int) -> bool:
-        pair = (min(a, b), max(a, b))
-        own = a < self.graph.n_nodes and b < self.graph.n_nodes and b in self.editor.neighbors[a]
-        return pair in self.added or (own and pair not in self.removed)
-
-    def _cut(self, a: int, b: int) -> None:
-        pair = (min(a, b), max(a, b))
-        if pair in self.added:
-            del self.added[pair]
-        else:
-            self.removed.add(pair)
-
-    def apply(self, kind: int, a: int, b: int, label: int, bond: int) -> bool:
-        """Apply an edit; return False if it is impossible."""
-        if not self.alive[a]:
-            return False
-        if kind == RELABEL:
-            changed, self.labels[a] = self.labels[a] != label, label
-            return bool(changed)
-        if kind == ADD_LEAF:
-            b = len(self.alive)
-            self.alive.append(True)
-            self.labels.append(label)
-            self.added[a, b] = bond
-            return True
-        if b >= len(self.alive) or not self.alive[b] or (kind == ADD_EDGE) == self._has(a, b):
-            return False
-        if kind == ADD_EDGE:
-            self.added[min(a, b), max(a, b)] = bond
-            return a != b
-        if kind == REMOVE_LEAF:
-            if self._degree(a) != 1:
-                return False
-            self.alive[a] = False
-        self._cut(a, b)
-        return True
-
-    def falls_apart(self, graph: GraphDatabase, rows: Rows) -> bool:
-        """Whether no path joins the ends of a removed edge."""
-        from scipy.sparse.csgraph import connected_components
-
-        number, part = np.cumsum(self.alive) - 1, connected_components(graph.adjacency)[1]
-        ends = [row[1:3] for row in rows if row[0] == REMOVE_EDGE and all(self.alive[i] for i in row[1:3])]
-        return any(part[number[a]] != part[number[b]] for a, b in ends)
+    def stay_connected(self) -> NDArray[np.bool_]:
+        """Mask of copies in which a path joins the ends of each removed edge."""
+        ends, size = (self.rows, self.columns), len(self.alive)
+        part = connected_components(coo_array((np.ones(len(self.rows)), ends), shape=(size, size)))[1]
+        is_apart = (self.kind == REMOVE_EDGE) & (part[self.a] != part[self.b])
+        return ~(is_apart & self.alive[self.a] & self.alive[self.b]).any(axis=1)
 
     def database(self) -> GraphDatabase:
-        """Return the edited graph: old nodes in their order, then new ones."""
-        from scipy.sparse import csr_array
-
-        graph, alphabet = self.graph, self.editor.alphabet
-        alive = np.array(self.alive, dtype=bool)
-        number = np.cumsum(alive) - 1
-        rows, columns = self.editor._entries
-        kept = np.ones(len(rows), dtype=bool)
-        for a, b in self.removed:
-            kept &= ~(((rows == a) & (columns == b)) | ((rows == b) & (columns == a)))
-        new = np.array([[a, b, bond] for (a, b), bond in self.added.items()], dtype=np.int64).reshape(-1, 3)
-        rows = number[np.concatenate([rows[kept], new[:, 0], new[:, 1]])]
-        columns = number[np.concatenate([columns[kept], new[:, 1], new[:, 0]])]
-        order, size = np.lexsort((columns, rows)), int(alive.sum())
-        weights = np.concatenate([graph.adjacency.data[kept], np.ones(2 * len(new))])[order]
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
+        """Return all copies; attributes of new nodes and edges are missing."""
+        editor, graph, size = self.editor, self.editor.graph, int(self.alive.sum())
+        number, node = np.cumsum(self.alive) - 1, np.flatnonzero(self.alive) % self.width
         index = graph.adjacency.indices.dtype
-        arrays = (weights, columns[order].astype(index), indptr.astype(index))
-        bonds = np.concatenate([alphabet.edge_ids[kept], new[:, 2], new[:, 2]])[order]
+        indptr = np.append(0, np.cumsum(np.bincount(number[self.rows], minlength=size)))
+        arrays = (
+            np.append(graph.adjacency.data, 1.0)[self.entries],
+            number[self.columns].astype(index),
+            indptr.astype(index),
+        )
         database = GraphDatabase._assemble(
             csr_array(arrays, shape=(size, size)),
-            np.array([0, size], dtype=np.int64),
-            self._node_labels(alive),
-            _with_missing(graph.node_attributes, np.flatnonzero(alive[: graph.n_nodes]), size),
-            alphabet.edge_column(bonds),
-            None
-            if graph.edge_attributes is None
-            else _with_missing(graph.edge_attributes, np.flatnonzero(kept), len(rows))[order],  # type: ignore[index]
-            graph.ids,
+            np.append(0, np.cumsum(self.alive.reshape(-1, self.width).sum(axis=1))),
+            self._labels(node),
+            _with_missing(graph.node_attributes, node),
+            None if graph.edge_label_column is None else _column(self.bonds, editor.edge_labels),
+            _with_missing(graph.edge_attributes, self.entries),
+            None if graph.ids is None else np.repeat(graph.ids, len(self.pairs)),
             graph.edge_attribute_names,
+            None if graph.moments is None else graph.moments.take(node),  # nodes of graphs in time stay
         )
-        if graph.moments is not None:  # contacts and labels of graphs in time change, their nodes stay
-            database = database._with(moments=graph.moments)
         return database.with_names(graph.names.labels, graph.names.edge_labels)
 
-    def _node_labels(self, alive: NDArray[np.bool_]) -> Any:
-        column, alphabet = self.graph.label_column, self.editor.alphabet
-        if column is None or alphabet.has_labels:
-            return alphabet.node_column(np.array(self.labels, dtype=np.int64)[alive])
-        return column.take(np.flatnonzero(alive))  # label distributions: relabeling is impossible
+    def _labels(self, node: Rows) -> LabelColumn | LabelDistributions | None:
+        """Return the labels of all living nodes."""
+        column = self.editor.graph.label_column
+        if not isinstance(column, LabelColumn):  # distributions: relabeling is impossible
+            return None if column is None else column.take(node)
+        ids, is_leaf = np.tile(self.editor.node_ids, len(self.pairs)), self.kind == ADD_LEAF
+        changed = is_leaf | (self.kind == RELABEL)
+        ids[np.where(is_leaf, self.b, self.a)[changed]] = self.pairs[:, :, 3][changed]
+        return _column(ids[self.alive], self.editor.labels)
 
 
-def _with_missing(
-    attributes: NDArray[np.float64] | None, kept: NDArray[np.int64], size: int
-) -> NDArray[np.float64] | None:
-    """Return the rows of kept nodes or edges, and missing values for new ones."""
+def _numbered(
+    column: LabelColumn | LabelDistributions | None, further: Sequence[Any]
+) -> tuple[tuple[Hashable, ...], Rows]:
+    """Return all labels, those of the graph first and None last, and the numbers of further ones."""
+    if not isinstance(column, LabelColumn):
+        return (None,), np.array([-1])
+    position = {value: i for i, value in enumerate(column.values)}
+    values = [canonical_label(value) for value in further]
+    numbers = [-1 if value is None else position.setdefault(value, len(position)) for value in values]
+    return (*position, None), np.array(numbers, dtype=np.int64)
+
+
+def _column(ids: Rows, values: tuple[Hashable, ...]) -> LabelColumn:
+    return LabelColumn(ids.astype(np.int32), values[:-1])
+
+
+def _with_missing(attributes: NDArray[np.float64] | None, taken: Rows) -> NDArray[np.float64] | None:
+    """Return rows of attributes; missing values for numbers beyond the last row."""
     if attributes is None:
         return None
-    rows = np.full((size, attributes.shape[1]), np.nan)
-    rows[: len(kept)] = attributes[kept]
-    return rows
+    n, width = attributes.shape
+    return np.concatenate([attributes, np.full((1, width), np.nan)])[np.minimum(taken, n)]
 
 
-def _product(kind: int, a: Any, b: Any, labels: Any, bonds: Any) -> Rows:
+def _product(kind: int, a: ArrayLike, b: ArrayLike, labels: ArrayLike, bonds: ArrayLike) -> Rows:
     """Return rows for all combinations of arguments."""
-    grids = np.meshgrid(a, b, labels, bonds, indexing="ij")
-    return _stacked(kind, *(np.asarray(grid, dtype=np.int64).ravel() for grid in grids))
+    return _stacked(kind, *(grid.ravel() for grid in np.meshgrid(a, b, labels, bonds, indexing="ij")))
 
 
-def _stacked(kind: int, a: Any, b: Any, label: Any, bond: Any) -> Rows:
+def _stacked(kind: int, a: ArrayLike, b: ArrayLike, label: ArrayLike, bond: ArrayLike) -> Rows:
     columns = np.broadcast_arrays(kind, a, b, label, bond)
     return np.stack(columns, axis=-1).astype(np.int64).reshape(-1, 5)
 
 
 def in_pairs(first: Rows | None, rows: Rows) -> Rows:
     """Return rows as (m, 2, 5): single edits, or second edits after a first one."""
-    pairs = np.zeros((len(rows), 2, 5), dtype=np.int64)
-    if first is None:
-        pairs[:, 0], pairs[:, 1, 0] = rows, NOTHING
-    else:
-        pairs[:, 0], pairs[:, 1] = first, rows
-    return pairs
+    nothing = np.array([NOTHING, 0, 0, 0, 0])
+    both = (rows, nothing) if first is None else (first, rows)
+    return np.stack(np.broadcast_arrays(*both, rows)[:2], axis=1)

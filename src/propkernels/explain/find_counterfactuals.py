@@ -1,36 +1,45 @@
-"""Counterfactuals of a model and a graph: ask, search, and confirm by the model itself."""
+"""Counterfactuals of a model and a graph: ask a question, and decide on edited graphs by the model itself.
+
+All single edits are tried; pairs of edits are, within a budget, if single ones do not suffice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import check_integer
+from propkernels._utils.checks import check_integer, shown
+from propkernels._utils.progress import ProgressBar
 from propkernels.convert.check import check_edges
 from propkernels.convert.graph_molecules import BONDS
 from propkernels.convert.rdkit import from_rdkit, is_mol
-from propkernels.counts.counters import Counter
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
-from propkernels.explain.edit_engine import Engine
-from propkernels.explain.edit_search import Judge, Search, Searched
-from propkernels.explain.edits import KINDS, NOTHING, Allowed, Editor, Rows
-from propkernels.explain.members import Counted
+from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.explain.edits import ADD_LEAF, KINDS, NOTHING, Allowed, Editor, Rows, in_pairs
 from propkernels.explain.rule import Rule
 from propkernels.explain.valences import Chemist, Redrawn, drawn_labels, molecule_of
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
-from propkernels.tracking.alphabet import Alphabet
 
 IN_TIME = ("relabel", "remove_edge")  # edits of graphs in time: of a label at a time, and of a contact
-BATCH = 2000  # edited graphs per batch, if the whole pipeline decides
-BUDGET, SLOW_BUDGET = 200_000, 20_000  # pairs of edits
+NODES_AT_ONCE = 2**16  # of edited graphs that are decided together
+BUDGET, SMALL_BUDGET = 200_000, 20_000  # pairs of edits; the latter if kernels do not count bins
+MOST_MOLECULES = 20_000  # candidate molecules checked by RDKit, valid or not
+DIGITS = 12  # decimals of margins that are compared; ties keep the order of the edits
 Matrix = NDArray[np.float64]
+Margins = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Edited = Callable[[Rows], tuple[Rows, GraphDatabase]]
+
+
+# questions
 
 
 @dataclass(frozen=True)
@@ -50,37 +59,263 @@ class Question:
         True: reach a target with as few edits as possible; False: find the largest change.
     """
 
-    judge: Judge
+    judge: Callable[[Matrix], tuple[Margins, Mask]]
     shown: Callable[[Matrix], NDArray[np.float64]]
     predicted: Callable[[Matrix], NDArray[Any]]
     ranked: bool
 
 
-@dataclass(frozen=True)
-class Model:
-    """The parts of a fitted model that a search needs.
+def ask_class(layout: DecisionLayout, names: NDArray[Any], target: Any, before: Matrix) -> Question:
+    """Return the question for another class: any other, or the named one.
+
+    For two classes, the margin is the decision, signed towards the other class. For more, it is the lead of
+    the named class over all others or, without a name, of the best other class over the present one. With
+    several labels, the question is for a change of the label numbered ``target``.
+    """
+    if layout.multilabel:
+        return _ask_label(layout.n_classes, target, before)
+    now, known = int(layout.predictions(before)[0]), names.tolist()
+    if target is not None and target not in known:
+        raise ValueError(f"target must be one of the classes {known}, got {shown(target)}")
+    wanted = None if target is None else known.index(target)
+    if wanted == now:
+        raise ValueError(f"the predicted class of the graph is {shown(target)} already: name another target")
+
+    def margins(decisions: Matrix) -> Margins:
+        scores = layout.scores(decisions)
+        if layout.n_classes == 2:
+            return scores[:, 0] if now == 0 else -scores[:, 0]
+        if wanted is None:
+            return np.asarray(np.delete(scores, now, axis=1).max(axis=1) - scores[:, now])
+        return np.asarray(scores[:, wanted] - np.delete(scores, wanted, axis=1).max(axis=1))
+
+    def judge(decisions: Matrix) -> tuple[Margins, Mask]:
+        predicted = layout.predictions(decisions)
+        return margins(decisions), predicted != now if wanted is None else predicted == wanted
+
+    def shown_value(decisions: Matrix) -> NDArray[np.float64]:
+        return layout.scores(decisions)[:, 0] if layout.n_classes == 2 else margins(decisions)
+
+    return Question(judge, shown_value, lambda d: np.asarray(names[layout.predictions(d)]), True)
+
+
+def _ask_label(n_labels: int, target: Any, before: Matrix) -> Question:
+    """Return the question for a change of one of several labels, numbered ``target``."""
+    if target not in range(n_labels):
+        raise ValueError(f"target must be the number of one label, 0 to {n_labels - 1}; got {shown(target)}")
+    had = bool(before[0, target] > 0)
+
+    def judge(decisions: Matrix) -> tuple[Margins, Mask]:
+        column = decisions[:, target]
+        return -column if had else column, (column > 0) != had
+
+    return Question(judge, lambda d: d[:, target], lambda d: (d[:, target] > 0).astype(np.int64), True)
+
+
+def ask_number(column: int, target: Any, before: Matrix) -> Question:
+    """Return the question for a prediction beyond a number or, without one, for the largest change."""
+    now = float(before[0, column])
+    if target is not None and not (isinstance(target, (int, float, np.number)) and np.isfinite(target)):
+        raise ValueError(f"target must be a finite number or None, got {shown(target)}")
+    if target is not None and float(target) == now:
+        raise ValueError(f"the prediction is {now:g} already: name another target")
+
+    def judge(decisions: Matrix) -> tuple[Margins, Mask]:
+        values = decisions[:, column]
+        if target is None:
+            return np.abs(values - now), values != now
+        margins = values - float(target) if now < float(target) else float(target) - values
+        return margins, margins >= 0
+
+    return Question(judge, lambda d: d[:, column], lambda d: d[:, column], target is not None)
+
+
+# search
+
+
+class Tried(NamedTuple):
+    """Edits with decisions of the model.
 
     Attributes
     ----------
-    decisions : callable
-        From graphs to decisions, (graphs, decisions), intercepts included.
-    rule : Rule
-    intercepts : ndarray, (decisions,)
-    is_plain : bool
-        Whether decisions are those of the rule alone, without imputed labels.
-    n_jobs : int or None
-        Number of threads of a search.
+    pairs : ndarray of int64, (m, 2, 5)
+    decisions : ndarray, (m, decisions)
+        NaN for impossible edits.
+    margins : ndarray, (m,)
+        Minus infinity for impossible edits.
+    changed : ndarray of bool, (m,)
+        Whether the prediction changes as requested.
     """
 
-    decisions: Callable[[GraphDatabase], Matrix]
-    rule: Rule
-    intercepts: NDArray[np.float64]
-    is_plain: bool
-    n_jobs: int | None = None
+    pairs: Rows
+    decisions: Matrix
+    margins: Margins
+    changed: Mask
+
+
+class Found(NamedTuple):
+    """One or two edits, (1, 2, 5), the decisions after them, and the edited molecule as SMILES (or None)."""
+
+    pair: Rows
+    decisions: Matrix
+    smiles: str | None = None
+
+
+@dataclass
+class Search:
+    """A search for edits, and its extent.
+
+    Attributes
+    ----------
+    editor : Editor
+    edited : callable
+        From edits, (m, 2, 5), to the places of possible ones and the graphs after them.
+    decide : callable
+        From graphs to decisions, (graphs, decisions), intercepts included.
+    question : Question
+    before : ndarray, (1, decisions)
+        Decisions on the graph as it is.
+    n : int
+        Number of results.
+    validate : callable or None
+        From edits, (k, 5), to the SMILES of the edited molecule, or None if it is invalid.
+    n_single, n_pairs : int
+        Numbers of single edits and of pairs with a decision.
+    n_extended, n_extendable : int
+        Number of single edits that were extended by a second edit, and that could have been.
+    n_unchecked : int
+        Number of edits not checked for valid molecules, because too many before them were invalid.
+    reached : bool
+        Whether the results change the prediction; otherwise they come closest to that.
+    """
+
+    editor: Editor
+    edited: Edited
+    decide: Callable[[GraphDatabase], Matrix]
+    question: Question
+    before: Matrix
+    n: int
+    validate: Callable[[Rows], str | None] | None = None
+    n_single: int = 0
+    n_pairs: int = 0
+    n_extended: int = 0
+    n_extendable: int = 0
+    n_unchecked: int = 0
+    reached: bool = True
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every pair that could matter has a decision."""
+        return self.n_extended == self.n_extendable
+
+    def run(self, max_edits: int, budget: int) -> list[Found]:
+        """Decide on all single edits and, if these do not suffice, on pairs; return the best first."""
+        singles, ranked = self.editor.single_edits(), self.question.ranked
+        tried = self._tried(in_pairs(None, singles))
+        self.n_single, found = len(singles), self._best(tried, tried.changed, self.n)
+        if max_edits == 2 and len(singles) and not (ranked and len(found) >= self.n):
+            pairs = self._pairs(singles, tried, budget)
+            self.n_pairs = len(pairs)
+            if self.n_pairs and ranked:  # fewer edits come first
+                tried = self._tried(pairs)
+                found += self._best(tried, tried.changed, self.n - len(found), {one.smiles for one in found})
+            elif self.n_pairs:  # only margins count
+                both = zip(tried, self._tried(pairs), strict=True)
+                tried = Tried(*map(np.concatenate, both))
+                found = self._best(tried, tried.changed, self.n)
+        self.reached = bool(found)
+        return found or self._best(tried, tried.margins > -np.inf, self.n)
+
+    def _tried(self, pairs: Rows) -> Tried:
+        """Decide on edited graphs, in batches."""
+        decisions = np.full((len(pairs), self.before.shape[1]), np.nan)
+        step = max(NODES_AT_ONCE // (self.editor.n_nodes + 1), 1)
+        with ProgressBar("Counterfactuals: edited graphs", len(pairs)) as bar:
+            for first in range(0, len(pairs), step):
+                some = pairs[first : first + step]
+                places, graphs = self.edited(some)
+                if len(places):
+                    decisions[first + places] = self.decide(graphs)
+                bar.step(len(some))
+        margins, changed = np.full(len(pairs), -np.inf), np.zeros(len(pairs), dtype=bool)
+        possible = ~np.isnan(decisions).any(axis=1)
+        if possible.any():
+            margins[possible], changed[possible] = self.question.judge(decisions[possible])
+        return Tried(pairs, decisions, margins, changed)
+
+    def _pairs(self, singles: Rows, tried: Tried, budget: int) -> Rows:
+        """Return pairs within the budget: the most promising single edits, extended by all second ones.
+
+        If fewer edits come first, a pair never contains an edit that suffices by itself.
+        """
+        valid = np.array([self.validate is None or self.validate(row[None]) is not None for row in singles])
+        tried.changed[~valid] = False
+        order = np.lexsort((np.arange(len(singles)), -np.round(tried.margins, DIGITS), ~valid))
+        if self.question.ranked:
+            order = order[~tried.changed[order]]
+        place = np.full(len(singles), -1)
+        place[order] = np.arange(len(order))
+        self.n_extendable, pairs, left = len(order), [np.empty((0, 2, 5), dtype=np.int64)], budget
+        for i in order:
+            more = in_pairs(singles[i], self._seconds(singles, i, place >= place[i]))
+            left -= len(more)
+            if left < 0:
+                break
+            pairs.append(more)
+        self.n_extended = len(pairs) - 1
+        return np.concatenate(pairs)
+
+    def _seconds(self, singles: Rows, i: int, later: Mask) -> Rows:
+        """Second edits: single edits not yet paired with the first, and those it makes possible."""
+        first, chosen = singles[i], later.copy()
+        chosen[i] = first[0] == ADD_LEAF  # two equal new leaves are a valid pair
+        seconds = singles[chosen]
+        seconds = seconds[~self.editor.is_redundant(first, seconds)]
+        return np.concatenate([seconds, self.editor.edits_after(first)])
+
+    def _best(self, tried: Tried, wanted: Mask, n: int, known: Iterable[str | None] = ()) -> list[Found]:
+        """Return the n best of the wanted edits; of molecules, those that are valid, distinct and not known."""
+        order = np.argsort(-np.round(tried.margins, DIGITS), kind="stable")
+        order, seen, best = order[wanted[order]], set(known), list[Found]()
+        for k, i in enumerate(order):
+            if len(best) == n:
+                break
+            if self.validate is not None and k >= MOST_MOLECULES:
+                self.n_unchecked = len(order) - k
+                break
+            pair = tried.pairs[i]
+            smiles = None if self.validate is None else self.validate(pair[pair[:, 0] != NOTHING])
+            if self.validate is None or (smiles is not None and smiles not in seen):
+                seen.add(smiles)
+                best.append(Found(pair, tried.decisions[i], smiles))
+        return best
+
+    def summary(self, max_edits: int) -> str:
+        """Describe the extent of the search."""
+        parts = [f"All {self.n_single:,} single edits were tried."]
+        if self.n_extendable and self.exhaustive:
+            parts.append(f"So were all {self.n_pairs:,} pairs of edits that could matter.")
+        elif self.n_extendable:
+            parts.append(
+                f"Of pairs, {self.n_pairs:,} were tried: the {self.n_extended:,} most promising of "
+                f"{self.n_extendable:,} single edits, each with all others; other pairs may do better "
+                "(a larger budget tries more)."
+            )
+        elif max_edits == 2:
+            parts.append("Pairs were not needed.")
+        if self.validate is not None:
+            parts.append("Edits that break valences were skipped.")
+        if self.n_unchecked:
+            parts.append(f"{self.n_unchecked:,} further edits were not checked for valid molecules.")
+        return " ".join(parts)
+
+
+# counterfactuals
 
 
 def find_counterfactuals(
-    model: Model,
+    decide: Callable[[GraphDatabase], Matrix],
+    rule: Rule,
     graph: Any,
     ask: Callable[[Matrix], Question],
     *,
@@ -93,47 +328,44 @@ def find_counterfactuals(
 ) -> Counterfactuals:
     """Return counterfactuals of one graph; parameters are those of ``PropagationClassifier.counterfactuals``.
 
+    ``decide`` returns the decisions of a model with this rule, (graphs, decisions), intercepts included.
     ``ask`` takes the decisions on the original graph, (1, decisions), and returns the question.
     """
     check_integer(max_edits, "max_edits", 1, 2)
     check_integer(n, "n", 1)
     molecule = graph if molecule is None and is_mol(graph) else molecule
     one = one_graph(graph)
-    if one.descriptors is not None and model.rule.is_explained and not model.rule.compares_bins:
+    if one.descriptors is not None and rule.is_explained and not rule.compares_bins:
         raise TypeError(
             "counterfactuals edit nodes and edges, but this model also reads descriptors of whole graphs: "
             "fit one without descriptors"
         )
-    counted = Counted(one, None)
-    before = model.rule.decide(counted) + model.intercepts if model.is_plain else model.decisions(one)
+    before = decide(one)
     question = ask(before)
     drawn = drawn_labels(one, molecule)
-    plain = one if drawn is None else from_rdkit([drawn[0]])
+    if budget is None:
+        budget = BUDGET if rule.compares_bins and drawn is None else SMALL_BUDGET
+    check_integer(budget, "budget", 0)
     permitted = Allowed.check(allowed, one.n_nodes)
-    editor, chemist, connected = _editor(
-        model.rule, plain, permitted, molecule if drawn is None else drawn[0], drawn is not None
-    )
-    is_tracked = model.is_plain and drawn is None
-    engine = Engine.of(model.rule, one, editor.alphabet, counted, model.n_jobs) if is_tracked else None
-    redrawn = None if drawn is None or chemist is None else Redrawn(chemist, drawn[1], connected)
-    pairs = _usual_budget(engine) if budget is None else check_integer(budget, "budget", 0)
-    if redrawn is not None:
-        decide = _by_molecules(model, redrawn)
+    plain, molecule = (one, molecule) if drawn is None else (from_rdkit([drawn[0]]), drawn[0])
+    editor, chemist = _editor(rule, plain, permitted, molecule, drawn is not None)
+    connected = chemist is not None if permitted.connected is None else permitted.connected
+    if drawn is None or chemist is None:
+        edited: Edited = partial(editor.edited, connected=connected)
     else:
-        decide = _slow(model, editor, connected) if engine is None else _fast(model, engine, connected)
+        edited = Redrawn(chemist, drawn[1], connected).edited
     validate = None if chemist is None else chemist.smiles
-    search = Search(editor, decide, question.judge, n, pairs, question.ranked, validate)
-    searched = search.run(max_edits)
-    items = _checked(model, editor, redrawn, question, before, searched)
+    search = Search(editor, edited, decide, question, before, n, validate)
+    found = search.run(max_edits, budget)
     return Counterfactuals(
-        items,
+        _items(search, found),
         Graph(one),
         float(question.shown(before)[0]),
         _plain(question.predicted(before)[0]),
-        searched.reached and bool(items),
-        searched.exhaustive,
-        _summary(searched, max_edits, chemist is not None),
-        searched.n_single + searched.n_pairs,
+        search.reached,
+        search.exhaustive,
+        search.summary(max_edits),
+        search.n_single + search.n_pairs,
         label_names,
     )
 
@@ -157,39 +389,32 @@ def one_graph(graph: Any) -> GraphDatabase:
     return database
 
 
-def _usual_budget(engine: Engine | None) -> int:
-    return SLOW_BUDGET if engine is None else BUDGET
-
-
 def _editor(
     rule: Rule, graph: GraphDatabase, allowed: Allowed, molecule: Any, drawn: bool
-) -> tuple[Editor, Chemist | None, bool]:
-    """Editor, chemistry checker or None, and whether edits must keep the graph connected.
+) -> tuple[Editor, Chemist | None]:
+    """Return an editor, and a checker of molecules or None.
 
     ``drawn``: labels are symbols of atoms, from which the labels of the model are computed.
     """
-    mol = molecule_of(graph, molecule)
+    mol, column = molecule_of(graph, molecule), graph.label_column
     counters = [vocabulary.counter for vocabulary in rule.vocabularies]
     told_apart = not counters or any(counter.reads_edge_labels for counter in counters)
     read = not counters or any(counter.reads_labels for counter in counters)
-    labels = _known_labels(graph, counters, read) if allowed.labels is None else allowed.labels
-    labels = _symbols(labels) if drawn else labels
+    labels: Sequence[Any] = () if column is None else column.values
+    if allowed.labels is not None:
+        labels = allowed.labels
+    elif read:
+        labels = list(dict.fromkeys([*labels, *(x for counter in counters for x in counter.known_labels)]))
+    else:  # edges of other graphs need only one label
+        labels = labels[:1]
     bonds = _known_bonds(graph, mol is not None) if allowed.edge_labels is None else allowed.edge_labels
-    alphabet = Alphabet.of(graph, labels, bonds)
-    kinds = [kind for kind in allowed.kinds or KINDS if allowed.kinds or _is_usual(kind, graph, read)]
-    if graph.is_temporal:
-        kinds = _kinds_in_time(kinds, allowed)
-    editor = Editor(graph, alphabet, kinds, allowed.nodes, told_apart and alphabet.has_bonds)
-    chemist = None if mol is None else Chemist(mol, editor, told_apart and not drawn)
-    return editor, chemist, mol is not None if allowed.connected is None else allowed.connected
-
-
-def _kinds_in_time(kinds: Sequence[str], allowed: Allowed) -> list[str]:
-    """Return the kinds of edits of graphs in time; raise an error if others were asked for."""
-    others = [kind for kind in allowed.kinds or () if kind not in IN_TIME]
-    if others:
+    kinds = allowed.kinds or [kind for kind in KINDS if _is_usual(kind, graph, read)]
+    others = [kind for kind in kinds if graph.is_temporal and kind not in IN_TIME]
+    if others and allowed.kinds:
         raise ValueError(f"edits of graphs in time are {' and '.join(IN_TIME)}; got {others[0]!r}")
-    return [kind for kind in kinds if kind in IN_TIME]
+    kinds = [kind for kind in kinds if kind not in others]
+    editor = Editor(graph, _symbols(labels) if drawn else labels, bonds, kinds, allowed.nodes, told_apart)
+    return editor, None if mol is None else Chemist(mol, editor, told_apart and not drawn)
 
 
 def _is_usual(kind: str, graph: GraphDatabase, read: bool) -> bool:
@@ -200,136 +425,53 @@ def _is_usual(kind: str, graph: GraphDatabase, read: bool) -> bool:
     return kind != "add_leaf" or (graph.node_attributes is None and not uncertain)
 
 
-def _known_labels(graph: GraphDatabase, counters: Sequence[Counter], read: bool) -> list[Any]:
-    """Labels of the database of the graph, and labels that the counters saw in training."""
-    column = graph.label_column
-    if column is None or isinstance(column, LabelDistributions):
-        return []
-    if not read:  # edges of other graphs need only one label
-        return list(column.values[:1])
-    return list(dict.fromkeys([*column.values, *(x for counter in counters for x in counter.known_labels)]))
-
-
 def _symbols(labels: Sequence[Any]) -> list[Any]:
     """Return symbols of elements: labels that are texts, and first entries of labels that start with one."""
     firsts = [label[0] if isinstance(label, tuple) else label for label in labels]
     return list(dict.fromkeys([first for first in firsts if isinstance(first, str)])) or ["C", "N", "O"]
 
 
-def _known_bonds(graph: GraphDatabase, is_molecule: bool) -> list[Any]:
+def _known_bonds(graph: GraphDatabase, is_molecule: bool) -> Sequence[Any]:
+    """Return the edge labels of the graph or, for molecules, all bonds that its labels name."""
     column = graph.edge_label_column
     if not is_molecule:
-        return [] if column is None else list(column.values)
+        return () if column is None else column.values
     named = {name: value for value, name in graph.names.edge_labels.items()}
     return [named.get(bond, bond) for bond in BONDS if not named or bond in named]
 
 
-def _fast(model: Model, engine: Engine, connected: bool) -> Callable[[Rows], Matrix]:
-    """Return a function that decides from the changes of counts."""
-    return lambda pairs: engine.decisions(pairs, connected) + model.intercepts
-
-
-def _slow(model: Model, editor: Editor, connected: bool) -> Callable[[Rows], Matrix]:
-    """Return a function that decides by the model, in batches of edited graphs."""
-
-    def decide(pairs: Rows) -> Matrix:
-        decisions = np.full((len(pairs), len(model.intercepts)), np.nan)
-        for start in range(0, len(pairs), BATCH):
-            there = {}
-            for i, pair in enumerate(pairs[start : start + BATCH], start):
-                graph = editor.edited(pair[pair[:, 0] != NOTHING], connected)
-                if graph is not None:
-                    there[i] = graph
-            if there:
-                decisions[list(there)] = model.decisions(GraphDatabase.concat(there.values()))
-        return decisions
-
-    return decide
-
-
-def _by_molecules(model: Model, redrawn: Redrawn) -> Callable[[Rows], Matrix]:
-    """Return a function that decides by the model, on edited molecules with new labels, in batches."""
-
-    def decide(pairs: Rows) -> Matrix:
-        decisions = np.full((len(pairs), len(model.intercepts)), np.nan)
-        for start in range(0, len(pairs), BATCH):
-            edited = [redrawn.molecule(pair[pair[:, 0] != NOTHING]) for pair in pairs[start : start + BATCH]]
-            there = [i for i, mol in enumerate(edited) if mol is not None]
-            if there:
-                graphs = redrawn.graphs([edited[i] for i in there])
-                decisions[np.asarray(there) + start] = model.decisions(graphs)
-        return decisions
-
-    return decide
-
-
-def _checked(
-    model: Model,
-    editor: Editor,
-    redrawn: Redrawn | None,
-    question: Question,
-    before: Matrix,
-    searched: Searched,
-) -> list[Counterfactual]:
-    """Decide on each edited graph by the model itself; drop results that it does not confirm."""
-    if redrawn is None:
-        made = [(one, editor.edited(one.rows)) for one in searched.found]
-    else:
-        made = [(one, redrawn.graphs([redrawn.molecule(one.rows)])) for one in searched.found]
-    graphs = [graph for _, graph in made if graph is not None]
-    if not graphs:
+def _items(search: Search, found: Sequence[Found]) -> list[Counterfactual]:
+    """Return the results of a search, with the edited graphs."""
+    if not found:
         return []
-    decisions = model.decisions(GraphDatabase.concat(graphs))
-    _, changed = question.judge(decisions)
+    question, decisions = search.question, np.stack([one.decisions for one in found])
+    _, graphs = search.edited(np.stack([one.pair for one in found]))
     values, predicted = question.shown(decisions), question.predicted(decisions)
-    start = float(question.shown(before)[0])
+    start = float(question.shown(search.before)[0])
     return [
         Counterfactual(
-            tuple(_edit(editor, row) for row in one.rows),
-            Graph(graph),
+            tuple(_edit(search.editor, row) for row in one.pair if row[0] != NOTHING),
+            graphs[i],
             float(values[i]),
             float(values[i]) - start,
             _plain(predicted[i]),
-            one.molecule,
+            one.smiles,
         )
-        for i, (one, graph) in enumerate(zip(searched.found, graphs, strict=True))
-        if bool(changed[i]) or not searched.reached
+        for i, one in enumerate(found)
     ]
 
 
 def _edit(editor: Editor, row: Rows) -> Edit:
     """Return the edit of a row, with the user's labels."""
-    kind, a, b, label, bond = (int(x) for x in row)
-    name, alphabet = KINDS[kind], editor.alphabet
-    values = alphabet.node_values if alphabet.has_labels else (None,)
-    before = values[alphabet.node_ids[a]] if a < editor.n_nodes and alphabet.has_labels else None
-    new_edge = alphabet.edge_values[bond] if name.startswith("add") and editor.told_apart else None
+    kind, a, b, label, bond = row.tolist()
+    name, before = KINDS[kind], editor.labels[editor.node_ids[a]]
+    edge_label = editor.edge_labels[bond] if name.startswith("add") and editor.told_apart else None
     if name == "relabel":
-        return Edit(name, a, label=values[label], before=before)
+        return Edit(name, a, label=editor.labels[label], before=before)
     if name == "add_leaf":
-        return Edit(name, a, b, label=values[label] if alphabet.has_labels else None, edge_label=new_edge)
-    return Edit(name, a, b, before=before if name == "remove_leaf" else None, edge_label=new_edge)
+        return Edit(name, a, b, label=editor.labels[label], edge_label=edge_label)
+    return Edit(name, a, b, before=before if name == "remove_leaf" else None, edge_label=edge_label)
 
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _summary(searched: Searched, max_edits: int, is_molecule: bool) -> str:
-    """Describe the extent of the search."""
-    parts = [f"All {searched.n_single:,} single edits were tried."]
-    if searched.n_extendable and searched.exhaustive:
-        parts.append(f"So were all {searched.n_pairs:,} pairs of edits that could matter.")
-    elif searched.n_extendable:
-        parts.append(
-            f"Of pairs, {searched.n_pairs:,} were tried: the {searched.n_extended:,} most promising of "
-            f"{searched.n_extendable:,} single edits, each with all others; other pairs may do better "
-            "(a larger budget tries more)."
-        )
-    elif max_edits == 2:
-        parts.append("Pairs were not needed.")
-    if is_molecule:
-        parts.append("Edits that break valences were skipped.")
-    if searched.n_unchecked:
-        parts.append(f"{searched.n_unchecked:,} further edits were not checked for valid molecules.")
-    return " ".join(parts)

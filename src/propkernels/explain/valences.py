@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,12 @@ from propkernels.convert.rdkit import from_rdkit, is_mol
 from propkernels.explain.edits import (
     ADD_EDGE,
     ADD_LEAF,
+    NOTHING,
     RELABEL,
     REMOVE_LEAF,
     Editor,
     Rows,
+    in_pairs,
 )
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
@@ -122,8 +123,8 @@ class Chemist:
             self.chem.Kekulize(self.kekulized, clearAromaticFlags=True)
         table = self.chem.GetPeriodicTable()
         self.numbers: dict[int, int] = {}
-        for number in editor.alphabet.new_labels.tolist():
-            symbol = editor.graph.names.label(editor.alphabet.node_values[number])
+        for number in editor.new_labels.tolist():
+            symbol = editor.graph.names.label(editor.labels[number])
             try:
                 self.numbers[number] = table.GetAtomicNumber(str(symbol))
             except RuntimeError:
@@ -190,13 +191,14 @@ class Chemist:
         atom.SetChiralTag(self.chem.ChiralType.CHI_UNSPECIFIED)
 
     def _bond_type(self, bond: int) -> Any:
-        label = self.editor.graph.names.edge_label(self.editor.alphabet.edge_values[bond])
+        label = self.editor.graph.names.edge_label(self.editor.edge_labels[bond])
         return getattr(self.chem.BondType, label.upper() if label in BONDS else "SINGLE")
 
     def _same_bonds(self, mol: Any, rows: Rows) -> bool:
-        graph, own = self.editor.edited(rows), from_rdkit([mol])
+        pair = in_pairs(rows[0], rows[1:]) if len(rows) == 2 else in_pairs(None, rows)
+        (_, graph), own = self.editor.edited(pair), from_rdkit([mol])
         return (
-            graph is not None
+            len(graph) == 1
             and bool(np.array_equal(graph.adjacency.indices, own.adjacency.indices))
             and _edge_names(own) == _edge_names(graph)
         )
@@ -219,14 +221,15 @@ class Redrawn:
         whole = len(chemist.chem.GetMolFrags(chemist.kekulized))
         self.most_parts = whole if connected else None
 
-    def molecule(self, rows: Rows) -> Any:
+    def edited(self, pairs: Rows) -> tuple[Rows, GraphDatabase]:
+        """Return the places of pairs of edits, (m, 2, 5), that give valid molecules, and their graphs."""
+        mols = [self._molecule(pair[pair[:, 0] != NOTHING]) for pair in pairs]
+        places = np.array([i for i, mol in enumerate(mols) if mol is not None], dtype=np.int64)
+        return places, from_rdkit([mols[i] for i in places], node_labels=self.recipe)
+
+    def _molecule(self, rows: Rows) -> Any:
         """Return the edited molecule; None if it is invalid."""
         mol = self.chemist.molecule(rows)
         if mol is None or self.most_parts is None:
             return mol
         return mol if len(self.chemist.chem.GetMolFrags(mol)) <= self.most_parts else None
-
-    def graphs(self, mols: Sequence[Any]) -> GraphDatabase:
-        """Return the graphs of molecules, labeled by the recipe of the training graphs."""
-        graphs: GraphDatabase = from_rdkit(list(mols), node_labels=self.recipe)
-        return graphs

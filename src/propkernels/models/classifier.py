@@ -35,7 +35,7 @@ from propkernels.explain.comparisons import Comparison, compare_decisions, expla
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.decision_columns import Calibration, DecisionLayout
 from propkernels.explain.explanation import Explanation
-from propkernels.explain.questions import ask_class
+from propkernels.explain.find_counterfactuals import ask_class
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase

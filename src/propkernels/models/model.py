@@ -23,7 +23,7 @@ from propkernels.explain.comparisons import explain_rule
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.decision_columns import self_similarities
 from propkernels.explain.explanation import Explanation
-from propkernels.explain.find_counterfactuals import Model, find_counterfactuals
+from propkernels.explain.find_counterfactuals import find_counterfactuals
 from propkernels.explain.rule import Rule, dual_members, mean_rule, primal_members
 from propkernels.explain.strongest_bins import Bins, strongest_bins
 from propkernels.graphs.accepted import Graphs, OneGraph
@@ -394,11 +394,10 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     def _counterfactuals(self, graph: Any, ask: Any, **options: Any) -> Counterfactuals:
         """Return edits of one graph that answer the question from ``ask``."""
         check_is_fitted(self, "rule_")
-        plain = getattr(self, "imputer_", None) is None
-        parts = self.rule_, self.intercept_, plain, self.n_jobs
-        model = Model(lambda X: self._decisions(self._checked(X)), *parts)
         with stopping_allowed():
-            return find_counterfactuals(model, graph, ask, **options)
+            return find_counterfactuals(
+                lambda graphs: self._decisions(self._checked(graphs)), self.rule_, graph, ask, **options
+            )
 
     def _top_bins(
         self,

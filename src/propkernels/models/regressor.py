@@ -31,7 +31,7 @@ from propkernels._utils.typing import (
 from propkernels.convert.check import check_graphs
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
-from propkernels.explain.questions import ask_number
+from propkernels.explain.find_counterfactuals import ask_number
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase

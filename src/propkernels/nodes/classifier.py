@@ -17,7 +17,7 @@ from propkernels._utils.typing import Array, ClassWeight, Floats, Folding, Scori
 from propkernels.explain.comparisons import Comparison, compare_decisions
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.decision_columns import Calibration, DecisionLayout
-from propkernels.explain.questions import ask_class
+from propkernels.explain.find_counterfactuals import ask_class
 from propkernels.graphs.accepted import OneGraph
 from propkernels.models.learning_targets import ClassTarget
 from propkernels.nodes.choosing import COSTS

@@ -15,7 +15,7 @@ from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.stored import require
 from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
 from propkernels.explain.counterfactuals import Counterfactuals
-from propkernels.explain.questions import ask_number
+from propkernels.explain.find_counterfactuals import ask_number
 from propkernels.graphs.accepted import OneGraph
 from propkernels.models.learning_targets import NumberTarget
 from propkernels.models.targets import LARGEST
