@@ -50,6 +50,23 @@ def apply(graph: nx.Graph, edit: tuple[Any, ...]) -> nx.Graph:
     return new
 
 
+def apply_all(graph: nx.Graph, edits: list[tuple[Any, ...]]) -> nx.Graph | None:
+    """Edits made one after the other; None if one of them is impossible."""
+    for kind, a, b, label, bond in edits:
+        if a not in graph or (b is not None and b not in graph):
+            return None
+        if kind == "relabel" and graph.nodes[a].get("label") == label:
+            return None
+        if kind == "add_edge" and (graph.has_edge(a, b) or a == b):
+            return None
+        if kind in ("remove_edge", "remove_leaf") and not graph.has_edge(a, b):
+            return None
+        if kind == "remove_leaf" and graph.degree(a) != 1:
+            return None
+        graph = apply(graph, (kind, a, b, label, bond))
+    return graph
+
+
 def to_database(graphs: list[nx.Graph], like: pk.GraphDatabase) -> pk.GraphDatabase:
     """A database with nodes in the order of their numbers."""
     ordered = []

@@ -156,10 +156,10 @@ class Editor:
             relabeled = _product(RELABEL, free, [0], self.new_labels, [0])
             rows.append(relabeled[self.node_ids[relabeled[:, 1]] != relabeled[:, 3]])
         if ADD_EDGE in self.kinds:
-            pairs = np.stack([free[ends] for ends in np.triu_indices(len(free), 1)])
-            pairs = pairs[:, ~self._entry(*pairs)[1]]
-            bonds = np.tile(self.new_bonds, pairs.shape[1])
-            rows.append(_stacked(ADD_EDGE, *np.repeat(pairs, len(self.new_bonds), axis=1), 0, bonds))
+            c, d = (free[ends] for ends in np.triu_indices(len(free), 1))
+            apart, bonds = ~self._entry(c, d)[1], self.new_bonds
+            c, d = (np.repeat(ends[apart], len(bonds)) for ends in (c, d))
+            rows.append(_stacked(ADD_EDGE, c, d, 0, np.tile(bonds, apart.sum())))
         if REMOVE_EDGE in self.kinds:
             kept = (a < b) & self.free[a] & self.free[b]
             if self.graph.is_temporal:  # a vertex stays joined to itself at other times

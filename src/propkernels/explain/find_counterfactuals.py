@@ -152,9 +152,13 @@ class Tried(NamedTuple):
     margins: Margins
     changed: Mask
 
+    def joined(self, other: Tried) -> Tried:
+        """Return these edits, then others."""
+        return Tried(*(np.concatenate(both) for both in zip(self, other, strict=True)))
+
 
 class Found(NamedTuple):
-    """One or two edits, (1, 2, 5), the decisions after them, and the edited molecule as SMILES (or None)."""
+    """One or two edits, (2, 5), the decisions after them, and the edited molecule as SMILES (or None)."""
 
     pair: Rows
     decisions: Matrix
@@ -220,8 +224,7 @@ class Search:
                 tried = self._tried(pairs)
                 found += self._best(tried, tried.changed, self.n - len(found), {one.smiles for one in found})
             elif self.n_pairs:  # only margins count
-                both = zip(tried, self._tried(pairs), strict=True)
-                tried = Tried(*map(np.concatenate, both))
+                tried = tried.joined(self._tried(pairs))
                 found = self._best(tried, tried.changed, self.n)
         self.reached = bool(found)
         return found or self._best(tried, tried.margins > -np.inf, self.n)
@@ -274,7 +277,7 @@ class Search:
         return np.concatenate([seconds, self.editor.edits_after(first)])
 
     def _best(self, tried: Tried, wanted: Mask, n: int, known: Iterable[str | None] = ()) -> list[Found]:
-        """Return the n best of the wanted edits; of molecules, those that are valid, distinct and not known."""
+        """Return the n best of the wanted edits; of molecules, those valid, distinct and not known."""
         order = np.argsort(-np.round(tried.margins, DIGITS), kind="stable")
         order, seen, best = order[wanted[order]], set(known), list[Found]()
         for k, i in enumerate(order):
