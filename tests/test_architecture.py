@@ -18,7 +18,6 @@ STATIONS = [
     "propagation",
     "codes",
     "counts",
-    "tracking",
     "gpu",
     "kernels",
     "scale",

@@ -1,4 +1,4 @@
-"""Members: the same decisions, lengths and edits as the kernel, and validation of their parts."""
+"""Members: the same decisions and lengths as the kernel, and validation of their parts."""
 
 from dataclasses import replace
 
@@ -8,7 +8,6 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.explain.members import (
-    Changed,
     Counted,
     FoldedMember,
     JointMember,
@@ -100,28 +99,27 @@ def test_missing_columns_are_0():
 
 
 class Fixed:
-    """A member with these decisions and lengths, for all graphs and edits."""
+    """A member with these decisions and lengths, for all graphs."""
 
     def __init__(self, decisions, lengths):
-        self.found = Changed(np.array(decisions)[:, None], np.array(lengths))
+        self.decisions, self.squares = np.array(decisions), np.array(lengths)
 
-    def changed(self, begun, changes):
-        return Changed(*(part.copy() for part in self.found))  # sums are made in place
+    def decide(self, counted):
+        return self.decisions[:, None].copy()  # sums are made in place
 
     def lengths(self, counted):
-        return self.found.lengths.copy()
+        return self.squares.copy()
 
     def descriptor_terms(self, counted, share):
-        return self.found.decisions[:, 0].copy()
+        return self.decisions.copy()
 
 
-def test_sums_are_divided_by_the_length_of_the_edited_graph():
+def test_sums_are_divided_by_the_length_of_the_graph():
     """The squared length is 2 * 0.125 + 1 * 0 = 0.25, then 2 * 4 + 1 * 8 = 16; an empty graph has none."""
     joint = JointMember(
         [Fixed([1.0, 2.0, 0.0], [0.125, 4.0, 0.0]), Fixed([0.0, 6.0, 0.0], [0.0, 8.0, 0.0])],
         np.array([2.0, 1.0]),
     )
-    changed = joint.changed([None, None], {})
-    assert changed.decisions[:, 0].tolist() == [2.0, 2.0, 0.0]
-    assert changed.lengths.tolist() == [1.0, 1.0, 0.0]
+    assert joint.decide(None)[:, 0].tolist() == [2.0, 2.0, 0.0]
+    assert joint.lengths(None).tolist() == [1.0, 1.0, 0.0]
     assert joint.descriptor_terms(None, None).tolist() == [2.0, 2.0, 0.0]

@@ -77,8 +77,6 @@ def test_models_explain_and_save_descriptors(kernel, tmp_path):
     np.testing.assert_array_equal(pk.load_model(tmp_path / "model.pk").predict(GRAPHS), model.predict(GRAPHS))
     with pytest.raises(TypeError, match="fit one without descriptors"):
         model.counterfactuals(GRAPHS[0], target=0.0)
-    with pytest.raises(TypeError, match="compares whole graphs"):
-        model.live(GRAPHS[0])
 
 
 @pytest.mark.slow

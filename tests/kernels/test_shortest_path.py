@@ -192,10 +192,8 @@ def test_edits_follow_an_entry_of_labels():
     model = pk.PropagationRegressor(kernel=kernel, C=1.0, random_state=0).fit(
         graphs, graphs.graph_sizes * 1.0
     )
-    live = model.live(graphs[0])
-    live.set_label(0, ("O", 1))
-    live.set_label(1, ("C", 0))
-    np.testing.assert_allclose(live.decision, model.predict(live.graph)[0], rtol=1e-11)
+    found = model.counterfactuals(graphs[0], max_edits=1, allowed={"labels": [("O", 1), ("C", 0)]})
+    np.testing.assert_array_equal(found.decision, model.predict([one.graph for one in found]))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])

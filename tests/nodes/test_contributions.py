@@ -6,6 +6,7 @@ import pytest
 from propkernels.nodes.contributions import Tally, linear_along
 from propkernels.nodes.members import RadialMember, Scaling
 from propkernels.nodes.views import Block
+from tests.nodes.test_members import decided
 
 
 @pytest.mark.parametrize("gamma", [0.1, 5.0])
@@ -17,7 +18,7 @@ def test_the_linear_member_equals_the_radial_one_at_the_node(gamma):
     member = RadialMember(blocks, scaling, rng.normal(size=(8, 5)), gamma, weights, intercepts)
     parts, shares = [rng.normal(size=(1, 3)), rng.normal(size=(1, 2))], np.array([2.0, -1.0])
     linear = linear_along(member, parts, shares)
-    assert linear.of_parts(parts).item() == pytest.approx((member.of_parts(parts) @ shares).item(), abs=1e-10)
+    assert decided(linear, parts).item() == pytest.approx((decided(member, parts) @ shares).item(), abs=1e-10)
 
 
 def test_contributions_are_added_by_node_and_by_column():

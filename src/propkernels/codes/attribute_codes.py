@@ -22,20 +22,6 @@ N_REMEMBERED = 2**10  # hash functions of attributes; drawing one takes longer t
 MISSING = 0x6D697373696E67  # the code of a missing value: two of them agree
 
 
-class JoinedAttributes(NamedTuple):
-    """Attribute codes to join with label codes.
-
-    Attributes
-    ----------
-    rows : ndarray of int64, (streams,)
-        Row of label codes of each stream.
-    codes : ndarray of int64, (streams, nodes)
-    """
-
-    rows: NDArray[np.int64]
-    codes: NDArray[np.int64]
-
-
 class SpreadStreams(NamedTuple):
     """Streams of attributes whose columns spread independently, before anything is computed.
 
@@ -126,28 +112,6 @@ class AttributeCoder:
         shape = len(iterations), -1, spread.start.shape[1]
         vectors, offsets = (np.array([f[k] for f in functions]).reshape(shape) for k in (0, 2))
         return SpreadStreams(spread, vectors, offsets, labels)
-
-    def of_nodes(
-        self, graph: GraphDatabase, t_max: int, n_hashes: int, n_new: int
-    ) -> JoinedAttributes | None:
-        """Return attribute codes of the nodes, and of ``n_new`` nodes without attributes, for any edges.
-
-        Return None if attributes cross edges, since codes then depend on other nodes.
-        """
-        if not getattr(self.learned, "is_fixed", False):
-            return None
-        values = self.standardizer(graph)
-        matrix = np.concatenate([values, np.full((n_new, values.shape[1]), np.nan)])
-        rows, blocks = [], []
-        for t in range(t_max + 1):
-            for lsh in (self.lsh, *self.further):
-                rooted = np.sqrt(np.maximum(matrix, 0.0)) if lsh.takes_root else matrix
-                for h in range(n_hashes):
-                    width = matrix.shape[1] if self.combine == "sum" else 1
-                    blocks.append(np.empty((width, len(matrix)), dtype=np.int64))
-                    replace(self, lsh=lsh)._hash(t, h, rooted, blocks[-1], None)
-                    rows += [t * n_hashes + h] * width
-        return JoinedAttributes(np.array(rows, dtype=np.int64), np.concatenate(blocks))
 
     def _block(
         self,

@@ -15,7 +15,6 @@ from propkernels._utils.locks import ForkSafeLock
 from propkernels._utils.mixing import mix_other, mix_word
 from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR
 from propkernels.codes.codes import KEPT_BITS, LARGEST_FLOOR, NO_BIN
-from propkernels.codes.refinement import ANY_OTHER
 
 LANES = 8  # columns propagated together
 ROWS_OF_A_BLOCK = 256  # of attributes that are hashed column by column
@@ -465,22 +464,9 @@ def hash_product(
 
 
 @compiled(cache=False)
-def over_edge(mixed: Any, edge_key: Any) -> Any:
-    """Return the mixed word of a neighbor, mixed with the key of the edge to it."""
-    return mix_word(mixed ^ edge_key)
-
-
-@compiled(cache=False)
 def refined(own: Any, total: Any) -> Any:
     """Return the next word of a node from its word and the sum of its neighbors' words, with wraparound."""
     return mix_word(mix_word(own) + total)
-
-
-@compiled(cache=False)
-def counted_code(word: Any) -> Any:
-    """Return a word as a code, replacing "not counted", as ``refinement.as_streams`` does for arrays."""
-    code = np.int64(word)
-    return ANY_OTHER if code == NO_BIN else code
 
 
 @compiled(cache=False)
@@ -499,7 +485,7 @@ def _sum_labeled(indptr: Any, indices: Any, edge_keys: Any, i: int, first: int, 
     """Return the sum of the neighbors' mixed words, each mixed with its edge key; see ``_sum_neighbors``."""
     total = np.uint64(0)
     for entry in range(indptr[i], indptr[i + 1]):
-        total += over_edge(mixed[indices[entry] - first], edge_keys[entry])
+        total += mix_word(mixed[indices[entry] - first] ^ edge_keys[entry])
     return total
 
 

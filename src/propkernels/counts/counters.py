@@ -277,24 +277,6 @@ class Counter(ABC):
         """Node labels of the training graphs, if the counter stores them."""
         return ()
 
-    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Return a tracker of the counts of one graph under edits; None if only whole graphs are counted.
-
-        Parameters
-        ----------
-        vocabulary : Vocabulary
-            A vocabulary with this counter.
-        graph : GraphDatabase
-            One unweighted, undirected, simple graph.
-        alphabet : propkernels.tracking.alphabet.Alphabet
-            Labels that edits may use.
-
-        Returns
-        -------
-        propkernels.tracking.trackers.Tracker or None
-        """
-        return None
-
     def column_names(self, codes: Codes) -> list[str]:
         """Return the name of each column of a stream."""
         return [f"bin{i}" for i in range(len(codes))]

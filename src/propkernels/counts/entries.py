@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,31 +52,12 @@ class Vocabulary:
 
         return derived(self, "table", lambda: BinTable.of(self.codes))
 
-    def tracker(self, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Return a tracker of one graph under edits; None if only whole graphs are counted."""
-        return self.counter.tracker(self, graph, alphabet)
-
     def enter(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Entries:
         """Return the entries of graphs: their bins, counts and columns, in one pass over codes."""
         listed = self.counter.listed(graphs, n_jobs)
         if listed is not None:
             return entries_of_codes(self, listed, graphs)
         return _of_counts(self, self.counter.count(graphs, None, n_jobs), graphs, n_jobs)
-
-
-class Changes(NamedTuple):
-    """Changes of the counts of one graph by edits; edit e has ``rows[ptr[e] : ptr[e + 1]]``.
-
-    Attributes
-    ----------
-    ptr : ndarray of int64, (edits + 1,)
-    rows : ndarray of int32, (changes, 4)
-        Stream, column in the vocabulary (-1: bin not seen in training), count before, count after: one row
-        per bin whose count differs, ordered by stream.
-    """
-
-    ptr: NDArray[np.int64]
-    rows: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ same methods, and no code outside this package depends on their classes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -24,7 +24,7 @@ from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.derived import derived
 from propkernels._utils.stored import Offsets
 from propkernels.counts.counters import Counter, StreamCounts, Values
-from propkernels.counts.entries import Changes, Entries, Vocabulary
+from propkernels.counts.entries import Entries, Vocabulary
 from propkernels.counts.levels import LevelCounter, level_codes, levels_of
 from propkernels.counts.products import inverse_length
 from propkernels.graphs.database import GraphDatabase
@@ -41,15 +41,11 @@ class Counted:
     ----------
     graphs : GraphDatabase or GridDatabase
     n_jobs : int or None
-    known : mapping, optional
-        Entries that are counted already, by vocabulary.
     """
 
-    def __init__(
-        self, graphs: GraphDatabase, n_jobs: int | None, known: Mapping[Vocabulary, Entries] | None = None
-    ) -> None:
+    def __init__(self, graphs: GraphDatabase, n_jobs: int | None) -> None:
         self.graphs, self.n_jobs = graphs, n_jobs
-        self._entries: dict[Vocabulary, Entries] = dict(known or {})
+        self._entries: dict[Vocabulary, Entries] = {}
 
     def entries(self, vocabulary: Vocabulary) -> Entries:
         """Return the entries of all graphs in a vocabulary."""
@@ -105,20 +101,6 @@ class Sums(NamedTuple):
     chosen: NDArray[np.int64]
 
 
-class Changed(NamedTuple):
-    """Contribution of one member to the decisions about edited graphs.
-
-    Attributes
-    ----------
-    decisions : ndarray, (edits, decisions)
-    lengths : ndarray, (edits,)
-        k(x, x) of each edited graph, 0 or 1 if the kernel is normalized.
-    """
-
-    decisions: Matrix
-    lengths: Values
-
-
 class Member(ABC):
     """Contribution of one kernel to the decisions."""
 
@@ -169,19 +151,6 @@ class Member(ABC):
     @abstractmethod
     def lengths(self, counted: Counted) -> Values:
         """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
-
-    @property
-    def needs_counts(self) -> bool:
-        """Whether :meth:`changed` needs counts before and after an edit, not only differences."""
-        return True
-
-    @abstractmethod
-    def begin(self, counted: Counted) -> Any:
-        """Return the state of one graph before edits, from which :meth:`changed` starts."""
-
-    @abstractmethod
-    def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Return decisions after each edit, from the changes of the counts."""
 
     def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> Self:
         """Return the same member with vocabularies replaced."""
@@ -273,25 +242,6 @@ class FoldedMember(Member):
         """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
         squares = self._squares(counted.entries(self.vocabulary))
         return (squares > 0).astype(np.float64) if self.normalize else squares
-
-    @property
-    def needs_counts(self) -> bool:
-        """Whether there are levels or lengths, which need counts."""
-        return self.normalize or self.level_ptr is not None
-
-    def begin(self, counted: Counted) -> tuple[Values, float]:
-        """Return the sums of weights, and k(x, x) before normalization."""
-        (total,) = replace(self, normalize=False).decide(counted)
-        return total, float(self._squares(counted.entries(self.vocabulary))[0])
-
-    def changed(self, begun: tuple[Values, float], changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Return decisions after each edit: weights of new counts are added, of lost counts subtracted."""
-        from propkernels.counts.entries_compiled import changed_folded
-
-        edits = changes[self.vocabulary]
-        sums, squares = np.empty((len(edits.ptr) - 1, self.n_decisions)), np.empty(len(edits.ptr) - 1)
-        changed_folded(*edits, self.level_ptr, self.weights, self.stream_weights, *begun, sums, squares)
-        return _normalized(sums, squares) if self.normalize else Changed(sums, squares)
 
     def _inverse_lengths(self, entries: Entries) -> Values:
         return inverse_length(self._squares(entries))
@@ -419,25 +369,6 @@ class RatioMember(Member):
         squares = np.asarray(self.stream_weights @ (sizes > 0))
         return (squares > 0).astype(np.float64) if self.normalize else squares
 
-    def begin(self, counted: Counted) -> Any:
-        """Return coefficients, (decisions, kept graphs), and the shared counts with each kept graph."""
-        from propkernels.counts.entries_compiled import Sharing, share_all
-
-        kept, coefficients = self._kept(), np.ascontiguousarray(self.coefficients.T)
-        sharing = Sharing.room(kept, self.n_decisions)
-        entries = counted.entries(self.vocabulary)
-        share_all(*entries.arrays, kept, self.stream_weights, coefficients, sharing)
-        return coefficients, sharing
-
-    def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Return decisions after each edit; ratios of unchanged streams are reused."""
-        from propkernels.counts.entries_compiled import changed_ratios
-
-        edits = changes[self.vocabulary]
-        sums, lengths = np.empty((len(edits.ptr) - 1, self.n_decisions)), np.empty(len(edits.ptr) - 1)
-        changed_ratios(*edits, self._kept(), self.stream_weights, *begun, sums, lengths)
-        return _normalized(sums, lengths) if self.normalize else Changed(sums, lengths)
-
     def _inverse_lengths(self, counted: Counted) -> Values:
         return inverse_length(replace(self, normalize=False).lengths(counted))
 
@@ -543,17 +474,6 @@ class JointMember(Member):
         """Return 1 for each graph with bins, else 0."""
         return (self._squares(counted) > 0).astype(np.float64)
 
-    def begin(self, counted: Counted) -> list[Any]:
-        """Return the state of each member."""
-        return [member.begin(counted) for member in self.members]
-
-    def changed(self, begun: list[Any], changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Return the sum of the members' decisions after each edit, divided by the length of the graph."""
-        parts = [member.changed(state, changes) for member, state in zip(self.members, begun, strict=True)]
-        weighted = zip(self.weights, parts, strict=True)
-        squares = sum_in_order(weight * part.lengths for weight, part in weighted)
-        return _normalized(sum_in_order(part.decisions for part in parts), squares)
-
     def _squares(self, counted: Counted) -> Values:
         parts = zip(self.weights, self.members, strict=True)
         return sum_in_order(weight * member.lengths(counted) for weight, member in parts)
@@ -631,14 +551,6 @@ class KernelMember(Member):
         squares = np.asarray(self.kernel.self_similarities(counted.graphs), dtype=np.float64)
         return (squares > 0).astype(np.float64) if self.kernel.normalize else squares
 
-    def begin(self, counted: Counted) -> Any:
-        """Raise TypeError: kernel values are not sums over bins."""
-        raise TypeError(self._why())
-
-    def changed(self, begun: Any, changes: Mapping[Vocabulary, Changes]) -> Changed:
-        """Raise TypeError: kernel values are not sums over bins."""
-        raise TypeError(self._why())
-
     def _why(self) -> str:
         return f"{type(self.kernel).__name__} compares graphs without counting bins"
 
@@ -667,11 +579,6 @@ class DescriptorMember(KernelMember):
     def shared_bins(self) -> list[SharedBins]:
         """Return an empty list: descriptors have no bins."""
         return []
-
-
-def _normalized(sums: Matrix, squares: Values) -> Changed:
-    """Return sums divided by the length of the graph, and the length 1 (0 for an empty graph)."""
-    return Changed(sums * inverse_length(squares)[:, None], (squares > 0).astype(np.float64))
 
 
 def weighted_bins(

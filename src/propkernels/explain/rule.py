@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -15,7 +15,7 @@ from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.parallel import active_device, run_threads, thread_count, whole_runs
 from propkernels.counts.counters import Coder, Counter, Values
 from propkernels.counts.countings import Counting
-from propkernels.counts.entries import Changes, Vocabulary
+from propkernels.counts.entries import Vocabulary
 from propkernels.counts.levels import largest_counts, level_codes, levels_of
 from propkernels.counts.products import inverse_length
 from propkernels.explain.members import (
@@ -111,15 +111,6 @@ class Rule:
     def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
         """Return decisions, (graphs, decisions)."""
         return np.concatenate(self.by_runs(graphs, n_jobs, self.decide))
-
-    def begin(self, counted: Counted) -> list[Any]:
-        """Return the state of each member for one graph, from which :meth:`changed` starts."""
-        return [member.begin(counted) for member in self.members]
-
-    def changed(self, begun: Sequence[Any], changes: Mapping[Vocabulary, Changes]) -> Matrix:
-        """Return decisions after each edit, (edits, decisions), from the changes of the counts."""
-        parts = zip(self.members, begun, strict=True)
-        return sum_in_order(member.changed(state, changes).decisions for member, state in parts)
 
     def terms(
         self,

@@ -11,16 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.stored import is_whole, require
 from propkernels.codes.codes import CodeStreams
 from propkernels.codes.refinement import multiset_codes
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
+from propkernels.graphs.labels import entry_of, number_of_entries
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
-from propkernels.propagation.initial import ENTRIES, edge_keys, label_column_keys, node_keys, plain_labels
+from propkernels.propagation.initial import ENTRIES, edge_keys, node_keys, plain_labels
 
 
 @dataclass(frozen=True)
@@ -81,18 +80,6 @@ class EntryCoder(RefinementCoder):
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
         """Return None: entries are coded on the CPU only."""
-
-    def _start_keys(self, graph: GraphDatabase, alphabet: Any) -> list[NDArray[np.uint64]] | None:
-        """Return keys per entry of the labels of an alphabet; None unless all are tuples of this width."""
-        from propkernels.tracking.trackers import start_column
-
-        if not isinstance(graph.label_column, LabelColumn):
-            return None
-        column = start_column("node", graph, alphabet)
-        observed = [value for value in alphabet.node_values if value is not None]
-        if any(not isinstance(value, tuple) or len(value) != self.width for value in observed):
-            return None
-        return [label_column_keys(entry_of(column, entry)) for entry in self.entries]
 
     @property
     def n_streams(self) -> int:

@@ -19,7 +19,6 @@ from propkernels.counts.counters import Coder, Known, StreamCounts
 from propkernels.counts.spread import count_spread
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
-from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.time_views import learn_in_time
@@ -37,7 +36,7 @@ from propkernels.propagation.initial import (
     label_source,
     learn_prior,
 )
-from propkernels.propagation.schemes import Diffusion, PropagationScheme, resolve_scheme
+from propkernels.propagation.schemes import PropagationScheme, resolve_scheme
 
 _LABELS, _ATTRIBUTES = 0, 1
 
@@ -135,21 +134,6 @@ class PropagationCoder(Coder):
     def known_labels(self) -> list[Any]:
         """Labels of the training graphs."""
         return [value for value in self.prior.values if value != UNKNOWN] if self.reads_labels else []
-
-    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Return a tracker of diffusion, with attributes that are not propagated; None for other settings."""
-        from propkernels.tracking.trackers import diffusion_tracker
-
-        uncertain = self.reads_labels and isinstance(graph.label_column, LabelDistributions)
-        if type(self.scheme) is not Diffusion or self.lsh.takes_root or uncertain:
-            return None
-        attributes = None
-        if self.attributes is not None:
-            attributes = self.attributes.of_nodes(graph, self.t_max, self.n_hashes, alphabet.n_new)
-            if attributes is None:
-                return None
-        settings = (self.scheme, self.source, self.prior, self.lsh, self.t_max, self.n_hashes)
-        return diffusion_tracker(vocabulary, graph, alphabet, *settings, self.edge_labels, attributes)
 
     @property
     def n_streams(self) -> int:

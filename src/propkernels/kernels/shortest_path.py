@@ -31,7 +31,6 @@ from propkernels.counts.base_kernels import resolve_base_kernel
 from propkernels.counts.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
 from propkernels.counts.lists import CodeList, count_lists
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.count_features import CountFeatures
@@ -122,14 +121,6 @@ class TripletCoder(Counter):
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
         """Return runs of graphs whose pairs of nodes fit in memory."""
         return runs_of_graphs(graphs)
-
-    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Return a tracker of shortest paths; None if labels are distributions."""
-        from propkernels.tracking.trackers import pair_tracker
-
-        if self.reads_labels and isinstance(graph.label_column, LabelDistributions):
-            return None
-        return pair_tracker(vocabulary, graph, alphabet, self.source, self.edge_labels, self.entry)
 
     def _labels(self, graphs: GraphDatabase) -> LabelColumn:
         """Return the label of each node, or the entry of its label."""

@@ -17,7 +17,6 @@ from propkernels.codes.codes import CodeStreams
 from propkernels.codes.refinement import as_streams, multiset_codes
 from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.time_views import learn_in_time
@@ -90,24 +89,6 @@ class RefinementCoder(Coder):
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
         return refinement_streams(graphs, node_keys(graphs, self.source), edges, self.t_max, runtime)
 
-    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> Any:
-        """Return a tracker of refined labels or degrees; None if edge weights distinguish neighbors."""
-        from propkernels.tracking.trackers import BY_DEGREE, refinement_tracker
-
-        starts = None if self.edge_weights else self._start_keys(graph, alphabet)
-        if starts is None:
-            return None
-        settings = (self.source in BY_DEGREE, self.t_max, self.edge_labels)
-        return refinement_tracker(vocabulary, graph, alphabet, starts, *settings)
-
-    def _start_keys(self, graph: GraphDatabase, alphabet: Any) -> list[NDArray[np.uint64]] | None:
-        """Return initial keys of labels or degrees per refinement; None if labels are distributions."""
-        from propkernels.tracking.trackers import start_keys
-
-        if self.reads_labels and isinstance(graph.label_column, LabelDistributions):
-            return None
-        return [start_keys(self.source, graph, alphabet)]
-
     @property
     def n_streams(self) -> int:
         """Number of codes per node."""
@@ -153,9 +134,6 @@ class ExactCoder(RefinementCoder):
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
         """Return None: dictionaries are used on the CPU only."""
-
-    def tracker(self, vocabulary: Any, graph: GraphDatabase, alphabet: Any) -> None:
-        """Return None: edits cannot be tracked with dictionaries."""
 
     def extend(self, graphs: GraphDatabase) -> ExactCoder:
         """Return a coder that also numbers the labels and neighborhoods of further graphs."""

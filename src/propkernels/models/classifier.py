@@ -402,9 +402,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     ) -> Counterfactuals:
         """Return the smallest edits of a graph that change its predicted class.
 
-        Edits relabel nodes, and add or remove edges and leaves. An edit changes codes of iteration t only
-        within t steps. With diffusion or Weisfeiler-Lehman and a linear or intersection base kernel, only
-        these are recomputed, exactly; other models compute each edited graph as a whole.
+        Edits relabel nodes, and add or remove edges and leaves. The model decides on each edited graph.
 
         Parameters
         ----------
@@ -427,9 +425,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             listed once, and results include SMILES. Not needed if ``graph`` is an RDKit molecule or has the
             labels of ``from_smiles``.
         budget : int, optional
-            Largest number of pairs to try; by default 200,000, or 20,000 if edited graphs are computed as a
-            whole. All single edits are tried. The most promising single edits are extended by all others,
-            within the budget; ``summary`` and ``exhaustive`` report the extent.
+            Largest number of pairs to try; by default 200,000, or 20,000 for kernels that do not count bins,
+            and for molecules with labels other than symbols. All single edits are tried. The most promising
+            ones are extended by all others, within the budget; ``summary`` and ``exhaustive`` report the
+            extent.
         label_names : mapping, optional
             Display names of labels, such as ``{0: "C", 1: "N"}``.
 
@@ -438,7 +437,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         Counterfactuals
             Fewer edits first, then by distance beyond the decision boundary; a pair never contains an edit
             that suffices by itself. If no edit changes the class, the edits that come closest (``reached`` is
-            False). Each is confirmed by predicting the edited graph.
+            False).
 
         Examples
         --------
@@ -497,11 +496,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return tags
 
     def _scores(self, X: Any) -> Matrix:
-        graphs = self._checked(X)
-        return self._shown(self._decisions(graphs))
-
-    def _shown(self, decisions: Matrix) -> Matrix:
-        return self._layout.scores(decisions)
+        return self._layout.scores(self._decisions(self._checked(X)))
 
     def _check_parts(self) -> None:
         """Refuse decisions, classes and probabilities that do not match."""

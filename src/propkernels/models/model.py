@@ -26,7 +26,7 @@ from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import find_counterfactuals
 from propkernels.explain.rule import Rule, dual_members, mean_rule, primal_members
 from propkernels.explain.strongest_bins import Bins, strongest_bins
-from propkernels.graphs.accepted import Graphs, OneGraph
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
@@ -55,7 +55,7 @@ from propkernels.novelty.foreign import unknown_nodes, warn_if_foreign
 from propkernels.propagation.imputer import LabelImputer
 
 if TYPE_CHECKING:
-    from propkernels.models.live import Live
+    pass
 
 Matrix = NDArray[np.float64]
 
@@ -324,29 +324,6 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             return graphs
         with stopping_allowed():
             return imputer.transform(graphs)
-
-    def live(self, graph: OneGraph) -> Live:
-        """Return one graph whose edges, labels and nodes may change, with the decision of this model.
-
-        Parameters
-        ----------
-        graph : Graph, or anything that is one graph
-            Undirected, without weights, loops and parallel edges.
-
-        Returns
-        -------
-        Live
-            Its methods ``add_edge``, ``remove_edge``, ``set_label`` and ``add_node`` change the graph;
-            ``decision`` follows.
-        """
-        from propkernels.models.live import Live
-
-        check_is_fitted(self, "rule_")
-        return Live(self, graph)
-
-    def _shown(self, decisions: Matrix) -> Matrix:
-        """Return decisions as the user sees them, (graphs, scores)."""
-        return decisions
 
     def applicability(self, X: Graphs) -> Applicability:
         """Return which surroundings of nodes did not occur in training, per radius and node.

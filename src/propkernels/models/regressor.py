@@ -355,9 +355,10 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
             listed once, and results include SMILES. Not needed if ``graph`` is an RDKit molecule or has the
             labels of ``from_smiles``.
         budget : int, optional
-            Largest number of pairs to try; by default 200,000, or 20,000 if edited graphs are computed as a
-            whole. All single edits are tried. The most promising single edits are extended by all others,
-            within the budget; ``summary`` and ``exhaustive`` report the extent.
+            Largest number of pairs to try; by default 200,000, or 20,000 for kernels that do not count bins,
+            and for molecules with labels other than symbols. All single edits are tried. The most promising
+            ones are extended by all others, within the budget; ``summary`` and ``exhaustive`` report the
+            extent.
         label_names : mapping, optional
             Display names of labels, such as ``{0: "C", 1: "N"}``.
 
@@ -365,7 +366,6 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         -------
         Counterfactuals
             With a target, fewer edits first, then the largest change; otherwise the largest change first.
-            Each is confirmed by predicting the edited graph.
         """
         check_is_fitted(self, "rule_")
         self._weights_of(column)

@@ -4,12 +4,10 @@ from propkernels.nodes.classifier import NodeClassifier
 from propkernels.nodes.coinciding_walks import CoincidingWalkKernel
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.features import NodeFeatures
-from propkernels.nodes.live import LiveNodes
 from propkernels.nodes.regressor import NodeRegressor
 
 __all__ = [
     "CoincidingWalkKernel",
-    "LiveNodes",
     "NodeClassifier",
     "NodeExplanation",
     "NodeFeatures",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Array, ClassWeight, Floats, Folding, Scoring, Seed, Target
 from propkernels.explain.comparisons import Comparison, compare_decisions
-from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.decision_columns import Calibration, DecisionLayout
-from propkernels.explain.find_counterfactuals import ask_class
 from propkernels.graphs.accepted import OneGraph
 from propkernels.models.learning_targets import ClassTarget
 from propkernels.nodes.choosing import COSTS
@@ -242,30 +239,6 @@ class NodeClassifier(ClassifierMixin, NodeModel):
 
     def _comparison(self, classes: Any) -> Comparison:
         return compare_decisions(self._layout, self.classes_.tolist(), classes)
-
-    def counterfactuals(
-        self, node: int, max_edits: int = 1, n: int = 10, *, target: object = None, n_added: int = 30
-    ) -> Counterfactuals:
-        """Return the smallest changes of edges around a node that change its class.
-
-        Edges at the node and between its neighbors are removed, and edges to nodes two steps away are added.
-        The model decides about every edited graph.
-
-        Parameters
-        ----------
-        node : int
-        max_edits : int, default=1
-            Largest number of edits, at most 3; pairs extend the single edits that come closest.
-        n : int, default=10
-            Number of results.
-        target : class, optional
-            The wanted class; by default any other. With several labels, the number of the label to change.
-        n_added : int, default=30
-            Number of new edges to try.
-        """
-        check_is_fitted(self, "_members")
-        ask = partial(ask_class, self._layout, self.classes_, target)
-        return self._counterfactuals(node, ask, max_edits, n, n_added)
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on the nodes of a graph whose class is known; X None: the training graph."""

@@ -117,12 +117,6 @@ class LinearMember:
         """Return the decisions of all nodes without the intercepts, (N, decisions)."""
         return sheet.project(self.blocks, self.weights, targets)
 
-    def of_parts(self, parts: list[Any]) -> Matrix:
-        """Return the decisions of features, block by block."""
-        return np.asarray(
-            sum(part @ w for part, w in zip(parts, self.weights, strict=True)) + self.intercepts
-        )
-
 
 @dataclass(frozen=True)
 class RadialMember:
@@ -174,10 +168,6 @@ class RadialMember:
         return np.vstack(
             [self._sums_of_parts([rows.block(b, run, targets) for b in self.blocks]) for run in runs]
         )
-
-    def of_parts(self, parts: list[Any]) -> Matrix:
-        """Return the decisions of features, block by block."""
-        return self._sums_of_parts(parts) + self.intercepts
 
     def _sums_of_parts(self, parts: list[Any]) -> Matrix:
         scaled = np.asarray(self.scaling.apply(parts))

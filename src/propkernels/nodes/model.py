@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -12,15 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.checks import GraphInput, check_choice, check_integer
+from propkernels._utils.checks import GraphInput, check_choice
 from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels._utils.typing import Array, Target
 from propkernels.codes.codes import CodeStreams
 from propkernels.convert.check import check_graph
 from propkernels.counts.entries import Vocabulary
-from propkernels.explain.counterfactuals import Counterfactuals
-from propkernels.explain.find_counterfactuals import Question
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.candidates import check_costs
@@ -29,13 +27,12 @@ from propkernels.models.support_vectors import MachineMaker, stopping_allowed
 from propkernels.models.tasks import Task
 from propkernels.nodes.choosing import Choice, Labeled, choose, fit_members
 from propkernels.nodes.contributions import Tallies
-from propkernels.nodes.edge_edits import find_edge_edits
 from propkernels.nodes.explanation import NodeExplanation, column_names
 from propkernels.nodes.guessing import fit_guessing_members, guessing_helps
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
 from propkernels.nodes.members import NodeMember, RadialMember, by_share
-from propkernels.nodes.one_node import KnownTargets, WalksFrom
+from propkernels.nodes.one_node import KnownTargets
 from propkernels.nodes.shares import FEWEST_HELD, MOST_UNLABELED, Shift, learn_shift
 from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, target_hops
 from propkernels.nodes.views import Sheet, default_views
@@ -43,7 +40,7 @@ from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
 
 if TYPE_CHECKING:
-    from propkernels.nodes.live import LiveNodes
+    pass
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -306,18 +303,6 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             hops = self._hops(sheet, known.nodes, self._spread_of(known.target))
             return mean_decisions(self._members, sheet, hops)
 
-    def _deciding(self) -> Callable[[GraphDatabase, int], Matrix]:
-        """Return the function that decides about a node of the training graph with changed edges."""
-        attributes = Sheet(self.graph_, self._inputs, self.n_jobs).own_columns()
-        known = KnownTargets(self.nodes_, self._targets)
-
-        def decide(graphs: GraphDatabase, node: int) -> Matrix:
-            with stopping_allowed(), one_blas_thread():
-                sheet = Sheet(graphs, self._inputs, self.n_jobs, attributes=attributes)
-                return WalksFrom(sheet, known).decide(self._members, node)
-
-        return decide
-
     def _hops(self, sheet: Sheet, nodes: Indices, spread: Matrix) -> TargetHops | None:
         """Return the propagated targets of known nodes, if members see them."""
         blocks = [block for member in self._members for block in member.blocks if block.uses_targets]
@@ -342,48 +327,6 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         decisions = np.einsum("ij,ij->i", self.decisions_[chosen], weights)
         columns = column_names(self._inputs, names)
         return NodeExplanation(chosen, found, decisions, self.graph_, columns, speaks_for, against)
-
-    def _counterfactuals(
-        self, node: int, ask: Callable[[Matrix], Question], max_edits: int, n: int, n_added: int
-    ) -> Counterfactuals:
-        """Return edits of edges around a node that answer the question from ``ask``."""
-        (chosen,) = self._chosen(node, "node")
-        question = ask(self.decisions_[[chosen]])
-        most, number = check_integer(max_edits, "max_edits", 1, 3), check_integer(n, "n", 1)
-        added = check_integer(n_added, "n_added", 0)
-        return find_edge_edits(self.graph_, int(chosen), self._deciding(), question, most, number, added)
-
-    def live(
-        self, graph: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
-    ) -> LiveNodes:
-        """Return one graph whose edges, labels and known targets may change, with decisions of this model.
-
-        Parameters
-        ----------
-        graph : graph, optional
-            Undirected, without weights, loops and parallel edges; by default the training graph with its
-            targets.
-        y : array-like, optional
-            Known targets of the nodes of ``graph``, with gaps, as in ``fit``.
-        nodes : mask or sequence of int, optional
-            Nodes that the entries of ``y`` belong to.
-
-        Returns
-        -------
-        LiveNodes
-            Its methods ``add_edge``, ``remove_edge``, ``set_label``, ``add_node`` and ``set_target`` change
-            the graph; ``decisions(nodes)`` and ``predict(nodes)`` follow.
-        """
-        from propkernels.nodes.live import LiveNodes
-
-        check_is_fitted(self, "_members")
-        if graph is None:
-            return LiveNodes(self, self.graph_, KnownTargets(self.nodes_, self._targets))
-        graphs, none = check_graph(graph), KnownTargets(np.arange(0), self._targets[:0])
-        if y is None:
-            return LiveNodes(self, graphs, none)
-        known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self))
-        return LiveNodes(self, graphs, KnownTargets(known.nodes, self._spread_of(known.target)))
 
     def applicability(self, X: OneGraph | None = None) -> Applicability:
         """Return which surroundings of nodes did not occur in the training graph, per radius and node.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from propkernels.nodes.members import NodeMember
 from propkernels.nodes.spreading import RARE
 from propkernels.nodes.views import Block, Sheet
 from propkernels.propagation.schemes import AffineOperator, reciprocal
@@ -59,11 +57,6 @@ class WalksFrom:
         for _ in range(last):
             rows.append(csr_array(rows[-1] @ self.matrix(walk)))
         return rows
-
-    def decide(self, members: Sequence[NodeMember], node: int) -> Matrix:
-        """Return the mean decisions of members about one node, (1, decisions)."""
-        found = [member.of_parts([self.block(b, node) for b in member.blocks]) for member in members]
-        return np.asarray(np.mean(found, axis=0))
 
     def block(self, block: Block, node: int) -> Matrix:
         """Return the features of a block at one node, (1, columns)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from sklearn.metrics import r2_score
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.stored import require
 from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
-from propkernels.explain.counterfactuals import Counterfactuals
-from propkernels.explain.find_counterfactuals import ask_number
 from propkernels.graphs.accepted import OneGraph
 from propkernels.models.learning_targets import NumberTarget
 from propkernels.models.targets import LARGEST
@@ -175,16 +172,6 @@ class NodeRegressor(RegressorMixin, NodeModel):
         for tally in found.tallies:
             tally.intercept += float(self._middle[number])
         return replace(found, decisions=found.decisions + self._middle[number])
-
-    def counterfactuals(
-        self, node: int, max_edits: int = 1, n: int = 10, *, target: float | None = None, n_added: int = 30
-    ) -> Counterfactuals:
-        """Return the changes of edges around a node that change its number most, or bring it to a target.
-
-        See :meth:`NodeClassifier.counterfactuals` for the parameters; ``target`` is a number in standardized
-        units of ``decisions_``.
-        """
-        return self._counterfactuals(node, partial(ask_number, 0, target), max_edits, n, n_added)
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2 on the nodes of a graph whose number is known; X None: the training graph."""

@@ -117,10 +117,6 @@ class Sheet:
     n_jobs : int or None
     structure : ndarray, optional
         Standardized positional statistics, if they are known already.
-    attributes : ndarray or sparse matrix, optional
-        Prepared attributes, if they are known already.
-    streams : sequence of CodeStreams, optional
-        Codes of all nodes, if they are known already.
     """
 
     def __init__(
@@ -129,15 +125,12 @@ class Sheet:
         inputs: NodeInputs,
         n_jobs: int | None,
         structure: Matrix | None = None,
-        attributes: Any = None,
-        streams: Sequence[CodeStreams] | None = None,
     ) -> None:
         self.graphs, self.inputs = graphs, inputs
         self.walks = Walks(graphs, inputs.direction, n_jobs)
-        given = {"structure": structure, "attributes": attributes}
-        self._columns: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        self._columns: dict[str, Any] = {} if structure is None else {"structure": structure}
         self._codes: csr_array | None = None
-        self._streams = None if streams is None else list(streams)
+        self._streams: list[CodeStreams] | None = None
         self._norms: dict[tuple[str, str, int], Matrix] = {}
 
     def columns(self, source: str) -> Any:
@@ -147,10 +140,6 @@ class Sheet:
             assert inputs is not None
             self._columns[source] = inputs.columns(self.graphs)
         return self._columns[source]
-
-    def own_columns(self) -> Any:
-        """Return the attributes, which do not depend on edges; None without any."""
-        return None if self.inputs.attributes is None else self.columns("attributes")
 
     @property
     def streams(self) -> list[CodeStreams]:

@@ -79,8 +79,6 @@ class FixedAttributes(AttributeTreatment):
         See ``attributes`` of :class:`PropagationKernel`.
     """
 
-    is_fixed = True  # row i depends on the attributes of node i only, at every t
-
     def __init__(self, combine: str = "sum") -> None:
         self.combine = combine
 
