@@ -1,7 +1,6 @@
 """Tables of bins, entries and their decisions, against dictionaries and dense counts."""
 
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,33 +108,3 @@ def test_weights_are_sums_of_factors_times_agreements(n, assigned):
     computed = as_plain(entries_compiled._weight_of)(3, 1, n + 1, graphs, numbers, assigned, factors)
     expected = (factors[graphs] * agreement(3, numbers, assigned))[1 : n + 1].sum()
     assert computed == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("assigned", [False, True])
-def test_ratios_after_an_edit_are_those_of_the_edited_counts(assigned):
-    """Kept graphs have counts in two columns; the edit changes (1, 0) to (2, 4)."""
-    counts = np.array([[2.0, 0.0], [1.0, 3.0], [0.0, 1.0]])
-    edited, weight, coefficients = np.array([2.0, 4.0]), 0.5, np.array([[1.0, -2.0, 4.0], [3.0, 5.0, 7.0]])
-    lengths = counts.sum(axis=1) if assigned else np.square(counts).sum(axis=1)
-    own = edited.sum() if assigned else np.square(edited).sum()
-    kept = SimpleNamespace(
-        ptr=[0, 2, 4],
-        graphs=[0, 1, 1, 2],
-        numbers=np.array([2.0, 1.0, 3.0, 1.0]),
-        assigned=assigned,
-        own=lengths[None],
-    )
-    before = agreement(1.0, counts[:, 0], assigned)
-    sharing = SimpleNamespace(
-        shared=before[None],
-        lists=np.array([[0, 1, 0]]),
-        shared_now=np.zeros(3),
-        others=np.zeros(3, int),
-        sizes=[2],
-    )
-    sums, rows = np.array([[9.0, 9.0], [1.0, 2.0]]), np.array([[0, 0, 1, 2], [0, 1, 0, 4]])
-    as_plain(entries_compiled._some_ratios)(rows, 0, 2, own, weight, kept, coefficients, sharing, 1, sums)
-    both = agreement(edited, counts, assigned).sum(axis=1)
-    expected = [1.0, 2.0] + coefficients @ (weight * both / (own + lengths - both))
-    np.testing.assert_allclose(sums, [[9.0, 9.0], expected])
-    assert not sharing.shared_now.any()
