@@ -70,7 +70,6 @@ VARIATIONS: list[dict[str, Any]] = [
     {"attributes": "sum", "standardize": False, "attribute_bin_width": 0.5, "n_hashes": 2},
     {"attributes": "product", "metric": "hellinger"},
     {"attributes": "joint", "attribute_metric": "l2"},
-    {"exact": True},
     {"edge_labels": True},
     {"attributes": "gaussian", "gamma": 0.7},
     {"attributes": "linear", "gamma": None, "labels": None},

@@ -23,7 +23,6 @@ KERNELS = [
     pk.P2K(t_max=2, random_state=0),
     pk.P2K(t_max=1, normalize=True, random_state=0),
     pk.WeisfeilerLehman(t_max=3),
-    pk.WeisfeilerLehman(t_max=2, normalize=True, exact=True),
     pk.PropagationKernel(t_max=2, n_hashes=2, base_kernel="jaccard", random_state=0),
     pk.WeisfeilerLehman(t_max=2, base_kernel="tanimoto", normalize=True),
     pk.LabelHistogram(),

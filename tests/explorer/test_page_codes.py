@@ -8,7 +8,6 @@ from propkernels.explorer.page_codes import NotLive, goes_both_ways, start_value
 
 REFUSED = {
     "base kernel": (pk.PropagationKernel(base_kernel="rbf"), "without counting bins"),
-    "exact codes": (pk.WeisfeilerLehman(exact=True), "no code function for ExactCoder"),
     "edge weights": (pk.WeisfeilerLehman(edge_weights=True), "weights"),
     "square roots": (pk.PropagationKernel(metric="hellinger"), "square roots"),
     "scheme": (pk.PropagationKernel(propagation="belief_propagation"), "BeliefPropagation"),

@@ -58,7 +58,6 @@ def estimators() -> dict[str, Any]:
         "PropagationFeatures-hashed": pk.PropagationFeatures(t_max=1, n_features=64, random_state=0),
         "P2K": pk.P2K(t_max=1, random_state=0),
         "WeisfeilerLehman": pk.WeisfeilerLehman(t_max=2),
-        "WeisfeilerLehman-exact": pk.WeisfeilerLehman(t_max=2, exact=True),
         "WeisfeilerLehmanFeatures": pk.WeisfeilerLehmanFeatures(t_max=2),
         "ShortestPath": pk.ShortestPath(),
         "ShortestPath-attributes": pk.ShortestPath(attributes="gaussian"),
@@ -83,7 +82,6 @@ def estimators() -> dict[str, Any]:
         "GrayLevels": pk.images.GrayLevels(),
         "KMeansColors": pk.images.KMeansColors(2, random_state=0),
         "GraphIndex": pk.GraphIndex(random_state=0),
-        "GraphIndex-exact": pk.GraphIndex(kernel=pk.WeisfeilerLehman(t_max=2, exact=True)),
         **since_02(),
     }
 

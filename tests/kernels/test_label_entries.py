@@ -85,8 +85,6 @@ def test_what_has_no_entries_is_refused():
         pk.WeisfeilerLehman(labels="entries").fit([(path, [("C",), ("O", 1)])])
     with pytest.raises(ValueError, match="labels=2: the node labels have entries 0 to 1"):
         pk.WeisfeilerLehman(labels=2).fit(LABELED)
-    with pytest.raises(ValueError, match="exact=True does not support entries"):
-        pk.WeisfeilerLehman(labels="entries", exact=True).fit(LABELED)
     with pytest.raises(ValueError, match="labels have 1 entries, but labels of the training graphs have 2"):
         pk.WeisfeilerLehman(labels="entries").fit(LABELED).transform([(path, [("C",), ("O",)])])
     with pytest.raises(ValueError, match="labels must be"):

@@ -15,7 +15,6 @@ import propkernels as pk
         pk.PropagationKernel(t_max=4, n_hashes=2, random_state=0),
         pk.PropagationKernel(t_max=4, base_kernel="rbf", random_state=0),
         pk.WeisfeilerLehman(t_max=4),
-        pk.WeisfeilerLehman(t_max=4, exact=True),
     ],
     ids=repr,
 )

@@ -61,7 +61,6 @@ def test_whatever_is_kept(parameters, tmp_path):
 @pytest.mark.parametrize(
     ("cls", "parameters"),
     [
-        (pk.WeisfeilerLehman, {"exact": True}),
         (pk.WeisfeilerLehman, {"edge_labels": True}),
         (pk.ShortestPath, {"attributes": "gaussian", "gamma": 0.7}),
         (pk.GraphHopper, {"attributes": "linear", "labels": None}),

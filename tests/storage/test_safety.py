@@ -50,7 +50,6 @@ MAKERS = {
     "graph hopper": lambda: pk.GraphHopper(attributes="gaussian").fit(GRAPHS[:6]),
     "subgraphs": lambda: pk.SubgraphMatching(k=2, connected=False).fit(GRAPHS[:6]),
     "counted subgraphs": lambda: pk.SubgraphMatching(k=3).fit(GRAPHS[:6]),
-    "exact": lambda: pk.WeisfeilerLehman(t_max=1, exact=True).fit(GRAPHS[:6]),
     "clusters": lambda: pk.SphereExclusion(threshold=0.3, random_state=0).fit(GRAPHS[:20]),
     "picker": lambda: pk.MaxMinPicker(n_graphs=5, random_state=0).fit(GRAPHS[:20]),
 }
@@ -547,8 +546,6 @@ def test_memory_of_a_pipeline_cannot_be_set(folder, tmp_path):
         ("clusters", "SphereExclusion", "centers_", None),
         ("picker", "MaxMinPicker", "indices_", [0, 0]),
         ("picker", "MaxMinPicker", "similarities_", None),
-        ("exact", "ExactCoder", "tables", []),
-        ("exact", "ExactCoder", "t_max", 7),
         ("shortest path", "ShortestPath", "_prepared", []),
         ("graph hopper", "HopComparison", "nodes", 0),
     ],

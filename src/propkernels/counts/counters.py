@@ -281,10 +281,6 @@ class Counter(ABC):
         """Return the name of each column of a stream."""
         return [f"bin{i}" for i in range(len(codes))]
 
-    def extend(self, graphs: GraphDatabase) -> Counter:
-        """Return a counter that covers further graphs; self, unless the counter numbers items."""
-        return self
-
 
 class Coder(Counter):
     """Counter of node codes; subclasses implement ``codes``, one code per node and stream."""

@@ -95,10 +95,6 @@ class JoinedCounter(Counter):
         items = [self._items(part, counter, graphs, n_jobs) for part, counter in enumerate(self.counters)]
         return (_next(items[part]) for part in self.parts)
 
-    def extend(self, graphs: GraphDatabase) -> Counter:
-        """Return a counter that covers further graphs."""
-        return replace(self, counters=[counter.extend(graphs) for counter in self.counters])
-
     def _scales(
         self, part: int, counter: Counter, graphs: GraphDatabase, n_jobs: int | None
     ) -> Values | None:

@@ -62,10 +62,6 @@ class LevelCounter(Counter):
         bins = np.cumsum(level == 1) - 1
         return [f"bin{b}_level{k}" for b, k in zip(bins.tolist(), level.tolist(), strict=True)]
 
-    def extend(self, graphs: GraphDatabase) -> Counter:
-        """Return a counter that covers further graphs."""
-        return replace(self, counter=self.counter.extend(graphs))
-
 
 def levels_of(
     streams: Sequence[StreamCounts], n_jobs: int | None = None, coded: bool = True

@@ -1,20 +1,15 @@
-"""Weisfeiler-Lehman subtree kernel and features, and their common coders."""
+"""Weisfeiler-Lehman subtree kernel and features, and their common coder."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from propkernels._utils.arrays import MOST_THINGS
 from propkernels._utils.checks import check_choice, check_streams
 from propkernels._utils.stored import is_whole, require
 from propkernels._utils.typing import BaseKernelLike
 from propkernels.codes.codes import CodeStreams
-from propkernels.codes.refinement import as_streams, multiset_codes
+from propkernels.codes.refinement import multiset_codes
 from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_features import CountFeatures
@@ -27,7 +22,6 @@ from propkernels.propagation.initial import (
     edge_keys,
     names_entries,
     node_keys,
-    plain_labels,
     resolve_source,
 )
 
@@ -95,84 +89,6 @@ class RefinementCoder(Coder):
         return self.t_max + 1
 
 
-@dataclass(frozen=True)
-class ExactCoder(RefinementCoder):
-    """Refinement by a dictionary of all neighborhoods, so that no two share a code.
-
-    Attributes
-    ----------
-    tables : list of dict
-        Per t, the code of each label or neighborhood; numbers of new ones are not stored.
-    """
-
-    tables: list[dict[Hashable, int]] = field(default_factory=list)
-
-    def _check_parts(self) -> None:
-        """Raise unless there is one table per iteration with codes in range."""
-        super()._check_parts()
-        require(len(self.tables) == self.t_max + 1, "every iteration needs a table")
-        numbers = [number for table in self.tables for number in table.values()]
-        fits = min(numbers, default=0) >= 0 and max(numbers, default=0) < MOST_THINGS
-        require(fits, "codes in tables are out of range")
-
-    @classmethod
-    def learn(cls, graphs: GraphDatabase, parameters: Any) -> ExactCoder:
-        """Return a coder with numbered labels and neighborhoods of the training graphs."""
-        check_choice(parameters.labels, LABEL_SOURCES, "labels")
-        coder = cls(*cls.settings(graphs, parameters, parameters.labels))
-        coder.tables.extend({} for _ in range(coder.t_max + 1))
-        coder._relabel(graphs, coder.tables)
-        return coder
-
-    def restricted(self, t_max: int) -> ExactCoder:
-        """Return a coder for the first iterations."""
-        return replace(self, t_max=t_max, tables=self.tables[: t_max + 1])
-
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
-        """Return codes of all nodes for t = 0..t_max."""
-        return [as_streams(self._relabel(graphs, [dict(table) for table in self.tables]))]
-
-    def device_streams(self, graphs: GraphDatabase, runtime: Any) -> None:
-        """Return None: dictionaries are used on the CPU only."""
-
-    def extend(self, graphs: GraphDatabase) -> ExactCoder:
-        """Return a coder that also numbers the labels and neighborhoods of further graphs."""
-        coder = replace(self, tables=[dict(table) for table in self.tables])
-        coder._relabel(graphs, coder.tables)
-        return coder
-
-    def _relabel(self, graphs: GraphDatabase, tables: list[dict[Hashable, int]]) -> NDArray[np.uint64]:
-        """Return codes, (t_max + 1, nodes); new labels and neighborhoods are added to the tables."""
-        column = plain_labels(graphs, self.source)
-        labels = [None if i < 0 else column.values[i] for i in column.ids]
-        codes = np.empty((self.t_max + 1, graphs.n_nodes), dtype=np.uint64)
-        codes[0] = _number(labels, tables[0])
-        edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
-        for t in range(1, self.t_max + 1):
-            codes[t] = _number(_neighborhoods(graphs, codes[t - 1], edges), tables[t])
-        return codes
-
-
-def _number(values: list[Any], table: dict[Hashable, int]) -> NDArray[np.uint64]:
-    """Return the number of each value in the table; new values get the next numbers."""
-    numbers = [table.setdefault(value, len(table)) for value in values]
-    return np.array(numbers, dtype=np.uint64)
-
-
-def _neighborhoods(
-    graphs: GraphDatabase, codes: NDArray[np.uint64], edges: NDArray[np.uint64] | None
-) -> list[bytes]:
-    """Return per node, as bytes, its code and the sorted codes (and edge keys) of its neighbors."""
-    indptr = graphs.adjacency.indptr
-    rows = np.repeat(np.arange(graphs.n_nodes), np.diff(indptr))
-    around = codes[graphs.adjacency.indices]
-    pairs = around[:, None] if edges is None else np.column_stack([around, edges])
-    pairs = np.ascontiguousarray(pairs[np.lexsort((*pairs.T, rows))])
-    centers, step = codes.tobytes(), 8 * pairs.shape[1]
-    text, ends = pairs.tobytes(), (step * indptr.astype(np.int64)).tolist()
-    return [centers[8 * i : 8 * i + 8] + text[ends[i] : ends[i + 1]] for i in range(graphs.n_nodes)]
-
-
 class WeisfeilerLehman(CountKernel):
     """Weisfeiler-Lehman subtree kernel (Shervashidze et al., JMLR 2011, Definition 5).
 
@@ -193,10 +109,6 @@ class WeisfeilerLehman(CountKernel):
         Whether edge labels distinguish neighbors.
     edge_weights : bool, default=False
         Whether edge weights distinguish neighbors; weights are ignored otherwise.
-    exact : bool, default=False
-        Number neighborhoods with a dictionary instead of hashing them to 64 bits, which takes longer. The
-        kernel is the same unless two neighborhoods collide, with a probability of about (number of
-        neighborhoods)^2 / 2^65.
     base_kernel : str or callable, default="linear"
         Kernel between counts; see :class:`PropagationKernel`.
     normalize : bool, default=False
@@ -253,7 +165,6 @@ class WeisfeilerLehman(CountKernel):
         labels: str | int | None = "auto",
         edge_labels: bool = False,
         edge_weights: bool = False,
-        exact: bool = False,
         base_kernel: BaseKernelLike = "linear",
         normalize: bool = False,
         time: str = "auto",
@@ -265,7 +176,6 @@ class WeisfeilerLehman(CountKernel):
         self.labels = labels
         self.edge_labels = edge_labels
         self.edge_weights = edge_weights
-        self.exact = exact
         self.base_kernel = base_kernel
         self.normalize = normalize
         self.time = time
@@ -274,9 +184,7 @@ class WeisfeilerLehman(CountKernel):
         self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> Coder:
-        check_choice(self.exact, (False, True), "exact")
-        chosen = _coder_class(self.labels, self.exact)
-        return learn_in_time(graphs, self, chosen.learn)
+        return learn_in_time(graphs, self, _coder_class(self.labels).learn)
 
 
 class WeisfeilerLehmanFeatures(CountFeatures):
@@ -348,15 +256,13 @@ class WeisfeilerLehmanFeatures(CountFeatures):
         self.output = output
 
     def _learn_coder(self, graphs: GraphDatabase) -> Coder:
-        return learn_in_time(graphs, self, _coder_class(self.labels, False).learn)
+        return learn_in_time(graphs, self, _coder_class(self.labels).learn)
 
 
-def _coder_class(labels: Any, exact: bool) -> type[RefinementCoder]:
-    """Return the class of coders of whole labels, exact or hashed, or of entries of labels."""
+def _coder_class(labels: Any) -> type[RefinementCoder]:
+    """Return the class of coders of whole labels, or of entries of labels."""
     if not names_entries(labels):
-        return ExactCoder if exact else RefinementCoder
-    if exact:
-        raise ValueError("exact=True does not support entries of labels: use exact=False")
+        return RefinementCoder
     from propkernels.kernels.label_entries import EntryCoder
 
     return EntryCoder

@@ -309,9 +309,8 @@ class GraphIndex(GraphInput, BaseEstimator):
         """Return the contents with additional graphs."""
         fresh = running_ids(now.n_added, len(graphs)) if ids is None else ids
         names = check_ids(fresh, len(graphs), now.present())
-        counter = now.counter.extend(graphs)
-        longer = file.append(counter.count(graphs, None, self.n_jobs))
-        return Contents(longer, counter, [*now.names, *names], now.n_added + len(graphs))
+        longer = file.append(now.counter.count(graphs, None, self.n_jobs))
+        return Contents(longer, now.counter, [*now.names, *names], now.n_added + len(graphs))
 
     def remove(self, ids: Iterable[Hashable]) -> Self:
         """Remove graphs from an index in memory.

@@ -266,7 +266,7 @@ def counting_features(kernel: Any) -> CountFeatures:
     if name is None or known.get("exact"):
         raise ValueError(
             "an index on disk needs a kernel that learns nothing from graphs: PropagationKernel, "
-            f"WeisfeilerLehman(exact=False), ShortestPath or LabelHistogram; got {shown(kernel)}"
+            f"WeisfeilerLehman, ShortestPath or LabelHistogram; got {shown(kernel)}"
         )
     if known.get("attributes") is not None:
         raise ValueError(

@@ -81,7 +81,6 @@ _BY_MODULE = {
     ),
     "propkernels.kernels.label_entries": ("EntryCoder",),
     "propkernels.kernels.weisfeiler_lehman": (
-        "ExactCoder",
         "RefinementCoder",
         "WeisfeilerLehman",
         "WeisfeilerLehmanFeatures",
