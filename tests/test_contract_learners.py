@@ -77,7 +77,7 @@ def assert_same(left, right):
 
 
 def test_the_founding_learners_are_found():
-    assert {"PropagationClassifier", "CategoryPrior"} <= set(LEARNERS)
+    assert {"PropagationClassifier"} <= set(LEARNERS)
 
 
 @pytest.mark.slow

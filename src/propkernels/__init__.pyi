@@ -47,7 +47,6 @@ from .kernels import SubgraphMatching as SubgraphMatching
 from .kernels import SumKernel as SumKernel
 from .kernels import WeisfeilerLehman as WeisfeilerLehman
 from .kernels import WeisfeilerLehmanFeatures as WeisfeilerLehmanFeatures
-from .models import CategoryPrior as CategoryPrior
 from .models import ForeignGraphsWarning as ForeignGraphsWarning
 from .models import PropagationClassifier as PropagationClassifier
 from .models import PropagationRegressor as PropagationRegressor

@@ -71,7 +71,6 @@ def estimators() -> dict[str, Any]:
         "LabelImputer": pk.LabelImputer(),
         "PropagationClassifier": pk.PropagationClassifier(t_max=1, C=1.0, cv=2, random_state=0),
         "PropagationRegressor": pk.PropagationRegressor(t_max=1, C=1.0, cv=2, random_state=0),
-        "CategoryPrior": pk.CategoryPrior(n_neighbors=3),
         "PropagationClassifier-gp": pk.PropagationClassifier(
             t_max=1, C=1.0, solver="gp", cv=2, random_state=0
         ),

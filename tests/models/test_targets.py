@@ -97,7 +97,6 @@ def as_numbers(classes):
 LEARNERS = {
     "classifier": (lambda: quick(pk.PropagationClassifier), np.asarray),
     "regressor": (lambda: quick(pk.PropagationRegressor), as_numbers),
-    "prior": (lambda: pk.CategoryPrior(t_max=1, random_state=0), np.asarray),
 }
 
 

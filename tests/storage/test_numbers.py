@@ -19,7 +19,6 @@ from propkernels.storage.types import check_of, declared_types, fitted_types, is
 from tests.storage.test_safety import (
     GRAPHS,
     MAKERS,
-    SMALL,
     fitted,
     forged,
     load_bytes,
@@ -69,7 +68,6 @@ def fit_detector(score):
 
 JOINED = pk.SumKernel([pk.LabelHistogram(), pk.PropagationKernel(t_max=1, random_state=0)])
 MORE = {
-    "prior": lambda: pk.CategoryPrior(kernel=pk.LabelHistogram()).fit(GRAPHS, SMALL.target),
     "density": fit_detector("density"),
     "neighbors": fit_detector("neighbors"),
     "joined": lambda: pk.GraphIndex(kernel=JOINED).fit(GRAPHS),

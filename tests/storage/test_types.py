@@ -70,7 +70,6 @@ MORE = {
     "regressor": lambda: pk.PropagationRegressor(C=1.0, cv=2, random_state=0, t_max=1),
     "gaussian process": lambda: pk.PropagationRegressor(solver="gp", cv=2, random_state=0, t_max=1),
     "features": lambda: pk.PropagationFeatures(random_state=0),
-    "prior": lambda: pk.CategoryPrior(random_state=0),
     "detector": lambda: pk.NoveltyDetector(random_state=0),
     "density": lambda: pk.NoveltyDetector(score="density", random_state=0),
     "one-class SVM": lambda: pk.NoveltyDetector(score="one_class_svm", random_state=0),

@@ -41,7 +41,6 @@ GRAPHS = [
     pk.PropagationClassifier,
     pk.PropagationRegressor,
     pk.GraphIndex,
-    pk.CategoryPrior,
     pk.LabelImputer,
 ]
 

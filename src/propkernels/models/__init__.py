@@ -1,6 +1,5 @@
 """Models: classifier, regressor, linear model, class priors and their evaluation."""
 
-from propkernels.models.category_prior import CategoryPrior
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.cross_validation import evaluate
 from propkernels.models.evaluation_result import Choice, Evaluation, PairedTest
@@ -8,7 +7,6 @@ from propkernels.models.regressor import PropagationRegressor
 from propkernels.novelty.foreign import ForeignGraphsWarning
 
 __all__ = [
-    "CategoryPrior",
     "Choice",
     "Evaluation",
     "ForeignGraphsWarning",

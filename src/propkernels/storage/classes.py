@@ -96,7 +96,6 @@ _BY_MODULE = {
         "SubgraphCounts",
     ),
     "propkernels.kernels.subgraph_matching": ("SubgraphMatching",),
-    "propkernels.models.category_prior": ("CategoryPrior",),
     "propkernels.models.classifier": ("PropagationClassifier",),
     "propkernels.nodes.classifier": ("NodeClassifier",),
     "propkernels.nodes.coinciding_walks": ("CoincidingWalkKernel",),
