@@ -1,4 +1,4 @@
-"""Graphs in time on a page: codes and decisions to the bit, contributions of contacts, and playing."""
+"""Graphs in time on a page: codes and decisions to the bit, and contributions of contacts."""
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,6 @@ def test_page_names_vertices_and_edges_that_information_crosses():
     page = pk.explore(graphs, [0, 1] * 3)
     meta, sections = embedded(page.html, "ex-meta"), embedded(page.html, "ex-data")
     assert set(meta["time"]["vertices"]) == set(graphs.moments.vertices.values)
-    assert set(meta["time"]["contacts"]) == {True, False}
     np.testing.assert_array_equal(unpacked(sections["graphs"])["times"], graphs.moments.times)
     counter = KERNELS[0].fit(graphs)._counter
     settings, _ = code_function(counter, graphs)
@@ -103,23 +102,9 @@ def test_decisions_and_contacts_equal_those_of_python(browser, tmp_path, directe
 
 
 @pytest.mark.slow
-def test_a_page_plays_what_happens(browser, tmp_path):
+def test_a_contact_is_removed_from_the_picture(browser, tmp_path):
     graphs, target = contacts(12), np.arange(12) % 2
     browser.open(pk.explore(graphs, target).save(tmp_path / "page.html"))
-    assert "contacts, which add" in browser.text("#ex-now-text")
-    first = float(graphs[[int(browser.run("return propkernels.app.selected"))]].moments.times.min())
-    browser.run(
-        "const s = document.getElementById('ex-now'); s.value = 0; s.dispatchEvent(new Event('input'))"
-    )
-    assert browser.text("#ex-now-text").startswith(f"time {first:g}")
-    assert browser.all("#ex-graph [data-now]")
-    browser.click("#ex-play")
-    assert browser.text("#ex-play") == "Pause"
-    for _ in range(200):
-        if browser.text("#ex-play") == "Play":
-            break
-        browser.run("return new Promise((done) => setTimeout(done, 50))")
-    assert browser.run("const s = document.getElementById('ex-now'); return s.value === s.max")
     browser.click("#ex-modes [data-mode=remove]")
     before = len(browser.all("#ex-graph [data-contact]"))
     browser.run("document.querySelector('#ex-graph [data-contact]').dispatchEvent(new Event('click'))")

@@ -16,7 +16,6 @@ from propkernels.explorer.map_columns import Column
 from propkernels.explorer.models import Explained
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.graphs.moments import CONTACT, RECEIVED, relation_of
 from propkernels.models.defaults import has_views
 
 Arrays = dict[str, NDArray[Any]]
@@ -62,7 +61,9 @@ def page_contents(
         "kinds": _label_texts(graphs.edge_label_column, graphs.names.edge_labels),
         "atoms": are_elements(_label_texts(graphs.label_column, short)),
         "directed": directed,
-        "time": _time(graphs),
+        "time": None
+        if graphs.moments is None
+        else {"vertices": list(map(str, graphs.moments.vertices.values))},
         "codes": carried.codes,
         "sums": [bins.sum for bins in carried.bins],
         "members": carried.members,
@@ -86,18 +87,6 @@ def page_contents(
     if found is not None and "margin" not in maps:
         maps["margin"] = found.margins
     return meta, {"map": maps, "graphs": structure} | carried.sections
-
-
-def _time(graphs: GraphDatabase) -> dict[str, Any] | None:
-    """Return names of vertices, and which kinds of edges are contacts; None if graphs are not in time."""
-    if graphs.moments is None:
-        return None
-    column = graphs.edge_label_column
-    kinds = () if column is None else column.values
-    return {
-        "vertices": [str(value) for value in graphs.moments.vertices.values],
-        "contacts": [relation_of(value) in (CONTACT, RECEIVED) for value in kinds],
-    }
 
 
 def likely_ranges(found: Explained, graphs: GraphDatabase) -> list[Any] | None:

@@ -71,7 +71,7 @@ def reading_line(meta: dict[str, Any]) -> str:
         sides = f"Red {nodes} are evidence for the predicted class, blue {nodes} against it. "
     edit = "" if meta["pixels"] else f" Press Relabel and click on the {nodes} to change the prediction."
     if meta.get("time"):
-        edit = " Press Play to see it happen, or Remove and click on a contact to change the prediction."
+        edit = " Press Remove and click on a contact to change the prediction."
     return points + sides + "Click a point to open it." + edit
 
 

@@ -1,4 +1,4 @@
-// Graphs in time: their codes as a kernel sees them, a drawing with a time axis, and how it is played.
+// Graphs in time: their codes as a kernel sees them, and a drawing with a time axis.
 
 /** Codes of a graph in time (TimeCoder): forwards in time, in both directions, or one per vertex. */
 function codesInTime(spec, graph) {
@@ -35,12 +35,12 @@ function withoutTime(time, graph) {
   return { still: assembled(last.length, labels, edges, true, origin, graph.attributes), last };
 }
 
-/** The latest node of each vertex, up to a time. */
-function lastNodes(graph, now = Infinity) {
+/** The latest node of each vertex. */
+function lastNodes(graph) {
   const last = new Array(graph.vertexIds.length).fill(-1);
   for (let i = 0; i < graph.n; i++) {
     const v = graph.vertices[i];
-    if (graph.times[i] <= now && (last[v] < 0 || graph.times[i] >= graph.times[last[v]])) last[v] = i;
+    if (last[v] < 0 || graph.times[i] >= graph.times[last[v]]) last[v] = i;
   }
   return last;
 }
@@ -112,6 +112,14 @@ function contactShares(graph, parts, wanted) {
   return new Map([...number].map(([key, e]) => [key, shares[e]]));
 }
 
+/** Contributions of contacts, and their largest absolute value, for drawTime; nothing without contributions of nodes. */
+function contactColors(graph, parts, wanted) {
+  if (!parts) return {};
+  const shares = contactShares(graph, parts, wanted);
+  const most = contactsOf(graph).reduce((largest, { a, b }) => Math.max(largest, Math.abs(shares.get(a * graph.n + b))), 0) || 1;
+  return { shares, most };
+}
+
 const ROW = 22, WIDE = 640, MOST_NAMED = 60;
 
 /** Places of nodes: time to the right, one line per vertex, vertices by their first time. */
@@ -130,10 +138,10 @@ function timePlaces(graph, row = ROW) {
  * Draw a graph in time.
  * @param {SVGElement} svg emptied first
  * @param {object} picture as of drawGraph, and: shares (contributions of contacts by a * n + b), most (their largest
- *   absolute value), now (what is later is faded), onContact
+ *   absolute value), onContact
  */
 function drawTime(svg, picture) {
-  const { graph, shares, most = 1, now = Infinity, small } = picture;
+  const { graph, shares, most = 1, small } = picture;
   const row = small ? Math.min((0.62 * WIDE) / Math.max(graph.vertexIds.length - 1, 1), 90) : ROW; // thumbnails are less wide
   const { x, low, high, line, positions } = timePlaces(graph, row);
   const radius = small ? Math.min(0.3 * row + 5, 16) : 6;
@@ -142,7 +150,6 @@ function drawTime(svg, picture) {
   const left = named ? Math.min(8 * Math.max(...line.map((_, v) => vertexName(graph, v).length)) + 14, 150) : 18;
   const tall = row * Math.max(line.length - 1, 1), foot = small ? 18 : 38;
   svg.setAttribute("viewBox", `${-left} ${-18} ${WIDE + left + 18} ${tall + 18 + foot}`);
-  const later = (time) => (time > now ? 0.13 : 1);
   const lines = svgElement("g", { stroke: "var(--line)", "stroke-width": 1.5 });
   line.forEach((k, v) => {
     const own = Array.from(graph.times).filter((_, i) => graph.vertices[i] === v);
@@ -151,17 +158,16 @@ function drawTime(svg, picture) {
   });
   svg.append(lines);
   if (!small) drawTimeAxis(svg, x, low, high, tall, graph.times);
-  for (const contact of contactsOf(graph)) drawContact(svg, picture, contact, positions, shares, most, later(contact.time));
+  for (const contact of contactsOf(graph)) drawContact(svg, picture, contact, positions, shares, most);
   for (let i = 0; i < graph.n; i++) {
     const [cx, cy] = positions[i];
-    const node = svgElement("g", { "data-node": i, opacity: picture.dimmed && picture.dimmed.has(i) ? 0.2 : later(graph.times[i]) });
+    const node = svgElement("g", { "data-node": i, opacity: picture.dimmed && picture.dimmed.has(i) ? 0.2 : 1 });
     const ball = svgElement("circle", { cx, cy, r: radius, fill: cssColor(picture.fills[i]), stroke: "var(--soft)", "stroke-width": 0.8 });
     mark(ball, picture, i, 2.5);
     node.append(ball);
     if (picture.onNode) makeClickable(node, picture, i);
     svg.append(node);
   }
-  if (Number.isFinite(now)) svg.append(svgElement("line", { x1: x(now), x2: x(now), y1: -12, y2: tall + 8, stroke: "var(--accent)", "stroke-width": 1.5, "stroke-dasharray": "4 3", "data-now": "" }));
 }
 
 function drawTimeAxis(svg, x, low, high, tall, times) {
@@ -175,13 +181,13 @@ function drawTimeAxis(svg, x, low, high, tall, times) {
   svg.append(svgElement("text", { x: WIDE, y: tall + 36, "text-anchor": "end", "font-size": 11, fill: "var(--soft)" }, "time"));
 }
 
-function drawContact(svg, picture, contact, positions, shares, most, opacity) {
+function drawContact(svg, picture, contact, positions, shares, most) {
   const { graph } = picture;
   const { a, b } = contact;
   const share = shares ? shares.get(a * graph.n + b) || 0 : 0;
   const color = shares ? cssColor(diverging(share, most)) : "var(--soft)";
   const place = { x1: positions[a][0], y1: positions[a][1], x2: positions[b][0], y2: positions[b][1] };
-  const group = svgElement("g", { opacity, "data-contact": `${a},${b}`, class: picture.onContact ? "ex-edge" : "" });
+  const group = svgElement("g", { "data-contact": `${a},${b}`, class: picture.onContact ? "ex-edge" : "" });
   // colors in the middle of the scale are near the background: a thin line shows that there is a contact
   group.append(svgElement("line", { ...place, stroke: "var(--soft)", "stroke-width": picture.small ? 3 : 1 }));
   if (shares) group.append(svgElement("line", { ...place, stroke: color, "stroke-width": 1.5 + (4 * Math.abs(share)) / most }));
@@ -191,99 +197,4 @@ function drawContact(svg, picture, contact, positions, shares, most, opacity) {
     group.addEventListener("click", () => picture.onContact(a, b));
   }
   svg.append(group);
-}
-
-/** Draw who has met whom up to a time: vertices by their label then, pairs by the sum of their contacts. */
-function drawNetwork(svg, picture, places) {
-  const { graph, shares, most = 1, now } = picture;
-  svg.replaceChildren();
-  const box = boxOf(places, 0.6);
-  const radius = places.length > 40 ? 0.16 : 0.27;
-  svg.setAttribute("viewBox", `${box.x} ${box.y} ${box.w} ${box.h}`);
-  const pairs = new Map();
-  for (const { a, b, time } of contactsOf(graph)) {
-    if (time > now) continue;
-    const ends = [graph.vertices[a], graph.vertices[b]].sort((v, w) => v - w);
-    const pair = pairs.get(ends.join()) || { ends, sum: 0, isNow: false };
-    pair.sum += shares ? shares.get(a * graph.n + b) || 0 : 0;
-    pair.isNow = picture.isPlayed && time === now;
-    pairs.set(ends.join(), pair);
-  }
-  for (const { ends: [v, w], sum, isNow } of pairs.values()) {
-    const place = { x1: places[v][0], y1: places[v][1], x2: places[w][0], y2: places[w][1], "stroke-linecap": "round" };
-    if (isNow) svg.append(svgElement("line", { ...place, stroke: "var(--ink)", "stroke-width": 0.5 * radius + 0.12, "stroke-opacity": 0.3, "data-meets": "" }));
-    svg.append(svgElement("line", { ...place, stroke: shares ? cssColor(diverging(sum, most)) : "var(--soft)", "stroke-width": 0.06 + (0.12 * Math.min(Math.abs(sum), most)) / most }));
-    svg.append(svgElement("line", { ...place, stroke: "var(--soft)", "stroke-width": 0.015 }));
-  }
-  const fills = labelFills(graph);
-  lastNodes(graph, now).forEach((node, v) => {
-    const [cx, cy] = places[v];
-    const label = node < 0 ? "not yet" : labelName(graph.labels[node]);
-    const color = node < 0 ? [225, 225, 225] : fills[node];
-    const group = svgElement("g", { "data-vertex": v }, svgElement("title", {}, `${vertexName(graph, v)}${label ? `: ${label}` : ""}`));
-    group.append(svgElement("circle", { cx, cy, r: radius, fill: cssColor(color), stroke: "var(--soft)", "stroke-width": 0.03, opacity: node < 0 ? 0.4 : 1 }));
-    if (places.length <= 40) group.append(svgElement("text", { x: cx, y: cy, dy: "0.36em", "text-anchor": "middle", "font-size": 0.2, fill: textOn(color), "pointer-events": "none" }, vertexName(graph, v).slice(0, 5)));
-    svg.append(group);
-  });
-}
-
-/** Plays a graph in time: a slider over the times of its nodes, a button that moves it, two linked pictures. */
-class Player {
-  constructor(view) {
-    this.view = view;
-    this.timer = 0;
-    byId("ex-play").addEventListener("click", () => (this.timer ? this.stop() : this.play()));
-    byId("ex-now").addEventListener("input", () => {
-      this.stop();
-      this.view.draw();
-    });
-  }
-
-  /** Begin with a graph: everything is shown. */
-  open(graph) {
-    this.stop();
-    this.times = [...new Set(graph.times)].sort((a, b) => a - b);
-    byId("ex-now").max = String(this.times.length - 1);
-    byId("ex-now").value = String(this.times.length - 1);
-    this.places = laidOut(withoutTime({ crossed: app.meta.time.contacts, labeled: false }, graph).still);
-    const names = app.meta.labels, fills = labelFills({ labels: names.map((_, label) => label) });
-    byId("ex-network-key").replaceChildren("Who has met whom so far", ...names.map((name, label) => make("span", { className: "ex-chip" }, dot(fills[label]), name)));
-  }
-
-  get now() {
-    return this.times[Number(byId("ex-now").value)];
-  }
-
-  play() {
-    const slider = byId("ex-now"), last = this.times.length - 1;
-    if (Number(slider.value) >= last) slider.value = "0";
-    byId("ex-play").textContent = "Pause";
-    this.timer = setInterval(() => {
-      slider.value = String(Math.min(Number(slider.value) + 1, last));
-      if (Number(slider.value) >= last) this.stop();
-      this.view.draw();
-    }, Math.min(Math.max(9000 / this.times.length, 60), 700));
-    this.view.draw();
-  }
-
-  stop() {
-    clearInterval(this.timer);
-    this.timer = 0;
-    byId("ex-play").textContent = "Play";
-  }
-
-  /** Draw the graph up to now, and say what contacts have added. */
-  draw(picture, parts, t) {
-    const { graph } = picture;
-    const shares = parts ? contactShares(graph, parts, t) : null;
-    const values = shares ? contactsOf(graph).map(({ a, b, time }) => [time, shares.get(a * graph.n + b)]) : [];
-    const most = values.reduce((largest, [, value]) => Math.max(largest, Math.abs(value)), 0) || 1;
-    const { now } = this;
-    const isEnd = now === this.times[this.times.length - 1];
-    drawTime(byId("ex-graph"), { ...picture, shares, most, now: isEnd && !this.timer ? Infinity : now });
-    drawNetwork(byId("ex-network"), { graph, shares, most, now, isPlayed: !isEnd || this.timer }, this.places);
-    const sum = (pairs) => pairs.reduce((total, [, value]) => total + value, 0);
-    const so = values.filter(([time]) => time <= now);
-    byId("ex-now-text").textContent = `time ${plain(now)} · ${so.length} of ${contactsOf(graph).length} contacts${shares ? `, which add ${signed(sum(so))} of ${signed(sum(values))}` : ""}`;
-  }
 }

@@ -54,8 +54,6 @@ class GraphView {
     byId("ex-search-flips").addEventListener("click", () => this._searchFlips());
     if (meta.classes) meta.classes.forEach((name, c) => byId("ex-class").append(make("option", { value: String(c) }, name)));
     byId("ex-class-box").hidden = !meta.classes || meta.classes.length < 3;
-    this.player = meta.time ? new Player(this) : null;
-    byId("ex-time").hidden = byId("ex-meetings").hidden = !meta.time;
     byId("ex-canvas").classList.toggle("ex-long", Boolean(meta.time));
     if (meta.pixels) {
       byId("ex-paste-open").hidden = byId("ex-degrees").parentElement.hidden = true;
@@ -110,7 +108,6 @@ class GraphView {
     byId("ex-flip-list").replaceChildren();
     byId("ex-flip-text").textContent = "";
     this.search++;
-    if (this.player) this.player.open(state.graph);
     this._show(state, true);
   }
 
@@ -173,7 +170,7 @@ class GraphView {
       onContact: (a, b) => this._clickContact(a, b),
       nodeTitle: (i) => `${this._nodeName(i)}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
     };
-    if (this.player) this.player.draw(drawn, this.compared >= 0 ? null : parts, this.t);
+    if (graph.times) drawTime(byId("ex-graph"), { ...drawn, ...contactColors(graph, this.compared >= 0 ? null : parts, this.t) });
     else this.paint(drawn);
     this._scale(limit, Boolean(parts));
     this._verdict();
