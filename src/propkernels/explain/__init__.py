@@ -3,8 +3,7 @@
 from propkernels.explain.columns import explain_columns
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
 from propkernels.explain.explanation import Explanation
-from propkernels.explain.shared_bins import similar_because
-from propkernels.explain.similarity import SharedBin, Similarity
+from propkernels.explain.shared_bins import SharedBin, Similarity, similar_because
 
 __all__ = [
     "Counterfactual",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -101,12 +101,13 @@ class Counterfactual:
     smiles: str | None = None
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Counterfactuals(Sequence[Counterfactual]):
     """The smallest edits of a graph that change its prediction, returned by ``counterfactuals`` of a model.
 
     A sequence of :class:`Counterfactual`: fewer edits first, then by distance beyond the decision boundary.
 
-    Parameters
+    Attributes
     ----------
     items : sequence of Counterfactual
     original : Graph
@@ -150,60 +151,53 @@ class Counterfactuals(Sequence[Counterfactual]):
     (3, True, True)
     """
 
-    def __init__(
-        self,
-        items: Sequence[Counterfactual],
-        original: Graph,
-        decision_before: float,
-        prediction_before: object,
-        reached: bool = True,
-        exhaustive: bool = True,
-        summary: str = "",
-        n_decided: int = 0,
-        label_names: LabelNames | None = None,
-    ) -> None:
-        self._items = tuple(items)
-        self.original = original
-        self.decision_before, self.prediction_before = decision_before, prediction_before
-        self.reached, self.exhaustive, self.summary = reached, exhaustive, summary
-        self.n_decided = n_decided
-        known = original.database.names
-        self.names = Names(label_names or known.labels, known.edge_labels, known.classes)
+    items: Sequence[Counterfactual]
+    original: Graph
+    decision_before: float
+    prediction_before: object
+    reached: bool = True
+    exhaustive: bool = True
+    summary: str = ""
+    n_decided: int = 0
+    label_names: LabelNames | None = None
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self.items)
 
     def __getitem__(self, at: Any) -> Any:
-        return self._items[at]
+        return self.items[at]
 
-    def __iter__(self) -> Iterator[Counterfactual]:
-        return iter(self._items)
+    @property
+    def names(self) -> Names:
+        """Display names of labels and classes."""
+        known = self.original.database.names
+        return Names(self.label_names or known.labels, known.edge_labels, known.classes)
 
     # columns
 
     def graph(self, i: int) -> Graph:
         """Return the edited graph of item i."""
-        return self._items[i].graph
+        return self.items[i].graph
 
     @property
     def edits(self) -> list[tuple[Edit, ...]]:
         """The edits of each item."""
-        return [item.edits for item in self._items]
+        return [item.edits for item in self.items]
 
     @property
     def decision(self) -> NDArray[np.float64]:
         """The decision for each edited graph."""
-        return np.array([item.decision for item in self._items], dtype=np.float64)
+        return np.array([item.decision for item in self.items], dtype=np.float64)
 
     @property
     def prediction(self) -> Array:
         """The prediction for each edited graph."""
-        return np.array([item.prediction for item in self._items])
+        return np.array([item.prediction for item in self.items])
 
     @property
     def smiles(self) -> list[str | None]:
         """SMILES of the edited molecules; None for other graphs."""
-        return [item.smiles for item in self._items]
+        return [item.smiles for item in self.items]
 
     # tables
 
@@ -218,7 +212,7 @@ class Counterfactuals(Sequence[Counterfactual]):
                 "prediction": self.names.classes.get(item.prediction, item.prediction),
             }
             | ({} if item.smiles is None else {"smiles": item.smiles})
-            for item in self._items
+            for item in self.items
         ]
 
     def to_frame(self) -> DataFrame:
@@ -232,7 +226,7 @@ class Counterfactuals(Sequence[Counterfactual]):
         names = list(self.names.classes.values())
         sign = f", positive for {names[1]}" if len(names) == 2 else ""
         now = f"predicted {_text(class_before)} (decision {format_number(self.decision_before)}{sign})"
-        if not self._items:
+        if not self.items:
             return f"The graph is {now}. No edit is possible."
         if self.reached:
             return f"The graph is {now}. These edits change the prediction."
@@ -259,7 +253,7 @@ class Counterfactuals(Sequence[Counterfactual]):
 
         places = node_positions(self.original) if self.original.n_nodes else np.zeros((0, 2))
         drawings = [Drawing(graph_svg(self.original, positions=places, names=self.names.labels), "as it is")]
-        for item, record in zip(self._items[:MOST_DRAWN], self.records(), strict=False):
+        for item, record in zip(self.items[:MOST_DRAWN], self.records(), strict=False):
             positions, marked = _edited_places(places, item.edits)
             svg = graph_svg(item.graph, positions=positions, marked=marked, names=self.names.labels)
             drawings.append(Drawing(svg, f"{record['edits']}; predicted {_text(record['prediction'])}"))

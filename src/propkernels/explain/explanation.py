@@ -306,7 +306,11 @@ class Explanation:
             raise TypeError("contributions have the shape of an image only where grids are explained")
         nodes = self._nodes(graph)
         values = self.node_totals[nodes] if t is None else self.contributions[nodes, self._iteration(t)]
-        return _spread(values, self.graphs, self.position(graph))
+        position = self.position(graph)
+        inside, shape = self.graphs.inside_of(position), tuple(self.graphs.shapes[position])
+        pixels = np.full(int(np.prod(shape)), np.nan)
+        pixels[slice(None) if inside is None else inside] = values
+        return pixels.reshape(shape)
 
     def top_nodes(self, graph: int = 0, n: int = 10) -> list[Record]:
         """Return the n nodes of a graph with the largest absolute contributions, largest first."""
@@ -393,7 +397,6 @@ class Explanation:
         return f"{type(self).__name__}({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
 
     def _repr_html_(self) -> str:
-        from propkernels.graphs.database import GraphDatabase
         from propkernels.graphs.drawing import graph_svg
         from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, Table, show_result
 
@@ -402,17 +405,13 @@ class Explanation:
         records = self.top_nodes(0) if n_graphs else []
         rows = [[_named(r[name]) if name == "label" else r[name] for name in head] for r in records]
         table = Table(head, rows, "nodes of graph 0 with the largest contributions")
-        drawings = []
+        drawings, by_graph = [], isinstance(self.speaks_for, np.ndarray)
         if isinstance(self.graphs, GraphDatabase):
             for i in range(min(n_graphs, MOST_DRAWN)):
                 svg = graph_svg(self.graphs[i], values=self.of_graph(i).sum(axis=1))
-                drawings.append(Drawing(svg, self._caption(i)))
+                favored = f" for {self.class_name(self.class_of(i))}" if by_graph else ""
+                drawings.append(Drawing(svg, f"graph {i}: {self.decisions[i]:+.4g}{favored}"))
         return show_result(repr(self), Drawings(drawings), Remark(self.key()), table)
-
-    def _caption(self, graph: int) -> str:
-        is_array = isinstance(self.speaks_for, np.ndarray)
-        name = f" for {self.class_name(self.class_of(graph))}" if is_array else ""
-        return f"graph {graph}: {self.decisions[graph]:+.4g}{name}"
 
     # looking up
 
@@ -448,11 +447,3 @@ class Explanation:
 
 def _named(label: Any) -> str:
     return "-" if label is None else label_text(label)
-
-
-def _spread(values: Values, grids: GridDatabase, position: int) -> Values:
-    """Return values of counted pixels in the shape of the image."""
-    inside = grids.inside_of(position)
-    pixels = np.full(int(np.prod(grids.shapes[position])), np.nan)
-    pixels[slice(None) if inside is None else inside] = values
-    return pixels.reshape(tuple(grids.shapes[position]))

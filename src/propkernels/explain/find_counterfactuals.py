@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.progress import ProgressBar
+from propkernels.convert.atoms import Recipe
 from propkernels.convert.check import check_edges
 from propkernels.convert.graph_molecules import BONDS
 from propkernels.convert.rdkit import from_rdkit, is_mol
@@ -22,11 +23,12 @@ from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals,
 from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.explain.edits import ADD_LEAF, KINDS, NOTHING, Allowed, Editor, Rows, in_pairs
 from propkernels.explain.rule import Rule
-from propkernels.explain.valences import Chemist, Redrawn, drawn_labels, molecule_of
+from propkernels.explain.valences import Chemist, molecule_of
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
+from propkernels.graphs.labels import LabelColumn
 
 IN_TIME = ("relabel", "remove_edge")  # edits of graphs in time: of a label at a time, and of a contact
 NODES_AT_ONCE = 2**16  # of edited graphs that are decided together
@@ -280,6 +282,7 @@ class Search:
         """Return the n best of the wanted edits; of molecules, those valid, distinct and not known."""
         order = np.argsort(-np.round(tried.margins, DIGITS), kind="stable")
         order, seen, best = order[wanted[order]], set(known), list[Found]()
+        self.n_unchecked = 0
         for k, i in enumerate(order):
             if len(best) == n:
                 break
@@ -345,26 +348,23 @@ def find_counterfactuals(
         )
     before = decide(one)
     question = ask(before)
-    drawn = drawn_labels(one, molecule)
+    mol, recipe = molecule_of(one, molecule)
     if budget is None:
-        budget = BUDGET if rule.compares_bins and drawn is None else SMALL_BUDGET
+        budget = BUDGET if rule.compares_bins and recipe is None else SMALL_BUDGET
     check_integer(budget, "budget", 0)
     permitted = Allowed.check(allowed, one.n_nodes)
-    plain, molecule = (one, molecule) if drawn is None else (from_rdkit([drawn[0]]), drawn[0])
-    editor, chemist = _editor(rule, plain, permitted, molecule, drawn is not None)
-    connected = chemist is not None if permitted.connected is None else permitted.connected
-    if drawn is None or chemist is None:
-        edited: Edited = partial(editor.edited, connected=connected)
-    else:
-        edited = Redrawn(chemist, drawn[1], connected).edited
+    connected = mol is not None if permitted.connected is None else permitted.connected
+    editor = _editor(rule, one, permitted, mol, recipe)
+    chemist = None if mol is None else Chemist(mol, editor, recipe)
+    edited = editor.edited if chemist is None or recipe is None else chemist.edited
     validate = None if chemist is None else chemist.smiles
-    search = Search(editor, edited, decide, question, before, n, validate)
+    search = Search(editor, partial(edited, connected=connected), decide, question, before, n, validate)
     found = search.run(max_edits, budget)
     return Counterfactuals(
         _items(search, found),
         Graph(one),
         float(question.shown(before)[0]),
-        _plain(question.predicted(before)[0]),
+        question.predicted(before).tolist()[0],
         search.reached,
         search.exhaustive,
         search.summary(max_edits),
@@ -392,55 +392,40 @@ def one_graph(graph: Any) -> GraphDatabase:
     return database
 
 
-def _editor(
-    rule: Rule, graph: GraphDatabase, allowed: Allowed, molecule: Any, drawn: bool
-) -> tuple[Editor, Chemist | None]:
-    """Return an editor, and a checker of molecules or None.
-
-    ``drawn``: labels are symbols of atoms, from which the labels of the model are computed.
-    """
-    mol, column = molecule_of(graph, molecule), graph.label_column
+def _editor(rule: Rule, graph: GraphDatabase, allowed: Allowed, mol: Any, recipe: Recipe | None) -> Editor:
+    """Return the editor of a graph or, with a recipe that its labels are computed by, of its molecule."""
+    graph = graph if recipe is None else from_rdkit([mol])
+    column, edges = graph.label_column, graph.edge_label_column
     counters = [vocabulary.counter for vocabulary in rule.vocabularies]
     told_apart = not counters or any(counter.reads_edge_labels for counter in counters)
     read = not counters or any(counter.reads_labels for counter in counters)
-    labels: Sequence[Any] = () if column is None else column.values
+    labels: Sequence[Any] = column.values if isinstance(column, LabelColumn) else ()
     if allowed.labels is not None:
         labels = allowed.labels
-    elif read:
+    elif read and isinstance(column, LabelColumn):
         labels = list(dict.fromkeys([*labels, *(x for counter in counters for x in counter.known_labels)]))
     else:  # edges of other graphs need only one label
         labels = labels[:1]
-    bonds = _known_bonds(graph, mol is not None) if allowed.edge_labels is None else allowed.edge_labels
-    kinds = allowed.kinds or [kind for kind in KINDS if _is_usual(kind, graph, read)]
+    if recipe is not None:  # symbols of elements are texts, or first entries of labels
+        firsts = [label[0] if isinstance(label, tuple) else label for label in labels]
+        labels = list(dict.fromkeys(x for x in firsts if isinstance(x, str))) or ["C", "N", "O"]
+    bonds: Sequence[Any] = () if edges is None else edges.values
+    if allowed.edge_labels is not None:
+        bonds = allowed.edge_labels
+    elif mol is not None:
+        named = {name: value for value, name in graph.names.edge_labels.items()}
+        bonds = [named.get(bond, bond) for bond in BONDS if not named or bond in named]
+    # by default, labels that the model does not read are not changed, and new nodes need no attributes
+    usual = {
+        "relabel": read and isinstance(column, LabelColumn),
+        "add_leaf": graph.node_attributes is None and not isinstance(column, LabelDistributions),
+    }
+    kinds = allowed.kinds or [kind for kind in KINDS if usual.get(kind, True)]
     others = [kind for kind in kinds if graph.is_temporal and kind not in IN_TIME]
     if others and allowed.kinds:
         raise ValueError(f"edits of graphs in time are {' and '.join(IN_TIME)}; got {others[0]!r}")
     kinds = [kind for kind in kinds if kind not in others]
-    editor = Editor(graph, _symbols(labels) if drawn else labels, bonds, kinds, allowed.nodes, told_apart)
-    return editor, None if mol is None else Chemist(mol, editor, told_apart and not drawn)
-
-
-def _is_usual(kind: str, graph: GraphDatabase, read: bool) -> bool:
-    """Whether a kind of edits is allowed by default: labels that the model does not read are not changed."""
-    uncertain = isinstance(graph.label_column, LabelDistributions)
-    if kind == "relabel":
-        return graph.label_column is not None and not uncertain and read
-    return kind != "add_leaf" or (graph.node_attributes is None and not uncertain)
-
-
-def _symbols(labels: Sequence[Any]) -> list[Any]:
-    """Return symbols of elements: labels that are texts, and first entries of labels that start with one."""
-    firsts = [label[0] if isinstance(label, tuple) else label for label in labels]
-    return list(dict.fromkeys([first for first in firsts if isinstance(first, str)])) or ["C", "N", "O"]
-
-
-def _known_bonds(graph: GraphDatabase, is_molecule: bool) -> Sequence[Any]:
-    """Return the edge labels of the graph or, for molecules, all bonds that its labels name."""
-    column = graph.edge_label_column
-    if not is_molecule:
-        return () if column is None else column.values
-    named = {name: value for value, name in graph.names.edge_labels.items()}
-    return [named.get(bond, bond) for bond in BONDS if not named or bond in named]
+    return Editor(graph, labels, bonds, kinds, allowed.nodes, told_apart)
 
 
 def _items(search: Search, found: Sequence[Found]) -> list[Counterfactual]:
@@ -449,7 +434,7 @@ def _items(search: Search, found: Sequence[Found]) -> list[Counterfactual]:
         return []
     question, decisions = search.question, np.stack([one.decisions for one in found])
     _, graphs = search.edited(np.stack([one.pair for one in found]))
-    values, predicted = question.shown(decisions), question.predicted(decisions)
+    values, predicted = question.shown(decisions), question.predicted(decisions).tolist()
     start = float(question.shown(search.before)[0])
     return [
         Counterfactual(
@@ -457,7 +442,7 @@ def _items(search: Search, found: Sequence[Found]) -> list[Counterfactual]:
             graphs[i],
             float(values[i]),
             float(values[i]) - start,
-            _plain(predicted[i]),
+            predicted[i],
             one.smiles,
         )
         for i, one in enumerate(found)
@@ -474,7 +459,3 @@ def _edit(editor: Editor, row: Rows) -> Edit:
     if name == "add_leaf":
         return Edit(name, a, b, label=editor.labels[label], edge_label=edge_label)
     return Edit(name, a, b, before=before if name == "remove_leaf" else None, edge_label=edge_label)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.parallel import active_device, run_threads, thread_count, whole_runs
@@ -282,20 +282,13 @@ def _ratio(counting: Counting, coefficients: Matrix) -> RatioMember:
     vocabulary = Vocabulary(counting.counter, [stream.codes for stream in counting.counts])
     return RatioMember(
         vocabulary,
-        _stacked(columns),
+        csr_array(vstack(columns, format="csr")),
         np.ascontiguousarray(counting.own_sums[:, kept]),
         np.ascontiguousarray(coefficients[kept]),
         counting.stream_weights,
         counting.assigned,
         counting.normalize,
     )
-
-
-def _stacked(matrices: Sequence[csr_array]) -> csr_array:
-    """Return matrices stacked by rows."""
-    from scipy.sparse import vstack
-
-    return csr_array(vstack(matrices, format="csr"))
 
 
 def primal_members(kernel: Any, coefficients: Matrix) -> list[Member]:

@@ -1,26 +1,195 @@
-"""Shared bins of two graphs: contributions to their kernel value."""
+"""Similarity: the kernel value of two graphs as a sum over the bins that they share."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from propkernels._utils.typing import Estimator
+from propkernels._utils.checks import check_choice, check_integer
+from propkernels._utils.optional import data_frame
+from propkernels._utils.text_tables import format_number, format_table
+from propkernels._utils.typing import Estimator, Record
 from propkernels.codes.codes import NO_BIN
 from propkernels.convert.check import check_graphs
 from propkernels.counts.counters import Occurrences
 from propkernels.counts.products import inverse_length
 from propkernels.explain.members import SharedBins
-from propkernels.explain.similarity import SharedBin, Similarity
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.search.index import GraphIndex
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Nodes = NDArray[np.int64]
+MOST_NODES_SHOWN = 6
+
+
+@dataclass(frozen=True, eq=False)
+class SharedBin:
+    """Nodes of two graphs with the same code at one iteration.
+
+    Attributes
+    ----------
+    t : int
+        The iteration.
+    nodes_g, nodes_h : ndarray of int64
+        Nodes of the first and of the second graph; for shortest paths, pairs of nodes, (pairs, 2).
+    contribution : float
+        Contribution of the bin to k(g, h).
+    n_hashes : int
+        Number of hash functions (or attributes) that put exactly these nodes into one bin.
+    labels : tuple
+        Labels of the nodes; missing labels are omitted.
+    """
+
+    t: int
+    nodes_g: Nodes
+    nodes_h: Nodes
+    contribution: float
+    n_hashes: int = 1
+    labels: tuple[Hashable, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Similarity:
+    """Shared bins of two graphs, returned by :func:`propkernels.similar_because`.
+
+    Attributes
+    ----------
+    bins : tuple of SharedBin
+        Shared bins, the largest contribution first; contributions add up to ``value``.
+    value : float
+        k(g, h).
+    sizes : (int, int)
+        Numbers of nodes of the two graphs.
+    n_steps : int
+        Number of iterations, t_max + 1.
+
+    See Also
+    --------
+    similar_because : Returns this.
+    propkernels.plotting.plot_similarity : Draws it.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 4.1: the kernel is a sum over shared bins.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(2, random_state=0).graphs
+    >>> kernel = pk.WeisfeilerLehman(t_max=1)
+    >>> why = pk.similar_because(kernel, graphs[0], graphs[1])
+    >>> why.value == sum(shared.contribution for shared in why.bins)
+    True
+    """
+
+    bins: tuple[SharedBin, ...]
+    value: float
+    sizes: tuple[int, int]
+    n_steps: int
+
+    @property
+    def by_iteration(self) -> NDArray[np.float64]:
+        """Contribution of each iteration to k(g, h), (t_max + 1,)."""
+        parts: list[list[float]] = [[] for _ in range(self.n_steps)]
+        for shared in self.bins:
+            parts[shared.t].append(shared.contribution)
+        return np.array([math.fsum(part) for part in parts])
+
+    def node_contributions(self, of: str) -> NDArray[np.float64]:
+        """Divide each bin's contribution equally among its nodes in one graph.
+
+        Parameters
+        ----------
+        of : {"g", "h"}
+            The first or the second graph.
+
+        Returns
+        -------
+        ndarray of shape (nodes, t_max + 1)
+            Contributions, which add up to k(g, h).
+        """
+        check_choice(of, ("g", "h"), "of")
+        shares = np.zeros((self.sizes[of == "h"], self.n_steps))
+        for shared in self.bins:
+            nodes = shared.nodes_g if of == "g" else shared.nodes_h
+            np.add.at(shares[:, shared.t], nodes.ravel(), shared.contribution / nodes.size)
+        return shares
+
+    def records(self) -> list[Record]:
+        """Return one record per bin: t, contribution, share, labels, nodes_g, nodes_h, n_hashes."""
+        return [
+            {
+                "t": shared.t,
+                "contribution": shared.contribution,
+                "share": shared.contribution / self.value,
+                "labels": shared.labels,
+                "nodes_g": shared.nodes_g.tolist(),
+                "nodes_h": shared.nodes_h.tolist(),
+                "n_hashes": shared.n_hashes,
+            }
+            for shared in self.bins
+        ]
+
+    def to_frame(self) -> DataFrame:
+        """Return the records as a pandas DataFrame."""
+        columns = ["t", "contribution", "share", "labels", "nodes_g", "nodes_h", "n_hashes"]
+        return data_frame(self.records(), columns=columns)
+
+    def table(self, n: int = 10) -> str:
+        """Return a text table of the bins with the largest contributions."""
+        head, rows = self._cells(n)
+        rest = len(self.bins) - len(rows)
+        more = f"\n... and {rest} more" if rest > 0 else ""
+        return format_table(head, rows, left=("labels", "nodes of g", "nodes of h")) + more
+
+    def _cells(self, n: int) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [
+                str(shared.t),
+                format_number(shared.contribution),
+                f"{100 * shared.contribution / self.value:.1f} %",
+                ", ".join(map(str, shared.labels)) or "-",
+                _listed(shared.nodes_g),
+                _listed(shared.nodes_h),
+            ]
+            for shared in self.bins[: check_integer(n, "n", 1)]
+        ]
+        return ["t", "adds", "share", "labels", "nodes of g", "nodes of h"], rows
+
+    def __str__(self) -> str:
+        return f"k(g, h) = {self.value:.6g}, from {len(self.bins)} shared bins\n{self.table()}"
+
+    def _repr_html_(self) -> str:
+        from propkernels.plotting.pages.fragments import Remark, Table, show_result
+
+        head, texts = self._cells(10)
+        numbers = [[shared.t, shared.contribution] for shared in self.bins]
+        rows = [[*pair, *row[2:]] for pair, row in zip(numbers, texts, strict=False)]
+        rest = len(self.bins) - len(rows)
+        more = [Remark(f"and {rest} more shared bins")] if rest > 0 else []
+        return show_result(repr(self), Table(head, rows), *more)
+
+    def __repr__(self) -> str:
+        return f"Similarity(k = {self.value:.6g}, {len(self.bins)} shared bins, t = 0..{self.n_steps - 1})"
+
+
+def _listed(nodes: Nodes) -> str:
+    """Return the first nodes, or pairs of nodes, as text, and their number if there are more."""
+    texts = ["-".join(map(str, np.atleast_1d(node))) for node in nodes[:MOST_NODES_SHOWN].tolist()]
+    more = f" ... ({len(nodes)})" if len(nodes) > MOST_NODES_SHOWN else ""
+    return " ".join(texts) + more
 
 
 def countings_of(kernel: Any, graphs: Any) -> list[SharedBins]:
@@ -37,23 +206,17 @@ def countings_of(kernel: Any, graphs: Any) -> list[SharedBins]:
     if hasattr(kernel, "kernel_"):
         return countings_of(kernel.kernel_, graphs)
     if not hasattr(type(kernel), "_counter"):
-        raise TypeError(f"similar_because needs a kernel of this library, got {_called(kernel)}")
+        name = kernel.__name__ if isinstance(kernel, type) else type(kernel).__name__
+        raise TypeError(f"similar_because needs a kernel of this library, got {name}")
     if getattr(kernel, "n_features", None) is not None:
         raise ValueError("similar_because needs a column for each bin: n_features must be None")
-    return [_of_fitted(kernel if hasattr(kernel, "_counter") else clone(kernel).fit(graphs))]
-
-
-def _of_fitted(kernel: Any) -> SharedBins:
-    counting = getattr(kernel, "_counting", None)
+    fitted = kernel if hasattr(kernel, "_counter") else clone(kernel).fit(graphs)
+    counting = getattr(fitted, "_counting", None)
     if counting is not None:
-        return SharedBins(counting.counter, counting.assigned, counting.ratio, counting.normalize)
-    if getattr(kernel, "_counter", None) is None:
-        raise TypeError(f"{kernel!r} is not a dot product or a ratio of counts: it has no shared bins")
-    return SharedBins(kernel._counter, False, False, bool(kernel.normalize))
-
-
-def _called(kernel: Any) -> str:
-    return kernel.__name__ if isinstance(kernel, type) else type(kernel).__name__
+        return [SharedBins(counting.counter, counting.assigned, counting.ratio, counting.normalize)]
+    if getattr(fitted, "_counter", None) is None:
+        raise TypeError(f"{fitted!r} is not a dot product or a ratio of counts: it has no shared bins")
+    return [SharedBins(fitted._counter, False, False, bool(fitted.normalize))]
 
 
 def similar_because(kernel: Estimator, g: OneGraph, h: OneGraph) -> Similarity:
@@ -93,7 +256,7 @@ def similar_because(kernel: Estimator, g: OneGraph, h: OneGraph) -> Similarity:
     """
     graphs = check_graphs([g, h])
     n_jobs = getattr(kernel, "n_jobs", None)
-    merged: dict[Any, _Merged] = {}
+    merged: dict[tuple[int, bytes, bytes], SharedBin] = {}
     last = 0
     for counting in countings_of(kernel, graphs):
         found = islice(counting.counter.occurrences(graphs, n_jobs), counting.n_streams)
@@ -102,8 +265,12 @@ def similar_because(kernel: Estimator, g: OneGraph, h: OneGraph) -> Similarity:
         ]
         last = max(last, *(stream.t for stream in streams))
         for stream, scale in zip(streams, _scales(streams, counting), strict=True):
-            _merge(stream, scale, merged)
-    bins = [_bin(entry, graphs) for entry in merged.values()]
+            for left, right, value in stream.shared:
+                key = (stream.t, left.nodes.tobytes(), right.nodes.tobytes())
+                one = merged.get(key) or SharedBin(stream.t, left.nodes, right.nodes, 0.0, 0)
+                total = one.contribution + scale * value
+                merged[key] = replace(one, contribution=total, n_hashes=one.n_hashes + 1)
+    bins = [replace(one, labels=_labels(one, graphs)) for one in merged.values()]
     bins.sort(key=lambda shared: (-shared.contribution, shared.t, shared.nodes_g.ravel().tolist()))
     value = math.fsum(shared.contribution for shared in bins)
     sizes = int(graphs.graph_sizes[0]), int(graphs.graph_sizes[1])
@@ -150,26 +317,6 @@ def _scales(streams: list[_Stream], counting: SharedBins) -> list[float]:
     return [unit * scale for scale in scales]
 
 
-def _merge(stream: _Stream, scale: float, merged: dict[Any, _Merged]) -> None:
-    """Add the contributions of a stream's bins to bins with the same nodes, or as new bins."""
-    for left, right, value in stream.shared:
-        key = (stream.t, left.nodes.tobytes(), right.nodes.tobytes())
-        entry = merged.setdefault(key, _Merged(stream.t, left.nodes, right.nodes))
-        entry.total += scale * value
-        entry.n_hashes += 1
-
-
-@dataclass
-class _Merged:
-    """Bins of one iteration that hold the same items of the two graphs."""
-
-    t: int
-    nodes_g: NDArray[np.int64]
-    nodes_h: NDArray[np.int64]
-    total: float = 0.0
-    n_hashes: int = 0
-
-
 def _groups(found: Occurrences, graphs: Any) -> list[dict[int, _Group]]:
     """Group the items of each of the two graphs by code."""
     of_graph, ptr = found.graphs_of_items(graphs), graphs.graph_ptr
@@ -198,13 +345,11 @@ def _agreement(found: Occurrences, left: _Group, right: _Group, sides: tuple[int
     return found.weight * scale * shared
 
 
-def _bin(entry: _Merged, graphs: Any) -> SharedBin:
-    nodes = entry.nodes_g, entry.nodes_h
-    column, labels = graphs.label_column, set()
-    if isinstance(column, LabelColumn):
-        for side, own in enumerate(nodes):
-            labels |= set(column.ids[graphs.graph_ptr[side] + own.ravel()].tolist())
-        names = tuple(column.values[i] for i in sorted(labels) if i >= 0)
-    else:
-        names = ()
-    return SharedBin(entry.t, *nodes, entry.total, entry.n_hashes, names)
+def _labels(shared: SharedBin, graphs: Any) -> tuple[Hashable, ...]:
+    """Return the labels of the nodes in a bin, each once."""
+    column = graphs.label_column
+    if not isinstance(column, LabelColumn):
+        return ()
+    first, second = graphs.graph_ptr[:2]
+    places = np.concatenate([first + shared.nodes_g.ravel(), second + shared.nodes_h.ravel()])
+    return tuple(column.values[i] for i in np.unique(column.ids[places]) if i >= 0)

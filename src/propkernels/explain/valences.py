@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,11 @@ from propkernels.graphs.labels import LabelColumn
 SMALLEST_RING = 5  # atoms of a ring that an edit may close
 
 
-def molecule_of(graph: GraphDatabase, molecule: Any) -> Any:
-    """Return the molecule of a graph, atom by atom: the given one, or one built from labels.
+def molecule_of(graph: GraphDatabase, molecule: Any) -> tuple[Any, Recipe | None]:
+    """Return the molecule of a graph, atom by atom, and the recipe of its labels if they are not symbols.
+
+    Labels that are not symbols (invariants of atoms, ...) depend on the whole molecule, so an edit changes
+    several.
 
     Parameters
     ----------
@@ -41,45 +45,28 @@ def molecule_of(graph: GraphDatabase, molecule: Any) -> Any:
 
     Returns
     -------
-    rdkit.Chem.Mol or None
+    rdkit.Chem.Mol or None, str or tuple of str or None
     """
     if molecule is None:
-        return rebuilt_molecule(graph)
-    chem = _chem()
+        return rebuilt_molecule(graph), None
+    chem, column = _chem(), graph.label_column
     mol = parse_smiles(chem, molecule) if isinstance(molecule, str) else molecule
     if mol is None or not is_mol(mol):
         raise ValueError(f"molecule must be an RDKit molecule or SMILES, got {shown(molecule)}")
     with asking_rdkit("the molecule"):
         candidates = (mol, chem.AddHs(mol))
+    if isinstance(column, LabelColumn) and (isinstance(column.values[0], tuple) or not _fits(graph, mol)):
+        for candidate, recipe in product(candidates, (VIEWS, *RECIPES)):
+            own = from_rdkit([candidate], node_labels=recipe)
+            if own.label_column == column and _same_edges(own, graph):
+                return candidate, recipe
     for candidate in candidates:
         if _fits(graph, candidate):
-            return candidate
+            return candidate, None
     raise ValueError(
         "the molecule does not match the graph: atoms, their symbols as node labels (node_labels='symbol'), "
         "and bonds must be the same, in the same order"
     )
-
-
-def drawn_labels(graph: GraphDatabase, molecule: Any) -> tuple[Any, Recipe] | None:
-    """Return the molecule of a graph and the recipe of its labels, if they are more than symbols; else None.
-
-    Such labels (invariants of atoms, ...) depend on the whole molecule, so an edit changes several.
-    """
-    column = graph.label_column
-    if molecule is None or not isinstance(column, LabelColumn):
-        return None
-    chem = _chem()
-    mol = parse_smiles(chem, molecule) if isinstance(molecule, str) else molecule
-    if mol is None or not is_mol(mol) or (_fits(graph, mol) and not isinstance(column.values[0], tuple)):
-        return None
-    with asking_rdkit("the molecule"):
-        candidates = (mol, chem.AddHs(mol))
-    for candidate in candidates:
-        for recipe in (VIEWS, *RECIPES):
-            own = from_rdkit([candidate], node_labels=recipe)
-            if own.adjacency.shape == graph.adjacency.shape and own.label_column == column:
-                return None if (own.adjacency != graph.adjacency).nnz else (candidate, recipe)
-    return None
 
 
 def _chem() -> Any:
@@ -89,11 +76,11 @@ def _chem() -> Any:
 def _fits(graph: GraphDatabase, mol: Any) -> bool:
     """Whether a molecule's atoms and bonds match the graph's nodes and edges."""
     own = from_rdkit([mol])
-    return (
-        own.adjacency.shape == graph.adjacency.shape
-        and not (own.adjacency != graph.adjacency).nnz
-        and symbols_of(own) == symbols_of(graph)
-    )
+    return _same_edges(own, graph) and symbols_of(own) == symbols_of(graph)
+
+
+def _same_edges(own: GraphDatabase, graph: GraphDatabase) -> bool:
+    return own.adjacency.shape == graph.adjacency.shape and not (own.adjacency != graph.adjacency).nnz
 
 
 def _edge_names(graph: GraphDatabase) -> list[str]:
@@ -111,13 +98,15 @@ class Chemist:
     mol : rdkit.Chem.Mol
         Its atoms correspond to the nodes of the editor's graph.
     editor : Editor
-    told_apart : bool
-        Whether the model uses bond types. If so, edits that change other bonds too (a ring that loses its
-        aromaticity) differ from the edits of the graph and are invalid.
+        If the model uses bond types, edits that change other bonds too (a ring that loses its aromaticity)
+        differ from the edits of the graph and are invalid.
+    recipe : str, tuple of str, or None
+        Labels of atoms that are computed from the whole molecule; None: the editor's graph has all labels.
     """
 
-    def __init__(self, mol: Any, editor: Editor, told_apart: bool) -> None:
-        self.chem, self.editor, self.told_apart = _chem(), editor, told_apart
+    def __init__(self, mol: Any, editor: Editor, recipe: Recipe | None) -> None:
+        self.chem, self.editor, self.recipe = _chem(), editor, recipe
+        self.told_apart = editor.told_apart and recipe is None
         self.kekulized = self.chem.RWMol(mol)
         with asking_rdkit("the molecule"):
             self.chem.Kekulize(self.kekulized, clearAromaticFlags=True)
@@ -129,6 +118,17 @@ class Chemist:
                 self.numbers[number] = table.GetAtomicNumber(str(symbol))
             except RuntimeError:
                 raise ValueError(f"{shown(symbol)} is not the symbol of an element") from None
+
+    def edited(self, pairs: Rows, connected: bool) -> tuple[Rows, GraphDatabase]:
+        """Return the places of pairs of edits, (m, 2, 5), that give valid molecules, and their graphs.
+
+        With ``connected``, edits that split the molecule are invalid. Labels are computed by the recipe.
+        """
+        mols = [self.molecule(pair[pair[:, 0] != NOTHING]) for pair in pairs]
+        most = len(self.chem.GetMolFrags(self.kekulized)) if connected else np.inf
+        valid = [mol is not None and len(self.chem.GetMolFrags(mol)) <= most for mol in mols]
+        places = np.flatnonzero(valid)
+        return places, from_rdkit([mols[i] for i in places], node_labels=self.recipe or "symbol")
 
     def smiles(self, rows: Rows) -> str | None:
         """Return the edited molecule as SMILES; None if it is invalid."""
@@ -202,34 +202,3 @@ class Chemist:
             and bool(np.array_equal(graph.adjacency.indices, own.adjacency.indices))
             and _edge_names(own) == _edge_names(graph)
         )
-
-
-class Redrawn:
-    """Edited molecules as graphs whose labels are computed from the whole molecule.
-
-    Parameters
-    ----------
-    chemist : Chemist
-    recipe : str or tuple of str
-        Labels of atoms.
-    connected : bool
-        Whether edits that split the molecule are invalid.
-    """
-
-    def __init__(self, chemist: Chemist, recipe: Recipe, connected: bool) -> None:
-        self.chemist, self.recipe = chemist, recipe
-        whole = len(chemist.chem.GetMolFrags(chemist.kekulized))
-        self.most_parts = whole if connected else None
-
-    def edited(self, pairs: Rows) -> tuple[Rows, GraphDatabase]:
-        """Return the places of pairs of edits, (m, 2, 5), that give valid molecules, and their graphs."""
-        mols = [self._molecule(pair[pair[:, 0] != NOTHING]) for pair in pairs]
-        places = np.array([i for i, mol in enumerate(mols) if mol is not None], dtype=np.int64)
-        return places, from_rdkit([mols[i] for i in places], node_labels=self.recipe)
-
-    def _molecule(self, rows: Rows) -> Any:
-        """Return the edited molecule; None if it is invalid."""
-        mol = self.chemist.molecule(rows)
-        if mol is None or self.most_parts is None:
-            return mol
-        return mol if len(self.chemist.chem.GetMolFrags(mol)) <= self.most_parts else None

@@ -38,6 +38,7 @@ from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import ask_class
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
+from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.names import Names
 from propkernels.models.candidates import DEFAULT_COSTS
@@ -465,8 +466,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             budget=budget,
             label_names=label_names,
         )
-        found.names = replace(found.names, classes=self._names_of_classes())
-        return found
+        return replace(found, original=Graph(self._named(found.original.database)))
 
     def _named(self, graphs: GraphDatabase) -> GraphDatabase:
         """Return graphs with the names of the classes of the model."""

@@ -12,8 +12,7 @@ from propkernels._utils.checks import shown
 from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.check import check_graphs
 from propkernels.convert.graph_molecules import placed_molecule
-from propkernels.explain.shared_bins import similar_because
-from propkernels.explain.similarity import Similarity
+from propkernels.explain.shared_bins import Similarity, similar_because
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
