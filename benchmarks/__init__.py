@@ -1,5 +1,6 @@
 """Benchmarks: named cases with targets, measured by ``python -m benchmarks.run`` (``make bench``).
 
-A case is one line in the table ``CASES`` of its group's file. To add one, add a line; to add a group, write
-a file with ``CASES`` and ``measure(case, settings)`` and name it in ``benchmarks.run.GROUPS``.
+``compare`` and ``same_bits`` set two source trees side by side; ``cores``, ``gpu``, ``scale``,
+``collections``, ``nodes`` and ``startup`` (of wheels) measure what needs a machine, data or an environment of
+its own. Nothing here is part of the installed package.
 """

@@ -54,8 +54,6 @@ class Case:
         ``prepare(data, threads)`` returns the call to be timed.
     seconds, megabytes : float or None
         Targets.
-    needs : str or None
-        Public name, or "Name:parameter", without which the case does not appear.
     slow : bool
         Left out in quick mode.
     """
@@ -65,7 +63,6 @@ class Case:
     prepare: Prepare
     seconds: float | None = None
     megabytes: float | None = None
-    needs: str | None = None
     slow: bool = False
 
 
@@ -77,7 +74,7 @@ class Result:
     ----------
     case, group, dataset : str
     threads : int or None
-    unit : {"s", "MB", "times", "share"}
+    unit : {"s", "MB", "times"}
     measured : float or None
         None where nothing could be measured; then ``status`` says why.
     target : float or None
@@ -123,20 +120,8 @@ class Result:
         return f"met, {good:.3g} x better" if good >= 1 else f"missed by {1 / good:.3g} x"
 
 
-def available(needs: str | None) -> bool:
-    """Tell whether the package has a public name ("P2K") or a parameter ("PropagationKernel:attributes")."""
-    if needs is None:
-        return True
-    import propkernels as pk
-
-    name, _, parameter = needs.partition(":")
-    if not hasattr(pk, name):
-        return False
-    return not parameter or parameter in getattr(pk, name)().get_params()
-
-
 def estimator(name: str, **parameters: Any) -> Prepare:
-    """Prepare ``pk.NAME(...).fit_transform(graphs)``; the class is looked up when the case is run."""
+    """Prepare ``NAME(...).fit_transform(graphs)`` of a kernel, whose class is looked up when a case runs."""
 
     def prepare(data: Any, threads: int) -> Call:
         model = build(name, threads, parameters)
@@ -147,9 +132,9 @@ def estimator(name: str, **parameters: Any) -> Prepare:
 
 def build(name: str, threads: int, parameters: dict[str, Any]) -> Any:
     """Construct an estimator, with threads and a seed where it has such parameters."""
-    import propkernels as pk
+    from propkernels import kernels
 
-    cls = getattr(pk, name)
+    cls = getattr(kernels, name)
     known = cls().get_params()
     common = {key: value for key, value in (("n_jobs", threads), ("random_state", 0)) if key in known}
     return cls(**common, **parameters)

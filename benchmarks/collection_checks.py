@@ -1,4 +1,4 @@
-"""What tests of collections promise, counted: level, power, false alarms, bounds and leaks.
+"""What tests of collections promise, counted: level, power, bounds and leaks.
 
 Parts of ``python -m benchmarks.collections FOLDER --only level alignment folds``.
 """
@@ -17,13 +17,12 @@ import propkernels as pk
 Values = dict[str, Any]
 KERNEL = pk.WeisfeilerLehman(t_max=2, normalize=True)
 N_NULL, N_POWER = 2000, 100
-N_STREAMS, N_WINDOWS = 400, 10
 N_ALIGNED = 500
 FOLDS = (("BBBP", 0.6), ("HIV", 0.9))
 
 
 def measure_level(pool: pk.GraphDatabase, other: pk.GraphDatabase) -> Values:
-    """Compare samples of one distribution, and samples of two; watch streams without change."""
+    """Test samples of one distribution, and samples of two."""
     p_values = np.array([_p_value(pool, pool, 20, number) for number in range(N_NULL)])
     smoothed = p_values - np.random.default_rng(0).random(N_NULL) / 100
     found: Values = {
@@ -35,7 +34,6 @@ def measure_level(pool: pk.GraphDatabase, other: pk.GraphDatabase) -> Values:
         str(size): float(np.mean([_p_value(pool, other, size, i) <= 0.05 for i in range(N_POWER)]))
         for size in (100, 300, 1000)
     }
-    found["alarms"] = float(np.mean([_has_alarm(pool, number) for number in range(N_STREAMS)]))
     return found
 
 
@@ -44,20 +42,10 @@ def _p_value(first: pk.GraphDatabase, second: pk.GraphDatabase, size: int, seed:
     rng = np.random.default_rng(seed)
     places = rng.permutation(len(first))[: 2 * size]
     others = places[size:] if second is first else rng.permutation(len(second))[:size]
-    found = pk.compare(
+    found = pk.two_sample_test(
         first[places[:size]], second[others], kernel=KERNEL, n_permutations=99, random_state=seed
     )
     return found.p_value
-
-
-def _has_alarm(pool: pk.GraphDatabase, seed: int) -> bool:
-    """Return whether a stream of windows of ten random graphs raises an alarm at 0.05."""
-    graphs = pool[np.random.default_rng([seed, 1]).permutation(len(pool))[: 50 + 10 * N_WINDOWS]]
-    detector = pk.DriftDetector(alpha=0.05, kernel=KERNEL, n_permutations=99, random_state=seed)
-    detector.fit(graphs[:50])
-    for start in range(50, len(graphs), 10):
-        detector.update(graphs[start : start + 10])
-    return bool(detector.alarms_.any())
 
 
 def measure_alignment() -> Values:
@@ -128,7 +116,9 @@ def _rows(found: dict[str, Values]) -> Iterator[tuple[str, str, str]]:
     """Yield question, promise and count."""
     if "level" in found:
         one = found["level"]
-        question = f"p up to 0.05 by `compare`, {one['repetitions']:,} pairs of samples of one distribution"
+        question = (
+            f"p up to 0.05 by `two_sample_test`, {one['repetitions']:,} pairs of samples of one distribution"
+        )
         yield (
             question,
             "5 %",
@@ -136,8 +126,6 @@ def _rows(found: dict[str, Values]) -> Iterator[tuple[str, str, str]]:
         )
         power = ", ".join(f"{100 * share:.0f} % of {size} + {size}" for size, share in one["power"].items())
         yield "differences found at 0.05: training molecules, test molecules without sulfur", "-", power
-        streams = f"{N_STREAMS} streams of {N_WINDOWS} windows without change"
-        yield f"alarms of `DriftDetector` at 0.05, {streams}", "at most 5 %", f"{100 * one['alarms']:.1f} %"
     if "alignment" in found:
         one = found["alignment"]
         question = f"`align` below the exact edit distance, {one['pairs']} pairs of graphs of up to 6 nodes"

@@ -8,7 +8,6 @@ run in one process. Where a package is missing, the page says so.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 import propkernels as pk
 
 Values = dict[str, Any]
-N_SEARCHED, N_SPLIT, N_TESTED, N_JUDGED = 100_000, 10_000, 1000, 1000
+N_SEARCHED, N_SPLIT, N_TESTED = 100_000, 10_000, 1000
 N_NULL, N_SMALL = 200, 40  # samples of one distribution, and their graphs per side
 SIMILARITY = 0.6
 
@@ -76,16 +75,14 @@ def measure_fingerprints(
     return found
 
 
-def measure_polygraph(pool: pk.GraphDatabase, judged: dict[str, pk.GraphDatabase]) -> Values:
-    """Test and judge beside polygraph: samples of ``pool``, and of ``judged`` against it."""
+def measure_polygraph(pool: pk.GraphDatabase) -> Values:
+    """Test samples of ``pool`` beside polygraph."""
     if not installed("polygraph-benchmark"):
         return {"missing": "polygraph-benchmark is not installed here, and was not measured."}
     kernel = pk.WeisfeilerLehman(t_max=2)
     found: Values = {"version": installed("polygraph-benchmark")}
     found["test"] = _one_test(pool[:N_TESTED], pool[N_TESTED : 2 * N_TESTED], kernel)
     found["level"] = _levels(pool, kernel)
-    pk.judge(pool[:60], pool[60:120], kernel=kernel, n_permutations=9)  # compiled before it is timed
-    found["judged"] = {name: _judged(pool[:N_JUDGED], graphs, kernel) for name, graphs in judged.items()}
     return found
 
 
@@ -101,8 +98,8 @@ def _polygraph_test(first: list[Any]) -> Any:
 
 def _one_test(first: pk.GraphDatabase, second: pk.GraphDatabase, kernel: Any) -> Values:
     """Return seconds, statistic and p-value of one test, ours and polygraph's."""
-    pk.compare(first[:20], second[:20], kernel=kernel, n_permutations=9)
-    ours = seconds(lambda: pk.compare(first, second, kernel=kernel, n_permutations=999))
+    pk.two_sample_test(first[:20], second[:20], kernel=kernel, n_permutations=9)
+    ours = seconds(lambda: pk.two_sample_test(first, second, kernel=kernel, n_permutations=999))
     left, right = (pk.convert.to_networkx(own) for own in (first, second))
     _polygraph_test(left[:20]).compute(right[:20], 9)  # compiled before it is timed
 
@@ -125,34 +122,12 @@ def _levels(pool: pk.GraphDatabase, kernel: Any) -> Values:
         places = rng.permutation(len(pool))[: 2 * N_SMALL]
         first, second = pool[places[:N_SMALL]], pool[places[N_SMALL:]]
         values[0].append(
-            pk.compare(first, second, kernel=kernel, n_permutations=99, random_state=number).p_value
+            pk.two_sample_test(first, second, kernel=kernel, n_permutations=99, random_state=number).p_value
         )
         left, right = (pk.convert.to_networkx(own) for own in (first, second))
         values[1].append(float(_polygraph_test(left).compute(right, 99)))
     shares = [float(np.mean(np.array(own) <= 0.05)) for own in values]
     return {"repetitions": N_NULL, "graphs": N_SMALL, "share": shares, "least": [min(own) for own in values]}
-
-
-def _judged(train: pk.GraphDatabase, graphs: pk.GraphDatabase, kernel: Any) -> Values:
-    """Return figures and seconds of our judge and of polygraph's PGD, with a logistic regression."""
-    from polygraph.metrics import StandardPGD
-    from sklearn.linear_model import LogisticRegression
-
-    normalized = pk.WeisfeilerLehman(t_max=2, normalize=True)
-    ours = seconds(lambda: pk.judge(train, graphs, kernel=normalized, n_permutations=99))
-    left, right = (pk.convert.to_networkx(own) for own in (train, graphs))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        machine = LogisticRegression(max_iter=1000)
-        theirs = seconds(lambda: StandardPGD(left, classifier=machine).compute(right))
-    return {
-        "seconds": [ours[0], theirs[0]],
-        "novel": ours[1].novel,
-        "accuracy": ours[1].accuracy,
-        "p": ours[1].comparison.p_value,
-        "pgd": theirs[1]["pgd"],
-        "descriptor": theirs[1]["pgd_descriptor"],
-    }
 
 
 # The page
@@ -197,10 +172,6 @@ def polygraph_lines(found: Values) -> Iterator[str]:
     ]
     for name, form, (ours, theirs) in rows:
         yield f"| {name} | {form.format(ours)} | {form.format(theirs)} |"
-    yield from ["", *JUDGED.format(n=N_JUDGED).splitlines()]
-    for name, one in found["judged"].items():
-        ours = f"{one['novel']:.3f} | {one['accuracy']:.3f} | {one['p']:.2g} | {one['seconds'][0]:.1f} s"
-        yield f"| {name} | {ours} | {one['pgd']:.3f} ({one['descriptor']}) | {one['seconds'][1]:.1f} s |"
 
 
 FINGERPRINTS = """scikit-fingerprints {version} compares a query with all molecules. Its similarity of counts
@@ -216,9 +187,3 @@ exact.
 
 | test | propkernels | polygraph-benchmark |
 |---|---|---|"""
-JUDGED = """Its PGD is that of the best of six classifiers, on descriptors of structure without labels: 0 for
-equal distributions, 1 for disjoint ones. The default classifier, TabPFN, downloads weights; a logistic
-regression takes its place here. {n:,} training molecules against {n:,} of each row:
-
-| made | novel | accuracy | p | time | PGD | time |
-|---|---|---|---|---|---|---|"""

@@ -31,7 +31,7 @@ FILES = ("train", "test", "test_scaffolds")
 PART = 100_000
 N_QUERIES = 200
 N_MILLION = 1_000_000
-N_PEER, N_BUTINA, N_JUDGED = 100_000, 10_000, 5_000
+N_PEER, N_BUTINA, N_SAMPLE = 100_000, 10_000, 5_000
 KERNEL = pk.WeisfeilerLehman(t_max=2, edge_labels=True)
 Values = dict[str, Any]
 
@@ -119,27 +119,6 @@ def measure_search(folder: Path) -> Values:
     return found
 
 
-def measure_pairs(folder: Path) -> Values:
-    """Seconds to find the later neighbors of 2,000 random molecules among a million."""
-    from propkernels.search.nearest import Query
-
-    graphs = graphs_of(folder, N_MILLION)
-    index = index_of(graphs)
-    places = np.sort(np.random.default_rng(0).choice(N_MILLION, 2000, replace=False))
-    queries = Query.all(index._counter.count(graphs[places], None, 1), index._measure)
-    above = float(np.nextafter(0.6, 0))
-    index._file.later(queries[0], int(places[0]), above)
-    start = time.process_time()
-    pairs = [index._file.later(one, int(i), above) for one, i in zip(queries, places, strict=True)]
-    taken = time.process_time() - start
-    n_pairs = sum(map(len, pairs)) / len(pairs) * N_MILLION
-    return {
-        "seconds per million": taken / len(pairs) * N_MILLION,
-        "pairs per million": n_pairs,
-        "peak": peak(),
-    }
-
-
 def measure_million(folder: Path) -> Values:
     """Cluster one million molecules exactly, on two threads."""
     graphs = graphs_of(folder, N_MILLION)
@@ -198,49 +177,12 @@ def measure_peers(folder: Path) -> Values:
     }
 
 
-def shuffled(graphs: pk.GraphDatabase) -> pk.GraphDatabase:
-    """Return graphs whose atoms keep their labels and numbers of bonds, with other partners."""
-    import networkx as nx
-
-    made = []
-    for number, graph in enumerate(graphs):
-        one = nx.Graph(graph.to_networkx())
-        n_edges = one.number_of_edges()
-        if n_edges > 3:
-            nx.double_edge_swap(one, n_edges, 100 * n_edges, seed=number)
-        made.append(one)
-    return pk.from_networkx(made)
-
-
-def judged_molecules(folder: Path, number: int) -> tuple[pk.GraphDatabase, dict[str, pk.GraphDatabase]]:
-    """Return training molecules, and held-out molecules and damaged copies of them by name."""
+def samples_of(folder: Path, number: int) -> tuple[pk.GraphDatabase, pk.GraphDatabase]:
+    """Return random training molecules, and random test molecules without sulfur."""
     rng = np.random.default_rng(0)
-    smiles = {name: [*rng.permutation(smiles_of(folder, name))] for name in FILES}
-    train, test = read(smiles["train"][:number]), read(smiles["test"][:number])
-    without = [one for one in smiles["test"] if "S" not in one.upper()][:number]
-    return train, {
-        "test molecules": test,
-        "test molecules with new scaffolds": read(smiles["test_scaffolds"][:number]),
-        "test molecules without sulfur": read(without),
-        "test molecules with shuffled bonds": shuffled(test),
-        "training molecules": train,
-    }
-
-
-def measure_generators(folder: Path) -> Values:
-    """Judge held-out molecules and damaged copies of them, 5,000 each, as if a generator had made them."""
-    train, candidates = judged_molecules(folder, N_JUDGED)
-    kernel = pk.WeisfeilerLehman(t_max=2, normalize=True)
-    found: Values = {}
-    for name, graphs in candidates.items():
-        start = time.process_time()
-        one = pk.judge(train, graphs, kernel=kernel, n_permutations=99)
-        figures = {record["figure"]: record["value"] for record in one.records()}
-        intervals = {f"interval {t}": [each.low, each.high] for t, each in enumerate(one.mmd)}
-        p_value = {"p": one.comparison.p_value, "seconds": time.process_time() - start}
-        found[name] = figures | intervals | p_value
-        print(name, found[name], flush=True)
-    return found
+    train = [*rng.permutation(smiles_of(folder, "train"))][:number]
+    without = [one for one in rng.permutation(smiles_of(folder, "test")) if "S" not in one.upper()]
+    return read(train), read(without[:number])
 
 
 def measure_fingerprints(folder: Path) -> Values:
@@ -251,25 +193,20 @@ def measure_fingerprints(folder: Path) -> Values:
 
 
 def measure_polygraph(folder: Path) -> Values:
-    """Test and judge beside polygraph-benchmark."""
-    pool, judged = judged_molecules(folder, 2 * collection_peers.N_TESTED)
-    few = {name: graphs[: collection_peers.N_JUDGED] for name, graphs in judged.items()}
-    return collection_peers.measure_polygraph(pool, few)
+    """Test beside polygraph-benchmark."""
+    return collection_peers.measure_polygraph(samples_of(folder, 2 * collection_peers.N_TESTED)[0])
 
 
 def measure_level(folder: Path) -> Values:
-    """Level, power and false alarms, of samples of 5,000 molecules."""
-    train, candidates = judged_molecules(folder, N_JUDGED)
-    return collection_checks.measure_level(train, candidates["test molecules without sulfur"])
+    """Level and power, of samples of 5,000 molecules."""
+    return collection_checks.measure_level(*samples_of(folder, N_SAMPLE))
 
 
 MEASURES: dict[str, Callable[[Path], Values]] = {
     "parsing": measure_parsing,
     "search": measure_search,
-    "pairs": measure_pairs,
     "clusters": measure_clusters,
     "peers": measure_peers,
-    "generators": measure_generators,
     "fingerprints": measure_fingerprints,
     "polygraph": measure_polygraph,
     "level": measure_level,
@@ -317,8 +254,6 @@ def page(found: dict[str, Values]) -> Iterator[str]:
         yield from ["", *collection_peers.polygraph_lines(found["polygraph"])]
     if {"level", "alignment", "folds"} & set(found):
         yield from ["", *collection_checks.check_lines(found)]
-    if "generators" in found:
-        yield from ["", *GENERATORS.splitlines(), *_generator_rows(found["generators"])]
     yield from ["", *TAIL.splitlines()]
 
 
@@ -355,13 +290,6 @@ def _rows(found: dict[str, Values]) -> Iterator[tuple[str, str, str]]:
             f"{one['clusters']:,} clusters, {one['peak']:.1f} GB"
         )
         yield "cluster one million exactly at 0.6", "15 minutes on 2 cores, 8 GB", measured
-    elif "pairs" in found:
-        one = found["pairs"]
-        measured = (
-            f"{one['seconds per million']:.0f} s of processors, {one['pairs per million'] / 1e6:.1f} million "
-            f"pairs (estimated from 2,000 of the molecules), {one['peak']:.1f} GB"
-        )
-        yield "find all pairs of one million at 0.6", "15 minutes on 2 cores, 8 GB", measured
     if "clusters" in found:
         one = found["clusters"]
         measured = f"{one['seconds']:.0f} s of processors, {one['clusters']:,} clusters"
@@ -376,24 +304,6 @@ def _peer_rows(peers: Values) -> Iterator[str]:
     yield f"| clusters of {N_BUTINA:,} at 0.6, one core | {ours:.1f} s | {theirs:.1f} s |"
 
 
-def _generator_rows(found: Values) -> Iterator[str]:
-    """Yield the rows of the table of judged collections."""
-    for name, one in found.items():
-        if name == "machine":
-            continue
-        low, high = one["interval 2"]
-        mmd = f"{1e3 * one['MMD^2, t = 2']:.2f} ({1e3 * low:.2f} to {1e3 * high:.2f})"
-        shares = " | ".join(f"{one[figure]:.3f}" for figure in ("novel", "accuracy", "coverage", "density"))
-        yield f"| {name} | {mmd} | {one['p']:.2g} | {shares} |"
-
-
-GENERATORS = """## Judged as generators
-
-`judge(train, made)` of 5,000 training molecules and 5,000 of each row, as if a generator had made them:
-held-out molecules of MOSES, and damaged copies of them.
-
-| made | 1,000 MMD², t = 2 (95 %) | p | novel | accuracy | coverage | density |
-|---|---|---|---|---|---|---|"""
 HEAD = """# Collections at scale
 
 Exact search and clusters among the 1,936,962 molecules of MOSES (Polykovskiy et al., 2020), by the Jaccard

@@ -1,17 +1,14 @@
 """Times on 1, 2, 4, ... cores: ``python -m benchmarks.cores [-o FILE]``; elsewhere ``--merge FILE``.
 
 Each job is timed with every n_jobs in one process, in turn, best of some runs after one to compile. The
-serial share is Amdahl's: the f that solves ``T_n / T_1 = f + (1 - f) / n``. Stages are those of
-``benchmarks.stages``, one after the other. "Copies" is the least traffic of a job (inputs and outputs, once)
-over its time, as a share of what copies by all cores achieve. "Busy" is the share of the cores that work
-while the job runs on all of them, and "work" is the processor time on all cores over that on one core: the
-gain is their number times busy over work. Data sets are those in the folder of
-PROPKERNELS_DATA; jobs on others are left out. With ``--ends``, long jobs are run on one core and on all
-cores only. ``--merge`` writes the section into docs/measured/benchmarks.md, with the rows of several files,
-measured one after the other; rows of the page that they do not have stay, in a table of their own.
+serial share is Amdahl's: the f that solves ``T_n / T_1 = f + (1 - f) / n``. "Busy" is the share of the cores
+that work while the job runs on all of them, and "work" is the processor time on all cores over that on one
+core: the gain is their number times busy over work. Data sets are those in the folder of PROPKERNELS_DATA;
+jobs on others are left out. With ``--ends``, long jobs are run on one core and on all cores only. ``--merge``
+writes the section into docs/measured/benchmarks.md, with the rows of several files, measured one after the
+other; rows of the page that they do not have stay, in a table of their own.
 
-Two cores of a cloud machine are often one core with two threads of hardware: the gain of arithmetic that
-keeps all units of a core busy says how much more than half of the cores can be gained.
+Two cores of a cloud machine are often one core with two threads of hardware.
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,40 +25,30 @@ import numpy as np
 
 from benchmarks.case import Call, Prepare, estimator
 from benchmarks.data import is_present, load
-from benchmarks.pages import replace_section, section_between
-from benchmarks.stages import stage_calls
-from propkernels._utils.crew import job_of, share
-from propkernels._utils.helpers import map_in_threads
-from propkernels._utils.jit import compiled
-from propkernels._utils.parallel import run_pieces
+from benchmarks.kernels import HASHED, P2K, PK, SP, WL
+from benchmarks.report import replace_section, section_between
 
-WIDTH = 2**20
 BEGIN, END = "<!-- cores: begin -->", "<!-- cores: end -->"
 MOLECULES = "MOLECULES-1M"
 ONE_GRAPH = "ONE-GRAPH"
 
 
 class Job(NamedTuple):
-    """A row of the table: what is called, the gain aimed at, and whether its stages are listed."""
+    """A row of the table: what is called, and the gain aimed at."""
 
     name: str
     dataset: str
     prepare: Prepare
     aim: float | None = None
-    staged: tuple[str, dict[str, Any]] | None = None
 
 
 class Times(NamedTuple):
-    """Milliseconds of a job or stage by number of cores, and the bytes that it moves at least.
-
-    ``processor`` are milliseconds of all cores together.
-    """
+    """Milliseconds of a job by number of cores; ``processor`` are those of all cores together."""
 
     name: str
     by_cores: dict[int, float]
-    aim: float | None = None
-    n_bytes: float | None = None
-    processor: dict[int, float] | None = None
+    aim: float | None
+    processor: dict[int, float]
 
     @property
     def gain(self) -> float:
@@ -79,13 +65,12 @@ class Times(NamedTuple):
     def busy(self) -> float:
         """Share of the most cores that work during the job."""
         n = max(self.by_cores)
-        return (self.processor or {}).get(n, float("nan")) / (n * self.by_cores[n])
+        return self.processor[n] / (n * self.by_cores[n])
 
     @property
     def work(self) -> float:
         """Processor time on the most cores over that on one core."""
-        used = self.processor or {}
-        return used.get(max(self.by_cores), float("nan")) / used.get(1, float("nan"))
+        return self.processor[max(self.by_cores)] / self.processor[1]
 
 
 def fitted(name: str, **parameters: Any) -> Prepare:
@@ -98,11 +83,6 @@ def fitted(name: str, **parameters: Any) -> Prepare:
         return lambda: model.fit(data.graphs, data.target)
 
     return prepare
-
-
-def staged(label: str, dataset: str, aim: float | None, name: str, **parameters: Any) -> Job:
-    """Return a job whose stages are listed."""
-    return Job(label, dataset, estimator(name, t_max=10, **parameters), aim, (name, parameters))
 
 
 def read_tu(data: Any, threads: int) -> Call:
@@ -170,28 +150,29 @@ def index_of(data: Any) -> Any:
     return pk.GraphIndex().fit(data.graphs)
 
 
-HASHED: dict[str, Any] = {"n_features": WIDTH}
+INTERSECTION = estimator("PropagationKernel", t_max=10, base_kernel="intersection")
+GH = estimator("GraphHopper")
 JOBS = (
-    staged("NCI1 hashed features", "NCI1", 4, "PropagationFeatures", **HASHED),
-    staged("NCI1 PropagationKernel", "NCI1", 6, "PropagationKernel"),
-    Job("NCI1 WeisfeilerLehman", "NCI1", estimator("WeisfeilerLehman", t_max=10)),
-    staged("NCI1 intersection kernel", "NCI1", None, "PropagationKernel", base_kernel="intersection"),
+    Job("NCI1 hashed features", "NCI1", HASHED, 4),
+    Job("NCI1 PropagationKernel", "NCI1", PK, 6),
+    Job("NCI1 WeisfeilerLehman", "NCI1", WL),
+    Job("NCI1 intersection kernel", "NCI1", INTERSECTION),
     Job("NCI1 default classifier, fit", "NCI1", fitted("PropagationClassifier"), 8),
-    staged("DD hashed features", "DD", 6, "PropagationFeatures", **HASHED),
-    staged("DD PropagationKernel", "DD", 6, "PropagationKernel"),
-    staged("DD intersection kernel", "DD", None, "PropagationKernel", base_kernel="intersection"),
-    Job("DD ShortestPath", "DD", estimator("ShortestPath"), 8),
-    Job("ENZYMES P2K", "ENZYMES", estimator("P2K", t_max=10)),
-    Job("ENZYMES GraphHopper", "ENZYMES", estimator("GraphHopper")),
+    Job("DD hashed features", "DD", HASHED, 6),
+    Job("DD PropagationKernel", "DD", PK, 6),
+    Job("DD intersection kernel", "DD", INTERSECTION),
+    Job("DD ShortestPath", "DD", SP, 8),
+    Job("ENZYMES P2K", "ENZYMES", P2K),
+    Job("ENZYMES GraphHopper", "ENZYMES", GH),
     Job("ENZYMES default classifier, fit", "ENZYMES", fitted("PropagationClassifier"), 5),
-    Job("PROTEINS P2K", "PROTEINS", estimator("P2K", t_max=10), 8),
-    Job("PROTEINS GraphHopper", "PROTEINS", estimator("GraphHopper"), 8),
-    Job("PROTEINS ShortestPath", "PROTEINS", estimator("ShortestPath"), 8),
-    staged("HIV hashed features", "HIV", 8, "PropagationFeatures", **HASHED),
-    staged("HIV PropagationKernel", "HIV", 9, "PropagationKernel"),
-    staged("A million molecule-like graphs, hashed features", MOLECULES, 8, "PropagationFeatures", **HASHED),
-    staged("A graph of two million nodes, hashed features", ONE_GRAPH, None, "PropagationFeatures", **HASHED),
-    Job("A graph of two million nodes, WeisfeilerLehman", ONE_GRAPH, estimator("WeisfeilerLehman", t_max=10)),
+    Job("PROTEINS P2K", "PROTEINS", P2K, 8),
+    Job("PROTEINS GraphHopper", "PROTEINS", GH, 8),
+    Job("PROTEINS ShortestPath", "PROTEINS", SP, 8),
+    Job("HIV hashed features", "HIV", HASHED, 8),
+    Job("HIV PropagationKernel", "HIV", PK, 9),
+    Job("A million molecule-like graphs, hashed features", MOLECULES, HASHED, 8),
+    Job("A graph of two million nodes, hashed features", ONE_GRAPH, HASHED),
+    Job("A graph of two million nodes, WeisfeilerLehman", ONE_GRAPH, WL),
     Job("HIV, TU archive read", "HIV", read_tu),
     Job("HIV, Parquet file read", "HIV", read_parquet),
     Job("NCI1 predict, model of one kernel", "NCI1", learned("predict", lambda graphs: graphs)),
@@ -244,11 +225,6 @@ def present(jobs: Sequence[Job]) -> list[Job]:
     return [job for job in jobs if job.dataset in (MOLECULES, ONE_GRAPH) or is_present(job.dataset)]
 
 
-def best(call: Callable[[], Any], repeats: int) -> float:
-    """Return the milliseconds of the fastest of some runs."""
-    return best_and_processor(call, repeats)[0]
-
-
 def best_and_processor(call: Callable[[], Any], repeats: int) -> tuple[float, float]:
     """Return the milliseconds of the fastest of some runs, and its processor time."""
     times = []
@@ -268,229 +244,64 @@ def by_cores(
     return {n: took for n, (took, _) in found.items()}, {n: used for n, (_, used) in found.items()}
 
 
-def measure(job: Job, cores: Sequence[int], repeats: int) -> tuple[Times, list[Times]]:
-    """Return the times of a job and of its stages."""
+def measure(job: Job, cores: Sequence[int], repeats: int) -> Times:
+    """Return the times of a job."""
     data = data_of(job.dataset)
     times, used = by_cores(lambda n: job.prepare(data, n), cores, repeats)
-    moved = least_bytes(job, data.graphs) if job.staged else None
-    return Times(job.name, times, job.aim, moved, used), stages(job, data.graphs, cores, repeats)
+    return Times(job.name, times, job.aim, used)
 
 
-def stages(job: Job, graphs: Any, cores: Sequence[int], repeats: int) -> list[Times]:
-    """Return the times of the stages of a job on one core and on the most."""
-    if job.staged is None:
-        return []
-    import propkernels as pk
-
-    ends = sorted({1, cores[-1]})
-    name, parameters = job.staged
-    found: dict[str, dict[int, float]] = {}
-    for n in ends:
-        model = getattr(pk, name)(t_max=10, random_state=0, n_jobs=n, **parameters)
-        for stage, call in stage_calls(model, graphs).items():
-            found.setdefault(stage, {})[n] = best(call, repeats)
-    found.pop("edgeless")
-    return [Times(stage, times) for stage, times in found.items()]
-
-
-def least_bytes(job: Job, graphs: Any) -> float:
-    """Return the bytes of a job's inputs and outputs: edges and labels, and entries or the square matrix."""
-    inputs = 4 * graphs.adjacency.nnz + 8 * graphs.n_nodes
-    if job.staged is not None and job.staged[0] == "PropagationKernel":
-        return inputs + 8.0 * len(graphs) ** 2
-    return inputs + 12.0 * job.prepare(_Graphs(graphs), -1)().nnz
-
-
-class Limits(NamedTuple):
-    """What the machine allows: bytes per second, the gains of arithmetic, and milliseconds of two stages."""
-
-    copies: float
-    new_memory: float
-    gains: tuple[float, float]
-    stages: tuple[float, float]
-
-    @classmethod
-    def measure(cls, threads: int) -> Limits:
-        """Measure all of them with some threads."""
-        return cls(
-            copy_speed(threads), new_memory_speed(threads), arithmetic_gains(threads), stage_times(threads)
-        )
-
-
-@compiled(cache=False)
-def _nothing(done: Any, thread: int, k: int) -> None:
-    done[thread, 0] += 1
-
-
-_nothing_job = job_of(_nothing)
-
-
-@compiled(cache=False)
-def _no_stage(crew: Any, first: int, last: int, work: Any) -> None:
-    share(crew, first, last, _nothing_job(work))
-
-
-def stage_times(threads: int) -> tuple[float, float]:
-    """Return the milliseconds of a stage whose pieces do nothing: begun by Python, and by a crew."""
-    done = np.zeros((threads, 16), dtype=np.int64)
-    by_python = best(lambda: map_in_threads(abs, range(threads), threads), 100)
-    return by_python, best(lambda: run_pieces(_no_stage, (done,), threads, threads), 100)
-
-
-def new_memory_speed(threads: int, n_bytes: int = 2**28) -> float:
-    """Return the bytes per second that some threads write to memory that is new to the process."""
-
-    def write() -> None:
-        memory = np.empty(n_bytes // 8)
-        bounds = np.linspace(0, len(memory), threads + 1).astype(int)
-        map_in_threads(lambda k: memory[bounds[k] : bounds[k + 1]].fill(1.0), range(threads), threads)
-
-    return n_bytes / (best(write, 3) / 1e3)
-
-
-def copy_speed(threads: int, n_bytes: int = 2**30) -> float:
-    """Return the bytes per second that copies by some threads read and write."""
-    source, target = np.ones(n_bytes // 8), np.zeros(n_bytes // 8)
-    bounds = np.linspace(0, len(source), threads + 1).astype(int)
-
-    def one(share: int) -> None:
-        np.copyto(target[bounds[share] : bounds[share + 1]], source[bounds[share] : bounds[share + 1]])
-
-    with ThreadPoolExecutor(threads) as pool:
-        return 2 * n_bytes / (best(lambda: list(pool.map(one, range(threads))), 3) / 1e3)
-
-
-def arithmetic_gains(threads: int) -> tuple[float, float]:
-    """Return the gains of arithmetic in registers: one chain of steps per thread, and eight at a time."""
-    from propkernels._utils.mixing import mix_word
-
-    @compiled(cache=False)
-    def one_chain(n: int) -> Any:
-        word = np.uint64(n)
-        for _ in range(n):
-            word = mix_word(word)
-        return word
-
-    @compiled(cache=False)
-    def eight_chains(n: int) -> Any:
-        a = b = c = d = e = f = g = h = np.uint64(n)
-        for i in range(n // 8):
-            step = np.uint64(i)
-            a, b, c, d = mix_word(a), mix_word(b + step), mix_word(c ^ step), mix_word(d - step)
-            e, f, g, h = mix_word(~e), mix_word(f + step), mix_word(g ^ step), mix_word(h - step)
-        return a ^ b ^ c ^ d ^ e ^ f ^ g ^ h
-
-    return _gain(one_chain, threads), _gain(eight_chains, threads)
-
-
-def _gain(spin: Callable[[int], Any], threads: int) -> float:
-    def shared(n: int) -> Call:
-        return lambda: list(pool.map(spin, [2**28 // n] * n))
-
-    spin(1)
-    with ThreadPoolExecutor(threads) as pool:
-        return best(shared(1), 2) / best(shared(threads), 2)
-
-
-def section(
-    rows: Sequence[tuple[Times, list[Times]]],
-    cores: Sequence[int],
-    limits: Limits,
-) -> str:
+def section(rows: Sequence[Times], cores: Sequence[int]) -> str:
     """Return the section of the page."""
-    gains = limits.gains
     head = [
         BEGIN,
         "## On many cores",
         "",
-        f"Measured by `python -m benchmarks.cores` on a machine with {cores[-1]} cores, on which arithmetic "
-        f"in registers gains {gains[0]:.1f} if each step waits for the last one, {gains[1]:.1f} if it keeps "
-        f"the units of a core busy, copies read and write {limits.copies / 1e9:.0f} GB/s, memory that is new "
-        f"to the process is written at {limits.new_memory / 1e9:.0f} GB/s, and a stage whose threads do "
-        f"nothing takes {limits.stages[0]:.1f} ms if Python begins it, {limits.stages[1]:.3f} ms if compiled "
-        "code does. Milliseconds by "
+        f"Measured by `python -m benchmarks.cores` on a machine with {cores[-1]} cores. Milliseconds by "
         "n_jobs, t_max = 10, best of some runs; times on one core of a shared machine differ by up to a half "
-        "between runs, and gains with them. Results are the same bits for every n_jobs. The serial share "
-        "f solves T_n / T_1 = f + (1 - f) / n. Busy: the share of the cores that work; work: the processor "
-        "time on all cores over that on one; the gain is cores * busy / work. Copies: the bytes of inputs "
-        "and outputs over the time, as a share of the speed of copies.",
+        "between runs, and gains with them. Results are the same bits for every n_jobs. The serial share f "
+        "solves T_n / T_1 = f + (1 - f) / n. Busy: the share of the cores that work; work: the processor "
+        "time on all cores over that on one; the gain is cores * busy / work.",
         "",
-        "What limits a gain below its aim: work above 1 is new memory that the system clears, and what "
-        "threads lose that share the units of a core and read memory at random; cores that are not busy wait "
-        "for serial parts (stages, below), and in model selection for the GIL, which threads take in turn to "
-        "begin and to end a compiled call, and for the longest machine, which libsvm solves in sequence.",
-        "",
-        "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | busy | work | copies |",
-        "|---|" + "--:|" * (len(cores) + 6),
+        "| job | " + " | ".join(map(str, cores)) + " | gain | aim | serial | busy | work |",
+        "|---|" + "--:|" * (len(cores) + 5),
     ]
-    table = [_row(job, cores, limits.copies) for job, _ in rows]
-    stage_head = [
-        "",
-        f"Stages on 1 and {cores[-1]} cores; the share is that of the job's time on one core.",
-        "",
-        f"| job | stage | 1 | {cores[-1]} | gain | share | serial |",
-        "|---|---|--:|--:|--:|--:|--:|",
-    ]
-    return "\n".join([*head, *table, *stage_head, *_stage_rows(rows), END, ""])
+    return "\n".join([*head, *(row(job, cores) for job in rows), END, ""])
 
 
-def _row(job: Times, cores: Sequence[int], speed: float) -> str:
+def row(job: Times, cores: Sequence[int]) -> str:
+    """Return the row of a job."""
     times = " | ".join(f"{job.by_cores[n]:,.0f}" if n in job.by_cores else "" for n in cores)
     aim = "" if job.aim is None else f"{job.aim:g}"
-    copies = ""
-    if job.n_bytes is not None:
-        copies = f"{job.n_bytes / speed / (job.by_cores[cores[-1]] / 1e3):.0%}"
-    limits = "" if job.processor is None else f"{job.busy:.0%} | {job.work:.2f}"
-    shares = f"{job.serial_share:.0%} | {limits or ' | '}"
-    return f"| {job.name} | {times} | {job.gain:.1f} | {aim} | {shares} | {copies} |"
+    shares = f"{job.serial_share:.0%} | {job.busy:.0%} | {job.work:.2f}"
+    return f"| {job.name} | {times} | {job.gain:.1f} | {aim} | {shares} |"
 
 
-def _stage_rows(rows: Sequence[tuple[Times, list[Times]]]) -> list[str]:
-    lines = []
-    for job, parts in rows:
-        total = sum(part.by_cores[1] for part in parts)
-        for part in parts:
-            first, last = part.by_cores[1], part.by_cores[max(part.by_cores)]
-            lines.append(
-                f"| {job.name} | {part.name} | {first:,.1f} | {last:,.1f} | {part.gain:.1f} "
-                f"| {first / total:.0%} | {part.serial_share:.0%} |"
-            )
-    return lines
+def rows_of(text: str) -> dict[str, str]:
+    """Return the rows of a section by the names of their jobs."""
+    lines = [line for line in text.splitlines() if line.startswith("| ") and "| gain |" not in line]
+    return {line.split(" | ")[0][2:]: line for line in lines}
 
 
-def joined(sections: Sequence[str]) -> str:
-    """Return the first section with the rows of all, in the order of the jobs; later rows replace earlier."""
-    tables: list[dict[tuple[str, ...], str]] = [{}, {}]
-    for text in sections:
-        head, stages = text.split("\nStages on ")
-        for table, part, n_names in zip(tables, (head, stages), (1, 2), strict=True):
-            rows = [line for line in part.splitlines() if line.startswith("| ") and "| gain |" not in line]
-            table |= {tuple(row.split(" | ")[:n_names]): row for row in rows}
-    order = [f"| {job.name}" for job in JOBS]
-    first, second = (
-        "\n".join(sorted(table.values(), key=lambda row: order.index(row.split(" | ")[0])))
-        for table in tables
-    )
-    head, stages = sections[0].split("\nStages on ")
-    lines = (head.split("\n| ")[0], head[head.index("\n| job |") + 1 :].splitlines())
-    jobs = "\n".join([lines[0], *lines[1][:2], first])
-    kinds = "\nStages on " + "\n".join(stages.splitlines()[:4])
-    return "\n".join([jobs, kinds, second, END, ""])
+def joined(sections: Sequence[str], page: str) -> str:
+    """Return a section with the rows of all; rows of the page that none has are in a table of their own."""
+    known = {name: line for text in sections for name, line in rows_of(text).items()}
+    earlier = {name: line for name, line in rows_of(page).items() if name not in known}
+    head = sections[0].split("\n| job |")[0]
+    titles = sections[0][len(head) + 1 :].splitlines()[:2]
+    lines = [head, *titles, *_in_order(known)]
+    if earlier:
+        lines += [
+            "",
+            "Not measured again since an earlier revision, on another machine of the same kind:",
+            "",
+        ]
+        lines += [*titles, *_in_order(earlier)]
+    return "\n".join([*lines, END, ""])
 
 
-def with_earlier(section: str, page: str) -> str:
-    """Return a section with the rows of the page whose jobs it has not measured, in tables of their own."""
-    head, stages = section.split("\nStages on ")
-    measured = {line.split(" | ")[0] for line in head.splitlines()}
-    tables: list[list[str]] = []
-    for line in page.split("\nStages on ")[0].splitlines():
-        if line.startswith("| job |"):
-            tables.append([line, "|---" + "|--:" * (line.count("|") - 2) + "|"])
-        elif line.startswith("| ") and line.split(" | ")[0] not in measured:
-            tables[-1].append(line)
-    title = "Not measured again since an earlier revision, on another machine of the same kind:"
-    kept = [line for table in tables if len(table) > 2 for line in (title, "", *table, "")]
-    return "\nStages on ".join(["\n".join([head, *kept]), stages])
+def _in_order(rows: dict[str, str]) -> list[str]:
+    return [rows[job.name] for job in JOBS if job.name in rows]
 
 
 def core_numbers(most: int) -> list[int]:
@@ -523,19 +334,18 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     if options.merge is not None:
-        text = joined([path.read_text(encoding="utf-8") for path in options.merge])
-        replace_section(with_earlier(text, section_between(BEGIN, END)), BEGIN, END)
+        texts = [path.read_text(encoding="utf-8") for path in options.merge]
+        replace_section(joined(texts, section_between(BEGIN, END)), BEGIN, END)
         return
     cores = core_numbers(options.cores)
     chosen = [job for job in present(JOBS) if not options.only or any(o in job.name for o in options.only)]
-    limits = Limits.measure(cores[-1])
     rows = []
     for job in chosen:
         rows.append(measure(job, sorted({1, cores[-1]}) if options.ends else cores, options.repeats))
-        print(_row(rows[-1][0], cores, limits.copies), flush=True)
+        print(row(rows[-1], cores), flush=True)
         if options.output is not None:  # what is measured is kept if the run is cut short
-            options.output.write_text(section(rows, cores, limits), encoding="utf-8")
-    print(section(rows, cores, limits))
+            options.output.write_text(section(rows, cores), encoding="utf-8")
+    print(section(rows, cores))
 
 
 if __name__ == "__main__":

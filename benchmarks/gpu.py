@@ -20,7 +20,7 @@ import numpy as np
 
 import propkernels as pk
 from benchmarks.data import is_present
-from benchmarks.pages import replace_section, section_between
+from benchmarks.report import replace_section, section_between
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import mix
 from propkernels.codes.codes import LocalitySensitiveHash, in_key_order, stream_numbers
@@ -301,7 +301,7 @@ def textures(lines: list[Line]) -> None:
     column = label_column(images, "node")
     initial, keys = in_key_order(initial_distributions(column, learn_prior(column, "uniform")))
     lsh, streams = LocalitySensitiveHash("tv", 1e-5, 0), stream_numbers(T_MAX, 1)
-    operator = pk.Convolution().prepare(images, initial)
+    operator = pk.propagation.Convolution().prepare(images, initial)
     arrays = (initial.rows.astype(np.int32), initial.table @ lsh.vectors(keys, streams), lsh.offsets(streams))
     there = [runtime.to_device(np.ascontiguousarray(array)) for array in arrays]
     graphs = DeviceGraphs(runtime, images.graph_ptr.astype(np.int64))

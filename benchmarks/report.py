@@ -13,8 +13,10 @@ from rich.table import Table
 
 from benchmarks.case import Result
 from benchmarks.growth import draw
+from benchmarks.process import ROOT
 from propkernels._utils.safe_files import atomic_write
 
+PAGE = ROOT / "docs" / "measured" / "benchmarks.md"
 COLUMNS = (
     "case",
     "data set",
@@ -38,17 +40,9 @@ under "mode" at the end. Kernels use t_max = 10 (t = 0, ..., 10), bin width 1e-5
   `n_jobs`, and the linear algebra library gets as many threads; `processor` is the CPU time of all cores
   together, which other programs disturb least. Targets are for two cores.
 - **Memory** is the peak resident set of a fresh process that imports, loads and computes once. Features hold
-  at most 50 bytes per node and iteration at a time (tests/benchmarks/test_guard.py); when graphs are streamed
+  at most 50 bytes per node and iteration at a time (tests/kernels/test_guard.py); when graphs are streamed
   in blocks into hashed columns, only the nodes of a block count.
-- **Ratios** are taken within one run. Other libraries get the same graphs, converted before the timing.
-
-What the profile shows: counting, ordering bins, joining streams and adding pairs of graphs that share rare
-bins follow pointers into tables that fit the cache, so they are bound by instructions and not by
-bandwidth; that is where the distance to the limit is large. The propagate stage is bound by memory traffic,
-and its share of the limit depends on the machine's copy bandwidth. Brodatz is bound by adding pairs and by
-counting. A first call spends most of its time importing numba, SciPy and NumPy, and with an empty cache
-compiling count_rows and propagate_and_hash; after the answer, Python takes another quarter of a
-second to shut down.
+- **Ratios** to other libraries are taken within one run, on the same graphs, converted before the timing.
 """
 
 
@@ -60,8 +54,6 @@ def format_number(value: float, unit: str) -> str:
     >>> format_number(0.0123, "s"), format_number(412.3, "MB"), format_number(338.6, "times")
     ('12.3 ms', '412 MB', '339 x')
     """
-    if unit == "share":
-        return f"{100 * value:.0f} %"
     if unit == "s" and abs(value) < 0.1:
         return f"{1000 * value:.3g} ms"
     digits = f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
@@ -171,6 +163,19 @@ def write(groups: dict[str, list[Result]], environment: dict[str, Any], page: Pa
     _write_whole(data, json.dumps({"environment": environment, "results": results}, indent=1))
     if any(result["group"] == "growth" for result in results):
         draw(results, page.parent / "pictures" / "growth.svg")
+
+
+def section_between(begin: str, end: str) -> str:
+    """Return what stands between two marks of the page; nothing if they are not there."""
+    return PAGE.read_text(encoding="utf-8").partition(begin)[2].partition(end)[0]
+
+
+def replace_section(text: str, begin: str, end: str) -> None:
+    """Put a section with its marks into the page: over the old one, or at the end."""
+    head, first, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+    tail = rest.partition(end)[2] if first else ""
+    parts = [part.strip("\n") for part in (head, text, tail)]
+    PAGE.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
 
 
 def _write_whole(path: Path, text: str) -> None:

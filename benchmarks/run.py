@@ -6,42 +6,33 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from benchmarks import (
-    environment,
-    growth,
-    kernels,
-    limit,
-    loading,
-    memory,
-    peers,
-    ratios,
-    report,
-    retrieval,
-    stages,
-    startup,
-)
-from benchmarks.case import QUICK, Result, Settings, available
+from benchmarks import environment, growth, kernels, peers, report, retrieval, startup
+from benchmarks.case import QUICK, Result, Settings
 from benchmarks.data import is_present
 from benchmarks.process import ROOT
 
+
+class Group(NamedTuple):
+    """A section of the page: its cases, and how one of them is measured."""
+
+    title: str
+    cases: tuple[Any, ...]
+    measure: Callable[[Any, Settings], Iterator[Result]]
+
+
 GROUPS = {
-    "kernels": kernels,
-    "loading": loading,
-    "retrieval": retrieval,
-    "ratios": ratios,
-    "peers": peers,
-    "startup": startup,
-    "memory": memory,
-    "stages": stages,
-    "limit": limit,
-    "growth": growth,
+    "kernels": Group("Kernels and features", kernels.CASES, kernels.measure),
+    "retrieval": Group("Retrieval", retrieval.CASES, retrieval.measure),
+    "peers": Group("Peers", peers.CASES, peers.measure),
+    "startup": Group("Start-up", startup.CASES, startup.measure),
+    "memory": Group("Peak memory", growth.MEMORY, growth.measure_memory),
+    "growth": Group("Growth", growth.CURVES, growth.measure_growth),
 }
-PAGE = ROOT / "docs" / "measured" / "benchmarks.md"
 DATA = ROOT / "benchmarks" / "results.json"
 
 
@@ -63,20 +54,16 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def choose(only: Sequence[str] | None, quick: bool) -> list[tuple[str, Any]]:
-    """The chosen (group, case) pairs that this version of the package can run.
+    """The chosen (group, case) pairs.
 
     Quick mode leaves slow cases out, unless their full name is given.
     """
-    every = [(group, case) for group, module in GROUPS.items() for case in module.CASES]
+    every = [(group, case) for group, its in GROUPS.items() for case in its.cases]
     if only is not None:
         _check_names(only, every)
         every = [pair for pair in every if any(_matches(*pair, name) for name in only)]
     named = set(only or ())
-    return [
-        (group, case)
-        for group, case in every
-        if available(case.needs) and not (quick and case.slow and case.name not in named)
-    ]
+    return [(group, case) for group, case in every if not (quick and case.slow and case.name not in named)]
 
 
 def _matches(group: str, case: Any, name: str) -> bool:
@@ -135,10 +122,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("\n".join(f"{group:10} {case.name}" for group, case in pairs))
         return
     described = environment.describe() | {"mode": _mode(options)}
-    groups: dict[str, list[Result]] = {module.TITLE: [] for module in GROUPS.values()}
+    groups: dict[str, list[Result]] = {group.title: [] for group in GROUPS.values()}
     try:
         for group, results in measure_all(pairs, QUICK if options.quick else Settings()):
-            groups[GROUPS[group].TITLE] += results
+            groups[GROUPS[group].title] += results
     except KeyboardInterrupt:
         described["mode"] += ", interrupted"
     described["load average at the end"] = environment.load_average()
@@ -149,13 +136,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def merge(files: Sequence[Path]) -> tuple[dict[str, list[Result]], dict[str, Any]]:
     """Results of several runs, by group; of a case that several have, the last. The first tells on what."""
     runs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    groups: dict[str, list[Result]] = {module.TITLE: [] for module in GROUPS.values()}
-    for name, module in GROUPS.items():
+    groups: dict[str, list[Result]] = {group.title: [] for group in GROUPS.values()}
+    for name, group in GROUPS.items():
         cases: dict[str, list[Result]] = {}
         for run in runs:
             found = [report.result_of(record) for record in run["results"] if record["group"] == name]
             cases |= {case: [r for r in found if r.case == case] for case in {r.case: None for r in found}}
-        groups[module.TITLE] = [result for results in cases.values() for result in results]
+        groups[group.title] = [result for results in cases.values() for result in results]
     described = runs[0]["environment"]
     for key in ("mode", "date", "revision", "load average at the end"):
         described[key] = "; ".join(str(run["environment"].get(key)) for run in runs)
@@ -171,7 +158,7 @@ def _write(options: argparse.Namespace, groups: dict[str, list[Result]], describ
     """Write where asked; by itself a part of the cases (--only) replaces no page."""
     if options.output is None and options.only is not None:
         return
-    page = options.output or PAGE
+    page = options.output or report.PAGE
     data = DATA if options.output is None else page.with_suffix(".json")
     report.write(groups, described, page, data)
     progress(f"written: {page} and {data}")

@@ -72,7 +72,7 @@ on the test folds. Data sets without a row have not been measured yet.
 
 Models of few graphs average the decisions of several kernels, as many as the last column says (see
 [tune](../guide/tune.md)). Processor seconds were taken while other work ran on the same cores, which
-lengthens them; `python -m benchmarks.choice` takes them alone.
+lengthens them.
 
 The lists of default kernels, and when decisions are averaged, were found by quick looks at other folds of
 these data sets, drawn with other seeds, never by the test folds of this page (see [tune](../guide/tune.md)

@@ -66,7 +66,7 @@ def test_interpreted_work_grows_slowly_with_the_streams():
     with_attributes = pk.GraphDatabase(
         graphs.adjacency, graphs.graph_ptr, node_labels=graphs.node_labels, node_attributes=attributes
     )
-    model = pk.P2K(attributes=pk.GaussianMixtures(n_sample_points=50), t_max=4, random_state=0)
+    model = pk.P2K(attributes=pk.propagation.GaussianMixtures(n_sample_points=50), t_max=4, random_state=0)
     assert calls_of(model.fit_transform, with_attributes) <= CALLS_A_STREAM * 50 * 5
 
 
