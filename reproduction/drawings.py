@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.optional import import_optional
-
 CURVE_COLORS = {"PK": "C0", "WL": "C1", "LABELS": "0.5", "LP+WL": "C2"}
 # rows of (x, y, standard error)
 Curve = Sequence[tuple[float, float, float]]
@@ -32,12 +30,10 @@ Markers = Sequence[tuple[str, str, float, float, float]]
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return a matplotlib figure that belongs to no window, or say what to install."""
-    matplotlib = import_optional("matplotlib.figure", extra="plot", purpose="figures need")
-    agg = import_optional("matplotlib.backends.backend_agg", extra="plot", purpose="figures need")
-    figure = matplotlib.Figure(figsize=(width, height), layout="constrained")
-    agg.FigureCanvasAgg(figure)
-    return figure
+    """Return a matplotlib figure that belongs to no window."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def draw_noise(panels: Mapping[tuple[str, str], Mapping[str, Curve]]) -> Any:

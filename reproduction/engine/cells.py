@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from propkernels._utils.safe_files import atomic_write
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -139,12 +137,13 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def write_json(path: Path, record: dict[str, Any]) -> None:
-    """Write a file under another name, and rename it."""
+    """Write a file."""
     write_text(path, json.dumps(record, indent=1, sort_keys=True) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file atomically, and its folder if need be."""
+    """Write a file under another name and rename it, so that it is complete or not there; make its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path, text=True) as file:
-        file.write(text)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)

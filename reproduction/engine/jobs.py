@@ -45,12 +45,6 @@ class Job:
     work: Work
     skipped: str = ""
 
-    @property
-    def title(self) -> str:
-        """What is computed, in a few words."""
-        cell = self.cells[0]
-        return f"{cell.experiment}: {cell.row} on {cell.column}"
-
 
 @dataclass(frozen=True)
 class Scope:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from propkernels._utils.safe_files import atomic_write
 from reproduction.engine.cells import write_text
 from reproduction.engine.earlier import figure_links, split_document, with_better_rows
 from reproduction.engine.published import BETTER, FEW_REPEATS, MATCHES, WORSE, read_package_file
@@ -138,7 +137,5 @@ def save_figures(one: Chapter, folder: Path) -> list[Path]:
         for name, draw in section.figures.items():
             folder.mkdir(parents=True, exist_ok=True)
             paths.append(folder / f"{name}.png")
-            figure = draw()
-            with atomic_write(paths[-1]) as stream:
-                figure.savefig(stream, format="png", dpi=DOTS_PER_INCH)
+            draw().savefig(paths[-1], dpi=DOTS_PER_INCH)
     return paths

@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         task(method, dataset).job(options.repeats) for dataset in options.dataset for method in options.method
     ]
     store = Store(options.output)
-    run(jobs, store, n_jobs=-1, title=report)
+    run(jobs, store, n_jobs=-1, tell=lambda news: report(f"{news.done}/{news.total}"))
     print(markdown_table(accuracy_section("Treatments of attributes", summaries(State(store, jobs)))))
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 import propkernels as pk
-from propkernels._utils.arrays import check_offsets, offsets
 
 LONG = 255
 Positions = NDArray[np.int64]
@@ -24,8 +23,9 @@ def read_compact(path: Path) -> tuple[pk.GraphDatabase, NDArray[np.int64]]:
     with np.load(path, allow_pickle=False) as file:
         sizes, n_edges, classes = (file[name].astype(np.int64) for name in ("n_nodes", "n_edges", "labels"))
         gaps = decode(file["gaps"], file["long_gaps"])
-    node_ptr, edge_ptr = offsets(sizes), offsets(n_edges)
-    check_offsets(edge_ptr, len(gaps), "n_edges")
+    node_ptr, edge_ptr = (np.concatenate([[0], np.cumsum(numbers)]) for numbers in (sizes, n_edges))
+    if edge_ptr[-1] != len(gaps):
+        raise ValueError(f"{path} is damaged: it has {len(gaps)} gaps for {edge_ptr[-1]} edges")
     graph = np.repeat(np.arange(len(sizes)), n_edges)
     rows, columns = triangle_positions(positions_of(gaps, edge_ptr), sizes[graph])
     if len(rows) and ((rows < 0) | (columns >= sizes[graph])).any():

@@ -6,34 +6,33 @@ the seed, and everything is chosen on the training part of each fold::
     python -m reproduction defaults --repeats 3
     python -m reproduction defaults --dataset MUTAG --dataset MSRC_9
 
-Every fold is kept in OUTPUT/defaults.jsonl at once and not computed again; the page is written from it.
-Rows of data sets that OUTPUT knows nothing of stay as they are on the page.
+Every fold is kept in OUTPUT/defaults.jsonl at once and not computed again; the page is written from it, and
+from OUTPUT/edge_labels.jsonl.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.safe_files import atomic_write
+from reproduction.engine.cells import write_text
 from reproduction.extra import edge_labels
 from reproduction.extra.folds_of_defaults import (
     LABELS_ONLY,
     FoldResult,
-    Kept,
+    Key,
     Split,
     accuracies,
-    earlier_rows,
     load,
-    markdown,
-    measure,
+    measure_folds,
     most_chosen,
-    standard_error,
 )
+from reproduction.extra.records import chosen_names, markdown
 from reproduction.protocols.nested import folds_of, seeds_of
 
 # best of PK and P2K in the paper; MSRC_9: with 20 % of the node labels missing
@@ -82,53 +81,37 @@ and no other data set of this page has more than three attributes.
 """
 
 
-def splits(target: NDArray[np.int64], repeats: int) -> Iterator[tuple[Split, int]]:
-    """All folds of all repeats, and the seed of the repeat's hash functions."""
-    for repeat in range(repeats):
-        for number, fold in enumerate(folds_of(target, repeat)):
-            yield (repeat, number, fold.train, fold.test), seeds_of(repeat).kernel
+def split(target: NDArray[np.int64], key: Key) -> Split:
+    """A fold of a repeat, and the seed of the repeat's hash functions."""
+    _, repeat, number = key
+    fold = folds_of(target, repeat)[number]
+    return fold.train, fold.test, seeds_of(repeat).kernel
 
 
-def run(names: Sequence[str], repeats: int, folder: Path, document: Path, n_jobs: int) -> str:
+def run(
+    names: Sequence[str], folder: Path, document: Path, repeats: int | None = None, jobs: int = -1
+) -> str:
     """Measure what is missing, write the page, and return its table."""
-    unknown = [name for name in names if name not in AIMS]
-    if unknown:
-        raise ValueError(f"the data set {unknown[0]!r} is not here: choose among {', '.join(AIMS)}")
-    kept = Kept(folder / "defaults.jsonl")
-    for name in names or AIMS:
-        graphs, target = load(name)
-        every = list(splits(target, repeats))
-        seeds = {split[:2]: seed for split, seed in every}
-        for split in kept.missing(name, [split for split, _ in every]):
-            kept.add(measure(name, graphs, target, split, seeds[split[:2]], n_jobs))
-            write_page(kept, document)
-    return write_page(kept, document)
-
-
-def write_page(kept: Kept, document: Path) -> str:
-    """Write what is known so far."""
+    keys = product(chosen_names(names, AIMS), range(repeats or 1), range(FOLDS))
+    results = measure_folds(folder / "defaults.jsonl", keys, load, split, jobs)
     head = ["data set", "aim", "measured", "reached", "paper", "repeats", "optimism", "CPU s per fit"]
-    earlier = document.read_text(encoding="utf-8") if document.is_file() else ""
-    known = earlier_rows(earlier, AIMS)
-    known |= {name: row(name, complete(kept.of(name))) for name in AIMS if kept.of(name)}
-    table = markdown([*head, "chosen most often"], [known[name] for name in AIMS if name in known])
-    effects = edge_labels.section(kept.path.parent) or _earlier(earlier, edge_labels.TITLE)
-    with atomic_write(document, text=True) as file:
-        file.write(PAGE.format(table=table) + effects)
+    rows = [row(name, complete(results[name])) for name in AIMS if name in results]
+    table = markdown([*head, "chosen most often"], rows)
+    write_text(document, PAGE.format(table=table) + edge_labels.section(folder))
     return table
-
-
-def _earlier(page: str, title: str) -> str:
-    """A section as it stands on the page, up to the next one."""
-    _, found, rest = page.partition(f"\n{title}\n")
-    text, _, _ = rest.partition("\n## ")
-    return f"{found}{text}"
 
 
 def complete(results: Sequence[FoldResult]) -> Sequence[FoldResult]:
     """The results of repeats with all their folds; all results where no repeat is complete yet."""
     folds = Counter(result.repeat for result in results)
     return [result for result in results if folds[result.repeat] == FOLDS] or results
+
+
+def standard_error(results: Sequence[FoldResult]) -> float:
+    """Standard error of the mean accuracy, in percent: over the repeats, or over the folds of one repeat."""
+    values = accuracies(results)
+    values = values if len(values) > 1 else [100 * r.correct / r.tested for r in results]
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
 def row(name: str, results: Sequence[FoldResult]) -> list[str]:

@@ -12,23 +12,23 @@ page that ``python -m reproduction defaults`` writes from the same folder.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import propkernels as pk
-from reproduction.extra.folds_of_defaults import markdown
-from reproduction.extra.records import keep_records, load_records, report
+from propkernels.propagation import Diffusion
+from reproduction.extra.records import load_records, markdown, measure_missing
 
 SETS: dict[str, int | None] = {"MUTAG": None, "AIDS": 600, "BBBP": 600}  # graphs, drawn at random; None: all
 COSTS, STEPS, SEED = (1.0, 10.0, 100.0), (0, 1, 2, 4), 7
-TITLE = "## What edge labels do"
-SECTION = f"""
-{TITLE}
+SECTION = """
+## What edge labels do
 
 Kernels with `edge_labels=False` and `edge_labels=True` in nested 10-fold cross-validation on the same folds:
 normalized kernels, histogram intersection, t_max and C chosen on the training part of each fold. All graphs
@@ -38,7 +38,7 @@ the folds (Nadeau and Bengio 2003): standard error of the difference, and two-si
     python -m reproduction.extra.edge_labels
     python -m reproduction defaults
 
-{{table}}
+{table}
 """
 
 
@@ -54,20 +54,24 @@ class Effect:
     error: float
     p: float
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells effects apart."""
+        return self.dataset, self.kernel
+
 
 def kernels() -> dict[str, Any]:
     """Kernels by name, without edge labels."""
     common: dict[str, Any] = {"base_kernel": "intersection", "normalize": True}
     return {
         "propagation, walk": pk.PropagationKernel(**common),
-        "propagation, summed neighbors": pk.PropagationKernel(
-            propagation=pk.Diffusion(0.5, "none"), **common
-        ),
+        "propagation, summed neighbors": pk.PropagationKernel(propagation=Diffusion(0.5, "none"), **common),
         "Weisfeiler-Lehman": pk.WeisfeilerLehman(**common),
         "shortest paths": pk.ShortestPath(**common),
     }
 
 
+@lru_cache(maxsize=1)
 def load(name: str) -> tuple[Any, Any]:
     """Graphs and classes, a part of them where there are many."""
     data = pk.datasets.load(name)
@@ -75,8 +79,9 @@ def load(name: str) -> tuple[Any, Any]:
     return data.graphs[some], np.asarray(data.target)[some]
 
 
-def compare(name: str, title: str, kernel: Any, graphs: Any, target: Any) -> Effect:
+def compare(name: str, title: str) -> Effect:
     """Evaluate one kernel both ways."""
+    (graphs, target), kernel = load(name), kernels()[title]
     steps = None if title == "shortest paths" else STEPS
     options: dict[str, Any] = {"cv": 10, "C": COSTS, "t_max": steps, "random_state": SEED}
     without, using = (
@@ -89,60 +94,28 @@ def compare(name: str, title: str, kernel: Any, graphs: Any, target: Any) -> Eff
     return Effect(name, title, len(graphs), **percent, p=round(test.corrected_p, 4))
 
 
-def run(folder: Path, names: Sequence[str]) -> list[Effect]:
-    """Measure what is missing, and return all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "edge_labels.jsonl"
-    known = load_records(path, Effect)
-    for name in names:
-        graphs, target = load(name)
-        for title, kernel in kernels().items():
-            if any((effect.dataset, effect.kernel) == (name, title) for effect in known):
-                continue
-            known.append(compare(name, title, kernel, graphs, target))
-            keep_records(known[-1:], path)
-            report(f"{name}, {title}: {known[-1].without:.1f} -> {known[-1].using:.1f}")
-    return known
-
-
 def section(folder: Path) -> str:
     """The section of the page; empty where nothing has been measured."""
     effects = load_records(folder / "edge_labels.jsonl", Effect)
     head = ["data set", "graphs", "kernel", "without", "with edge labels", "difference", "p"]
-    rows = [
-        [
-            e.dataset,
-            f"{e.graphs}",
-            e.kernel,
-            f"{e.without:.1f}",
-            f"{e.using:.1f}",
-            _difference(e),
-            _chance(e),
-        ]
-        for e in sorted(effects, key=lambda effect: list(SETS).index(effect.dataset))
-    ]
+    rows = []
+    for e in sorted(effects, key=lambda effect: list(SETS).index(effect.dataset)):
+        error = "" if np.isnan(e.error) else f" ± {e.error:.1f}"
+        numbers = [f"{e.without:.1f}", f"{e.using:.1f}", f"{e.using - e.without:+.1f}{error}"]
+        rows.append([e.dataset, f"{e.graphs}", e.kernel, *numbers, "-" if np.isnan(e.p) else f"{e.p:.2f}"])
     return SECTION.format(table=markdown(head, rows)) if rows else ""
 
 
-def _difference(effect: Effect) -> str:
-    error = "" if np.isnan(effect.error) else f" ± {effect.error:.1f}"
-    return f"{effect.using - effect.without:+.1f}{error}"
-
-
-def _chance(effect: Effect) -> str:
-    return "-" if np.isnan(effect.p) else f"{effect.p:.2f}"
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print the section."""
     parser = argparse.ArgumentParser(prog="python -m reproduction.extra.edge_labels")
     parser.add_argument("-o", "--output", type=Path, default=Path("results"))
     parser.add_argument("--dataset", action="append", choices=list(SETS))
     options = parser.parse_args(arguments)
-    run(options.output, options.dataset or list(SETS))
+    keys = product(options.dataset or SETS, kernels())
+    measure_missing(options.output / "edge_labels.jsonl", Effect, keys, compare)
     print(section(options.output))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -13,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import propkernels as pk
-from propkernels.cli.arguments import describe_kernel
-from reproduction.extra.records import keep_records, load_records
+from reproduction.extra.records import describe_model, measure_missing
 from reproduction.protocols.nested import class_numbers
 
 LABELS_ONLY = "ENZYMES, labels only"
-Split = tuple[int, int, NDArray[np.int64], NDArray[np.int64]]  # repeat, fold, train, test
+Key = tuple[str, int, int]  # data set, repeat and fold
+Data = tuple[Any, NDArray[Any]]  # graphs and classes
+Split = tuple[
+    NDArray[np.int64], NDArray[np.int64], int
+]  # training and test graphs, and the seed of the model
 
 
 @dataclass(frozen=True)
@@ -36,35 +40,13 @@ class FoldResult:
     processor_seconds: float
 
     @property
-    def key(self) -> tuple[str, int, int]:
+    def key(self) -> Key:
         """What tells folds apart."""
         return self.dataset, self.repeat, self.fold
 
 
-class Kept:
-    """Results of folds, one line each in a file; what the file holds is not computed again."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.results = load_records(path, FoldResult)
-
-    def add(self, result: FoldResult) -> None:
-        """Keep a result, and write it at once."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        keep_records([result], self.path)
-        self.results.append(result)
-
-    def of(self, dataset: str) -> list[FoldResult]:
-        """Results on one data set."""
-        return [result for result in self.results if result.dataset == dataset]
-
-    def missing(self, dataset: str, splits: Iterable[Split]) -> Iterator[Split]:
-        """Folds that have not been computed."""
-        done = {result.key for result in self.results}
-        return (split for split in splits if (dataset, split[0], split[1]) not in done)
-
-
-def load(name: str) -> tuple[Any, NDArray[np.int64]]:
+@lru_cache(maxsize=1)
+def load(name: str) -> Data:
     """Graphs and classes of a data set."""
     data = pk.datasets.load("ENZYMES" if name == LABELS_ONLY else name)
     graphs: Any = data.graphs
@@ -73,23 +55,43 @@ def load(name: str) -> tuple[Any, NDArray[np.int64]]:
     return graphs, class_numbers(data.target)
 
 
-def measure(name: str, graphs: Any, target: NDArray[Any], split: Split, seed: int, n_jobs: int) -> FoldResult:
-    """Fit PropagationClassifier() on the training part, and count what it gets right on the test part."""
-    repeat, fold, train, test = split
-    start, processor = perf_counter(), process_time()
-    model = pk.PropagationClassifier(random_state=seed, n_jobs=n_jobs, progress=False)
-    model.fit(graphs[train], target[train])
-    seconds, processor = perf_counter() - start, process_time() - processor
-    correct = int(np.sum(model.predict(graphs[test]) == target[test]))
-    outcome = correct, len(test), describe(model), round(model.score_, 4)
-    return FoldResult(name, repeat, fold, *outcome, round(seconds, 2), round(processor, 2))
+def measure_folds(
+    path: Path,
+    keys: Iterable[Key],
+    load: Callable[[str], Data],
+    split: Callable[[NDArray[Any], Key], Split],
+    n_jobs: int,
+) -> dict[str, list[FoldResult]]:
+    """Measure what the file lacks; return all results by data set.
 
+    Parameters
+    ----------
+    path : Path
+    keys : iterable of (str, int, int)
+        Data sets, repeats and folds.
+    load : callable
+        Graphs and classes of a data set.
+    split : callable
+        Gets classes and a key, and returns training and test graphs and the seed of the model.
+    n_jobs : int
+        Threads of a fit.
+    """
 
-def describe(model: pk.PropagationClassifier) -> str:
-    """Say what was chosen: the kernel or those that are averaged, and after a semicolon what is set in it."""
-    kernels = model.kernel_.kernels or () if isinstance(model.kernel_, pk.SumKernel) else [model.kernel_]
-    kernel = " + ".join(describe_kernel(each, without=("t_max", "normalize")) for each in kernels)
-    return f"{kernel}; t_max={model.t_max_}, normalize={model.normalize_}, C={model.C_:g}"
+    def measure(dataset: str, repeat: int, fold: int) -> FoldResult:
+        graphs, target = load(dataset)
+        train, test, seed = split(target, (dataset, repeat, fold))
+        start, processor = perf_counter(), process_time()
+        model = pk.PropagationClassifier(random_state=seed, n_jobs=n_jobs, progress=False)
+        model.fit(graphs[train], target[train])
+        seconds, processor = perf_counter() - start, process_time() - processor
+        correct = int(np.sum(model.predict(graphs[test]) == target[test]))
+        outcome = correct, len(test), describe_model(model), round(model.score_, 4)
+        return FoldResult(dataset, repeat, fold, *outcome, round(seconds, 2), round(processor, 2))
+
+    found: dict[str, list[FoldResult]] = {}
+    for result in measure_missing(path, FoldResult, keys, measure):
+        found.setdefault(result.dataset, []).append(result)
+    return found
 
 
 def accuracies(results: Sequence[FoldResult]) -> list[float]:
@@ -98,11 +100,9 @@ def accuracies(results: Sequence[FoldResult]) -> list[float]:
     return [100 * float(np.mean([r.correct / r.tested for r in results if r.repeat == n])) for n in repeats]
 
 
-def standard_error(results: Sequence[FoldResult]) -> float:
-    """Standard error of the mean accuracy, in percent: over the repeats, or over the folds of one repeat."""
-    values = accuracies(results)
-    values = values if len(values) > 1 else [100 * r.correct / r.tested for r in results]
-    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+def spread(results: Sequence[FoldResult]) -> float:
+    """Standard deviation over the folds, in percent."""
+    return float(np.std([100 * result.correct / result.tested for result in results]))
 
 
 def most_chosen(results: Sequence[FoldResult]) -> str:
@@ -112,21 +112,3 @@ def most_chosen(results: Sequence[FoldResult]) -> str:
     per_model = kinds.total() / len(results)
     several = f"; {per_model:.1f} kernels per model" if per_model > 1 else ""
     return f"`{kind}` ({times} of {len(results)}{several})"
-
-
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table."""
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
-
-
-def earlier_rows(page: str, names: Container[str]) -> dict[str, list[str]]:
-    r"""Rows of the first table of a page, by data set.
-
-    Examples
-    --------
-    >>> earlier_rows("| data set | aim |\n|---|---|\n| MUTAG | 87.0 |\n", ["MUTAG"])
-    {'MUTAG': ['MUTAG', '87.0']}
-    """
-    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
-    return {cells[0]: cells for cells in reversed(rows) if cells[0] in names}

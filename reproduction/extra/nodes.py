@@ -5,20 +5,17 @@
 The graphs are read from nodes.zip in the folder that PROPKERNELS_DATA names: one NAME.npz each, with edges,
 labels, attributes as a CSR matrix, and masks of published splits. Each result is kept as soon as it is
 measured, and a run continues where the last one stopped. Each process (``--jobs``) takes one fit at a time,
-on one thread, the largest graphs first. Nothing is chosen on test nodes: models choose on validation nodes,
+on one thread. Nothing is chosen on test nodes: models choose on validation nodes,
 or by cross-validation on labelled nodes.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
@@ -32,9 +29,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 import propkernels as pk
-from propkernels._utils.safe_files import atomic_write
-from reproduction.extra.folds_of_defaults import markdown
-from reproduction.extra.records import keep_records, load_records
+from propkernels.nodes import CoincidingWalkKernel
+from reproduction.engine.cells import write_text
+from reproduction.extra.records import chosen_names, data_file, load_records, markdown, measure_missing
 
 Indices = NDArray[np.int64]
 PLANETOID, RANDOM, FIXED, SHARES = "Planetoid's split", "20 labels per class", "ten fixed splits", "80 / 20"
@@ -128,10 +125,7 @@ LARGE = "large.jsonl"  # file of such fits, beside the other results
 @cache
 def read(name: str) -> Nodes:
     """Return a graph of nodes.zip."""
-    path = Path(os.environ.get("PROPKERNELS_DATA") or ".") / "nodes.zip"
-    if not path.exists():
-        raise FileNotFoundError(f"{path} is not there: set PROPKERNELS_DATA to the folder that holds it")
-    with zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(data_file("nodes.zip")) as archive:
         found = np.load(io.BytesIO(archive.read(f"{name}.npz")), allow_pickle=False)
     n, (rows, columns) = int(found["n_nodes"]), found["edges"]
     once = csr_array(coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)))
@@ -221,7 +215,7 @@ def coinciding(
     """The coinciding walk kernel as published, with a logistic regression on its explicit features."""
     y = np.full(len(nodes.labels), -1)
     y[train] = nodes.labels[train]
-    features = pk.CoincidingWalkKernel(t_max=10).fit(nodes.graph, y).features_
+    features = CoincidingWalkKernel(t_max=10).fit(nodes.graph, y).features_
     model = LogisticRegression(C=100.0, max_iter=1000).fit(features[train], nodes.labels[train])
     return model.classes_, model.predict_proba(features), ""
 
@@ -284,28 +278,6 @@ def work(names: Sequence[str], most: int | None) -> Iterator[Key]:
             yield from ((name, split, 0, method) for method in methods)
         draws = range(min(N_DRAWS, most or N_DRAWS))
         yield from ((name, draw, n, m) for n in CURVE for draw in draws for m in (OURS, SPREADING))
-
-
-def effort(key: Key) -> float:
-    """Return a number that grows with the time of a fit: labelled nodes times columns, and edges."""
-    name, split, n_labels, method = key
-    nodes = read(name)
-    train, validation, _ = few_of(name, split, n_labels) if n_labels else split_of(name, split)
-    width = 100 if nodes.attributes is None else min(nodes.attributes.shape[1], 2000)
-    size = (len(train) + len(validation)) * width + nodes.adjacency.nnz
-    return size * (len(METHODS) if method == OURS else 1)
-
-
-def measure_all(keys: Sequence[Key], jobs: int) -> Iterator[NodeResult]:
-    """Yield results as they come, from one process per job, the longest fits first."""
-    if jobs == 1:
-        yield from (measure(*key) for key in keys)
-        return
-    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    n_workers = (os.cpu_count() or 1) if jobs < 0 else jobs
-    with ProcessPoolExecutor(n_workers, mp_context=get_context("spawn")) as pool:
-        tasks = [pool.submit(measure, *key) for key in sorted(keys, key=effort, reverse=True)]
-        yield from (task.result() for task in as_completed(tasks))
 
 
 PAGE = """# Nodes of one graph
@@ -375,19 +347,10 @@ is that of the whole process, before the fit and at its peak.
 """
 
 
-def run(names: Sequence[str], most: int | None, folder: Path, document: Path, jobs: int = 1) -> str:
+def run(names: Sequence[str], folder: Path, document: Path, repeats: int | None = None, jobs: int = 1) -> str:
     """Measure what is missing, write the page, and return its first table."""
-    unknown = [name for name in names if name not in GRAPHS]
-    if unknown:
-        raise ValueError(f"the graph {unknown[0]!r} is not here: choose among {', '.join(GRAPHS)}")
-    path = folder / "nodes.jsonl"
-    results = load_records(path, NodeResult)
-    done = {result.key for result in results}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    missing = [key for key in work(list(names) or list(GRAPHS), most) if key not in done]
-    for result in measure_all(missing, jobs):
-        results.append(result)
-        keep_records([result], path)
+    keys = work(chosen_names(names, GRAPHS, "graph"), repeats)
+    results = measure_missing(folder / "nodes.jsonl", NodeResult, keys, measure, jobs)
     return write_page(results, document, load_records(folder / LARGE, LargeFit))
 
 
@@ -403,30 +366,18 @@ def write_page(results: Sequence[NodeResult], document: Path, large: Sequence[La
         _beside(name, {m: found[name, 0, m] for m in METHODS if (name, 0, m) in found}) for name in measured
     ]
     methods = markdown(["graph", "splits", *METHODS], rows)
+    pairs = [(n, method) for n in CURVE for method in (OURS, SPREADING)]
     curves = markdown(
-        ["graph", *(f"{method}, {n} per class" for n in CURVE for method in (OURS, SPREADING))],
-        [
-            [name, *(_mean(found.get((name, n, method))) for n in CURVE for method in (OURS, SPREADING))]
-            for name in measured
-        ],
+        ["graph", *(f"{method}, {n} per class" for n, method in pairs)],
+        [[name, *(_mean(found.get((name, *pair))) for pair in pairs)] for name in measured],
     )
-    page = PAGE.format(
-        table=table,
-        methods=methods,
-        curves=curves,
-        dense=f"{LARGEST_DENSE:,}",
-        large=_large(large),
-        n_draws=N_DRAWS,
-    )
-    with atomic_write(document, text=True) as file:
-        file.write(page)
+    tables = {"table": table, "methods": methods, "curves": curves, "large": _large(large)}
+    write_text(document, PAGE.format(dense=f"{LARGEST_DENSE:,}", n_draws=N_DRAWS, **tables))
     return table
 
 
 def _large(fits: Sequence[LargeFit]) -> str:
     """Return the section about time and memory: the last fit of each graph; empty without any."""
-    if not fits:
-        return ""
     head = [
         "graph",
         "nodes",
@@ -437,19 +388,13 @@ def _large(fits: Sequence[LargeFit]) -> str:
         "MB before",
         "MB at peak",
     ]
-    rows = [
-        [
-            fit.dataset,
-            *(f"{number:,}" for number in (fit.n_nodes, fit.n_edges, fit.n_attributes)),
-            f"{fit.processor_seconds:.1f}",
-            f"{fit.seconds:.1f}",
-            f"{fit.megabytes_before:,.0f}",
-            f"{fit.megabytes_peak:,.0f}",
-            f"{100 * fit.score:.1f}",
-        ]
-        for fit in {fit.dataset: fit for fit in fits}.values()
-    ]
-    return LARGE_PAGE.format(table=markdown([*head, "accuracy"], rows))
+    rows = []
+    for fit in {fit.dataset: fit for fit in fits}.values():
+        sizes = [f"{number:,}" for number in (fit.n_nodes, fit.n_edges, fit.n_attributes)]
+        memory = [f"{megabytes:,.0f}" for megabytes in (fit.megabytes_before, fit.megabytes_peak)]
+        seconds = [f"{fit.processor_seconds:.1f}", f"{fit.seconds:.1f}"]
+        rows.append([fit.dataset, *sizes, *seconds, *memory, f"{100 * fit.score:.1f}"])
+    return LARGE_PAGE.format(table=markdown([*head, "accuracy"], rows)) if rows else ""
 
 
 def _beside(name: str, found: dict[str, list[NodeResult]]) -> list[str]:

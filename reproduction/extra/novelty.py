@@ -13,9 +13,10 @@ Every repeat has another split and other hash functions, and is kept in OUTPUT/n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -24,9 +25,9 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import propkernels as pk
-from propkernels._utils.safe_files import atomic_write
-from reproduction.extra.folds_of_defaults import markdown
+from reproduction.engine.cells import write_text
 from reproduction.extra.novelty_cases import Case, cases
+from reproduction.extra.records import chosen_names, markdown, measure_missing
 
 AS_THE_LITERATURE = "constant label"
 METHODS: dict[str, dict[str, Any]] = {
@@ -107,25 +108,10 @@ class Result:
     areas: dict[str, float]
     seconds: float
 
-
-class Kept:
-    """Results in a file, one line each."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        lines = path.read_text().splitlines() if path.exists() else []
-        self.results = [Result(**json.loads(line)) for line in lines]
-
-    def of(self, pair: str) -> list[Result]:
-        """Results of one pair."""
-        return [result for result in self.results if result.pair == pair]
-
-    def add(self, result: Result) -> None:
-        """Keep a result at once."""
-        self.results.append(result)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a") as file:
-            file.write(json.dumps(asdict(result)) + "\n")
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells results apart."""
+        return self.pair, self.repeat
 
 
 def split(normal: Any, other: Any, repeat: int) -> tuple[Any, Any, Any]:
@@ -138,9 +124,15 @@ def split(normal: Any, other: Any, repeat: int) -> tuple[Any, Any, Any]:
     return normal[np.sort(order[:n_train])], pk.GraphDatabase.concat([held, strange]), is_normal
 
 
-def measure(pair: str, normal: Any, other: Any, repeat: int, n_jobs: int) -> Result:
+@lru_cache(maxsize=1)
+def load(name: str) -> tuple[Any, Any]:
+    """Normal graphs of a case, and others; the last case stays in memory."""
+    return cases()[name].load()
+
+
+def measure(pair: str, repeat: int, n_jobs: int) -> Result:
     """All methods on one split."""
-    train, test, is_normal = split(normal, other, repeat)
+    train, test, is_normal = split(*load(pair), repeat)
     areas, seconds = {}, {}
     for name, parameters in METHODS.items():
         start = process_time()
@@ -151,45 +143,25 @@ def measure(pair: str, normal: Any, other: Any, repeat: int, n_jobs: int) -> Res
     return Result(pair, repeat, areas, seconds["auto"])
 
 
-def run(names: Sequence[str], repeats: int | None, folder: Path, document: Path, n_jobs: int) -> str:
+def run(
+    names: Sequence[str], folder: Path, document: Path, repeats: int | None = None, jobs: int = -1
+) -> str:
     """Measure what is missing, write the page, and return its table."""
-    known = cases()
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise ValueError(f"the case {unknown[0]!r} does not exist: choose among {', '.join(known)}")
-    kept = Kept(folder / "novelty.jsonl")
-    for name in names or known:
-        done = {result.repeat for result in kept.of(name)}
-        missing = [repeat for repeat in range(repeats or REPEATS) if repeat not in done]
-        if missing:
-            normal, other = known[name].load()
-        for repeat in missing:
-            kept.add(measure(name, normal, other, repeat, n_jobs))
-            write_page(kept, document)
-    return write_page(kept, document)
-
-
-def write_page(kept: Kept, document: Path) -> str:
-    """Write what is known so far."""
-    found = [(case, kept.of(case.name)) for case in cases().values() if kept.of(case.name)]
-    repeats = max((len(results) for _, results in found), default=0)
+    keys = product(chosen_names(names, cases(), "case"), range(repeats or REPEATS))
+    results = measure_missing(folder / "novelty.jsonl", Result, keys, partial(measure, n_jobs=jobs))
+    by_case = [(case, [r for r in results if r.pair == case.name]) for case in cases().values()]
+    found = [(case, of) for case, of in by_case if of]
+    most = max((len(of) for _, of in found), default=0)
     tables = {
         kind: markdown(
             ["pair" if kind != "class" else "data set", "published", "measured", "above", "seconds"],
-            [row(case, results, repeats) for case, results in found if case.kind == kind],
+            [row(case, of, most) for case, of in found if case.kind == kind],
         )
         for kind in ("pair", "molecules", "class")
     }
-    alone = markdown(["", *METHODS], [[heading(case), *cells(results)] for case, results in found])
-    page = PAGE.format(
-        table=tables["pair"],
-        molecules=tables["molecules"],
-        classes=tables["class"],
-        repeats=repeats,
-        notes=NOTES.format(table=alone).rstrip(),
-    )
-    with atomic_write(document, text=True) as file:
-        file.write(page)
+    alone = markdown(["", *METHODS], [[heading(case), *cells(of)] for case, of in found])
+    parts = {"table": tables["pair"], "molecules": tables["molecules"], "classes": tables["class"]}
+    write_text(document, PAGE.format(**parts, repeats=most, notes=NOTES.format(table=alone).rstrip()))
     return tables["pair"] if not any(case.kind != "pair" for case, _ in found) else alone
 
 

@@ -11,27 +11,29 @@ The sets are read from temporal.zip in the folder that PROPKERNELS_DATA names.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 import propkernels as pk
-from propkernels._utils.safe_files import atomic_write
 from propkernels.graphs.moments import static_graphs
+from reproduction.engine.cells import write_text
 from reproduction.extra.folds_of_defaults import (
+    Data,
     FoldResult,
-    Kept,
+    Key,
     Split,
     accuracies,
-    markdown,
-    measure,
+    measure_folds,
     most_chosen,
+    spread,
 )
+from reproduction.extra.records import chosen_names, data_file, markdown
 
 SETS = tuple(
     f"{name}_ct{task}" for task in (1, 2) for name in ("dblp", "facebook", "highschool", "infectious")
@@ -59,43 +61,29 @@ that are drawn with another seed than the folds of this page, but hold the same 
 """
 
 
-def load(name: str) -> tuple[Any, NDArray[Any]]:
-    """Graphs in time and classes of a data set."""
-    path = Path(os.environ.get("PROPKERNELS_DATA") or ".") / "temporal.zip"
-    if not path.exists():
-        raise FileNotFoundError(f"{path} is not there: set PROPKERNELS_DATA to the folder that holds it")
-    data = pk.datasets.read_temporal(path, name)
-    return data.graphs, data.target
+@lru_cache(maxsize=1)
+def load(name: str) -> Data:
+    """Graphs in time and classes of a data set; without time where the name says so."""
+    data = pk.datasets.read_temporal(data_file("temporal.zip"), name.removesuffix(STATIC))
+    graphs: Any = data.graphs
+    return static_graphs(graphs) if name.endswith(STATIC) else graphs, data.target
 
 
-def splits_of(target: NDArray[Any]) -> list[Split]:
-    """Stratified folds."""
+def split(target: Any, key: Key) -> Split:
+    """One of the stratified folds."""
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(target, target)
-    return [(0, number, train, test) for number, (train, test) in enumerate(folds)]
+    train, test = list(folds)[key[2]]
+    return train, test, SEED
 
 
-def run(names: Sequence[str], folder: Path, document: Path, n_jobs: int) -> str:
+def run(names: Sequence[str], folder: Path, document: Path, jobs: int = -1) -> str:
     """Measure what is missing, write the page, and return its table."""
-    unknown = [name for name in names if name not in SETS]
-    if unknown:
-        raise ValueError(f"the data set {unknown[0]!r} is not here: choose among {', '.join(SETS)}")
-    kept = Kept(folder / "temporal.jsonl")
-    for name in names or SETS:
-        graphs, target = load(name)
-        for view, seen in ((name, graphs), (name + STATIC, static_graphs(graphs))):
-            for split in kept.missing(view, splits_of(target)):
-                kept.add(measure(view, seen, target, split, SEED, n_jobs))
-                write_page(kept, document)
-    return write_page(kept, document)
-
-
-def write_page(kept: Kept, document: Path) -> str:
-    """Write what is known so far."""
+    views = [view for name in chosen_names(names, SETS) for view in (name, name + STATIC)]
+    results = measure_folds(folder / "temporal.jsonl", product(views, [0], range(FOLDS)), load, split, jobs)
     head = ["data set", "without time", "in time", "folds", "processor seconds per fit", "chosen most often"]
-    rows = [row(name, kept.of(name), kept.of(name + STATIC)) for name in SETS if kept.of(name)]
+    rows = [row(name, results[name], results.get(name + STATIC, [])) for name in SETS if name in results]
     table = markdown(head, rows)
-    with atomic_write(document, text=True) as file:
-        file.write(PAGE.format(table=table))
+    write_text(document, PAGE.format(table=table))
     return table
 
 
@@ -108,7 +96,4 @@ def row(name: str, results: Sequence[FoldResult], static: Sequence[FoldResult]) 
 
 def percent(results: Sequence[FoldResult]) -> str:
     """Mean accuracy and its standard deviation over the folds, in percent; "-" without results."""
-    if not results:
-        return "-"
-    spread = float(np.std([100 * result.correct / result.tested for result in results]))
-    return f"{accuracies(results)[0]:.1f} ± {spread:.1f}"
+    return f"{accuracies(results)[0]:.1f} ± {spread(results):.1f}" if results else "-"

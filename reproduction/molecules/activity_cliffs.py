@@ -10,11 +10,8 @@ default. Each fit is kept in OUTPUT/moleculeace.jsonl as soon as it is measured.
 
 from __future__ import annotations
 
-import os
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -24,12 +21,10 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from propkernels._utils.optional import import_optional
-from propkernels._utils.safe_files import atomic_write
-from propkernels.cli.arguments import describe_kernel
 from reproduction.drawings import draw_strips
-from reproduction.extra.folds_of_defaults import markdown
-from reproduction.extra.records import keep_records, load_records, report
+from reproduction.engine.cells import write_text
+from reproduction.extra.records import chosen_names, describe_model, markdown, measure_missing
+from reproduction.molecules.sets import read_table
 
 ARCHIVE = "moleculeace.zip"
 PUBLISHED = "results/MoleculeACE_results.csv"
@@ -94,6 +89,11 @@ class Fit:
     seconds: float
     chosen: str
 
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells fits apart."""
+        return self.dataset, self.seed
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -113,26 +113,16 @@ class Target:
     is_cliff: Flags
 
 
-def read_table(file: str) -> Any:
-    """Return one table of the archive."""
-    pandas = import_optional("pandas", extra="pandas", purpose="tables need")
-    path = Path(os.environ.get("PROPKERNELS_DATA") or ".") / ARCHIVE
-    if not path.exists():
-        raise FileNotFoundError(f"{path} is not there: set PROPKERNELS_DATA to the folder that holds it")
-    with zipfile.ZipFile(path) as archive, archive.open(file) as stream:
-        return pandas.read_csv(stream)
-
-
 def published() -> Any:
     """Return the authors' table, one row per target and method; ``method`` joins algorithm and descriptor."""
-    table = read_table(PUBLISHED)
+    table = read_table(PUBLISHED, ARCHIVE)
     table["method"] = table["algorithm"] + " on " + table["descriptor"]
     return table
 
 
 def load(name: str) -> Target:
     """Return the molecules of one target."""
-    table = read_table(f"data/{name}.csv")
+    table = read_table(f"data/{name}.csv", ARCHIVE)
     is_test = (table["split"] == "test").to_numpy()
     return Target(
         table["smiles"].tolist(), table["y"].to_numpy(), is_test, table["cliff_mol"].to_numpy() == 1
@@ -150,41 +140,21 @@ def measure(name: str, seed: int) -> Fit:
     predicted = model.predict([data.smiles[i] for i in test])
     took = process_time() - start
     errors, cliffs = (predicted - data.values[test]) ** 2, data.is_cliff[test]
-    chosen = describe_kernel(regressor.kernel_, without=("t_max", "normalize"))
-    settings = f"t_max={regressor.t_max_}, normalize={regressor.normalize_}, C={regressor.C_:g}"
     rmse, cliff_rmse = (round(float(np.sqrt(part.mean())), 4) for part in (errors, errors[cliffs]))
-    return Fit(name, seed, rmse, cliff_rmse, round(took, 2), f"{chosen}; {settings}")
+    return Fit(name, seed, rmse, cliff_rmse, round(took, 2), describe_model(regressor))
 
 
-def measure_missing(path: Path, names: Sequence[str], n_seeds: int) -> list[Fit]:
-    """Measure what the file lacks, first seeds first, and return all fits."""
-    fits = load_records(path, Fit)
-    done = {(fit.dataset, fit.seed) for fit in fits}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for seed, name in product(range(n_seeds), names):
-        if (name, seed) not in done:
-            fit = measure(name, seed)
-            keep_records([fit], path)
-            fits.append(fit)
-            report(f"{name}, seed {seed}: {fit.rmse:.3f}, cliffs {fit.cliff_rmse:.3f}, {fit.seconds:.1f} s")
-    return fits
-
-
-def run(names: Sequence[str], n_seeds: int | None, folder: Path, document: Path) -> str:
+def run(names: Sequence[str], folder: Path, document: Path, repeats: int | None = None) -> str:
     """Measure what is missing, write page and figure, and return the verdict."""
     table = published()
-    known = sorted(table["dataset"].unique())
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise ValueError(f"the target {unknown[0]!r} does not exist: choose among {', '.join(known)}")
-    chosen = [name for name in known if name in names or not names]
-    fits = measure_missing(folder / "moleculeace.jsonl", chosen, n_seeds or N_SEEDS)
+    targets = chosen_names(names, sorted(table["dataset"].unique()), "target")
+    keys = [(name, seed) for seed in range(repeats or N_SEEDS) for name in targets]
+    fits = measure_missing(folder / "moleculeace.jsonl", Fit, keys, measure)
     errors = errors_of(fits, table)
+    write_text(document, page_of(fits, errors))
     pictures = document.parent / "pictures"
     pictures.mkdir(exist_ok=True)
     draw_strips(errors["rmse"], OURS, "root mean squared error").savefig(pictures / PICTURE, dpi=150)
-    with atomic_write(document, text=True) as stream:
-        stream.write(page_of(fits, errors))
     return verdict(errors)
 
 

@@ -1,4 +1,11 @@
-"""Cells of the comparison: one method on one fold of one set, kept in a file as soon as it is known."""
+"""``python -m reproduction molecules``: propagation features and models beside fingerprints.
+
+    python -m reproduction molecules --document docs/measured/fingerprints.md
+    python -m reproduction molecules --dataset BACE --repeats 1
+
+``--repeats`` is the number of folds, five by default. Cells are kept in OUTPUT/molecules.jsonl and timings in
+OUTPUT/molecule_seconds.jsonl as soon as they are known.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +20,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.cli.arguments import describe_kernel
-from reproduction.extra.records import keep_records, load_records, report
-from reproduction.molecules import sets
+from reproduction.extra.records import chosen_names, describe_model, measure_missing
+from reproduction.molecules import page, seconds, sets
 from reproduction.molecules.features import FEATURES
-from reproduction.molecules.heads import HEADS, Rows, score
+from reproduction.molecules.heads import HEADS, score
+from reproduction.molecules.page import DEFAULT, METHODS
 
-DEFAULT = "default model"
 LARGE = {"HIV": 2}  # folds of each split that are measured
-Method = tuple[str, str]  # features and head
-METHODS: tuple[Method, ...] = (
-    *((features, head) for head in HEADS for features in FEATURES),
-    (DEFAULT, ""),
-)
 
 
 @dataclass(frozen=True)
@@ -57,33 +58,14 @@ class Cell:
         """What tells cells apart."""
         return self.dataset, self.split, self.fold, self.features, self.head
 
-    @property
-    def method(self) -> Method:
-        """Features and head."""
-        return self.features, self.head
 
-
-class Kept:
-    """Cells in a file, one line each; what the file holds is not measured again."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.cells = path, load_records(path, Cell)
-
-    def add(self, cell: Cell) -> None:
-        """Keep a cell, and write it at once."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        keep_records([cell], self.path)
-        self.cells.append(cell)
-
-    def missing(self, names: Sequence[str], n_folds: int) -> Iterator[tuple[str, str, int, Method]]:
-        """What is to be measured: the first fold of every set, small sets first, then the other folds."""
-        done = {cell.key for cell in self.cells}
-        for first, last in ((0, 1), (1, n_folds)):
-            for name in names:
-                numbers = range(first, min(last, LARGE.get(name, n_folds)))
-                for split, fold, method in product(sets.SPLITS, numbers, METHODS):
-                    if (name, split, fold, *method) not in done:
-                        yield name, split, fold, method
+def keys_of(names: Sequence[str], n_folds: int) -> Iterator[tuple[str, str, int, str, str]]:
+    """Yield what is measured: the first fold of every set, small sets first, then the other folds."""
+    for first, last in ((0, 1), (1, n_folds)):
+        for name in names:
+            numbers = range(first, min(last, LARGE.get(name, n_folds)))
+            for split, fold, method in product(sets.SPLITS, numbers, METHODS):
+                yield name, split, fold, *method
 
 
 @lru_cache(maxsize=1)
@@ -92,59 +74,46 @@ def loaded(name: str) -> sets.Molecules:
     return sets.load(name)
 
 
-@lru_cache(maxsize=2)
-def folds_of(name: str, split: str) -> list[sets.Fold]:
-    """Folds of the set that is in memory."""
-    return sets.folds(loaded(name), split)
-
-
 @lru_cache(maxsize=len(FEATURES))
 def features_of(name: str, features: str) -> csr_array:
     """Features of the set that is in memory."""
     return csr_array(FEATURES[features](loaded(name).mols), dtype=np.float64)
 
 
-def measure(name: str, split: str, fold: int, method: Method) -> Cell:
+def measure(name: str, split: str, fold: int, features: str, head: str) -> Cell:
     """Fit a method on the training molecules of a fold, and score the others."""
     data = loaded(name)
-    train, test = folds_of(name, split)[fold]
-    features, head = method
-    if method == (DEFAULT, ""):
-        return _model(data, split, fold, train, test)
-    table = features_of(name, features)
-    start = process_time()
-    fitted = HEADS[head](table, data.target, train, test, data.is_class)
-    took = process_time() - start
-    value = score(data.target[test], fitted.scores, data.is_class)
-    return Cell(name, split, fold, *method, round(value, 4), round(took, 2), fitted.chosen)
-
-
-def _model(data: sets.Molecules, split: str, fold: int, train: Rows, test: Rows) -> Cell:
-    """Molecules into graphs, and a model that chooses everything on the training graphs."""
-    graphs = pk.MoleculesToGraphs().transform(data.mols)
-    start = process_time()
-    target = data.target if data.target.shape[1] > 1 else data.target[:, 0]
-    if data.is_class:
-        target = target if target.ndim > 1 else target.astype(int)
-        model = pk.PropagationClassifier(scoring="roc_auc", random_state=0, n_jobs=1, progress=False)
-        found = model.fit(graphs[train], target[train]).decision_function(graphs[test])
+    train, test = sets.folds(data, split)[fold]
+    if features == DEFAULT:
+        table = pk.MoleculesToGraphs().transform(data.mols)
     else:
-        model = pk.PropagationRegressor(random_state=0, n_jobs=1, progress=False)
-        found = model.fit(graphs[train], target[train]).predict(graphs[test])
+        table = features_of(name, features)
+    start = process_time()
+    if features == DEFAULT:
+        target = data.target if data.target.shape[1] > 1 else data.target[:, 0]
+        if data.is_class:
+            target = target if target.ndim > 1 else target.astype(int)
+            model = pk.PropagationClassifier(scoring="roc_auc", random_state=0, n_jobs=1, progress=False)
+            found = model.fit(table[train], target[train]).decision_function(table[test])
+        else:
+            model = pk.PropagationRegressor(random_state=0, n_jobs=1, progress=False)
+            found = model.fit(table[train], target[train]).predict(table[test])
+        scores, chosen = found.reshape(len(test), -1), describe_model(model)
+    else:
+        fitted = HEADS[head](table, data.target, train, test, data.is_class)
+        scores, chosen = fitted.scores, fitted.chosen
     took = process_time() - start
-    value = score(data.target[test], found.reshape(len(test), -1), data.is_class)
-    kernel = describe_kernel(model.kernel_, without=("t_max", "normalize"))
-    chosen = f"{kernel}; t_max={model.t_max_}, normalize={model.normalize_}, C={model.C_:g}"
-    return Cell(data.name, split, fold, DEFAULT, "", round(value, 4), round(took, 2), chosen)
+    value = score(data.target[test], scores, data.is_class)
+    return Cell(name, split, fold, features, head, round(value, 4), round(took, 2), chosen)
 
 
-def measure_missing(kept: Kept, names: Sequence[str], n_folds: int) -> Iterator[Cell]:
-    """Measure what the file does not hold, and keep it."""
-    for name, split, fold, method in list(kept.missing(names, n_folds)):
-        cell = measure(name, split, fold, method)
-        kept.add(cell)
-        report(
-            f"{name}, {split} fold {fold}: {' + '.join(filter(None, method))} {cell.score:.3f}, "
-            f"{cell.seconds:.1f} s"
-        )
-        yield cell
+def run(names: Sequence[str], folder: Path, document: Path, repeats: int | None = None) -> str:
+    """Measure what is missing, write the page, and return what it says first."""
+    chosen = chosen_names(names, sets.SOURCES)
+    timed = measure_missing(
+        folder / "molecule_seconds.jsonl", seconds.Seconds, seconds.keys_of(chosen), seconds.measure
+    )
+    keys = keys_of(chosen, min(repeats or sets.N_FOLDS, sets.N_FOLDS))
+    found = measure_missing(folder / "molecules.jsonl", Cell, keys, measure)
+    page.write_page(document, page.measured_part(found, timed))
+    return "\n".join(page.verdicts(found))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -23,15 +24,14 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 import propkernels as pk
-from propkernels._utils.optional import import_optional
-from propkernels._utils.safe_files import atomic_write
-from reproduction.extra.folds_of_defaults import markdown
-from reproduction.extra.records import keep_records, load_records, report
+from reproduction.engine.cells import write_text
+from reproduction.extra.records import chosen_names, markdown, measure_missing
 from reproduction.molecules import activity_cliffs, many_draws, sets
 
 COVERAGE = 0.9
 CONFORMAL, GROUPED = "conformal", "conformal, groups"
 PROCESS, FOREST = "Gaussian process", "forest on ECFP, MAPIE"
+METHODS = (CONFORMAL, GROUPED, PROCESS, FOREST)
 NUMBERS = (
     "FreeSolv",
     "ESOL",
@@ -43,16 +43,13 @@ NUMBERS = (
     "CHEMBL4792_Ki",
 )
 CLASSES = {"BACE": 0, "BBBP": 0, "ClinTox": 1, "Tox21": 10}  # set -> column of the target
-METHODS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(NUMBERS, (CONFORMAL, GROUPED, PROCESS, FOREST)),
-    **dict.fromkeys(CLASSES, (CONFORMAL, GROUPED)),
-}
+SETS = (*NUMBERS, *CLASSES)
 KINDS = (  # heading, folds and method
     ("Folds at random", sets.RANDOM, CONFORMAL),
     ("Folds by scaffold", sets.SCAFFOLD, CONFORMAL),
     ("Folds by scaffold, fitted with scaffolds as groups", sets.SCAFFOLD, GROUPED),
 )
-MOST_FOR_OTHERS = 2000  # molecules; a Gaussian process or a forest of more takes minutes per fold
+LARGE = ("Lipophilicity",)  # a Gaussian process or a forest of so many molecules takes minutes per fold
 Values = NDArray[np.float64]
 PAGE = """# Coverage, measured
 
@@ -72,7 +69,7 @@ Coverage in percent, and the mean width of intervals in standard deviations of t
 `PropagationRegressor(random_state=0).predict_interval`; "Gaussian process" is
 `PropagationRegressor(solver="gp")`, mean ± {quantile:.3f} standard deviations; "{forest}" is a random
 forest of 100 trees, a third of the columns at each split, on counts of ECFP in MAPIE's
-`CrossConformalRegressor` (CV+, five folds). Both are measured on sets of at most {most:,} molecules only.
+`CrossConformalRegressor` (CV+, five folds). Both are measured on sets of at most 2,000 molecules only.
 A dash: not measured.
 
 {numbers}
@@ -115,14 +112,20 @@ class Fold:
     empty: int
     seconds: float
 
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """What tells folds apart."""
+        return self.dataset, self.split, self.fold, self.method
+
 
 @lru_cache(maxsize=1)
 def load(name: str) -> tuple[sets.Molecules, Any]:
     """Return molecules with one target, and their graphs."""
     if name.startswith("CHEMBL"):
-        chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+        from rdkit import Chem
+
         table = activity_cliffs.load(name)
-        mols = [chem.MolFromSmiles(text) for text in table.smiles]
+        mols = [Chem.MolFromSmiles(text) for text in table.smiles]
         data = sets.Molecules(name, mols, table.values[:, None], False, 0)
     else:
         data = sets.load(name)
@@ -153,14 +156,15 @@ def groups_of(method: str, data: sets.Molecules, train: Any) -> Any:
 
 
 def _forest(data: sets.Molecules, train: Any, test: Any) -> Values:
+    from rdkit.Chem import rdFingerprintGenerator
     from sklearn.ensemble import RandomForestRegressor
 
-    mapie = import_optional("mapie.regression", extra="dev", purpose="intervals of other methods need")
-    generators = import_optional("rdkit.Chem.rdFingerprintGenerator", extra="chem", purpose="molecules need")
-    fingerprint = generators.GetMorganGenerator(radius=2, fpSize=2048)
+    fingerprint = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)
     counts = np.stack([fingerprint.GetCountFingerprintAsNumPy(mol) for mol in data.mols])
     forest = RandomForestRegressor(100, max_features=1 / 3, random_state=0, n_jobs=1)
-    model = mapie.CrossConformalRegressor(forest, confidence_level=COVERAGE, cv=5, random_state=0)
+    model = import_module("mapie.regression").CrossConformalRegressor(
+        forest, confidence_level=COVERAGE, cv=5, random_state=0
+    )
     model.fit_conformalize(counts[train], data.target[train, 0])
     return np.asarray(model.predict_interval(counts[test])[1][:, :, 0])
 
@@ -186,35 +190,22 @@ def measure(name: str, split: str, fold: int, method: str) -> Fold:
     return Fold(name, split, fold, method, tested.tolist(), covered.tolist(), round(width, 4), empty, took)
 
 
-def missing(folds: Sequence[Fold], names: Sequence[str]) -> Iterator[tuple[str, str, int, str]]:
-    """Yield what is not measured: our methods first, then the others; groups only on folds by scaffold."""
-    done = {(fold.dataset, fold.split, fold.fold, fold.method) for fold in folds}
-    both = (sets.RANDOM, sets.SCAFFOLD)
-    keys = [*product((CONFORMAL,), both, names), *product((GROUPED,), (sets.SCAFFOLD,), names)]
-    keys += [(other, split, name) for split, name, other in product(both, names, (PROCESS, FOREST))]
-    for (method, split, name), fold in product(keys, range(sets.N_FOLDS)):
-        if method in METHODS[name] and (name, split, fold, method) not in done:
-            yield name, split, fold, method
+def keys_of(names: Sequence[str]) -> Iterator[tuple[str, str, int, str]]:
+    """Yield what is measured: our method on both kinds of folds, with groups by scaffold, then the others."""
+    ways = [(CONFORMAL, sets.RANDOM), (CONFORMAL, sets.SCAFFOLD), (GROUPED, sets.SCAFFOLD)]
+    for (method, split), name, fold in product(ways, names, range(sets.N_FOLDS)):
+        yield name, split, fold, method
+    small = [name for name in names if name in NUMBERS and name not in LARGE]
+    for name, method, fold in product(small, (PROCESS, FOREST), range(sets.N_FOLDS)):
+        yield name, sets.RANDOM, fold, method
 
 
 def run(names: Sequence[str], folder: Path, document: Path) -> str:
     """Measure what is missing, write the page, and return its verdict."""
-    unknown = [name for name in names if name not in METHODS]
-    if unknown:
-        raise ValueError(f"the set {unknown[0]!r} is not here: choose among {', '.join(METHODS)}")
-    path = folder / "coverage.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    folds = load_records(path, Fold)
-    for key in missing(folds, list(names) or list(METHODS)):
-        if key[3] in (PROCESS, FOREST) and len(load(key[0])[0].mols) > MOST_FOR_OTHERS:
-            continue
-        folds.append(measure(*key))
-        keep_records(folds[-1:], path)
-        share = sum(folds[-1].covered) / sum(folds[-1].tested)
-        report(f"{', '.join(map(str, key))}: {100 * share:.1f} %, width {folds[-1].width:.2f}")
-    draws = many_draws.measure_missing(folder / "draws.jsonl", list(names) or list(METHODS), load, COVERAGE)
-    with atomic_write(document, text=True) as stream:
-        stream.write(page_of(folds) + many_draws.section(draws))
+    chosen = chosen_names(names, SETS)
+    folds = measure_missing(folder / "coverage.jsonl", Fold, keys_of(chosen), measure)
+    draws = many_draws.measured(folder / "draws.jsonl", chosen, load, COVERAGE)
+    write_text(document, page_of(folds) + many_draws.section(draws))
     return verdict(folds)
 
 
@@ -239,16 +230,14 @@ def page_of(folds: Sequence[Fold]) -> str:
     """Return the page."""
     quantile = norm.ppf((1 + COVERAGE) / 2)
     tables = {"numbers": numbers_table(folds), "classes": classes_table(folds)}
-    return PAGE.format(
-        verdict=verdict(folds), quantile=quantile, most=MOST_FOR_OTHERS, forest=FOREST, **tables
-    )
+    return PAGE.format(verdict=verdict(folds), quantile=quantile, forest=FOREST, **tables)
 
 
 def verdict(folds: Sequence[Fold]) -> str:
     """Return the mean coverage by split, and the number of sets within one point of 90 %, as sentences."""
     lines = []
     for where, split, method in KINDS:
-        found = [of for name in METHODS if (of := pooled(folds, name, split, method))]
+        found = [of for name in SETS if (of := pooled(folds, name, split, method))]
         if found:
             shares = [coverage_of(of) for of in found]
             near = sum(abs(share - 100 * COVERAGE) <= 1 for share in shares)
@@ -259,17 +248,15 @@ def verdict(folds: Sequence[Fold]) -> str:
                 f"{near} of {len(shares)} sets; of a method that covers exactly 90 %, {chance:.1f} are "
                 "expected, because sets are small."
             )
-    n_measured = sum(any(pooled(folds, name, split) for split in sets.SPLITS) for name in METHODS)
-    if n_measured < len(METHODS):
-        lines.append(
-            f"- Measured so far: {n_measured} of {len(METHODS)} sets; the command measures the others."
-        )
+    n_measured = sum(any(pooled(folds, name, split) for split in sets.SPLITS) for name in SETS)
+    if n_measured < len(SETS):
+        lines.append(f"- Measured so far: {n_measured} of {len(SETS)} sets; the command measures the others.")
     return "\n".join([*lines, *_mended(folds), *_widths(folds)])
 
 
 def _mended(folds: Sequence[Fold]) -> list[str]:
     """Return a sentence on what scaffolds as groups change, over the sets measured with and without."""
-    both = [[pooled(folds, name, sets.SCAFFOLD, how) for how in (CONFORMAL, GROUPED)] for name in METHODS]
+    both = [[pooled(folds, name, sets.SCAFFOLD, how) for how in (CONFORMAL, GROUPED)] for name in SETS]
     both = [pair for pair in both if len(pair[0]) == len(pair[1]) == sets.N_FOLDS]
     if not both:
         return []
@@ -314,12 +301,12 @@ def numbers_table(folds: Sequence[Fold]) -> str:
     rows = []
     for name, split in product(NUMBERS, (sets.RANDOM, sets.SCAFFOLD)):
         cells = []
-        for method in METHODS[name]:
+        for method in METHODS:
             of = pooled(folds, name, split, method)
             cells += [f"{coverage_of(of):.1f}", f"{mean_width(of):.2f}"] if of else ["-", "-"]
         if pooled(folds, name, split):
             rows.append([name, split, *cells])
-    head = [text for method in METHODS["ESOL"] for text in (method, "width")]
+    head = [text for method in METHODS for text in (method, "width")]
     return markdown(["set", "folds", *head], rows)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels._utils.optional import import_optional
 
 REFINED = "refined symbols"
 INVARIANTS = "refined invariants"
@@ -43,8 +43,8 @@ def fingerprint(name: str, **settings: Any) -> Callable[[Sequence[Any]], csr_arr
     """A fingerprint of scikit-fingerprints, with one thread."""
 
     def compute(mols: Sequence[Any]) -> Any:
-        module = import_optional("skfp.fingerprints", extra="peers", purpose="fingerprints need")
-        return getattr(module, name)(n_jobs=1, sparse=True, **settings).transform(mols)
+        make = getattr(import_module("skfp.fingerprints"), name)
+        return make(n_jobs=1, sparse=True, **settings).transform(mols)
 
     return compute
 

@@ -6,8 +6,8 @@ what its corrections cost. One set of five folds cannot show it: its standard er
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -17,18 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import propkernels as pk
-from reproduction.extra.folds_of_defaults import markdown
-from reproduction.extra.records import keep_records, load_records, report, with_error
+from reproduction.extra.records import markdown, measure_missing, with_error
 from reproduction.molecules import sets
 
 SETS = ("ESOL", "Lipophilicity", "BBBP", "BACE")
 DRAWS, TRAINING, TESTED = 100, 300, 1000
-Hits = NDArray[np.bool_]
 Load = Callable[[str], tuple[sets.Molecules, Any]]
-TEXT = """Does the correction of CV+ take back too much? Of each set, {training} training molecules and up to
-{tested:,} test molecules are drawn {draws} times, each time with a new default model: mean coverage in
-percent and its standard error. "CV+" is the method as published; "conformal" is what a model returns, after
-it took back what its rehearsal measured.
+TEXT = """
+## Many draws
+
+Of each set, {training} training molecules and up to {tested:,} test molecules are drawn {draws} times, each
+time with a new default model: mean coverage in percent and its standard error.
 
 {table}
 """
@@ -43,10 +42,8 @@ class Draw:
     dataset : str
     draw : int
         Seed of the draw and of the model.
-    tested : int
-        Number of test molecules.
-    covered, covered_plainly : int
-        How many of them are covered, and how many are without the correction of ranks.
+    tested, covered : int
+        Number of test molecules, and of those that are covered.
     seconds : float
         Processor seconds.
     """
@@ -55,8 +52,12 @@ class Draw:
     draw: int
     tested: int
     covered: int
-    covered_plainly: int
     seconds: float
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What tells draws apart."""
+        return self.dataset, self.draw
 
 
 def measure(data: sets.Molecules, graphs: Any, draw: int, coverage: float) -> Draw:
@@ -66,14 +67,11 @@ def measure(data: sets.Molecules, graphs: Any, draw: int, coverage: float) -> Dr
     kind: Any = pk.PropagationClassifier if data.is_class else pk.PropagationRegressor
     target = data.target[:, 0].astype(int) if data.is_class else data.target[:, 0]
     model = kind(random_state=draw, n_jobs=1, progress=False).fit(graphs[train], target[train])
-    corrected = covered(model, graphs[test], target[test], coverage)
-    model.conformal_ = replace(model.conformal_, levels=np.zeros(0))
-    plain = covered(model, graphs[test], target[test], coverage)
-    took = round(process_time() - start, 1)
-    return Draw(data.name, draw, len(test), int(corrected.sum()), int(plain.sum()), took)
+    hits = covered(model, graphs[test], target[test], coverage)
+    return Draw(data.name, draw, len(test), int(hits.sum()), round(process_time() - start, 1))
 
 
-def covered(model: Any, graphs: Any, truth: NDArray[Any], coverage: float) -> Hits:
+def covered(model: Any, graphs: Any, truth: NDArray[Any], coverage: float) -> NDArray[np.bool_]:
     """Return whether the set or interval of each graph contains the truth."""
     if isinstance(model, pk.PropagationClassifier):
         found = model.predict_set(graphs, coverage)
@@ -82,33 +80,20 @@ def covered(model: Any, graphs: Any, truth: NDArray[Any], coverage: float) -> Hi
     return np.asarray((low <= truth) & (truth <= high))
 
 
-def missing(draws: Sequence[Draw], names: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield the draws that are not measured, set after set."""
-    done = {(one.dataset, one.draw) for one in draws}
-    yield from (key for key in product([n for n in SETS if n in names], range(DRAWS)) if key not in done)
-
-
-def measure_missing(path: Path, names: Sequence[str], load: Load, coverage: float) -> list[Draw]:
+def measured(path: Path, names: Sequence[str], load: Load, coverage: float) -> list[Draw]:
     """Measure the draws that the file does not hold; return all."""
-    draws = load_records(path, Draw)
-    for name, draw in missing(draws, names):
-        draws.append(measure(*load(name), draw, coverage))
-        keep_records(draws[-1:], path)
-        report(f"{name}, draw {draw}: {draws[-1].covered / draws[-1].tested:.1%}")
-    return draws
+    keys = product([name for name in SETS if name in names], range(DRAWS))
+    return measure_missing(path, Draw, keys, lambda name, draw: measure(*load(name), draw, coverage))
 
 
 def section(draws: Sequence[Draw]) -> str:
     """Return the text and table of the page; empty without draws."""
     rows = []
     for name in SETS:
-        of = [one for one in draws if one.dataset == name]
-        if of:
-            plain = with_error([100 * one.covered_plainly / one.tested for one in of])
-            rows.append(
-                [name, str(len(of)), plain, with_error([100 * one.covered / one.tested for one in of])]
-            )
+        shares = [100 * one.covered / one.tested for one in draws if one.dataset == name]
+        if shares:
+            rows.append([name, str(len(shares)), with_error(shares)])
     if not rows:
         return ""
-    table = markdown(["set", "draws", "CV+", "conformal"], rows)
-    return "\n## Many draws\n\n" + TEXT.format(training=TRAINING, tested=TESTED, draws=DRAWS, table=table)
+    table = markdown(["set", "draws", "coverage"], rows)
+    return TEXT.format(training=TRAINING, tested=TESTED, draws=DRAWS, table=table)

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from propkernels._utils.safe_files import atomic_write
-from reproduction.extra.folds_of_defaults import markdown
+from reproduction.engine.cells import write_text
+from reproduction.extra.records import markdown
 from reproduction.molecules import sets
-from reproduction.molecules.cells import DEFAULT, METHODS, Cell, Method
 from reproduction.molecules.features import ECFP, FEATURES, REFINED, THEIRS
-from reproduction.molecules.heads import CHOOSING
-from reproduction.molecules.seconds import ALONE, ANSWERS, GRAPHS, PARSING, Seconds
+from reproduction.molecules.heads import CHOOSING, HEADS
+from reproduction.molecules.seconds import ALONE, PARSING, STAGES, Seconds
 
+if TYPE_CHECKING:
+    from reproduction.molecules.cells import Cell
+
+Method = tuple[str, str]  # features and head
+DEFAULT = "default model"
+METHODS: tuple[Method, ...] = (
+    *((features, head) for head in HEADS for features in FEATURES),
+    (DEFAULT, ""),
+)
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 TITLES = {sets.SCAFFOLD: "Scaffold folds", sets.RANDOM: "Random folds"}
 Means = dict[tuple[str, Method], float]  # set and method -> mean over the folds
@@ -53,8 +62,7 @@ training molecules and four tasks.
 ### Processor seconds
 
 From RDKit's molecules to a sparse matrix, best of three runs in one process with one thread (parsing: one
-run; HIV: only the main rivals). "RDKit answers": what RDKit takes to hand out bonds and symbols, the
-least that graphs can take; "our graphs" include it, and "refined symbols" their graphs; "features alone"
+run, with the table read; HIV: only the main rivals). "refined symbols" include their graphs, "features alone"
 do not.
 
 {seconds}
@@ -72,21 +80,23 @@ def means_of(cells: Sequence[Cell], split: str) -> tuple[Means, dict[str, int]]:
     They are the folds that have all rows that the first one has; a method that the first one lacks has no
     mean.
     """
-    chosen = [cell for cell in cells if cell.split == split and cell.method in METHODS]
     means: Means = {}
     n_folds = {}
     for name in sets.SOURCES:
-        scores = {(cell.method, cell.fold): cell.score for cell in chosen if cell.dataset == name}
-        first = {method for method, fold in scores if fold == 0}
+        scores = {
+            ((cell.features, cell.head), cell.fold): cell.score
+            for cell in cells
+            if (cell.dataset, cell.split) == (name, split) and (cell.features, cell.head) in METHODS
+        }
+        first = [method for method in METHODS if (method, 0) in scores]
         folds = [
             fold
             for fold in range(sets.N_FOLDS)
             if first and all((method, fold) in scores for method in first)
         ]
         n_folds[name] = len(folds)
-        for method in METHODS:
-            if folds and all((method, fold) in scores for fold in folds):
-                means[name, method] = float(np.mean([scores[method, fold] for fold in folds]))
+        for method in first:
+            means[name, method] = float(np.mean([scores[method, fold] for fold in folds]))
     return means, n_folds
 
 
@@ -95,173 +105,77 @@ def title(method: Method) -> str:
     return " + ".join(filter(None, method))
 
 
-def is_theirs(method: Method) -> bool:
-    """Whether a method rests on fingerprints."""
-    return method[0] in THEIRS
-
-
 def table_of(means: Means, n_folds: dict[str, int], names: Sequence[str], larger: bool) -> str:
     """One row per method, one column per set, and the mean where a method was measured on all of them."""
     present = [name for name in names if n_folds[name]]
+    digits = 1 if larger else 3
+    best = {
+        name: (max if larger else min)(means[name, m] for m in METHODS if (name, m) in means)
+        for name in present
+    }
     rows = []
     for method in METHODS:
-        values = [means.get((name, method)) for name in present]
-        if any(value is not None for value in values):
-            shown = [
-                _cell(value, _best(means, name, larger), larger)
-                for name, value in zip(present, values, strict=True)
-            ]
-            known = [value for value in values if value is not None]
-            mean = f"{np.mean(known):.{1 if larger else 3}f}" if len(known) == len(present) else "-"
+        known = [means[name, method] for name in present if (name, method) in means]
+        if known:
+            shown = [_cell(means.get((name, method)), best[name], digits) for name in present]
+            mean = f"{np.mean(known):.{digits}f}" if len(known) == len(present) else "-"
             rows.append([title(method), *shown, mean])
     head = [f"{name} ({n_folds[name]})" for name in present]
     return markdown(["method", *head, "mean"], rows)
 
 
-def _best(means: Means, name: str, larger: bool) -> float:
-    values = [value for (dataset, _), value in means.items() if dataset == name]
-    return max(values) if larger else min(values)
-
-
-def _cell(value: float | None, best: float, larger: bool) -> str:
-    if value is None:
-        return "-"
-    text = f"{value:.{1 if larger else 3}f}"
+def _cell(value: float | None, best: float, digits: int) -> str:
+    text = "-" if value is None else f"{value:.{digits}f}"
     return f"**{text}**" if value == best else text
-
-
-def best_method(
-    means: Means, names: Sequence[str], theirs: bool, larger: bool
-) -> tuple[Method, float] | None:
-    """The method with the best mean over the sets, of ours or of theirs; None where none has all sets."""
-    if not names:
-        return None
-    found = {
-        method: float(np.mean([means[name, method] for name in names]))
-        for method in METHODS
-        if is_theirs(method) == theirs and all((name, method) in means for name in names)
-    }
-    if not found:
-        return None
-    method = (max if larger else min)(found, key=lambda one: found[one])
-    return method, found[method]
 
 
 def verdict(means: Means, n_folds: dict[str, int], split: str) -> list[str]:
     """What is ahead, in sentences: means over the sets of classes, and each set of numbers."""
     names = [name for name in sets.CLASSES if n_folds[name]]
-    theirs = [method for method in METHODS if is_theirs(method)]
-    with_default = [name for name in names if (name, (DEFAULT, "")) in means]
-    some_heads = (("linear", "forest", "SVM"), ("linear", "SVM"), ("linear",))
-    with_heads = [
-        [n for n in names if all((n, method) in means for method in theirs if method[1] in heads)]
-        for heads in some_heads
-    ]
-    lines = [
-        sentence
-        for some in dict.fromkeys(map(tuple, (with_default, *with_heads, names)))  # each once
-        for sentence in _classes_sentence(means, some, split)
-    ]
-    if best_method(means, names, False, True) and best_method(means, names, True, True):
-        each = [_set_difference(means, name) for name in names]
+    everywhere = [method for method in METHODS if all((name, method) in means for name in names)]
+    mean = {method: float(np.mean([means[name, method] for name in names])) for method in everywhere}
+    ours, theirs = ([m for m in everywhere if (m[0] in THEIRS) == flag] for flag in (False, True))
+    lines = []
+    if names and ours and theirs:
+        our, their = (max(some, key=lambda method: mean[method]) for some in (ours, theirs))
+        difference = mean[our] - mean[their]
+        default = f" The default model: {mean[DEFAULT, '']:.1f}." if (DEFAULT, "") in mean else ""
         lines.append(
-            f"- {TITLES[split]}, the best of ours beside the best of theirs on each set, as far as measured, "
-            f"both chosen after the fact: {_listed(names, each)}; mean {np.mean(each):+.1f}."
+            f"- {TITLES[split]}, {len(names)} of {len(sets.CLASSES)} sets of classes ({', '.join(names)}), "
+            f"mean ROC-AUC: {title(our)} {mean[our]:.1f}; the best fingerprint with its best head, "
+            f"{title(their)}, {mean[their]:.1f}: {difference:+.1f} points (aim +1.0: "
+            f"{'reached' if difference >= 1 else 'not reached'}).{default}"
         )
-    lines += [
-        _numbers_sentence(means, split, name)
-        for name in sets.NUMBERS
-        if len({is_theirs(method) for dataset, method in means if dataset == name}) == 2
-    ]
+    for name in sets.NUMBERS:
+        found = {method: value for (dataset, method), value in means.items() if dataset == name}
+        ours, theirs = ([m for m in found if (m[0] in THEIRS) == flag] for flag in (False, True))
+        if ours and theirs:
+            our, their = (min(some, key=lambda method: found[method]) for some in (ours, theirs))
+            word = "below" if found[our] < found[their] else "not below"
+            lines.append(
+                f"- {TITLES[split]}, {name}, RMSE: {title(our)} {found[our]:.3f}, {word} {title(their)} "
+                f"{found[their]:.3f}, both chosen after the fact."
+            )
     return lines
 
 
-def _classes_sentence(means: Means, names: Sequence[str], split: str) -> list[str]:
-    """The best of ours beside the best of theirs, by the mean over some sets of classes."""
-    ours, theirs = (best_method(means, names, is_other, True) for is_other in (False, True))
-    if not ours or not theirs:
-        return []
-    everywhere = [method for method in METHODS if all((name, method) in means for name in names)]
-    heads = sorted({head for _, head in everywhere if head})
-    difference = ours[1] - theirs[1]
-    reached = "reached" if difference >= 1 else "not reached"
-    if len(names) < len(sets.CLASSES):
-        reached += " on these, not all sets"
-    elif len(everywhere) < len(METHODS):
-        reached += " by rows that all sets have"
-    lacking = [one for one in FEATURES if one not in {features for features, _ in everywhere}]
-    without = f"; not on all of them: {', '.join(lacking)}" if lacking else ""
-    where = f"{len(names)} of {len(sets.CLASSES)} sets of classes ({', '.join(names)})"
-    return [
-        f"- {TITLES[split]}, {where}, mean ROC-AUC, heads measured on all of them "
-        f"({', '.join(heads)}{without}): {title(ours[0])} {ours[1]:.1f}; the best fingerprint with its best "
-        f"head, {title(theirs[0])}, {theirs[1]:.1f}: {difference:+.1f} points (aim +1.0: {reached}). "
-        f"{_default_sentence(means, names, theirs[1])}"
-    ]
-
-
-def _listed(names: Sequence[str], differences: Sequence[float]) -> str:
-    return ", ".join(f"{name} {one:+.1f}" for name, one in zip(names, differences, strict=True))
-
-
-def _default_sentence(means: Means, names: Sequence[str], theirs: float) -> str:
-    values = [means.get((name, (DEFAULT, ""))) for name in names]
-    known = [value for value in values if value is not None]
-    if len(known) < len(names):
-        return "The default model has not been measured on all of them."
-    return f"The default model: {np.mean(known):.1f} ({np.mean(known) - theirs:+.1f})."
-
-
-def _set_difference(means: Means, name: str) -> float:
-    best = [
-        max(v for (n, m), v in means.items() if n == name and is_theirs(m) == theirs)
-        for theirs in (False, True)
-    ]
-    return best[0] - best[1]
-
-
-def _numbers_sentence(means: Means, split: str, name: str) -> str:
-    (our, ours), (their, theirs) = (
-        min(
-            ((m, v) for (n, m), v in means.items() if n == name and is_theirs(m) == other),
-            key=lambda pair: pair[1],
-        )
-        for other in (False, True)
-    )
-    word = "below" if ours < theirs else "not below"
-    return (
-        f"- {TITLES[split]}, {name}, RMSE: {title(our)} {ours:.3f}, {word} {title(their)} {theirs:.3f}, "
-        "both chosen after the fact."
-    )
+def verdicts(cells: Sequence[Cell]) -> list[str]:
+    """What is ahead, on both kinds of folds."""
+    return [line for split in sets.SPLITS for line in verdict(*means_of(cells, split), split)]
 
 
 def seconds_table(records: Iterable[Seconds]) -> str:
     """Processor seconds of all stages, one row per set."""
-    known = {(record.dataset, record.stage): record for record in records}
+    known = {record.key: record for record in records}
     rows = []
     for name in sets.SOURCES:
-        if (name, PARSING) not in known:
-            continue
-        of = {
-            stage: known[name, stage].seconds
-            for stage in (PARSING, ANSWERS, GRAPHS, ALONE, *FEATURES)
-            if (name, stage) in known
-        }
-        rows.append(
-            [
-                name,
-                f"{known[name, PARSING].molecules:,}",
-                *(f"{of[stage]:.2f}" for stage in (PARSING, ANSWERS, GRAPHS, ALONE)),
-                *(f"{of[stage]:.2f}" if stage in of else "-" for stage in FEATURES),
-                f"{of[ECFP] / of[REFINED]:.1f}",
-                f"{of[ECFP] / max(of[ALONE], 1e-3):.0f}",
-            ]
-        )
-    head = ["set", "molecules", "RDKit parses", "RDKit answers", "our graphs", "features alone", *FEATURES]
-    return markdown(
-        [*head, "ECFP / refined symbols", "ECFP / features alone"],
-        rows,
-    )
+        of = {stage: known[name, stage].seconds for stage in STAGES if (name, stage) in known}
+        if of:
+            times = [f"{of[stage]:.2f}" if stage in of else "-" for stage in STAGES]
+            ratios = [f"{of[ECFP] / of[REFINED]:.1f}", f"{of[ECFP] / max(of[ALONE], 1e-3):.0f}"]
+            rows.append([name, f"{known[name, PARSING].molecules:,}", *times, *ratios])
+    head = ["set", "molecules", "RDKit parses", "our graphs", "features alone", *FEATURES]
+    return markdown([*head, "ECFP / refined symbols", "ECFP / features alone"], rows)
 
 
 def fits_table(cells: Sequence[Cell]) -> str:
@@ -269,7 +183,10 @@ def fits_table(cells: Sequence[Cell]) -> str:
     present = [name for name in sets.SOURCES if any(cell.dataset == name for cell in cells)]
     rows = []
     for method in METHODS:
-        found = [[c.seconds for c in cells if c.dataset == name and c.method == method] for name in present]
+        found = [
+            [c.seconds for c in cells if (c.dataset, c.features, c.head) == (name, *method)]
+            for name in present
+        ]
         if any(found):
             rows.append([title(method), *(f"{np.mean(one):.1f}" if one else "-" for one in found)])
     return markdown(["method", *present], rows)
@@ -277,7 +194,7 @@ def fits_table(cells: Sequence[Cell]) -> str:
 
 def measured_part(cells: Sequence[Cell], records: Sequence[Seconds]) -> str:
     """Everything between the marks."""
-    tables, verdicts = [], []
+    tables = []
     for split in sets.SPLITS:
         means, n_folds = means_of(cells, split)
         numbers = [name for name, source in sets.SOURCES.items() if not source.is_class]
@@ -287,12 +204,11 @@ def measured_part(cells: Sequence[Cell], records: Sequence[Seconds]) -> str:
         ):
             if any(n_folds[name] for name in names):
                 tables.append(f"### {TITLES[split]}: {what}\n\n{table_of(means, n_folds, names, larger)}")
-        verdicts += verdict(means, n_folds, split)
     tables.append("In brackets: folds that have been measured, of five. Bold: best of a column.")
     return PART.format(
         begin=BEGIN,
         end=END,
-        verdict="\n".join(verdicts) or "Nothing has been measured yet.",
+        verdict="\n".join(verdicts(cells)) or "Nothing has been measured yet.",
         choosing=CHOOSING,
         tables="\n\n".join(tables),
         seconds=seconds_table(records),
@@ -303,10 +219,7 @@ def measured_part(cells: Sequence[Cell], records: Sequence[Seconds]) -> str:
 def write_page(document: Path, part: str) -> None:
     """Put the part between the marks of a document, or at its end; the rest stays as it is."""
     text = document.read_text(encoding="utf-8") if document.exists() else "# Molecules\n"
-    if BEGIN in text and END in text:
-        before, after = text.split(BEGIN, 1)[0], text.split(END, 1)[1]
-        whole = before + part.rstrip("\n") + after
-    else:
-        whole = text.rstrip("\n") + "\n\n" + part
-    with atomic_write(document, text=True) as stream:
-        stream.write(whole)
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    whole = before + part.rstrip("\n") + after if begin and end else text.rstrip("\n") + "\n\n" + part
+    write_text(document, whole)

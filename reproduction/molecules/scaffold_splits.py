@@ -19,10 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import propkernels as pk
-from propkernels._utils.safe_files import atomic_write
-from propkernels.cli.arguments import describe_kernel
-from reproduction.extra.folds_of_defaults import markdown
-from reproduction.extra.records import keep_records, load_records, report
+from reproduction.engine.cells import write_text
+from reproduction.extra.records import chosen_names, describe_model, markdown, measure_missing
 from reproduction.molecules import sets
 from reproduction.molecules.heads import score
 
@@ -96,6 +94,11 @@ class Fit:
     chosen: str
     descriptors: bool = False
 
+    @property
+    def key(self) -> tuple[str, bool]:
+        """What tells fits apart."""
+        return self.dataset, self.descriptors
+
 
 def scaffold_split(groups: Sequence[int]) -> tuple[Indices, Indices, Indices]:
     """Return training, validation and test molecules: OGB's rule for groups of molecules.
@@ -143,29 +146,16 @@ def measure(name: str, descriptors: bool) -> Fit:
     decisions = model.fit(graphs[train], target[train]).decision_function(graphs[test])
     took = process_time() - start
     value = score(data.target[test], decisions.reshape(len(test), -1), True)
-    kernel = describe_kernel(model.kernel_, without=("t_max", "normalize"))
-    chosen = f"{kernel}; t_max={model.t_max_}, normalize={model.normalize_}, C={model.C_:g}"
     sizes = [len(part) for part in parts]
-    return Fit(name, round(value, 2), sizes, round(took, 1), chosen, descriptors)
+    return Fit(name, round(value, 2), sizes, round(took, 1), describe_model(model), descriptors)
 
 
 def run(names: Sequence[str], folder: Path, document: Path) -> str:
     """Measure what is missing, write the page, and return its table."""
-    unknown = [name for name in names if name not in PUBLISHED]
-    if unknown:
-        raise ValueError(f"the set {unknown[0]!r} is not here: choose among {', '.join(PUBLISHED)}")
-    path = folder / "scaffolds.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fits = {(fit.dataset, fit.descriptors): fit for fit in load_records(path, Fit)}
-    for key in product(names or PUBLISHED, (False, True)):
-        if key not in fits and key != NOT_MEASURED:
-            fits[key] = measure(*key)
-            keep_records([fits[key]], path)
-            report(f"{key[0]}, descriptors {key[1]}: {fits[key].score:.1f}, {fits[key].seconds:.0f} s")
+    keys = [key for key in product(chosen_names(names, PUBLISHED), (False, True)) if key != NOT_MEASURED]
+    fits = {fit.key: fit for fit in measure_missing(folder / "scaffolds.jsonl", Fit, keys, measure)}
     table = table_of(fits)
-    parts = {"table": table, "verdict": verdict(fits)}
-    with atomic_write(document, text=True) as stream:
-        stream.write(PAGE.format(**parts))
+    write_text(document, PAGE.format(table=table, verdict=verdict(fits)))
     return table
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold
 
 import propkernels as pk
-from propkernels._utils.optional import import_optional
+from reproduction.extra.records import data_file
 
 ARCHIVE = "moleculenet.zip"
 N_FOLDS = 5
@@ -85,27 +83,25 @@ class Molecules:
 
 def load(name: str) -> Molecules:
     """Read a set from the archive in the folder that PROPKERNELS_DATA names."""
-    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
-    base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
+    from rdkit import Chem, rdBase
+
     source, table = SOURCES[name], read_table(SOURCES[name].file)
     unnamed = [column for column in table.columns if str(column).startswith("Unnamed")]
     others = ("smiles", *source.others, *unnamed)
     columns = list(source.targets) or [column for column in table.columns if column not in others]
-    with base.BlockLogs():
-        mols = [chem.MolFromSmiles(text) if isinstance(text, str) else None for text in table["smiles"]]
+    with rdBase.BlockLogs():
+        mols = [Chem.MolFromSmiles(text) if isinstance(text, str) else None for text in table["smiles"]]
     read = np.array([mol is not None and mol.GetNumAtoms() > 0 for mol in mols])
     target = table[columns].to_numpy(dtype=np.float64)[read]
     kept = [mol for mol, good in zip(mols, read, strict=True) if good]
     return Molecules(name, kept, target, source.is_class, int((~read).sum()))
 
 
-def read_table(file: str) -> Any:
-    """One table of the archive."""
-    pandas = import_optional("pandas", extra="pandas", purpose="tables need")
-    path = Path(os.environ.get("PROPKERNELS_DATA") or ".") / ARCHIVE
-    if not path.exists():
-        raise FileNotFoundError(f"{path} is not there: set PROPKERNELS_DATA to the folder that holds it")
-    with zipfile.ZipFile(path) as archive, archive.open(file) as stream:
+def read_table(file: str, archive: str = ARCHIVE) -> Any:
+    """One table of an archive."""
+    import pandas
+
+    with zipfile.ZipFile(data_file(archive)) as archived, archived.open(file) as stream:
         return pandas.read_csv(stream)
 
 
