@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from propkernels._utils.safe_files import atomic_write
 from propkernels.kernels import SubgraphMatching
 from reproduction.engine.cells import plain_name
 from reproduction.engine.jobs import Context
@@ -113,7 +112,7 @@ def _timed(
     matrices = matrices_of(kernel, graphs, steps)
     spent = process_time() - start
     if file is not None:
-        stack = np.stack(list(matrices.values()))
-        with atomic_write(file) as stream:
-            np.savez(stream, steps=list(matrices), matrices=stack, seconds=spent)
+        part = file.with_suffix(".part.npz")
+        np.savez(part, steps=list(matrices), matrices=np.stack(list(matrices.values())), seconds=spent)
+        part.replace(file)
     return matrices, spent

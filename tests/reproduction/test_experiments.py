@@ -87,7 +87,7 @@ def test_a_slow_kernel_is_kept(tiny, tmp_path):
     task, store = smaller(attributed.task("SP attr", "ENZYMES")), Store(tmp_path)
     run([task.job(1)], store)
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "kernels").iterdir()}
-    assert {path.suffix for path in files} == {".npz", ".json"}
+    assert {path.suffix for path in files} == {".npz"}
     assert run([task.job(2)], store).computed == 1
     assert all(path.stat().st_mtime_ns == time for path, time in files.items())
 
