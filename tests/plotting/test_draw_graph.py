@@ -21,7 +21,7 @@ def drawn(graph, positions, labels=True):
     """Axes and mappable of a graph whose nodes have the values 0, 1, ..."""
     ax = Figure().subplots()
     values = np.arange(float(graph.n_nodes))
-    return ax, draw_graph(ax, graph, values, positions, labels, Normalize(0, 3), "Reds")
+    return ax, draw_graph(ax, graph, positions, labels, c=values, norm=Normalize(0, 3), cmap="Reds")
 
 
 def test_nodes_at_their_positions_with_the_color_of_their_values():
@@ -60,7 +60,7 @@ def test_no_texts_without_labels_or_in_large_graphs():
 
 def test_directed_edges_are_arrows():
     ax, _ = drawn(one(4, SQUARE, None, directed=True)[0], CORNERS)
-    assert sum(getattr(text, "arrow_patch", None) is not None for text in ax.texts) == 4
+    assert len(ax.patches) == 4
     ax.figure.canvas.draw()
 
 

@@ -16,7 +16,7 @@ GRAPHS = pk.from_contacts(MET, node_labels=STATES)
 
 
 def test_one_line_per_vertex_and_one_segment_per_contact():
-    axes = pk.plotting.plot_contacts(GRAPHS, labels={"ill": "infected"})
+    axes = pk.plotting.plot_contacts(GRAPHS.with_names({"ill": "infected"}))
     assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "b", "c"]
     segments = axes.collections[0].get_segments()
     assert sorted(segment[0][0] for segment in segments) == [1, 2]

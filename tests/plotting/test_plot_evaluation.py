@@ -58,5 +58,3 @@ def test_what_cannot_be_drawn():
         pk.plotting.plot_evaluation([1, 2])
     with pytest.raises(ValueError, match="different metrics"):
         pk.plotting.plot_evaluation([FIRST, make_evaluation([[0.1]], metric="rmse")])
-    with pytest.raises(ValueError, match="names must have 1 entries"):
-        pk.plotting.plot_evaluation(FIRST, names=["a", "b"])

@@ -47,8 +47,6 @@ def test_molecules_are_formulas():
     for ax in pk.plotting.plot_similarity(KERNEL, graphs[0], graphs[1]):
         assert len(ax.images) == 1
         assert not ax.texts
-    left, _ = pk.plotting.plot_similarity(KERNEL, graphs[0], graphs[1], labels=False)
-    assert not left.images
 
 
 def test_grids():

@@ -1,4 +1,4 @@
-"""Draw a graph into matplotlib axes: nodes colored by value, edges as lines or arrows."""
+"""Draw a graph into matplotlib axes: nodes with colors and texts, edges as lines, arcs, arrows or bonds."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import triu
 
+from propkernels.convert.listing import Listing, list_edges
 from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import label_text
 from propkernels.plotting.canvas import text_color
 
+Points = NDArray[np.float64]
+Styles = list[tuple[Any, str]]  # color and line style of each edge
 MOST_LABELED = 150  # graphs with more nodes are drawn without labels
-MOST_ARROWS = 400  # directed graphs with more edges are drawn with lines
+MOST_CURVED = 2000  # graphs with more edges are drawn without arcs and arrows
 LARGE = 30  # marker size above which nodes have a dark outline
 EDGE_COLOR = "0.45"
 BOND_ORDERS = {"single": 1.0, "aromatic": 1.5, "double": 2.0, "triple": 3.0}
@@ -30,13 +32,7 @@ LEAST_EXTENT = 0.4  # least height of a drawing in units of its width, and the o
 
 
 def draw_graph(
-    ax: Any,
-    graph: Graph,
-    values: NDArray[np.float64],
-    positions: NDArray[np.float64],
-    labels: Any,
-    norm: Any,
-    cmap: Any,
+    ax: Any, graph: Graph, positions: Points, labels: Any, styles: Styles | None = None, **colors: Any
 ) -> Any:
     """Draw a graph with colored nodes, and return the mappable for a color bar.
 
@@ -44,32 +40,32 @@ def draw_graph(
     ----------
     ax : Axes
     graph : Graph
-    values : ndarray of shape (nodes,)
-        Values that the colors show.
     positions : ndarray of shape (nodes, 2)
     labels : bool, mapping, or sequence
         See :func:`propkernels.plotting.plot_explanation`.
-    norm, cmap
-        Normalization and color map of matplotlib.
+    styles : list of (color, line style), optional
+        One per edge, in the order of ``list_edges``; bonds are drawn as parallel lines instead.
+    **colors
+        Colors of nodes: arguments ``c``, ``norm`` and ``cmap`` of matplotlib's ``scatter``.
     """
     size = float(np.clip(7000 / max(graph.n_nodes, 1), 6, 330))
     large = size > LARGE
-    _draw_edges(ax, graph, positions, size)
+    _draw_edges(ax, graph, positions, size, styles)
     nodes = ax.scatter(
         *positions.T,
         s=size,
-        c=values,
-        norm=norm,
-        cmap=cmap,
         zorder=2,
         clip_on=False,
         edgecolors="0.25" if large else "0.7",
         linewidths=0.9 if large else 0.2,
+        **colors,
     )
+    nodes.update_scalarmappable()
+    faces = nodes.get_facecolors()
+    font = min(10.0, 0.55 * np.sqrt(size))
     for node, text in enumerate(node_texts(graph, labels)):
-        color = text_color(nodes.to_rgba(values[node]))
-        font = min(10.0, 0.55 * np.sqrt(size))
-        ax.text(*positions[node], text, ha="center", va="center", fontsize=font, color=color, zorder=3)
+        ink = text_color(faces[node])
+        ax.text(*positions[node], text, ha="center", va="center", fontsize=font, color=ink, zorder=3)
     ax.set_aspect("equal")
     ax.margins(0.1)
     _widen(ax, positions)
@@ -77,7 +73,7 @@ def draw_graph(
     return nodes
 
 
-def _widen(ax: Any, positions: NDArray[np.float64]) -> None:
+def _widen(ax: Any, positions: Points) -> None:
     """Give nodes on a line, or a single node, an area to be drawn in."""
     if not len(positions):
         return
@@ -103,25 +99,76 @@ def node_texts(graph: Graph, labels: Any) -> list[str]:
     return texts
 
 
-def _draw_edges(ax: Any, graph: Graph, positions: NDArray[np.float64], size: float) -> None:
-    from matplotlib.collections import LineCollection
-
-    adjacency = graph.adjacency.tocoo()
-    if graph.database.is_directed and adjacency.nnz <= MOST_ARROWS:
-        _draw_arrows(ax, adjacency, positions, size)
-        return
-    widest = 1.6 if size > LARGE else 0.4
+def _draw_edges(ax: Any, graph: Graph, positions: Points, size: float, styles: Styles | None) -> None:
     bonds = bond_orders(graph)
     if bonds is not None:
-        draw_bonds(ax, bonds, positions, widest)
+        _draw_bonds(ax, bonds, positions, 1.5 if size > LARGE else 0.5)
         return
-    upper = triu(adjacency.maximum(adjacency.T), k=1).tocoo()
-    widths = widest * upper.data / upper.data.max() if upper.nnz else []
-    lines: Any = np.stack([positions[upper.row], positions[upper.col]], axis=1)
-    ax.add_collection(LineCollection(lines, linewidths=widths, colors=EDGE_COLOR, zorder=1))
+    edges = list_edges(graph)
+    styles = [(EDGE_COLOR, "-")] * len(edges.source) if styles is None else styles
+    widths = 1.5 * edges.weights / edges.weights.max() if len(edges.weights) else edges.weights
+    bends = _bends(edges)
+    if len(widths) > MOST_CURVED or (not edges.directed and not bends.any()):
+        _draw_straight(ax, edges, positions, widths if size > LARGE else widths / 3, styles)
+    else:
+        _draw_curved(ax, edges, positions, widths, bends, styles, np.sqrt(size) / 2)
+    loops = edges.source == edges.target
+    if loops.any():
+        points = positions[np.unique(edges.source[loops])]
+        ax.scatter(
+            *points.T, s=2.6 * size, facecolors="none", edgecolors=EDGE_COLOR, linewidths=1.2, zorder=1
+        )
 
 
-def bond_orders(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+def _bends(edges: Listing) -> Points:
+    """Return the curvature of each edge, so that parallel edges and opposite directions do not overlap."""
+    bends = np.zeros(len(edges.source))
+    low, high = np.minimum(edges.source, edges.target), np.maximum(edges.source, edges.target)
+    width = int(high.max(initial=0)) + 1
+    _, pair, number = np.unique(low * width + high, return_inverse=True, return_counts=True)
+    order = np.argsort(pair, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(number) - number, number)
+    several = number[pair] > 1
+    centered = rank - (number[pair] - 1) / 2
+    turned = np.where(edges.source > edges.target, -1.0, 1.0)
+    bends[several] = (0.28 * centered * turned)[several]
+    return bends
+
+
+def _draw_straight(ax: Any, edges: Listing, positions: Points, widths: Points, styles: Styles) -> None:
+    from matplotlib.collections import LineCollection
+
+    lines: Any = np.stack([positions[edges.source], positions[edges.target]], axis=1)
+    colors, dashes = [style[0] for style in styles], [style[1] for style in styles]
+    ax.add_collection(LineCollection(lines, linewidths=widths, colors=colors, linestyles=dashes, zorder=1))
+
+
+def _draw_curved(
+    ax: Any, edges: Listing, positions: Points, widths: Points, bends: Points, styles: Styles, shrink: float
+) -> None:
+    from matplotlib.patches import FancyArrowPatch
+
+    arrow = "-|>" if edges.directed else "-"
+    for i, (source, target) in enumerate(zip(edges.source, edges.target, strict=True)):
+        if source != target:
+            patch = FancyArrowPatch(
+                positions[source],
+                positions[target],
+                arrowstyle=arrow,
+                mutation_scale=10,
+                connectionstyle=f"arc3,rad={bends[i]}",
+                color=styles[i][0],
+                linestyle=styles[i][1],
+                linewidth=max(float(widths[i]), 0.4),
+                shrinkA=0,
+                shrinkB=shrink if edges.directed else 0,
+                zorder=1,
+            )
+            ax.add_patch(patch)
+
+
+def bond_orders(graph: Graph) -> tuple[NDArray[np.int64], Points] | None:
     """Return the ends and orders of the bonds of a graph; None if its edge labels are not called bonds."""
     column, names = graph.database.edge_label_column, graph.database.names
     if column is None or graph.database.is_directed or not column.observed.all():
@@ -134,12 +181,7 @@ def bond_orders(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.float64]] |
     return ends[once], np.array(orders, dtype=np.float64)[column.ids[once]]
 
 
-def draw_bonds(
-    ax: Any,
-    bonds: tuple[NDArray[np.int64], NDArray[np.float64]],
-    positions: NDArray[np.float64],
-    width: float,
-) -> None:
+def _draw_bonds(ax: Any, bonds: tuple[NDArray[np.int64], Points], positions: Points, width: float) -> None:
     """Draw single, double and triple bonds as parallel lines, aromatic ones with a dashed line."""
     from matplotlib.collections import LineCollection
 
@@ -160,18 +202,11 @@ def draw_bonds(
 
 
 def _inner_sides(
-    ends: NDArray[np.int64], lines: NDArray[np.float64], across: Any, in_ring: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+    ends: NDArray[np.int64], lines: Points, across: Points, in_ring: NDArray[np.bool_]
+) -> Points:
     """Return 1 per bond if the ring that it belongs to lies where ``across`` points; otherwise -1."""
     sums = np.zeros((int(ends.max(initial=-1)) + 1, 2))
     for here, there in ((0, 1), (1, 0)):
         np.add.at(sums, ends[in_ring, here], (lines[:, there] - lines[:, here])[in_ring])
     toward = sums[ends[:, 0]] + sums[ends[:, 1]]  # steps along the bond itself cancel
     return np.where((toward * across).sum(axis=1) < 0, -1.0, 1.0)
-
-
-def _draw_arrows(ax: Any, adjacency: Any, positions: NDArray[np.float64], size: float) -> None:
-    style = {"arrowstyle": "-|>", "color": EDGE_COLOR, "shrinkA": 0, "shrinkB": np.sqrt(size) / 2}
-    for row, column in zip(adjacency.row, adjacency.col, strict=True):
-        if row != column:
-            ax.annotate("", positions[column], positions[row], arrowprops=style, zorder=1)

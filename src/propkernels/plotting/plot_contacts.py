@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.typing import LabelNames
 from propkernels.explain.explanation import Explanation
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.moments import CONTACT, RECEIVED, edges_of
-from propkernels.graphs.names import label_text
 from propkernels.plotting.canvas import one_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 Values = NDArray[np.float64]
+COLORS = "RdBu_r"  # of contributions, from negative to positive
 MOST_NAMES = 40  # vertices whose names are written
 
 
@@ -26,8 +24,6 @@ def plot_contacts(
     graphs: Graphs | Explanation,
     graph: int = 0,
     *,
-    labels: LabelNames | None = None,
-    cmap: str | Colormap = "RdBu_r",
     ax: Axes | None = None,
 ) -> Axes | Any:
     """Draw a graph in time: time from left to right, one line per vertex, one upright line per contact.
@@ -39,10 +35,6 @@ def plot_contacts(
         to the decision; without, nodes are colored by their labels.
     graph : int, default=0
         Which of the graphs.
-    labels : mapping, optional
-        Texts of node labels.
-    cmap : str or Colormap, default="RdBu_r"
-        Colors of contributions, from negative to positive.
     ax : Axes, optional
         Axes to draw on.
 
@@ -74,10 +66,15 @@ def plot_contacts(
         own = one.moments.times[rows == line]
         axes.plot([own.min(), own.max()], [line, line], color="0.8", linewidth=1, zorder=1)
     if explanation is None:
-        _draw_labels(axes, one, rows, labels or {})
+        _draw_labels(axes, one, rows)
     else:
-        _draw_contributions(axes, one, rows, explanation, graph, cmap)
-    _name_axes(axes, names)
+        _draw_contributions(axes, one, rows, explanation, graph)
+    axes.set_xlabel("time")
+    axes.set_ylabel("vertex")
+    axes.set_yticks(range(len(names)), names if len(names) <= MOST_NAMES else [""] * len(names))
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.margins(x=0.03)
+    axes.autoscale_view(scaley=False)
     return axes
 
 
@@ -102,7 +99,7 @@ def _segments(one: Any, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], lis
     return ends, list(points)
 
 
-def _draw_labels(axes: Any, one: Any, rows: NDArray[np.int64], names: LabelNames) -> None:
+def _draw_labels(axes: Any, one: Any, rows: NDArray[np.int64]) -> None:
     from matplotlib.collections import LineCollection
 
     axes.add_collection(LineCollection(_segments(one, rows)[1], colors="0.5", linewidths=1.2, zorder=2))
@@ -113,13 +110,13 @@ def _draw_labels(axes: Any, one: Any, rows: NDArray[np.int64], names: LabelNames
     for number, value in enumerate((*column.values, None)):
         chosen = column.ids == (number if number < len(column.values) else -1)
         if chosen.any():
-            text = "not observed" if value is None else label_text(value, names)
+            text = "not observed" if value is None else one.names.label(value)
             axes.scatter(one.moments.times[chosen], rows[chosen], s=28, label=text, zorder=3)
     axes.legend(title="label", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
 
 def _draw_contributions(
-    axes: Any, one: Any, rows: NDArray[np.int64], explanation: Explanation, graph: int, cmap: Any
+    axes: Any, one: Any, rows: NDArray[np.int64], explanation: Explanation, graph: int
 ) -> None:
     from matplotlib.collections import LineCollection
 
@@ -129,21 +126,12 @@ def _draw_contributions(
     shares = np.array([values[number[int(a), int(b)]] for a, b in ends])
     nodes = explanation.of_graph(explanation.position(graph)).sum(axis=1)
     limit = max(float(np.abs(shares).max(initial=0.0)), 1e-12)
-    lines = LineCollection(points, cmap=cmap, linewidths=2.2, zorder=2, array=shares, clim=(-limit, limit))
+    lines = LineCollection(points, cmap=COLORS, linewidths=2.2, zorder=2, array=shares, clim=(-limit, limit))
     axes.add_collection(lines)
     limit = max(float(np.abs(nodes).max(initial=0.0)), 1e-12)
     axes.scatter(
-        one.moments.times, rows, s=34, c=nodes, cmap=cmap, vmin=-limit, vmax=limit, edgecolors="0.4",
+        one.moments.times, rows, s=34, c=nodes, cmap=COLORS, vmin=-limit, vmax=limit, edgecolors="0.4",
         linewidths=0.5, zorder=3,
     )  # fmt: skip
     axes.set_title(f"{explanation.subject}: contacts", fontsize="medium")
     axes.figure.colorbar(lines, ax=axes, label="contribution of a contact")
-
-
-def _name_axes(axes: Any, names: list[str]) -> None:
-    axes.set_xlabel("time")
-    axes.set_ylabel("vertex")
-    axes.set_yticks(range(len(names)), names if len(names) <= MOST_NAMES else [""] * len(names))
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.margins(x=0.03)
-    axes.autoscale_view(scaley=False)

@@ -15,7 +15,6 @@ from propkernels.plotting.plot_kernel import check_kernel_matrix, refuse_graphs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 Matrix = NDArray[np.float64]
 MOST_CLASSES = 20  # more classes, or real numbers, get a color bar instead of a legend
@@ -26,7 +25,6 @@ def plot_embedding(
     target: ArrayLike | None = None,
     *,
     target_names: Sequence[str] | None = None,
-    cmap: str | Colormap | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw graphs as points, so that near points are similar graphs (kernel PCA in two dimensions).
@@ -40,8 +38,6 @@ def plot_embedding(
         One class or number per graph.
     target_names : sequence of str, optional
         Names of the classes, in the order of their sorted labels.
-    cmap : str or Colormap, optional
-        By default "tab10" for up to ten classes, "tab20" for more, "viridis" for numbers.
     ax : Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -74,11 +70,11 @@ def plot_embedding(
     ax = one_axes(ax)
     if labels is None:
         ax.scatter(points[:, 0], points[:, 1], s=22, alpha=0.8, linewidths=0)
-    elif _are_classes(labels):
-        _scatter_classes(ax, points, labels, class_names(labels, target_names), cmap)
+    elif labels.dtype.kind != "f" and len(np.unique(labels)) <= MOST_CLASSES:
+        _scatter_classes(ax, points, labels, class_names(labels, target_names))
     else:
         drawn = ax.scatter(
-            points[:, 0], points[:, 1], s=22, c=labels, cmap=cmap or "viridis", alpha=0.9, linewidths=0
+            points[:, 0], points[:, 1], s=22, c=labels, cmap="viridis", alpha=0.9, linewidths=0
         )
         ax.figure.colorbar(drawn, ax=ax, label="target")
     ax.set_xlabel(f"first component ({100 * shares[0]:.0f} %)")
@@ -117,13 +113,9 @@ def _as_kernel(X: Any) -> Matrix:
     return check_kernel_matrix(array @ array.T)
 
 
-def _are_classes(labels: NDArray[Any]) -> bool:
-    return labels.dtype.kind not in "f" and len(np.unique(labels)) <= MOST_CLASSES
-
-
-def _scatter_classes(ax: Any, points: Matrix, labels: NDArray[Any], names: list[str], cmap: Any) -> None:
+def _scatter_classes(ax: Any, points: Matrix, labels: NDArray[Any], names: list[str]) -> None:
     pyplot = import_pyplot()
-    colors = pyplot.get_cmap(cmap or ("tab10" if len(names) <= 10 else "tab20"))
+    colors = pyplot.get_cmap("tab10" if len(names) <= 10 else "tab20")
     for i, (label, name) in enumerate(zip(np.unique(labels), names, strict=True)):
         members = points[labels == label]
         ax.scatter(*members.T, s=22, color=colors(i % colors.N), alpha=0.8, linewidths=0, label=name)

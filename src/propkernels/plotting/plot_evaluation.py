@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 def plot_evaluation(
     evaluations: Evaluation | Sequence[Evaluation] | Mapping[str, Evaluation],
     *,
-    names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the scores of all folds, their mean and its standard error, one column per evaluation.
@@ -25,9 +24,8 @@ def plot_evaluation(
     Parameters
     ----------
     evaluations : Evaluation, sequence of Evaluation, or mapping from names to them
-        Results of :func:`evaluate`, all with the same metric. Equal folds are connected by faint lines.
-    names : sequence of str, optional
-        Names below the columns; by default the keys of the mapping, or the names of the kernels.
+        Results of :func:`evaluate`, all with the same metric. Equal folds are connected by faint
+        lines. Columns are named by the keys of a mapping, or by the kernels.
     ax : Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -49,7 +47,7 @@ def plot_evaluation(
     >>> pk.plotting.plot_evaluation(results).get_ylabel()
     'accuracy, %'
     """
-    several, labels = _unpack(evaluations, names)
+    several, labels = _unpack(evaluations)
     unit = 100.0 if several[0].metric == "accuracy" else 1.0
     values = [unit * result.scores.ravel() for result in several]
     ax = one_axes(ax, (1.6 + 1.2 * len(several), 3.8))
@@ -82,9 +80,9 @@ def _spread(scores: Any) -> Any:
     return places
 
 
-def _unpack(evaluations: Any, names: Sequence[str] | None) -> tuple[list[Evaluation], list[str]]:
+def _unpack(evaluations: Any) -> tuple[list[Evaluation], list[str]]:
     """Return the evaluations and one name per evaluation."""
-    keys: list[Any] | None = None
+    keys: list[Any] = []
     if isinstance(evaluations, Mapping):
         keys, several = list(evaluations), list(evaluations.values())
     else:
@@ -93,7 +91,4 @@ def _unpack(evaluations: Any, names: Sequence[str] | None) -> tuple[list[Evaluat
         raise TypeError("evaluations must be one or several results of evaluate")
     if len({result.metric for result in several}) > 1:
         raise ValueError(f"evaluations have different metrics: {sorted({r.metric for r in several})}")
-    labels = list(names) if names is not None else keys or [result.kernel for result in several]
-    if len(labels) != len(several):
-        raise ValueError(f"names must have {len(several)} entries, one per evaluation; got {len(labels)}")
-    return several, [str(label) for label in labels]
+    return several, [str(key) for key in keys or [result.kernel for result in several]]

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.checks import check_positive
-from propkernels._utils.optional import has_package, import_optional
+from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Estimator, LabelNames
 from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.check import check_graphs
-from propkernels.convert.graph_molecules import known_molecule
 from propkernels.convert.rdkit import is_mol
 from propkernels.explain.explanation import Explanation
 from propkernels.graphs.accepted import Graphs
-from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid
 from propkernels.graphs.layout import node_positions
 from propkernels.plotting.canvas import one_axes, several_axes
-from propkernels.plotting.draw_graph import draw_graph
-from propkernels.plotting.draw_grid import draw_grid
 from propkernels.plotting.forecasts import forecast
+from propkernels.plotting.panels import draw_formula, draw_panel, molecule_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 Values = NDArray[np.float64]
 MANY_NODES = 1000  # above it, the color scale ends at the 99 % quantile of the contributions
 LETTER, SMALLEST_LETTERS = 0.5, 6.0  # width of a letter over its font size, and the smallest font size
-MOLECULE_SIZE = (900, 700)  # pixels
 
 
 def plot_explanation(
@@ -47,12 +41,13 @@ def plot_explanation(
     labels: bool | LabelNames | Sequence[object] = True,
     layout: str | ArrayLike | None = None,
     picture: ArrayLike | None = None,
-    cmap: str | Colormap | None = None,
     limit: float | None = None,
     coverage: float | None = None,
     ax: Axes | Sequence[Axes] | None = None,
 ) -> Axes | Any:
     """Draw a graph with nodes colored by their contribution, or an image with a heat map over it.
+
+    The middle of the colors stands for 0; where no contribution is negative (novelty), they begin at 0.
 
     Parameters
     ----------
@@ -81,9 +76,6 @@ def plot_explanation(
         array: coordinates.
     picture : array of shape (h, w) or (h, w, 3), optional
         For grids: image below the heat map; by default the labels in gray.
-    cmap : str or Colormap, optional
-        Color map; by default "RdBu_r", whose middle stands for 0, or "Oranges" where no contribution is
-        negative (novelty).
     limit : float, optional
         Absolute contribution at which colors saturate; by default the largest one, or the 99 % quantile for
         graphs of more than 1000 nodes.
@@ -115,36 +107,34 @@ def plot_explanation(
     >>> len(pk.plotting.plot_explanation(model.explain(data.graphs), graph=3, t="each"))
     2
     """
-    number, model = graph, explanation
+    number, model, inputs = graph, explanation, graphs
     if hasattr(explanation, "named_steps"):  # a pipeline, which turns molecules or images into graphs
-        explanation, transformed, graphs, graph = _steps(explanation, graphs, graph)
-        explanation, at = explained(explanation, transformed, graph, classes)
-    else:
-        explanation, at = explained(explanation, graphs, graph, classes)
+        explanation, inputs, graphs, graph = _steps(explanation, graphs, graph)
+    explanation, at = explained(explanation, inputs, graph, classes)
     told = forecast_line(model, explanation, at, coverage, classes)
-    contributions = explanation.of_graph(at)
-    values = shown(contributions, t)
+    values = shown(explanation.of_graph(at), t)
     norm, exceeded = scaled(np.concatenate(list(values.values())), limit, explanation.is_signed)
-    cmap = color_map(explanation) if cmap is None else cmap
-    molecule = None if layout is not None else _molecule(graphs, graph, len(contributions))
-    if molecule is None and layout is None and labels is True:
-        molecule = molecule_of(explanation.graphs, at)
-    panels, scale = ({}, 1.0) if molecule is None else _molecule_panels(explanation, at, molecule, values)
+    cmap = "RdBu_r" if explanation.is_signed else "Oranges"
     known: Any = explanation.graphs
     drawn = known[at]
+    molecule = None
+    if layout is None and isinstance(graphs, Sequence) and len(graphs) and is_mol(graphs[graph]):
+        molecule = with_atoms(graphs[graph], drawn.n_nodes, graph)
+    elif layout is None and labels is True:
+        molecule = molecule_of(known, at)
+    formulas, scale = ({}, 1.0) if molecule is None else _formulas(explanation, at, molecule, values)
+    is_drawn_by_nodes = molecule is None and not isinstance(drawn, Grid)
+    positions = node_positions(drawn, layout) if is_drawn_by_nodes else None
     several = t is not None and np.ndim(t) + isinstance(t, str) > 0
     axes = several_axes(ax, len(values)) if several else [one_axes(ax)]
-    is_drawn_by_nodes = molecule is None and not isinstance(drawn, Grid)
-    positions = node_positions(drawn, layout) if is_drawn_by_nodes else np.empty((0, 2))
-    for step, panel_axes in zip(values, axes, strict=True):
-        if isinstance(drawn, Grid):
-            mappable = draw_grid(panel_axes, drawn, explanation.image(at, step), picture, norm, cmap)
-        elif molecule is not None:
-            mappable = draw_formula(panel_axes, panels[step], norm, cmap, scale)
+    for step, where in zip(values, axes, strict=True):
+        if molecule is not None:
+            mappable = draw_formula(where, formulas[step], norm, cmap, scale)
         else:
-            mappable = draw_graph(panel_axes, drawn, values[step], positions, labels, norm, cmap)
+            own: dict[str, Any] = {"positions": positions, "labels": labels, "picture": picture}
+            mappable = draw_panel(where, drawn, values[step], norm, cmap, **own)
         title = _title(explanation, number, at, step, values[step], several)
-        panel_axes.set_title(told + title, fontsize=10)
+        where.set_title(told + title, fontsize=10)
     extend = "both" if exceeded else "neither"
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25, extend=extend)
     meaning = _meaning(explanation, class_names or {})
@@ -181,28 +171,9 @@ def forecast_line(model: Any, explanation: Explanation, at: int, coverage: float
     )
 
 
-def _molecule(graphs: Any, graph: int, n_nodes: int) -> Any:
-    """Return the molecule to draw if graphs are RDKit molecules, else None."""
-    if not isinstance(graphs, Sequence) or not len(graphs) or not is_mol(graphs[graph]):
-        return None
-    return with_atoms(graphs[graph], n_nodes, graph)
-
-
-def molecule_of(graphs: Any, at: int) -> Any:
-    """Return the molecule of a graph with names of elements and bonds; None for other graphs."""
-    if not isinstance(graphs, GraphDatabase) or not has_package("rdkit"):
-        return None
-    return known_molecule(graphs[[at]])
-
-
-def _are_images(inputs: Any) -> bool:
-    """Whether the inputs of a pipeline are arrays of pixels."""
-    return isinstance(inputs, (list, tuple, np.ndarray)) and len(inputs) > 0 and np.ndim(inputs[0]) >= 2
-
-
 def _steps(pipeline: Any, molecules: Any, number: int) -> tuple[Any, Any, Any, int]:
     """Return the model of a pipeline, the graphs, what to draw, and the position; one each for molecules."""
-    if _are_images(molecules):
+    if isinstance(molecules, (list, tuple, np.ndarray)) and len(molecules) and np.ndim(molecules[0]) >= 2:
         grids = pipeline[:-1].transform(molecules)
         return pipeline[-1], grids, grids, number
     from propkernels.molecules.read_molecules import as_list, as_molecules
@@ -216,27 +187,15 @@ def _steps(pipeline: Any, molecules: Any, number: int) -> tuple[Any, Any, Any, i
     return pipeline[-1], pipeline[:-1].transform(molecule), molecule, 0
 
 
-def _molecule_panels(
+def _formulas(
     explanation: Explanation, at: int, molecule: Any, values: dict[int | None, Values]
 ) -> tuple[dict[int | None, Any], float]:
-    """Return one panel per iteration, and the scale that their bonds share."""
+    """Return one panel of RDKit per iteration, and the scale that their bonds share."""
     from propkernels.molecules.depiction import Panel, bond_scale, values_of_bonds
 
     bonds = {step: values_of_bonds(molecule, *explanation.edge_contributions(at, step)) for step in values}
     panels = {step: Panel(molecule, values[step], bonds[step]) for step in values}
     return panels, bond_scale(list(values.values()), list(bonds.values()))
-
-
-def draw_formula(ax: Any, panel: Any, norm: Any, cmap: Any, scale: float) -> Any:
-    """Draw a molecule into axes, and return the mappable for a color bar."""
-    from propkernels.molecules.depiction import LAST, depict, light_colors
-
-    cm = import_optional("matplotlib.cm", extra="plot", purpose="plots need")
-    image = import_optional("matplotlib.image", extra="plot", purpose="plots need")
-    colors = light_colors(cmap) if norm.vmin < 0 else light_colors(cmap, 0.0, LAST)
-    ax.imshow(image.imread(BytesIO(depict([panel], norm, MOLECULE_SIZE, "png", colors, scale=scale))))
-    ax.set_axis_off()
-    return cm.ScalarMappable(norm, colors)
 
 
 def _with_graphs(explanation: Explanation, graphs: Any) -> Explanation:
@@ -265,11 +224,6 @@ def shown(contributions: Values, t: Any) -> dict[int | None, Values]:
     if not steps or min(steps) < 0 or max(steps) >= n_steps:
         raise ValueError(f"t must be between 0 and {n_steps - 1}; got {t!r}")
     return {step: contributions[:, step] for step in steps}
-
-
-def color_map(explanation: Explanation) -> str:
-    """Return the name of the color map of contributions: diverging, or sequential if none is negative."""
-    return "RdBu_r" if explanation.is_signed else "Oranges"
 
 
 def scaled(values: Values, limit: float | None, is_signed: bool = True) -> tuple[Any, bool]:

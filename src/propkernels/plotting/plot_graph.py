@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from propkernels._utils.checks import shown
-from propkernels._utils.optional import import_optional
-from propkernels._utils.typing import LabelNames, Molecule
-from propkernels.convert.asking_rdkit import with_atoms
+from propkernels._utils.typing import LabelNames
 from propkernels.convert.check import check_graphs
 from propkernels.convert.graph_molecules import atom_positions
 from propkernels.convert.listing import Listing, list_edges
@@ -23,8 +20,8 @@ from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
 from propkernels.graphs.names import Names
-from propkernels.plotting.canvas import one_axes, text_color
-from propkernels.plotting.draw_graph import EDGE_COLOR, LARGE, bond_orders, draw_bonds, node_texts
+from propkernels.plotting.canvas import one_axes
+from propkernels.plotting.draw_graph import EDGE_COLOR, bond_orders, draw_graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,11 +29,9 @@ if TYPE_CHECKING:
 
 MOST_IN_LEGEND = 20  # node labels
 MOST_EDGE_LABELS = 10  # in the legend
-MOST_CURVED = 2000  # graphs with more edges are drawn without arcs and arrows
 UNKNOWN_COLOR = "0.85"
 EDGE_STYLES = ("-", "--", ":", "-.")
 UNSEEN = -1  # integer label of unobserved edges
-MOLECULE_SIZE = (800, 600)  # pixels
 ELEMENT_COLORS = {  # conventional ones: carbon gray, nitrogen blue, oxygen red, halogens green, ...
     "H": "#f2f2f2",
     "B": "#ffb5b5",
@@ -60,14 +55,14 @@ def plot_graph(
     *,
     color: str | int | ArrayLike | None = "auto",
     labels: bool | LabelNames | Sequence[object] = True,
-    edge_labels: bool = True,
     layout: str | ArrayLike | None = None,
     cmap: str | Colormap | None = None,
     legend: bool = True,
-    molecule: Molecule | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one graph with nodes colored by label or attribute, and edges by label.
+
+    Parallel edges are drawn as arcs, edges of directed graphs as arrows, and bonds as parallel lines.
 
     Parameters
     ----------
@@ -82,9 +77,6 @@ def plot_graph(
     labels : bool, mapping or sequence, default=True
         Texts in the nodes. True: the node labels, for graphs of up to 150 nodes; a mapping: names of the
         labels, such as ``{0: "C", 1: "N"}``; a sequence: one text per node.
-    edge_labels : bool, default=True
-        Whether the color and style of an edge show its label. Parallel edges are drawn as arcs, and edges
-        of directed graphs as arrows.
     layout : None, str or array of shape (nodes, 2 or more), default=None
         Node positions. None: those of RDKit for a molecule, otherwise distances close to the number of edges
         between nodes; a name: a layout of networkx, such as "spring"; an array: coordinates.
@@ -92,8 +84,6 @@ def plot_graph(
         Color map; by default "tab20" for labels and "viridis" for numbers.
     legend : bool, default=True
         Whether to add a legend of node and edge labels, or a color bar for numbers.
-    molecule : rdkit.Chem.Mol or str, optional
-        Molecule (or SMILES) of the graph, depicted by RDKit instead of nodes and edges.
     ax : Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -118,16 +108,11 @@ def plot_graph(
     ax = one_axes(ax, (5.6, 4.4))
     if isinstance(drawn, Grid):
         return _draw_grid(ax, drawn, name)
-    if molecule is not None:
-        _draw_molecule(ax, drawn, molecule)
-        ax.set_title(f"{name}: {_size(drawn)}", fontsize=10)
-        return ax
     formula = atom_positions(drawn.database) if layout is None else None
     positions = node_positions(drawn, layout) if formula is None else formula
-    size = float(np.clip(7000 / max(drawn.n_nodes, 1), 6, 330))
-    edge_handles = _draw_edges(ax, drawn, positions, size, edge_labels)
+    styles, edge_handles = ([], []) if bond_orders(drawn) is not None else _styles(drawn, list_edges(drawn))
     node_handles, colors, mappable = _colors(drawn, color, cmap)
-    _draw_nodes(ax, drawn, positions, size, colors, labels)
+    draw_graph(ax, drawn, positions, labels, styles, c=colors)
     if legend and mappable is not None:
         ax.figure.colorbar(mappable, ax=ax, shrink=0.85, aspect=25).set_label(_meaning(color))
     if legend and (node_handles or edge_handles):
@@ -151,20 +136,6 @@ def _chosen(graphs: Any, graph: int) -> tuple[Any, str]:
     chosen = database[graph]
     id_ = getattr(chosen, "id", None)
     return chosen, f"graph {graph if id_ is None else id_}"
-
-
-def _draw_molecule(ax: Any, graph: Graph, molecule: Any) -> None:
-    """Depict a molecule (RDKit object or SMILES) whose atoms are the nodes of the graph."""
-    from matplotlib.image import imread
-
-    from propkernels.molecules.read_molecules import as_molecules
-
-    draw = import_optional("rdkit.Chem.Draw.rdMolDraw2D", extra="chem", purpose="molecules need")
-    drawer = draw.MolDraw2DCairo(*MOLECULE_SIZE)
-    draw.PrepareAndDrawMolecule(drawer, with_atoms(as_molecules([molecule])[0], graph.n_nodes, 0))
-    drawer.FinishDrawing()
-    ax.imshow(imread(BytesIO(drawer.GetDrawingText()), format="png"), interpolation="lanczos")
-    ax.set_axis_off()
 
 
 def _size(graph: Graph) -> str:
@@ -243,13 +214,11 @@ def _by_label(column: LabelColumn, cmap: Any, names: Names) -> tuple[list[Any], 
 
 def _label_order(column: LabelColumn) -> list[Any]:
     """Return all labels of the database, sorted by type, then by value."""
-    return sorted(
-        column.values, key=lambda label: (str(type(label).__name__), label if _sorts(label) else str(label))
-    )
 
+    def key(label: Any) -> tuple[str, Any]:
+        return type(label).__name__, label if isinstance(label, (int, float, str)) else str(label)
 
-def _sorts(label: Any) -> bool:
-    return isinstance(label, (int, float, str))
+    return sorted(column.values, key=key)
 
 
 def _by_number(values: NDArray[np.float64], n_nodes: int, cmap: Any) -> tuple[list[Any], Any]:
@@ -265,63 +234,13 @@ def _by_number(values: NDArray[np.float64], n_nodes: int, cmap: Any) -> tuple[li
     return colors, mappable
 
 
-def _draw_nodes(
-    ax: Any, graph: Graph, positions: NDArray[np.float64], size: float, colors: Sequence[Any], labels: Any
-) -> None:
-    from matplotlib.colors import to_rgb
-
-    large = size > LARGE
-    ax.scatter(
-        *positions.T,
-        s=size,
-        c=colors,
-        zorder=3,
-        clip_on=False,
-        edgecolors="0.25" if large else "0.7",
-        linewidths=0.9 if large else 0.2,
-    )
-    font = min(10.0, 0.55 * np.sqrt(size))
-    for node, text in enumerate(node_texts(graph, labels)):
-        ink = text_color(to_rgb(colors[node]))
-        ax.text(*positions[node], text, ha="center", va="center", fontsize=font, color=ink, zorder=4)
-    ax.set_aspect("equal")
-    ax.margins(0.1)
-    ax.set_axis_off()
-
-
-def _draw_edges(
-    ax: Any, graph: Graph, positions: NDArray[np.float64], size: float, edge_labels: bool
-) -> list[Any]:
-    """Draw all edges, and return legend handles of their labels; bonds are parallel lines, without legend."""
-    bonds = bond_orders(graph) if edge_labels else None
-    if bonds is not None:
-        draw_bonds(ax, bonds, positions, 1.5 if size > LARGE else 0.5)
-        ax.update_datalim(positions)
-        return []
-    edges = list_edges(graph)
-    styles, handles = _styles(graph, edges, edge_labels)
-    widths = 1.5 * edges.weights / edges.weights.max() if len(edges.weights) else edges.weights
-    bends = _bends(edges)
-    if len(widths) > MOST_CURVED or (not edges.directed and not bends.any()):
-        _straight(ax, edges, positions, widths if size > LARGE else widths / 3, styles)
-    else:
-        _curved(ax, edges, positions, widths, bends, styles, np.sqrt(size) / 2)
-    loops = edges.source == edges.target
-    if loops.any():
-        points = positions[np.unique(edges.source[loops])]
-        ax.scatter(
-            *points.T, s=2.6 * size, facecolors="none", edgecolors=EDGE_COLOR, linewidths=1.2, zorder=1
-        )
-    return handles
-
-
-def _styles(graph: Graph, edges: Listing, wanted: bool) -> tuple[list[tuple[Any, str]], list[Any]]:
+def _styles(graph: Graph, edges: Listing) -> tuple[list[tuple[Any, str]], list[Any]]:
     """Return the color and line style of each edge, and legend handles."""
     from matplotlib import colormaps
     from matplotlib.lines import Line2D
 
     column = graph.database.edge_label_column
-    if not wanted or column is None or edges.labels is None:
+    if column is None or edges.labels is None:
         return [(EDGE_COLOR, "-")] * len(edges.source), []
     order = _label_order(column)
     palette = colormaps["Dark2"]
@@ -348,62 +267,6 @@ def _styles(graph: Graph, edges: Listing, wanted: bool) -> tuple[list[tuple[Any,
         for label in present[:MOST_EDGE_LABELS]
     ]
     return styles, handles
-
-
-def _bends(edges: Listing) -> NDArray[np.float64]:
-    """Return the curvature of each edge, so that parallel edges and opposite directions do not overlap."""
-    bends = np.zeros(len(edges.source))
-    low, high = np.minimum(edges.source, edges.target), np.maximum(edges.source, edges.target)
-    width = int(high.max(initial=0)) + 1
-    _, pair, number = np.unique(low * width + high, return_inverse=True, return_counts=True)
-    order = np.argsort(pair, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(number) - number, number)
-    several = number[pair] > 1
-    centered = rank - (number[pair] - 1) / 2
-    turned = np.where(edges.source > edges.target, -1.0, 1.0)
-    bends[several] = (0.28 * centered * turned)[several]
-    return bends
-
-
-def _straight(ax: Any, edges: Listing, positions: Any, widths: Any, styles: list[tuple[Any, str]]) -> None:
-    from matplotlib.collections import LineCollection
-
-    lines: Any = np.stack([positions[edges.source], positions[edges.target]], axis=1)
-    colors, dashes = [style[0] for style in styles], [style[1] for style in styles]
-    ax.add_collection(LineCollection(lines, linewidths=widths, colors=colors, linestyles=dashes, zorder=1))
-    ax.update_datalim(positions)
-
-
-def _curved(
-    ax: Any,
-    edges: Listing,
-    positions: Any,
-    widths: Any,
-    bends: Any,
-    styles: list[tuple[Any, str]],
-    shrink: float,
-) -> None:
-    from matplotlib.patches import FancyArrowPatch
-
-    arrow = "-|>" if edges.directed else "-"
-    for i, (source, target) in enumerate(zip(edges.source, edges.target, strict=True)):
-        if source != target:
-            patch = FancyArrowPatch(
-                positions[source],
-                positions[target],
-                arrowstyle=arrow,
-                mutation_scale=10,
-                connectionstyle=f"arc3,rad={bends[i]}",
-                color=styles[i][0],
-                linestyle=styles[i][1],
-                linewidth=max(float(widths[i]), 0.4),
-                shrinkA=0,
-                shrinkB=shrink if edges.directed else 0,
-                zorder=1,
-            )
-            ax.add_patch(patch)
-    ax.update_datalim(positions)
 
 
 def _draw_grid(ax: Any, grid: Grid, name: str) -> Any:

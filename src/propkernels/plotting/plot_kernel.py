@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from numbers import Number
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from propkernels._utils.arrays import offsets
-from propkernels._utils.checks import check_choice
 from propkernels.plotting.canvas import check_target, class_names, one_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 Matrix = NDArray[np.float64]
-ORDERS = ("auto", "class", "cluster", None)
 MOST_NAMED = 30  # more classes are drawn without their names
 
 
@@ -28,12 +25,13 @@ def plot_kernel(
     K: ArrayLike,
     target: ArrayLike | None = None,
     *,
-    order: Literal["auto", "class", "cluster"] | None = "auto",
     target_names: Sequence[str] | None = None,
-    cmap: str | Colormap | None = "viridis",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a kernel matrix as a heat map.
+
+    Rows and columns are ordered by hierarchical clustering (average linkage on kernel distances); with a
+    target, by class first, with lines between classes and their names.
 
     Parameters
     ----------
@@ -41,13 +39,8 @@ def plot_kernel(
         Symmetric kernel matrix.
     target : array-like of shape (n,), optional
         One class per graph.
-    order : {"auto", "class", "cluster", None}, default="auto"
-        Order of rows and columns. "class": sorted by class, with lines between classes and their names;
-        within a class by cluster. "cluster": by hierarchical clustering (average linkage on kernel
-        distances). None: the order of the matrix. "auto": "class" with a target, else "cluster".
     target_names : sequence of str, optional
         Names of the classes, in the order of their sorted labels.
-    cmap : str or Colormap, default="viridis"
     ax : Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -69,21 +62,18 @@ def plot_kernel(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['apart', 'bonded']
     """
-    check_choice(order, ORDERS, "order")
     matrix = check_kernel_matrix(K)
     labels = None if target is None else check_target(target, len(matrix))
-    if order == "class" and labels is None:
-        raise ValueError("order='class' needs a target, one class per graph")
-    if order == "auto":
-        order = "cluster" if labels is None else "class"
-    positions = _ordered(matrix, labels, order)
+    order = _clustered(matrix)
+    if labels is not None:
+        order = order[np.argsort(labels[order], kind="stable")]
     ax = one_axes(ax, (5.4, 4.6))
-    picture = ax.imshow(matrix[np.ix_(positions, positions)], cmap=cmap, interpolation="nearest")
+    picture = ax.imshow(matrix[np.ix_(order, order)], cmap="viridis", interpolation="nearest")
     ax.figure.colorbar(picture, ax=ax, shrink=0.85, label="k(g, h)")
-    if order == "class" and labels is not None:
-        _mark_classes(ax, labels, class_names(labels, target_names))
+    if labels is None:
+        ax.set_xlabel("graphs, clustered")
     else:
-        ax.set_xlabel("graph" if order is None else "graphs, clustered")
+        _mark_classes(ax, labels, class_names(labels, target_names))
     return ax
 
 
@@ -117,15 +107,6 @@ def kernel_distances(matrix: Matrix) -> Matrix:
     squares = np.maximum(diagonal[:, None] - 2 * matrix + diagonal[None], 0.0)
     np.fill_diagonal(squares, 0.0)
     return np.sqrt((squares + squares.T) / 2)
-
-
-def _ordered(matrix: Matrix, labels: NDArray[Any] | None, order: str | None) -> NDArray[np.int64]:
-    if order is None:
-        return np.arange(len(matrix))
-    clustered = _clustered(matrix)
-    if order == "cluster" or labels is None:
-        return clustered
-    return clustered[np.argsort(labels[clustered], kind="stable")]
 
 
 def _clustered(matrix: Matrix) -> NDArray[np.int64]:

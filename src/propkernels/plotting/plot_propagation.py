@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer
 from propkernels.convert.check import check_graph
@@ -27,8 +27,6 @@ def plot_propagation(
     features: CountFeatures | None = None,
     *,
     t_max: int = 3,
-    layout: ArrayLike | None = None,
-    cmap: str = "tab20",
     ax: Sequence[Axes] | None = None,
 ) -> list[Axes]:
     """Draw a graph once per iteration; nodes in the same bin have the same color and number.
@@ -41,10 +39,6 @@ def plot_propagation(
         random_state=0)``.
     t_max : int, default=3
         Number of steps of the default features.
-    layout : ndarray of shape (nodes, 2) or None
-        Positions of the nodes.
-    cmap : str, default="tab20"
-        Colors of the bins.
     ax : sequence of Axes, optional
         Axes to draw into, one per iteration.
 
@@ -76,13 +70,13 @@ def plot_propagation(
         features = PropagationFeatures(t_max=check_integer(t_max, "t_max", 0), random_state=0)
     bins = node_bins(features, database)
     drawn: Any = database[0]
-    positions = node_positions(drawn, layout)
+    positions = node_positions(drawn)
     axes = several_axes(ax, len(bins))
     from matplotlib.colors import Normalize
 
     for t, (panel, numbers) in enumerate(zip(axes, bins, strict=True)):
         norm = Normalize(0, max(19, int(numbers.max(initial=0))))
-        draw_graph(panel, drawn, numbers.astype(np.float64), positions, numbers.tolist(), norm, cmap)
+        draw_graph(panel, drawn, positions, numbers.tolist(), c=numbers, norm=norm, cmap="tab20")
         n_bins = len(np.unique(numbers))
         panel.set_title(f"t = {t}: {n_bins} bin" + ("" if n_bins == 1 else "s"), fontsize=10)
     return list(axes)
