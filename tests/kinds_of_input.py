@@ -9,8 +9,7 @@ import networkx as nx
 import numpy as np
 
 import propkernels as pk
-from propkernels.datasets import Dataset
-from propkernels.datasets.sources import save_source
+from propkernels.datasets import Dataset, write_tu
 
 N_GRAPHS = 12
 CLASSES = ("odd", "even")
@@ -69,8 +68,20 @@ def _save(kind: str, folder: Path) -> Path:
         folder
         / {"tu": "SMALL", "zip": "SMALL.zip", "parquet": "small.parquet", "tables": "s_edges.csv"}[kind]
     )
-    save_source(_database(), path)
+    save(_database(), path)
     return path
+
+
+def save(data: Dataset, path: Path) -> None:
+    """Write a data set as Parquet, as tables of edges, nodes and graphs (X_edges.csv), or as TU files."""
+    target = data.target if data.target.size else None
+    if path.suffix == ".parquet":
+        data.graphs.to_parquet(path, target=target)
+    elif path.suffix == ".csv":
+        for kind, table in pk.convert.to_pandas(data.graphs, target)._asdict().items():
+            table.to_csv(path.with_name(path.name.replace("edges", kind)), index=False)
+    else:
+        write_tu(data, path)
 
 
 def _write_table(kind: str, folder: Path) -> Path:

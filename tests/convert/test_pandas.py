@@ -150,16 +150,3 @@ def test_things_that_are_not_tables():
         pk.from_pandas(EDGES, label="l")
     with pytest.raises(ValueError, match="two graphs have the same id"):
         pk.convert.to_pandas(pk.GraphDatabase(np.zeros((2, 2)), [0, 1, 2], ids=["a", "a"]))
-
-
-def test_names_of_nodes_and_attributes_are_written():
-    pair = pk.GraphDatabase([[0, 1], [1, 0]], [0, 2], node_attributes=[[1.0], [2.0]])
-    tables = pk.convert.to_pandas(pair, node_names=["x", "y"], attribute_names=["size"])
-    assert tables.edges[["source", "target"]].to_numpy().tolist() == [["x", "y"]]
-    assert tables.nodes[["node", "size"]].to_numpy().tolist() == [["x", 1.0], ["y", 2.0]]
-    back = pk.from_pandas(tables.edges, tables.nodes, attributes=["size"], weight="weight")
-    assert back.with_ids(None) == pair
-    with pytest.raises(ValueError, match="1 entries for 2 nodes"):
-        pk.convert.to_pandas(pair, node_names=["x"])
-    with pytest.raises(ValueError, match="name two nodes of a graph alike"):
-        pk.convert.to_pandas(pair, node_names=["x", "x"])

@@ -1,11 +1,11 @@
-"""open_source and save_source: whatever a user has, and what is said where it cannot be read."""
+"""open_source: whatever a user has, and what is said where it cannot be read."""
 
 import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.datasets import Dataset, open_source, write_tu
-from propkernels.datasets.sources import save_source
+from propkernels.datasets import open_source, write_tu
+from tests.kinds_of_input import save
 
 
 @pytest.fixture
@@ -23,13 +23,10 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("place", ["SMALL", "small.zip", "small.parquet", "small_edges.csv"])
 def test_every_form_comes_back(place, small, folder):
-    save_source(small, folder / place)
+    save(small, folder / place)
     data = open_source(place if place != "SMALL" else folder / place)
     assert data.graphs == small.graphs
     assert data.target.tolist() == small.target.tolist()
-    with pytest.raises(FileExistsError):
-        save_source(small, folder / place)
-    save_source(small, folder / place, overwrite=True)
 
 
 def test_names_in_small_letters(folder, monkeypatch, small):
@@ -178,8 +175,6 @@ def test_files_that_are_not_there(folder):
     write(folder / "x.docx", "?")
     with pytest.raises(ValueError, match=r"x.docx has the unknown suffix '.docx': supported are tables"):
         open_source("x.docx")
-    with pytest.raises(ValueError, match="cannot write"):
-        save_source(Dataset("X", pk.datasets.make_molecules(2, random_state=0).graphs, np.zeros(2)), "x.xlsx")
 
 
 @pytest.mark.parametrize("option", ["target_column", "node_labels", "standardize", "descriptors"])

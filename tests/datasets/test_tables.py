@@ -6,8 +6,8 @@ import pytest
 import propkernels as pk
 from propkernels._utils.cells import as_classes, is_missing, typed_column
 from propkernels.datasets import open_source
-from propkernels.datasets.sources import save_source
 from propkernels.datasets.tables import LONGEST_RECORD, iter_records, read_table, sdf_properties
+from tests.kinds_of_input import save
 
 SMILES = ["CCO", "CCN", "CC", "CCC", "CO", "CN"]
 TARGETS = {
@@ -55,10 +55,10 @@ def test_all_readers_agree(name, tmp_path):
     if "\n" not in "".join(TARGETS[name]):
         assert column(open_source(written(tmp_path, TARGETS[name], "\t", "tsv")).target) == expected
     assert column(featurized(path, "a")) == expected
-    save_source(data, tmp_path / "graphs.parquet")
+    save(data, tmp_path / "graphs.parquet")
     assert column(open_source(tmp_path / "graphs.parquet").target) == expected
     assert column(featurized(tmp_path / "graphs.parquet", "b")) == expected
-    save_source(data, tmp_path / "graphs_edges.csv")
+    save(data, tmp_path / "graphs_edges.csv")
     assert column(open_source(tmp_path / "graphs_edges.csv").target) == expected
     edges = pd.DataFrame({"graph": range(6), "source": 0, "target": 1})
     graphs = pd.DataFrame({"graph": range(6), "class": pd.Series(data.target.tolist(), dtype=object)})
@@ -100,28 +100,11 @@ def test_labels_come_back_from_tables(labels, tmp_path):
     array[:] = labels
     graphs = pair(array)
     for name in ("x.parquet", "x_edges.csv"):
-        save_source(pk.datasets.Dataset("X", graphs, np.empty((1, 0))), tmp_path / name)
+        save(pk.datasets.Dataset("X", graphs, np.empty((1, 0))), tmp_path / name)
         again = open_source(tmp_path / name, target_required=False).graphs
         assert again == graphs
         kernel = pk.WeisfeilerLehman(t_max=2)
         assert np.array_equal(kernel.fit_transform(again), kernel.fit_transform(graphs))
-
-
-@pytest.mark.parametrize(
-    "labels", [["", "a"], [" ", "a"], ["+1", "1"], ["1.0", "1"], ["a\rb", "c"], ["\udce9", "c"], [-1, 2]]
-)
-def test_labels_that_a_table_would_merge_are_refused(labels, tmp_path):
-    data = pk.datasets.Dataset("X", pair(np.array(labels, dtype=object)), np.empty((1, 0)))
-    with pytest.raises(ValueError, match=r"cannot hold the label .*write a .parquet file"):
-        save_source(data, tmp_path / "x_edges.csv")
-    assert not (tmp_path / "x_nodes.csv").exists()
-
-
-def test_labels_that_a_table_renames_are_said(tmp_path):
-    graphs = pair(["1", "2"])
-    with pytest.warns(UserWarning, match="the label '1' is read back as 1"):
-        save_source(pk.datasets.Dataset("X", graphs, np.empty((1, 0))), tmp_path / "x_edges.csv")
-    assert open_source(tmp_path / "x_edges.csv", target_required=False).graphs.node_labels.tolist() == [1, 2]
 
 
 def test_keys_are_the_same_in_all_tables(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -400,13 +400,7 @@ class Tables(NamedTuple):
     graphs: Any
 
 
-def to_pandas(
-    graphs: Graphs,
-    target: Target | None = None,
-    *,
-    node_names: Sequence[Hashable] | None = None,
-    attribute_names: Sequence[str] | None = None,
-) -> Tables:
+def to_pandas(graphs: Graphs, target: Target | None = None) -> Tables:
     """Convert graphs to three tables.
 
     Parameters
@@ -414,18 +408,15 @@ def to_pandas(
     graphs : GraphDatabase or sequence of graphs
     target : sequence, optional
         One value per graph.
-    node_names : sequence, optional
-        Name of each node of all graphs, different within a graph; by default nodes are numbered from 0.
-    attribute_names : sequence of str, optional
-        Names of the columns of node attributes; by default a0, a1, ...
 
     Returns
     -------
     Tables
         ``edges`` (graph, source, target, weight, label and attributes), ``nodes`` (graph, node, label and
-        attributes) and ``graphs`` (graph and target). Undirected edges are listed once where no graph is
-        directed, otherwise in both directions: pass ``directed=tables.edges.attrs["directed"]`` to
-        :func:`from_pandas`. Attributes are named a0, a1, ... where they have no names.
+        attributes) and ``graphs`` (graph and target). Nodes are numbered from 0 in each graph. Undirected
+        edges are listed once where no graph is directed, otherwise in both directions: pass
+        ``directed=tables.edges.attrs["directed"]`` to :func:`from_pandas`. Attributes are named a0, a1, ...
+        where they have no names.
 
     See Also
     --------
@@ -455,32 +446,18 @@ def to_pandas(
     listing = list_edges(Graph(whole), both=directed)
     starts, owner = database.graph_ptr[:-1], database.graph_ids[listing.source]
     local = np.arange(database.n_nodes) - np.repeat(starts, database.graph_sizes)
-    called = local if node_names is None else _named(node_names, database)
-    edges = {"graph": ids[owner], "source": called[listing.source], "target": called[listing.target]}
+    edges = {"graph": ids[owner], "source": local[listing.source], "target": local[listing.target]}
     edges |= {"weight": listing.weights}
     edges |= {} if listing.labels is None else {"label": listing.labels}
     edges |= _columns(listing.attributes, database.edge_attribute_names)
-    nodes: dict[str, Any] = {"graph": ids[database.graph_ids], "node": called}
+    nodes: dict[str, Any] = {"graph": ids[database.graph_ids], "node": local}
     if database.node_labels is not None:
         nodes["label"] = list(database.node_labels) if database.node_labels.ndim > 1 else database.node_labels
-    nodes |= _columns(database.node_attributes, attribute_names)
+    nodes |= _columns(database.node_attributes, None)
     table = {"graph": ids} | ({} if target is None else {"target": np.asarray(target)})
     frames = Tables(pd.DataFrame(edges), pd.DataFrame(nodes), pd.DataFrame(table))
     frames.edges.attrs["directed"] = directed
     return frames
-
-
-def _named(names: Sequence[Hashable], database: GraphDatabase) -> NDArray[Any]:
-    """Return the names of nodes, after a check of their number and that those of a graph differ."""
-    if len(names) != database.n_nodes:
-        raise ValueError(f"node_names has {len(names)} entries for {database.n_nodes} nodes")
-    called = LabelColumn.from_values(list(names))
-    keys = database.graph_ids * (len(called.values) + 1) + called.ids
-    if len(np.unique(keys)) < len(keys):
-        raise ValueError("node_names are missing, or name two nodes of a graph alike")
-    found = np.empty(len(names), dtype=object)
-    found[:] = list(names)
-    return found
 
 
 def _columns(rows: NDArray[np.float64] | None, names: Sequence[str] | None) -> dict[str, Any]:

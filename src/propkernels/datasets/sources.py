@@ -1,4 +1,4 @@
-"""open_source: data sets from names, files and folders; save_source: data sets to files."""
+"""open_source: data sets from names, files and folders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from propkernels._utils.cells import read_cells, read_labels, typed_column
+from propkernels._utils.cells import read_cells
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import PathLike
 from propkernels.convert.parquet import has_graphs, read_parquet
@@ -46,7 +46,6 @@ from propkernels.datasets.tables import (
     usual_target,
 )
 from propkernels.datasets.tu_reader import read_tu
-from propkernels.graphs.labels import UNOBSERVED, LabelColumn, canonical_label
 
 MOST_COLUMNS = 30  # further columns of a table that are kept
 MOST_NAMED = 5  # maximum number of molecules in an error
@@ -350,110 +349,3 @@ SUPPORTED = (
     "tables (.csv, .tsv), Parquet (.parquet), molecules (.smi, .sdf), graph files (.json, .edges), "
     f"point clouds (.npy) and TU archives (.zip); {FOLDERS}"
 )
-
-
-def save_source(data: Dataset, path: Any, *, overwrite: bool = False) -> None:
-    """Write a data set in the format given by the suffix of a path.
-
-    Parameters
-    ----------
-    data : Dataset
-    path : str or path
-        Path that ends in ``.parquet``, ``.zip`` (TU) or ``_edges.csv`` (also writes ``_nodes.csv`` and
-        ``_graphs.csv``); without a suffix, a TU folder.
-    overwrite : bool, default=False
-        Whether to replace existing files.
-    """
-    from propkernels.convert.parquet import to_parquet
-    from propkernels.datasets.tu_writer import write_tu
-    from propkernels.graphs import GridDatabase
-
-    place = Path(path)
-    graphs = data.graphs.to_graphs() if isinstance(data.graphs, GridDatabase) else data.graphs
-    target = data.target if data.target.size else None
-    if place.suffix in ("", ".zip"):
-        write_tu(Dataset(data.name, graphs, data.target, data.target_names), place, overwrite=overwrite)
-    elif place.suffix == ".parquet":
-        _refuse_existing([place], overwrite)
-        to_parquet(graphs, place, target=target)
-    elif place.suffix == ".csv":
-        _write_tables(graphs, target, place, overwrite, data.extras)
-    else:
-        raise ValueError(f"cannot write {place}: use .parquet, .zip, _edges.csv, or a folder")
-
-
-def _refuse_existing(paths: list[Path], overwrite: bool) -> None:
-    for path in paths:
-        if path.exists() and not overwrite:
-            raise FileExistsError(f"{path} exists already: pass --force to replace it")
-
-
-def _write_tables(graphs: Any, target: Any, path: Path, overwrite: bool, extras: dict[str, Any]) -> None:
-    from propkernels._utils.safe_files import atomic_write
-    from propkernels.convert.pandas import to_pandas
-
-    base = path.stem.removesuffix("edges").rstrip("_-")
-    paths = [path.with_name(f"{base}_{kind}.csv") for kind in ("edges", "nodes", "graphs")]
-    _refuse_existing(paths, overwrite)
-    if graphs.label_column is not None and not isinstance(graphs.label_column, LabelColumn):
-        raise ValueError("CSV files cannot hold label distributions: use LabelImputer, or save")
-    values = None if target is None else typed_column(target)
-    for column in (graphs.label_column, graphs.edge_label_column):
-        if column is not None:
-            gap = [] if column.observed.all() else [None]
-            _check_texts([*column.present, *gap], "label", path)
-    _check_texts([] if graphs.ids is None else graphs.ids.tolist(), "id", path)
-    if values is not None and values.ndim == 1 and values.dtype.kind not in "if":
-        _check_texts(values.tolist(), "class", path)
-    tables = to_pandas(graphs, values, **_written_names(graphs, extras, path))
-    edges = tables.edges.assign(directed=True) if tables.edges.attrs["directed"] else tables.edges
-    for place, table in zip(paths, (edges, tables.nodes, tables.graphs), strict=True):
-        with atomic_write(place) as stream:
-            stream.write(table.to_csv(index=False).encode())
-
-
-def _written_names(graphs: Any, extras: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return the names of nodes and attributes that a CSV file can hold, as arguments of to_pandas."""
-    found: dict[str, Any] = {}
-    names = list(extras.get("node_names", ()))
-    if names and len(names) == graphs.n_nodes:
-        try:
-            _check_texts(names, "node name", path)
-            found["node_names"] = names
-        except ValueError as error:
-            warnings.warn(f"nodes are numbered: {error}", stacklevel=4)
-    columns = list(extras.get("attribute_names", {}).values())
-    attributes = graphs.attribute_matrix
-    if attributes is not None and len(columns) == attributes.shape[1] == len(set(columns)):
-        found["attribute_names"] = columns
-    return found
-
-
-def _check_texts(values: list[Any], what: str, path: Path) -> None:
-    """Raise ValueError for values that would be read back as equal or missing; warn about other changes."""
-    written = list(dict.fromkeys(values))
-    texts = ["" if value is None else str(value) for value in written]
-    read = read_labels(texts).tolist()
-    hidden = what == "label" and all(back is None or type(back) is int for back in read)  # -1: unobserved
-    found: dict[Any, Any] = {}
-    for value, text, back in zip(written, texts, read, strict=True):
-        is_lost = (back is None or (hidden and back == UNOBSERVED)) != (value is None)
-        if is_lost or back in found or not _is_plain(text):
-            other = f" beside {shown(found[back])}" if back in found else ""
-            raise ValueError(
-                f"{path} cannot hold the {what} {shown(value)}{other}: it would be read back as another one, "
-                "or as missing; write a .parquet file"
-            )
-        found[back] = value
-    renamed = [(value, back) for back, value in found.items() if canonical_label(back) != value]
-    if renamed:
-        value, back = renamed[0]
-        warnings.warn(f"{path}: the {what} {shown(value)} is read back as {shown(back)}", stacklevel=4)
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a text can be written to a CSV file unchanged."""
-    try:
-        return "\r" not in text and bool(text.encode("utf-8") or True)
-    except UnicodeEncodeError:
-        return False
