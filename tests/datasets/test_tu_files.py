@@ -248,31 +248,6 @@ def test_text_lines() -> None:
     assert text_lines(b"\n") == []
 
 
-@pytest.fixture
-def always_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "WORTH_COMPILING", 0)
-    monkeypatch.setattr(archive, "BYTES_OF_A_PART", 8)
-
-
-@pytest.mark.usefixtures("always_compiled")
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_threads_parse_the_same_numbers(n_jobs: int) -> None:
-    rows = np.random.default_rng(0).integers(-50, 10_000, (40, 3))
-    text = "\r\n".join(", ".join(map(str, row)) for row in rows.tolist()).encode() + b"\n\n"
-    np.testing.assert_array_equal(integer_table(text, "X.txt", n_jobs=n_jobs), rows)
-    np.testing.assert_array_equal(
-        float_table(text.replace(b",", b".25,"), "X.txt", n_jobs=n_jobs)[:, 2], rows[:, 2]
-    )
-    np.testing.assert_array_equal(integer_table(b"5", "X.txt", n_jobs=n_jobs), [[5]])
-
-
-@pytest.mark.usefixtures("always_compiled")
-def test_faults_are_named_as_without_the_compiled_parser() -> None:
-    with pytest.raises(ValueError, match=r"X_A\.txt, line 3: 'x' is not a whole number"):
-        integer_table(b"1 2\n3 4\n5 x\n7 8", "X_A.txt", 2, n_jobs=2)
-    assert np.isnan(float_table(b"1 2\n3 nan", "X.txt", n_jobs=2)[1, 1])
-
-
 def test_threads_unpack_the_same_files(tmp_path: Path) -> None:
     path = write_zip(tmp_path / "TINY.zip", TINY)
     assert read_files(path, n_jobs=3) == read_files(path)

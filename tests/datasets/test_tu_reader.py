@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from propkernels.datasets import Dataset, read_tu
-from propkernels.datasets.tu_reader import EdgeOrder, NodeOrder, adjacency_matrix, undirected
+from propkernels.datasets.tu_reader import TuFiles
 from tests.datasets.tiny import TINY, read, with_changes, write_folder, write_zip
 
 
@@ -275,51 +275,31 @@ def test_bad_files(tmp_path: Path, changes: dict[str, str | None], message: str)
     assert str(again.value) == str(caught.value)
 
 
-def test_sorted_nodes_stay() -> None:
-    nodes = NodeOrder.of(np.array([0, 0, 2]), 3)
-    assert nodes.sorting is None
-    assert nodes.graph_ptr.tolist() == [0, 2, 2, 3]
-    assert nodes.sort(np.array([7, 8, 9])).tolist() == [7, 8, 9]
-
-
-def test_unsorted_nodes_move_and_keep_their_order_within_a_graph() -> None:
-    nodes = NodeOrder.of(np.array([1, 0, 1, 0]), 2)
-    assert nodes.sort(np.array(list("abcd"))).tolist() == ["b", "d", "a", "c"]
-    assert nodes.new_numbers(np.array([0, 1, 2, 3])).tolist() == [2, 0, 3, 1]
-    assert nodes.graph_ptr.tolist() == [0, 2, 4]
-
-
 N_NODES = 6
-EDGES = st.lists(st.tuples(st.integers(0, N_NODES - 1), st.integers(0, N_NODES - 1)))
+EDGES = st.lists(st.tuples(st.integers(1, N_NODES), st.integers(1, N_NODES)), min_size=1)
 
 
 @given(EDGES)
 def test_matrix_has_a_one_for_each_listed_edge(edges: list[tuple[int, int]]) -> None:
-    ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    order = EdgeOrder.of(ends, N_NODES)
-    matrix = adjacency_matrix(ends, order, N_NODES)
+    lines = "".join(f"{u}, {v}\n" for u, v in edges).encode()
+    files = {"A": lines, "graph_indicator": b"1\n" * N_NODES, "graph_labels": b"0"}
+    matrix = TuFiles("X", files).assemble().graphs.adjacency
     reference = np.zeros((N_NODES, N_NODES))
-    reference[ends[:, 0], ends[:, 1]] = 1
+    for u, v in edges:
+        reference[u - 1, v - 1] = 1
     np.testing.assert_array_equal(matrix.toarray(), reference)
     assert matrix.has_canonical_format
-    row, column = matrix.tocoo().coords
-    np.testing.assert_array_equal(ends[order.entries], np.stack([row, column], axis=1))
 
 
-@given(EDGES)
-def test_undirected_is_symmetric(edges: list[tuple[int, int]]) -> None:
-    matrix = undirected(np.array(edges, dtype=np.int64).reshape(-1, 2), N_NODES).toarray()
-    np.testing.assert_array_equal(matrix, matrix.T)
-    assert all(matrix[i, j] == 1 for i, j in edges)
-
-
-def test_repeated_lines_are_compared() -> None:
-    order = EdgeOrder.of(np.array([[0, 1], [1, 0], [0, 1]]), 2)
-    assert order.entries.tolist() == [0, 1]
-    ends = np.array([[0, 1], [1, 0], [0, 1]])
-    assert EdgeOrder.of(ends, 2, [np.array([[5], [6], [5]])]).entries.tolist() == [0, 1]
-    assert EdgeOrder.of(ends, 2, [np.array([[np.nan], [6], [np.nan]])]).entries.tolist() == [0, 1]
-    assert EdgeOrder.of(ends, 2, [np.array([[5], [6], [7]])]).entries.tolist() == [0, 2, 1]
+@pytest.mark.parametrize(
+    ("values", "n_edges"), [("5\n6\n5", 2), ("nan\n6\nnan", 2), ("5\n6\n7", 3), (None, 2)]
+)
+def test_repeated_lines_are_compared(values: str | None, n_edges: int) -> None:
+    files = {"A": b"1,2\n2,1\n1,2", "graph_indicator": b"1\n1", "graph_labels": b"0"}
+    files |= {} if values is None else {"edge_attributes": values.encode()}
+    graphs = TuFiles("X", files).assemble().graphs
+    assert graphs.adjacency.nnz == n_edges
+    assert graphs.is_unweighted
 
 
 def test_graphs_that_are_only_counted_are_in_proportion_to_the_file(tmp_path: Path) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, eye_array, kron
 
 from propkernels._utils.arrays import offsets
 from propkernels._utils.checks import RandomState, check_integer, random_generator
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.digits import repeat_diagonal
-from propkernels.datasets.tu_reader import undirected
 from propkernels.graphs import GraphDatabase, LabelColumn
 
 ATOMS = ("C", "N", "O", "F", "S", "Cl")
@@ -63,7 +61,7 @@ def make_molecules(n_graphs: int, random_state: RandomState = None, mean_nodes: 
     rings = _ring_starts(nodes, rng)
     steps = _steps_to_parent(nodes, rings, rng)
     labels = _labels(nodes, steps, target, rng)
-    adjacency = undirected(_edges(steps, rings), len(steps))
+    adjacency = _both_ways(_edges(steps, rings), len(steps))
     graphs = GraphDatabase(adjacency, nodes.graph_ptr, node_labels=LabelColumn(labels, ATOMS))
     return Dataset("make_molecules", graphs, target, ("apart", "bonded"), {}, MOLECULES_DESCRIPTION)
 
@@ -109,6 +107,12 @@ def _edges(steps: NDArray[np.int64], rings: NDArray[np.int64]) -> NDArray[np.int
     bonds = np.stack([children - steps[children], children], axis=1)
     closings = np.stack([rings, rings + RING_SIZE - 1], axis=1)
     return np.concatenate([bonds, closings])
+
+
+def _both_ways(ends: NDArray[np.int64], n_nodes: int) -> coo_array:
+    """Return the symmetric matrix with a 1 in both directions of each edge, listed in one direction."""
+    both = np.concatenate([ends, ends[:, ::-1]])
+    return coo_array((np.ones(len(both)), tuple(both.T)), shape=(n_nodes, n_nodes))
 
 
 def _labels(
@@ -173,16 +177,17 @@ def make_synthetic(
     target = (np.arange(n_graphs) >= (n_graphs + 1) // 2).astype(np.int64)
     attributes = _attributes(target, n_nodes, rng)
     graph_ptr = np.arange(n_graphs + 1) * n_nodes
-    graphs = GraphDatabase(repeat_diagonal(base, n_graphs), graph_ptr, node_attributes=attributes.ravel())
+    copies = kron(eye_array(n_graphs), base)
+    graphs = GraphDatabase(copies, graph_ptr, node_attributes=attributes.ravel())
     return Dataset("make_synthetic", graphs, target, ("A", "B"), {}, SYNTHETIC_DESCRIPTION)
 
 
-def _random_graph(n_nodes: int, n_edges: int, rng: np.random.Generator) -> Any:
+def _random_graph(n_nodes: int, n_edges: int, rng: np.random.Generator) -> coo_array:
     """Return the adjacency of a uniformly drawn graph with ``n_edges`` edges."""
     pairs = np.stack(np.triu_indices(n_nodes, k=1), axis=1)
     if n_edges > len(pairs):
         raise ValueError(f"n_edges must be at most {len(pairs)} for {n_nodes} nodes, got {n_edges}")
-    return undirected(pairs[rng.choice(len(pairs), size=n_edges, replace=False)], n_nodes)
+    return _both_ways(pairs[rng.choice(len(pairs), size=n_edges, replace=False)], n_nodes)
 
 
 def _attributes(target: NDArray[np.int64], n_nodes: int, rng: np.random.Generator) -> NDArray[np.float64]:

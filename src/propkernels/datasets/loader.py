@@ -48,7 +48,7 @@ def load(
     allow_unverified : bool, default=False
         Whether to accept a download without a recorded SHA-256 or with a different one.
     n_jobs : int or None, default=None
-        Number of threads that unpack and parse files; None: 1, -1: all cores.
+        Number of threads that unpack files; None: 1, -1: all cores.
 
     Returns
     -------
@@ -81,24 +81,16 @@ def load(
     if found is None and name.casefold() in KNOWN:
         name = KNOWN[name.casefold()]
         found = find_in(data_folder(), name) or find_in(folder, name)
-    if name in {info.name for info in BUNDLED}:
-        return _bundled(name)
+    if name in ("FAMILIES", "DIGITS"):
+        from propkernels.datasets.bundled import load_digits, load_families
+
+        return load_families() if name == "FAMILIES" else load_digits()
     if found is None:
         found = _downloaded(name, folder, allow_unverified)
     return named(read_tu(found, name, target_required=target_required, n_jobs=n_jobs), name)
 
 
 KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *BUNDLED)}
-
-
-def _bundled(name: str) -> Dataset:
-    if name == "FAMILIES":
-        from propkernels.datasets.families import load_families
-
-        return load_families()
-    from propkernels.datasets.digits import load_digits_grids
-
-    return load_digits_grids()
 
 
 def _downloaded(name: str, folder: Path, allow_unverified: bool) -> Path:

@@ -13,7 +13,7 @@ from propkernels._utils.optional import import_optional
 from propkernels.convert.contacts import from_contacts
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.tu_files import read_files
-from propkernels.datasets.tu_reader import INDICATOR, TuFiles
+from propkernels.datasets.tu_reader import TuFiles
 
 
 def read_temporal(path: str | os.PathLike[str], name: str | None = None) -> Dataset:
@@ -44,8 +44,7 @@ def read_temporal(path: str | os.PathLike[str], name: str | None = None) -> Data
     name, contents = read_files(Path(path), name)
     files = TuFiles(name, contents)
     target = files.target()
-    files.nodes(len(target))  # raises for graphs out of range
-    graph = files.integers(INDICATOR, columns=1)[:, 0]
+    graph = files.graph_of_nodes(len(target)) + 1
     ends, times = files.integers("A", columns=2), files.floats("edge_attributes")
     if len(times) != len(ends):
         raise ValueError(f"{files.file('edge_attributes')} has {len(times)} times for {len(ends)} contacts")

@@ -7,14 +7,12 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable
-from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import offsets
 from propkernels._utils.checks import reason_of
 from propkernels._utils.parallel import run_threads
 from propkernels.graphs.container import count
@@ -177,8 +175,6 @@ def _is_text(entry: PurePosixPath) -> bool:
 
 BLANK, NEWLINE = 32, 10
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-WORTH_COMPILING = 2**22  # bytes of a table from which on the compiled parser reads it
-BYTES_OF_A_PART = 2**20  # least number of bytes that a thread parses at a time
 SEPARATORS_TO_BLANKS = bytes.maketrans(b",;\t", b"   ")
 LARGEST = np.iinfo(np.int64).max
 
@@ -190,9 +186,7 @@ def clean_text(data: bytes) -> bytes:
     return data.removeprefix(BYTE_ORDER_MARK).rstrip()
 
 
-def integer_table(
-    data: bytes, file: str, columns: int | None = None, n_jobs: int | None = None
-) -> NDArray[np.int64]:
+def integer_table(data: bytes, file: str, columns: int | None = None) -> NDArray[np.int64]:
     r"""Return a table of whole numbers, one row per line.
 
     Parameters
@@ -203,8 +197,6 @@ def integer_table(
         Name of the file, for error messages.
     columns : int, optional
         Number of values on each line; by default that of the first line.
-    n_jobs : int or None
-        Number of threads that parse a large table.
 
     Returns
     -------
@@ -220,12 +212,12 @@ def integer_table(
     >>> integer_table(b"2, 1\n1,2\n", "X_A.txt")
     array([[2, 1], [1, 2]])
     """
-    return _table(data, file, columns, np.dtype(np.int64), n_jobs)
+    return _table(data, file, columns, np.dtype(np.int64))
 
 
-def float_table(data: bytes, file: str, n_jobs: int | None = None) -> NDArray[np.float64]:
+def float_table(data: bytes, file: str) -> NDArray[np.float64]:
     """Return a table of real numbers, one row per line; like :func:`integer_table`, "nan" allowed."""
-    return _table(data, file, None, np.dtype(np.float64), n_jobs)
+    return _table(data, file, None, np.dtype(np.float64))
 
 
 def text_lines(data: bytes) -> list[str]:
@@ -234,15 +226,8 @@ def text_lines(data: bytes) -> list[str]:
     return [line.strip() for line in text.split("\n")] if text else []
 
 
-def _table(
-    data: bytes, file: str, columns: int | None, dtype: np.dtype[Any], n_jobs: int | None
-) -> NDArray[Any]:
-    text = clean_text(data)
-    if len(text) >= WORTH_COMPILING:
-        values = _parsed(text, columns, dtype, n_jobs)
-        if values is not None:
-            return values
-    text = text.translate(SEPARATORS_TO_BLANKS).rstrip()
+def _table(data: bytes, file: str, columns: int | None, dtype: np.dtype[Any]) -> NDArray[Any]:
+    text = clean_text(data).translate(SEPARATORS_TO_BLANKS).rstrip()
     if not text:
         return np.empty((0, columns or 1), dtype=dtype)
     width = columns or max(1, len(text.split(b"\n", 1)[0].split()))
@@ -251,36 +236,6 @@ def _table(
     if values is None or len(values) != n_lines * width or not _is_regular(text, width):
         _name_the_fault(text, file, width, dtype)
     return values.reshape(n_lines, width)
-
-
-def _parsed(
-    text: bytes, columns: int | None, dtype: np.dtype[Any], n_jobs: int | None
-) -> NDArray[Any] | None:
-    """Return the numbers of a text, parsed in threads; None for anything but plain numbers in equal lines.
-
-    Lines are counted first, so that each thread knows where its numbers belong.
-    """
-    from propkernels.datasets.parsing_compiled import LARGEST_POWER, parse_floats, parse_integers
-
-    first_line = text[: text.find(b"\n") % (len(text) + 1)].translate(SEPARATORS_TO_BLANKS)
-    characters, width = np.frombuffer(text, dtype=np.uint8), columns or max(1, len(first_line.split()))
-    marks = np.linspace(0, len(text), max(len(text) // BYTES_OF_A_PART, 1) + 1).astype(int)[1:-1].tolist()
-    cuts = sorted({0, len(text), *(text.find(b"\n", mark) + 1 for mark in marks)})
-    parts = list(pairwise(cuts))
-    breaks = run_threads(lambda part: np.count_nonzero(characters[slice(*part)] == NEWLINE), parts, n_jobs)
-    places = width * offsets(breaks)
-    values = np.empty(places[-1] + width, dtype=dtype)  # the last line has no line break
-    places[-1] = len(values)
-    powers = 10.0 ** np.arange(LARGEST_POWER + 1)
-
-    def parse(k: int) -> bool:
-        some = values[places[k] : places[k + 1]]
-        if dtype.kind == "i":
-            return bool(parse_integers(characters, *parts[k], width, some))
-        return bool(parse_floats(characters, *parts[k], width, powers, some))
-
-    is_plain = all(run_threads(parse, range(len(parts)), n_jobs))
-    return values.reshape(-1, width) if is_plain else None
 
 
 def _numbers(text: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
@@ -302,8 +257,12 @@ def _in_range(values: NDArray[Any]) -> bool:
 
 
 def _is_regular(text: bytes, width: int) -> bool:
-    """Return whether every line has ``width`` fields."""
+    """Return whether every line of a text with ``width`` fields per line on average has so many."""
     characters = np.frombuffer(text, dtype=np.uint8)
+    gaps = characters[characters <= BLANK]
+    line_ends = gaps[width - 1 :: width]
+    if (len(gaps) + 1) % width == 0 and len(line_ends) == np.count_nonzero(gaps == NEWLINE):
+        return bool((line_ends == NEWLINE).all())  # one character between fields
     filled = characters > BLANK
     filled[1:] &= characters[:-1] <= BLANK
     starts = np.flatnonzero(filled)

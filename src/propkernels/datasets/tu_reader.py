@@ -4,117 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array
 
-from propkernels._utils.arrays import check_declared, index_dtype, offsets
+from propkernels._utils.arrays import check_declared, offsets
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.tu_files import float_table, integer_table, read_files, text_lines
 from propkernels.graphs import GraphDatabase, LabelColumn
-
-
-@dataclass(frozen=True)
-class NodeOrder:
-    """Nodes sorted by graph (stable).
-
-    Attributes
-    ----------
-    graph : ndarray
-        Graph of each node, counted from 0, in the order of the file.
-    graph_ptr : ndarray
-        Offsets of the graphs in the sorted order.
-    sorting : ndarray or None
-        Node of the file at each sorted position; None if the file is sorted.
-    """
-
-    graph: NDArray[np.int64]
-    graph_ptr: NDArray[np.int64]
-    sorting: NDArray[np.int64] | None
-
-    @classmethod
-    def of(cls, graph: NDArray[np.int64], n_graphs: int) -> NodeOrder:
-        """Return the order of nodes sorted by graph."""
-        graph_ptr = offsets(np.bincount(graph, minlength=n_graphs))
-        is_sorted = bool((np.diff(graph) >= 0).all())
-        return cls(graph, graph_ptr, None if is_sorted else np.argsort(graph, kind="stable"))
-
-    def sort(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Return rows, one per node, in the sorted order."""
-        return rows if self.sorting is None else rows[self.sorting]
-
-    def new_numbers(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the positions of nodes in the sorted order."""
-        if self.sorting is None:
-            return nodes
-        position = np.empty_like(self.sorting)
-        position[self.sorting] = np.arange(len(position))
-        return position[nodes]
-
-
-@dataclass(frozen=True)
-class EdgeOrder:
-    """Lines of an edge list in the order of the stored entries of a CSR matrix.
-
-    Attributes
-    ----------
-    lines : ndarray
-        Line numbers (from 0), sorted by row and column; repeated lines are consecutive.
-    is_first : ndarray of bool
-        True for the first line of each edge.
-    """
-
-    lines: NDArray[np.int64]
-    is_first: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, ends: NDArray[np.int64], n_nodes: int, contents: Sequence[NDArray[Any]] = ()) -> EdgeOrder:
-        """Return the order of an (edges, 2) array of node numbers.
-
-        Parameters
-        ----------
-        ends : ndarray of shape (lines, 2)
-        n_nodes : int
-        contents : sequence of ndarray, each of shape (lines, columns)
-            Labels and attributes of lines; lines with different contents are parallel edges.
-        """
-        keys = ends[:, 0] * n_nodes + ends[:, 1]
-        lines = np.argsort(keys, kind="stable")
-        is_first = np.ones(len(lines), dtype=bool)
-        is_first[1:] = np.diff(keys[lines]) != 0
-        columns = [column for table in contents for column in table.T]
-        if columns and not is_first.all():
-            lines = np.lexsort((*columns, keys))
-            for column in columns:
-                a, b = column[lines[:-1]], column[lines[1:]]
-                is_first[1:] |= (a != b) & ~((a != a) & (b != b))  # NaN equals NaN here
-        return cls(lines, is_first)
-
-    @property
-    def entries(self) -> NDArray[np.int64]:
-        """Line number of each stored entry of the matrix."""
-        return self.lines[self.is_first]
-
-
-def adjacency_matrix(ends: NDArray[np.int64], order: EdgeOrder, n_nodes: int) -> csr_array:
-    """Return the matrix with a 1 per listed edge; repetitions do not count."""
-    kept = ends[order.entries]
-    indptr = offsets(np.bincount(kept[:, 0], minlength=n_nodes))
-    small = index_dtype(len(kept), n_nodes)
-    parts = (np.ones(len(kept)), kept[:, 1].astype(small), indptr.astype(small))
-    return csr_array(parts, shape=(n_nodes, n_nodes))
-
-
-def undirected(ends: NDArray[np.int64], n_nodes: int) -> csr_array:
-    """Return the symmetric matrix with a 1 in both directions of each edge, listed in one direction."""
-    both = np.concatenate([ends, ends[:, ::-1]])
-    return adjacency_matrix(both, EdgeOrder.of(both, n_nodes), n_nodes)
-
 
 INDICATOR = "graph_indicator"
 KNOWN = [
@@ -161,7 +62,7 @@ def read_tu(
     target_required : bool, default=True
         Whether graph labels or attributes are required; without them, the target has no columns.
     n_jobs : int or None, default=None
-        Number of threads that unpack and parse files; None: 1, -1: all cores.
+        Number of threads that unpack files; None: 1, -1: all cores.
 
     Returns
     -------
@@ -175,7 +76,7 @@ def read_tu(
         If files are damaged or inconsistent; the message names the file and the line.
     """
     name, files = read_files(Path(path), name, n_jobs)
-    return TuFiles(name, files, target_required, n_jobs).assemble()
+    return TuFiles(name, files, target_required).assemble()
 
 
 @dataclass(frozen=True)
@@ -185,7 +86,6 @@ class TuFiles:
     name: str
     files: dict[str, bytes]
     target_required: bool = True
-    n_jobs: int | None = None
 
     def file(self, kind: str) -> str:
         """Return the name of the file of a kind."""
@@ -194,30 +94,36 @@ class TuFiles:
     def assemble(self) -> Dataset:
         """Return the data set of the files."""
         target = self.target()
-        nodes = self.nodes(len(target))
-        ends, order, edge_labels, edge_attributes = self.edges(nodes)
+        graph = self.graph_of_nodes(len(target))
+        order = np.argsort(graph, kind="stable")
+        ends, n_nodes = self.ends(graph), len(graph)
+        place = np.empty(n_nodes, dtype=np.int64)
+        place[order] = np.arange(n_nodes)
+        edge_labels = self.rows("edge_labels", "A", len(ends), integers=True)
+        labels = self.rows("node_labels", INDICATOR, n_nodes, integers=True)
+        attributes = self.rows("node_attributes", INDICATOR, n_nodes)
         graphs = GraphDatabase(
-            adjacency_matrix(ends, order, len(nodes.graph)),
-            nodes.graph_ptr,
-            node_labels=self.node_labels(nodes),
-            node_attributes=self.per_node("node_attributes", nodes),
-            edge_labels=edge_labels,
-            edge_attributes=edge_attributes,
-            ids=self.ids(len(target)),
+            coo_array((np.ones(len(ends)), tuple(place[ends].T)), shape=(n_nodes, n_nodes)),
+            offsets(np.bincount(graph, minlength=len(target))),
+            None if labels is None else self.named("node_labels", label_column(labels[order])),
+            None if attributes is None else attributes[order],
+            None if edge_labels is None else self.named("edge_labels", label_column(edge_labels)),
+            self.rows("edge_attributes", "A", len(ends)),
+            self.ids(len(target)),
         )
-        extras = self.extras(nodes, len(target))
+        graphs = graphs if graphs.is_unweighted else graphs.with_weights(None)  # repeated lines do not count
         names = tuple(self.names("graph_labels") or ())
-        return Dataset(self.name, graphs, target, names, extras, self.description())
+        return Dataset(self.name, graphs, target, names, self.extras(order, len(target)), self.description())
 
     def integers(self, kind: str, columns: int | None = None) -> NDArray[np.int64]:
         """Return the whole numbers of a required file."""
         if kind not in self.files:
             raise ValueError(f"the data set {self.name} has no file {self.file(kind)}")
-        return integer_table(self.files[kind], self.file(kind), columns, self.n_jobs)
+        return integer_table(self.files[kind], self.file(kind), columns)
 
     def floats(self, kind: str) -> NDArray[np.float64]:
         """Return the real numbers of a file."""
-        return float_table(self.files[kind], self.file(kind), n_jobs=self.n_jobs)
+        return float_table(self.files[kind], self.file(kind))
 
     def target(self) -> NDArray[Any]:
         """Return graph labels, or graph attributes if there are no graph labels."""
@@ -238,8 +144,8 @@ class TuFiles:
         is_regression = "graph_attributes" in self.files and "graph_labels" not in self.files
         return "graph_attributes" if is_regression else "graph_labels"
 
-    def nodes(self, n_graphs: int) -> NodeOrder:
-        """Return the nodes sorted by graph."""
+    def graph_of_nodes(self, n_graphs: int) -> NDArray[np.int64]:
+        """Return the graph of each node, counted from 0."""
         graph = self.integers(INDICATOR, columns=1)[:, 0]
         file, labels = self.file(INDICATOR), self.file(self.target_kind)
         wrong = np.flatnonzero((graph < 1) | (graph > n_graphs))
@@ -250,30 +156,14 @@ class TuFiles:
         last = int(graph.max(initial=0))
         if last < n_graphs:
             raise ValueError(f"{labels} has {n_graphs} lines, but the last graph that {file} names is {last}")
-        return NodeOrder.of(graph - 1, n_graphs)
+        return graph - 1
 
-    def edges(self, nodes: NodeOrder) -> tuple[NDArray[np.int64], EdgeOrder, Any, Any]:
-        """Return ends of edges (sorted nodes, from 0), their order, and labels and attributes of entries."""
-        ends = self.integers("A", columns=2) - 1
-        self.check_ends(ends, nodes)
-        ends = nodes.new_numbers(ends)
-        labels = self.per_edge("edge_labels", len(ends), self.integers)
-        attributes = self.per_edge("edge_attributes", len(ends), self.floats)
-        contents = [table for table in (labels, attributes) if table is not None]
-        order = EdgeOrder.of(ends, len(nodes.graph), contents)
-        return (
-            ends,
-            order,
-            None if labels is None else self.named("edge_labels", label_column(labels[order.entries])),
-            None if attributes is None else attributes[order.entries],
-        )
-
-    def per_edge(self, kind: str, n_edges: int, read: Any) -> NDArray[Any] | None:
-        """Return one row per line of the edges, or None if the file is absent."""
+    def rows(self, kind: str, other: str, n_rows: int, integers: bool = False) -> NDArray[Any] | None:
+        """Return the numbers of an optional file that has as many lines as another one."""
         if kind not in self.files:
             return None
-        table: NDArray[Any] = read(kind)
-        self.check_lines(kind, len(table), "A", n_edges)
+        table: NDArray[Any] = self.integers(kind) if integers else self.floats(kind)
+        self.check_lines(kind, len(table), other, n_rows)
         return table
 
     def names(self, kind: str) -> list[str] | None:
@@ -301,9 +191,10 @@ class TuFiles:
         numbers = all(re.fullmatch(r"-?\d{1,18}", line) for line in lines)
         return [int(line) for line in lines] if numbers else lines
 
-    def check_ends(self, ends: NDArray[np.int64], nodes: NodeOrder) -> None:
-        """Raise ValueError for edges to missing nodes and edges between two graphs."""
-        n_nodes = len(nodes.graph)
+    def ends(self, graph: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the nodes of each edge, counted from 0; both must exist and belong to one graph."""
+        ends = self.integers("A", columns=2) - 1
+        n_nodes = len(graph)
         wrong = np.flatnonzero((ends < 0) | (ends >= n_nodes))
         if wrong.size:
             line, named = int(wrong[0]) // 2, int(ends.ravel()[wrong[0]]) + 1
@@ -311,7 +202,7 @@ class TuFiles:
                 f"{self.file('A')}, line {line + 1} names node {named}, but {self.file(INDICATOR)} "
                 f"has the nodes 1 to {n_nodes}"
             )
-        graphs = nodes.graph[ends]
+        graphs = graph[ends]
         crossing = np.flatnonzero(graphs[:, 0] != graphs[:, 1])
         if crossing.size:
             line = int(crossing[0])
@@ -320,35 +211,22 @@ class TuFiles:
                 f"{self.file('A')}, line {line + 1} joins node {u} of graph {g} and node {v} of graph {h}: "
                 "edges must stay inside one graph"
             )
-
-    def node_labels(self, nodes: NodeOrder) -> Any:
-        """Return node labels in the sorted order, as tuples if there are several columns."""
-        if "node_labels" not in self.files:
-            return None
-        table = self.integers("node_labels")
-        self.check_lines("node_labels", len(table), INDICATOR, len(nodes.graph))
-        return self.named("node_labels", label_column(nodes.sort(table)))
-
-    def per_node(self, kind: str, nodes: NodeOrder) -> NDArray[np.float64] | None:
-        """Return real numbers, one row per node, in the sorted order, or None if the file is absent."""
-        if kind not in self.files:
-            return None
-        table = self.floats(kind)
-        self.check_lines(kind, len(table), INDICATOR, len(nodes.graph))
-        return nodes.sort(table)
+        return ends
 
     def check_lines(self, kind: str, n_lines: int, other: str, n_other: int) -> None:
         """Raise ValueError if two files have different numbers of lines."""
         if n_lines != n_other:
             raise ValueError(f"{self.file(kind)} has {n_lines} lines, but {self.file(other)} has {n_other}")
 
-    def extras(self, nodes: NodeOrder, n_graphs: int) -> dict[str, Any]:
-        """Return all data other than graphs and target."""
+    def extras(self, order: NDArray[np.int64], n_graphs: int) -> dict[str, Any]:
+        """Return all data other than graphs and target; nodes are in the given order."""
         others = set(self.files) - {*KNOWN, *NODE_EXTRAS}
         extras: dict[str, Any] = {
             kind: text_lines(self.files[kind]) for kind in sorted(others) if "readme" not in kind.lower()
         }
-        extras |= {kind: self.per_node(kind, nodes) for kind in NODE_EXTRAS if kind in self.files}
+        for kind in NODE_EXTRAS:
+            rows = self.rows(kind, INDICATOR, len(order))
+            extras |= {} if rows is None else {kind: rows[order]}
         if "graph_attributes" in self.files and self.target_kind == "graph_labels":
             extras["graph_attributes"] = self.floats("graph_attributes")
         for kind in {"smiles", "graph_attributes"} & set(extras):

@@ -1,11 +1,13 @@
-"""FAMILIES: atoms and bonds are those of the SMILES."""
+"""FAMILIES and DIGITS: atoms and bonds are those of the SMILES, and pixels are joined to their neighbors."""
 
+import networkx as nx
 import numpy as np
 import pytest
+import sklearn.datasets
 
 import propkernels as pk
 from propkernels.convert.graph_molecules import known_molecule
-from propkernels.datasets.families import load_families
+from propkernels.datasets.bundled import load_families
 
 
 def test_molecules_have_names_and_families():
@@ -28,3 +30,15 @@ def test_no_two_molecules_have_the_same_graph():
     features = pk.WeisfeilerLehmanFeatures(t_max=6, edge_labels=True).fit_transform(load_families().graphs)
     rows = {features[[i]].toarray().tobytes() for i in range(features.shape[0])}
     assert len(rows) == features.shape[0]
+
+
+def test_digits():
+    data = pk.datasets.load("DIGITS")
+    digits = sklearn.datasets.load_digits()
+    assert repr(data) == "Dataset(DIGITS: 1797 graphs, 115008 nodes, 201264 edges, 4 node labels, 10 classes)"
+    np.testing.assert_array_equal(data.target, digits.target)
+    assert data.target_names == tuple("0123456789")
+    brightness = np.corrcoef(data.graphs[5].node_labels, digits.images[5].ravel())[0, 1]
+    assert brightness > 0.95
+    grid = nx.to_numpy_array(nx.grid_2d_graph(8, 8))
+    np.testing.assert_array_equal(data.graphs[5].adjacency.toarray(), grid)

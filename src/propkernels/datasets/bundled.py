@@ -1,4 +1,4 @@
-"""FAMILIES: well-known molecules with their names, in families that chemists tell apart by structure."""
+"""Data sets of installed packages: FAMILIES, molecules with their names, and DIGITS, handwritten digits."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from propkernels.datasets.dataset import Dataset
-from propkernels.graphs import GraphDatabase
+from propkernels.graphs import GraphDatabase, GridDatabase
 
 BOND = re.compile(r"(\d+)([-=#:])(\d+)")
 BOND_NAMES = {"-": "single", "=": "double", "#": "triple", ":": "aromatic"}
-DESCRIPTION = """317 well-known molecules of 14 families, with their names.
+FAMILIES = """317 well-known molecules of 14 families, with their names.
 
 Amino acids, sugars, fatty acids, steroids, terpenes, nucleosides, and families of medicines. Names and
 structures were written for this package and are dedicated to the public domain (CC0 1.0). Nodes are heavy
 atoms labeled by element, edges are bonds labeled by type; the order of atoms is that of the SMILES."""
+
+DIGITS = """Handwritten digits of scikit-learn (UCI optical recognition, test part): 8 x 8 pixels, each joined
+to its four neighbors and labeled by one of 4 gray levels."""
+N_LEVELS, BRIGHTEST = 4, 16
 
 
 def load_families() -> Dataset:
@@ -45,7 +49,7 @@ def load_families() -> Dataset:
     graphs = _graphs(rows)
     graphs.sources = [row["smiles"] for row in rows]
     names, extras = tuple(families.tolist()), {"smiles": graphs.sources}
-    return Dataset("FAMILIES", graphs, target.astype(np.int64), names, extras, DESCRIPTION)
+    return Dataset("FAMILIES", graphs, target.astype(np.int64), names, extras, FAMILIES)
 
 
 def _graphs(rows: list[dict[str, str]]) -> GraphDatabase:
@@ -61,3 +65,20 @@ def _graphs(rows: list[dict[str, str]]) -> GraphDatabase:
     adjacency = coo_array((np.ones(len(i)), (i, j)), shape=(int(ptr[-1]), int(ptr[-1])))
     labels = [symbol for symbols in atoms for symbol in symbols]
     return GraphDatabase(adjacency, ptr, labels, edge_labels=kinds, ids=[row["name"] for row in rows])
+
+
+def load_digits() -> Dataset:
+    """Return 1,797 handwritten digits of 8 x 8 pixels, each a grid graph with gray levels as labels.
+
+    Returns
+    -------
+    Dataset
+        One class per digit; ``extras["images"]`` are the images, with intensities from 0 to 16.
+    """
+    from sklearn import datasets
+
+    digits = datasets.load_digits()
+    levels = np.floor(digits.images * (N_LEVELS / BRIGHTEST)).astype(np.int64)
+    graphs = GridDatabase(np.clip(levels, 0, N_LEVELS - 1)).to_graphs().with_weights(None)
+    names, extras = tuple(map(str, digits.target_names)), {"images": list(digits.images)}
+    return Dataset("DIGITS", graphs, digits.target.astype(np.int64), names, extras, DIGITS)
