@@ -17,16 +17,15 @@ COMMON = np.sum([np.isin(np.arange(50), own) for own in LISTS], axis=0)
 
 def test_common_levels_of_all_graphs():
     common = np.zeros(50, dtype=np.uint16)
-    assert count_common(ENDS[:-1], ENDS[1:], WORDS, 0, common)
+    count_common(ENDS[:-1], ENDS[1:], WORDS, 0, common)
     np.testing.assert_array_equal(common, COMMON)
-    assert not count_common(ENDS[:-1], ENDS[1:], WORDS, 0, common[:10])
 
 
 @pytest.mark.parametrize("start", [0, 1, 17, 49, 50])
 def test_common_levels_of_later_graphs(start):
     first, common = ENDS[:-1].copy(), np.zeros(50 - start, dtype=np.uint16)
     skip_graphs(first, ENDS[1:], WORDS, start)
-    assert count_common(first, ENDS[1:], WORDS, start, common)
+    count_common(first, ENDS[1:], WORDS, start, common)
     np.testing.assert_array_equal(common, COMMON[start:])
 
 

@@ -353,7 +353,7 @@ def test_an_old_moment_is_left_as_it_was():
     kept = before.file.alive.copy(), list(before.names), len(before.file.segments)
     index.add(graphs[20:]).remove(range(30))
     assert index._contents().file is not before.file
-    assert (before.file.alive.tolist(), before.names, len(before.file.segments)) == (
+    assert (before.file.alive.tolist(), list(before.names), len(before.file.segments)) == (
         kept[0].tolist(),
         *kept[1:],
     )
@@ -445,3 +445,63 @@ def test_children_forked_at_any_moment():
         done.set()
         for thread in threads:
             thread.join()
+
+
+MOLECULES = pk.datasets.make_molecules(40, random_state=0).graphs
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    path = tmp_path_factory.mktemp("index") / "index.pk"
+    pk.save_model(pk.GraphIndex(random_state=0).fit(MOLECULES[:30]), path)
+    return path
+
+
+def test_an_opened_index_stays_in_its_file_and_is_read_only(saved):
+    opened = pk.load_model(saved, mmap_mode="r")
+    (segment,) = opened._file.segments
+    assert not any(array.flags.writeable for array in (segment.codes, segment.postings, segment.dense))
+    assert len(opened) == 30
+    for change in (lambda: opened.add(MOLECULES[30:]), lambda: opened.remove([3])):
+        with pytest.raises(ValueError, match=r"opened read-only: load it by load_model\(path\) to change it"):
+            change()
+    assert opened.ids_.tolist() == list(range(30))
+
+
+def test_an_opened_index_can_be_copied_saved_and_fitted_again(saved, tmp_path):
+    opened = pk.load_model(saved, mmap_mode="r")
+    expected = opened.query(MOLECULES[:5], k=4)
+    for name, index in (("opened", opened), ("loaded", pk.load_model(saved))):
+        pk.save_model(index, tmp_path / name)
+    assert (tmp_path / "opened").read_bytes() == (tmp_path / "loaded").read_bytes()
+    for other in (pickle.loads(pickle.dumps(opened)), pk.load_model(saved)):
+        np.testing.assert_array_equal(other.query(MOLECULES[:5], k=4), expected)
+        assert len(other.add(MOLECULES[30:40])) == 40
+    assert len(opened.fit(MOLECULES[:7]).add(MOLECULES[7:9])) == 9
+
+
+def test_ids_are_numbers_until_others_are_given():
+    index = pk.GraphIndex(random_state=0).fit(MOLECULES[:10]).add(MOLECULES[10:12]).remove([1])
+    assert index._names == range(12)
+    index.add(MOLECULES[12:14], ids=["a", "b"])
+    assert index.ids_.tolist() == [0, *range(2, 12), "a", "b"]
+    with pytest.raises(ValueError, match="'a' is already taken"):
+        index.add(MOLECULES[14:15], ids=["a"])
+
+
+def test_only_an_index_is_opened(tmp_path, saved):
+    pk.save_model(pk.WeisfeilerLehman(t_max=1).fit(MOLECULES[:5]), tmp_path / "kernel.pk")
+    with pytest.raises(TypeError, match=r"mmap_mode is for a GraphIndex, and .* holds a WeisfeilerLehman"):
+        pk.load_model(tmp_path / "kernel.pk", mmap_mode="r")
+    with pytest.raises(ValueError, match="mmap_mode must be 'r' or None, got 'w'"):
+        pk.load_model(saved, mmap_mode="w")
+
+
+def test_a_damaged_file_is_not_opened(saved, tmp_path):
+    data = saved.read_bytes()
+    (segment,) = pk.load_model(saved)._file.segments
+    place = data.index(segment.postings.tobytes())
+    for forged in (data[:place] + b"\xff" * 4 + data[place + 4 :], data[:-100], data[: place + 9]):
+        (tmp_path / "index.pk").write_bytes(forged)
+        with pytest.raises(pk.storage.ModelFileError, match=r"index\.pk"):
+            pk.load_model(tmp_path / "index.pk", mmap_mode="r")

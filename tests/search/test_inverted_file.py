@@ -9,8 +9,7 @@ from propkernels.search.nearest import Query, Search, nearest
 from tests.search.test_segment import CASES
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_segments_are_as_good_as_one(n_jobs):
+def test_segments_are_as_good_as_one():
     graphs = pk.datasets.make_molecules(60, random_state=0).graphs
     streams = CASES["molecules"]
     counter = pk.PropagationKernel(t_max=3, random_state=0).fit(graphs)._counter
@@ -24,8 +23,8 @@ def test_segments_are_as_good_as_one(n_jobs):
             Search(part.segments[0], part.squares, query, first, alive[first : first + len(part.squares)])
             for part, first in zip(parts, places, strict=False)
         ]
-        found = nearest((search.locate().find() for search in searches), 12, n_jobs)
-        for ours, theirs in zip(found, nearest(whole.searches(query), 12, 1), strict=True):
+        found = nearest(searches, 12)
+        for ours, theirs in zip(found, nearest(whole.searches(query), 12), strict=True):
             assert np.array_equal(ours, theirs)
         assert alive[found[1]].all()
 
@@ -45,9 +44,21 @@ def test_added_and_removed_graphs_leave_the_old_file_unchanged():
     grown = file.append(counter.count(graphs[12:], None, 1))
     whole = InvertedFile.of(counter.count(graphs, None, 1)).similarities(query)
     assert np.array_equal(grown.similarities(query), whole)
-    assert np.array_equal(grown.in_one_segment().similarities(query), whole)
     left, is_renumbered = grown.drop(np.array([3, 5]))
     assert not is_renumbered
     assert left.similarities(query)[[3, 5]].tolist() == [-1.0, -1.0]
     assert np.array_equal(left.places(), np.delete(np.arange(20), [3, 5]))
     assert np.array_equal(file.similarities(query), before)
+
+
+def test_segments_have_no_more_graphs_than_words_can_number(monkeypatch):
+    monkeypatch.setattr("propkernels.search.inverted_file.MOST_GRAPHS", 25)
+    graphs = pk.datasets.make_molecules(60, random_state=0).graphs
+    counter = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs)._counter
+    file = InvertedFile.of(counter.count(graphs[:10], None, 1))
+    for first in range(10, 60, 10):
+        file = file.append(counter.count(graphs[first : first + 10], None, 1))
+    assert [part.n_graphs for part in file.segments] == [20, 20, 20]
+    query = Query.all(counter.count(graphs[:1], None, 1))[0]
+    whole = InvertedFile.of(counter.count(graphs, None, 1))
+    assert np.array_equal(file.similarities(query), whole.similarities(query))

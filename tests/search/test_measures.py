@@ -73,13 +73,11 @@ def test_k_limits_what_reaches_a_threshold():
 
 
 @pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.slow
-def test_an_index_on_disk_gives_the_same_bits(name, tmp_path):
-    GRAPHS.to_parquet(tmp_path / "graphs.parquet", row_group_size=10)
-    plan = pk.partition(tmp_path / "graphs.parquet", nodes_per_part=300)
-    pk.GraphIndex.build(plan, tmp_path / "index", kernel=KERNEL, similarity=name)
-    disk = pk.GraphIndex.open(tmp_path / "index")
-    memory = pk.GraphIndex(kernel=KERNEL, similarity=name).fit(GRAPHS)
+@pytest.mark.parametrize("mmap_mode", [None, "r"])
+def test_an_index_in_a_file_gives_the_same_bits(name, mmap_mode, tmp_path):
+    memory = pk.GraphIndex(kernel=KERNEL, similarity=name).fit(GRAPHS[:40]).add(GRAPHS[40:]).remove([2])
+    pk.save_model(memory, tmp_path / "index.pk")
+    disk = pk.load_model(tmp_path / "index.pk", mmap_mode=mmap_mode)
     assert disk.similarity == name
     for request in ({"k": 5}, {"at_least": 0.5}):
         for left, right in zip(

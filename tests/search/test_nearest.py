@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from propkernels.search.inverted_file import InvertedFile
-from propkernels.search.nearest import Query, Search, candidates, largest
+from propkernels.search.nearest import Query, largest
 from tests.search.test_segment import CASES
 
 every_case = pytest.mark.parametrize("streams", [s for n, s in CASES.items() if n != "no graphs"])
@@ -39,22 +39,7 @@ def test_values_that_exceed_a_number_are_those_of_all(streams):
                 assert np.array_equal(found, values[order])
 
 
-def test_numbers_that_lead_nowhere_are_refused():
-    file, query = InvertedFile.of(CASES["rare"]), Query.all(CASES["rare"])[0]
-    segment, squares = file.segments[0], file.squares
-    outside = segment._replace(postings=segment.postings | np.uint32(2**31))
-    search = Search(outside, squares, query).locate().find()
-    with pytest.raises(ValueError, match="the index is damaged"):
-        search.similarities()
-    for value in (-1, 2**40):
-        directory = segment.directory.copy()
-        directory[:, 1] = value
-        with pytest.raises(ValueError, match="the index is damaged"):
-            Search(segment._replace(directory=directory), squares, query).locate().find()
-
-
 def test_the_first_values_among_equals():
     values = np.array([0.5, 0.9, 0.5, 0.1, 0.5])
-    assert candidates(values, 3, -1.0).tolist() == [1, 0, 2]
-    assert candidates(values, 3, 0.5).tolist() == [1]
-    assert candidates(values, 3, 0.9).tolist() == []
+    assert largest(values, 3).tolist() == [1, 0, 2]
+    assert largest(values, 0).tolist() == []

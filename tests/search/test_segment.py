@@ -1,12 +1,15 @@
 """Segments: the packed form of postings, from which the plain one comes back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.counts.counters import StreamCounts
-from propkernels.search.segment import FENCE_WIDTH, Postings, Segment
+from propkernels.search.segment import Postings, Segment
+from propkernels.storage.invariants import check_object
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=0).graphs
 
@@ -38,7 +41,7 @@ CASES = {
 @pytest.mark.parametrize("streams", CASES.values(), ids=CASES)
 def test_the_plain_form_comes_back(streams):
     plain = Postings.of(streams)
-    again = Segment.of(plain).stored()
+    again = Segment.of(plain).unpacked()
     for name in ("n_graphs", "stream_ptr", "codes", "bin_ptr", "graphs", "counts"):
         ours, theirs = np.asarray(getattr(again, name)), np.asarray(getattr(plain, name))
         assert np.array_equal(ours, theirs), name
@@ -62,15 +65,73 @@ def test_postings_are_as_short_as_they_can_be(name, kind, has_rows):
     segment = Segment.of(Postings.of(CASES[name]))
     assert segment.postings.dtype == kind
     assert (len(segment.dense_bins) > 0) == has_rows
-    assert segment.n_words <= 2 * sum(stream.counts.nnz for stream in CASES[name])
+    assert len(segment.postings) <= 2 * sum(stream.counts.nnz for stream in CASES[name])
 
 
 @pytest.mark.parametrize("streams", CASES.values(), ids=CASES)
-def test_postings_are_counted_once(streams):
-    assert Segment.of(Postings.of(streams)).n_entries() == sum(stream.counts.nnz for stream in streams)
+def test_parts_of_a_segment_fit_together(streams, monkeypatch):
+    monkeypatch.setattr("propkernels.search.segment.CHECKED_AT_ONCE", 3)
+    Segment.of(Postings.of(streams))._check_parts()
 
 
-def test_fences_are_codes_of_their_stream():
-    segment = Segment.of(Postings.of(CASES["both"]))
-    first = segment.fences[: segment.fence_ptr[1]]
-    assert np.array_equal(first, segment.directory[: segment.stream_ptr[1] : FENCE_WIDTH, 0])
+def changed(values, place, value):
+    copy = values.copy()
+    copy[place] = value
+    return copy
+
+
+@pytest.mark.parametrize("at_once", [2, 2**20])
+@pytest.mark.parametrize(
+    ("case", "field", "place", "value", "message"),
+    [
+        ("molecules", "postings", -1, 2**31, "graphs of the segment"),
+        ("molecules", "dense_bins", 0, 10**6, "dense bins ascend"),
+        ("molecules", "codes", 1, -(2**63), "codes of a stream ascend"),
+        ("large counts in words", "postings", 10, 1, "graphs ascend within a bin"),
+        ("fractions", "postings", (0, 0), 0.5, "whole numbers"),
+        ("fractions", "postings", (0, 0), 2, "graphs of the segment"),
+        ("fractions", "postings", (0, 0), -1, "not negative"),
+        ("fractions", "postings", (0, 1), np.nan, "not negative"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(case, field, place, value, message, at_once, monkeypatch):
+    monkeypatch.setattr("propkernels.search.segment.CHECKED_AT_ONCE", at_once)
+    segment = Segment.of(Postings.of(CASES[case]))
+    forged = replace(segment, **{field: changed(getattr(segment, field), place, value)})
+    with pytest.raises(ValueError, match=message):
+        forged._check_parts()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("n_graphs", -1, "codes are missing"),
+        ("dense", np.zeros((1, 3), dtype=np.uint8), "a cell per graph"),
+        ("postings", np.zeros(4, dtype=np.uint16), "32-bit words"),
+        ("postings", np.zeros(4), "pairs"),
+        ("postings", np.zeros((4, 2)), "no dense rows"),
+    ],
+)
+def test_arrays_of_another_shape_are_refused(field, value, message):
+    segment = Segment.of(Postings.of(CASES["common"]))
+    with pytest.raises(ValueError, match=message):
+        replace(segment, **{field: value})._check_parts()
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("graphs", lambda a: a + 10**6),
+        ("graphs", lambda a: a - 1),
+        ("bin_ptr", lambda a: a * 2),
+        ("bin_ptr", lambda a: a[::-1].copy()),
+        ("stream_ptr", lambda a: a + 1),
+        ("counts", lambda a: a[:-1]),
+        ("counts", lambda a: -a),
+    ],
+)
+def test_postings_of_earlier_files_are_checked(field, change):
+    postings = Postings.of(CASES["molecules"])
+    check_object(postings)
+    with pytest.raises(ValueError, match="Postings"):
+        check_object(replace(postings, **{field: change(getattr(postings, field))}))

@@ -10,8 +10,6 @@ from propkernels.search.segment_compiled import (
     add_rows,
     count_postings,
     count_words,
-    find_bins,
-    find_blocks,
     find_postings,
     invert_rows,
     move_postings,
@@ -23,20 +21,16 @@ BIN_PTR, GRAPHS, COUNTS = np.array([0, 2, 4]), np.array([0, 1, 1, 2]), np.array(
 STREAMS = [[3, 5, 8, 9, 12], [], [-7, 5], [1, 2, 3, 4]]
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 64])
-def test_codes_are_found_between_fences(width):
-    stream_ptr = offsets([len(codes) for codes in STREAMS])
-    fences = [codes[::width] for codes in STREAMS]
-    directory = np.array([(code, 0) for codes in STREAMS for code in codes] + [(0, 0)])
-    codes, streams = np.tile(np.arange(-8, 14), 4), np.repeat(np.arange(4), 22)
-    low, high, bins = (np.empty(len(codes), dtype=np.int64) for _ in range(3))
-    flat = np.array([code for own in fences for code in own])
-    find_blocks(codes, streams, stream_ptr, flat, offsets([len(own) for own in fences]), width, low, high)
-    assert (high - low <= width).all()
-    find_bins(codes, low, high, directory, bins)
-    for code, stream, found in zip(codes.tolist(), streams.tolist(), bins.tolist(), strict=True):
+def test_codes_are_found_in_their_stream():
+    stream_ptr, codes = offsets([len(own) for own in STREAMS]), np.concatenate(STREAMS).astype(np.int64)
+    wanted, streams = np.tile(np.arange(-8, 14), 4), np.repeat(np.arange(4), 22)
+    bin_ptr, dense_bins = 2 * np.arange(len(codes) + 1), np.array([1, 6])
+    first, last, rows = np.empty((3, len(wanted)), dtype=np.int64)
+    find_postings(wanted, streams, stream_ptr, codes, bin_ptr, dense_bins, first, last, rows)
+    for code, stream, found in zip(wanted, streams, zip(first, last, rows, strict=True), strict=True):
         known = STREAMS[stream]
-        assert found == (stream_ptr[stream] + known.index(code) if code in known else -1)
+        b = stream_ptr[stream] + known.index(code) if code in known else None
+        assert found == ((0, 0, -1) if b is None else (2 * b, 2 * b + 2, {1: 0, 6: 1}.get(b, -1)))
 
 
 def test_lists_and_rows_add_up_to_the_same():
@@ -48,35 +42,13 @@ def test_lists_and_rows_add_up_to_the_same():
     ptr = offsets(np.count_nonzero(dense, axis=1))
     values = dense[bins, graphs]
     words = graphs.astype(np.uint32) << np.uint32(8) | values
-    pairs = np.stack([graphs, values], axis=1).astype(float).ravel()
+    pairs = np.stack([graphs, values], axis=1).astype(float)
     packed, paired, summed = np.zeros(3000), np.zeros(3000), np.zeros(3000)
-    assert add_packed(ptr[rows], ptr[rows + 1], counts, words, packed)
-    assert add_pairs(ptr[rows], ptr[rows + 1], counts, pairs, paired)
+    add_packed(ptr[rows], ptr[rows + 1], counts, words, packed)
+    add_pairs(ptr[rows], ptr[rows + 1], counts, pairs, paired)
     add_rows(rows, counts, dense, summed)
     for found in (packed, paired, summed):
         assert np.array_equal(found, expected)
-
-
-def test_graphs_that_are_not_there_are_refused():
-    first, last, counts = np.array([0]), np.array([1]), np.ones(1)
-    assert not add_packed(first, last, counts, np.array([3 << 8 | 1], dtype=np.uint32), np.zeros(3))
-    for graph in (-1.0, 3.0, np.nan):
-        assert not add_pairs(first, last, counts, np.array([graph, 1.0]), np.zeros(3))
-
-
-def test_postings_and_rows_of_bins():
-    directory = np.array([(3, 0), (5, 2), (8, 2), (0, 6)])
-    bins, dense_bins = np.array([2, -1, 1, 0]), np.array([1])
-    first, last, rows = np.empty((3, 4), dtype=np.int64)
-    assert find_postings(bins, directory, dense_bins, 6, first, last, rows)
-    assert list(zip(first.tolist(), last.tolist(), rows.tolist(), strict=True)) == [
-        (2, 6, -1),
-        (0, 0, -1),
-        (2, 2, 0),
-        (0, 2, -1),
-    ]
-    assert not find_postings(bins, directory, dense_bins, 5, first, last, rows)
-    assert not find_postings(bins, -directory, dense_bins, 6, first, last, rows)
 
 
 def test_postings_move_to_their_targets():

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from propkernels.storage.archive import from_bytes, to_bytes
+from propkernels.storage.archive import from_bytes
 from propkernels.storage.decoder import Decoder
 from propkernels.storage.encoder import Encoder
+from tests.storage.test_archive import to_bytes
 
 leaves = st.one_of(
     st.none(),

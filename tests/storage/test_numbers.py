@@ -58,7 +58,7 @@ def test_every_field_of_whole_numbers_is_offsets_indices_or_any_number(name):
 
 def test_fields_of_whole_numbers_are_found():
     found = {f"{name}.{field}" for name in known_names() for field in fields_of_whole_numbers(name)}
-    wanted = {"Postings.bin_ptr", "JoinedCounter.parts", "ShortestPath._train_ptr", "StreamCounts.codes"}
+    wanted = {"Segment.bin_ptr", "JoinedCounter.parts", "ShortestPath._train_ptr", "StreamCounts.codes"}
     assert wanted <= found
 
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
 from propkernels.explain.rule import Rule, dual_members
-from propkernels.storage.archive import from_bytes, to_bytes, to_json, write_archive
+from propkernels.storage.archive import from_bytes, to_json, write_archive
 from propkernels.storage.classes import class_of, known_names
 from propkernels.storage.encoder import Encoder
 from tests.test_contract_discovery import classes
@@ -346,8 +346,10 @@ def test_compressed_members_are_refused(folder):
 
 def test_headers_that_promise_too_much(folder):
     """A few bytes that claim to be a terabyte are refused before anything is allocated."""
-    header = to_bytes(np.zeros(1))[:128].replace(b"(1,), }   ", b"(2**37,),}")
-    short = to_bytes(np.zeros(1)).replace(b"(1,), }           ", b"(137438953472,), }")
+    stream = io.BytesIO()
+    np.lib.format.write_array(stream, np.zeros(1), version=(1, 0))
+    header = stream.getvalue()[:128].replace(b"(1,), }   ", b"(2**37,),}")
+    short = stream.getvalue().replace(b"(1,), }           ", b"(137438953472,), }")
     for data in (header, short):
         refused(rezipped(file_of("kernel"), zipfile.ZIP_STORED, {"arrays/0.npy": data}), folder)
 
@@ -394,13 +396,16 @@ def test_counts_beyond_their_matrix(folder, part, change):
 @pytest.mark.parametrize(
     ("file", "name", "attribute", "change"),
     [
-        ("index", "Postings", "graphs", lambda a: a + 10**6),
-        ("index", "Postings", "graphs", lambda a: a - 1),
-        ("index", "Postings", "bin_ptr", lambda a: a * 2),
-        ("index", "Postings", "bin_ptr", lambda a: a[::-1].copy()),
-        ("index", "Postings", "bin_ptr", lambda a: a[:-1]),
-        ("index", "Postings", "stream_ptr", lambda a: a + 1),
-        ("index", "Postings", "counts", lambda a: a[:-1]),
+        ("index", "Segment", "postings", lambda a: a + 2**30),
+        ("index", "Segment", "postings", lambda a: a[::-1].copy()),
+        ("index", "Segment", "postings", lambda a: a.astype(np.float64)),
+        ("index", "Segment", "bin_ptr", lambda a: a * 2),
+        ("index", "Segment", "bin_ptr", lambda a: a[::-1].copy()),
+        ("index", "Segment", "bin_ptr", lambda a: a[:-1]),
+        ("index", "Segment", "stream_ptr", lambda a: a + 1),
+        ("index", "Segment", "codes", lambda a: a[::-1].copy()),
+        ("index", "Segment", "dense_bins", lambda a: a + 10**6),
+        ("index", "Segment", "dense", lambda a: a[:, :-1]),
         ("index", "InvertedFile", "squares", lambda a: a[:-1]),
         ("index", "InvertedFile", "alive", lambda a: a[:3]),
         ("index", "InvertedFile", "weights", lambda a: a[:1]),

@@ -14,7 +14,6 @@ import pytest
 from propkernels._utils import safe_files as files
 from propkernels._utils.safe_files import (
     atomic_write,
-    inner_folder,
     is_system_error,
     locked,
     open_regular,
@@ -304,17 +303,6 @@ def test_other_errors_are_not_of_the_machine():
         FileNotFoundError(errno.ENOENT, ""),
     ):
         assert not is_system_error(error)
-
-
-@posix
-def test_an_inner_folder_is_made_and_a_link_is_refused(tmp_path):
-    assert inner_folder(tmp_path / "out", "part").is_dir()
-    assert inner_folder(tmp_path / "out", "part") == tmp_path / "out" / "part"
-    (tmp_path / "out" / "link").symlink_to(tmp_path)
-    (tmp_path / "out" / "file").write_bytes(b"")
-    for name in ("link", "file"):
-        with pytest.raises(OSError, match="is a link or a file instead of a folder"):
-            inner_folder(tmp_path / "out", name)
 
 
 class Stopped(Exception):

@@ -34,7 +34,6 @@ _TEMPORARY = re.compile(r"\..*\.(?P<pid>\d+)-(?P<machine>[0-9a-f]{8})-[0-9a-f]{8
 _LONGEST_STEM = 40  # characters of NAME in a temporary name
 _OWNER = b"process "  # first bytes of a lock that is not empty
 _OWNER_WIDTH = 200  # bytes of the owner's line, padded: locks are overwritten, not truncated
-_MOST_DESCRIPTORS = 2**16  # upper bound if the system allows more
 _BYTE_OF_LOCK = 2**20  # position of the byte that Windows locks; never read
 _lock, _active = ForkSafeLock(), set[str]()  # temporary files of this process
 _guard, _held = ForkSafeLock(), set[str]()  # locks held by threads of this process
@@ -290,27 +289,6 @@ def read_regular(path: Pathlike) -> bytes:
     """Return the bytes of a regular file; see :func:`open_regular`."""
     with open_regular(path) as stream:
         return stream.read()
-
-
-def n_descriptors() -> int:
-    """Return the number of files that this process may open at the same time."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return _MOST_DESCRIPTORS
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return _MOST_DESCRIPTORS if soft < 0 else min(soft, _MOST_DESCRIPTORS)
-
-
-def inner_folder(parent: Pathlike, name: str) -> Path:
-    """Return a subfolder, created if missing; raise OSError if it is a link or a file."""
-    os.makedirs(parent, exist_ok=True)
-    path = Path(parent) / name
-    with suppress(FileExistsError):
-        os.mkdir(path)
-    if not stat.S_ISDIR(os.lstat(path).st_mode):
-        raise OSError(f"{path} is a link or a file instead of a folder: remove it, or choose another folder")
-    return path
 
 
 @contextmanager

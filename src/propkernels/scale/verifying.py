@@ -17,7 +17,6 @@ from propkernels.scale.plan import Part, Plan
 # belong to later stations, so they are imported when such a folder is verified.
 WORKS = {
     "features": ("propkernels.scale.featurizing", "FeatureWork"),
-    "index": ("propkernels.search.shard_folder", "ShardWork"),
 }
 
 
@@ -53,7 +52,7 @@ def verify(out: PathLike, n_jobs: int | None = None) -> Verified:
     Parameters
     ----------
     out : str or path
-        Folder written by :func:`featurize` or as an index, whose plans are all checked.
+        Folder written by :func:`featurize`.
         For other kinds of work, only names, sizes and SHA-256 of the files are checked.
     n_jobs : int or None
         Number of threads.

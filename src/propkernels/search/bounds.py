@@ -135,8 +135,7 @@ class _Reader:
         some = slice(self.n_read, until)
         if until > self.n_read:
             arrays = (self.search.segment.postings, self.search.start, self.common)
-            if not count_common(self.plan.begin[some], self.plan.end[some], *arrays):
-                raise self.search.damaged()
+            count_common(self.plan.begin[some], self.plan.end[some], *arrays)
             self.n_read = until
 
     def read_all(self) -> None:

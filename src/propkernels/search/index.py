@@ -1,9 +1,9 @@
-"""GraphIndex: exact nearest neighbors among many graphs, in memory or on disk."""
+"""GraphIndex: exact nearest neighbors among many graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,33 +16,17 @@ from propkernels._utils.checks import GraphInput, check_integer, check_share, sh
 from propkernels._utils.ids import id_array, is_id, plain_ids
 from propkernels._utils.locks import ForkSafeLock
 from propkernels._utils.stored import require
-from propkernels._utils.typing import Array, Estimator, PathLike, Record, Seed
+from propkernels._utils.typing import Array, Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.convert.networkx import is_networkx
 from propkernels.counts.counters import Counter
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
-from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid
 from propkernels.kernels.propagation_kernel import PropagationKernel
-from propkernels.scale.executors import ExecutorLike
-from propkernels.scale.plan import Plan
-from propkernels.scale.pure import rebuilt
 from propkernels.search.inverted_file import InvertedFile
 from propkernels.search.measures import COSINE, Measure, measure_of
 from propkernels.search.nearest import Neighbors, Query
-from propkernels.search.shard_folder import (
-    Group,
-    PureCounter,
-    ShardFolder,
-    build_folder,
-    counting_kernel,
-)
-
-
-def running_ids(first: int, number: int) -> list[Hashable]:
-    """Return ``number`` consecutive ids from ``first`` on."""
-    return list(range(first, first + number))
 
 
 def check_ids(ids: Iterable[Hashable], n_graphs: int, taken: Collection[Hashable]) -> list[Hashable]:
@@ -102,18 +86,13 @@ DEFAULT_K = 10
 class Contents(NamedTuple):
     """Immutable contents of an index at one moment.
 
-    ``names`` are the ids of the file's graphs, including removed ones; on disk they are numbers.
+    ``names`` are the ids of the file's graphs, including removed ones.
     """
 
-    file: InvertedFile | ShardFolder
+    file: InvertedFile
     counter: Counter
     names: Sequence[Hashable]
     n_added: int
-
-    @classmethod
-    def on_disk(cls, file: ShardFolder) -> Contents:
-        """Return the contents of a folder."""
-        return cls(file, PureCounter(file.parameters), range(file.n_rows), file.n_rows)
 
     def named(self, places: NDArray[np.int64]) -> NDArray[Any]:
         """Return the ids at given positions: an integer array if all ids are 64-bit integers."""
@@ -140,9 +119,9 @@ class GraphIndex(GraphInput, BaseEstimator):
     nodes. Adding and removing graphs does not change the others, since codes are functions of the random
     state and of the graph alone.
 
-    An index is in memory (:meth:`fit`) or, for millions of graphs in files, in a folder (:meth:`build`,
-    :meth:`open`). Files are mapped into memory, a query reads only the postings of its own bins, and results
-    are identical to the bit.
+    :func:`save_model` writes an index to one file. ``load_model(path, mmap_mode="r")`` opens it without
+    reading it into memory: a query reads the postings of its own bins from the file, and processes share
+    them. Such an index is read-only; results are identical to the bit.
 
     An index is thread-safe. A query uses the index as of its start; :meth:`fit`, :meth:`add` and
     :meth:`remove` replace the contents atomically, one after the other.
@@ -174,7 +153,7 @@ class GraphIndex(GraphInput, BaseEstimator):
     See Also
     --------
     PropagationKernel : The default kernel.
-    partition : Plans how graphs in files are cut into parts, for an index on disk.
+    load_model : Loads a saved index, or opens it in its file.
     similar_because : Shared bins of two graphs.
 
     References
@@ -201,19 +180,15 @@ class GraphIndex(GraphInput, BaseEstimator):
     >>> bool((index.query(graphs[3], at_least=0.5).similarities >= 0.5).all())
     True
 
-    On disk, one shard per part of a plan:
+    In a file:
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> graphs.to_parquet(f"{folder.name}/graphs.parquet", row_group_size=10)
-    >>> plan = pk.partition(f"{folder.name}/graphs.parquet", nodes_per_part=600)
-    >>> _ = pk.GraphIndex.build(plan, f"{folder.name}/index", random_state=0)
-    >>> index = pk.GraphIndex.open(f"{folder.name}/index")
-    >>> index
-    GraphIndex(50 graphs, 3 shards)
-    >>> index.query(graphs[3], k=2).ids[0]
+    >>> pk.save_model(index, f"{folder.name}/index.pk")
+    >>> opened = pk.load_model(f"{folder.name}/index.pk", mmap_mode="r")
+    >>> opened.query(graphs[3], k=2).ids[0]
     np.int64(3)
-    >>> del index
+    >>> del opened
     >>> folder.cleanup()
     """
 
@@ -221,7 +196,7 @@ class GraphIndex(GraphInput, BaseEstimator):
     _file: InvertedFile
     kernel_: Any
     _n_added: int
-    _names: list[Hashable]
+    _names: Sequence[Hashable]
 
     def __init__(
         self,
@@ -253,7 +228,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         self
         """
         graphs = check_graphs(X)
-        names = running_ids(0, len(graphs)) if ids is None else check_ids(ids, len(graphs), ())
+        names = range(len(graphs)) if ids is None else check_ids(ids, len(graphs), ())
         default = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=self.random_state)
         kernel = default if self.kernel is None else clone(self.kernel)
         check_counting(kernel)
@@ -267,53 +242,41 @@ class GraphIndex(GraphInput, BaseEstimator):
 
     def add(
         self,
-        X: Graphs | Plan | PathLike,
+        X: Graphs,
         ids: Iterable[Hashable] | None = None,
-        *,
-        executor: ExecutorLike = None,
     ) -> Self:
         """Add graphs to the index; the kernel learns nothing from them.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-            For an index on disk: a :class:`~propkernels.scale.Plan`, or an input of :func:`partition`. Its
-            shards are appended; a plan that is already in the index is completed, and not added again.
         ids : iterable, optional
-            Ids, as in :meth:`fit`; by default numbers continue from the number of graphs ever added. On
-            disk, graphs have only these numbers as ids.
-        executor : optional
-            For an index on disk, as in :func:`featurize`.
+            Ids, as in :meth:`fit`; by default numbers continue from the number of graphs ever added.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            If an id is taken, or the index was opened read-only.
         """
         check_is_fitted(self, "_file")
+        graphs = check_graphs(X)
         with self._writing():
-            now = self._contents()
-            if isinstance(now.file, ShardFolder):
-                if ids is not None:
-                    raise ValueError("graphs of an index on disk are numbered: omit ids")
-                added = Contents.on_disk(now.file.add(X, executor, self.n_jobs))
+            now = self._changeable()
+            if ids is None and now.names == range(now.n_added):
+                names: Sequence[Hashable] = range(now.n_added + len(graphs))
             else:
-                if executor is not None:
-                    raise ValueError("executor is only for an index on disk: omit it")
-                added = self._added(now, now.file, check_graphs(cast("Graphs", X)), ids)
-            self._replace(added)
+                fresh = range(now.n_added, now.n_added + len(graphs)) if ids is None else ids
+                names = [*now.names, *check_ids(fresh, len(graphs), now.present())]
+            file = now.file.append(now.counter.count(graphs, None, self.n_jobs))
+            self._replace(Contents(file, now.counter, names, now.n_added + len(graphs)))
         return self
 
-    def _added(
-        self, now: Contents, file: InvertedFile, graphs: GraphDatabase, ids: Iterable[Hashable] | None
-    ) -> Contents:
-        """Return the contents with additional graphs."""
-        fresh = running_ids(now.n_added, len(graphs)) if ids is None else ids
-        names = check_ids(fresh, len(graphs), now.present())
-        longer = file.append(now.counter.count(graphs, None, self.n_jobs))
-        return Contents(longer, now.counter, [*now.names, *names], now.n_added + len(graphs))
-
     def remove(self, ids: Iterable[Hashable]) -> Self:
-        """Remove graphs from an index in memory.
+        """Remove graphs from the index.
 
         Parameters
         ----------
@@ -327,92 +290,20 @@ class GraphIndex(GraphInput, BaseEstimator):
         Raises
         ------
         ValueError
-            If an id is not in the index (then no graph is removed), or if the index is on disk.
+            If an id is not in the index (then no graph is removed), or the index was opened read-only.
         """
         check_is_fitted(self, "_file")
         with self._writing():
-            now = self._contents()
-            if isinstance(now.file, ShardFolder):
-                raise ValueError("graphs of an index on disk cannot be removed: build one without them")
+            now = self._changeable()
             places = now.places()
             chosen = np.array([places[name] for name in check_known(ids, places)], dtype=np.int64)
             file, renumbered = now.file.drop(chosen)
             names = now.names
             if renumbered:
-                names = [name for name, place in places.items() if place not in set(chosen.tolist())]
+                dropped = set(chosen.tolist())
+                names = [name for name, place in places.items() if place not in dropped]
             self._replace(now._replace(file=file, names=names))
         return self
-
-    @classmethod
-    def build(
-        cls,
-        plan: Plan | PathLike | Sequence[PathLike],
-        out: PathLike,
-        *,
-        kernel: Estimator | None = None,
-        similarity: str = "cosine",
-        random_state: Seed = None,
-        executor: ExecutorLike = None,
-        n_jobs: int | None = None,
-    ) -> Self:
-        """Index graphs in files, one shard on disk per part of a plan, and return the index.
-
-        Files are checkpoints: building again resumes where it stopped.
-
-        Parameters
-        ----------
-        plan : Plan, or an input of :func:`partition`
-        out : str or path
-            Folder to write into.
-        kernel : estimator or None, default=None
-            A kernel that learns nothing from graphs: PropagationKernel without attributes, WeisfeilerLehman,
-            ShortestPath or LabelHistogram, with a number as ``random_state``. None:
-            ``PropagationKernel(t_max=5)``.
-        similarity : {"cosine", "jaccard", "tanimoto", "intersection"}, default="cosine"
-            Stored with the index.
-        random_state : int
-            Seed of the default kernel.
-        executor : optional
-            As in :func:`featurize`: None (threads), a number of processes, an executor, a Dask client.
-        n_jobs : int or None, default=None
-            Threads.
-
-        Returns
-        -------
-        GraphIndex
-        """
-        if kernel is None:
-            kernel = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=random_state)
-        measure = measure_of(similarity)
-        return cls._on_disk(build_folder(plan, out, kernel, executor, n_jobs, measure), n_jobs)
-
-    @classmethod
-    def open(cls, folder: PathLike, n_jobs: int | None = None) -> Self:
-        """Return an index on disk, written by :meth:`build`; shards are mapped on first use.
-
-        Parameters
-        ----------
-        folder : str or path
-        n_jobs : int or None, default=None
-            Threads of a query, over shards; None is one, -1 all cores.
-
-        Returns
-        -------
-        GraphIndex
-
-        Raises
-        ------
-        ValueError
-            If shards are missing, or sizes of files differ from the manifest.
-        """
-        return cls._on_disk(ShardFolder(folder), n_jobs)
-
-    @classmethod
-    def _on_disk(cls, file: ShardFolder, n_jobs: int | None) -> Self:
-        kernel = counting_kernel(rebuilt(file.parameters))
-        index = cls(kernel=kernel, similarity=file.measure.name, n_jobs=n_jobs)
-        index._replace(Contents.on_disk(file), kernel_=kernel)
-        return index
 
     def query(self, X: Graphs | Graph, k: int | None = None, *, at_least: float | None = None) -> Neighbors:
         """Return the most similar graphs in the index for each of the given graphs.
@@ -432,7 +323,7 @@ class GraphIndex(GraphInput, BaseEstimator):
             1 for equal counts, largest first. With ``at_least``, an array of (queries,) arrays of different
             lengths.
         ids : ndarray of the same shape
-            On disk, numbers of graphs in the order of the plans. Ties are in the order of addition.
+            Ties are in the order of addition.
         """
         check_is_fitted(self, "_file")
         now = self._contents()
@@ -458,40 +349,6 @@ class GraphIndex(GraphInput, BaseEstimator):
         """The measure of similarity; indexes of earlier versions have the cosine."""
         return measure_of(vars(self).get("similarity", COSINE.name))
 
-    def graph(self, number: int) -> Graph:
-        """Return a graph of an index on disk, read from its original file.
-
-        Parameters
-        ----------
-        number : int
-            Id from :meth:`query`.
-        """
-        found: Graph = self._folder().graph(number)
-        return found
-
-    @property
-    def groups(self) -> list[Group]:
-        """The shards of an index on disk, per plan."""
-        return self._folder().groups
-
-    @property
-    def parameters(self) -> Record:
-        """Class and parameters of the features of an index on disk, and the version that built it."""
-        return self._folder().parameters
-
-    @property
-    def n_shards(self) -> int:
-        """Number of shards of an index on disk."""
-        return len(self._folder().shards)
-
-    def _folder(self) -> ShardFolder:
-        file = vars(self).get("_file")
-        if not isinstance(file, ShardFolder):
-            raise AttributeError(
-                "an index in memory does not store graphs: use GraphIndex.build for an index on disk"
-            )
-        return file
-
     @property
     def ids_(self) -> Array:
         """Ids of the graphs in the index, in the order of addition."""
@@ -500,18 +357,19 @@ class GraphIndex(GraphInput, BaseEstimator):
     def __len__(self) -> int:
         return len(self._contents().file) if hasattr(self, "_file") else 0
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        if not isinstance(vars(self).get("_file"), ShardFolder):
-            return str(super().__repr__(N_CHAR_MAX))
-        shards = "1 shard" if self.n_shards == 1 else f"{self.n_shards:,} shards"
-        return f"GraphIndex({len(self):,} graphs, {shards})"
-
     # atomic changes
 
     def _contents(self) -> Contents:
         """The current contents; later changes replace these objects and never modify them."""
         state = self.__getstate__()
         return Contents(*(state[f"_{name}"] for name in Contents._fields))
+
+    def _changeable(self) -> Contents:
+        """The current contents, unless they are mapped from a file: those arrays are read-only."""
+        now = self._contents()
+        if not now.file.squares.flags.writeable:
+            raise ValueError("the index was opened read-only: load it by load_model(path) to change it")
+        return now
 
     def _replace(self, contents: Contents, **others: Any) -> None:
         """Replace the contents atomically."""
@@ -538,5 +396,6 @@ class GraphIndex(GraphInput, BaseEstimator):
             require(self._counter is None or isinstance(self._counter, Counter), "a counter is needed")
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
             require(_streams_of(self._counter) <= 8 * len(self._file.weights), "every stream needs a weight")
-            require(all(map(is_id, self._names)), "ids are plain values, or tuples of them")
+            are_ids = isinstance(self._names, range) or all(map(is_id, self._names))
+            require(are_ids, "ids are plain values, or tuples of them")
             require(len(self._names) == len(self._file.alive), "every graph needs an id")

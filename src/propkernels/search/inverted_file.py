@@ -14,7 +14,7 @@ from propkernels._utils.parallel import run_threads
 from propkernels._utils.stored import not_negative, require
 from propkernels.counts.counters import StreamCounts
 from propkernels.search.nearest import Query, Search, compact_squares, nearest, self_similarities
-from propkernels.search.segment import Postings, Segment
+from propkernels.search.segment import MOST_GRAPHS, Postings, Segment
 
 WORTH_THREADS = 20_000  # graphs; a query of fewer takes longer in Python than in compiled loops
 
@@ -26,8 +26,8 @@ class InvertedFile:
     The new file shares segments with the old one, which does not change: concurrent readers are safe.
 
     New graphs form a new segment; segments of similar size are merged, so that there are few of them and
-    adding n graphs one by one takes O(n log n) time. Removed graphs are only marked, until they are half of
-    all.
+    adding n graphs one by one takes O(n log n) time; none has more graphs than words can number. Removed
+    graphs are only marked, until they are half of all.
 
     Attributes
     ----------
@@ -72,15 +72,13 @@ class InvertedFile:
         added = self_similarities(streams)
         segments = [*self.segments, Segment.of(Postings.of(streams))]
         while len(segments) > 1 and 2 * segments[-1].n_cells >= segments[-2].n_cells:
-            segments[-2:] = [_joined(segments[-2:])]
+            ends = np.cumsum([part.n_graphs for part in segments[-2:]])
+            if ends[-1] > MOST_GRAPHS:
+                break
+            segments[-2:] = [_merged(segments[-2:], np.split(np.arange(ends[-1]), ends[:-1]))]
         squares = np.concatenate([self.squares, added])
         alive = np.concatenate([self.alive, np.ones(len(added), dtype=bool)])
         return InvertedFile(segments, self.weights, squares, alive)
-
-    def in_one_segment(self) -> InvertedFile:
-        """Return a file with all segments merged."""
-        segments = self.segments if len(self.segments) == 1 else [_joined(self.segments)]
-        return InvertedFile(segments, self.weights, self.squares, self.alive)
 
     def drop(self, graphs: NDArray[np.int64]) -> tuple[InvertedFile, bool]:
         """Return a file without some graphs, and whether the remaining graphs were renumbered from 0."""
@@ -109,11 +107,11 @@ class InvertedFile:
         Threads run over the queries of a large file.
         """
         threads = n_jobs if len(self.squares) >= WORTH_THREADS else 1
-        return run_threads(lambda query: nearest(self.searches(query), k, 1, above), queries, threads)
+        return run_threads(lambda query: nearest(self.searches(query), k, above), queries, threads)
 
     def later(self, query: Query, graph: int, above: float) -> NDArray[np.int64]:
         """Return the graphs after a given one with similarities above a number, the most similar first."""
-        return nearest(self.searches(query, graph + 1), len(self.alive), 1, above)[1]
+        return nearest(self.searches(query, graph + 1), len(self.alive), above)[1]
 
     def searches(self, query: Query, start: int = 0) -> Iterator[Search]:
         """Yield a prepared search of each segment for one query, of graphs from ``start`` on."""
@@ -125,7 +123,7 @@ class InvertedFile:
             alive = None if all_alive else self.alive[own]
             if first + part.n_graphs > start:
                 skipped = max(start - first, 0)
-                yield Search(part, self.short_squares[own], query, first, alive, skipped).locate().find()
+                yield Search(part, self.short_squares[own], query, first, alive, skipped)
             first += part.n_graphs
 
     @property
@@ -138,11 +136,6 @@ class InvertedFile:
         return np.concatenate([search.similarities() for search in self.searches(query)])
 
 
-def _joined(parts: Sequence[Segment]) -> Segment:
-    """Return the segments merged into one, graphs in order."""
-    ends = np.cumsum([part.n_graphs for part in parts])
-    return _merged(parts, np.split(np.arange(ends[-1]), ends[:-1]))
-
-
 def _merged(parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> Segment:
-    return Segment.of(Postings.merge([part.stored() for part in parts], numbers))
+    """Return the segments merged into one; numbers of graphs are those of :meth:`Postings.merge`."""
+    return Segment.of(Postings.merge([part.unpacked() for part in parts], numbers))

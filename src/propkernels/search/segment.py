@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from propkernels.counts.counters import StreamCounts
 
 PACKED_BITS = 8  # bits of the count in a packed posting; the other 24 hold the number of the graph
 MOST_PACKED = 2**PACKED_BITS - 1
-FENCE_WIDTH = 64  # bins between fences: one kilobyte of the directory
+MOST_GRAPHS = 2 ** (32 - PACKED_BITS)  # of a segment with packed postings
+CHECKED_AT_ONCE = 2**22  # postings of a file
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Postings:
         return cls(streams[0].counts.shape[0], stream_ptr, codes, bin_ptr, graphs, counts)
 
     def restored(self) -> Segment:
-        """Return the packed form."""
+        """Return the packed form: files of version 0.2 have postings in place of segments."""
         return Segment.of(self)
 
     @staticmethod
@@ -107,8 +108,9 @@ class Postings:
         return Postings(n_graphs, stream_ptr, codes, bin_ptr, graphs, counts)
 
 
-class Segment(NamedTuple):
-    """Immutable counts of graphs by bin, packed for search.
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Immutable counts of graphs by bin, packed for search; also as it is in files.
 
     A posting is one 32-bit word, graph << 8 | count; a count above 255 takes several words, whose counts add
     up. Bins in more than a quarter of the graphs are stored as dense rows of counts (``dense``), with words
@@ -120,75 +122,86 @@ class Segment(NamedTuple):
     n_graphs : int
     stream_ptr : ndarray of int64, (streams + 1,)
         Offsets of the bins of each stream.
-    fences : ndarray of int64
-        Every 64th code of each stream.
-    dense_bins : ndarray of int64, (rows,)
-        Bins stored as dense rows.
-    directory : ndarray of int64, (bins + 1, 2)
-        Code and first posting of each bin, codes ascending within a stream; the last row holds the end of
-        the postings.
-    dense : ndarray of uint8, (rows, graphs)
-    postings : ndarray of uint32, (postings,), or of float32 or float64, (2 * postings,)
+    codes : ndarray of int64, (bins,)
+        The code of each bin, ascending within a stream.
+    bin_ptr : ndarray of int64, (bins + 1,)
+        Offsets of the postings of each bin.
+    postings : ndarray of uint32, (postings,), or of float32 or float64, (postings, 2)
         Graphs and counts, graphs ascending within a bin.
-    fence_ptr : ndarray of int64, (streams + 1,)
-        Offsets of the fences of each stream.
+    dense_bins : ndarray of int64, (rows,)
+        Bins stored as dense rows, ascending.
+    dense : ndarray of uint8, (rows, graphs)
     """
 
     n_graphs: int
-    stream_ptr: NDArray[np.int64]
-    fences: NDArray[np.int64]
-    dense_bins: NDArray[np.int64]
-    directory: NDArray[np.int64]
-    dense: NDArray[np.uint8]
-    postings: NDArray[Any]
-    fence_ptr: NDArray[np.int64]
+    stream_ptr: Annotated[NDArray[np.int64], Offsets("codes")]
+    codes: Annotated[NDArray[np.int64], ANY_NUMBER]
+    bin_ptr: Annotated[NDArray[np.int64], Offsets("postings", pieces="codes")]
+    postings: Annotated[NDArray[Any], ANY_NUMBER]
+    dense_bins: Annotated[NDArray[np.int64], Indices("codes")]
+    dense: Annotated[NDArray[np.uint8], ANY_NUMBER]
+
+    def _check_parts(self) -> None:
+        """Refuse postings of graphs that are not there, and arrays of the wrong shape or order."""
+        require(is_whole(self.n_graphs, 0) and self.codes.ndim == 1, "codes are missing")
+        require(self.dense.shape == (len(self.dense_bins), self.n_graphs), "dense rows have a cell per graph")
+        require((np.diff(self.dense_bins) > 0).all(), "dense bins ascend")
+        ascends = self.codes[1:] > self.codes[:-1]
+        inner = self.stream_ptr[(self.stream_ptr > 0) & (self.stream_ptr < len(self.codes))]
+        ascends[inner - 1] = True
+        require(ascends.all(), "the codes of a stream ascend")
+        if self.is_packed:
+            require(self.postings.dtype == np.uint32 and self.postings.ndim == 1, "postings are 32-bit words")
+        else:
+            require(self.postings.dtype.kind == "f" and self.postings.shape[1:] == (2,), "postings are pairs")
+            require(len(self.dense_bins) == 0, "pairs have no dense rows")
+        for first in range(0, len(self.postings), CHECKED_AT_ONCE):
+            self._check_postings(first, first + CHECKED_AT_ONCE)
+
+    def _check_postings(self, first: int, last: int) -> None:
+        """Refuse graphs that are not in the segment, or do not ascend within a bin."""
+        some = self.postings[first : last + 1]
+        if self.is_packed:
+            graphs = some >> np.uint32(PACKED_BITS)
+        else:
+            require(not_negative(some), "counts are not negative")
+            graphs = some[:, 0]
+            require((graphs == np.rint(graphs)).all(), "graphs are whole numbers")
+        require(graphs.max() < self.n_graphs, "postings have graphs of the segment")
+        falls = first + 1 + np.flatnonzero(graphs[1:] < graphs[:-1])
+        begins = self.bin_ptr[np.searchsorted(self.bin_ptr, falls)] == falls
+        require(begins.all(), "graphs ascend within a bin")
 
     @classmethod
     def of(cls, part: Postings) -> Segment:
         """Return packed postings: words and dense rows, or pairs if these are shorter."""
-        lengths = part.bin_ptr[1:] - part.bin_ptr[:-1]
+        lengths = np.diff(part.bin_ptr)
         is_dense = 4 * lengths > part.n_graphs
         n_words = _word_lengths(part, is_dense)
         if n_words is None:
             is_dense, n_words = np.zeros(len(lengths), dtype=bool), lengths
-            dense, postings = np.empty((0, part.n_graphs), dtype=np.uint8), _pairs(part)
+            dense = np.empty((0, part.n_graphs), dtype=np.uint8)
+            postings = compact(np.stack([part.graphs, part.counts], axis=1).astype(np.float64))
         else:
             dense, postings = _rows_and_words(part, is_dense, n_words)
-        return cls(
-            part.n_graphs,
-            part.stream_ptr,
-            fences(part.stream_ptr, part.codes),
-            np.flatnonzero(is_dense),
-            _directory(part.codes, n_words),
-            dense,
-            postings,
-            fence_ptr(part.stream_ptr),
-        )
+        bins = (part.stream_ptr, part.codes, offsets(n_words))
+        return cls(part.n_graphs, *bins, postings, np.flatnonzero(is_dense), dense)
 
-    def stored(self) -> Postings:
-        """Return the unpacked postings, as stored in files of models."""
-        bins, graphs, counts = self._listed()
-        rows, dense_graphs = np.nonzero(self.dense)
-        bins = np.concatenate([bins, self.dense_bins[rows]])
-        graphs = np.concatenate([graphs, dense_graphs])
-        counts = np.concatenate([counts, self.dense[rows, dense_graphs]])
-        shape = (len(self.directory) - 1, self.n_graphs)
-        whole = csr_array(
-            (counts, (bins, graphs)), shape=shape
-        )  # sums the words and the dense entry of each posting
-        codes, bin_ptr = np.ascontiguousarray(self.directory[:-1, 0]), whole.indptr.astype(np.int64)
-        found = whole.indices.astype(np.int32, copy=False)
-        return Postings(self.n_graphs, self.stream_ptr, codes, bin_ptr, found, compact(whole.data))
-
-    def _listed(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """Return bins, graphs and counts of all words or pairs."""
-        first = self.directory[:, 1]
-        bins = np.repeat(np.arange(len(first) - 1), first[1:] - first[:-1])
+    def unpacked(self) -> Postings:
+        """Return the postings, one per bin and graph."""
+        bins = np.repeat(np.arange(len(self.codes)), np.diff(self.bin_ptr))
         if self.is_packed:
             graphs, counts = self.postings >> np.uint32(PACKED_BITS), self.postings & np.uint32(MOST_PACKED)
         else:
-            graphs, counts = self.postings[::2], self.postings[1::2]
-        return bins, graphs.astype(np.int32), counts.astype(np.float64)
+            graphs, counts = self.postings.T
+        rows, dense_graphs = np.nonzero(self.dense)
+        bins = np.concatenate([bins, self.dense_bins[rows]])
+        graphs = np.concatenate([graphs.astype(np.int32), dense_graphs])
+        counts = np.concatenate([counts.astype(np.float64), self.dense[rows, dense_graphs]])
+        # sums the words and the dense entry of each posting
+        whole = csr_array((counts, (bins, graphs)), shape=(len(self.codes), self.n_graphs))
+        bin_ptr, found = whole.indptr.astype(np.int64), whole.indices.astype(np.int32, copy=False)
+        return Postings(self.n_graphs, self.stream_ptr, self.codes, bin_ptr, found, compact(whole.data))
 
     @property
     def is_packed(self) -> bool:
@@ -196,43 +209,9 @@ class Segment(NamedTuple):
         return self.postings.dtype.kind == "u"
 
     @property
-    def n_words(self) -> int:
-        """Number of words or pairs."""
-        return len(self.postings) // (1 if self.is_packed else 2)
-
-    @property
     def n_cells(self) -> int:
         """Number of words or pairs plus cells of dense rows: the size by which segments are merged."""
-        return self.n_words + self.dense.size
-
-    def n_entries(self) -> int:
-        """Number of postings: nonzero cells of dense rows, and distinct graphs among words or pairs."""
-        first = self.directory[:, 1]
-        listed = self.postings >> np.uint32(PACKED_BITS) if self.is_packed else self.postings[::2]
-        begins = np.ones(len(listed), dtype=bool)
-        begins[1:] = listed[1:] != listed[:-1]
-        begins[first[:-1][first[1:] > first[:-1]]] = True
-        for b in self.dense_bins.tolist():
-            begins[first[b] : first[b + 1]] = False
-        return int(np.count_nonzero(self.dense)) + int(np.count_nonzero(begins))
-
-
-def fence_ptr(stream_ptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the offsets of each stream's fences."""
-    return offsets(-(-(stream_ptr[1:] - stream_ptr[:-1]) // FENCE_WIDTH))
-
-
-def fences(stream_ptr: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return every 64th code of each stream."""
-    ends = pairwise(stream_ptr.tolist())
-    return np.concatenate([codes[:0], *(codes[first:last:FENCE_WIDTH] for first, last in ends)])
-
-
-def _directory(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return code and first posting of each bin; the last row holds the end of the postings."""
-    found = np.zeros((len(codes) + 1, 2), dtype=np.int64)
-    found[:-1, 0], found[:, 1] = codes, offsets(lengths)
-    return found
+        return len(self.postings) + self.dense.size
 
 
 def _word_lengths(part: Postings, is_dense: NDArray[np.bool_]) -> NDArray[np.int64] | None:
@@ -240,7 +219,7 @@ def _word_lengths(part: Postings, is_dense: NDArray[np.bool_]) -> NDArray[np.int
     from propkernels.search.segment_compiled import count_words
 
     lengths = np.zeros(len(is_dense), dtype=np.int64)
-    if part.n_graphs > 2 ** (32 - PACKED_BITS):
+    if part.n_graphs > MOST_GRAPHS:
         return None
     if not count_words(part.bin_ptr, part.counts, is_dense, lengths):
         return None
@@ -259,10 +238,6 @@ def _rows_and_words(
     words = np.empty(first[-1], dtype=np.uint32)
     pack_postings(part.bin_ptr, part.graphs, part.counts, rows, first, dense, words)
     return dense, words
-
-
-def _pairs(part: Postings) -> NDArray[Any]:
-    return compact(np.stack([part.graphs, part.counts], axis=1).astype(np.float64).ravel())
 
 
 def _inverse(order: NDArray[np.int64], first: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Compiled loops over postings and segments; invalid offsets are detected, since files may be damaged."""
+"""Compiled loops over postings and segments."""
 
 from __future__ import annotations
 
@@ -164,17 +164,19 @@ def pack_postings(
                 rest -= byte
 
 
-# The directory has two numbers per bin: its code, and the offset of its postings. Codes ascend within a
-# stream; every ``width``-th code of a stream is also a fence:
-#     codes of the stream   3 5 | 8 9 | 12      width 2: fences 3 8 12
-# A code is searched between two fences only: in one page of the directory.
-
-
 @compiled
-def find_blocks(
-    codes: Any, streams: Any, stream_ptr: Any, fences: Any, fence_ptr: Any, width: Any, first: Any, last: Any
+def find_postings(
+    codes: Any,
+    streams: Any,
+    stream_ptr: Any,
+    bin_codes: Any,
+    bin_ptr: Any,
+    dense_bins: Any,
+    first: Any,
+    last: Any,
+    rows: Any,
 ) -> None:
-    """Find the range of bins between two fences, first[i] .. last[i] - 1, that may hold each code.
+    """Find the postings first[i] .. last[i] - 1 and the dense row of each code of a query.
 
     Parameters
     ----------
@@ -182,97 +184,40 @@ def find_blocks(
         Codes of a query, and their streams.
     stream_ptr : (streams + 1,), int64
         Offsets of the bins of each stream.
-    fences : (fences,), int64
-        Every ``width``-th code of each stream.
-    fence_ptr : (streams + 1,), int64
-        Offsets of the fences of each stream.
-    width : int
-    first, last : (codes,), int64, modified
-    """
-    for i in range(len(codes)):
-        s, code = streams[i], codes[i]
-        low, high = fence_ptr[s], fence_ptr[s + 1]
-        while low < high:  # binary search for the first fence above the code
-            middle = (low + high) // 2
-            if fences[middle] <= code:
-                low = middle + 1
-            else:
-                high = middle
-        block = low - fence_ptr[s]
-        last[i] = min(stream_ptr[s] + block * width, stream_ptr[s + 1])
-        first[i] = stream_ptr[s] + max(block - 1, 0) * width
-
-
-@compiled
-def find_bins(codes: Any, first: Any, last: Any, directory: Any, bins: Any) -> None:
-    """Find the bin of each code among bins first[i] .. last[i] - 1.
-
-    Parameters
-    ----------
-    codes, first, last : (codes,), int64
-        Codes, and ranges from ``find_blocks``.
-    directory : (bins + 1, 2), int64
-        Code and first posting of each bin.
-    bins : (codes,), int64, modified
-        Bin of each code; -1: none.
-    """
-    for i in range(len(codes)):
-        code, low, high = codes[i], first[i], last[i]
-        while low < high:
-            middle = (low + high) // 2
-            if directory[middle, 0] < code:
-                low = middle + 1
-            else:
-                high = middle
-        bins[i] = low if low < last[i] and directory[low, 0] == code else -1
-
-
-@compiled
-def find_postings(
-    bins: Any, directory: Any, dense_bins: Any, n_words: Any, first: Any, last: Any, rows: Any
-) -> Any:
-    """Find the postings first[i] .. last[i] - 1 and the dense row of each bin.
-
-    Parameters
-    ----------
-    bins : (codes,), int64
-        Bins; -1: none.
-    directory : (bins + 1, 2), int64
-        Code and first posting of each bin.
+    bin_codes : (bins,), int64
+        Code of each bin, ascending within a stream.
+    bin_ptr : (bins + 1,), int64
+        Offsets of the postings of each bin.
     dense_bins : (rows,), int64
         Bins with a dense row, ascending.
-    n_words : int
-        Number of words or pairs.
     first, last : (codes,), int64, modified
+        Equal for a code that no graph has.
     rows : (codes,), int64, modified
-        Dense row of each bin; -1: none.
-
-    Returns
-    -------
-    bool
-        False: offsets are invalid.
+        Dense row of each code; -1: none.
     """
-    for i in range(len(bins)):
-        b = bins[i]
+    for i in range(len(codes)):
         first[i], last[i], rows[i] = 0, 0, -1
+        b = _place(codes[i], bin_codes, stream_ptr[streams[i]], stream_ptr[streams[i] + 1])
         if b >= 0:
-            first[i], last[i] = directory[b, 1], directory[b + 1, 1]
-            if first[i] < 0 or last[i] < first[i] or last[i] > n_words:
-                return False
-            low, high = 0, len(dense_bins)
-            while low < high:
-                middle = (low + high) // 2
-                if dense_bins[middle] < b:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low < len(dense_bins) and dense_bins[low] == b:
-                rows[i] = low
-    return True
+            first[i], last[i] = bin_ptr[b], bin_ptr[b + 1]
+            rows[i] = _place(b, dense_bins, 0, len(dense_bins))
 
 
 @compiled
-def add_packed(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -> Any:
+def _place(value: Any, values: Any, low: Any, high: Any) -> Any:
+    """Return the place of a value among values[low] .. values[high - 1], which ascend; -1: none."""
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and values[low] == value else -1
+
+
+@compiled
+def add_packed(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -> None:
     """Add (count of the query) * (count of graph g) to scores[g], over packed postings.
 
     Parameters
@@ -284,46 +229,28 @@ def add_packed(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -
     postings : (words,), uint32
         Words graph << 8 | count.
     scores : (graphs,), float64, modified
-
-    Returns
-    -------
-    bool
-        False: a posting has an invalid graph.
     """
     for i in range(len(first)):
         count = counts[i]
         for place in range(first[i], last[i]):
             word = postings[place]
-            graph = word >> PACKED_BITS
-            if graph >= len(scores):
-                return False
-            scores[graph] += count * (word & MOST_PACKED)
-    return True
+            scores[word >> PACKED_BITS] += count * (word & MOST_PACKED)
 
 
 @compiled
-def add_pairs(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -> Any:
+def add_pairs(first: Any, last: Any, counts: Any, postings: Any, scores: Any) -> None:
     """Add (count of the query) * (count of graph g) to scores[g], over pairs.
 
     Parameters
     ----------
     first, last, counts, scores : arrays
         As in ``add_packed``.
-    postings : (2 * pairs,), float32 or float64
+    postings : (pairs, 2), float32 or float64
         Graph and count of each pair.
-
-    Returns
-    -------
-    bool
-        False: a posting has an invalid graph.
     """
     for i in range(len(first)):
         for place in range(first[i], last[i]):
-            graph = postings[2 * place]
-            if not 0 <= graph < len(scores):
-                return False
-            scores[int(graph)] += counts[i] * postings[2 * place + 1]
-    return True
+            scores[int(postings[place, 0])] += counts[i] * postings[place, 1]
 
 
 @compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import struct
 from collections.abc import Sequence
 from typing import IO, Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
@@ -18,18 +19,28 @@ from propkernels._utils.arrays import check_compressed
 from propkernels._utils.safe_files import zip_writer
 
 KINDS = "biufcUS"  # dtype kinds: booleans, numbers, text and bytes, no objects
+ALIGNED = 64  # bytes
+LONGEST_HEADER = 2**16 + 10  # bytes of an npy header
 
 
-def to_bytes(array: NDArray[Any]) -> bytes:
-    """Return an array in npy format."""
-    stream = io.BytesIO()
-    npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
-    return stream.getvalue()
+def write_array(stream: IO[bytes], array: NDArray[Any], place: int = 0) -> None:
+    """Write an array in npy format, without a copy; ``place`` is the position of the stream in its file.
+
+    Spaces in the header align the numbers in the file, so that they can be mapped.
+    """
+    text = repr(npy.header_data_from_array_1_0(array)).encode("latin1")
+    header = text + b" " * (-(place + 11 + len(text)) % ALIGNED) + b"\n"
+    stream.write(npy.magic(1, 0) + struct.pack("<H", len(header)) + header)
+    in_order = array if array.flags.c_contiguous else array.T if array.flags.f_contiguous else array.copy("C")
+    stream.write(in_order.reshape(-1).view(np.uint8).data)
 
 
-def from_bytes(data: bytes) -> NDArray[Any]:
-    """Return the array of npy bytes; raise ValueError if header and number of bytes disagree."""
-    stream = io.BytesIO(data)
+def from_bytes(data: bytes | memoryview, copy: bool = True) -> NDArray[Any]:
+    """Return the array of npy bytes; raise ValueError if header and number of bytes disagree.
+
+    Without a copy, it is a read-only view of the bytes, if these are aligned and in native order.
+    """
+    stream = io.BytesIO(data[:LONGEST_HEADER])
     if npy.read_magic(stream) != (1, 0):
         raise ValueError("an array has an unknown npy version")
     shape, fortran_order, dtype = npy.read_array_header_1_0(stream)
@@ -39,7 +50,8 @@ def from_bytes(data: bytes) -> NDArray[Any]:
     if count * dtype.itemsize != len(data) - start:
         raise ValueError(f"an array of shape {shape} has {len(data) - start} bytes")
     flat = np.frombuffer(data, dtype, count, start) if count else np.empty(0, dtype)
-    array = flat.astype(dtype.newbyteorder("="))
+    as_it_is = not copy and dtype.isnative and flat.flags.aligned
+    array = flat if as_it_is else flat.astype(dtype.newbyteorder("="))
     return array.reshape(shape, order="F" if fortran_order else "C")
 
 
@@ -83,7 +95,10 @@ def write_archive(stream: IO[bytes], header: str, arrays: Sequence[NDArray[Any]]
     with zip_writer(stream) as archive:
         archive.writestr(ZipInfo(HEADER, LONG_AGO), header)
         for number, array in enumerate(arrays):
-            archive.writestr(ZipInfo(member(number), LONG_AGO), to_bytes(np.asarray(array)))
+            info = ZipInfo(member(number), LONG_AGO)
+            info.file_size = array.nbytes + LONGEST_HEADER  # an upper bound, for members above 2 GB
+            with archive.open(info, "w") as part:
+                write_array(part, array, stream.tell())
 
 
 def member(number: int) -> str:
@@ -122,6 +137,15 @@ def from_json(text: str) -> dict[str, Any]:
 def read_array(archive: ZipFile, number: int) -> NDArray[Any]:
     """Read an array by its number."""
     return from_bytes(archive.read(member(number)))
+
+
+def map_array(archive: ZipFile, memory: memoryview, number: int) -> NDArray[Any]:
+    """Return an array by its number, as a read-only view of the mapped file."""
+    info = archive.getinfo(member(number))
+    # the header of a member has 30 bytes, its name and further fields, whose lengths are its last numbers
+    name, further = struct.unpack("<HH", memory[info.header_offset + 26 : info.header_offset + 30])
+    start = info.header_offset + 30 + name + further
+    return from_bytes(memory[start : start + info.file_size], copy=False)
 
 
 def _refuse_constant(word: str) -> Any:

@@ -128,7 +128,7 @@ _BY_MODULE = {
     "propkernels.explain.rule": ("Rule",),
     "propkernels.models.gaussian_process": ("Posterior",),
     "propkernels.search.inverted_file": ("InvertedFile",),
-    "propkernels.search.segment": ("Postings",),
+    "propkernels.search.segment": ("Postings", "Segment"),
     "propkernels.models.regressor": ("PropagationRegressor",),
     "propkernels.images.colors": ("KMeansColors",),
     "propkernels.images.gray_levels": ("GrayLevels",),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 from zipfile import ZipFile
 
 from numpy.typing import NDArray
@@ -15,10 +16,12 @@ from propkernels._utils.safe_files import atomic_write, open_regular
 from propkernels._utils.typing import Estimator
 from propkernels._version import __version__
 from propkernels.graphs.database import GraphDatabase
+from propkernels.search.index import GraphIndex
 from propkernels.storage.archive import (
     as_read,
     check_members,
     from_json,
+    map_array,
     read_array,
     read_header,
     to_json,
@@ -121,7 +124,7 @@ def _checked_text(header: dict[str, Any], arrays: list[NDArray[Any]], name: str)
     return text
 
 
-def load_model(path: str | os.PathLike[str]) -> Estimator | Any:
+def load_model(path: str | os.PathLike[str], *, mmap_mode: Literal["r"] | None = None) -> Estimator | Any:
     """Load a model saved by :func:`save_model`.
 
     Loading an untrusted file is safe: only objects of this library are created, no code of the file is run,
@@ -130,6 +133,9 @@ def load_model(path: str | os.PathLike[str]) -> Estimator | Any:
     Parameters
     ----------
     path : path
+    mmap_mode : {"r"} or None, default=None
+        "r", for a :class:`GraphIndex`: its arrays are checked, and then stay in the file. Queries read what
+        they need, and processes share it. The index is read-only, and the file must not change meanwhile.
 
     Returns
     -------
@@ -158,14 +164,19 @@ def load_model(path: str | os.PathLike[str]) -> Estimator | Any:
     >>> kernel.transform(graphs).shape
     (10, 10)
     """
-    return read_model(path)[0]
+    if mmap_mode not in (None, "r"):
+        raise ValueError(f"mmap_mode must be 'r' or None, got {shown(mmap_mode)}")
+    model = read_model(path, is_mapped=mmap_mode == "r")[0]
+    if mmap_mode == "r" and not isinstance(model, GraphIndex):
+        raise TypeError(f"mmap_mode is for a GraphIndex, and {path} holds a {type(model).__name__}: omit it")
+    return model
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
-    """Return a saved model and its notes."""
+def read_model(path: str | os.PathLike[str], is_mapped: bool = False) -> tuple[Any, dict[str, str]]:
+    """Return a saved model and its notes; arrays of a mapped one stay in the file."""
     with open_regular(path) as stream:
         try:
-            return _read(stream, os.fstat(stream.fileno()).st_size)
+            return _read(stream, os.fstat(stream.fileno()).st_size, is_mapped)
         except ModelFileError as error:
             raise ModelFileError(f"{Path(path)} {error}") from None
         except Exception as error:
@@ -174,10 +185,13 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
             raise ModelFileError(text) from error
 
 
-def _read(stream: IO[bytes], n_bytes: int) -> tuple[Any, dict[str, str]]:
+def _read(stream: IO[bytes], n_bytes: int, is_mapped: bool) -> tuple[Any, dict[str, str]]:
     with ZipFile(stream) as archive:
         check_members(archive, n_bytes)
-        return _decoded(read_header(archive), lambda number: read_array(archive, number))
+        if not is_mapped:
+            return _decoded(read_header(archive), lambda number: read_array(archive, number))
+        memory = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+        return _decoded(read_header(archive), lambda number: map_array(archive, memory, number))
 
 
 def _decoded(header: dict[str, Any], arrays: Callable[[int], NDArray[Any]]) -> tuple[Any, dict[str, str]]:
