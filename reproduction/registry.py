@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from types import ModuleType
 
 from reproduction.engine.sections import Experiment
 from reproduction.experiments import (
@@ -22,38 +23,26 @@ from reproduction.experiments import (
     worked_example,
 )
 
+TITLES: dict[ModuleType, str] = {  # in the order of the report
+    statistics: "Dataset statistics and properties",
+    point_clouds: "Point Cloud Graphs",
+    point_graphs: "Point Cloud Graphs: data",
+    labelled: "Labeled Graphs",
+    partially_labelled: "Partially Labeled Graphs",
+    partial_runtime: "Runtime for Partially Labeled MSRC21",
+    attributed: "Attributed Graphs",
+    peers: "Runtimes beside GraKeL",
+    grids: "Grid Graphs",
+    noise: "Missing and noisy information (Q2)",
+    sensitivity: "Parameter Sensitivity of PK",
+    attribute_kernels: "Attribute Kernels",
+    filters: "Grid Graph",
+    worked_example: "Propagation Kernel Computation",
+}
+
 
 @cache
 def experiments() -> dict[str, Experiment]:
-    """Return every experiment, in the order of the report."""
-    found = [
-        Experiment("datasets", "Dataset statistics and properties", statistics.jobs, statistics.sections),
-        Experiment("point_clouds", "Point Cloud Graphs", point_clouds.jobs, point_clouds.sections),
-        Experiment("point_graphs", "Point Cloud Graphs: data", point_graphs.jobs, point_graphs.sections),
-        Experiment("labelled", "Labeled Graphs", labelled.jobs, labelled.sections),
-        Experiment(
-            "partially_labelled",
-            "Partially Labeled Graphs",
-            partially_labelled.jobs,
-            partially_labelled.sections,
-        ),
-        Experiment(
-            "partial_runtime",
-            "Runtime for Partially Labeled MSRC21",
-            partial_runtime.jobs,
-            partial_runtime.sections,
-        ),
-        Experiment("attributed", "Attributed Graphs", attributed.jobs, attributed.sections),
-        Experiment("peers", "Runtimes beside GraKeL", peers.jobs, peers.sections),
-        Experiment("grids", "Grid Graphs", grids.jobs, grids.sections),
-        Experiment("noise", "Missing and noisy information (Q2)", noise.jobs, noise.sections),
-        Experiment("sensitivity", "Parameter Sensitivity of PK", sensitivity.jobs, sensitivity.sections),
-        Experiment(
-            "attribute_kernels", "Attribute Kernels", attribute_kernels.jobs, attribute_kernels.sections
-        ),
-        Experiment("filters", "Grid Graph", filters.jobs, filters.sections),
-        Experiment(
-            "worked_example", "Propagation Kernel Computation", worked_example.jobs, worked_example.sections
-        ),
-    ]
+    """Return every experiment, by name."""
+    found = [Experiment(one.NAME, title, one.jobs, one.sections) for one, title in TITLES.items()]
     return {one.name: one for one in found}

@@ -6,16 +6,13 @@ other 40 objects; 10 recomputations with other hash functions::
 
     python -m reproduction.extra.category_prior
     python -m reproduction.extra.category_prior --repeats 3 --method labels p2k
-    python -m reproduction.extra.category_prior --refit --method labels
 
-Kernels are those of ``reproduction.extra.attributed``, normalized, computed once for all and sliced; with
-``--refit`` nothing is shared, and the standardization of attributes, too, is learned from the other 40.
+Kernels are those of ``reproduction.extra.attributed``, normalized, computed once for all and sliced.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,26 +82,12 @@ def best_of(
     Among equals, the most neighbors and then the first kernel.
     """
     ranks = [
-        (score, size, -t)
+        (leave_one_out(kernel, target, n_classes, size), size, -t)
         for t, kernel in enumerate(kernels)
-        for size, score in zip(sizes, leave_one_out(kernel, target, n_classes, sizes), strict=True)
+        for size in sizes
     ]
     _, size, t = max(ranks)
     return -t, size
-
-
-def refit(data: pk.datasets.Dataset, method: str, repeat: int) -> dict[str, Outcome]:
-    """Outcomes with a kernel that is fitted anew for each object."""
-    target, graphs, seed = class_numbers(data.target), data.graphs, seeds_of(repeat).kernel
-    n_classes, shares = int(target.max()) + 1, []
-    for i in range(len(target)):
-        others = np.delete(np.arange(len(target)), i)
-        stack = matrices_of(redrawn(METHODS[method](), seed), graphs[others], POINT_CLOUD_STEPS)
-        t, size = best_of([unit(kernel) for kernel in stack.values()], target[others], n_classes, SIZES)
-        kernel = redrawn(METHODS[method](), seed, normalize=True, t_max=POINT_CLOUD_STEPS[t])
-        row = kernel.fit(graphs[others]).transform(graphs[[i]])
-        shares.append(class_shares(row, target[others], n_classes, size)[0])
-    return {"chosen": judge(np.array(shares), target)}
 
 
 def class_shares(similarities: Matrix, classes: Classes, n_classes: int, n_neighbors: int) -> Matrix:
@@ -132,33 +115,21 @@ def class_shares(similarities: Matrix, classes: Classes, n_classes: int, n_neigh
     >>> class_shares(row, classes, 2, 2)
     array([[0.6, 0.4]])
     """
-    return _shares(similarities, classes, n_classes, [n_neighbors])[0]
+    n = similarities.shape[1]
+    least = np.partition(similarities, n - min(n_neighbors, n), axis=1)[:, [n - min(n_neighbors, n)]]
+    near = np.where((similarities >= least) & (similarities > 0), similarities, 0.0)
+    totals = near @ np.eye(n_classes)[classes]
+    isolated = totals.sum(axis=1) == 0
+    totals[isolated] = np.isfinite(similarities[isolated]) @ np.eye(n_classes)[classes]
+    return np.round(totals / totals.sum(axis=1, keepdims=True), DIGITS)
 
 
-def leave_one_out(kernel: Matrix, classes: Classes, n_classes: int, sizes: Sequence[int]) -> list[float]:
-    """Return the leave-one-out accuracy for each number of neighbors."""
+def leave_one_out(kernel: Matrix, classes: Classes, n_classes: int, size: int) -> float:
+    """Return the leave-one-out accuracy with a number of neighbors."""
     others = kernel.copy()
     np.fill_diagonal(others, -np.inf)
-    possible = [min(size, len(classes) - 1) for size in sizes]
-    shares = _shares(others, classes, n_classes, possible)
-    return [float(np.mean(share.argmax(axis=1) == classes)) for share in shares]
-
-
-def _shares(similarities: Matrix, classes: Classes, n_classes: int, sizes: Sequence[int]) -> list[Matrix]:
-    """Return class shares for each number of neighbors; other similarities are skipped."""
-    m, n = similarities.shape
-    ranks = [n - min(size, n) for size in sizes]
-    least = np.partition(similarities, sorted(set(ranks)), axis=1)[:, ranks]
-    rows, columns = np.nonzero((similarities >= least.min(axis=1, keepdims=True)) & (similarities > 0))
-    values, places = similarities[rows, columns], rows * n_classes + classes[columns]
-    shares = []
-    for i in range(len(sizes)):
-        near = values >= least[rows, i]
-        totals = np.bincount(places[near], values[near], m * n_classes).reshape(m, n_classes)
-        isolated = totals.sum(axis=1) == 0
-        totals[isolated] = np.isfinite(similarities[isolated]) @ np.eye(n_classes)[classes]
-        shares.append(np.round(totals / totals.sum(axis=1, keepdims=True), DIGITS))
-    return shares
+    shares = class_shares(others, classes, n_classes, min(size, len(classes) - 1))
+    return float(np.mean(shares.argmax(axis=1) == classes))
 
 
 def judge(shares: np.ndarray, target: np.ndarray) -> Outcome:
@@ -184,25 +155,23 @@ def format_table(results: dict[str, list[dict[str, Outcome]]]) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run the experiment, and print the table: columns are numbers of neighbors."""
     parser = argparse.ArgumentParser(
         prog="python -m reproduction.extra.category_prior", description=__doc__.split("\n")[0]
     )
     parser.add_argument("--method", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--repeats", type=int, default=10, help="recomputations of the kernels (default: 10)")
-    parser.add_argument("--refit", action="store_true", help="fit the kernel for each object")
     options = parser.parse_args(arguments)
     data = load_source(POINT_CLOUDS)
     results: dict[str, list[dict[str, Outcome]]] = {}
     for method in options.method:
         results[method] = []
         for repeat in range(options.repeats):
-            results[method].append((refit if options.refit else measure)(data, method, repeat))
+            results[method].append(measure(data, method, repeat))
             report(f"{method}, recomputation {repeat}: {results[method][-1]['chosen'].accuracy:.1f} %")
     print(format_table(results))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

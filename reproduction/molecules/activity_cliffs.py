@@ -17,7 +17,6 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
@@ -63,7 +62,6 @@ core for one fit, from SMILES to predictions.
 
 {targets}
 """
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -95,24 +93,6 @@ class Fit:
         return self.dataset, self.seed
 
 
-@dataclass(frozen=True, eq=False)
-class Target:
-    """Molecules of one target.
-
-    Attributes
-    ----------
-    smiles : list of str
-    values : ndarray of float64
-        Potency, the negative logarithm of a concentration.
-    is_test, is_cliff : ndarray of bool
-    """
-
-    smiles: list[str]
-    values: NDArray[np.float64]
-    is_test: Flags
-    is_cliff: Flags
-
-
 def published() -> Any:
     """Return the authors' table, one row per target and method; ``method`` joins algorithm and descriptor."""
     table = read_table(PUBLISHED, ARCHIVE)
@@ -120,26 +100,22 @@ def published() -> Any:
     return table
 
 
-def load(name: str) -> Target:
-    """Return the molecules of one target."""
-    table = read_table(f"data/{name}.csv", ARCHIVE)
-    is_test = (table["split"] == "test").to_numpy()
-    return Target(
-        table["smiles"].tolist(), table["y"].to_numpy(), is_test, table["cliff_mol"].to_numpy() == 1
-    )
+def load(name: str) -> Any:
+    """Return the molecules of one target: columns smiles, y (potency), split and cliff_mol."""
+    return read_table(f"data/{name}.csv", ARCHIVE)
 
 
 def measure(name: str, seed: int) -> Fit:
     """Fit the default pipeline on the training part, and return its errors on the test part."""
-    data = load(name)
-    train, test = np.flatnonzero(~data.is_test), np.flatnonzero(data.is_test)
+    table = load(name)
+    train, test = table[table["split"] != "test"], table[table["split"] == "test"]
     start = process_time()
     regressor = pk.PropagationRegressor(random_state=seed, n_jobs=1, progress=False)
     model = make_pipeline(pk.MoleculesToGraphs(), regressor)
-    model.fit([data.smiles[i] for i in train], data.values[train])
-    predicted = model.predict([data.smiles[i] for i in test])
+    model.fit(train["smiles"].tolist(), train["y"].to_numpy())
+    predicted = model.predict(test["smiles"].tolist())
     took = process_time() - start
-    errors, cliffs = (predicted - data.values[test]) ** 2, data.is_cliff[test]
+    errors, cliffs = (predicted - test["y"].to_numpy()) ** 2, test["cliff_mol"].to_numpy() == 1
     rmse, cliff_rmse = (round(float(np.sqrt(part.mean())), 4) for part in (errors, errors[cliffs]))
     return Fit(name, seed, rmse, cliff_rmse, round(took, 2), describe_model(regressor))
 
@@ -154,11 +130,13 @@ def run(names: Sequence[str], folder: Path, document: Path, repeats: int | None 
     write_text(document, page_of(fits, errors))
     pictures = document.parent / "pictures"
     pictures.mkdir(exist_ok=True)
-    draw_strips(errors["rmse"], OURS, "root mean squared error").savefig(pictures / PICTURE, dpi=150)
+    draw_strips(errors["rmse"].to_dict(), OURS, "root mean squared error").savefig(
+        pictures / PICTURE, dpi=150
+    )
     return verdict(errors)
 
 
-Errors = dict[str, dict[str, dict[str, float]]]  # kind of error -> method -> target -> error
+Errors = dict[str, Any]  # kind of error -> data frame, one row per target and one column per method
 
 
 def errors_of(fits: Sequence[Fit], table: Any) -> Errors:
@@ -166,45 +144,24 @@ def errors_of(fits: Sequence[Fit], table: Any) -> Errors:
     targets = sorted({fit.dataset for fit in fits})
     found: Errors = {}
     for kind in ("rmse", "cliff_rmse"):
-        means = {t: float(np.mean([getattr(f, kind) for f in fits if f.dataset == t])) for t in targets}
-        rows = zip(table["method"], table["dataset"], table[kind], strict=True)
-        by_method: dict[str, dict[str, float]] = {OURS: means}
-        for method, target, error in rows:
-            if target in means:
-                by_method.setdefault(method, {})[target] = float(error)
-        found[kind] = by_method
+        found[kind] = table.pivot(index="dataset", columns="method", values=kind).loc[targets]
+        found[kind][OURS] = [
+            float(np.mean([getattr(fit, kind) for fit in fits if fit.dataset == target]))
+            for target in targets
+        ]
     return found
-
-
-def mean_error(errors: dict[str, float]) -> float:
-    """Return the mean over the targets."""
-    return float(np.mean(list(errors.values())))
-
-
-def n_ahead(errors: dict[str, dict[str, float]], method: str) -> int:
-    """Return the number of targets on which our error is smaller than that of a method."""
-    return sum(errors[OURS][target] < error for target, error in errors[method].items())
-
-
-def best_published(errors: dict[str, dict[str, float]], target: str) -> tuple[str, float]:
-    """Return the published method with the smallest error on a target, and this error."""
-    others = {method: of[target] for method, of in errors.items() if method != OURS and target in of}
-    best = min(others, key=lambda method: others[method])
-    return best, others[best]
 
 
 def verdict(errors: Errors) -> str:
     """Return the means beside those of the best published methods, and the number of targets ahead."""
-    targets = list(errors["rmse"][OURS])
     lines = []
     for kind, what in (("rmse", "all test molecules"), ("cliff_rmse", "molecules on activity cliffs")):
-        means = {method: mean_error(of) for method, of in errors[kind].items()}
-        best = min((method for method in means if method != OURS), key=lambda method: means[method])
-        ahead = sum(errors[kind][OURS][t] < best_published(errors[kind], t)[1] for t in targets)
+        ours, theirs = errors[kind][OURS], errors[kind].drop(columns=OURS)
+        means = theirs.mean()
         lines.append(
-            f"- {what.capitalize()}: **{means[OURS]:.3f}**; the best of {len(means) - 1} published methods, "
-            f"{best}: {means[best]:.3f}. Ahead of the best of all methods, picked per target, on {ahead} of "
-            f"{len(targets)} targets."
+            f"- {what.capitalize()}: **{ours.mean():.3f}**; the best of {len(means)} published methods, "
+            f"{means.idxmin()}: {means.min():.3f}. Ahead of the best of all methods, picked per target, on "
+            f"{(ours < theirs.min(axis=1)).sum()} of {len(ours)} targets."
         )
     return "\n".join(lines)
 
@@ -224,14 +181,14 @@ def page_of(fits: Sequence[Fit], errors: Errors) -> str:
 
 def methods_table(errors: Errors) -> str:
     """Return one row per method, smallest mean error first."""
-    means = {method: mean_error(of) for method, of in errors["rmse"].items()}
+    means, cliffs = errors["rmse"].mean(), errors["cliff_rmse"].mean()
+    ahead = errors["rmse"].gt(errors["rmse"][OURS], axis=0).sum()
     rows = []
-    for method in sorted(means, key=lambda one: means[one]):
-        mark = "**" if method == OURS else ""
-        cliffs = mean_error(errors["cliff_rmse"][method])
-        ahead = "-" if method == OURS else f"{n_ahead(errors['rmse'], method)}"
+    for method in means.sort_values(kind="stable").index:
+        cells = [method, f"{means[method]:.3f}", f"{cliffs[method]:.3f}"]
+        is_ours = method == OURS
         rows.append(
-            [f"{mark}{method}{mark}", f"{mark}{means[method]:.3f}{mark}", f"{mark}{cliffs:.3f}{mark}", ahead]
+            [*(f"**{cell}**" if is_ours else cell for cell in cells), "-" if is_ours else f"{ahead[method]}"]
         )
     return markdown(["method", "RMSE", "RMSE on cliffs", f"{OURS} ahead"], rows)
 
@@ -239,15 +196,16 @@ def methods_table(errors: Errors) -> str:
 def targets_table(fits: Sequence[Fit], errors: Errors) -> str:
     """Return one row per target, with the best published method."""
     rows = []
-    for target in errors["rmse"][OURS]:
+    for target in errors["rmse"].index:
         ours = [fit for fit in fits if fit.dataset == target]
         row = [target]
         for kind in ("rmse", "cliff_rmse"):
             values = [getattr(fit, kind) for fit in ours]
             spread = f" ± {np.std(values, ddof=1):.3f}" if len(values) > 1 else ""
-            method, best = best_published(errors[kind], target)
+            theirs = errors[kind].loc[target].drop(OURS)
             text = f"{np.mean(values):.3f}{spread}"
-            row += [f"**{text}**" if np.mean(values) < best else text, f"{best:.3f} ({method})"]
+            text = f"**{text}**" if np.mean(values) < theirs.min() else text
+            row += [text, f"{theirs.min():.3f} ({theirs.idxmin()})"]
         rows.append([*row, f"{np.mean([fit.seconds for fit in ours]):.1f}"])
     head = ["target", "RMSE", "best of 24", "RMSE on cliffs", "best of 24", "seconds"]
     return markdown(head, rows)

@@ -30,7 +30,6 @@ MOST_DENSE = 30_000_000  # entries up to which forests get a dense table, which 
 CHOOSING_TASKS = 4  # tasks that take part in a choice, at most
 CHOOSING = 2_500  # molecules that take part in a choice, at most
 SLICE = 2_000  # rows of a kernel at a time
-FEW_COLUMNS = 512  # up to which dense products are faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,18 +127,11 @@ def tanimoto(rows: csr_array, columns: csr_array) -> NDArray[np.float32]:
     similarity = np.empty((rows.shape[0], columns.shape[0]), dtype=np.float32)
     for start in range(0, len(own), SLICE):
         at = slice(start, start + SLICE)
-        common = _products(rows[at].astype(np.float32), columns.astype(np.float32))
+        common = (rows[at].astype(np.float32) @ columns.astype(np.float32).T).toarray()  # exact below 2^24
         either = own[at, None] + other[None, :] - common
         np.divide(common, either, out=similarity[at], where=either > 0)
         similarity[at][either <= 0] = 1
     return similarity
-
-
-def _products(rows: csr_array, columns: csr_array) -> NDArray[np.float32]:
-    """Dot products of counts, exact in either way: integers below 2^24."""
-    if rows.shape[1] <= FEW_COLUMNS:
-        return rows.toarray() @ columns.toarray().T
-    return (rows @ columns.T).toarray()
 
 
 def _part(kernel: NDArray[np.float32], rows: Rows, columns: Rows) -> Values:

@@ -62,14 +62,9 @@ training molecules and four tasks.
 ### Processor seconds
 
 From RDKit's molecules to a sparse matrix, best of three runs in one process with one thread (parsing: one
-run, with the table read; HIV: only the main rivals). "refined symbols" include their graphs, "features alone"
-do not.
+run; HIV: only the main rivals). "refined symbols" include their graphs, "features alone" do not.
 
 {seconds}
-
-Processor seconds of fits, mean over the folds that are above:
-
-{fits}
 {end}
 """
 
@@ -178,20 +173,6 @@ def seconds_table(records: Iterable[Seconds]) -> str:
     return markdown([*head, "ECFP / refined symbols", "ECFP / features alone"], rows)
 
 
-def fits_table(cells: Sequence[Cell]) -> str:
-    """Mean processor seconds of a fit, by method and set."""
-    present = [name for name in sets.SOURCES if any(cell.dataset == name for cell in cells)]
-    rows = []
-    for method in METHODS:
-        found = [
-            [c.seconds for c in cells if (c.dataset, c.features, c.head) == (name, *method)]
-            for name in present
-        ]
-        if any(found):
-            rows.append([title(method), *(f"{np.mean(one):.1f}" if one else "-" for one in found)])
-    return markdown(["method", *present], rows)
-
-
 def measured_part(cells: Sequence[Cell], records: Sequence[Seconds]) -> str:
     """Everything between the marks."""
     tables = []
@@ -212,7 +193,6 @@ def measured_part(cells: Sequence[Cell], records: Sequence[Seconds]) -> str:
         choosing=CHOOSING,
         tables="\n\n".join(tables),
         seconds=seconds_table(records),
-        fits=fits_table(cells),
     )
 
 

@@ -59,7 +59,7 @@ def test_folds_cover_all_molecules_once(archive, split):
         assert all(not set(groups[train]) & set(groups[test]) for train, test in parts)
 
 
-def test_tanimoto_in_slices_and_by_sparse_products_has_the_same_bits(monkeypatch):
+def test_tanimoto_in_slices_has_the_same_bits(monkeypatch):
     rng = np.random.default_rng(0)
     first, second = (rng.poisson(0.3, (n, 30)).astype(float) for n in (7, 5))
     common, squares = first @ second.T, [(part**2).sum(axis=1) for part in (first, second)]
@@ -126,9 +126,6 @@ def test_means_are_over_folds_that_have_all_rows_of_the_first():
 
 @pytest.mark.slow
 def test_activity_cliffs(archive, tmp_path, monkeypatch):
-    data = activity_cliffs.load("A_Ki")
-    assert np.flatnonzero(data.is_test).tolist() == list(range(0, 60, 4))
-    assert np.flatnonzero(data.is_cliff).tolist() == list(range(0, 60, 3))
     first = activity_cliffs.run(["A_Ki"], tmp_path, tmp_path / "page.md", repeats=1)
     assert (tmp_path / "pictures" / "moleculeace.png").stat().st_size > 1000
     assert "| A_Ki | " in (tmp_path / "page.md").read_text()

@@ -5,6 +5,7 @@ import json
 import zipfile
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -13,10 +14,12 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.datasets import Dataset
+from reproduction.__main__ import PAGES
 from reproduction.extra import defaults, edge_labels, fair, folds_of_defaults, nodes, novelty, temporal
 from reproduction.extra.folds_of_defaults import FoldResult, accuracies
 from reproduction.extra.records import with_error
 
+ROOT = Path(__file__).parents[2]
 DATA = pk.datasets.make_molecules(60, random_state=0, mean_nodes=8)
 RESULT = FoldResult("MUTAG", 0, 0, 8, 10, "Kernel(); t_max=1, normalize=True, C=1", 0.9, 1.0, 0.5)
 
@@ -223,3 +226,14 @@ def test_every_command_explains_itself(name, capsys):
         importlib.import_module(f"reproduction.extra.{name}").main(["--help"])
     assert caught.value.code == 0
     assert "usage:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), [("defaults", {"repeats": 3}), ("fair", {}), ("scaffolds", {}), ("coverage", {})]
+)
+def test_the_page_is_what_its_records_say(name, settings, tmp_path, monkeypatch):
+    """Records are complete: nothing is measured. After a change of a page's text, write it again."""
+    page = importlib.import_module(f"reproduction.{PAGES[name][0]}")
+    monkeypatch.setattr("reproduction.extra.records.keep_records", None)
+    page.run([], ROOT / "reproduction" / "records", tmp_path / "page.md", **settings)
+    assert (tmp_path / "page.md").read_text() == (ROOT / "docs" / "measured" / f"{name}.md").read_text()
