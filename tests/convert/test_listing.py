@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.convert.listing import is_one_way, list_edges, node_columns
+from propkernels.convert.listing import is_one_way, list_edges
 from tests.zoo import zoo
 
 PATH = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
@@ -53,10 +53,3 @@ def test_attributes_that_differ_make_edges_one_way():
 def test_the_zoo_is_one_way_where_it_is_directed():
     for name, graphs in zoo().items():
         assert is_one_way(graphs) == graphs.is_directed, name
-
-
-def test_columns_of_nodes():
-    graphs = pk.GraphDatabase(PATH, [0, 3], ["C", None, "N"], [[0.5], [1.0], [2.0]])
-    columns = node_columns(graphs[0])
-    assert columns["label"] == ["C", None, "N"]
-    assert [list(row) for row in columns["attributes"]] == [[0.5], [1.0], [2.0]]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,8 @@ BYTES_PER_NODE = 20  # memory for building a database without labels and edges
 LARGEST_MEMORY = 2**47  # bytes; address space of a process, used if the memory size is unknown
 ERRORS = ("raise", "skip")
 MOST_NAMED = 5
-# names of node labels, node attributes, edge labels, weights and edge attributes in graphs of other libraries
-Names = tuple[str | None, str | Sequence[str] | None, str | None, str | None, Sequence[str] | None]
-NAMES: Names = ("label", "attributes", "label", "weight", None)
+NODE_PARTS = ("node_labels", "node_attributes")  # of FlatGraphs, one row per node
+EDGE_PARTS = ("source", "target", "weights", "edge_labels", "edge_attributes")  # one row per listed edge
 
 
 class Faults:
@@ -97,10 +96,6 @@ class Faults:
             if error is self.raised:
                 raise
             self.add(position, f"cannot be read ({reason_of(error)})", link=" ")
-
-    def refuse(self, reason: str, kind: type[Exception] = ValueError) -> NoReturn:
-        """Raise an error that does not concern a single graph."""
-        raise kind(reason)
 
     @property
     def kept(self) -> NDArray[np.bool_]:
@@ -176,7 +171,7 @@ def guarded(convert: Convert) -> Convert:
             if not reasons and isinstance(error, (TypeError, ValueError)):
                 raise
             if not reasons:
-                faults.refuse(f"the {faults.noun}s do not convert together: {reason_of(error)}")
+                raise ValueError(f"the {faults.noun}s do not convert together: {reason_of(error)}") from None
         for position, reason in reasons.items():
             if position not in faults.found:
                 faults.add(position, reason, link=" ")
@@ -236,71 +231,32 @@ def listed(items: Any, kind: str) -> list[Any]:
     return list(items)
 
 
-def convert_list(
-    graphs: Any,
-    name: str,
-    is_one: Callable[[Any], bool],
-    convert: Callable[[list[Any], Faults], GraphDatabase],
-    read_target: Callable[[Any], Any] | None,
-    ids: Any,
-    errors: str,
-) -> Any:
-    """Return the database of a list of graphs; with ``read_target``, also their targets."""
-    if is_one(graphs):
-        raise TypeError(f"from_{name} takes a list of graphs; wrap the one graph: [graph]")
-    several = listed(graphs, "graphs")
-    faults = Faults(errors, len(several), ids)
-    kinds = [is_one(graph) for graph in several]
-    for i, graph in enumerate(several):
-        if not kinds[i]:
-            article = "an" if name[0] in "aeiou" else "a"
-            faults.add(i, f"is a {type(graph).__name__}, not {article} {name} graph", TypeError, " ")
-    database = convert(several, faults)
-    if read_target is None:
-        return database
-    return with_target(database, read_targets(several, read_target, faults), faults)
-
-
-def check_names(
-    graphs: Iterable[Any], wanted: Iterable[tuple[str, str | None, Callable[[Any], Iterable[Any] | None]]]
+def check_name(
+    graphs: Iterable[Any],
+    parameter: str,
+    name: str | None,
+    usual: str | None,
+    names_of: Callable[[Any], Iterable[Any] | None],
 ) -> None:
     """Raise ValueError if no graph has a name that the caller chose; the message lists names that exist.
 
-    Parameters
-    ----------
-    graphs : iterable
-    wanted : iterable of (parameter, name, names_of)
-        ``names_of`` returns the names that a graph has, or None if it has no nodes or edges to have them; a
-        parameter whose name is None is not checked.
+    Graphs may lack the usual name. ``names_of`` returns the names that a graph has, or None if it has no
+    nodes or edges to have them.
     """
-    several = list(graphs)
-    for parameter, name, names_of in wanted:
-        known = None if name is None else _names_without(several, name, names_of)
-        if known is not None:
-            there = f"there are {', '.join(map(repr, known))}" if known else "there are none"
-            raise ValueError(f"no graph has {parameter}={name!r}: {there}")
-
-
-def _names_without(
-    graphs: Sequence[Any], name: str, names_of: Callable[[Any], Iterable[Any] | None]
-) -> list[Any] | None:
-    """Return all names of graphs; None if one graph has the name, or none has any nodes or edges."""
+    if name is None or name == usual:
+        return
     known: dict[Any, None] = {}
     is_asked = False
     for graph in graphs:
         with suppress(Exception):  # graphs that cannot be asked are reported by the conversion
             names = names_of(graph)
             is_asked |= names is not None
-            for one in names or ():
-                if one == name:
-                    return None
-                known[one] = None
-    return list(known) if is_asked else None
-
-
-def chosen(name: str | None, usual: str) -> str | None:
-    """Return a name that the caller chose; None for the usual name, which graphs may lack."""
-    return None if name == usual else name
+            known |= dict.fromkeys(names or ())
+        if name in known:
+            return
+    if is_asked:
+        there = f"there are {', '.join(map(repr, known))}" if known else "there are none"
+        raise ValueError(f"no graph has {parameter}={name!r}: {there}")
 
 
 def read_targets(graphs: list[Any], read: Callable[[Any], Any], faults: Faults) -> list[Any]:
@@ -310,24 +266,22 @@ def read_targets(graphs: list[Any], read: Callable[[Any], Any], faults: Faults) 
         try:
             values.append(None if i in faults.found else read(graph))
         except Exception as error:
-            faults.refuse(f"{faults.name(i)}: its target cannot be read ({reason_of(error)})")
+            raise ValueError(f"{faults.name(i)}: its target cannot be read ({reason_of(error)})") from None
     return values
 
 
 def with_target(graphs: GraphDatabase, target: Any, faults: Faults) -> tuple[GraphDatabase, NDArray[Any]]:
-    """Return graphs and the targets of the kept graphs, one row per graph; missing targets stay missing."""
-    return graphs, _one_row_each(target)[faults.present]
+    """Return graphs and the targets of the kept graphs, one row per graph; missing targets stay missing.
 
-
-def _one_row_each(target: Any) -> NDArray[Any]:
-    """Return targets as an array of numbers, strings or rows; rows of different lengths become objects."""
-    listed = target if isinstance(target, np.ndarray) else list(target)
-    if not any(isinstance(value, (list, tuple, np.ndarray)) for value in listed):
-        return typed_column(listed)
+    Targets are numbers, strings or rows; rows of different lengths become objects.
+    """
+    several = target if isinstance(target, np.ndarray) else list(target)
+    if not any(isinstance(value, (list, tuple, np.ndarray)) for value in several):
+        return graphs, typed_column(several)[faults.present]
     try:
-        return np.asarray(listed)
+        return graphs, np.asarray(several)[faults.present]
     except ValueError:
-        return object_array(list(listed))
+        return graphs, object_array(list(several))[faults.present]
 
 
 @dataclass
@@ -340,7 +294,7 @@ class FlatGraphs:
         Numbers of nodes and of listed edges of each graph.
     source, target : ndarray of int64, (edges,)
         Nodes of each edge, counted from 0 in each graph.
-    directed : bool, or ndarray of bool (n,)
+    directed : bool
         Whether edges are directed from source to target. Undirected edges are listed once.
     weights : ndarray of float64, (edges,)
     node_labels, edge_labels
@@ -353,7 +307,7 @@ class FlatGraphs:
     edge_counts: NDArray[np.int64]
     source: NDArray[np.int64]
     target: NDArray[np.int64]
-    directed: bool | NDArray[np.bool_] = False
+    directed: bool = False
     weights: NDArray[np.float64] | None = None
     node_labels: Any = None
     node_attributes: Any = None
@@ -361,30 +315,30 @@ class FlatGraphs:
     edge_attributes: Any = None
     edge_attribute_names: Any = None
 
+    def keep(self, parts: Sequence[str], rows: NDArray[np.int64]) -> None:
+        """Keep some rows of parts; the numbers of nodes and edges are the caller's."""
+        for name in parts:
+            values = getattr(self, name)
+            if values is not None:
+                setattr(self, name, values[rows] if isinstance(values, np.ndarray) else values.take(rows))
+
 
 def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
     """Return the database of valid graphs; validate the arrays and leave out or raise faults."""
     _check_lengths(flat, faults)
     flat.node_labels = _encoded(flat.node_labels, flat.sizes, "node", faults)
     flat.edge_labels = _encoded(flat.edge_labels, flat.edge_counts, "edge", faults)
-    _check_ends(flat, faults)
-    _check_weights(flat, faults)
+    _check_edges(flat, faults)
     _check_finite(flat, faults)
     if faults.found:
-        flat = _without(flat, faults.kept)
-        if faults.errors == "empty":
-            flat.sizes, flat.edge_counts = (
-                _spread(counts, faults.kept) for counts in (flat.sizes, flat.edge_counts)
-            )
+        _leave_out(flat, faults)
     starts = offsets(flat.sizes)
     shift = np.repeat(starts[:-1], flat.edge_counts)
     rows, cols = flat.source + shift, flat.target + shift
     weights = np.ones(len(rows)) if flat.weights is None else flat.weights
     labels, attributes = flat.edge_labels, flat.edge_attributes
-    back = (rows != cols) & ~np.repeat(
-        np.broadcast_to(np.asarray(flat.directed), flat.sizes.shape), flat.edge_counts
-    )
-    if back.any():
+    if not flat.directed:
+        back = np.flatnonzero(rows != cols)
         rows, cols = np.concatenate([rows, cols[back]]), np.concatenate([cols, rows[back]])
         weights = np.concatenate([weights, weights[back]])
         if labels is not None:
@@ -439,16 +393,11 @@ def _check_lengths(flat: FlatGraphs, faults: Faults) -> None:
     )
     n_nodes = int(flat.sizes.sum())
     check_nodes_fit(n_nodes)
-    for name, values, expected in (
-        ("target", flat.target, n_edges),
-        ("weights", flat.weights, n_edges),
-        ("edge_labels", flat.edge_labels, n_edges),
-        ("edge_attributes", flat.edge_attributes, n_edges),
-        ("node_labels", flat.node_labels, n_nodes),
-        ("node_attributes", flat.node_attributes, n_nodes),
-    ):
-        if values is not None and len(values) != expected:
-            faults.refuse(f"{name} must have {expected} values, got {len(values)}")
+    for names, expected in ((EDGE_PARTS, n_edges), (NODE_PARTS, n_nodes)):
+        for name in names:
+            values = getattr(flat, name)
+            if values is not None and len(values) != expected:
+                raise ValueError(f"{name} must have {expected} values, got {len(values)}")
 
 
 def owners(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -488,26 +437,20 @@ def why_no_label(label: Any) -> str | None:
     return None
 
 
-def _check_ends(flat: FlatGraphs, faults: Faults) -> None:
-    """Add faults for edges to missing nodes."""
+def _check_edges(flat: FlatGraphs, faults: Faults) -> None:
+    """Add faults for edges to missing nodes, and for weights that are infinite or negative."""
     graph = owners(flat.edge_counts)
     limit = flat.sizes[graph]
     wrong = (np.minimum(flat.source, flat.target) < 0) | (np.maximum(flat.source, flat.target) >= limit)
     for edge in _first_of_each(graph, wrong):
-        size = int(flat.sizes[graph[edge]])
         ends = f"({int(flat.source[edge])}, {int(flat.target[edge])})"
-        faults.add(int(graph[edge]), f"edge {ends} names a node that is not there: it has {size} nodes")
-
-
-def _check_weights(flat: FlatGraphs, faults: Faults) -> None:
-    if flat.weights is None:
-        return
-    graph = owners(flat.edge_counts)
-    wrong = ~((flat.weights >= 0) & (flat.weights < np.inf))
-    for edge in _first_of_each(graph, wrong):
-        ends = f"({int(flat.source[edge])}, {int(flat.target[edge])})"
-        reason = f"edge {ends} has weight {flat.weights[edge]}: weights must be finite and not negative"
-        faults.add(int(graph[edge]), reason)
+        known = f"it has {int(limit[edge])} nodes"
+        faults.add(int(graph[edge]), f"edge {ends} names a node that is not there: {known}")
+    if flat.weights is not None:
+        for edge in _first_of_each(graph, ~((flat.weights >= 0) & (flat.weights < np.inf))):
+            ends = f"({int(flat.source[edge])}, {int(flat.target[edge])})"
+            reason = f"edge {ends} has weight {flat.weights[edge]}: weights must be finite and not negative"
+            faults.add(int(graph[edge]), reason)
 
 
 def _check_finite(flat: FlatGraphs, faults: Faults) -> None:
@@ -536,36 +479,13 @@ def _first_of_each(graph: NDArray[np.int64], wrong: Any) -> list[int]:
     return [int(i) for i in rows[np.unique(graph[rows], return_index=True)[1]]]
 
 
-def _without(flat: FlatGraphs, kept: NDArray[np.bool_]) -> FlatGraphs:
-    """Return the arrays of the kept graphs."""
-    nodes, edges = np.repeat(kept, flat.sizes), np.repeat(kept, flat.edge_counts)
-
-    def some(values: Any, mask: NDArray[np.bool_]) -> Any:
-        if values is None:
-            return None
-        at = np.flatnonzero(mask)
-        return values[at] if isinstance(values, np.ndarray) else values.take(at)
-
-    return FlatGraphs(
-        flat.sizes[kept],
-        flat.edge_counts[kept],
-        flat.source[edges],
-        flat.target[edges],
-        flat.directed if np.ndim(flat.directed) == 0 else np.asarray(flat.directed)[kept],
-        some(flat.weights, edges),
-        some(flat.node_labels, nodes),
-        some(flat.node_attributes, nodes),
-        some(flat.edge_labels, edges),
-        some(flat.edge_attributes, edges),
-        flat.edge_attribute_names,
-    )
-
-
-def _spread(counts: NDArray[np.int64], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the numbers of nodes or edges, 0 for graphs that are not kept."""
-    every = np.zeros(len(kept), dtype=np.int64)
-    every[kept] = counts
-    return every
+def _leave_out(flat: FlatGraphs, faults: Faults) -> None:
+    """Remove nodes and edges of graphs with faults and, unless such graphs stay empty, the graphs."""
+    kept = faults.kept
+    flat.keep(NODE_PARTS, np.flatnonzero(np.repeat(kept, flat.sizes)))
+    flat.keep(EDGE_PARTS, np.flatnonzero(np.repeat(kept, flat.edge_counts)))
+    flat.sizes = (flat.sizes * kept)[faults.present]
+    flat.edge_counts = (flat.edge_counts * kept)[faults.present]
 
 
 def integers(values: Any) -> NDArray[np.int64]:

@@ -49,25 +49,6 @@ def list_edges(graph: Graph, *, both: bool = False) -> Listing:
     )
 
 
-def node_columns(graph: Graph) -> dict[str, list[Any]]:
-    """Return labels and attributes of the nodes by their names in other libraries."""
-    columns = {"label": graph.node_labels, "attributes": graph.node_attributes}
-    return {name: values.tolist() for name, values in columns.items() if values is not None}
-
-
-def edge_columns(graph: Graph, edges: Listing) -> dict[str, list[Any]]:
-    """Return weights, labels and attributes of listed edges by name; named attributes separately."""
-    columns: dict[str, list[Any]] = {"weight": edges.weights.tolist()}
-    if edges.labels is not None:
-        columns["label"] = edges.labels.tolist()
-    if edges.attributes is not None:
-        names = graph.database.edge_attribute_names
-        if names is None:
-            columns["attributes"] = edges.attributes.tolist()
-        columns |= dict(zip(names or (), edges.attributes.T.tolist(), strict=False))
-    return columns
-
-
 def is_one_way(graphs: GraphDatabase) -> bool:
     """Return whether any edge lacks a reverse edge with the same weight, label and attributes.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -14,26 +13,27 @@ from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Column
 from propkernels.convert.build import (
-    NAMES,
     Faults,
     FlatGraphs,
-    Names,
     build,
-    check_names,
-    chosen,
-    convert_list,
+    check_name,
     guarded,
     integers,
     listed,
     numbers,
     owners,
+    read_targets,
+    with_target,
 )
-from propkernels.convert.listing import edge_columns, list_edges, node_columns
+from propkernels.convert.listing import list_edges
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 
 _MISSING: Any = object()
+# names of node labels, node attributes, edge labels, weights and edge attributes
+Names = tuple[str | None, str | Sequence[str] | None, str | None, str | None, Sequence[str] | None]
+NAMES: Names = ("label", "attributes", "label", "weight", None)
 
 
 def from_networkx(
@@ -89,19 +89,20 @@ def from_networkx(
     >>> pk.from_networkx([water], node_label="element")
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
     """
-    names = (node_label, node_attributes, edge_label, weight, edge_attributes)
-    convert_these = partial(convert, names=names)
-    read_target = None if target is None else lambda graph: graph.graph.get(target)
-    several: Any = graphs if is_networkx(graphs) else listed(graphs, "graphs")
-    found = convert_list(several, "networkx", is_networkx, convert_these, read_target, ids, errors)
-    wanted = (
-        ("node_label", chosen(node_label, "label"), _node_names),
-        ("edge_label", chosen(edge_label, "label"), _edge_names),
-        ("weight", chosen(weight, "weight"), _edge_names),
-        ("target", target, lambda graph: graph.graph),
-    )
-    check_names(several, wanted)
-    return found
+    if is_networkx(graphs):
+        raise TypeError("from_networkx takes a list of graphs; wrap the one graph: [graph]")
+    several = listed(graphs, "graphs")
+    faults = Faults(errors, len(several), ids)
+    for i, graph in enumerate(several):
+        if not is_networkx(graph):
+            faults.add(i, f"is a {type(graph).__name__}, not a networkx graph", TypeError, " ")
+    database = convert(several, faults, (node_label, node_attributes, edge_label, weight, edge_attributes))
+    values = None if target is None else read_targets(several, lambda graph: graph.graph.get(target), faults)
+    check_name(several, "node_label", node_label, "label", _node_names)
+    check_name(several, "edge_label", edge_label, "label", _edge_names)
+    check_name(several, "weight", weight, "weight", _edge_names)
+    check_name(several, "target", target, None, lambda graph: graph.graph)
+    return database if values is None else with_target(database, values, faults)
 
 
 def _node_names(graph: Any) -> Iterator[Any] | None:
@@ -138,21 +139,22 @@ def convert_igraph(graphs: list[Any], faults: Faults) -> GraphDatabase:
 def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
     """Return the database of networkx graphs, without those that have faults; each is read once."""
     node_label, node_attributes, edge_label, weight, edge_attributes = names
-    kept = faults.kept
-    usable = [graph if kept[i] else _empty() for i, graph in enumerate(graphs)]
-    sizes = integers([len(graph) for graph in usable])
-    counts, source, target, data = _entries(usable)
-    weights = None if weight is None else _weights(usable, data, weight, faults)
+    kept = faults.kept.tolist()
+    sizes = integers([len(graph) if is_kept else 0 for graph, is_kept in zip(graphs, kept, strict=True)])
+    usable = [(i, graph) for i, graph in enumerate(graphs) if kept[i]]
+    counts, source, target, data = _entries(usable, sizes)
+    labels = None
+    if node_label is not None:
+        pairs = chain.from_iterable(graph.nodes(data=node_label, default=_MISSING) for _, graph in usable)
+        labels = _column([value for _, value in pairs])
     flat = FlatGraphs(
         sizes,
         counts,
         source,
         target,
         True,  # both directions of undirected edges are entries already
-        weights,
-        _values(chain.from_iterable(graph.nodes(data=node_label, default=_MISSING) for graph in usable))
-        if node_label is not None
-        else None,
+        None if weight is None else _weights(usable, data, weight, faults),
+        labels,
         _attribute_rows(usable, sizes, node_attributes, faults),
         None if edge_label is None else _column([entry.get(edge_label, _MISSING) for entry in data]),
         None if edge_attributes is None else _edge_rows(data, counts, edge_attributes, faults),
@@ -161,54 +163,27 @@ def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDat
     return build(flat, faults)
 
 
-class _empty:
-    """Placeholder for a graph that is left out."""
-
-    graph: dict[str, Any] = {}  # noqa: RUF012
-
-    def __len__(self) -> int:
-        return 0
-
-    def adjacency(self) -> Any:
-        return iter(())
-
-    def nodes(self, data: Any = None, default: Any = None) -> Any:
-        return iter(())
-
-    def is_multigraph(self) -> bool:
-        return False
-
-    def edges(self, data: Any = None) -> Any:
-        return iter(())
-
-
-def _entries(graphs: list[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], list[Any]]:
+def _entries(
+    usable: list[tuple[int, Any]], sizes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], list[Any]]:
     """Return entries of all adjacencies in CSR order: number per graph, rows, columns, and data."""
-    counts, lengths, columns, data = [], [], [], []
-    for graph in graphs:
+    counts, lengths, columns, data = np.zeros_like(sizes), [], [], []
+    for i, graph in usable:
         around = [nbrs for _, nbrs in graph.adjacency()]
         number = dict(zip(graph, range(len(graph)), strict=True)) if around else {}
         numbers = [number[node] for nbrs in around for node in nbrs]
         entries = [entry for nbrs in around for entry in nbrs.values()]
         if graph.is_multigraph():
-            repeats = [len(keyed) for keyed in entries]
-            numbers = [node for node, times in zip(numbers, repeats, strict=True) for _ in range(times)]
-            ends = iter(repeats)
-            lengths += [sum(next(ends) for _ in nbrs) for nbrs in around]
+            lengths += [sum(map(len, nbrs.values())) for nbrs in around]
+            numbers = np.repeat(numbers, [len(keyed) for keyed in entries]).astype(int).tolist()
             entries = [entry for keyed in entries for entry in keyed.values()]
         else:
             lengths += [len(nbrs) for nbrs in around]
         columns.append(np.array(numbers, dtype=np.int64))
         data += entries
-        counts.append(len(numbers))
-    sizes = integers([len(graph) for graph in graphs])
+        counts[i] = len(numbers)
     local = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    rows = np.repeat(local, integers(lengths))
-    return integers(counts), rows, np.concatenate([*columns, integers([])]), data
-
-
-def _values(pairs: Any) -> list[Any] | None:
-    return _column([value for _, value in pairs])
+    return counts, np.repeat(local, integers(lengths)), np.concatenate([*columns, integers([])]), data
 
 
 def _column(values: list[Any]) -> list[Any] | None:
@@ -223,12 +198,14 @@ def _column(values: list[Any]) -> list[Any] | None:
     )
 
 
-def _weights(graphs: list[Any], data: list[Any], name: str, faults: Faults) -> NDArray[np.float64]:
+def _weights(
+    usable: list[tuple[int, Any]], data: list[Any], name: str, faults: Faults
+) -> NDArray[np.float64]:
     values = [entry.get(name, 1.0) for entry in data]
     weights = numbers(values)
     if weights is not None and weights.ndim == 1 and bool(((weights >= 0) & (weights < np.inf)).all()):
         return weights
-    for i, graph in enumerate(graphs):
+    for i, graph in usable:
         faulty = ((u, v, _fault(d.get(name, 1.0))) for u, v, d in graph.edges(data=True))
         for u, v, fault in faulty:
             if fault is not None:
@@ -251,29 +228,26 @@ def _fault(weight: Any) -> str | None:
 
 
 def _attribute_rows(
-    graphs: list[Any], sizes: NDArray[np.int64], names: str | Sequence[str] | None, faults: Faults
+    usable: list[tuple[int, Any]],
+    sizes: NDArray[np.int64],
+    names: str | Sequence[str] | None,
+    faults: Faults,
 ) -> NDArray[np.float64] | None:
     """Return one row per node; a graph without nodes is compatible with any dimension."""
     several = [names] if isinstance(names, str) else list(names or ())
-    rows: list[Any] = []
-    first: int | None = None
-    for i, graph in enumerate(graphs if several else ()):
+    rows: list[tuple[int, Any]] = []
+    width: int | None = None
+    first = ""
+    for i, graph in usable if several else ():
         own = _rows_of(graph, several, isinstance(names, str), i, faults) if sizes[i] else None
-        rows.append(own)
-        if own is None:
-            continue
-        if first is None:
-            first = i
-        elif own.shape[1] != rows[first].shape[1]:
-            faults.add(i, _mismatch(own.shape[1], rows[first].shape[1], faults.name(first)), link=" ")
-            rows[i] = None
-    if first is None or rows[first].shape[1] == 0:
-        return None
-    length = rows[first].shape[1]
-    filled = [
-        np.full((n, length), np.nan) if own is None else own for own, n in zip(rows, sizes, strict=True)
-    ]
-    return np.concatenate(filled)
+        if own is not None and width is None:
+            width, first = own.shape[1], faults.name(i)
+        elif own is not None and own.shape[1] != width:
+            faults.add(i, _mismatch(own.shape[1], width or 0, first), link=" ")
+            own = None
+        rows.append((sizes[i], own))
+    filled = [np.full((n, width or 0), np.nan) if own is None else own for n, own in rows]
+    return np.concatenate(filled) if width else None
 
 
 def _mismatch(found: int, expected: int, first: str) -> str:
@@ -373,9 +347,16 @@ def graph_to_networkx(graph: Graph) -> Any:
     if graph.id is not None:
         twin.graph["id"] = graph.id
     twin.add_nodes_from(range(graph.n_nodes))
-    for name, values in node_columns(graph).items():
-        nx.set_node_attributes(twin, dict(enumerate(values)), name)
-    columns = edge_columns(graph, edges)
+    for name, values in (("label", graph.node_labels), ("attributes", graph.node_attributes)):
+        if values is not None:
+            nx.set_node_attributes(twin, dict(enumerate(values.tolist())), name)
+    columns: dict[str, list[Any]] = {"weight": edges.weights.tolist()}
+    columns |= {} if edges.labels is None else {"label": edges.labels.tolist()}
+    names = graph.database.edge_attribute_names
+    if edges.attributes is not None and names is not None:
+        columns |= dict(zip(names, edges.attributes.T.tolist(), strict=True))
+    elif edges.attributes is not None:
+        columns["attributes"] = edges.attributes.tolist()
     ends = zip(edges.source.tolist(), edges.target.tolist(), strict=True)
     rows = zip(*columns.values(), strict=True)
     twin.add_edges_from(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propkernels._utils.arrays import check_indices, check_offsets, check_whole
 from propkernels._utils.checks import check_choice, reason_of
@@ -16,8 +17,7 @@ from propkernels.convert.build import (
     FlatGraphs,
     build,
     check_n_nodes,
-    check_names,
-    chosen,
+    check_name,
     guarded,
     listed,
     numbers,
@@ -25,13 +25,6 @@ from propkernels.convert.build import (
     with_target,
 )
 from propkernels.convert.listing import list_edges
-from propkernels.convert.tensors import (
-    MEANINGS,
-    Table,
-    as_labels,
-    labels_or_attributes,
-    to_numpy,
-)
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
@@ -39,6 +32,9 @@ from propkernels.graphs.labels import LabelColumn
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
+
+Table = NDArray[Any]
+MEANINGS = ("auto", "labels", "attributes", "ignore")
 
 
 def from_pyg(
@@ -104,8 +100,8 @@ def from_pyg(
     several = listed(graphs, "graphs")
     faults = Faults(errors, len(several), ids)
     database = convert(several, faults, x, edge_attr, weight)
-    wanted = (("weight", chosen(weight, "edge_weight"), _names), ("target", target, _names))
-    check_names(several, wanted)
+    check_name(several, "weight", weight, "edge_weight", _names)
+    check_name(several, "target", target, None, _names)
     return database if target is None else with_target(database, _targets(several, target, faults), faults)
 
 
@@ -344,6 +340,49 @@ def _targets(graphs: list[Any], name: str, faults: Faults) -> Table:
     same = len({len(value) for value in values}) == 1
     table = np.stack(values) if same else np.array([*values, None], dtype=object)[:-1]
     return table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
+
+
+def to_numpy(tensor: Any) -> Table:
+    """Return the values of a tensor on any device, or of an array."""
+    for method in ("detach", "cpu"):
+        tensor = getattr(tensor, method)() if hasattr(tensor, method) else tensor
+    return np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
+
+
+def is_one_hot(table: Table) -> bool:
+    """Return whether all rows are one-hot, with at least two columns."""
+    if table.ndim != 2 or table.shape[1] < 2 or not len(table):
+        return False
+    return bool((((table == 0) | (table == 1)).all()) and (table.sum(axis=1) == 1).all())
+
+
+def as_labels(table: Table) -> LabelColumn:
+    """Return labels of rows: the column of a one-hot row, a single value, or a tuple of values."""
+    if is_one_hot(table):
+        return LabelColumn.from_values(table.argmax(axis=1))
+    flat = table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
+    if flat.ndim == 1:
+        return LabelColumn.from_values(flat)
+    rows, ids = np.unique(flat, axis=0, return_inverse=True)
+    return LabelColumn(ids.ravel().astype(np.int32), tuple(map(tuple, rows.tolist())))
+
+
+def labels_or_attributes(table: Table | None, meaning: str) -> tuple[LabelColumn | None, Table | None]:
+    """Return rows as labels or as attributes.
+
+    Parameters
+    ----------
+    table : ndarray or None
+    meaning : {"auto", "labels", "attributes", "ignore"}
+        "auto": labels if rows are one-hot or of an integer type, else attributes.
+    """
+    if table is None or meaning == "ignore" or (table.ndim == 2 and table.shape[1] == 0):
+        return None, None
+    if meaning == "auto":
+        meaning = "labels" if table.dtype.kind in "biu" or is_one_hot(table) else "attributes"
+    if meaning == "labels":
+        return as_labels(table), None
+    return None, table.astype(np.float64).reshape(len(table), -1)
 
 
 def to_pyg(graphs: Graphs, target: Target | None = None) -> list[Data]:
