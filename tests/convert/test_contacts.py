@@ -87,16 +87,14 @@ def test_labels_of_contacts():
     assert kernel.fit_transform(graphs).shape == (1, 1)
 
 
-def test_dates_one_graph_and_the_target():
+def test_dates_one_graph_and_graphs_without_contacts():
     days = pd.to_datetime(["2024-01-01", "2024-01-02"])
     table = pd.DataFrame({"source": ["a", "a"], "target": ["b", "c"], "time": days})
     graphs = pk.from_contacts(table, graph=None)
     assert len(graphs) == 1
     assert np.ptp(graphs.moments.times) == 86400
-    rows = pd.DataFrame({"graph": [1, 0], "y": ["no", "yes"]})
-    graphs, target = pk.from_contacts(contacts((0, "a", "b", 1)), rows, graph_target="y")
+    graphs = pk.from_contacts(contacts((0, "a", "b", 1)), pd.DataFrame({"graph": [1, 0]}))
     assert graphs.graph_sizes.tolist() == [0, 2]
-    assert list(target) == ["no", "yes"]
 
 
 def test_networkx_and_temporal_data_agree_with_the_table():

@@ -10,21 +10,20 @@ def test_points_are_the_knn_graphs_of_each_cloud():
     rng = np.random.default_rng(0)
     clouds = [rng.normal(size=(n, 3)) for n in (20, 2, 1, 9)]
     normals = [rng.normal(size=cloud.shape) for cloud in clouds]
-    for mutual in (False, True):
-        graphs = pk.from_points(clouds, k=4, normals=normals, mutual=mutual)
-        for cloud, normal, graph in zip(clouds, normals, graphs, strict=True):
-            expected = pk.graphs.knn_graph(cloud, 4, mutual=mutual)
-            assert np.array_equal(graph.adjacency.toarray(), expected.toarray())
-            np.testing.assert_allclose(
-                graph.node_attributes[:, 0], pk.graphs.curvature(expected, normal), rtol=1e-12
-            )
-            rows, cols = graph.adjacency.tocoo().coords
-            lengths = np.linalg.norm(cloud[rows] - cloud[cols], axis=1)
-            np.testing.assert_allclose(graph.edge_attributes[:, 0], lengths)
+    graphs = pk.from_points(clouds, k=4, normals=normals)
+    for cloud, normal, graph in zip(clouds, normals, graphs, strict=True):
+        expected = pk.graphs.knn_graph(cloud, 4)
+        assert np.array_equal(graph.adjacency.toarray(), expected.toarray())
+        np.testing.assert_allclose(
+            graph.node_attributes[:, 0], pk.graphs.curvature(expected, normal), rtol=1e-12
+        )
+        rows, cols = graph.adjacency.tocoo().coords
+        lengths = np.linalg.norm(cloud[rows] - cloud[cols], axis=1)
+        np.testing.assert_allclose(graph.edge_attributes[:, 0], lengths)
 
 
 def test_lengths_as_weights():
-    graphs = pk.from_points([[[0.0], [1.0], [3.0]]], k=1, weight="length", normals=False)
+    graphs = pk.from_points([[[0.0], [1.0], [3.0]]], k=1, normals=False).with_weights("length")
     assert graphs.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
     assert graphs.node_attributes is None
 

@@ -85,15 +85,6 @@ def test_unreadable_texts_are_skipped_on_request():
     assert named.ids.tolist() == ["y"]
 
 
-def test_targets_from_properties():
-    mols = [Chem.MolFromSmiles("C"), Chem.MolFromSmiles("CC")]
-    for mol, value in zip(mols, ["1.5", "2.5"], strict=True):
-        mol.SetProp("activity", value)
-    graphs, target = pk.from_rdkit(mols, target="activity")
-    assert len(graphs) == 2
-    assert target.tolist() == [1.5, 2.5]
-
-
 def test_pandas_columns_of_texts():
     pandas = pytest.importorskip("pandas")
     assert pk.from_smiles(pandas.Series(["CCO", "CC"], index=[5, 9])) == pk.from_smiles(["CCO", "CC"])

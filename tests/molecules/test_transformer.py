@@ -85,13 +85,10 @@ def test_a_molecule_that_its_labels_cannot_describe_is_empty():
     assert graphs[[1]] == pk.from_rdkit(mols[1:])
 
 
-def test_empty_molecules_keep_their_targets_and_ids():
-    mols = [Chem.MolFromSmiles("CC"), None]
-    mols[0].SetDoubleProp("y", 2.0)
+def test_empty_molecules_keep_their_ids():
     with pytest.warns(UserWarning, match="left empty"):
-        graphs, target = pk.from_rdkit(mols, target="y", ids=["a", "b"], errors="empty")
+        graphs = pk.from_rdkit([Chem.MolFromSmiles("CC"), None], ids=["a", "b"], errors="empty")
     assert graphs.ids.tolist() == ["a", "b"]
-    np.testing.assert_array_equal(target, [2.0, np.nan])
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import kind_of, shown
 from propkernels._utils.optional import import_optional
-from propkernels.convert.pandas import from_pandas, numbered_keys
+from propkernels.convert.pandas import check_columns, from_pandas, numbered_keys
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.moments import CONTACT, EARLIER, LATER, RECEIVED, RELATIONS, SENT
@@ -37,9 +38,8 @@ def from_contacts(
     label: str | None = None,
     node_labels: DataFrame | str | None = None,
     directed: bool = False,
-    graph_target: str | None = None,
     errors: str = "raise",
-) -> GraphDatabase | Any:
+) -> GraphDatabase:
     """Convert a table of contacts to graphs in time.
 
     A vertex becomes one node per time at which something happens to it: a contact begins, ends or arrives, or
@@ -54,7 +54,7 @@ def from_contacts(
         networkx (multi)graphs whose edges have the attribute ``time``, or PyG's ``TemporalData``, with their
         positions as graphs; directed networkx graphs have directed contacts.
     graphs : DataFrame, optional
-        One row per graph, with the column ``graph``; adds graphs without contacts, the order, and the target.
+        One row per graph, with the column ``graph``; adds graphs without contacts, and the order.
     graph, source, target, time : str
         Columns of ``contacts``: graph, the two vertices, and the time, a number or a date (then seconds
         since 1970). ``graph=None``: all contacts belong to one graph.
@@ -71,14 +71,12 @@ def from_contacts(
         holds a label, or a list of pairs (time, label).
     directed : bool, default=False
         Whether information crosses from source to target only.
-    graph_target : str, optional
-        Column of ``graphs`` that is the target.
     errors : {"raise", "skip"}, default="raise"
         Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
 
     Returns
     -------
-    GraphDatabase, or (GraphDatabase, ndarray) with ``graph_target``
+    GraphDatabase
         Its ``moments`` hold the vertex and the time of each node.
 
     See Also
@@ -104,9 +102,9 @@ def from_contacts(
         names = [time, duration, delay, label]
         table, states, directed = _listed(pd, contacts, names, node_labels, directed)
         graph, source, target = "graph", "source", "target"
-    _check_table(table, "contacts", [graph, source, target, time, duration, delay, label])
+    check_columns(table, "contacts", [graph, source, target, time, duration, delay, label])
     if states is not None:
-        _check_table(states, "node_labels", [graph, "node", time, "label"])
+        check_columns(states, "node_labels", [graph, "node", time, "label"])
     if graph is None:
         graph, table = "graph", table.assign(graph=0)
         states = None if states is None else states.assign(graph=0)
@@ -122,13 +120,10 @@ def from_contacts(
         label=None if history is None else "label",
         attributes=("vertex", "time"),
         edge_label="relation",
-        graph_target=graph_target,
         directed=True,
         errors=errors,
     )
-    if graph_target is None:
-        return _in_time(found, vertices.name)
-    return _in_time(found[0], vertices.name), found[1]
+    return _in_time(found, vertices.name)
 
 
 def _node_table(pd: Any, nodes: _Nodes, vertices: _Vertices, history: _History | None, graph: str) -> Any:
@@ -292,14 +287,6 @@ def _networkx_labels(one: Any, number: int, attribute: Any) -> list[tuple[Any, .
                 )
         rows += [(number, node, when, label) for when, label in pairs]
     return rows
-
-
-def _check_table(table: Any, name: str, columns: Sequence[str | None]) -> None:
-    if not hasattr(table, "columns"):
-        raise TypeError(f"{name} must be a pandas DataFrame, got {kind_of(table)}")
-    for column in columns:
-        if column is not None and column not in table.columns:
-            raise ValueError(f"{name} has no column {column!r}; its columns are {shown(list(table.columns))}")
 
 
 def _in_time(database: GraphDatabase, names: NDArray[Any]) -> GraphDatabase:
@@ -548,18 +535,11 @@ def _first_ones(pd: Any, *columns: Numbers) -> Numbers:
 
 
 def _relations(pd: Any, kinds: Numbers, numbers: Numbers, labels: LabelColumn | None) -> Any:
-    """Return the relation of each edge, with the label of its contact."""
+    """Return the relation of each edge; (relation, label) where its contact has a label."""
     if labels is None:
         return pd.Categorical.from_codes(kinds, categories=list(RELATIONS))
-    values: NDArray[Any] = np.empty(len(RELATIONS), dtype=object)
-    values[:] = RELATIONS
-    return pd.Series(_labeled(values[kinds], numbers, labels.values), dtype=object)
-
-
-def _labeled(relations: NDArray[Any], numbers: Numbers, distinct: Sequence[Any]) -> NDArray[Any]:
-    """Return (relation, label) for edges with a label, and the relation for all others."""
     pairs = [
-        relation if number < 0 else (relation, distinct[number])
-        for relation, number in zip(relations, numbers, strict=True)
+        RELATIONS[kind] if number < 0 else (RELATIONS[kind], labels.values[number])
+        for kind, number in zip(kinds.tolist(), numbers.tolist(), strict=True)
     ]
-    return np.fromiter(pairs, dtype=object, count=len(pairs))
+    return pd.Series(object_array(pairs), dtype=object)

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import kind_of, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Target
-from propkernels.convert.build import Faults, FlatGraphs, build, numbers, why_no_label, with_target
+from propkernels.convert.build import (
+    EDGE_PARTS,
+    Faults,
+    FlatGraphs,
+    build,
+    numbers,
+    why_no_label,
+    with_target,
+)
 from propkernels.convert.listing import list_edges
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
@@ -88,15 +96,15 @@ def from_pandas(
     >>> found, found.ids.tolist()
     (GraphDatabase(2 graphs, 5 nodes, 3 edges, 3 node labels), ['b', 'a'])
     """
-    _check_columns(edges, "edges", [graph, source, target, weight, edge_label, *edge_attributes])
+    check_columns(edges, "edges", [graph, source, target, weight, edge_label, *edge_attributes])
     if nodes is not None:
-        _check_columns(nodes, "nodes", [graph, node, label, *attributes])
+        check_columns(nodes, "nodes", [graph, node, label, *attributes])
     elif label is not None or attributes:
         raise ValueError("label and attributes are columns of nodes, which is not given")
     if graph_target is not None and graphs is None:
         raise ValueError("graph_target is a column of graphs, which is not given")
     if graphs is not None:
-        _check_columns(graphs, "graphs", [graph, graph_target])
+        check_columns(graphs, "graphs", [graph, graph_target])
     keys = _Keys(edges, nodes, graphs, graph, source, target, node)
     faults = Faults(errors, len(keys.ids), keys.ids)
     keys.check(faults)
@@ -116,7 +124,7 @@ def from_pandas(
         tuple(edge_attributes) or None,
     )
     if not directed:
-        flat = _each_edge_once(flat, edge_order, faults)
+        _list_edges_once(flat, edge_order, faults)
     database = build(flat, faults)
     if graph_target is None or graphs is None:
         return database
@@ -173,7 +181,8 @@ def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> GraphDatabase
     )
 
 
-def _check_columns(table: Any, name: str, columns: list[str | None]) -> None:
+def check_columns(table: Any, name: str, columns: Sequence[str | None]) -> None:
+    """Raise an error unless this is a DataFrame that has each of the columns once."""
     if not hasattr(table, "columns"):
         raise TypeError(f"{name} must be a pandas DataFrame, got {kind_of(table)}")
     for column in columns:
@@ -271,17 +280,14 @@ def numbered_keys(pd: Any, columns: list[tuple[str, Any]], what: str) -> tuple[C
     try:
         codes, keys = pd.factorize(pd.concat([column for _, column in columns], ignore_index=True))
     except Exception:  # keys may raise any error when hashed or compared
-        wrong = [i for i, key in enumerate(_values(columns)) if why_no_label(key) is not None]
+        values = [value for _, column in columns for value in column.tolist()]
+        wrong = [i for i, key in enumerate(values) if why_no_label(key) is not None]
         place = _place(columns, wrong[0]) if wrong else "a row"
         raise TypeError(f"{place} names a {what} by a value that is not hashable") from None
     missing = np.flatnonzero(codes < 0)
     if missing.size:
         raise ValueError(f"{_place(columns, int(missing[0]))} names no {what}: the value is missing")
     return codes, keys
-
-
-def _values(columns: list[tuple[str, Any]]) -> list[Any]:
-    return [value for _, column in columns for value in column.tolist()]
 
 
 def _place(columns: list[tuple[str, Any]], position: int) -> str:
@@ -334,8 +340,8 @@ def _as_floats(column: Any) -> NDArray[np.float64]:
         return np.array([np.nan if one is None or one.ndim else float(one) for one in each])
 
 
-def _each_edge_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> FlatGraphs:
-    """Return undirected edges listed once; add faults for the two directions of an edge that differ."""
+def _list_edges_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> None:
+    """List undirected edges once; add faults for the two directions of an edge that differ."""
     graph = np.repeat(np.arange(len(flat.sizes)), flat.edge_counts)
     low, high = np.minimum(flat.source, flat.target), np.maximum(flat.source, flat.target)
     turned = flat.source > flat.target
@@ -345,9 +351,11 @@ def _each_edge_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> FlatGraphs
     forward, backward = np.flatnonzero(usable & ~turned), np.flatnonzero(usable & turned)
     both = np.intersect1d(pair[forward], pair[backward])
     if not len(both):
-        return flat
+        return
     forward, backward = (some[np.isin(pair[some], both)] for some in (forward, backward))
-    contents = _contents(flat)
+    contents: list[NDArray[Any]] = [] if flat.edge_labels is None else [flat.edge_labels.ids]
+    contents += [] if flat.weights is None else [flat.weights]
+    contents += [] if flat.edge_attributes is None else list(flat.edge_attributes.T)
     forward, backward = (
         some[np.lexsort((*(column[some] for column in contents[::-1]), pair[some]))]
         for some in (forward, backward)
@@ -368,15 +376,9 @@ def _each_edge_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> FlatGraphs
             f"rows {int(rows[other])} and {int(rows[edge])} of edges list the same edge in both directions "
             "and do not agree: pass directed=True if directions matter, or list it once",
         )
-    kept = np.ones(len(pair), dtype=bool)
-    kept[backward] = False
-    once = np.flatnonzero(kept)
-    flat.source, flat.target = flat.source[once], flat.target[once]
+    once = np.delete(np.arange(len(pair)), backward)
     flat.edge_counts = np.bincount(graph[once], minlength=len(flat.sizes))
-    flat.weights = None if flat.weights is None else flat.weights[once]
-    flat.edge_labels = None if flat.edge_labels is None else flat.edge_labels.take(once)
-    flat.edge_attributes = None if flat.edge_attributes is None else flat.edge_attributes[once]
-    return flat
+    flat.keep(EDGE_PARTS, once)
 
 
 def _unmatched(pair: Codes, forward: Codes, backward: Codes) -> int:
@@ -384,12 +386,6 @@ def _unmatched(pair: Codes, forward: Codes, backward: Codes) -> int:
     pairs, there = np.unique(pair[forward], return_counts=True)
     back = np.unique(pair[backward], return_counts=True)[1]
     return int(np.flatnonzero(pair[backward] == pairs[np.flatnonzero(there != back)[0]])[0])
-
-
-def _contents(flat: FlatGraphs) -> list[NDArray[Any]]:
-    columns: list[NDArray[Any]] = [] if flat.edge_labels is None else [flat.edge_labels.ids]
-    columns += [] if flat.weights is None else [flat.weights]
-    return columns + ([] if flat.edge_attributes is None else list(flat.edge_attributes.T))
 
 
 class Tables(NamedTuple):

@@ -26,8 +26,6 @@ def from_points(
     k: int = 4,
     normals: Iterable[ArrayLike] | bool | None = None,
     *,
-    mutual: bool = False,
-    weight: str | None = None,
     ids: Column | None = None,
     errors: str = "raise",
 ) -> GraphDatabase:
@@ -45,11 +43,6 @@ def from_points(
     normals : sequence of arrays of shape (n_i, d), False or None, default=None
         Normals of the surface, for the curvature (see :func:`~propkernels.graphs.curvature`). None: estimated
         from the neighbors, as the direction in which they spread least. False: no attributes.
-    mutual : bool, default=False
-        Whether an edge requires that each of the two points is a neighbor of the other.
-    weight : {None, "length"}, default=None
-        Weight of edges: 1, or their length. Edges between points that coincide have length 0 and are not
-        edges then. The length is an edge attribute in any case.
     ids : sequence, optional
         Ids of the clouds.
     errors : {"raise", "skip"}, default="raise"
@@ -58,7 +51,8 @@ def from_points(
     Returns
     -------
     GraphDatabase
-        Node attribute: curvature; edge attribute: "length".
+        Node attribute: curvature; edge attribute: "length", which ``graphs.with_weights("length")`` makes
+        the weight of edges.
 
     See Also
     --------
@@ -73,8 +67,6 @@ def from_points(
     >>> len(graphs), graphs.node_attributes.shape, graphs.edge_attribute_names
     (2, (60, 1), ('length',))
     """
-    if weight not in (None, "length"):
-        raise ValueError(f"weight must be None or 'length', got {shown(weight)}")
     k = check_integer(k, "k", 1)
     several = listed(clouds, "clouds of points")
     faults = Faults(errors, len(several), ids, noun="cloud")
@@ -82,7 +74,7 @@ def from_points(
     sizes = integers([len(table) for table in tables])
     points = joined(tables, np.empty((0, 1)))
     graph = np.repeat(np.arange(len(sizes)), sizes)
-    source, target, neighbors = _neighbors(points, graph, min(k, int(sizes.max(initial=0))), mutual)
+    source, target, neighbors = _neighbors(points, graph, min(k, int(sizes.max(initial=0))))
     starts = np.cumsum(sizes) - sizes
     lengths = np.linalg.norm(points[source] - points[target], axis=1)
     rows = _curvatures(points, neighbors, source, target, normals, sizes, faults)
@@ -93,7 +85,6 @@ def from_points(
         source - starts[owner],
         target - starts[owner],
         True,
-        lengths if weight == "length" else None,
         node_attributes=rows,
         edge_attributes=lengths[:, None],
         edge_attribute_names=["length"],
@@ -138,7 +129,7 @@ def _checked(cloud: Any, position: int, faults: Faults) -> Points | None:
 
 
 def _neighbors(
-    points: Points, graph: NDArray[np.int64], k: int, mutual: bool
+    points: Points, graph: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return edges in both directions, and the k neighbors of each point (-1 if there are fewer).
 
@@ -161,9 +152,7 @@ def _neighbors(
     rows, at = np.nonzero(neighbors >= 0)
     cols = neighbors[rows, at]
     n = len(points)
-    keys = np.sort(np.concatenate([rows * n + cols, cols * n + rows]))
-    again = keys[1:] == keys[:-1]  # edges listed from both ends
-    keys = keys[1:][again] if mutual else keys[np.concatenate([[True], ~again])[: len(keys)]]
+    keys = np.unique(np.concatenate([rows * n + cols, cols * n + rows]))
     return keys // n, keys % n, neighbors
 
 

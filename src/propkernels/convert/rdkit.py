@@ -23,9 +23,7 @@ from propkernels.convert.build import (
     integers,
     joined,
     listed,
-    read_targets,
     reasons_of,
-    with_target,
 )
 from propkernels.convert.descriptors import Wanted, check_wanted, compute_descriptors
 from propkernels.convert.standardizing import check_steps, standard_form
@@ -48,10 +46,9 @@ def from_rdkit(
     stereo: bool = False,
     standardize: str | Sequence[str] | None = None,
     descriptors: Wanted = None,
-    target: str | None = None,
     ids: Column | None = None,
     errors: str = "raise",
-) -> GraphDatabase | Any:
+) -> GraphDatabase:
     """Convert RDKit molecules to a GraphDatabase: atoms are nodes, bonds are edges.
 
     Parameters
@@ -79,8 +76,6 @@ def from_rdkit(
     descriptors : {None, "rdkit"} or sequence of str, default=None
         Numbers of whole molecules, kept as ``graphs.descriptors``: none, all that RDKit computes by compiled
         functions (properties, surface areas, quantum numbers), or some of them by name, as "tpsa".
-    target : str, optional
-        Name of the property that is the target.
     ids : sequence, optional
         Ids of the molecules.
     errors : {"raise", "skip", "empty"}, default="raise"
@@ -89,7 +84,7 @@ def from_rdkit(
 
     Returns
     -------
-    GraphDatabase, or (GraphDatabase, ndarray) with ``target``
+    GraphDatabase
 
     See Also
     --------
@@ -113,11 +108,7 @@ def from_rdkit(
     faults = Faults(errors, len(several), ids, noun="molecule", allowed=ERRORS)
     steps, names = check_steps(standardize), check_wanted(descriptors)
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo, steps, names)
-    database = convert(several, faults, options)
-    if target is None:
-        return database
-    values = read_targets(several, lambda mol: _property(mol, target), faults)
-    return with_target(database, [np.nan if value is None else value for value in values], faults)
+    return convert(several, faults, options)
 
 
 def from_smiles(
@@ -363,11 +354,3 @@ def _prepared(
 @cache
 def _nothing(chem: Any) -> Any:
     return chem.Mol()
-
-
-def _property(mol: Any, name: str) -> Any:
-    """Return a property, as a number if possible."""
-    if not mol.HasProp(name):
-        return np.nan
-    value = mol.GetPropsAsDict().get(name)
-    return mol.GetProp(name) if value is None else value
