@@ -8,7 +8,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.auditing.learnability import Score
-from propkernels.auditing.outline import outline
+from propkernels.auditing.rendering import outline
 from propkernels.auditing.sentences import (
     as_score,
     listed,
