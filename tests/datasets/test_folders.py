@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.datasets.folders import read_folder
+from propkernels.datasets import open_source
+from propkernels.datasets.folders import read_folder, read_points
 from propkernels.datasets.reading import Reading
+from tests.kinds_of_input import write_kind
 
 OPTIONAL = Reading(target_required=False)
 
@@ -70,3 +72,29 @@ def test_folders_without_readable_files_are_refused(tmp_path):
     write(tmp_path, "a.docx", "x")
     with pytest.raises(ValueError, match=r"has no files that can be read: a folder holds a TU data set"):
         read_folder(tmp_path, OPTIONAL)
+
+
+def test_clouds_of_a_folder(tmp_path):
+    data = open_source(write_kind("npy", tmp_path))
+    clouds = [np.load(tmp_path / "npy" / name) for name in data.graphs.ids.tolist()]
+    assert np.array_equal(data.extras["coordinates"], np.concatenate(clouds))
+    assert np.array_equal(data.graphs.node_attributes, pk.from_points(clouds).node_attributes)
+    assert data.target.tolist() == ["even"] * 6 + ["odd"] * 6
+    assert data.graphs.ids[0] == "even/1.npy"
+
+
+def test_arrays_that_are_no_clouds(tmp_path):
+    for name, array in (("a", np.zeros((3, 6))), ("b", np.zeros(4)), ("c", np.array([["x", "y"]]))):
+        np.save(tmp_path / f"{name}.npy", array)
+        with pytest.raises(ValueError, match="one row per point and two or three coordinates"):
+            read_points(tmp_path / f"{name}.npy")
+    np.save(tmp_path / "d.npy", np.array([[{}, 1]], dtype=object))
+    with pytest.raises(ValueError, match="it has Python objects instead of numbers"):
+        read_points(tmp_path / "d.npy")
+    np.save(tmp_path / "e.npy", np.zeros((4, 3)))
+    whole = (tmp_path / "e.npy").read_bytes()
+    (tmp_path / "e.npy").write_bytes(
+        whole.replace(b"(4, 3), ", b"(4000000, 3), ").replace(b"      \n", b"\n", 1)
+    )
+    with pytest.raises(ValueError, match="cannot be read as a point cloud"):
+        read_points(tmp_path / "e.npy")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from propkernels._utils.checks import reason_of
+from propkernels._utils.safe_files import open_regular
 from propkernels.convert.parquet import read_parquet
 from propkernels.convert.points import from_points
 from propkernels.datasets.dataset import Dataset, refuse_foreign
 from propkernels.datasets.graph_files import FORMATS, read_graph_files
-from propkernels.datasets.point_files import read_points, stacked, with_places
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs import GraphDatabase
@@ -23,20 +27,16 @@ Reader = Callable[[Path, Sequence[Path], Reading], Dataset]
 def read_folder(path: Path, how: Reading) -> Dataset:
     """Return the data set of a folder: a TU data set, or files of one kind, with a subfolder per class."""
     files = [
-        file for pattern in ("*", "*/*") for file in sorted(path.glob(pattern)) if _is_visible(file, path)
+        file
+        for pattern in ("*", "*/*")
+        for file in sorted(path.glob(pattern))
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
     ]
     if any(file.name.endswith("_A.txt") for file in files):
         how.refuse_columns("TU data sets")
         data = read_tu(path, target_required=how.target_required, n_jobs=how.n_jobs)
-        return Dataset(
-            data.name,
-            data.graphs,
-            how.stored_target(data.target, len(data.graphs), path),
-            data.target_names if not how.target_columns else (),
-            data.extras,
-            data.description,
-            data.label_names,
-        )
+        target = how.stored_target(data.target, len(data.graphs), path)
+        return replace(data, target=target, target_names=() if how.target_columns else data.target_names)
     for suffixes, reader in READERS:
         chosen = [file for file in files if file.suffix.lower() in suffixes]
         nested = [file for file in chosen if file.parent != path]
@@ -45,10 +45,6 @@ def read_folder(path: Path, how: Reading) -> Dataset:
     for file in files:
         refuse_foreign(file)
     raise ValueError(f"{path} has no files that can be read: {FOLDERS}")
-
-
-def _is_visible(file: Path, root: Path) -> bool:
-    return file.is_file() and not any(part.startswith(".") for part in file.relative_to(root).parts)
 
 
 def _read_images(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
@@ -62,7 +58,7 @@ def _read_images(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     return Dataset(path.name, grids, target, folder.target_names, {"paths": folder.paths})
 
 
-def _read_clouds(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
+def read_clouds(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     """Return nearest-neighbor graphs of point clouds, see :func:`propkernels.from_points`."""
     how.refuse_columns("point clouds")
     names = [file.relative_to(path) for file in files]
@@ -74,7 +70,8 @@ def _read_clouds(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     target = _classes(kept, "point clouds", path, how)
     classes = tuple(sorted(set(target.tolist()))) if target.ndim == 1 else ()
     places = stacked([cloud for cloud, keep in zip(clouds, is_kept, strict=True) if keep])
-    return Dataset(path.name, graphs, target, classes, with_places(places, graphs.n_nodes))
+    extras = {"coordinates": places} if len(places) == graphs.n_nodes else {}
+    return Dataset(path.name, graphs, target, classes, extras)
 
 
 def _read_graph_files(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
@@ -95,6 +92,50 @@ def _read_parquet_files(path: Path, files: Sequence[Path], how: Reading) -> Data
     return Dataset(path.name, graphs, how.stored_target(target, len(graphs), path))
 
 
+def read_points(path: Path) -> NDArray[np.float64]:
+    """Return the coordinates of a cloud, (points, 2 or 3); raise ValueError if the file is invalid."""
+    try:
+        points = _read_npy(path)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{path} cannot be read as a point cloud: {reason_of(error)}") from None
+    if points.ndim != 2 or points.shape[1] not in (2, 3) or points.dtype.kind not in "fiu":
+        raise ValueError(
+            f"{path} has an array of {points.dtype} of shape {points.shape}: a point cloud has one row per "
+            "point and two or three coordinates; save the coordinates alone"
+        )
+    return points.astype(np.float64)
+
+
+def stacked(clouds: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the coordinates of several clouds below each other; those in the plane have z = 0 in space.
+
+    Examples
+    --------
+    >>> stacked([np.ones((1, 3)), np.zeros((2, 2))]).shape
+    (3, 3)
+    """
+    width = max((cloud.shape[1] for cloud in clouds), default=2)
+    padded = [np.pad(cloud, ((0, 0), (0, width - cloud.shape[1]))) for cloud in clouds]
+    return np.vstack([np.zeros((0, width)), *padded])
+
+
+def _read_npy(path: Path) -> NDArray[Any]:
+    """Return the array of a .npy file after checking that its announced size is in the file."""
+    with open_regular(path) as stream:
+        version = np.lib.format.read_magic(stream)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        shape, _, dtype = read(stream)
+        if dtype.hasobject:
+            raise ValueError("it has Python objects instead of numbers")
+        size = path.stat().st_size
+        if math.prod(shape) * dtype.itemsize > size:
+            raise ValueError(f"it announces an array of shape {shape}, and has {size:,} bytes")
+        stream.seek(0)
+        return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+
+
 def _classes(names: Sequence[Path], what: str, path: Path, how: Reading) -> Any:
     """Return the subfolder of each file; raise ValueError if a target is required and there are none."""
     if how.target_columns:
@@ -111,7 +152,7 @@ def _classes(names: Sequence[Path], what: str, path: Path, how: Reading) -> Any:
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (IMAGES, _read_images),
-    ((".npy",), _read_clouds),
+    ((".npy",), read_clouds),
     (tuple(suffix for suffix in FORMATS if suffix != ".txt"), _read_graph_files),
     ((".parquet",), _read_parquet_files),
     ((".txt",), _read_graph_files),

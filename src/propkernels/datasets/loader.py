@@ -103,21 +103,15 @@ def _downloaded(name: str, folder: Path, allow_unverified: bool) -> Path:
                 f"no data set {name!r}: load takes names; the file or folder {name} is read by "
                 f"datasets.open_source({name!r})"
             ) from None
+        place = data_folder()
+        where = f"a data folder ({DATA_VARIABLE} is not set)" if place is None else f"the data folder {place}"
+        if place is not None and not place.is_dir():
+            where += " (which does not exist)"
+        close = [KNOWN[known] for known in get_close_matches(name.casefold(), KNOWN, n=1, cutoff=0.75)]
+        hint = f" (did you mean {close[0]!r}?)" if close and close[0] != name else ""
         kind = OSError if isinstance(error, OSError) else ValueError
         raise kind(
-            f"no data set {name!r}{_suggestion(name)}: it is not in {_data_place()}, "
+            f"no data set {name!r}{hint}: it is not in {where}, "
             f"not in the cache {folder}, and {error}; see list_datasets() for known names, "
             f"or set {DATA_VARIABLE} to a folder that has {name}.zip"
         ) from None
-
-
-def _data_place() -> str:
-    folder = data_folder()
-    if folder is None:
-        return f"a data folder ({DATA_VARIABLE} is not set)"
-    return f"the data folder {folder}" + ("" if folder.is_dir() else " (which does not exist)")
-
-
-def _suggestion(name: str) -> str:
-    close = get_close_matches(name.casefold(), KNOWN, n=1, cutoff=0.75)
-    return f" (did you mean {KNOWN[close[0]]!r}?)" if close and KNOWN[close[0]] != name else ""

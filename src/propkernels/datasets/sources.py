@@ -15,8 +15,6 @@ from propkernels.convert.parquet import has_graphs, read_parquet
 from propkernels.convert.points import from_points
 from propkernels.convert.rdkit import from_rdkit, from_smiles
 from propkernels.datasets.dataset import (
-    BUNDLED,
-    FROM_FILES,
     PLAIN_NAME,
     Dataset,
     cache_folder,
@@ -25,11 +23,10 @@ from propkernels.datasets.dataset import (
     home_expanded,
     refuse_foreign,
 )
-from propkernels.datasets.folders import FOLDERS, read_folder
+from propkernels.datasets.folders import FOLDERS, read_folder, read_points
 from propkernels.datasets.graph_files import FORMATS, read_graph_files
 from propkernels.datasets.graph_tables import SOURCE, TARGET, read_edges
 from propkernels.datasets.loader import load
-from propkernels.datasets.point_files import read_points, with_places
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
     SMILES_NAMES,
@@ -170,23 +167,12 @@ def read_source(source: Any, how: Reading) -> Dataset:
         return read_folder(path, how)
     if path.is_file():
         return reader_of(path)(path, how)
-    if len(path.parts) <= 1 and not (path.suffix and _is_no_name(text)):
-        return _read_known(text, how)
-    raise FileNotFoundError(f"the file or folder {path} does not exist")
-
-
-def _is_no_name(text: str) -> bool:
-    """Whether no data set in the data folder or the cache has this name."""
     places = (data_folder(), cache_folder())
-    return not (PLAIN_NAME.fullmatch(text) and any(find_in(place, text) for place in places))
-
-
-def _read_known(name: str, how: Reading) -> Dataset:
-    """Return a data set of the catalogue, or of the data folder."""
-    how.refuse_columns("data sets by name")
-    known = {info.name.casefold(): info.name for info in (*FROM_FILES, *BUNDLED)}
-    options: dict[str, Any] = {"target_required": how.target_required, "n_jobs": how.n_jobs}
-    return _chosen(load(known.get(name.casefold(), name), **options), how)
+    is_there = PLAIN_NAME.fullmatch(text) and any(find_in(place, text) for place in places)
+    if len(path.parts) <= 1 and (is_there or not path.suffix):
+        how.refuse_columns("data sets by name")
+        return _chosen(load(text, target_required=how.target_required, n_jobs=how.n_jobs), how)
+    raise FileNotFoundError(f"the file or folder {path} does not exist")
 
 
 def _chosen(data: Dataset, how: Reading) -> Dataset:
@@ -221,16 +207,13 @@ def _read_parquet(path: Path, how: Reading) -> Dataset:
     return Dataset(path.stem, graphs, how.stored_target(target, len(graphs), path))
 
 
-def _read_graph_file(path: Path, how: Reading) -> Dataset:
-    return read_graph_files([path], how, path.stem, path)
-
-
 def _read_cloud(path: Path, how: Reading) -> Dataset:
     how.refuse_columns("point clouds")
     points = read_points(path)
     graphs = from_points([points], errors=how.errors_of_graphs)
     target = how.checked_target([], len(graphs), path)
-    return Dataset(path.stem, graphs, target, extras=with_places(points, graphs.n_nodes))
+    extras = {"coordinates": points} if len(points) == graphs.n_nodes else {}
+    return Dataset(path.stem, graphs, target, extras=extras)
 
 
 def _read_table(path: Path, how: Reading) -> Dataset:
@@ -342,7 +325,7 @@ READERS: dict[str, Callable[[Path, Reading], Dataset]] = {
     ".sdf": _read_sdf,
     ".smi": _read_smi,
     ".smiles": _read_smi,
-    **dict.fromkeys(FORMATS, _read_graph_file),
+    **dict.fromkeys(FORMATS, lambda path, how: read_graph_files([path], how, path.stem, path)),
     ".npy": _read_cloud,
 }
 SUPPORTED = (

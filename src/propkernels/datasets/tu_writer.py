@@ -17,6 +17,7 @@ from propkernels._utils.safe_files import atomic_write, zip_writer
 from propkernels._utils.typing import Target
 from propkernels.convert.check import check_graphs
 from propkernels.datasets.dataset import Dataset, check_name
+from propkernels.datasets.tu_reader import KNOWN
 from propkernels.graphs import GraphDatabase, GridDatabase
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
@@ -196,23 +197,9 @@ def _write_folder(path: Path, name: str, files: dict[str, str], overwrite: bool)
     if old and not overwrite:
         raise FileExistsError(f"{path} holds a set {name} already: pass overwrite=True to replace it")
     path.mkdir(parents=True, exist_ok=True)
-    for kind in ("A", *_KINDS):
+    for kind in KNOWN:
         if overwrite and (path / f"{name}_{kind}.txt") in old:
             (path / f"{name}_{kind}.txt").unlink()
     for kind, text in files.items():
         with atomic_write(path / f"{name}_{kind}.txt", follow_links=False) as stream:
             stream.write(text.encode())
-
-
-_KINDS = (
-    "graph_labels",
-    "graph_attributes",
-    "graph_ids",
-    "graph_label_names",
-    "node_labels",
-    "node_label_names",
-    "node_attributes",
-    "edge_labels",
-    "edge_label_names",
-    "edge_attributes",
-)

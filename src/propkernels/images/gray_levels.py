@@ -62,16 +62,6 @@ def _check_picture(image: ArrayLike, position: int) -> Picture:
     return np.asarray(scaled[..., 0] if scaled.shape[2] == 1 else scaled[..., :3])
 
 
-def _to_gray(picture: Picture) -> Picture:
-    """Return the brightness of each pixel."""
-    return picture if picture.ndim == 2 else picture @ LUMA
-
-
-def _check_outside(outside: object) -> None:
-    """Validate the parameter ``outside``."""
-    check_choice(outside, OUTSIDE, "outside")
-
-
 def _find_inside(picture: Picture, outside: Outside) -> NDArray[np.bool_] | None:
     """Return a mask of the pixels that are not black; None if all pixels belong to the image."""
     if outside is None:
@@ -94,7 +84,7 @@ class Quantizer(ImageInput, TransformerMixin, BaseEstimator, ABC):
             Images of shape (h, w) or (h, w, 3): unsigned integers, or floats from 0 to 1.
         y : ignored
         """
-        _check_outside(self.outside)
+        check_choice(self.outside, OUTSIDE, "outside")
         pictures = _check_pictures(X)
         self._learn(pictures, [_find_inside(picture, self.outside) for picture in pictures])
         return self
@@ -156,7 +146,7 @@ class GrayLevels(Quantizer):
         self.n_labels_ = check_integer(self.n_levels, "n_levels", 1)
 
     def _label(self, picture: Picture, mask: Mask) -> NDArray[np.int64]:
-        gray = _to_gray(picture)
+        gray = picture if picture.ndim == 2 else picture @ LUMA
         counted = gray.ravel() if mask is None else gray[mask]
         shares = _shares(gray, counted, self.scale) if len(counted) else gray
         return np.clip(np.floor(shares * self.n_labels_), 0, self.n_labels_ - 1).astype(np.int64)
