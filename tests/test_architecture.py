@@ -143,7 +143,7 @@ def test_importing_the_package_imports_nothing_heavy():
         "networkx",
         "matplotlib",
         "skimage",
-        "pooch",
+        "requests",
         "rich",
         "jinja2",
     ]

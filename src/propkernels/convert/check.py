@@ -80,7 +80,7 @@ def check_graphs(graphs: Graphs) -> GraphDatabase:
     GraphDatabase(2 graphs, 5 nodes, 3 edges, 2 node labels, 3 unobserved)
     """
     database: Any = graphs  # a GridDatabase has the interface of a GraphDatabase, except for edges
-    if _are_grids(graphs):
+    if isinstance(graphs, (list, tuple)) and len(graphs) > 0 and isinstance(graphs[0], Grid):
         database = GridDatabase.concat(database)
     elif isinstance(graphs, np.ndarray) and graphs.ndim == 3 and graphs.dtype != object:
         for i, matrix in enumerate(graphs):
@@ -183,10 +183,6 @@ def _kind_of(graph: Any) -> str | None:
     return next((kind for kind, (takes, _) in ADAPTERS.items() if takes(graph)), None)
 
 
-def _are_grids(graphs: Any) -> bool:
-    return isinstance(graphs, (list, tuple)) and len(graphs) > 0 and isinstance(graphs[0], Grid)
-
-
 def _as_several(graphs: Any) -> Iterable[Any]:
     if isinstance(graphs, Graph) or (_kind_of(graphs) is not None and not _is_batch(graphs)):
         raise TypeError(
@@ -231,32 +227,24 @@ def _one_graph(graph: Any, position: int) -> GraphDatabase:
         graph = (graph,)
     if not isinstance(graph, tuple):
         kind = "None" if graph is None else f"a {type(graph).__name__}"
-        raise TypeError(f"graph {position} is {kind}; expected {ACCEPTED}{_hint(graph)}")
+        hint = " (SMILES are read by pk.from_smiles)" if isinstance(graph, str) else ""
+        hint = " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else hint
+        raise TypeError(f"graph {position} is {kind}; expected {ACCEPTED}{hint}")
     if not 1 <= len(graph) <= 3:
         raise TypeError(f"graph {position} is a tuple of {len(graph)} items; expected {ACCEPTED}")
     with naming_graph(position):
         return _from_parts(*graph)
 
 
-def _hint(graph: Any) -> str:
-    if isinstance(graph, str):
-        return " (SMILES are read by pk.from_smiles)"
-    return " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else ""
-
-
 def _from_parts(adjacency: Any, node_labels: Any = None, node_attributes: Any = None) -> GraphDatabase:
     if is_networkx(adjacency):
         raise TypeError("a networkx graph stands in the list alone, its node labels are its node data")
-    square = check_square(np.zeros((0, 0)) if _is_empty_list(adjacency) else adjacency)
+    is_empty = isinstance(adjacency, (list, tuple)) and not adjacency  # a graph without nodes
+    is_empty = is_empty or getattr(adjacency, "shape", None) == (0,)
+    square = check_square(np.zeros((0, 0)) if is_empty else adjacency)
     graph_ptr = np.array([0, square.shape[0]], dtype=np.int64)
     matrix = check_adjacency(square)
     check_weights(matrix, graph_ptr)
     labels = check_node_labels(node_labels, graph_ptr)
     attributes = check_attributes(node_attributes, graph_ptr)
     return GraphDatabase._assemble(matrix, graph_ptr, labels, attributes, None)
-
-
-def _is_empty_list(adjacency: Any) -> bool:
-    """Whether this is ``[]`` or its array, the way a graph without nodes is written down."""
-    empty = isinstance(adjacency, (list, tuple)) and not adjacency
-    return empty or getattr(adjacency, "shape", None) == (0,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,6 @@ from propkernels.convert.build import (
     reasons_of,
 )
 from propkernels.convert.descriptors import Wanted, check_wanted, compute_descriptors
-from propkernels.convert.standardizing import check_steps, standard_form
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
 ERRORS = ("raise", "skip", "empty")
 CHUNK = 2000  # molecules in memory at once
+FRAGMENT, CHARGE, TAUTOMER = STEPS = ("fragment", "charge", "tautomer")
 
 
 def from_rdkit(
@@ -349,6 +349,54 @@ def _prepared(
         forms[position] = form
         mol = chem.MolFromSmiles(form)
     return chem.AddHs(mol) if options.explicit_hydrogens else mol
+
+
+def check_steps(steps: Any) -> tuple[str, ...]:
+    """Return the steps of standardization in the order in which they are applied; None: no steps."""
+    if steps is None:
+        return ()
+    several = [steps] if isinstance(steps, str) else list(steps)
+    for step in several:
+        if not isinstance(step, str) or step not in STEPS:
+            names = ", ".join(map(repr, STEPS))
+            raise ValueError(f"standardize must be None or some of {names}, got {shown(step)}")
+    return tuple(step for step in STEPS if step in several)
+
+
+def standard_form(mol: Any, steps: Sequence[str], changed: Counter[str]) -> str | None:
+    """Return the SMILES of the standard form of a molecule, or None if no step changes it.
+
+    ``changed`` counts the steps that change molecules.
+
+    Examples
+    --------
+    >>> from rdkit import Chem
+    >>> changed = Counter()
+    >>> salt = Chem.MolFromSmiles("CC(=O)[O-].[Na+]")
+    >>> standard_form(salt, ("fragment", "charge"), changed), dict(changed)
+    ('CC(=O)O', {'fragment': 1, 'charge': 1})
+    """
+    chem, apply = load_rdkit(), _standardizers()
+    before = first = chem.MolToSmiles(mol)
+    for step in steps:
+        if step == FRAGMENT and "." not in before:
+            continue
+        mol = apply[step](mol)
+        after = chem.MolToSmiles(mol)
+        changed[step] += after != before
+        before = after
+    return None if before == first else str(before)
+
+
+@cache
+def _standardizers() -> dict[str, Callable[[Any], Any]]:
+    """Return the function of each step."""
+    standard = load_rdkit("rdkit.Chem.MolStandardize.rdMolStandardize")
+    return {
+        FRAGMENT: standard.LargestFragmentChooser().choose,
+        CHARGE: standard.Uncharger().uncharge,
+        TAUTOMER: standard.TautomerEnumerator().Canonicalize,
+    }
 
 
 @cache

@@ -428,7 +428,7 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
 
 
 def system_cache(platform: str) -> Path:
-    """Return the cache folder of this package on a platform: the one of pooch, which may not be installed."""
+    """Return the cache folder of this package on a platform."""
     if platform == "win32":
         local = os.environ.get("LOCALAPPDATA") or home_expanded("~/AppData/Local")
         return Path(local) / "propkernels" / "propkernels" / "Cache"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+import hashlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,9 +96,17 @@ def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path
         raise UnverifiedError(
             f"its checksum is not known: allow_unverified=True downloads {url} and trusts what comes"
         )
+    expected = None if allow_unverified else known
+    advice = "and was not kept; allow_unverified=True trusts what comes"
     folder.mkdir(parents=True, exist_ok=True)
     with temporary_folder(folder) as temporary:
-        archive = _retrieve(url, name, temporary, None if allow_unverified else known)
+        archive = temporary / f"{name}.zip"
+        try:
+            found = _fetch(url, archive, MOST_BYTES if expected is None else expected.n_bytes)
+        except TooLongError as error:
+            raise error if expected is None else UnverifiedError(f"{error}, {advice}") from None
+        if expected is not None and found != expected.sha256:
+            raise UnverifiedError(f"{url} has another SHA-256 than {expected.sha256}, {advice}")
         try:
             read_files(archive, name)
         except ValueError as error:
@@ -108,48 +114,17 @@ def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path
         return archive.replace(folder / archive.name)
 
 
-def _retrieve(url: str, name: str, folder: Path, known: Checksum | None) -> Path:
-    """Return the path of a file downloaded by pooch, which verifies the checksum."""
-    pooch = import_optional("pooch", extra="download", purpose="downloads need")
-    fetch = _Fetch(MOST_BYTES if known is None else known.n_bytes)
-    advice = "and was not kept; allow_unverified=True trusts what comes"
-    digest = None if known is None else f"sha256:{known.sha256}"
-    with _quiet(pooch.get_logger()):
+def _fetch(url: str, archive: Path, most_bytes: int) -> str:
+    """Download an address to a file, by https alone, also where it redirects; return the SHA-256."""
+    requests = import_optional("requests", extra="download", purpose="downloads need")
+    with requests.Session() as session:
+        for scheme in [scheme for scheme in session.adapters if scheme not in SCHEMES]:
+            del session.adapters[scheme]
+        session.headers["Accept-Encoding"] = "identity"  # the bytes of the file
         try:
-            path = pooch.retrieve(url, digest, fname=f"{name}.zip", path=folder, downloader=fetch)
-        except ValueError as error:
-            if known is None or not fetch.completed:
-                raise
-            raise UnverifiedError(f"{url} has another SHA-256 than {known.sha256}, {advice}") from error
-        except TooLongError as error:
-            raise error if known is None else UnverifiedError(f"{error}, {advice}") from None
-    return Path(path)
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Silence pooch's log messages, because a progress bar shows the download."""
-    before = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-
-
-class _Fetch:
-    """A downloader for pooch with limited size and https only, including redirects."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes, self.completed = most_bytes, False
-
-    def __call__(self, url: str, output_file: str, _: Any) -> None:
-        """Download the address to a file."""
-        requests = import_optional("requests", extra="download", purpose="downloads need")
-        try:
-            with _session() as session, session.get(url, stream=True, timeout=SECONDS_TO_WAIT) as response:
+            with session.get(url, stream=True, timeout=SECONDS_TO_WAIT) as response:
                 response.raise_for_status()
-                self._write(response, url, output_file)
+                return _write(response, url, archive, most_bytes)
         except requests.HTTPError as error:
             status = None if error.response is None else error.response.status_code
             kind = NotOnServerError if status == 404 else OSError
@@ -158,27 +133,18 @@ class _Fetch:
             raise OSError(f"{url} does not stay with https, and was not followed") from None
         except requests.RequestException as error:
             raise OSError(f"{url} could not be downloaded ({type(error).__name__})") from None
-        self.completed = True
-
-    def _write(self, response: Any, url: str, output_file: str) -> None:
-        """Write the body to a file; raise TooLongError if it is longer than expected."""
-        declared, done = response.headers.get("Content-Length", ""), 0
-        length = int(declared) if declared.isdecimal() else None
-        title = f"Downloading {url.rsplit('/', 1)[-1]}"
-        with open(output_file, "wb") as file, ProgressBar(title, length, unit="B") as bar:
-            for chunk in response.iter_content(CHUNK_BYTES):
-                done += len(chunk)
-                if done > self.most_bytes or (length or 0) > self.most_bytes:
-                    raise TooLongError(f"{url} is longer than the {self.most_bytes:,} bytes expected")
-                file.write(chunk)
-                bar.step(len(chunk))
 
 
-def _session() -> Any:
-    """Return a session for the allowed schemes that requests uncompressed bytes."""
-    requests = import_optional("requests", extra="download", purpose="downloads need")
-    session = requests.Session()
-    for scheme in [scheme for scheme in session.adapters if scheme not in SCHEMES]:
-        del session.adapters[scheme]
-    session.headers["Accept-Encoding"] = "identity"
-    return session
+def _write(response: Any, url: str, archive: Path, most_bytes: int) -> str:
+    """Write the body to a file and return its SHA-256; raise TooLongError if it is longer than expected."""
+    declared, done, digest = response.headers.get("Content-Length", ""), 0, hashlib.sha256()
+    length = int(declared) if declared.isdecimal() else None
+    with archive.open("wb") as file, ProgressBar(f"Downloading {archive.name}", length, unit="B") as bar:
+        for chunk in response.iter_content(CHUNK_BYTES):
+            done += len(chunk)
+            if done > most_bytes or (length or 0) > most_bytes:
+                raise TooLongError(f"{url} is longer than the {most_bytes:,} bytes expected")
+            file.write(chunk)
+            digest.update(chunk)
+            bar.step(len(chunk))
+    return digest.hexdigest()

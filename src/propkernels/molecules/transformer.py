@@ -11,8 +11,7 @@ from propkernels._utils.checks import GraphInput, check_choice
 from propkernels._utils.typing import Molecules
 from propkernels.convert.atoms import VIEWS, Recipe, check_recipe
 from propkernels.convert.descriptors import Wanted, check_wanted
-from propkernels.convert.rdkit import from_rdkit, from_smiles, is_mol
-from propkernels.convert.standardizing import check_steps
+from propkernels.convert.rdkit import check_steps, from_rdkit, from_smiles, is_mol
 from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.read_molecules import as_list
 
