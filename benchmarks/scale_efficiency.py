@@ -57,7 +57,7 @@ def plan_of(folder: Path, n_graphs: int) -> Any:
     """Four parts of two million nodes."""
     import propkernels as pk
 
-    return pk.partition(generate(folder / "efficiency", min(n_graphs, 320_000), 80_000), 2_100_000)
+    return pk.scale.partition(generate(folder / "efficiency", min(n_graphs, 320_000), 80_000), 2_100_000)
 
 
 def rounds_of(engines: dict[str, Any], plan: Any, folder: Path) -> dict[str, list[Usage]]:

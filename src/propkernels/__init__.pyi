@@ -70,9 +70,6 @@ from .propagation import PartialAbsorption as PartialAbsorption
 from .propagation import PropagatedAttributes as PropagatedAttributes
 from .propagation import PropagationScheme as PropagationScheme
 from .scale import featurize as featurize
-from .scale import open_features as open_features
-from .scale import partition as partition
-from .scale import verify as verify
 from .search import GraphIndex as GraphIndex
 from .sets import MaxMinPicker as MaxMinPicker
 from .sets import SimilarityGroupKFold as SimilarityGroupKFold

@@ -37,7 +37,12 @@ COMMANDS = {
     "novelty": ("novelty", "{data}", "{data}", *ONE),
     "featurize": ("featurize", "{data}", "-o", "features", "--n-features", 64, "--workers", 1),
 }
-REFUSED = {("images", "flips"): "pixels have no edges to edit"}
+PART_BY_PART = {"tu", "zip", "parquet", "csv", "tsv", "smi", "sdf"}
+REFUSED = {
+    ("images", "flips"): "pixels have no edges to edit",
+    ("tables", "featurize"): "has no column of SMILES",
+    **{(kind, "featurize"): "part by part" for kind in KINDS if kind not in {"tables", *PART_BY_PART}},
+}
 NEEDS_TARGET = {"fit", "evaluate"}
 
 

@@ -71,7 +71,7 @@ def test_every_reader_warns_of_marks_among_numbers(tmp_path):
     edges = tmp_path / "g_edges.csv"
     edges.write_text("graph,source,target\n0,0,1\n1,0,1\n")
     (tmp_path / "g_graphs.csv").write_text("graph,class\n0,1.5\n1,NA\n")
-    for read, said in [(open_source, "2 cells"), (pk.partition, "2 cells")]:
+    for read, said in [(open_source, "2 cells"), (pk.scale.partition, "2 cells")]:
         with pytest.warns(UserWarning, match=f"column 'class' of .* has {said} such as 'NA' among numbers"):
             read(path)
     with pytest.warns(UserWarning, match="column 'class' of the table of graphs has 1 cell 'NA'"):
@@ -126,7 +126,7 @@ def test_molecules_without_smiles_are_named(tmp_path):
 def test_lines_of_another_length_are_refused(line, tmp_path):
     path = tmp_path / "x.csv"
     path.write_text(f"smiles,class\nCO,1\n{line}\n")
-    for read in (open_source, pk.partition):
+    for read in (open_source, pk.scale.partition):
         with pytest.raises(ValueError, match=r"has a line with \d cells instead of 2: b'CC"):
             read(path)
 

@@ -6,7 +6,6 @@ a column of a Parquet file, or a number in a manifest, and seals the file anew.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 from typing import Any
@@ -204,18 +203,3 @@ def _changed_lists(column: Any, rng: Generator) -> Any:
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             continue
     return column
-
-
-def sealed(files: dict[str, bytes], name: str, data: bytes) -> dict[str, bytes]:
-    """The files of a folder with another part, whose length and SHA-256 the manifest tells again."""
-    digest = hashlib.sha256(data).hexdigest()
-    folder, slash, own = name.rpartition("/")
-    place = f"{folder}{slash}manifest.json"
-    manifest = json.loads(files[place])
-    for receipt in manifest["parts"]:
-        if receipt is not None and receipt["name"] == own:
-            receipt["sha256"], receipt["n_bytes"] = digest, len(data)
-    manifest["n_bytes"] = sum(receipt["n_bytes"] for receipt in manifest["parts"])
-    checksum = f"{digest}  {own}\n".encode()
-    text = json.dumps(manifest).encode()
-    return {**files, name: data, f"{folder}{slash}.{own}.sha256": checksum, place: text}

@@ -1,4 +1,4 @@
-"""Forged and damaged files: models of every kind, Parquet, feature folders, plans, and the kept files.
+"""Forged and damaged files: models of every kind, Parquet, feature folders, and the kept files.
 
 What is accepted has arrays that fit together and answers when it is used; all else is refused in a sentence.
 Files that once led to a wrong answer, a crash or an unclear error lie in ``corpus/DOOR/NAME``.
@@ -29,7 +29,6 @@ from tests.fuzz.forging import (
     changed_tree,
     damaged,
     read_table,
-    sealed,
     table_bytes,
 )
 from tests.fuzz.models import file_of, kinds
@@ -77,15 +76,10 @@ def read_features(path: Path) -> None:
     try_to(lambda: (opened.target, opened.ids), OSError)
 
 
-def read_plan(path: Path) -> None:
-    str(try_to(lambda: pk.scale.Plan.load(path), OSError))
-
-
 DOORS: dict[str, Callable[[Path], None]] = {
     "features": read_features,
     "model": read_model,
     "parquet": read_parquet,
-    "plan": read_plan,
     "source": read_source,
     "tu": read_data_set,
 }
@@ -157,27 +151,21 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def part(rng: Generator) -> None:
-    """A part of features with other columns, sealed again."""
+    """A part of features with other columns."""
     files = feature_files()
     name = pick(rng, sorted(name for name in files if name.endswith(".parquet")))
     data = table_bytes(changed_table(read_table(files[name]), rng), write_page_checksum=True)
-    read(read_features, "features.zip", zipped(sealed(files, name, data)))
+    read(read_features, "features.zip", zipped({**files, name: data}))
 
 
 def manifest(rng: Generator) -> None:
-    """A manifest or plan of a folder of features with another value."""
+    """A manifest of a folder of features with another value."""
     files = feature_files()
-    name = pick(rng, sorted(name for name in files if name.endswith(".json")))
-    changed = json.dumps(changed_tree(json.loads(files[name]), rng)).encode()
-    read(read_features, "features.zip", zipped({**files, name: changed}))
+    changed = json.dumps(changed_tree(json.loads(files["features.json"]), rng)).encode()
+    read(read_features, "features.zip", zipped({**files, "features.json": changed}))
 
 
-def plan(rng: Generator) -> None:
-    tree = changed_tree(json.loads(feature_files()["plan.json"]), rng)
-    read(read_plan, "plan.json", json.dumps(tree).encode())
-
-
-CHECKS = (model, model_bytes, parquet, parquet_bytes, part, manifest, plan)
+CHECKS = (model, model_bytes, parquet, parquet_bytes, part, manifest)
 
 
 @pytest.mark.slow

@@ -3,8 +3,7 @@
 import pytest
 
 import propkernels as pk
-from propkernels.scale.executors import MMAP_THRESHOLD
-from propkernels.scale.reading_parts import iter_part
+from propkernels.scale.partition import iter_part
 
 pytest.importorskip("pyarrow")
 
@@ -23,7 +22,7 @@ def database(molecules, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def plan(database):
-    return pk.partition(database, nodes_per_part=500)
+    return pk.scale.partition(database, nodes_per_part=500)
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ def dask_cluster():
     dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with (
-        dask.config.set({f"distributed.nanny.pre-spawn-environ.{MMAP_THRESHOLD}": 2**25}),
+        dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25}),
         distributed.LocalCluster(**options) as cluster,
     ):
         yield cluster

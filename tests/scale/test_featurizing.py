@@ -1,10 +1,19 @@
 """Features in files: equal to those in memory, whoever computes them."""
 
+import errno
+import os
 import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
 import propkernels as pk
+from propkernels.scale import featurizing
+from tests.utils.test_safe_files import posix
 
 from .conftest import contents
 
@@ -42,21 +51,19 @@ def test_the_source_may_be_given_instead_of_a_plan(database, molecules, features
 
 
 def test_only_missing_files_are_computed(plan, features, tmp_path, monkeypatch):
-    from propkernels.scale import featurizing
-
     opened = pk.featurize(plan, features, tmp_path / "out")
     before = contents(tmp_path / "out")
     opened.path(1).unlink()
-    computed = []
-    write = featurizing.FeatureWork.write
-    monkeypatch.setattr(
-        featurizing.FeatureWork,
-        "write",
-        lambda self, part, *rest: computed.append(part) or write(self, part, *rest),
-    )
+    computed, write = [], featurizing.write_part
+
+    def watched(features, part, path):
+        computed.append(part)
+        write(features, part, path)
+
+    monkeypatch.setattr(featurizing, "write_part", watched)
     pk.featurize(plan, features, tmp_path / "out")
     assert computed == [plan.parts[1]]
-    (tmp_path / "out" / "manifest.json").unlink()
+    (tmp_path / "out" / "features.json").unlink()
     pk.featurize(plan, features, tmp_path / "out")
     assert computed == [plan.parts[1]]
     assert contents(tmp_path / "out") == before
@@ -64,21 +71,272 @@ def test_only_missing_files_are_computed(plan, features, tmp_path, monkeypatch):
 
 def test_a_database_that_was_moved_is_the_same(database, plan, features, tmp_path):
     pk.featurize(plan, features, tmp_path / "out")
-    before = {name: data for name, data in contents(tmp_path / "out").items() if name != "plan.json"}
-    moved = pk.partition(shutil.copy(database, tmp_path / "moved.parquet"), nodes_per_part=500)
+    moved = pk.scale.partition(shutil.copy(database, tmp_path / "moved.parquet"), nodes_per_part=500)
     pk.featurize(moved, features, tmp_path / "out")
     pk.featurize(moved, features, tmp_path / "other")
-    after = {name: data for name, data in contents(tmp_path / "other").items() if name != "plan.json"}
-    assert after == before
+    assert contents(tmp_path / "other") == contents(tmp_path / "out")
 
 
 def test_faulty_molecules_are_left_out_of_the_features(tmp_path):
     pytest.importorskip("rdkit")
     (tmp_path / "drugs.csv").write_text("smiles,y\nCCO,1\nnot,2\nCC,3\n")
-    plan = pk.partition(tmp_path / "drugs.csv", errors="skip")
+    plan = pk.scale.partition(tmp_path / "drugs.csv", errors="skip")
     features = pk.PropagationFeatures(n_features=64, random_state=0)
     with pytest.warns(UserWarning, match="skipped"):
         opened = pk.featurize(plan, features, tmp_path / "out")
     assert opened.ids.tolist() == [0, 2]
     assert opened.target.tolist() == [1, 3]
     assert opened.shape == (2, 64)
+
+
+# folders
+
+
+def test_features_of_other_parameters_or_graphs_are_refused(plan, features, database, tmp_path):
+    pk.featurize(plan, features, tmp_path / "out")
+    before = contents(tmp_path / "out")
+    with pytest.raises(
+        ValueError, match=r"holds other features \(t_max is 2, not 3\): choose another folder"
+    ):
+        pk.featurize(plan, features.set_params(t_max=3), tmp_path / "out")
+    other = pk.scale.partition(database, nodes_per_part=800)
+    with pytest.raises(ValueError, match=r"holds other features \(of other graphs\)"):
+        pk.featurize(other, features.set_params(t_max=2), tmp_path / "out")
+    assert contents(tmp_path / "out") == before
+
+
+@posix
+@pytest.mark.parametrize("name", ["features.json", "part"])
+@pytest.mark.parametrize("target", ["existing", "missing"])
+def test_nothing_is_written_through_a_link(plan, features, tmp_path, name, target):
+    """A folder from a stranger may hold links of any name, to files that are there or not."""
+    outside, out = tmp_path / "outside", tmp_path / "out"
+    outside.mkdir()
+    out.mkdir()
+    (outside / "existing").write_text("precious")
+    part = pk.featurize(plan, features, tmp_path / "other").path(0).name
+    (out / (part if name == "part" else name)).symlink_to(outside / target)
+    with pytest.raises((OSError, ValueError), match=r"link|damaged|features\.json"):
+        pk.featurize(plan, features, out)
+    assert os.listdir(outside) == ["existing"]
+    assert (outside / "existing").read_text() == "precious"
+
+
+@posix
+def test_names_that_are_not_utf8(molecules, features, tmp_path):
+    source, out = tmp_path / os.fsdecode(b"caf\xe9.parquet"), tmp_path / os.fsdecode(b"caf\xe9")
+    try:
+        out.mkdir()
+    except OSError:
+        pytest.skip("the file system takes names in UTF-8 only")
+    molecules.graphs.to_parquet(source)
+    opened = pk.featurize(source, features, out)
+    assert opened.to_scipy().shape == (60, 1024)
+    assert opened.ids.tolist() == list(range(60))
+
+
+def test_a_changed_source_fails_its_parts_only(molecules, features, tmp_path):
+    for name in ("a", "b"):
+        molecules.graphs.to_parquet(tmp_path / f"{name}.parquet")
+    plan = pk.scale.partition(tmp_path)
+    molecules.graphs[:30].to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(
+        pk.scale.PartsFailedError,
+        match=r"part 1 .*b.parquet.* has changed since the plan was made: make a new plan",
+    ):
+        pk.featurize(plan, features, tmp_path / "out")
+    assert len(list((tmp_path / "out").glob("*.parquet"))) == 1
+
+
+# executors
+
+
+@pytest.fixture
+def expected(plan, features, tmp_path):
+    pk.featurize(plan, features, tmp_path / "expected")
+    return contents(tmp_path / "expected")
+
+
+def test_threads_write_the_same_bytes(plan, features, expected, tmp_path):
+    with ThreadPoolExecutor(3) as pool:
+        pk.featurize(plan, features, tmp_path / "threads", pool)
+    pk.featurize(plan, features.set_params(n_jobs=2), tmp_path / "jobs")
+    for name in ("threads", "jobs"):
+        assert contents(tmp_path / name) == expected
+
+
+@pytest.mark.processes
+@pytest.mark.slow
+def test_process_pools_write_the_same_bytes(plan, features, expected, tmp_path):
+    with ProcessPoolExecutor(2) as pool:
+        pk.featurize(plan, features, tmp_path / "pool", pool)
+    pk.featurize(plan, features, tmp_path / "number", 2)
+    for name in ("pool", "number"):
+        assert contents(tmp_path / name) == expected
+
+
+@pytest.mark.slow
+def test_dask_writes_the_same_bytes(plan, features, expected, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
+    ) as cluster:
+        with distributed.Client(cluster) as client:
+            pk.featurize(plan, features, tmp_path / "client", executor=client)
+            pk.featurize(plan, features, tmp_path / "executor", client.get_executor())
+            assert client.status == "running"
+        pk.featurize(plan, features, tmp_path / "cluster", cluster)
+        pk.featurize(plan, features, tmp_path / "address", cluster.scheduler_address)
+    for name in ("client", "executor", "cluster", "address"):
+        assert contents(tmp_path / name) == expected
+
+
+def test_a_closed_client_is_one_sentence(plan, features, expected, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    client = distributed.Client(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50)
+    client.close()
+    with pytest.raises(ConnectionError, match="the connection to the Dask scheduler was lost: run again"):
+        pk.featurize(plan, features, tmp_path / "out", client)
+    pk.featurize(plan, features, tmp_path / "out")
+    assert contents(tmp_path / "out") == expected
+
+
+def test_executors_that_are_none_are_refused(plan, features, tmp_path):
+    for executor in (True, 2.5, object()):
+        with pytest.raises(TypeError, match="executor must be None, a number of processes"):
+            pk.featurize(plan, features, tmp_path / "out", executor)
+
+
+# what fails
+
+
+class Inline:
+    """An executor that computes at once, and fails with the errors that ``fault(first, attempt)`` returns."""
+
+    def __init__(self, fault=lambda first, attempt: None):
+        self.fault, self.tries = fault, {}
+
+    def submit(self, function, features, part, path):
+        attempt = self.tries[part.first] = self.tries.get(part.first, 0) + 1
+        future = Future()
+        error = self.fault(part.first, attempt)
+        if error is None:
+            future.set_result(function(features, part, path))
+        else:
+            future.set_exception(error)
+        return future
+
+
+def test_a_part_that_fails_is_named_and_all_others_are_complete(plan, features, expected, tmp_path):
+    bad = plan.parts[1]
+    executor = Inline(lambda first, attempt: ValueError("no such\nluck") if first == bad.first else None)
+    with pytest.raises(pk.scale.PartsFailedError) as caught:
+        pk.featurize(plan, features, tmp_path / "out", executor)
+    assert f"1 of {len(plan)} parts failed" in str(caught.value)
+    assert f"part 1 ({bad.path}, rows {bad.first} to {bad.last - 1}): no such luck" in str(caught.value)
+    assert caught.value.failures == {1: (bad, "no such luck")}
+    assert len(contents(tmp_path / "out")) == len(expected) - 1
+    pk.featurize(plan, features, tmp_path / "out", Inline())
+    assert contents(tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("error", [BrokenProcessPool("gone"), CancelledError()])
+def test_parts_of_lost_workers_are_submitted_again(plan, features, expected, tmp_path, error):
+    executor = Inline(lambda first, attempt: error if attempt < 3 and first < 20 else None)
+    pk.featurize(plan, features, tmp_path / "out", executor)
+    assert contents(tmp_path / "out") == expected
+
+
+def test_a_part_that_kills_its_workers_is_given_up(plan, features, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    bad, error = plan.parts[0], distributed.scheduler.KilledWorker("task", None, 3)
+    executor = Inline(lambda first, attempt: error if first == bad.first else None)
+    with pytest.raises(pk.scale.PartsFailedError, match="its worker was lost again and again") as caught:
+        pk.featurize(plan, features, tmp_path / "out", executor)
+    assert list(caught.value.failures) == [0]
+    assert executor.tries[bad.first] == 1 + featurizing.MOST_STALLS
+    assert max(tries for first, tries in executor.tries.items() if first != bad.first) == 1
+
+
+def test_a_full_disk_ends_the_run_and_resuming_completes_it(plan, features, expected, tmp_path):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    executor = Inline(lambda first, attempt: full if first >= 20 else None)
+    with pytest.raises(OSError, match="No space left on device"):
+        pk.featurize(plan, features, tmp_path / "out", executor)
+    found = contents(tmp_path / "out")
+    assert 0 < len(found) < len(expected)
+    assert found.items() <= expected.items()
+    pk.featurize(plan, features, tmp_path / "out")
+    assert contents(tmp_path / "out") == expected
+
+
+def test_a_file_that_is_too_large_for_the_disk(plan, features, expected, tmp_path):
+    """A real limit on the size of files, in another process."""
+    resource = pytest.importorskip("resource")
+    pid = os.fork()
+    if pid == 0:  # pragma: no cover
+        status = 1
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+            pk.featurize(plan, features, tmp_path / "out")
+        except OSError as error:
+            status = 0 if "File too large" in str(error) else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert not [path for path in (tmp_path / "out").iterdir() if path.suffix == ".part"]
+    pk.featurize(plan, features, tmp_path / "out")
+    assert contents(tmp_path / "out") == expected
+
+
+# workers that are killed
+
+
+class KillsOnce(pk.PropagationFeatures):
+    """Features that kill the process of a worker the first time, in the middle of a part."""
+
+    def __init__(self, *, mark="", driver=0, labels="auto", n_features=1024, random_state=0):
+        super().__init__(labels=labels, n_features=n_features, t_max=2, random_state=random_state)
+        self.mark, self.driver = mark, driver
+
+    def transform(self, X):
+        if os.getpid() != self.driver and not os.path.exists(self.mark):
+            open(self.mark, "w").close()
+            time.sleep(0.05)
+            os.kill(os.getpid(), 9)
+        return super().transform(X)
+
+
+@pytest.mark.processes
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["processes", "dask"])
+def test_workers_that_are_killed_give_the_same_bytes(plan, tmp_path, kind, request):
+    mark, driver = str(tmp_path / "mark"), os.getpid()
+    features = KillsOnce(mark=mark, driver=driver)
+    executor = 2 if kind == "processes" else request.getfixturevalue("dask_cluster")
+    pk.featurize(plan, features, tmp_path / "out", executor)
+    assert os.path.exists(mark), "a worker was killed"
+    pk.featurize(plan, features, tmp_path / "expected")
+    assert contents(tmp_path / "out") == contents(tmp_path / "expected")
+
+
+@pytest.mark.processes
+@pytest.mark.slow
+def test_a_killed_driver_takes_its_workers_along_and_is_resumed(database, tmp_path):
+    psutil = pytest.importorskip("psutil")
+    command = [sys.executable, "-m", "propkernels.cli", "featurize", str(database)]
+    command += ["-o", str(tmp_path / "out"), "--nodes-per-part", "1", "--workers", "2"]
+    command += ["--n-features", "1024", "--t-max", "2"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
+        while not list((tmp_path / "out").glob("*.parquet")) and driver.poll() is None:
+            time.sleep(0.02)
+        workers = psutil.Process(driver.pid).children(recursive=True)
+        driver.kill()
+    assert workers
+    assert not psutil.wait_procs(workers, timeout=60)[1]
+    plan = pk.scale.partition(database, nodes_per_part=1)
+    features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0)
+    pk.featurize(plan, features, tmp_path / "out")
+    pk.featurize(plan, features, tmp_path / "expected")
+    assert contents(tmp_path / "out") == contents(tmp_path / "expected")
+    assert not list((tmp_path / "out").glob(".*.part"))

@@ -1,19 +1,27 @@
 """Folders of features, read back."""
 
+import json
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, vstack
 
 import propkernels as pk
+from propkernels.scale.opened import MANIFEST
 from propkernels.scale.pure import rebuilt
+from tests.utils.test_safe_files import posix
+
+pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.fixture
 def opened(plan, features, tmp_path):
     pk.featurize(plan, features, tmp_path / "out")
-    return pk.open_features(tmp_path / "out")
+    return pk.scale.open_features(tmp_path / "out")
 
 
 def test_blocks_come_in_the_order_of_the_plan(opened, plan, molecules):
@@ -58,7 +66,7 @@ def test_dask_arrays(opened):
 )
 def test_targets_of_all_kinds(molecules, features, tmp_path, target, expected):
     molecules.graphs.to_parquet(tmp_path / "graphs.parquet", target=target, row_group_size=20)
-    opened = pk.featurize(pk.partition(tmp_path / "graphs.parquet", 500), features, tmp_path / "out")
+    opened = pk.featurize(pk.scale.partition(tmp_path / "graphs.parquet", 500), features, tmp_path / "out")
     found = opened.target
     assert (found if found is None else found.tolist()) == expected
 
@@ -66,7 +74,7 @@ def test_targets_of_all_kinds(molecules, features, tmp_path, target, expected):
 def test_missing_targets_are_nan(molecules, features, tmp_path):
     molecules.graphs.to_parquet(tmp_path / "a.parquet", target=molecules.target)
     molecules.graphs.to_parquet(tmp_path / "b.parquet")
-    opened = pk.featurize(pk.partition(tmp_path), features, tmp_path / "out")
+    opened = pk.featurize(pk.scale.partition(tmp_path), features, tmp_path / "out")
     assert np.isnan(opened.target).sum() == 60
     assert opened.target[:60].tolist() == molecules.target.tolist()
 
@@ -91,12 +99,110 @@ def test_every_flipped_bit_of_a_part_is_refused_or_changes_nothing(opened):
 
 
 def test_a_part_without_a_target_among_others_is_named(molecules, features, tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet")
     source = tmp_path / "source"
     source.mkdir()
     for name in "ab":
         molecules.graphs[:20].to_parquet(source / f"{name}.parquet", target=molecules.target[:20])
     opened = pk.featurize(source, features, tmp_path / "out")
     pq.write_table(pq.read_table(opened.path(1)).drop_columns(["target"]), opened.path(1))
-    with pytest.raises(ValueError, match="have targets of different types: verify the folder"):
+    with pytest.raises(ValueError, match="have targets of different types: remove them and run again"):
         opened.target  # noqa: B018
+
+
+def test_folders_and_parts_that_are_not_there(opened, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"the folder .* does not exist"):
+        pk.scale.open_features(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match=r"has no features\.json: featurize did not write into it"):
+        pk.scale.open_features(tmp_path)
+    opened.path(1).unlink()
+    with pytest.raises(
+        ValueError, match=f"1 of {opened.n_parts} parts of .* are missing: run featurize again"
+    ):
+        pk.scale.open_features(opened.folder)
+    with pytest.raises(FileNotFoundError, match="is missing: run again to compute it"):
+        opened.block(1)
+    opened.path(1).write_bytes(b"text")
+    with pytest.raises(ValueError, match=r"is damaged .* remove it and run again"):
+        pk.scale.open_features(opened.folder)
+
+
+FORGED = {
+    "text": lambda stored: "text",
+    "format": lambda stored: stored | {"format": "other"},
+    "no parts": lambda stored: {"format": stored["format"], "parameters": stored["parameters"]},
+    "a path": lambda stored: stored | {"parts": ["../part-00000-0123456789abcdef.parquet"]},
+    "a number": lambda stored: stored | {"parts": 7},
+    "parameters": lambda stored: stored | {"parameters": 7},
+    "columns": lambda stored: stored | {"parameters": {"n_features": 2**63}},
+    "no columns": lambda stored: stored | {"parameters": {"n_features": -1}},
+}
+
+
+@pytest.mark.parametrize("fault", FORGED)
+def test_a_forged_manifest_is_refused_in_one_sentence(opened, fault):
+    path = opened.folder / MANIFEST
+    path.write_text(json.dumps(FORGED[fault](json.loads(path.read_text()))))
+    with pytest.raises(ValueError, match=r"features\.json is damaged|n_features of the folder") as caught:
+        pk.scale.open_features(opened.folder)
+    assert "\n" not in str(caught.value)
+
+
+def lists_of(column, values):
+    """The lists of a column, with other values."""
+    chunk = column.combine_chunks()
+    return pa.ListArray.from_arrays(chunk.offsets, pa.array(values, type=column.type.value_type))
+
+
+PARTS = {
+    "negative ids": ("graph_id", lambda c: pa.array(np.arange(len(c)) - 5)),
+    "missing ids": ("graph_id", lambda c: pa.array([None] * len(c), type=pa.int64())),
+    "columns outside": ("indices", lambda c: lists_of(c, np.asarray(c.combine_chunks().flatten()) + 2**31)),
+    "counts that are no numbers": ("counts", lambda c: pa.array([None] * len(c), type=c.type)),
+}
+
+
+@pytest.mark.parametrize("fault", PARTS)
+def test_forged_parts_are_refused(opened, fault):
+    name, change = PARTS[fault]
+    path = opened.path(0)
+    table = pq.read_table(path)
+    place = table.column_names.index(name)
+    pq.write_table(table.set_column(place, name, change(table.column(name))), path)
+    with pytest.raises(ValueError, match=path.name) as caught:
+        opened.block(0)
+    assert "\n" not in str(caught.value)
+
+
+@posix
+@pytest.mark.parametrize("name", [MANIFEST, "part"])
+def test_pipes_are_refused_without_waiting(opened, name):
+    path = opened.path(0) if name == "part" else opened.folder / name
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises((OSError, ValueError), match="not a regular file"):
+        pk.scale.open_features(opened.folder)
+
+
+FEW_FILES = """
+import resource, sys
+import propkernels as pk
+pk.scale.open_features(sys.argv[1]).block(0)  # what is imported on first use
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+opened = pk.scale.open_features(sys.argv[1])
+assert opened.n_parts >= 80
+assert opened.ids.tolist() == list(range(90))
+assert opened.to_scipy().shape[0] == len(opened.target) == 90
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.slow
+def test_more_parts_than_files_may_be_open(features, tmp_path):
+    pytest.importorskip("resource")
+    data = pk.datasets.make_molecules(90, random_state=0, mean_nodes=4)
+    data.graphs.to_parquet(tmp_path / "graphs.parquet", target=data.target, row_group_size=1)
+    plan = pk.scale.partition(tmp_path / "graphs.parquet", nodes_per_part=1)
+    pk.featurize(plan, features, tmp_path / "out")
+    command = [sys.executable, "-c", FEW_FILES, str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from propkernels.scale.pure import rebuilt
 def test_fitted_features_of_attributes(tmp_path):
     data = pk.datasets.make_synthetic(12, random_state=0)
     data.graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=3)
-    plan = pk.partition(tmp_path / "graphs.parquet", nodes_per_part=300)
+    plan = pk.scale.partition(tmp_path / "graphs.parquet", nodes_per_part=300)
     features = pk.PropagationFeatures(n_features=512, t_max=1, attributes="joint", random_state=0)
     with pytest.raises(ValueError, match="learn their scale: fit them on a sample"):
         pk.featurize(plan, features, tmp_path / "out")
@@ -19,7 +19,7 @@ def test_fitted_features_of_attributes(tmp_path):
     assert (opened.to_scipy() != features.transform(data.graphs)).nnz == 0
     with pytest.raises(ValueError, match="keep the fitted estimator"):
         opened.estimator()
-    with pytest.raises(ValueError, match="holds other results"):
+    with pytest.raises(ValueError, match="holds other features"):
         pk.featurize(plan, features.fit(data.graphs[:7]), tmp_path / "out")
 
 

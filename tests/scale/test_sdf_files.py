@@ -5,8 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.datasets.reading import Reading
-from propkernels.scale.partition import plan_sources
-from propkernels.scale.reading_parts import SourceChangedError, iter_part
+from propkernels.scale.partition import SourceChangedError, iter_part, plan_sources
 
 from .conftest import graphs_of
 
@@ -26,7 +25,7 @@ def path(tmp_path):
 
 
 def test_molecules_targets_and_numbers(path):
-    plan = pk.partition(path, nodes_per_part=8, target_column="active", node_labels="symbol")
+    plan = pk.scale.partition(path, nodes_per_part=8, target_column="active", node_labels="symbol")
     assert len(plan) > 2
     assert plan.n_nodes == pk.from_smiles(SMILES).n_nodes
     blocks = [block for part in plan for block in iter_part(part)]
@@ -48,30 +47,29 @@ def test_faulty_records_are_left_out_or_named(path):
     records[2] = b"broken\n\n\n nonsense\nM  END\n"
     path.write_bytes(b"$$$$\n".join(records))
     with pytest.warns(UserWarning, match="skipped 1 of 7"):
-        ((graphs, _, ids),) = graphs_of(pk.partition(path, errors="skip"))[0]
+        ((graphs, _, ids),) = graphs_of(pk.scale.partition(path, errors="skip"))[0]
     assert (len(graphs), ids.tolist()) == (6, [0, 1, 3, 4, 5, 6])
     with pytest.raises(ValueError, match="molecule 2"):
-        graphs_of(pk.partition(path))
+        graphs_of(pk.scale.partition(path))
 
 
 def test_changed_files_and_missing_targets_are_noticed(path):
-    plan = pk.partition(path, nodes_per_part=8)
+    plan = pk.scale.partition(path, nodes_per_part=8)
     content = path.read_bytes()
     path.write_bytes(content.replace(b"m6", b"m7"))
-    list(iter_part(plan.parts[0]))
     with pytest.raises(SourceChangedError):
         list(iter_part(plan.parts[-1]))
     with pytest.raises(ValueError, match="has the property 'ki'"):
-        pk.partition(path, target_column="ki")
+        pk.scale.partition(path, target_column="ki")
     path.write_bytes(b"\n")
     with pytest.raises(ValueError, match="has no molecules"):
-        pk.partition(path)
+        pk.scale.partition(path)
 
 
 def test_a_record_without_end_is_refused(path, monkeypatch):
     monkeypatch.setattr("propkernels.datasets.tables.LONGEST_MOLECULE", 100)
     with pytest.raises(ValueError, match="record of over 100 bytes at byte 0"):
-        pk.partition(path)
+        pk.scale.partition(path)
 
 
 def test_the_usual_name_of_the_target_is_that_of_the_whole_file(path):
@@ -79,11 +77,11 @@ def test_the_usual_name_of_the_target_is_that_of_the_whole_file(path):
     records = path.read_bytes().split(b"$$$$\n")
     records[1] = records[1].replace(b"<active>", b"<Label>").replace(b"0.5", b"text")
     path.write_bytes(b"$$$$\n".join(records))
-    plan = pk.partition(path, nodes_per_part=8)
+    plan = pk.scale.partition(path, nodes_per_part=8)
     found = [y for part in plan for block in iter_part(part) for y in block.target]
     whole = pk.datasets.open_source(path).target.tolist()
     assert found == whole == [None, "text", None, None, None, None, None]
-    chosen = pk.partition(path, nodes_per_part=8, target_column="active")
+    chosen = pk.scale.partition(path, nodes_per_part=8, target_column="active")
     assert [y for part in chosen for block in iter_part(part) for y in block.target][:3] == [0.0, None, 1.0]
 
 

@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from propkernels._utils import progress
-from propkernels._utils.progress import ProgressBar, is_watched, reported, spinner
+from propkernels._utils.progress import ProgressBar, is_watched, spinner
 
 
 class Terminal(io.StringIO):
@@ -29,10 +29,8 @@ def test_nothing_without_a_terminal(monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     with ProgressBar("Working", 2) as bar:
         bar.step()
-        bar.on_progress(2, 3)
-        bar.describe("Still", "a note")
+        bar.describe("Still")
     assert screen.getvalue() == ""
-    assert (bar.done, bar.total) == (2, 3)
     monkeypatch.setattr(sys, "stderr", None)
     assert not is_watched()
 
@@ -54,11 +52,9 @@ def test_a_bar_on_a_terminal(monkeypatch):
         bar._bar.mininterval = 0
         bar.step()
         assert "Working:  50%" in terminal.getvalue()
-        bar.on_progress(6, 8)
-        assert "6/8" in terminal.getvalue()
-        bar.describe("Resting", "about 3 s left")
-        assert "Resting" in terminal.getvalue()
-        assert "about 3 s left" in terminal.getvalue()
+        bar.describe("Resting")
+        bar.step()
+        assert "Resting:  75%" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r")  # wiped away
 
 
@@ -88,17 +84,6 @@ def test_a_spinner_shows_the_time(monkeypatch):
     assert "Compiling [00:00]" in terminal.getvalue()
 
 
-def test_steps_from_many_threads(monkeypatch):
-    on_terminal(monkeypatch)
-    with ProgressBar("Working", 4000) as bar:
-        threads = [threading.Thread(target=lambda: [bar.step() for _ in range(1000)]) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert bar.done == bar._bar.n == 4000
-
-
 def test_no_thread_is_left_behind(monkeypatch):
     on_terminal(monkeypatch)
     before = threading.active_count()
@@ -117,32 +102,21 @@ def test_a_notebook_is_watched(monkeypatch):
     assert not is_watched()
 
 
-def test_progress_is_reported_to_a_function():
-    told = []
-    with reported(lambda *parts: told.append(parts), "Comparing", 5) as step:
-        step(2)
-        step(1)
-    assert told == [(2, 5), (3, 5)]
-
-
-@pytest.mark.parametrize(("progress", "n_bars"), [(None, 1), (True, 1), (False, 0)])
-def test_progress_is_a_bar_unless_it_is_false(monkeypatch, progress, n_bars):
-    bars = []
-    monkeypatch.setattr("propkernels._utils.progress.is_watched", lambda: bars.append(1))
-    with reported(progress, "Comparing", 2) as step:
-        step(2)
-    assert len(bars) == n_bars
-
-
-def test_lines_instead_of_a_bar_in_pipes(monkeypatch, capsys):
-    monkeypatch.setattr(progress.PlainLines, "EVERY", 0.0)
-    with progress.ProgressBar("Comparing", 3) as bar:
+@pytest.mark.parametrize(
+    ("given", "where", "is_shown"),
+    [(None, Terminal, True), (None, io.StringIO, False), (True, io.StringIO, True), (False, Terminal, False)],
+)
+def test_progress_is_shown_where_it_is_seen_unless_told_otherwise(monkeypatch, given, where, is_shown):
+    screen = where()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(progress, "PATIENCE", 1e-9)
+    with ProgressBar("Comparing", 2, progress=given) as bar:
+        if is_shown:
+            bar._bar.mininterval = 0
         bar.step()
-    assert capsys.readouterr().err == ""
-    with progress.plain_lines(), progress.ProgressBar("Comparing", 3) as bar:
-        bar.step(2)
-    assert capsys.readouterr().err == "Comparing: 2 of 3, 0 s\n"
-    monkeypatch.setattr(progress.PlainLines, "EVERY", 10.0)
-    with progress.plain_lines(), progress.ProgressBar("Comparing", 3) as bar:
-        bar.step(2)
-    assert capsys.readouterr().err == ""
+    assert ("Comparing:  50%" in screen.getvalue()) == is_shown
+
+
+def test_progress_is_true_false_or_none():
+    with pytest.raises(ValueError, match="progress must be None, True or False"):
+        ProgressBar("Comparing", 2, progress=print)

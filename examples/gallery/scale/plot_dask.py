@@ -21,7 +21,7 @@ data.graphs.to_parquet(f"{folder}/graphs.parquet", target=data.target, row_group
 
 # %%
 # A plan cuts the file into parts; each part becomes one file of features, complete or not there.
-plan = pk.partition(f"{folder}/graphs.parquet", nodes_per_part=5_000)
+plan = pk.scale.partition(f"{folder}/graphs.parquet", nodes_per_part=5_000)
 features = pk.PropagationFeatures(n_features=2**14, t_max=3, normalize=True, random_state=0)
 print(plan)
 

@@ -312,7 +312,7 @@ class Input:
             check_graph(data, graph)
             return data, graph
         from propkernels.datasets import Dataset
-        from propkernels.scale.reading_parts import iter_part
+        from propkernels.scale.partition import iter_part
 
         plan = self.plan(name, notes)
         if graph >= plan.n_graphs:

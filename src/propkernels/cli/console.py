@@ -16,8 +16,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from propkernels._utils.progress import ProgressBar as ProgressBar
-from propkernels._utils.progress import plain_lines
 from propkernels._utils.progress import spinner as spinner
 from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.text_tables import format_table
@@ -72,8 +70,8 @@ class OneSentenceErrors(TyperGroup):
     """Group of commands that print errors as one sentence, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, with errors printed as one sentence, and progress also into pipes."""
-        with one_sentence_errors(), plain_lines():
+        """Run the command, with errors printed as one sentence."""
+        with one_sentence_errors():
             return super().invoke(ctx)
 
 

@@ -11,7 +11,6 @@ import typer
 
 from propkernels.cli.arguments import FormatOption, compile_loops
 from propkernels.cli.console import (
-    ProgressBar,
     new_table,
     percent,
     print_records,
@@ -114,15 +113,4 @@ def cross_validate(data: Dataset, t_max: Any) -> Evaluation:
     from propkernels.models.cross_validation import evaluate
 
     kernel = PropagationKernel(t_max=T_MAX, n_jobs=-1)
-    title = f"{'PK' if t_max is None else 'LABELS'} on {data.name}"
-    with ProgressBar(title) as bar:
-        return evaluate(
-            data,
-            kernel=kernel,
-            t_max=t_max,
-            C=COSTS,
-            cv=FOLDS,
-            random_state=SEED,
-            n_jobs=-1,
-            progress=bar.on_progress,
-        )
+    return evaluate(data, kernel=kernel, t_max=t_max, C=COSTS, cv=FOLDS, random_state=SEED, n_jobs=-1)

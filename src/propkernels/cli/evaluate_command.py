@@ -21,7 +21,6 @@ from propkernels.cli.arguments import (
     with_edges,
 )
 from propkernels.cli.console import (
-    ProgressBar,
     check_output,
     print_error,
     print_text,
@@ -219,9 +218,9 @@ def run_row(
     from propkernels.models.cross_validation import evaluate as cross_validate
 
     data = with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
-    with warnings.catch_warnings(record=True) as caught, ProgressBar(f"{row} on {data.name}") as bar:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        result = cross_validate(data, kernel=estimator, progress=bar.on_progress, **protocol, **choosing)
+        result = cross_validate(data, kernel=estimator, **protocol, **choosing)
     for text in dict.fromkeys(str(warning.message) for warning in caught) if row == LABELS else ():
         print_error(f"propkernels: {text}")
     return result

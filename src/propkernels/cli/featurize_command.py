@@ -38,8 +38,8 @@ def featurize(
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="Parquet files, TU folders or zips, CSV, TSV or SMI files of molecules, folders of them, or "
-            "any other data set, which is read at once.",
+            help="Parquet files, TU folders or zips, CSV, TSV, SDF or SMI files of molecules, or folders of "
+            "them.",
         ),
     ],
     output: Annotated[
@@ -86,12 +86,12 @@ def featurize(
     with warnings_as_lines():
         plan = plan_sources(sources, nodes_per_part, source_options.reading(False, None, None))
     print_text(repr(plan))
-    n_complete = len(list(output.glob("*.parquet"))) if (output / "plan.json").exists() else 0
+    n_complete = len(list(output.glob("part-*.parquet")))
     if n_complete:
         print_text(f"Resuming: {n_complete} of {len(plan)} parts are already in {output}.")
     n_workers = min(workers or os.cpu_count() or 1, len(plan) - n_complete)
     with warnings_as_lines():  # a single part is computed in this process
         opened = compute(plan, estimator, output, scheduler or (n_workers if n_workers > 1 else None))
     took = perf_counter() - start
-    n_bytes = opened.manifest.n_bytes
+    n_bytes = sum(opened.path(part).stat().st_size for part in range(opened.n_parts))
     print_text(f"Wrote {output}: {opened!r}, {n_bytes / 1e6:,.1f} MB, in {seconds(took)}.")

@@ -197,7 +197,7 @@ def predict_part(wanted: Wanted, part: Any) -> tuple[list[Any], dict[str, Any], 
 
     import numpy as np
 
-    from propkernels.scale.reading_parts import iter_part
+    from propkernels.scale.partition import iter_part
 
     fitted, notes = _opened(wanted.model)
     ids: list[Any] = []

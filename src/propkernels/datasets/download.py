@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.progress import ProgressBar
-from propkernels._utils.safe_files import temporary_folder
 from propkernels.datasets.tu_files import read_files
 
 
@@ -99,8 +99,8 @@ def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path
     expected = None if allow_unverified else known
     advice = "and was not kept; allow_unverified=True trusts what comes"
     folder.mkdir(parents=True, exist_ok=True)
-    with temporary_folder(folder) as temporary:
-        archive = temporary / f"{name}.zip"
+    with TemporaryDirectory(prefix=".", dir=folder) as temporary:
+        archive = Path(temporary) / f"{name}.zip"
         try:
             found = _fetch(url, archive, MOST_BYTES if expected is None else expected.n_bytes)
         except TooLongError as error:

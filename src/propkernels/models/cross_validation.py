@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.cells import are_classes, has_fractions
 from propkernels._utils.checks import check_integer, kind_of
-from propkernels._utils.progress import Progress, reported
+from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.typing import Column, Estimator, Floats, Folding, Scoring, Seed, Steps, Target
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs, GraphsWithTargets
@@ -129,9 +129,8 @@ def evaluate(
         Seed of folds and hash functions. Kernels evaluated with the same seed use the same folds.
     n_jobs : int or None
         Threads over folds; None is one, -1 all cores. The kernel has its own ``n_jobs``.
-    progress : callable, bool or None, default=None
-        A function is called as ``progress(folds_done, folds_in_all)``. None: a progress bar on terminals and
-        in notebooks, after two seconds; False: none.
+    progress : bool or None, default=None
+        Whether a progress bar is shown after two seconds; None: on terminals and in notebooks.
 
     Returns
     -------
@@ -190,8 +189,9 @@ def evaluate(
     )
     splits = [protocol.folds(values, seed, study.has_choice) for seed in seeds]
     n_folds = sum(map(len, splits))
-    with stopping_allowed(), foreign_graphs_allowed(), reported(progress, "evaluate: folds", n_folds) as tell:
-        runs = [study.run(seed, folds, tell) for seed, folds in zip(seeds, splits, strict=True)]
+    bar = ProgressBar("evaluate: folds", n_folds, progress=progress)
+    with stopping_allowed(), foreign_graphs_allowed(), bar:
+        runs = [study.run(seed, folds, bar.step) for seed, folds in zip(seeds, splits, strict=True)]
     return Evaluation(
         data=str(getattr(data, "name", "graphs")),
         kernel=type(kernel).__name__,

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.checks import GraphInput, check_choice, check_integer
 from propkernels._utils.locks import cached_property
 from propkernels._utils.parallel import blas_threads, run_threads
-from propkernels._utils.progress import Progress, reported
+from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import Column, Target
 from propkernels.convert.check import check_graphs
@@ -243,13 +243,13 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             kernels, space = self._space(known, epsilon, task)
             selection, n_steps = self._effort(kernels, space, folds, task, len(known))
             averages = self.kernel is None and is_classifier(self) and space.solver != "gp"
-            with reported(self.progress, f"{self._name}: choosing", n_steps) as tell:
+            with ProgressBar(f"{self._name}: choosing", n_steps, progress=self.progress) as bar:
                 common = kernels, known, target, folds, space, task, seeds.kernel
                 if selection == "halving":
-                    arms = shortlist(*common, self.n_jobs, tell, averages)
+                    arms = shortlist(*common, self.n_jobs, bar.step, averages)
                     tried = choose_finalist(arms, target, folds, task, self.n_jobs, averages, rehearse)
                 else:
-                    tried = rehearse(search(*common, selection == "exhaustive", self.n_jobs, tell))
+                    tried = rehearse(search(*common, selection == "exhaustive", self.n_jobs, bar.step))
             if best is None or tried.chosen.mean_loss < best[0].chosen.mean_loss:
                 best = tried, imputer, known, space.solver
         assert best is not None

@@ -91,9 +91,8 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         Seed of hash functions and folds.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
-    progress : callable, bool or None, default=None
-        A function is called as ``progress(done, total)`` during the choice. None: a progress bar on terminals
-        and in notebooks, after two seconds; False: none.
+    progress : bool or None, default=None
+        Whether a progress bar is shown after two seconds; None: on terminals and in notebooks.
 
     Attributes
     ----------

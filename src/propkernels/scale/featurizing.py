@@ -1,59 +1,86 @@
-"""featurize: compute the features of a plan, one Parquet file per part."""
+"""featurize: compute the features of a plan, one Parquet file per part, on any executor."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+)
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from threading import Thread
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from propkernels._utils.checks import check_integer, shown
+from propkernels._utils.optional import import_optional
+from propkernels._utils.parallel import thread_count
+from propkernels._utils.progress import ProgressBar
+from propkernels._utils.safe_files import NO_SPACE, atomic_write
 from propkernels._utils.typing import Estimator, PathLike
-from propkernels.scale.executors import ExecutorLike
-from propkernels.scale.opened import FeatureFolder, open_features
-from propkernels.scale.part_files import check_ids, check_part, n_columns, read_block, schema_of, write_blocks
-from propkernels.scale.partition import partition
+from propkernels.graphs.database import GraphDatabase
+from propkernels.scale.opened import FeatureFolder, open_features, write_manifest
+from propkernels.scale.part_files import schema_of, write_blocks
+from propkernels.scale.partition import iter_part, partition
 from propkernels.scale.plan import Part, Plan
 from propkernels.scale.pure import PureFeatures, pure_features
-from propkernels.scale.reading_parts import iter_part
-from propkernels.scale.run_parts import run_parts
 
+if TYPE_CHECKING:
+    from distributed import Client
+
+# A number of processes, an executor, a Dask client or cluster, or the address of a Dask scheduler
+ExecutorLike: TypeAlias = "Executor | Client | int | str | None"
 SAMPLE = 100  # graphs used to resolve "auto"
+MOST_STALLS = 3  # rounds in a row in which workers were lost and no part was completed
+MOST_NAMED = 5  # failed parts in a message
+LOST = ("KilledWorker", "FutureCancelledError", "FuturesCancelledError", "CommClosedError")  # errors of Dask
 
 
-@dataclass(frozen=True)
-class FeatureWork:
-    """Work that writes the features of a part; see :class:`propkernels.scale.run_parts.Work`."""
+class PartsFailedError(ValueError):
+    """Parts failed; all other parts are complete.
 
-    features: PureFeatures
-    n_jobs: int | None = None
-    suffix: str = ".parquet"
+    Attributes
+    ----------
+    failures : dict
+        Part and error message, by the number of the part.
 
-    def describe(self) -> dict[str, Any]:
-        """Return estimator, parameters and version."""
-        return self.features.description
+    See Also
+    --------
+    featurize : Run it again after removing the cause; complete parts are kept.
 
-    def write(self, part: Part, name: str, stream: IO[bytes]) -> None:
-        """Write the features of a part."""
-        schema = schema_of(part.target, self.features.is_whole, self._notes(part, name))
-        write_blocks(stream, schema, self._blocks(part))
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for seed in range(2):
+    ...     data = pk.datasets.make_molecules(100, random_state=seed)
+    ...     data.graphs.to_parquet(f"{folder.name}/graphs{seed}.parquet")
+    >>> plan = pk.scale.partition(folder.name)
+    >>> data.graphs[:50].to_parquet(f"{folder.name}/graphs1.parquet")
+    >>> try:
+    ...     pk.featurize(plan, pk.WeisfeilerLehmanFeatures(n_features=2**20), f"{folder.name}/features")
+    ... except pk.scale.PartsFailedError as error:
+    ...     print(list(error.failures))
+    [1]
+    >>> folder.cleanup()
+    """
 
-    def _blocks(self, part: Part) -> Iterator[tuple[Any, Any, Any]]:
-        for block in iter_part(part):
-            yield self.features.transform(block.graphs), block.target, block.ids
+    def __init__(self, failures: dict[int, tuple[Part, str]], n_parts: int) -> None:
+        self.failures, self.n_parts = failures, n_parts
+        named = [f"part {i} ({part}): {reason}" for i, (part, reason) in sorted(failures.items())]
+        more = "; ..." if len(named) > MOST_NAMED else ""
+        text = "; ".join(named[:MOST_NAMED]) + more
+        super().__init__(f"{len(failures)} of {n_parts} parts failed, all others are complete: {text}")
 
-    def _notes(self, part: Part, name: str) -> dict[str, Any]:
-        return self.features.description | {"part": part.content(), "name": name}
-
-    def inspect(self, part: Part, name: str, path: Path) -> dict[str, int]:
-        """Return the numbers of graphs and entries of a file."""
-        return check_part(path, self._notes(part, name))
-
-    @staticmethod
-    def check(path: Path, part: Part, work: dict[str, Any]) -> dict[str, int]:
-        """Read and check all values of a file; return the numbers of graphs and entries."""
-        block = read_block(path, n_columns(work))
-        check_ids(block.ids, part, path)
-        return {"n_graphs": len(block.ids), "n_entries": block.features.nnz}
+    def __reduce__(self) -> tuple[type[PartsFailedError], tuple[Any, ...]]:
+        return type(self), (self.failures, self.n_parts)
 
 
 def featurize(
@@ -64,25 +91,24 @@ def featurize(
 ) -> FeatureFolder:
     """Compute features of all graphs of a plan and write one Parquet file per part.
 
-    Each file is a checkpoint: its name is the hash of input and parameters, it is either complete or absent,
-    and computing it again gives the same bytes. After an interruption, a second run computes the missing
-    parts. All executors write the same files.
+    A file is either complete or absent, computing it again gives the same bytes, and all executors write the
+    same files. After an interruption, a second run computes the missing parts.
 
     Parameters
     ----------
-    plan : Plan, or source accepted by :func:`partition`
+    plan : Plan, or source accepted by :func:`~propkernels.scale.partition`
     features : estimator
         PropagationFeatures, WeisfeilerLehmanFeatures, ShortestPathFeatures or LabelHistogramFeatures with
         ``n_features`` and an integer ``random_state``. Features that learn from graphs (attributes, missing
         labels) must be fitted on a sample first.
     out : str or path
         Output folder. Its files have the columns ``graph_id`` (the number of the graph in the plan),
-        ``indices`` and ``counts`` (lists) and ``target``; ``manifest.json`` lists them with their hashes.
+        ``indices`` and ``counts`` (lists) and ``target``; ``features.json`` lists them.
     executor : optional
         None: ``features.n_jobs`` threads of this process. An integer: number of processes. An executor of
         ``concurrent.futures`` (ProcessPoolExecutor, loky), a Dask ``Client`` or cluster, or the address of a
-        Dask scheduler ("tcp://..."): workers need access to the same files. Lost workers are replaced, and
-        their parts are computed again.
+        Dask scheduler ("tcp://..."): workers need access to the same files. Parts of lost workers are
+        submitted again, as long as others are completed.
 
     Returns
     -------
@@ -92,17 +118,16 @@ def featurize(
     Raises
     ------
     PartsFailedError
-        If parts failed three times; the message names their files and rows. All other parts are complete.
+        If parts failed; the message names their files and rows. All other parts are complete.
     OSError
-        If another run writes into the folder, or the disk is full.
+        If the disk is full.
     ValueError
-        If the folder holds other files, or results with other parameters; nothing is changed.
+        If the folder holds features of other graphs or with other parameters; nothing is changed.
 
     See Also
     --------
-    partition : Make the plan.
-    open_features : Read the features.
-    verify : Check a folder.
+    propkernels.scale.partition : Make the plan.
+    propkernels.scale.open_features : Read the features.
 
     Examples
     --------
@@ -110,21 +135,27 @@ def featurize(
     >>> data = pk.datasets.make_molecules(1000, random_state=0)
     >>> folder = tempfile.TemporaryDirectory()
     >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet", row_group_size=100)
-    >>> plan = pk.partition(f"{folder.name}/graphs.parquet", nodes_per_part=10_000)
+    >>> plan = pk.scale.partition(f"{folder.name}/graphs.parquet", nodes_per_part=10_000)
     >>> features = pk.PropagationFeatures(n_features=2**20, random_state=0)
     >>> pk.featurize(plan, features, f"{folder.name}/features")
     FeatureFolder(1,000 graphs, 1,048,576 columns, 4 parts)
     >>> folder.cleanup()
     """
     plan = plan if isinstance(plan, Plan) else partition(plan)
-    n_jobs = getattr(features, "n_jobs", None)
-    work = FeatureWork(pure_features(features, sample_of(plan)), n_jobs)
-    run_parts(plan, work, out, executor, text="Featurizing")
+    pure = pure_features(features, _sample_of(plan))
+    names = [f"part-{i:05}-{part.digest(pure.description)[:16]}.parquet" for i, part in enumerate(plan)]
+    folder = Path(os.fspath(out))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_manifest(folder, pure.description, names)
+    places = [folder / name for name in names]
+    failures = _complete(pure, plan, places, executor, getattr(features, "n_jobs", None))
+    if failures:
+        raise PartsFailedError({i: (plan.parts[i], reason) for i, reason in failures.items()}, len(plan))
     return open_features(out)
 
 
-def sample_of(plan: Plan) -> Any:
-    """Return graphs of the first readable part; run_parts reports unreadable parts."""
+def _sample_of(plan: Plan) -> GraphDatabase:
+    """Return graphs of the first readable part; unreadable parts are reported later."""
     first: Exception | None = None
     for part in plan:
         try:
@@ -132,3 +163,100 @@ def sample_of(plan: Plan) -> Any:
         except (ValueError, OSError, StopIteration) as error:
             first = first or error
     raise ValueError(f"no part of the plan can be read: {plan.parts[0]}: {first}")
+
+
+def _complete(
+    features: PureFeatures, plan: Plan, places: list[Path], executor: ExecutorLike, n_jobs: int | None
+) -> dict[int, str]:
+    """Write the files that are missing; return the reasons of parts that failed, by their number."""
+    todo = [i for i, place in enumerate(places) if not place.exists()]
+    failures: dict[int, str] = {}
+    stalls = 0
+    with ProgressBar("Featurizing", total=len(plan), done=len(plan) - len(todo)) as bar:
+        while todo and stalls < MOST_STALLS:
+            lost: list[int] = []
+            with _workers(executor, n_jobs) as pool:
+                futures = {pool.submit(write_part, features, plan.parts[i], str(places[i])): i for i in todo}
+                try:
+                    for future in as_completed(futures):
+                        try:
+                            future.result()
+                        except Exception as error:
+                            if _is_lost(error):
+                                lost.append(futures[future])
+                                continue
+                            if isinstance(error, OSError) and error.errno in NO_SPACE:
+                                raise
+                            failures[futures[future]] = " ".join(str(error).split()) or type(error).__name__
+                        bar.step()
+                finally:
+                    for future in futures:
+                        future.cancel()
+            stalls = stalls + 1 if len(lost) == len(todo) else 0
+            todo = sorted(lost)
+    why = (
+        "its worker was lost again and again, perhaps out of memory: try a smaller nodes_per_part; a script "
+        'that starts processes also needs if __name__ == "__main__"'
+    )
+    return failures | dict.fromkeys(todo, why)
+
+
+def write_part(features: PureFeatures, part: Part, path: str) -> None:
+    """Write the features of a part, unless they are there; runs on a worker."""
+    if os.path.exists(path):
+        return
+    schema = schema_of(part.target, features.is_whole, features.description)
+    blocks = ((features.transform(block.graphs), block.target, block.ids) for block in iter_part(part))
+    with atomic_write(path, follow_links=False) as stream:
+        write_blocks(stream, schema, blocks)
+
+
+@contextmanager
+def _workers(executor: Any, n_jobs: int | None) -> Iterator[Executor]:
+    """Yield an executor of ``concurrent.futures`` for an ``executor`` argument."""
+    if executor is None:
+        with ThreadPoolExecutor(thread_count(n_jobs)) as threads:
+            yield threads
+    elif isinstance(executor, int) and not isinstance(executor, bool):
+        context = multiprocessing.get_context("spawn")  # forking a process with threads is not safe
+        n_workers = check_integer(executor, "executor", 1)
+        with ProcessPoolExecutor(n_workers, context, _start_worker) as processes:
+            yield processes
+    elif isinstance(executor, str):
+        distributed = import_optional("distributed", extra="dask", purpose="clusters need")
+        with distributed.Client(executor) as client, _workers(client, None) as pool:
+            yield pool
+    elif hasattr(executor, "get_executor"):  # a Dask client
+        if executor.status not in ("running", "connecting"):
+            raise ConnectionError("the connection to the Dask scheduler was lost: run again to resume")
+        yield executor.get_executor(pure=False)  # a call that failed is not remembered
+    elif hasattr(executor, "get_client"):  # a Dask cluster
+        with executor.get_client() as client, _workers(client, None) as pool:
+            yield pool
+    elif hasattr(executor, "submit"):
+        yield executor
+    else:
+        raise TypeError(
+            "executor must be None, a number of processes, an executor of concurrent.futures, a Dask client "
+            f"or the address of a Dask scheduler; got {shown(executor)}"
+        )
+
+
+def _start_worker() -> None:
+    """Let a worker process ignore Ctrl-C, which its parent handles, and end when its parent is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _is_lost(error: Exception) -> bool:
+    """Whether an error means that a worker was lost, not that its work failed."""
+    kind = type(error)
+    of_dask = kind.__module__.partition(".")[0] == "distributed" and kind.__name__ in LOST
+    return of_dask or isinstance(error, (BrokenExecutor, CancelledError))

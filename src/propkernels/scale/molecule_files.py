@@ -1,32 +1,34 @@
-"""Parts of text files of molecules: CSV and TSV tables with a column of SMILES, and SMI files."""
+"""Parts of tables of molecules: CSV, TSV and Parquet files with a column of SMILES, and SMI files."""
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from propkernels._utils.cells import CellKinds, parse_cell
+from propkernels.convert.parquet import open_any_parquet
+from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
     BOM,
     SMILES_NAMES,
     TARGET_NAMES,
     find_column,
+    iter_parquet_cells,
     iter_records,
     listed_names,
+    parquet_names,
     row_names,
     row_of,
     separator_of,
     smiles_of,
     split_record,
 )
-from propkernels.scale.pieces import GraphBlock, Piece, Survey
-from propkernels.scale.plan import Part, Reading
+from propkernels.scale.plan import GraphBlock, Part, Piece, Survey
 
 ATOMS = re.compile(r"Cl|Br|Si|Se|[BCNOFPSI]|[bcnops]|\[")  # estimates the number of atoms
 BLOCK_ROWS = 10_000
@@ -48,36 +50,37 @@ class Layout(NamedTuple):
     target: int | None
     header: bytes
     n_columns: int = 1
-    target_name: str | None = None
     name: int | None = None
 
 
 def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
-    """Cut a file into pieces, reading it line by line."""
-    layout = _layout(path, reading)
-    pieces: list[Piece] = []
+    """Cut a table into pieces, reading it row by row."""
     kinds = CellKinds()
-    start, first, row, nodes, digest = len(layout.header), 0, 0, 0, hashlib.sha256(layout.header)
-    end = start
-    for place, record in iter_records(path, len(layout.header), layout.separator is not None):
-        cells = _cells(record, layout, path)
-        if cells is None:  # a blank line belongs to the piece before it
-            digest.update(record)
-            end = place + len(record)
-            continue
-        atoms = count_atoms(cells.smiles)
-        if row > first and nodes + atoms > nodes_per_part:
-            pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
-            start, first, nodes, digest = place, row, 0, hashlib.sha256(layout.header)
-        digest.update(record)
-        if cells.target is not None:
-            kinds.add(cells.target)
-        row, nodes, end = row + 1, nodes + atoms, place + len(record)
-    if row == 0:
+
+    def sizes() -> Iterator[tuple[int, int, int]]:
+        for row, start, end in _rows(path, reading):
+            if row.target is not None:
+                kinds.add(row.target)
+            yield count_atoms(row.smiles), start, end
+
+    pieces = cut(sizes(), nodes_per_part, path)
+    target = None if path.suffix.lower() in (".smi", ".smiles") else _columns(path, reading)[1]
+    return Survey(pieces, None if target is None else kinds.common(f"column {target!r} of {path}"))
+
+
+def cut(rows: Iterable[tuple[int, int, int]], nodes_per_part: int, path: Path) -> list[Piece]:
+    """Cut rows, given by their nodes and the bytes where they start and end, into pieces."""
+    pieces: list[Piece] = []
+    first = number = nodes = start = end = 0
+    for size, place, stop in rows:
+        if number > first and nodes + size > nodes_per_part:
+            pieces.append(Piece(first, number, nodes, (start, end)))
+            first, nodes = number, 0
+        start = place if number == first else start
+        number, nodes, end = number + 1, nodes + size, stop
+    if not number:
         raise ValueError(f"{path} has no molecules")
-    pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
-    kind = None if layout.target is None else kinds.common(f"column {layout.target_name!r} of {path}")
-    return Survey(tuple(pieces), kind)
+    return [*pieces, Piece(first, number, nodes, (start, end))]
 
 
 def count_atoms(smiles: str) -> int:
@@ -91,34 +94,53 @@ def count_atoms(smiles: str) -> int:
     return len(ATOMS.findall(smiles))
 
 
-def _layout(path: Path, reading: Reading) -> Layout:
-    """Return the columns of a file, from its header."""
-    if path.suffix.lower() in (".smi", ".smiles"):
-        with open(path, "rb") as stream:
-            return Layout(None, 0, None, BOM if stream.read(3) == BOM else b"")
-    _, header = next(iter_records(path), (0, b""))
-    separator = separator_of(path)
-    names = split_record(header.removeprefix(BOM), separator, path)
-    found = columns_of(names, reading, path)
-    smiles, target, name = (None if one is None else names.index(one) for one in found)
-    assert smiles is not None
-    return Layout(separator, smiles, target, header, len(names), found[1], name)
-
-
-def columns_of(names: Sequence[str], reading: Reading, path: Path) -> tuple[str, str | None, str | None]:
+def _columns(path: Path, reading: Reading) -> tuple[str, str | None, str | None]:
     """Return the names of the columns of SMILES, target and id; raise ValueError without SMILES."""
+    names = parquet_names(path) if path.suffix.lower() == ".parquet" else _header(path)[0]
     smiles = find_column(names, reading.smiles_column, SMILES_NAMES, path)
     if smiles is None:
         raise ValueError(
             f"{path} has no column of SMILES: name it by --smiles (smiles_column=); its columns are "
             f"{listed_names(names)}"
         )
-    target = find_column(names, reading.target_column, TARGET_NAMES, path)
-    return smiles, target, find_column(names, reading.id_column or None, (), path)
+    target = find_column(names, next(iter(reading.target_columns), None), TARGET_NAMES, path)
+    return smiles, target, find_column(names, reading.id_column, (), path)
 
 
-def _cells(record: bytes, layout: Layout, path: Path) -> Row | None:
-    """Return SMILES, target and id of a record, or None if it is blank."""
+def _header(path: Path) -> tuple[list[str], bytes]:
+    """Return the names of the columns of a CSV or TSV file, and the bytes that hold them."""
+    _, header = next(iter_records(path), (0, b""))
+    return split_record(header.removeprefix(BOM), separator_of(path), path), header
+
+
+def _layout(path: Path, reading: Reading) -> Layout:
+    """Return the columns of a text file, from its header."""
+    if path.suffix.lower() in (".smi", ".smiles"):
+        with open(path, "rb") as stream:
+            return Layout(None, 0, None, BOM if stream.read(3) == BOM else b"")
+    names, header = _header(path)
+    chosen = _columns(path, reading)
+    target, name = (None if one is None else names.index(one) for one in chosen[1:])
+    return Layout(separator_of(path), names.index(chosen[0]), target, header, len(names), name)
+
+
+def _rows(path: Path, reading: Reading, part: Part | None = None) -> Iterator[tuple[Row, int, int]]:
+    """Yield the molecules of a file, or of a part of it, with the bytes where they start and end."""
+    if path.suffix.lower() == ".parquet":
+        yield from ((row, 0, 0) for row in _parquet_rows(path, reading, part))
+        return
+    layout = _layout(path, reading)
+    start = len(layout.header) if part is None else part.span[0]
+    for place, record in iter_records(path, start, layout.separator is not None):
+        if part is not None and place >= part.span[1]:
+            break
+        row = _row(record, layout, path)
+        if row is not None:
+            yield row, place, place + len(record)
+
+
+def _row(record: bytes, layout: Layout, path: Path) -> Row | None:
+    """Return the molecule of a line, or None if it is blank."""
     if layout.separator is None:
         words = smiles_of(record, path)
         return Row(words[0], None, words[1].strip() if len(words) > 1 else None) if words else None
@@ -129,31 +151,25 @@ def _cells(record: bytes, layout: Layout, path: Path) -> Row | None:
     return Row(cells[layout.smiles], target, name)
 
 
-def digest(part: Part) -> str:
-    """Return the SHA-256 of the current bytes of a part."""
-    return hashlib.sha256(b"".join(_bytes(part))).hexdigest()
-
-
-def _bytes(part: Part) -> tuple[bytes, bytes]:
-    """Return the header and the lines of a part."""
-    layout = _layout(Path(part.path), part.reading)
-    with open(part.path, "rb") as stream:
-        stream.seek(part.span[0])
-        return layout.header, stream.read(part.span[1] - part.span[0])
+def _parquet_rows(path: Path, reading: Reading, part: Part | None) -> Iterator[Row]:
+    """Yield the molecules of a Parquet table, or of a part of it."""
+    chosen = _columns(path, reading)
+    wanted = [column for column in dict.fromkeys(chosen) if column is not None]
+    n_rows = open_any_parquet(path).metadata.num_rows
+    first, last = (0, n_rows) if part is None else (part.first, part.last)
+    for _, columns in iter_parquet_cells(path, wanted, first, last, BLOCK_ROWS):
+        cells = dict(zip(wanted, columns, strict=True))
+        none = [None] * len(columns[0])
+        for row in zip(*(none if name is None else cells[name] for name in chosen), strict=True):
+            yield Row(*row)
 
 
 def read(part: Part) -> Iterator[GraphBlock]:
     """Yield the molecules of a part as blocks of graphs."""
-    path = Path(part.path)
-    layout = _layout(path, part.reading)
     rows: list[Row] = []
     number = part.first_id
-    for place, record in iter_records(path, part.span[0], layout.separator is not None):
-        if place >= part.span[1]:
-            break
-        cells = _cells(record, layout, path)
-        if cells is not None:
-            rows.append(cells)
+    for row, _, _ in _rows(Path(part.path), part.reading, part):
+        rows.append(row)
         if len(rows) == BLOCK_ROWS:
             yield block_of(rows, number, part)
             number, rows = number + len(rows), []
@@ -167,19 +183,19 @@ def block_of(rows: Sequence[Row], number: int, part: Part, mols: Sequence[Any] |
 
     ids = np.arange(number, number + len(rows), dtype=np.int64)
     row_numbers = (ids - part.first_id + part.first).tolist()  # errors name the rows of the file
-    how = part.reading.of_molecules()
-    options: dict[str, Any] = {**how.of_molecules, "ids": row_numbers, "errors": how.errors}
+    errors = part.reading.errors
+    options: dict[str, Any] = {**part.reading.of_molecules, "ids": row_numbers, "errors": errors}
     if mols is None:
         graphs = from_smiles([row.smiles.strip() or None for row in rows], **options)
     else:
         graphs = from_rdkit(mols, **options)
-    kept = [i for i, row in enumerate(row_numbers) if how.errors == "empty" or row not in graphs.skipped]
+    kept = [i for i, row in enumerate(row_numbers) if errors == "empty" or row not in graphs.skipped]
     target = None if part.target is None else [_value(rows[i].target, part.target) for i in kept]
     has_names = any(row.name for row in rows)
     names = row_names([rows[i].name for i in kept], [row_numbers[i] for i in kept]) if has_names else None
     return GraphBlock(graphs, target, ids[kept], names)
 
 
-def _value(cell: str | None, kind: str) -> Any:
+def _value(cell: str | None, kind: str) -> object:
     value = None if cell is None else parse_cell(cell, kind)
     return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,9 +1,15 @@
-"""open_features: read features from an output folder, part by part or as a whole."""
+"""open_features: read features from an output folder, part by part or as a whole.
+
+A folder of features has one Parquet file per part, and ``features.json``: the parameters of the features,
+and the names of all parts, written before the first part.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from propkernels._utils.checks import check_integer
+from propkernels._utils.checks import check_integer, reason_of
 from propkernels._utils.optional import import_optional
+from propkernels._utils.safe_files import atomic_write, read_regular
 from propkernels._utils.typing import Array, PathLike, Record
 from propkernels.kernels.count_features import CountFeatures
-from propkernels.scale.folder import Manifest, check_size
-from propkernels.scale.part_files import FeatureBlock, n_columns, read_block, read_column, read_target
+from propkernels.scale.part_files import FeatureBlock, open_part, read_block, read_column, read_target
 from propkernels.scale.pure import rebuilt
 
 if TYPE_CHECKING:
     from dask.array import Array as DaskArray
+
+MANIFEST, FORMAT = "features.json", "propkernels features 1"
+PART_NAME = re.compile(r"part-\d{5,}-[0-9a-f]{16}\.parquet")
 
 
 class FeatureFolder:
@@ -31,15 +40,14 @@ class FeatureFolder:
     Attributes
     ----------
     folder : Path
-    shape : tuple of int
-        Numbers of graphs and columns.
-    n_parts : int
     parameters : dict
         Class, parameters and version of the estimator.
+    part_sizes : list of int
+        Number of graphs per part.
 
     See Also
     --------
-    open_features : Open a folder.
+    propkernels.scale.open_features : Open a folder.
 
     Examples
     --------
@@ -54,36 +62,27 @@ class FeatureFolder:
     >>> folder.cleanup()
     """
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
-        self.folder, self.manifest, self._n_columns = folder, manifest, n_columns(manifest.work)
-        self._receipts = [receipt for receipt in manifest.receipts if receipt is not None]
-
-    @property
-    def parameters(self) -> Record:
-        """Class, parameters and version of the estimator."""
-        return dict(self.manifest.work)
+    def __init__(self, folder: Path, parameters: Record, names: Sequence[str]) -> None:
+        self.folder, self.parameters, self._names = folder, parameters, names
+        self._n_columns = check_integer(parameters.get("n_features"), "n_features of the folder", 1, 2**32)
+        self.part_sizes = [_n_rows(folder / name) for name in names]
 
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of graphs and columns."""
-        return self.manifest.total("n_graphs"), self._n_columns
+        return sum(self.part_sizes), self._n_columns
 
     @property
     def n_parts(self) -> int:
         """Number of parts (files)."""
-        return len(self._receipts)
-
-    @property
-    def part_sizes(self) -> list[int]:
-        """Number of graphs per part."""
-        return [receipt.counts["n_graphs"] for receipt in self._receipts]
+        return len(self._names)
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def path(self, part: int) -> Path:
         """Return the file of a part."""
-        return self.folder / self._receipts[check_integer(part, "part", 0, self.n_parts - 1)].name
+        return self.folder / self._names[check_integer(part, "part", 0, self.n_parts - 1)]
 
     def block(self, part: int) -> FeatureBlock:
         """Read a part.
@@ -97,10 +96,7 @@ class FeatureFolder:
         FeatureBlock
             Features (a csr_array), target and ids.
         """
-        block = read_block(self.path(part), self.shape[1])
-        if len(block.ids) != self.part_sizes[part]:
-            raise ValueError(f"{self.path(part)} does not match the manifest: verify the folder")
-        return block
+        return read_block(self.path(part), self._n_columns)
 
     def __iter__(self) -> Iterator[FeatureBlock]:
         return (self.block(part) for part in range(self.n_parts))
@@ -124,11 +120,11 @@ class FeatureFolder:
         """
         da = import_optional("dask.array", extra="dask", purpose="Dask arrays need")
         delayed = import_optional("dask", extra="dask", purpose="Dask arrays need").delayed
-        meta = csr_array((0, self.shape[1]))
+        meta = csr_array((0, self._n_columns))
         chunks = [
             da.from_delayed(
-                delayed(read_features, pure=True)(str(self.path(i)), self.shape[1]),
-                shape=(size, self.shape[1]),
+                delayed(_read_features, pure=True)(str(self.path(i)), self._n_columns),
+                shape=(size, self._n_columns),
                 meta=meta,
             )
             for i, size in enumerate(self.part_sizes)
@@ -146,7 +142,7 @@ class FeatureFolder:
             return read_target(pa.concat_tables(tables))
         except (pa.ArrowException, AttributeError, TypeError):  # another type, or no target at all
             raise ValueError(
-                f"the parts of {self.folder} have targets of different types: verify the folder"
+                f"the parts of {self.folder} have targets of different types: remove them and run again"
             ) from None
 
     @property
@@ -163,14 +159,19 @@ class FeatureFolder:
         estimator
             ``fit`` learns nothing from graphs except whether they have labels.
         """
-        return rebuilt(self.manifest.work)
+        return rebuilt(self.parameters)
 
     def __repr__(self) -> str:
         parts = "1 part" if self.n_parts == 1 else f"{self.n_parts:,} parts"
         return f"FeatureFolder({self.shape[0]:,} graphs, {self.shape[1]:,} columns, {parts})"
 
 
-def read_features(path: str, n_features: int) -> csr_array:
+def _n_rows(path: Path) -> int:
+    with open_part(path) as file:
+        return int(file.metadata.num_rows)
+
+
+def _read_features(path: str, n_features: int) -> csr_array:
     """Return the features of a file; task of Dask."""
     return read_block(Path(path), n_features).features
 
@@ -189,12 +190,8 @@ def open_features(out: PathLike) -> FeatureFolder:
 
     Raises
     ------
-    ValueError
-        If parts are missing, or sizes of files differ from the manifest.
-
-    See Also
-    --------
-    verify : Check every byte of the folder.
+    ValueError, FileNotFoundError
+        If parts are missing or damaged.
 
     Examples
     --------
@@ -204,7 +201,7 @@ def open_features(out: PathLike) -> FeatureFolder:
     >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet", target=data.target)
     >>> features = pk.PropagationFeatures(n_features=2**20, random_state=0)
     >>> _ = pk.featurize(f"{folder.name}/graphs.parquet", features, f"{folder.name}/features")
-    >>> opened = pk.open_features(f"{folder.name}/features")
+    >>> opened = pk.scale.open_features(f"{folder.name}/features")
     >>> for block in opened:
     ...     print(block.features.shape, block.target[:4], block.ids[:4])
     (100, 1048576) [0 0 0 1] [0 1 2 3]
@@ -215,17 +212,51 @@ def open_features(out: PathLike) -> FeatureFolder:
     folder = Path(os.fspath(out))
     if not folder.is_dir():
         raise FileNotFoundError(f"the folder {folder} does not exist")
-    manifest = Manifest.load(folder)
-    if manifest.work.get("work") != "features":
-        raise ValueError(f"{folder} holds {manifest.work.get('work')!r} instead of features")
-    if not manifest.is_complete:
-        missing = manifest.n_missing
+    parameters, names = read_manifest(folder)
+    missing = sum(not (folder / name).exists() for name in names)
+    if missing:
+        raise ValueError(f"{missing} of {len(names)} parts of {folder} are missing: run featurize again")
+    return FeatureFolder(folder, parameters, names)
+
+
+def read_manifest(folder: Path) -> tuple[Record, list[str]]:
+    """Return the parameters of the features of a folder, and the names of its parts."""
+    path = folder / MANIFEST
+    try:
+        stored = json.loads(read_regular(path).decode("utf-8"))
+        if stored["format"] != FORMAT:
+            raise ValueError(f"its format is {stored['format']!r}")
+        names = [str(name) for name in stored["parts"]]
+        if not all(map(PART_NAME.fullmatch, names)):
+            raise ValueError("it names other files than parts")
+        return dict(stored["parameters"]), names
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{folder} has no {MANIFEST}: featurize did not write into it") from None
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         raise ValueError(
-            f"{missing} of {len(manifest.receipts)} parts of {folder} are missing: run featurize again"
-        )
-    for receipt in manifest.receipts:
-        if receipt is not None:
-            if not (folder / receipt.name).exists():
-                raise FileNotFoundError(f"{folder / receipt.name} is missing: run featurize again")
-            check_size(folder / receipt.name, receipt)
-    return FeatureFolder(folder, manifest)
+            f"{path} is damaged ({reason_of(error)}): remove it and run again, complete parts are kept"
+        ) from None
+
+
+def write_manifest(folder: Path, parameters: Record, names: Sequence[str]) -> None:
+    """Write parameters and names of parts; raise ValueError if the folder has others."""
+    text = json.dumps({"format": FORMAT, "parameters": parameters, "parts": list(names)}, indent=1)
+    if os.path.lexists(folder / MANIFEST):
+        before, old = read_manifest(folder)
+        if (before, old) != (json.loads(text)["parameters"], list(names)):
+            why = _difference(before, parameters)
+            raise ValueError(f"{folder} holds other features ({why}): choose another folder")
+        return
+    with atomic_write(folder / MANIFEST, text=True, follow_links=False) as stream:
+        stream.write(text + "\n")
+
+
+def _difference(before: Record, now: Record) -> str:
+    """Return a clause that names the first parameter with different values."""
+    for name in sorted({*before, *now}):
+        old, new = before.get(name), now.get(name)
+        if old != new and isinstance(old, dict) and isinstance(new, dict):
+            return _difference(old, new)
+        if old != new:
+            return f"{name} is {old!r}, not {new!r}"
+    return "of other graphs"

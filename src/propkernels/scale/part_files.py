@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import check_indices, offsets
-from propkernels._utils.checks import check_integer, reason_of
+from propkernels._utils.checks import reason_of
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import open_regular
-from propkernels.scale.plan import Part
+from propkernels._utils.typing import Array, Record
 
-KEY, COUNTS = b"propkernels", b"propkernels counts"
 PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
 
 
@@ -36,12 +35,12 @@ class FeatureBlock(NamedTuple):
     """
 
     features: csr_array
-    target: Any
+    target: Array | None
     ids: NDArray[np.int64]
 
 
-def schema_of(target: str | None, is_whole: bool, notes: dict[str, Any]) -> Any:
-    """Return the Arrow schema of a file of features, with notes (input and parameters) as metadata."""
+def schema_of(target: str | None, is_whole: bool, notes: Record) -> Any:
+    """Return the Arrow schema of a file of features, with notes (the parameters) as metadata."""
     pa = import_optional("pyarrow", **PARQUET)
     columns = [
         pa.field("graph_id", pa.int64(), nullable=False),
@@ -52,16 +51,17 @@ def schema_of(target: str | None, is_whole: bool, notes: dict[str, Any]) -> Any:
         kinds = {"bool": pa.bool_(), "int64": pa.int64(), "double": pa.float64(), "string": pa.string()}
         columns.append(pa.field("target", kinds.get(target, pa.list_(pa.float64()))))
     text = json.dumps(notes, sort_keys=True, separators=(",", ":"))
-    return pa.schema(columns, metadata={KEY: text})
+    return pa.schema(columns, metadata={b"propkernels": text})
 
 
-def write_blocks(stream: IO[bytes], schema: Any, blocks: Iterable[tuple[csr_array, Any, Any]]) -> None:
-    """Write blocks of (features, list of targets or None, ids), one row group each.
+def write_blocks(
+    stream: IO[bytes], schema: Any, blocks: Iterable[tuple[csr_array, list[Any] | None, NDArray[np.int64]]]
+) -> None:
+    """Write blocks of (features, targets or None, ids), one row group each.
 
     Indices are sorted in each row, so that delta encoding is short; pages have checksums.
     """
     pq = import_optional("pyarrow.parquet", **PARQUET)
-    counts = {"n_graphs": 0, "n_entries": 0}
     with pq.ParquetWriter(
         stream,
         schema,
@@ -73,12 +73,9 @@ def write_blocks(stream: IO[bytes], schema: Any, blocks: Iterable[tuple[csr_arra
         for features, target, ids in blocks:
             if len(ids):
                 writer.write_table(_table(schema, features, target, ids), row_group_size=len(ids))
-            counts["n_graphs"] += len(ids)
-            counts["n_entries"] += features.nnz
-        writer.add_key_value_metadata({COUNTS: json.dumps(counts)})
 
 
-def _table(schema: Any, features: csr_array, target: Any, ids: NDArray[np.int64]) -> Any:
+def _table(schema: Any, features: csr_array, target: list[Any] | None, ids: NDArray[np.int64]) -> Any:
     pa = import_optional("pyarrow", **PARQUET)
     if features.nnz >= 2**31:
         raise ValueError(
@@ -93,20 +90,15 @@ def _table(schema: Any, features: csr_array, target: Any, ids: NDArray[np.int64]
     ]
     if "target" in schema.names:
         wanted = schema.field("target").type
-        columns.append(pa.nulls(len(ids), wanted) if target is None else _targets(pa, target, wanted))
+        if target is not None and wanted == pa.string():  # numbers in a plan with texts
+            target = [value if value is None or isinstance(value, str) else str(value) for value in target]
+        columns.append(pa.nulls(len(ids), wanted) if target is None else pa.array(target, type=wanted))
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _targets(pa: Any, target: list[Any], kind: Any) -> Any:
-    """Return targets as an Arrow array of the plan's type; numbers are converted to strings if needed."""
-    if kind == pa.string():
-        target = [value if value is None or isinstance(value, str) else str(value) for value in target]
-    return pa.array(target, type=kind)
-
-
 @contextmanager
-def open_parquet_part(path: Path, check: bool = False) -> Iterator[Any]:
-    """Open the Parquet file of a part; raise ValueError if it is damaged.
+def open_part(path: Path, check: bool = False) -> Iterator[Any]:
+    """Open a file of features; raise ValueError if it is damaged.
 
     ``check`` verifies page checksums. The file is opened here, because Arrow takes only names in UTF-8.
     """
@@ -114,22 +106,16 @@ def open_parquet_part(path: Path, check: bool = False) -> Iterator[Any]:
     pq = import_optional("pyarrow.parquet", **PARQUET)
     try:
         with open_regular(path) as stream:
-            yield pq.ParquetFile(stream, page_checksum_verification=check)
+            file = pq.ParquetFile(stream, page_checksum_verification=check)
+            if not _holds_features(file.schema_arrow):
+                raise ValueError(f"{path} does not hold features: remove it and run again")
+            yield file
     except FileNotFoundError:
         raise FileNotFoundError(f"{path} is missing: run again to compute it") from None
     except (pa.ArrowException, OSError) as error:
         raise ValueError(
             f"{path} is not a Parquet file, or it is damaged ({reason_of(error)}): remove it and run again"
         ) from None
-
-
-@contextmanager
-def open_part(path: Path, check: bool = False) -> Iterator[Any]:
-    """Open a file of features; see :func:`open_parquet_part`."""
-    with open_parquet_part(path, check) as file:
-        if not _holds_features(file.schema_arrow):
-            raise ValueError(f"{path} does not hold features: remove it and run again")
-        yield file
 
 
 def _holds_features(schema: Any) -> bool:
@@ -143,39 +129,8 @@ def _holds_features(schema: Any) -> bool:
     return is_indexed and str(counts.value_type) in ("uint32", "double")
 
 
-def n_columns(work: dict[str, Any]) -> int:
-    """Return the number of feature columns in a manifest, at most 2**32."""
-    return check_integer(work.get("n_features"), "n_features of the manifest", 1, 2**32)
-
-
-def read_notes(file: Any, key: bytes) -> dict[str, Any]:
-    """Return the JSON metadata stored under a key, or {} if it is missing or invalid."""
-    try:
-        return dict(json.loads(file.metadata.metadata[key]))
-    except (KeyError, TypeError, ValueError):
-        return {}
-
-
-def check_part(path: Path, notes: dict[str, Any]) -> dict[str, int]:
-    """Return the counts stored in a file; raise ValueError if it has other notes (input or parameters)."""
-    with open_part(path) as file:
-        stored, counts, n_rows = read_notes(file, KEY), read_notes(file, COUNTS), file.metadata.num_rows
-        if stored != json.loads(json.dumps(notes)):
-            raise ValueError(f"{path} was not computed from this input: remove it and run again")
-    if counts.get("n_graphs") != n_rows:
-        raise ValueError(
-            f"{path} has {n_rows} rows, but declares {counts.get('n_graphs')}: remove it and run again"
-        )
-    return {name: check_integer(counts.get(name), name, 0) for name in ("n_graphs", "n_entries")}
-
-
-def check_ids(ids: NDArray[np.int64], part: Part, path: Path) -> None:
-    """Raise ValueError if a file has ids outside its part."""
-    check_indices(ids, part.first_id + len(part), f"graph_id of {path}", least=part.first_id)
-
-
 def read_block(path: Path, n_features: int) -> FeatureBlock:
-    """Read a file of features as one block."""
+    """Read a file of features as one block, with all values checked."""
     with open_part(path, check=True) as file:
         table = file.read(use_threads=False).combine_chunks()
     try:
@@ -185,7 +140,6 @@ def read_block(path: Path, n_features: int) -> FeatureBlock:
 
 
 def _block(table: Any, n_features: int) -> FeatureBlock:
-    """Return features, target and ids of a table, with all values checked."""
     if any(table.column(name).null_count for name in ("graph_id", "indices", "counts")):
         raise ValueError("a graph has no features")
     ends, indices = _flat(table.column("indices"))
@@ -205,21 +159,21 @@ def _block(table: Any, n_features: int) -> FeatureBlock:
 def read_column(path: Path, name: str) -> Any:
     """Return a column of a file of features as an Arrow table, or None if it is missing."""
     with open_part(path) as file:
-        return file.read(columns=[name]) if name in file.schema_arrow.names else None
+        return file.read(columns=[name], use_threads=False) if name in file.schema_arrow.names else None
 
 
-def read_target(table: Any) -> Any:
+def read_target(table: Any) -> Array | None:
     """Return targets as an array: NaN (None for strings) if missing, one row per graph for lists."""
     if "target" not in table.column_names:
         return None
     column = table.column("target")
     if hasattr(column.type, "value_type"):
         return np.array(column.to_pylist(), dtype=np.float64)
-    values = column.to_numpy()
+    values: Array = column.to_numpy()
     return values if values.dtype != object or column.null_count else np.array(values.tolist(), dtype=str)
 
 
-def _flat(column: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _flat(column: Any) -> tuple[NDArray[np.int64], Array]:
     """Return offsets and values of a column of lists."""
     chunks = column.chunks
     lengths = [np.diff(chunk.offsets.to_numpy()) for chunk in chunks]

@@ -1,43 +1,56 @@
-"""partition: cut files of graphs into parts, by their contents alone."""
+"""partition: cut files of graphs into parts, by their contents alone; iter_part: read a part."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
-from propkernels._utils.checks import check_choice, check_integer
+import propkernels.scale.molecule_files as molecules
+import propkernels.scale.parquet_files as parquet
+import propkernels.scale.sdf_files as sdf
+import propkernels.scale.tu_folders as tu
+from propkernels._utils.checks import check_integer
 from propkernels._utils.progress import ProgressBar
+from propkernels._utils.safe_files import open_regular
 from propkernels._utils.typing import PathLike
 from propkernels.convert.atoms import VIEWS
 from propkernels.convert.parquet import has_graphs
 from propkernels.datasets.dataset import PLAIN_NAME, data_folder, find_in, home_expanded
-from propkernels.datasets.graph_tables import is_edge_table
-from propkernels.datasets.reading import Reading as SourceReading
-from propkernels.scale.plan import FORMAT, Part, Plan, Reading
-from propkernels.scale.reading_parts import FORMATS
+from propkernels.datasets.reading import Reading
+from propkernels.scale.opened import MANIFEST
+from propkernels.scale.plan import GraphBlock, Part, Plan
 
-ATOM_LABELS = ",".join(VIEWS)
+Files = PathLike | Sequence[PathLike]
+FORMATS: dict[str, ModuleType] = {  # each with survey and read
+    "parquet": parquet,
+    "parquet table": molecules,
+    "table": molecules,
+    "sdf": sdf,
+    "tu": tu,
+}
 KINDS = {
     ".parquet": "parquet",
     ".zip": "tu",
     ".csv": "table",
     ".tsv": "table",
-    ".smi": "smiles",
-    ".smiles": "smiles",
+    ".smi": "table",
+    ".smiles": "table",
     ".sdf": "sdf",
 }
+REMEDY = "write its graphs to a Parquet file, open_source(path).graphs.to_parquet(file)"
 
 
 def partition(
-    source: PathLike | Sequence[PathLike],
+    source: Files,
     nodes_per_part: int = 2_000_000,
     *,
     smiles_column: str | None = None,
     target_column: str | None = None,
-    node_labels: str = ATOM_LABELS,
+    node_labels: str = ",".join(VIEWS),
     errors: str = "raise",
 ) -> Plan:
     r"""Plan how a database of graphs in files is cut into parts.
@@ -51,7 +64,7 @@ def partition(
     source : str, path or sequence of them
         Parquet files (see :meth:`GraphDatabase.to_parquet`), TU folders or zips, CSV, TSV, Parquet, SDF or
         SMI files of molecules, folders of such files, or lists of these. Files in a folder are sorted by
-        name. Other files and folders that :func:`propkernels.datasets.open_source` reads are read at once.
+        name.
     nodes_per_part : int, default=2,000,000
         Maximum number of nodes of a part (graphs are never cut). Parts of Parquet files are runs of whole row
         groups if these are small enough. For molecules, the number of atoms is estimated from the SMILES.
@@ -76,7 +89,6 @@ def partition(
     See Also
     --------
     featurize : Compute features of all parts, and write them to files.
-    propkernels.scale.Plan : Saved as JSON, and printed as a table.
 
     Examples
     --------
@@ -84,25 +96,26 @@ def partition(
     >>> data = pk.datasets.make_molecules(1000, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     data.graphs.to_parquet(f"{folder}/graphs.parquet", row_group_size=100)
-    ...     plan = pk.partition(folder, nodes_per_part=10_000)
+    ...     plan = pk.scale.partition(folder, nodes_per_part=10_000)
     >>> plan
     Plan(1 file, 4 parts, 1,000 graphs, 25,277 nodes)
     >>> [(part.first, part.last) for part in plan]
     [(0, 300), (300, 600), (600, 900), (900, 1000)]
     """
-    limit = check_integer(nodes_per_part, "nodes_per_part", 1)
-    check_choice(errors, ("raise", "skip", "empty"), "errors")
-    return _plan(source, limit, Reading(smiles_column, target_column, node_labels, errors))
+    targets = () if target_column is None else (target_column,)
+    labels = tuple(node_labels.split(","))
+    reading = Reading(smiles_column, targets, atom_labels=labels, errors=errors)
+    return plan_sources(source, check_integer(nodes_per_part, "nodes_per_part", 1), reading)
 
 
-def plan_sources(source: Any, nodes_per_part: int, how: SourceReading, has_names: bool = False) -> Plan:
+def plan_sources(source: Files, nodes_per_part: int, how: Reading, has_names: bool = False) -> Plan:
     """Return the plan of files that are read with the options of :func:`open_source`.
 
     Parameters
     ----------
     source : str, path or sequence of them
     nodes_per_part : int
-    how : SourceReading
+    how : Reading
     has_names : bool, default=False
         Whether the values of ``id_column`` are used.
 
@@ -111,45 +124,59 @@ def plan_sources(source: Any, nodes_per_part: int, how: SourceReading, has_names
     ValueError
         If an option cannot be used part by part.
     """
-    remedy = "read the file by open_source, and use the Parquet file that to_parquet writes"
     if len(how.target_columns) > 1:
-        raise ValueError(f"one --target is possible for files that are read part by part: {remedy}")
+        raise ValueError(f"one --target is possible for files that are read part by part: {REMEDY}")
     if (how.id_column and not has_names) or how.edge_labels:
         option = "--edge-labels" if how.edge_labels else "--id-column"
-        raise ValueError(f"{option} does not apply to files that are read part by part: {remedy}")
-    labels = ",".join(how.node_labels or how.atom_labels)
-    target = how.target_columns[0] if how.target_columns else None
-    standard, described = ",".join(how.standardize), ",".join(how.descriptors)
-    name = how.id_column or ""
-    reading = Reading(how.smiles_column, target, labels, how.errors, standard, described, name)
-    return _plan(source, nodes_per_part, reading)
-
-
-def _plan(source: Any, limit: int, reading: Reading) -> Plan:
+        raise ValueError(f"{option} does not apply to files that are read part by part: {REMEDY}")
+    labels = how.node_labels or how.atom_labels
+    how = replace(how, node_labels=(), atom_labels=labels, target_required=False, n_jobs=None)
     files = list(_files(source))
+    surveys = []
     with ProgressBar("Planning", total=len(files)) as bar:
-        surveys = []
         for kind, path in files:
-            surveys.append(FORMATS[kind].survey(path, reading, limit))
+            stamp = _stamp(path)
+            surveys.append((stamp, _content_digest(path), FORMATS[kind].survey(path, how, nodes_per_part)))
             bar.step()
-    target = _common_target([survey.target for survey in surveys])
+    target = _common_target({found.target for _, _, found in surveys} - {None})
     parts: list[Part] = []
     n_graphs = 0
-    for (kind, path), survey in zip(files, surveys, strict=True):
-        how = replace(reading, target_column=survey.target_column or reading.target_column)
-        for piece in survey.pieces:
-            place = (str(path), kind, piece.first, piece.last, n_graphs)
-            parts.append(Part(*place, piece.n_nodes, piece.sha256, piece.span, target, how))
-            n_graphs += piece.last - piece.first
+    for (kind, path), (stamp, sha256, found) in zip(files, surveys, strict=True):
+        columns = how.target_columns if found.target_column is None else (found.target_column,)
+        own = replace(how, target_columns=columns)
+        for first, last, n_nodes, span in found.pieces:
+            place = (str(path), kind, first, last, n_graphs, n_nodes, span)
+            parts.append(Part(*place, target, own, sha256, stamp))
+            n_graphs += last - first
     if not parts:
         raise ValueError(f"no graphs were found in {', '.join(str(path) for _, path in files[:3])}")
-    return Plan(tuple(parts), limit)
+    return Plan(tuple(parts))
 
 
-def _common_target(kinds: list[str | None]) -> str | None:
+def _members(path: Path) -> list[Path]:
+    return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Return the size of a file or folder, and the time of its last change."""
+    found = [file.stat() for file in _members(path)]
+    return sum(one.st_size for one in found), max((one.st_mtime_ns for one in found), default=0)
+
+
+def _content_digest(path: Path) -> str:
+    """Return the SHA-256 of a file, or of the names and contents of all files of a folder."""
+    digest = hashlib.sha256()
+    for file in _members(path):
+        with open_regular(file) as stream:
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        name = file.relative_to(path).as_posix() if path.is_dir() else ""
+        digest.update(f"{name} {content}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def _common_target(types: set[str | None]) -> str | None:
     """Return a type that holds the targets of all files, or None without targets."""
-    types = {kind for kind in kinds if kind is not None}
-    if not types or len(types) == 1:
+    if len(types) < 2:
         return next(iter(types), None)
     if types == {"int64", "double"}:
         return "double"
@@ -158,7 +185,7 @@ def _common_target(kinds: list[str | None]) -> str | None:
     return "string"
 
 
-def _files(source: Any) -> Iterator[tuple[str, Path]]:
+def _files(source: Files) -> Iterator[tuple[str, Path]]:
     """Yield kind and absolute path of each file, in the order of the sources, sorted by name in folders."""
     if not isinstance(source, (str, os.PathLike)):
         items = list(source)
@@ -168,40 +195,32 @@ def _files(source: Any) -> Iterator[tuple[str, Path]]:
             yield from _files(item)
         return
     path = Path(os.path.abspath(home_expanded(source)))
-    if not path.exists():
-        path = _by_name(str(source)) or path
+    if not path.exists() and PLAIN_NAME.fullmatch(str(source)):
+        path = find_in(data_folder(), str(source)) or path
     if not path.exists():
         raise FileNotFoundError(f"the file or folder {path} does not exist")
-    if path.is_dir():
-        yield from list(_in_folder(path)) or [("source", path)]
-    else:
+    if not path.is_dir():
         yield _kind(path), path
-
-
-def _by_name(name: str) -> Path | None:
-    """Return the TU zip or folder of a name in the data folder."""
-    return find_in(data_folder(), name) if PLAIN_NAME.fullmatch(name) else None
+        return
+    found = list(_in_folder(path))
+    if not found:
+        raise ValueError(f"the folder {path} has no files that can be read part by part: {REMEDY}")
+    yield from found
 
 
 def _kind(path: Path) -> str:
-    """Return the format of a file; tables of edges are read at once."""
-    from propkernels.datasets.sources import reader_of
-
-    reader_of(path)  # raises for unknown suffixes
     suffix = path.suffix.lower()
-    if KINDS.get(suffix) == "table" and is_edge_table(path):
-        return "source"
-    if suffix == ".parquet" and not has_graphs(path):
-        return "parquet table"
-    return KINDS.get(suffix, "source")
+    if suffix not in KINDS:
+        raise ValueError(f"{path} is not read part by part, only {', '.join(KINDS)} files are: {REMEDY}")
+    return "parquet table" if suffix == ".parquet" and not has_graphs(path) else KINDS[suffix]
 
 
 def _in_folder(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Yield kind and path of the files of a folder and its subfolders; output folders are skipped."""
+    """Yield kind and path of the files of a folder and its subfolders; folders of features are skipped."""
     if any(folder.glob("*_A.txt")):
         yield "tu", folder
         return
-    if _is_output(folder):
+    if (folder / MANIFEST).exists():
         return
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         if path.name.startswith("."):
@@ -212,9 +231,30 @@ def _in_folder(folder: Path) -> Iterator[tuple[str, Path]]:
             yield _kind(path), path
 
 
-def _is_output(folder: Path) -> bool:
-    plan = folder / "plan.json"
-    if not plan.is_file():
-        return False
-    with open(plan, "rb") as stream:
-        return FORMAT.encode() in stream.read(200)
+class SourceChangedError(ValueError):
+    """A file has changed since the plan was made."""
+
+
+def iter_part(part: Part) -> Iterator[GraphBlock]:
+    """Read the graphs of a part in blocks of bounded size.
+
+    Parameters
+    ----------
+    part : Part
+
+    Yields
+    ------
+    GraphBlock
+        Graphs, target (a list, or None) and ids.
+
+    Raises
+    ------
+    SourceChangedError
+        If the file has changed since the plan was made.
+    """
+    path = Path(part.path)
+    if not path.exists():
+        raise FileNotFoundError(f"the file {path} is missing: restore it, or make a new plan")
+    if _stamp(path) != part.stamp:
+        raise SourceChangedError(f"{path} has changed since the plan was made: make a new plan")
+    yield from FORMATS[part.kind].read(part)

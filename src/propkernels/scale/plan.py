@@ -1,72 +1,56 @@
-"""Plan: parts of files of graphs, with the hashes of their contents."""
+"""Plan: parts of files of graphs; and what format readers return."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
-from propkernels._utils.arrays import check_sizes
-from propkernels._utils.checks import reason_of
-from propkernels._utils.locks import cached_property
-from propkernels._utils.safe_files import Pathlike, atomic_write, read_regular
-from propkernels._utils.text_tables import format_table
+import numpy as np
+from numpy.typing import NDArray
+
 from propkernels._utils.typing import Record
-from propkernels.datasets.reading import Reading as SourceReading
-
-FORMAT, VERSION = "propkernels plan", 1
-MOST_SHOWN = 12
-LATER = ("standardize", "descriptors", "id_column")  # fields of Reading that older plans do not have
-TARGETS = (None, "bool", "int64", "double", "string", "list<double>")
+from propkernels.datasets.reading import Reading
+from propkernels.graphs.database import GraphDatabase
 
 
-def canonical(value: Any) -> bytes:
-    """Return canonical JSON, for hashing: sorted keys, no spaces, ASCII."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+class Piece(NamedTuple):
+    """Rows ``first`` to ``last - 1`` of a file, with their nodes and byte range (text files only)."""
+
+    first: int
+    last: int
+    n_nodes: int
+    span: tuple[int, int] = (0, 0)
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Options for reading tables of molecules.
+class Survey(NamedTuple):
+    """Pieces of a file, type of the target (None without target), and its name if it was looked for."""
+
+    pieces: list[Piece]
+    target: str | None
+    target_column: str | None = None
+
+
+class GraphBlock(NamedTuple):
+    """Block of graphs of a part.
 
     Attributes
     ----------
-    smiles_column, target_column : str or None
-        Columns of a table; None selects columns with common names.
-    node_labels : str
-        Labels of atoms, see :func:`propkernels.from_smiles`; several are separated by commas.
-    errors : {"raise", "skip", "empty"}
-        Whether an invalid SMILES is an error, is left out, or is a graph without nodes.
-    standardize, descriptors : str
-        Steps of standardization, and descriptors of whole molecules, separated by commas.
-    id_column : str
-        Column, or property of an SDF file, whose values become the ids of the graphs; "": none.
+    graphs : GraphDatabase
+    target : list or None
+        One value per graph; None for missing values.
+    ids : ndarray of int64
+        Numbers of the graphs in the plan.
+    names : list or None
+        Names of the graphs in their file; None if it has none.
     """
 
-    smiles_column: str | None = None
-    target_column: str | None = None
-    node_labels: str = "symbol"
-    errors: str = "raise"
-    standardize: str = ""
-    descriptors: str = ""
-    id_column: str = ""
-
-    def to_dict(self) -> Record:
-        """Return all fields; empty ones of later versions are left out: digests stay the same."""
-        fields = asdict(self)
-        return {name: value for name, value in fields.items() if value or name not in LATER}
-
-    def of_molecules(self) -> SourceReading:
-        """Return the options for readers of molecules."""
-        return SourceReading(
-            smiles_column=self.smiles_column,
-            atom_labels=_split(self.node_labels),
-            standardize=_split(self.standardize),
-            descriptors=_split(self.descriptors),
-            errors=self.errors,
-        )
+    graphs: GraphDatabase
+    target: list[Any] | None
+    ids: NDArray[np.int64]
+    names: list[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -77,20 +61,23 @@ class Part:
     ----------
     path : str
         File, or folder of a TU data set.
-    kind : {"parquet", "parquet table", "table", "smiles", "sdf", "tu", "source"}
+    kind : {"parquet", "parquet table", "table", "sdf", "tu"}
     first, last : int
         Rows ``first`` to ``last - 1`` of the file, counted from 0.
     first_id : int
         Id of row ``first``: graphs are numbered consecutively over all files of the plan.
     n_nodes : int
         Number of nodes; an estimate for molecules.
-    sha256 : str
-        SHA-256 of the bytes of these rows.
     span : pair of int
         First and last byte offset of these rows in a text file.
     target : {None, "bool", "int64", "double", "string", "list<double>"}
         Type of the target in the whole plan.
     reading : Reading
+        Options of the reader.
+    sha256 : str
+        SHA-256 of the file.
+    stamp : pair of int
+        Size and time of the last change of the file, to notice changes.
     """
 
     path: str
@@ -99,10 +86,11 @@ class Part:
     last: int
     first_id: int
     n_nodes: int
-    sha256: str
     span: tuple[int, int]
     target: str | None
     reading: Reading
+    sha256: str
+    stamp: tuple[int, int] = field(compare=False)
 
     def __len__(self) -> int:
         return self.last - self.first
@@ -110,17 +98,17 @@ class Part:
     def __str__(self) -> str:
         return f"{self.path}, rows {self.first:,} to {self.last - 1:,}"
 
-    def content(self) -> Record:
-        """Return all fields except the path: results do not depend on it."""
+    def digest(self, work: Record) -> str:
+        """Return the SHA-256 of what determines a result: the work, and all fields but the place."""
         fields = asdict(self)
-        fields.pop("path")
-        fields |= {"span": list(self.span), "reading": self.reading.to_dict()}
-        return fields
+        del fields["path"], fields["stamp"]
+        text = json.dumps([work, fields], sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """Database of graphs in files, cut into parts by :func:`partition`.
+    """Database of graphs in files, cut into parts by :func:`~propkernels.scale.partition`.
 
     Two plans are equal if they have the same rows of the same files with the same contents.
 
@@ -128,28 +116,24 @@ class Plan:
     ----------
     parts : tuple of Part
         In the order of the files and of their rows.
-    nodes_per_part : int
 
     See Also
     --------
-    partition : Make a plan.
+    propkernels.scale.partition : Make a plan.
     featurize : Compute the features of all parts.
 
     Examples
     --------
     >>> import tempfile, propkernels as pk
     >>> data = pk.datasets.make_molecules(100, random_state=0)
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> data.graphs.to_parquet(f"{folder.name}/graphs.parquet")
-    >>> plan = pk.partition(folder.name)
-    >>> plan.save(f"{folder.name}/plan.json")
-    >>> pk.scale.Plan.load(f"{folder.name}/plan.json") == plan
-    True
-    >>> folder.cleanup()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data.graphs.to_parquet(f"{folder}/graphs.parquet")
+    ...     plan = pk.scale.partition(folder)
+    >>> plan.n_graphs, [len(part) for part in plan]
+    (100, [100])
     """
 
     parts: tuple[Part, ...]
-    nodes_per_part: int
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -167,119 +151,8 @@ class Plan:
         """Total number of nodes; an estimate for molecules."""
         return sum(part.n_nodes for part in self.parts)
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Paths of the files, in reading order."""
-        return tuple(dict.fromkeys(part.path for part in self.parts))
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the contents of all parts; independent of the paths of the files."""
-        return hashlib.sha256(canonical([part.content() for part in self.parts])).hexdigest()
-
-    def save(self, path: Pathlike) -> None:
-        """Write the plan as JSON; equal plans give equal bytes.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        with atomic_write(path, text=True) as stream:
-            stream.write(self.to_json())
-
-    def to_json(self) -> str:
-        """Return the plan as JSON, one line per part."""
-        number = {path: i for i, path in enumerate(self.paths)}
-        readings = list(dict.fromkeys(part.reading for part in self.parts))
-        head = {
-            "format": FORMAT,
-            "version": VERSION,
-            "nodes_per_part": self.nodes_per_part,
-            "paths": list(self.paths),
-            "readings": [reading.to_dict() for reading in readings],
-        }
-        lines = []
-        for part in self.parts:
-            row = part.content() | {"path": number[part.path], "reading": readings.index(part.reading)}
-            lines.append(json.dumps(row, sort_keys=True))
-        parts = ",\n".join(lines)
-        return f'{json.dumps(head, indent=1)[:-2]},\n "parts": [\n{parts}\n]}}\n'
-
-    @classmethod
-    def load(cls, path: Pathlike) -> Plan:
-        """Read a plan that :meth:`save` wrote.
-
-        Parameters
-        ----------
-        path : str or path
-
-        Returns
-        -------
-        Plan
-
-        Raises
-        ------
-        ValueError
-            If the file is not a plan, or it is damaged.
-        """
-        try:
-            return cls._from_json(json.loads(read_regular(path).decode("utf-8")))
-        except (KeyError, TypeError, IndexError, AttributeError, ValueError, RecursionError) as error:
-            raise ValueError(
-                f"{path} is not a plan of propkernels, or it is damaged ({reason_of(error)})"
-            ) from None
-
-    @classmethod
-    def _from_json(cls, document: Any) -> Plan:
-        if document["format"] != FORMAT or document["version"] != VERSION:
-            raise ValueError(f"its format is {document['format']!r}, version {document['version']!r}")
-        readings = [Reading(**_checked(row, Reading)) for row in document["readings"]]
-        parts = []
-        for row in document["parts"]:
-            path, reading = document["paths"][_whole(row["path"])], readings[_whole(row["reading"])]
-            row = row | {"path": path, "reading": reading}
-            parts.append(Part(**_checked(row | {"span": tuple(row["span"])}, Part)))
-        if not parts:
-            raise ValueError("it has no parts")
-        check_sizes([len(part) for part in parts], "rows of its parts")
-        return cls(tuple(parts), _whole(document["nodes_per_part"]))
-
     def __repr__(self) -> str:
-        files = "1 file" if len(self.paths) == 1 else f"{len(self.paths):,} files"
+        n_files = len({part.path for part in self.parts})
+        files = "1 file" if n_files == 1 else f"{n_files:,} files"
         parts = "1 part" if len(self) == 1 else f"{len(self):,} parts"
         return f"Plan({files}, {parts}, {self.n_graphs:,} graphs, {self.n_nodes:,} nodes)"
-
-    def __str__(self) -> str:
-        rows = [
-            [str(i), part.path, f"{part.first:,} - {part.last - 1:,}", f"{part.n_nodes:,}", part.sha256[:12]]
-            for i, part in enumerate(self.parts[:MOST_SHOWN])
-        ]
-        more = f"\n... and {len(self) - MOST_SHOWN:,} more" if len(self) > MOST_SHOWN else ""
-        head = ["part", "file", "rows", "nodes", "sha256"]
-        return f"{self!r}\n{format_table(head, rows, left=['file', 'sha256'])}{more}"
-
-
-def _split(names: str) -> tuple[str, ...]:
-    return tuple(names.split(",")) if names else ()
-
-
-def _whole(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 2**62:
-        raise ValueError(f"{value!r} is not an integer from 0 to 2**62 - 1")
-    return value
-
-
-def _checked(row: dict[str, Any], of: type[Any]) -> dict[str, Any]:
-    """Return the fields of a Part or Reading; raise ValueError if a value is invalid."""
-    for name in ("first", "last", "first_id", "n_nodes", *(["span"] if "span" in row else [])):
-        for value in row[name] if name == "span" else [row[name]] if name in row else []:
-            _whole(value)
-    for name in ("path", "kind", "sha256", "node_labels", "errors", *LATER):
-        if name in row and type(row[name]) is not str:
-            raise ValueError(f"{row[name]!r} is not a string")
-    for name in ("smiles_column", "target_column"):
-        if type(row.get(name)) not in (str, type(None)):
-            raise ValueError(f"{row[name]!r} is not the name of a column")
-    if of is Part and (row["target"] not in TARGETS or len(row["span"]) != 2 or row["last"] < row["first"]):
-        raise ValueError(f"invalid part: {row}")
-    return row

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from propkernels._utils.cells import CellKinds
+from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
     check_property,
     iter_sdf_records,
@@ -15,9 +15,8 @@ from propkernels.datasets.tables import (
     sdf_properties,
     usual_target,
 )
-from propkernels.scale.molecule_files import Row, block_of
-from propkernels.scale.pieces import GraphBlock, Piece, Survey
-from propkernels.scale.plan import Part, Reading
+from propkernels.scale.molecule_files import Row, block_of, cut
+from propkernels.scale.plan import GraphBlock, Part, Survey
 
 BLOCK_RECORDS = 2000  # records in memory at once
 COUNTS = 3  # line that begins with the number of atoms, in three letters
@@ -25,27 +24,20 @@ COUNTS = 3  # line that begins with the number of atoms, in three letters
 
 def survey(path: Path, reading: Reading, nodes_per_part: int) -> Survey:
     """Cut a file into pieces, reading it record by record."""
-    pieces: list[Piece] = []
     kinds: dict[str, CellKinds] = {}
-    start = end = first = row = nodes = 0
-    digest = hashlib.sha256()
-    for place, record in iter_sdf_records(path):
-        atoms = _count_atoms(record)
-        if row > first and nodes + atoms > nodes_per_part:
-            pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
-            start, first, nodes, digest = place, row, 0, hashlib.sha256()
-        digest.update(record)
-        for name, cell in sdf_properties(record).items():
-            kinds.setdefault(name, CellKinds()).add(cell)
-        row, nodes, end = row + 1, nodes + atoms, place + len(record)
-    if row == 0:
-        raise ValueError(f"{path} has no molecules")
-    pieces.append(Piece(first, row, nodes, digest.hexdigest(), (start, end)))
-    for name in filter(None, (reading.target_column, reading.id_column)):
+
+    def sizes() -> Iterator[tuple[int, int, int]]:
+        for place, record in iter_sdf_records(path):
+            for name, cell in sdf_properties(record).items():
+                kinds.setdefault(name, CellKinds()).add(cell)
+            yield _count_atoms(record), place, place + len(record)
+
+    pieces = cut(sizes(), nodes_per_part, path)
+    for name in filter(None, (*reading.target_columns, reading.id_column)):
         check_property(name, kinds, path)
-    target = reading.target_column or usual_target(kinds)
+    target = next(iter(reading.target_columns), None) or usual_target(kinds)
     kind = None if target is None else kinds[target].common(f"the target of {path}")
-    return Survey(tuple(pieces), kind, target)
+    return Survey(pieces, kind, target)
 
 
 def _count_atoms(record: bytes) -> int:
@@ -55,18 +47,9 @@ def _count_atoms(record: bytes) -> int:
     return int(count) if count.isdigit() and b"V3000" not in lines[COUNTS] else record.count(b"\n") // 2
 
 
-def digest(part: Part) -> str:
-    """Return the SHA-256 of the current bytes of a part."""
-    found = hashlib.sha256()
-    for place, record in iter_sdf_records(Path(part.path), part.span[0]):
-        if place >= part.span[1]:
-            break
-        found.update(record)
-    return found.hexdigest()
-
-
 def read(part: Part) -> Iterator[GraphBlock]:
     """Yield the molecules of a part as blocks of graphs."""
+    target, name = next(iter(part.reading.target_columns), None), part.reading.id_column
     rows: list[Row] = []
     mols: list[Any] = []
     number = part.first_id
@@ -74,7 +57,6 @@ def read(part: Part) -> Iterator[GraphBlock]:
         if place >= part.span[1]:
             break
         found = sdf_properties(record)
-        target, name = part.reading.target_column, part.reading.id_column
         rows.append(Row("", found.get(target) if target else None, found.get(name, "") if name else None))
         mols.append(sdf_molecule(record))
         if len(rows) == BLOCK_RECORDS:

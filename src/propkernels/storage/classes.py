@@ -143,8 +143,8 @@ _BY_MODULE = {
 _HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
 
 # Parameters that are paths: a file must not choose where to read or write, so they are None after loading
-# ("memory" of a Pipeline would unpickle). Callbacks are functions, which files never hold.
-FORGOTTEN = {"memory", "progress"}
+# ("memory" of a Pipeline would unpickle).
+FORGOTTEN = {"memory"}
 
 
 def name_of(thing: Any) -> str | None:
