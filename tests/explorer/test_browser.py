@@ -21,9 +21,9 @@ def molecules():
 @pytest.fixture(scope="module")
 def exploration(molecules):
     ids = [f"molecule {i}" for i in range(59)] + [EVIL]
-    names = {"N": EVIL}
+    named = replace(molecules, graphs=molecules.graphs.with_names({"N": EVIL}))
     columns = {EVIL: np.arange(60) % 3, "height": np.linspace(0, 1, 60)}
-    return pk.explore(molecules, ids=ids, label_names=names, columns=columns, title=EVIL)
+    return pk.explore(named, ids=ids, columns=columns, title=EVIL)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import pytest
 
 import propkernels as pk
 from propkernels.explorer.exploration import SCRIPTS
-from propkernels.explorer.node_page import SCRIPTS as NODE_SCRIPTS
 
 
 def test_a_frame_for_notebooks(data, model):
@@ -22,10 +21,10 @@ def test_a_frame_for_notebooks(data, model):
 def test_scripts_are_complete_and_valid():
     static = files("propkernels.explorer") / "static"
     assert {path.name for path in static.iterdir() if path.name.endswith(".js")} == {
-        f"{s}.js" for s in (*SCRIPTS, *NODE_SCRIPTS)
+        f"{s}.js" for s in (*SCRIPTS["page"], *SCRIPTS["nodes"])
     }
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed: the syntax of the scripts is checked by Chromium alone")
-    for name in {*SCRIPTS, *NODE_SCRIPTS}:
+    for name in {*SCRIPTS["page"], *SCRIPTS["nodes"]}:
         subprocess.run([node, "--check", str(static / f"{name}.js")], check=True, capture_output=True)

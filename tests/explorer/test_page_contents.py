@@ -73,8 +73,8 @@ def test_models_without_held_out_predictions_have_no_ranges(data, model):
 
 
 def test_graphs_are_called_what_they_are(data):
-    assert list(page_words(data.graphs, None, None).values()) == ["molecule", "atom", "bond"]
-    assert page_words(data.graphs, None, 1)["node"] == "pixel"
-    assert page_words(data.graphs.with_labels(np.arange(data.graphs.n_nodes)), None, None)["graph"] == "graph"
+    assert list(page_words(data.graphs, None).values()) == ["molecule", "atom", "bond"]
+    assert page_words(data.graphs, 1)["node"] == "pixel"
+    assert page_words(data.graphs.with_labels(np.arange(data.graphs.n_nodes)), None)["graph"] == "graph"
     crystal = pk.GraphDatabase(1 - np.eye(6), [0, 6], node_labels=["Na", "Cl"] * 3)
-    assert page_words(crystal, None, None)["graph"] == "graph"
+    assert page_words(crystal, None)["graph"] == "graph"

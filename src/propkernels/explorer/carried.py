@@ -42,11 +42,13 @@ class PageBins:
     settings : dict
         Settings of the code function.
     arrays : dict of arrays
-        Arrays of the code function.
+        Arrays of the code function, and the codes of bins that occur in the model only.
     streams : list of StreamCounts
         Counts of the graphs of the page, with bins in order of first appearance.
     columns : list of ndarray
         Per stream, the column of each bin in the vocabulary; -1: not in the vocabulary.
+    all_columns : list of ndarray
+        The same, with the bins that occur in the model only at the end.
     sum : int
         Checksum of all codes: the sum of their lower halves modulo 2^32, which the page recomputes.
     """
@@ -56,6 +58,7 @@ class PageBins:
     arrays: Arrays
     streams: list[StreamCounts]
     columns: list[Numbers]
+    all_columns: list[Numbers]
     sum: int
 
     @classmethod
@@ -73,7 +76,23 @@ class PageBins:
                 streams.append(StreamCounts(counts, bins, t, weight))
         streams = streams[: len(vocabulary.codes)]
         columns = [_columns(vocabulary, s, stream.codes) for s, stream in enumerate(streams)]
-        return cls(vocabulary, settings, arrays, streams, columns, total % 2**32)
+        everything = []
+        for s, (own, start) in enumerate(zip(columns, vocabulary.starts, strict=False)):
+            absent = np.ones(len(vocabulary.codes[s]), dtype=bool)
+            absent[own[own >= 0] - start] = False
+            everything.append(np.concatenate([own, start + np.flatnonzero(absent)]))
+            if absent.any():
+                arrays[f"extra{s}"] = words(vocabulary.codes[s][absent])
+        return cls(vocabulary, settings, arrays, streams, columns, everything, total % 2**32)
+
+    @property
+    def numbers(self) -> Numbers:
+        """The bin number, within its stream, of each column of the vocabulary."""
+        numbers = np.empty(int(self.vocabulary.starts[-1]), dtype=np.int64)
+        for columns in self.all_columns:
+            in_vocabulary = np.flatnonzero(columns >= 0)
+            numbers[columns[in_vocabulary]] = in_vocabulary
+        return numbers
 
     @property
     def are_those_of_training(self) -> bool:
@@ -157,36 +176,7 @@ def carried_rule(rule: Rule, graphs: Any, n_jobs: int | None) -> CarriedRule:
     bins = [PageBins.number(vocabulary, graphs, n_jobs) for vocabulary in rule.vocabularies]
     writer = _Writer(bins)
     members = [writer.member(member) for member in rule.members]
-    for page in writer.pages:
-        page.bins.arrays.update(page.extra_codes())
     return CarriedRule(bins, members, writer.arrays, writer.leaves, writer.places)
-
-
-class _Page:
-    """Numbering of the bins of a vocabulary: bins of the page first, then bins of the model only."""
-
-    def __init__(self, bins: PageBins) -> None:
-        self.bins = bins
-        self.columns, self.extra = [], []
-        for codes, start, columns in zip(
-            bins.vocabulary.codes, bins.vocabulary.starts, bins.columns, strict=False
-        ):
-            absent = np.ones(len(codes), dtype=bool)
-            absent[columns[columns >= 0] - start] = False
-            self.extra.append(codes[absent])
-            self.columns.append(np.concatenate([columns, start + np.flatnonzero(absent)]))
-
-    def extra_codes(self) -> Arrays:
-        """Return the codes of the bins that occur in the model only, by stream."""
-        return {f"extra{s}": words(codes) for s, codes in enumerate(self.extra) if len(codes)}
-
-    def numbers(self) -> Numbers:
-        """Return the bin number, within its stream, of each column of the vocabulary."""
-        numbers = np.empty(int(self.bins.vocabulary.starts[-1]), dtype=np.int64)
-        for columns in self.columns:
-            in_vocabulary = np.flatnonzero(columns >= 0)
-            numbers[columns[in_vocabulary]] = in_vocabulary
-        return numbers
 
 
 @dataclass(eq=False)
@@ -197,9 +187,6 @@ class _Writer:
     arrays: Arrays = field(default_factory=dict)
     leaves: list[Any] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.pages = [_Page(bins) for bins in self.bins]
 
     def member(self, member: Member) -> dict[str, Any]:
         """Add the arrays of a member, and return its settings."""
@@ -212,10 +199,8 @@ class _Writer:
         self.leaves.append(member)
         self.places.append(place)
         is_folded = isinstance(member, FoldedMember)
-        if isinstance(member, FoldedMember):
-            arrays = self._folded(member, place)
-        else:
-            arrays = self._ratio(member, place)
+        write: Any = self._folded if is_folded else self._ratio
+        arrays = write(member, place)
         self.arrays |= {f"{key}.{name}": array for name, array in arrays.items()}
         return {
             "kind": "folded" if is_folded else "ratio",
@@ -233,7 +218,7 @@ class _Writer:
         table, rows = _different_rows(np.concatenate([member.weights, zero]))
         arrays: Arrays = {"table": table.ravel()}
         for s in range(len(member.stream_weights)):
-            columns = self.pages[place].columns[s]
+            columns = self.bins[place].all_columns[s]
             if member.level_ptr is None:
                 arrays[f"rows{s}"] = rows[columns]
                 continue
@@ -246,10 +231,10 @@ class _Writer:
 
     def _ratio(self, member: RatioMember, place: int) -> Arrays:
         """Return coefficients of the kept graphs, and counts of those that are not graphs of the page."""
-        page, kept = self.pages[place], csr_array(member.kept.T)
-        starts = page.bins.vocabulary.starts
-        graphs = _positions_on_page(kept, page.bins, len(member.stream_weights))
-        others, numbers = kept[np.flatnonzero(graphs < 0)], page.numbers()
+        bins, kept = self.bins[place], csr_array(member.kept.T)
+        starts, numbers = bins.vocabulary.starts, bins.numbers
+        graphs = _positions_on_page(kept, bins, len(member.stream_weights))
+        others = kept[np.flatnonzero(graphs < 0)]
         arrays: Arrays = {"coefficients": member.coefficients.ravel(), "graphs": graphs}
         for s in range(len(member.stream_weights)):
             part = csr_array(others[:, starts[s] : starts[s + 1]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -12,19 +13,22 @@ from numpy.typing import NDArray
 
 from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels._utils.typing import Array
-from propkernels.explorer.texts import GLOSSARY, edit_rule, reading_line, with_article
+from propkernels.explorer.page_arrays import pack
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
 from propkernels.nodes.model import NodeModel
 from propkernels.plotting.pages import read_static, render_page
 
 # the order matters: top-level code of a file uses names of earlier files only
-SCRIPTS = [
-    *("words", "coder", "data", "bins", "model", "similarity"),
-    *("layout", "colors", "shell", "draw", "chemistry", "map"),
-    *("edits", "time", "histogram", "paste", "panels", "frame", "view", "app", "graph_page"),
-]
-TABS = [(name, name.capitalize()) for name in ("errors", "bins", "selection", "about")]
+SCRIPTS = {
+    "page": [
+        *("words", "coder", "data", "bins", "model", "similarity"),
+        *("layout", "colors", "shell", "draw", "chemistry", "map"),
+        *("edits", "time", "histogram", "paste", "panels", "frame", "view", "app", "graph_page"),
+    ],
+    "nodes": ["data", "layout", "colors", "shell", "draw", "map", "histogram", "app", "node_view"],
+}
+Arrays = dict[str, NDArray[Any]]
 FRAME_HEIGHT = 760  # pixels, in a notebook
 
 
@@ -112,41 +116,29 @@ class Exploration:
 
 
 def explorer_page(
-    title: str, facts: str, notes: list[str], about: list[str], meta: dict[str, Any], data: Any
+    kind: str, title: str, meta: dict[str, Any], sections: Mapping[str, Arrays], **texts: Any
 ) -> str:
-    """Return the HTML of the page.
+    """Return the HTML of a page.
 
     Parameters
     ----------
+    kind : {"page", "nodes"}
+        Of graphs, or of the nodes of one graph.
     title : str
-    facts : str
-        Line beside the title.
-    notes : list of str
-        Sentences that a reader must know: a sample, inputs that the model ignores.
-    about : list of str
-        Paragraphs of the tab "About".
     meta : dict
         Settings and short texts, read by ``app.js``.
-    data : dict
-        Sections of arrays, see :mod:`propkernels.explorer.page_arrays`.
+    sections : mapping
+        Arrays by section, see :mod:`propkernels.explorer.page_arrays`.
+    **texts
+        Texts of the template: ``facts`` beside the title, ``notes``, ``reading``, ``about``, ``tabs``, ...
     """
-    script = "\n".join(read_static(f"explorer/{name}.js") for name in SCRIPTS)
     return render_page(
-        "explorer/page.html.j2",
+        f"explorer/{kind}.html.j2",
         title=title,
-        data={"ex-meta": meta | {"glossary": GLOSSARY}, "ex-data": data},
-        scripts=[script],
+        data={"ex-meta": meta, "ex-data": {key: pack(arrays) for key, arrays in sections.items()}},
+        scripts=["\n".join(read_static(f"explorer/{name}.js") for name in SCRIPTS[kind])],
         styles=[read_static("explorer/explorer.css")],
-        facts=facts,
-        notes=notes,
-        reading=reading_line(meta),
-        rule=edit_rule(meta),
-        glossary=GLOSSARY,
-        about=about,
-        tabs=[("graph", meta["words"]["graph"].capitalize()), *TABS],
-        noun=meta["words"]["graph"],
-        words=meta["words"],
-        a_graph=with_article(meta["words"]["graph"]),
-        a_node=with_article(meta["words"]["node"]),
+        glossary=meta["glossary"],
         n_points=meta["n"],
+        **texts,
     )

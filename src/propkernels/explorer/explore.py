@@ -13,7 +13,7 @@ from propkernels._utils.arrays import object_array
 from propkernels._utils.cells import has_fractions
 from propkernels._utils.optional import has_package
 from propkernels._utils.randomness import draw_seed
-from propkernels._utils.typing import Column, LabelNames, Molecules
+from propkernels._utils.typing import Column, Molecules
 from propkernels.convert.check import check_graphs
 from propkernels.explorer.carried import carried_rule
 from propkernels.explorer.depictions import depictions, read_molecules
@@ -30,10 +30,18 @@ from propkernels.explorer.groups import map_groups
 from propkernels.explorer.map_columns import detail_texts, map_columns
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
 from propkernels.explorer.node_page import explore_nodes
-from propkernels.explorer.page_arrays import pack
 from propkernels.explorer.page_contents import page_contents, page_words
 from propkernels.explorer.places import given_places, image_places, pixel_places
-from propkernels.explorer.texts import page_about, page_facts, page_notes, telling_graph
+from propkernels.explorer.texts import (
+    GLOSSARY,
+    edit_rule,
+    page_about,
+    page_facts,
+    page_notes,
+    reading_line,
+    telling_graph,
+    with_article,
+)
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
@@ -47,6 +55,7 @@ if TYPE_CHECKING:
 
 MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
 NEIGHBORS = 61  # nearest neighbors used by t-SNE
+TABS = [(name, name.capitalize()) for name in ("errors", "bins", "selection", "about")]
 MOST_CLASSES = 60  # more distinct integers are a regression target
 USUAL_NAMES = ("name", "title", "compound", "iupac", "id")  # columns that name graphs without other ids
 LARGEST_PIXEL = 127  # largest side of an image: positions are 8-bit integers
@@ -60,7 +69,6 @@ def explore(
     title: str | None = None,
     ids: Column | None = None,
     class_names: Sequence[str] | None = None,
-    label_names: LabelNames | None = None,
     columns: Mapping[str, ArrayLike] | None = None,
     molecules: Molecules | None = None,
     layout: ArrayLike | Sequence[ArrayLike] | None = None,
@@ -95,8 +103,6 @@ def explore(
         One id per graph; by default the ids of the database, or numbers.
     class_names : sequence of str, optional
         Names of the classes, in the order of their sorted labels.
-    label_names : mapping, optional
-        Names of node labels, such as ``{0: "C", 1: "N"}``.
     columns : mapping, optional
         Additional columns by which the map can be colored: a name, and one number or word per graph. Texts
         that differ from graph to graph, such as names of molecules, are shown and searched instead.
@@ -158,7 +164,6 @@ def explore(
         target = data.target if target is None and data.target.ndim == 1 else target
         title = data.name if title is None else title
         class_names = (data.target_names or None) if class_names is None else class_names
-        label_names = data.label_names if label_names is None else label_names
         molecules = data.extras.get("smiles") if molecules is None and has_package("rdkit") else molecules
         molecules = data.extras.get("molecules") if molecules is None else molecules
         layout = data.extras.get("coordinates") if layout is None else layout
@@ -167,7 +172,9 @@ def explore(
     given = check_graphs(several)
     images = None if data is None else data.extras.get("images")
     ids = _named_by(columns, given) if ids is None else ids
-    skipped = _skipped(given)
+    n_skipped = len(getattr(given, "skipped", ()))
+    what = "input that cannot be read is" if n_skipped == 1 else "inputs that cannot be read are"
+    skipped = f"{n_skipped:,} {what} left out" if n_skipped else None
     known = None if target is None else known_targets(target, len(given))
     if known is not None and known.n_missing:
         known.warn()
@@ -176,11 +183,11 @@ def explore(
         columns = {name: known.take(values) for name, values in (columns or {}).items()}
         given, target = known.take(given), known.target
     shown, places, pixels = _drawable(given, layout, images)
-    if label_names is None:
-        label_names = shown.names.labels
+    if data is not None and data.label_names:
+        shown = shown.with_names(data.label_names)
     molecules = None if molecules is None else list(molecules)
     chemistry = None if places is not None or shown.is_temporal else read_molecules(shown, molecules)
-    if _are_texts(molecules):
+    if molecules is not None and all(isinstance(molecule, str) for molecule in molecules):
         columns = dict(columns or {}) | {"SMILES": np.asarray(molecules, dtype=str)}
     seed = draw_seed(random_state) % 2**31
     are_numbers = model is not None and is_regressor(model)
@@ -201,15 +208,18 @@ def explore(
     similarities, neighbors = nearest_graphs(compared, n_neighbors, n_jobs)
     points = embed(similarities, neighbors, spectral_start(compared, seed), seed, n_jobs)
     novelty = 1.0 - similarities[:, :SHOWN].mean(axis=1)
-    words = page_words(shown, label_names, pixels)
+    words = page_words(shown, pixels)
     described = map_columns(shown, numbers, names, found, novelty, columns, words)
-    meta, sections = page_contents(shown, found, carried, names, label_names, described)
+    meta, sections = page_contents(shown, found, carried, names, described)
     by_class = None if names is None else (numbers, names)
+    texts = _ids(ids, given)
+    details = detail_texts(columns, len(shown))
     meta |= {
-        "ids": _ids(ids, given),
-        "details": _without(detail_texts(columns, len(shown)), _ids(ids, given)),
+        "ids": texts,
+        "details": {name: values for name, values in details.items() if values != texts},
         "pixels": pixels,
         "words": words,
+        "glossary": GLOSSARY,
         "source": "" if found is None else found.source,
         "heldOut": found is not None and model is None,
         "first": telling_graph(shown, found, numbers, classes),
@@ -223,12 +233,20 @@ def explore(
     name = title or "Graphs"
     missing = None if known is None or not known.n_missing else known.sentence
     html = explorer_page(
+        "page",
         name,
-        page_facts(shown, found, numbers, classes, words),
-        page_notes(shown, carried, [note, skipped, missing]),
-        page_about(found, kernel, n_neighbors, words),
         meta,
-        {key: pack(arrays) for key, arrays in sections.items()},
+        sections,
+        facts=page_facts(shown, found, numbers, classes, words),
+        notes=page_notes(shown, carried, [note, skipped, missing]),
+        about=page_about(found, kernel, n_neighbors, words),
+        reading=reading_line(meta),
+        rule=edit_rule(meta),
+        tabs=[("graph", words["graph"].capitalize()), *TABS],
+        noun=words["graph"],
+        words=words,
+        a_graph=with_article(words["graph"]),
+        a_node=with_article(words["node"]),
     )
     predictions = None if found is None else found.predictions
     how = "" if found is None else found.how
@@ -245,13 +263,6 @@ def _named_by(columns: Mapping[str, Any] | None, graphs: Any) -> Any:
     return next((found[name] for name in USUAL_NAMES if name in found), None)
 
 
-def _skipped(graphs: Any) -> str | None:
-    """Return a sentence that counts the inputs that could not be read; None if there are none."""
-    n_skipped = len(getattr(graphs, "skipped", ()))
-    what = "input that cannot be read is" if n_skipped == 1 else "inputs that cannot be read are"
-    return f"{n_skipped:,} {what} left out" if n_skipped else None
-
-
 def _layout_of(known: Known, layout: Any, graphs: Any) -> Any:
     """Return the layout of the graphs with a target, as one array for all nodes or one per graph."""
     if layout is None or (isinstance(layout, Sequence) and len(layout) == len(graphs)):
@@ -264,11 +275,6 @@ def _layout_of(known: Known, layout: Any, graphs: Any) -> Any:
 def _objects(values: Any) -> Any:
     """Return a sequence as an array of objects; arrays and None are unchanged."""
     return values if values is None or isinstance(values, np.ndarray) else object_array(list(values))
-
-
-def _are_texts(molecules: Any) -> bool:
-    """Whether molecules are given as SMILES."""
-    return molecules is not None and all(isinstance(molecule, str) for molecule in molecules)
 
 
 def _drawable(graphs: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any, Any]:
@@ -316,11 +322,6 @@ def _checked_target(
     if len(texts) != len(classes):
         raise ValueError(f"class_names must name {len(classes)} classes, got {len(texts)} names")
     return classes, numbers.astype(np.int64), texts
-
-
-def _without(texts: dict[str, list[str]], ids: list[str] | None) -> dict[str, list[str]]:
-    """Return columns of texts without those that repeat the ids."""
-    return {name: values for name, values in texts.items() if values != ids}
 
 
 def _ids(ids: Any, graphs: Any) -> list[str] | None:

@@ -199,8 +199,25 @@ def learned_model(
     if len(graphs) > MANY:
         options |= {"C": MANY_COSTS, "t_max": MANY_STEPS, "solver": "linear", "normalize": True}
     if classes is None:
-        return _regression(_Regressor(**options), graphs, target, folds)
-    return _classification(_Classifier(**options), graphs, target, classes, folds)
+        model: Any = _Regressor(**options).fit(graphs, target)
+        predictions = np.full(len(target), np.nan)
+        for part in model.held_out:
+            predictions[part.held] = part.decisions[:, 0]
+        margins = np.abs(predictions - target)
+    else:
+        model = _Classifier(**options).fit(graphs, classes[target])
+        predictions, margins = np.full(len(target), -1), np.zeros(len(target))
+        for part in model.held_out:
+            predictions[part.held] = model._layout.predictions(part.decisions)
+            scores = _two_columns(model._layout.scores(part.decisions))
+            margins[part.held] = _margins(scores, target[part.held])
+    del model.held_out
+    source = (
+        f"Predictions are held out by {len(folds)}-fold cross-validation: each graph is predicted by a model "
+        "trained without it. The settings were chosen on the same folds, which is slightly optimistic."
+    )
+    how = f"default model, held out, {len(folds)} folds"
+    return Explained(model, carried_rule(model.rule_, graphs, jobs), predictions, margins, how, source)
 
 
 def page_kernels(graphs: GraphDatabase, is_regression: bool, jobs: int | None) -> list[Any] | None:
@@ -235,35 +252,3 @@ def quick_kernel(graphs: GraphDatabase) -> Any:
         labels = "entries"
     edges = graphs.edge_label_column is not None
     return WeisfeilerLehman(t_max=4, base_kernel="intersection", labels=labels, edge_labels=edges)
-
-
-def _classification(
-    model: Any, graphs: GraphDatabase, target: NDArray[Any], classes: Any, folds: Any
-) -> Explained:
-    model.fit(graphs, classes[target])
-    predictions, margins = np.full(len(target), -1), np.zeros(len(target))
-    for part in model.held_out:
-        predictions[part.held] = model._layout.predictions(part.decisions)
-        scores = _two_columns(model._layout.scores(part.decisions))
-        margins[part.held] = _margins(scores, target[part.held])
-    return _explained(model, graphs, predictions, margins, folds)
-
-
-def _regression(model: Any, graphs: GraphDatabase, target: Values, folds: Any) -> Explained:
-    model.fit(graphs, target)
-    predictions = np.full(len(target), np.nan)
-    for part in model.held_out:
-        predictions[part.held] = part.decisions[:, 0]
-    return _explained(model, graphs, predictions, np.abs(predictions - target), folds)
-
-
-def _explained(model: Any, graphs: GraphDatabase, predictions: Any, margins: Values, folds: Any) -> Explained:
-    """Return the model without its model selection, with held-out predictions and their origin."""
-    del model.held_out
-    carried = carried_rule(model.rule_, graphs, model.n_jobs)
-    source = (
-        f"Predictions are held out by {len(folds)}-fold cross-validation: each graph is predicted by a model "
-        "trained without it. The settings were chosen on the same folds, which is slightly optimistic."
-    )
-    how = f"default model, held out, {len(folds)} folds"
-    return Explained(model, carried, predictions, margins, how, source)

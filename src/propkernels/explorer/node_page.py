@@ -14,10 +14,9 @@ from propkernels.convert.check import check_graph
 from propkernels.counts.base_kernels import resolve_base_kernel
 from propkernels.counts.counters import StreamCounts
 from propkernels.explorer.embedding import Comparison, embed, nearest_graphs, quantized, spectral_start
-from propkernels.explorer.exploration import Exploration
+from propkernels.explorer.exploration import Exploration, explorer_page
 from propkernels.explorer.groups import class_groups
 from propkernels.explorer.map_columns import Column, column_of_numbers, further_column
-from propkernels.explorer.page_arrays import pack
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.nodes.classifier import NodeClassifier
@@ -26,7 +25,6 @@ from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import NodeModel
 from propkernels.nodes.structure import simple_graph
 from propkernels.novelty.rarity import SMOOTHING
-from propkernels.plotting.pages import read_static, render_page
 from propkernels.search.nearest import largest
 
 Values = NDArray[np.float64]
@@ -35,7 +33,6 @@ MOST_NODES = 20_000
 NEIGHBORS = 30  # nearest nodes used by t-SNE
 MOST_EXPLAINED = 300  # nodes whose decisions the page explains
 SHOWN, SHOWN_COLUMNS, SIMILAR = 16, 10, 6  # neighbors, columns and similar nodes listed per node
-SCRIPTS = ["data", "layout", "colors", "shell", "draw", "map", "histogram", "app", "node_view"]
 TABS = [("node", "Node"), ("selection", "Selection"), ("about", "About")]
 GLOSSARY = {
     "decision": "Contributions of neighbors (or of columns) plus an intercept: the class with the largest "
@@ -103,21 +100,18 @@ def explore_nodes(
     }
     data = {"map": on_map, "edges": _edges(graphs), "explained": explained}
     name = title or "Nodes"
-    html = render_page(
-        "explorer/nodes.html.j2",
-        title=name,
-        data={"ex-meta": meta, "ex-data": {key: pack(arrays) for key, arrays in data.items()}},
-        scripts=["\n".join(read_static(f"explorer/{script}.js") for script in SCRIPTS)],
-        styles=[read_static("explorer/explorer.css")],
+    html = explorer_page(
+        "nodes",
+        name,
+        meta,
+        data,
         facts=_facts(graphs, model, truth),
         notes=[note[0].upper() + note[1:].rstrip(".") + "."] if note else [],
         about=_about(model, len(chosen), graphs.n_nodes, layout is not None),
         reading=_reading(classes),
-        glossary=GLOSSARY,
         tabs=TABS,
         noun="node",
         a_graph="a node",
-        n_points=graphs.n_nodes,
     )
     predictions = on_map["predicted"]
     return Exploration(name, html, model, points, predictions, information(codes), "fitted", "nodes")

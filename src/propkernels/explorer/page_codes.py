@@ -64,7 +64,7 @@ def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays
         If the page does not support the counter.
     """
     functions: dict[type, Any] = {
-        RefinementCoder: _refinement,
+        RefinementCoder: lambda coder, values, graphs: _refined(coder, [values], graphs),
         EntryCoder: _entries,
         PropagationCoder: _propagation,
         TripletCoder: _paths,
@@ -133,12 +133,6 @@ def _keys(counter: Any, tables: list[tuple[Any, ...]], graphs: GraphDatabase) ->
     if counter.edge_labels:
         arrays["edgeKeys"] = words(label_keys(_edge_values(graphs)))
     return arrays
-
-
-def _refinement(
-    counter: RefinementCoder, values: tuple[Any, ...], graphs: GraphDatabase
-) -> tuple[Settings, Arrays]:
-    return _refined(counter, [values], graphs)
 
 
 def _entries(counter: EntryCoder, values: tuple[Any, ...], graphs: GraphDatabase) -> tuple[Settings, Arrays]:

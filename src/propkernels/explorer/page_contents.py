@@ -29,11 +29,11 @@ WORDS_OF_MOLECULES = {"graph": "molecule", "node": "atom", "edge": "bond"}
 WORDS_OF_IMAGES = {"graph": "image", "node": "pixel", "edge": "edge"}
 
 
-def page_words(graphs: GraphDatabase, label_names: Mapping[Any, str] | None, pixels: Any) -> dict[str, str]:
+def page_words(graphs: GraphDatabase, pixels: Any) -> dict[str, str]:
     """Return what a page calls graphs, nodes and edges."""
     if pixels:
         return WORDS_OF_IMAGES
-    names = _label_texts(graphs.label_column, short_names(graphs.label_column, label_names))
+    names = _label_texts(graphs.label_column, short_names(graphs.label_column, graphs.names.labels))
     is_sparse = graphs.adjacency.nnz <= MOST_BONDS * graphs.n_nodes
     return WORDS_OF_MOLECULES if are_elements(names) and is_sparse else WORDS
 
@@ -43,12 +43,11 @@ def page_contents(
     found: Explained | None,
     carried: CarriedRule,
     names: list[str] | None,
-    label_names: Mapping[Any, str] | None,
     described: list[tuple[Column, NDArray[Any]]],
 ) -> tuple[dict[str, Any], dict[str, Arrays]]:
     """Return the JSON of the page, and its sections of arrays by name."""
     directed, structure = graph_arrays(graphs)
-    short = short_names(graphs.label_column, label_names)
+    short = short_names(graphs.label_column, graphs.names.labels)
     if graphs.moments is not None:
         structure |= {"times": graphs.moments.times, "vertices": graphs.moments.vertices.ids}
     if any("attributes" in code for code in carried.codes):
@@ -57,7 +56,7 @@ def page_contents(
         "n": len(graphs),
         "classes": names,
         "labels": _label_texts(graphs.label_column, short),
-        "labelChoices": _label_texts(graphs.label_column, label_names),
+        "labelChoices": _label_texts(graphs.label_column, graphs.names.labels),
         "kinds": _label_texts(graphs.edge_label_column, graphs.names.edge_labels),
         "atoms": are_elements(_label_texts(graphs.label_column, short)),
         "directed": directed,
@@ -130,34 +129,18 @@ def _label_texts(column: Any, names: Mapping[Any, str] | None) -> list[str]:
 
 def _bins(found: Explained, graphs: Any, target: Any, names: Any, label_names: Any) -> list[dict[str, Any]]:
     """Return the bins with the largest weights; of more than two classes, for each against the others."""
-    model = found.model
-    common: dict[str, Any] = {"n": CANDIDATES * BINS, "label_names": label_names}
+
+    def described(subject: str, target: Any, n: int = BINS, **classes: Any) -> dict[str, Any]:
+        listed = found.model.top_bins(graphs, target, n=CANDIDATES * n, label_names=label_names, **classes)
+        return {"subject": subject, "bins": _records(telling_bins(listed, n, len(graphs)), found)}
+
     if names is None:
-        return [
-            {
-                "subject": "for a larger prediction",
-                "bins": _records(
-                    telling_bins(model.top_bins(graphs, target, **common), BINS, len(graphs)), found
-                ),
-            }
-        ]
-    classes = model.classes_
+        return [described("for a larger prediction", target)]
+    classes = found.model.classes_
     if len(classes) == 2:
-        shown = model.top_bins(graphs, classes[target], **common)
-        telling = telling_bins(shown, BINS, len(graphs))
-        return [{"subject": f"for {names[1]} against {names[0]}", "bins": _records(telling, found)}]
-    n = max(4, BINS // 2)
-    common["n"] = CANDIDATES * n
+        return [described(f"for {names[1]} against {names[0]}", classes[target])]
     return [
-        {
-            "subject": f"for {name} against the others",
-            "bins": _records(
-                telling_bins(
-                    model.top_bins(graphs, classes[target], classes=value, **common), n, len(graphs)
-                ),
-                found,
-            ),
-        }
+        described(f"for {name} against the others", classes[target], max(4, BINS // 2), classes=value)
         for name, value in zip(names, classes.tolist(), strict=True)
     ]
 

@@ -369,6 +369,23 @@ function factsOf(g) {
   return facts;
 }
 
+/** A button that opens a graph or a node. */
+function pointLink(g, text = nameOf(g)) {
+  return make("button", { type: "button", className: "ex-link", onclick: () => select(g) }, text);
+}
+
+/** Title and buttons of a selection. */
+function selectionHead(chosen) {
+  const save = () => download(fileName(`${document.title} selection`, "csv"), tableOf(chosen));
+  const buttons = [["Clear", () => setFilter(null)], ["CSV", save]].map(([text, onclick]) => make("button", { type: "button", onclick }, text));
+  return [make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle || ""}`), make("div", { className: "ex-bar" }, ...buttons)];
+}
+
+/** Save the large picture. */
+function savePicture() {
+  download(fileName(byId("ex-name").textContent, "svg"), new Blob([standaloneSVG(byId("ex-graph"))], { type: "image/svg+xml" }));
+}
+
 function select(g) {
   say("");
   app.selected = g;

@@ -21,7 +21,7 @@ class NodeView {
     this.nSimilar = explained.nodes.length ? explained.similar.length / explained.nodes.length : 0;
     byId("ex-previous").addEventListener("click", () => this._step(-1));
     byId("ex-next").addEventListener("click", () => this._step(1));
-    byId("ex-svg").addEventListener("click", () => download(fileName(byId("ex-name").textContent, "svg"), new Blob([standaloneSVG(byId("ex-graph"))], { type: "image/svg+xml" })));
+    byId("ex-svg").addEventListener("click", savePicture);
   }
 
   /** Open the next explained node, in either direction. */
@@ -113,10 +113,10 @@ class NodeView {
     if (!parts) return;
     const listed = (list) => list.reduce((sum, { value }) => sum + value, 0);
     const most = Math.max(...[...parts.neighbors, ...parts.columns].map(({ value }) => Math.abs(value)), 1e-9);
-    const row = (cells, value, className_ = "") => make("tr", { className: className_ }, make("td", {}, cells), make("td", {}, bar(value, most)), make("td", {}, signed(value)));
+    const row = (cells, value, className_ = "") => make("tr", { className: className_ }, make("td", {}, cells), make("td", {}, bar(value, most, 0.75)), make("td", {}, signed(value)));
     const table = (title, rows, rest) => [make("h3", {}, title), make("table", { className: "ex-sums ex-named" }, make("tbody", {}, ...rows,
       row("all others", rest), row("intercept", parts.intercept), row("decision", parts.decision, "ex-total")))];
-    const who = ({ node, step }) => make("span", {}, nodeLink(node), ` ${node === this.v ? "itself" : step === 1 ? "1 step" : `${step} steps`}`);
+    const who = ({ node, step }) => make("span", {}, pointLink(node), ` ${node === this.v ? "itself" : step === 1 ? "1 step" : `${step} steps`}`);
     box.append(
       ...table("What neighbors add", parts.neighbors.map((one) => row(who(one), one.value)), parts.total - listed(parts.neighbors)),
       ...table("The same sum, by column", parts.columns.map(({ name, value }) => row(name, value)), parts.total - listed(parts.columns)),
@@ -128,7 +128,7 @@ class NodeView {
     const { app, v } = this, { explained } = app;
     const box = byId("ex-neighbors");
     box.replaceChildren();
-    const item = (u, text) => make("li", {}, nodeLink(u), ` ${[...factsOf(u).slice(0, 1), text].filter(Boolean).join(" · ")}`);
+    const item = (u, text) => make("li", {}, pointLink(u), ` ${[...factsOf(u).slice(0, 1), text].filter(Boolean).join(" · ")}`);
     if (this.place.has(v)) {
       const first = this.place.get(v) * this.nSimilar;
       const similar = Array.from({ length: this.nSimilar }, (_, k) => [explained.similar[first + k], explained.similarities[first + k]]).filter(([u]) => u !== v);
@@ -154,35 +154,17 @@ function ringed(nodes, near) {
   return nodes.map((u) => place.get(u));
 }
 
-function nodeLink(u) {
-  return make("button", { type: "button", className: "ex-link", onclick: () => select(u) }, nameOf(u));
-}
-
-/** A bar to the right for positive values, to the left for negative ones. */
-function bar(value, most) {
-  const strip = make("div", { className: "ex-strip" }), inner = document.createElement("i");
-  const width = 50 * Math.min(Math.abs(value) / most, 1);
-  inner.style.left = `${value < 0 ? 50 - width : 50}%`;
-  inner.style.width = `${width}%`;
-  inner.style.background = cssColor(diverging(Math.sign(value) * 0.75, 1));
-  strip.append(inner);
-  return strip;
-}
-
 /** The nodes that are selected: how many, of which classes, and which. */
 function showSelection() {
   const panel = byId("ex-panel-selection");
   if (!app.filter) return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points."));
   const chosen = [...app.filter];
-  panel.replaceChildren(
-    make("h2", {}, `${plain(chosen.length)} nodes ${app.filterTitle || ""}`),
-    make("div", { className: "ex-bar" }, make("button", { type: "button", onclick: () => setFilter(null) }, "Clear"), make("button", { type: "button", onclick: () => download(fileName(`${document.title} selection`, "csv"), tableOf(chosen)) }, "CSV")),
-  );
+  panel.replaceChildren(...selectionHead(chosen));
   if (meta.classes) {
-    const rows = meta.classes.map((name, c) => make("tr", {}, make("td", {}, name), make("td", { className: "pk-number" }, plain(chosen.filter((v) => app.map_.predicted[v] === c).length))));
-    panel.append(make("table", { className: "pk-table" }, make("thead", {}, make("tr", {}, make("th", {}, "predicted class"), make("th", { className: "pk-number" }, "nodes"))), make("tbody", {}, ...rows)));
+    const rows = meta.classes.map((name, c) => numberRow(name, plain(chosen.filter((v) => app.map_.predicted[v] === c).length)));
+    panel.append(dataTable(["predicted class", "nodes"], rows));
   }
-  panel.append(make("h3", {}, "Nodes"), make("ul", { className: "ex-list" }, ...chosen.slice(0, MOST_LISTED).map((v) => make("li", {}, nodeLink(v)))));
+  panel.append(make("h3", {}, "Nodes"), make("ul", { className: "ex-list" }, ...chosen.slice(0, MOST_LISTED).map((v) => make("li", {}, pointLink(v)))));
   if (chosen.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(chosen.length - MOST_LISTED)} more`));
 }
 

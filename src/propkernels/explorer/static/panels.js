@@ -1,9 +1,5 @@
 // Errors, bins and the selection.
 
-function rowLink(g, text) {
-  return make("button", { type: "button", className: "ex-link", onclick: () => select(g) }, text);
-}
-
 /** Confusion matrix and the misclassified by margin; of numbers, the largest errors. */
 function showErrors() {
   const panel = byId("ex-panel-errors");
@@ -77,7 +73,7 @@ function errorTable(graphs) {
     drawWhenSeen(frame, g);
     return frame;
   };
-  const rows = graphs.map((g) => make("tr", {}, make("td", {}, framed(g)), make("td", {}, rowLink(g, idOf(g))), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g]))));
+  const rows = graphs.map((g) => make("tr", {}, make("td", {}, framed(g)), make("td", {}, pointLink(g, idOf(g))), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g]))));
   return make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
@@ -89,8 +85,7 @@ function showBins() {
   for (const { subject, bins } of meta.bins) {
     panel.append(make("h2", {}, term("bin", "Bins"), ` that count most ${subject}`));
     panel.append(make("p", { className: "pk-soft" }, `Each row is a pattern of radius t around ${withArticle(words.node)}. A positive weight is evidence ${meta.classes ? "for the class named first" : "for a larger prediction"}. Patterns that tell most ${words.graph}s apart come first. The last columns are the ${meta.classes ? "share of this class" : "mean target"} among ${words.graph}s with and without the pattern. Where weight and share point in opposite directions, the pattern corrects others that occur with it.`));
-    const head = ["example", "weight", `${words.graph}s`, "with", "without"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
-    panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...bins.map(binRow)))));
+    panel.append(make("div", { className: "pk-scroll" }, dataTable(["example", "weight", `${words.graph}s`, "with", "without"], bins.map(binRow), "ex-rows")));
   }
 }
 
@@ -106,7 +101,7 @@ function binRow(bin) {
     cell.append(make("div", { className: "ex-example" }, picture, make("div", {},
       make("div", {}, `t = ${bin.t}${bin.level > 1 ? `, ≥ ${bin.level} times` : ""}`),
       make("div", { className: "pk-soft" }, app.meta.codes[bin.vocabulary].attributes ? `${around}, similar attributes` : around),
-      make("div", {}, rowLink(bin.graph, `in ${meta.ids ? "" : `${words.graph} `}${idOf(bin.graph)}`)),
+      make("div", {}, pointLink(bin.graph, `in ${meta.ids ? "" : `${words.graph} `}${idOf(bin.graph)}`)),
       make("div", {}, make("button", { type: "button", className: "ex-link", onclick: everywhere }, "on the map")),
     )));
   }
@@ -131,20 +126,16 @@ function showSelection() {
   if (!app.filter) {
     return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points, click a cell of the confusion matrix under Errors, or press “on the map” beside a bin."));
   }
-  panel.replaceChildren(
-    make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle || ""}`),
-    make("div", { className: "ex-bar" }, make("button", { type: "button", onclick: () => setFilter(null) }, "Clear"), make("button", { type: "button", onclick: () => download(fileName(`${document.title} selection`, "csv"), tableOf(chosen)) }, "CSV")),
-  );
+  panel.replaceChildren(...selectionHead(chosen));
   if (meta.classes) {
     const { target, predicted } = app.map_;
     const rows = meta.classes.map((name, c) => {
       const own = chosen.filter((g) => target[g] === c);
       const right = own.filter((g) => predicted[g] === c).length;
       const all = app.classSizes || (app.classSizes = countClasses(target));
-      return make("tr", {}, make("td", {}, name), ...[plain(own.length), `${((100 * own.length) / (chosen.length || 1)).toFixed(1)} %`, `${((100 * all[c]) / app.n).toFixed(1)} %`, own.length ? `${((100 * right) / own.length).toFixed(1)} %` : "–"].map((text) => make("td", { className: "pk-number" }, text)));
+      return numberRow(name, plain(own.length), `${((100 * own.length) / (chosen.length || 1)).toFixed(1)} %`, `${((100 * all[c]) / app.n).toFixed(1)} %`, own.length ? `${((100 * right) / own.length).toFixed(1)} %` : "–");
     });
-    const head = ["class", `${words.graph}s`, "share here", "share in all", "predicted correctly"].map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
-    panel.append(make("div", { className: "pk-scroll" }, make("table", { className: "pk-table" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))));
+    panel.append(make("div", { className: "pk-scroll" }, dataTable(["class", `${words.graph}s`, "share here", "share in all", "predicted correctly"], rows)));
   }
   panel.append(...specialties(chosen), make("h3", {}, `${words.graph[0].toUpperCase()}${words.graph.slice(1)}s`), gallery(chosen.slice(0, MOST_LISTED)));
   if (chosen.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(chosen.length - MOST_LISTED)} more`));

@@ -102,6 +102,26 @@ function ramp(stops) {
   return element;
 }
 
+/** A bar to the right for positive values, to the left for negative ones. */
+function bar(value, most, shade = 0.8) {
+  const inner = make("i"), width = 50 * Math.min(Math.abs(value) / most, 1);
+  inner.style.left = `${value < 0 ? 50 - width : 50}%`;
+  inner.style.width = `${width}%`;
+  inner.style.background = cssColor(diverging(Math.sign(value) * shade, 1));
+  return make("div", { className: "ex-strip" }, inner);
+}
+
+/** A row of a table: a text, and numbers. */
+function numberRow(name, ...numbers) {
+  return make("tr", {}, make("td", {}, name), ...numbers.map((text) => make("td", { className: "pk-number" }, text)));
+}
+
+/** A table whose first column has texts, and all others numbers. */
+function dataTable(names, rows, className = "") {
+  const head = names.map((name, k) => make("th", { className: k ? "pk-number" : "" }, name));
+  return make("table", { className: `pk-table ${className}`.trim() }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
+}
+
 /** Run a job in slices, so that the page stays alive; `job.work(deadline)` says whether it is done. */
 function inSlices(job, onSlice, stopped = () => false) {
   return new Promise((resolve) => {

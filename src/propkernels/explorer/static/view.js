@@ -33,7 +33,7 @@ class GraphView {
       if (this.guest) this.openGuest(this.guest);
       else this.open(this.g);
     });
-    byId("ex-svg").addEventListener("click", () => download(fileName(byId("ex-name").textContent, "svg"), new Blob([standaloneSVG(byId("ex-graph"))], { type: "image/svg+xml" })));
+    byId("ex-svg").addEventListener("click", savePicture);
     byId("ex-more").addEventListener("click", () => {
       const more = byId("ex-sums").classList.toggle("ex-all");
       byId("ex-more").textContent = more ? "Hide iterations" : "Show each iteration";
@@ -266,14 +266,7 @@ class GraphView {
     const share = model.share(this.target);
     const rest = model.intercepts.reduce((sum, value, c) => sum + share[c] * value, 0);
     const most = Math.max(...sums.map(Math.abs), Math.abs(rest), 1e-12);
-    const row = (name, value, className_) => {
-      const bar = make("i");
-      const width = (50 * Math.abs(value)) / most;
-      bar.style.left = `${value < 0 ? 50 - width : 50}%`;
-      bar.style.width = `${width}%`;
-      bar.style.background = cssColor(diverging(Math.sign(value) * 0.8, 1));
-      return make("tr", { className: className_ }, make("td", {}, name), make("td", {}, make("div", { className: "ex-strip" }, bar)), make("td", {}, signed(value)));
-    };
+    const row = (name, value, className_) => make("tr", { className: className_ }, make("td", {}, name), make("td", {}, bar(value, most)), make("td", {}, signed(value)));
     const rows = sums.map((value, t) => row(`t = ${t}`, value, t === this.t ? "ex-now" : ""));
     const total = sums.reduce((a, b) => a + b, 0) + rest;
     rows.push(row("intercept", rest, ""), make("tr", { className: "ex-total" }, make("td", {}, "sum"), make("td", {}), make("td", {}, signed(total))));

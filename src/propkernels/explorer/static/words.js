@@ -52,12 +52,6 @@ function mixOther(wordLow, wordHigh) {
   low = (low ^ high) >>> 0;
 }
 
-/** mix(word, number) of Python's randomness: a word and a small number become one word. */
-function mixPair(wordLow, wordHigh, number) {
-  mixWord(wordLow, wordHigh);
-  mixWord((low ^ number) >>> 0, high);
-}
-
 /** A table from words to numbers 0, 1, 2, ... in the order in which words were first added. */
 class WordTable {
   constructor(expected = 16) {
