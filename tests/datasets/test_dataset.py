@@ -49,10 +49,11 @@ def test_pickle() -> None:
 
 def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path / "cache"))
     write_folder(tmp_path / "data" / "MUTAG", TINY, "MUTAG")
     write_folder(tmp_path / "cache" / "MUTAG", TINY, "MUTAG")
     (tmp_path / "cache" / "NCI1.zip").write_text("not even a zip: it is not opened")
-    where = {info.name: info.where for info in list_datasets(tmp_path / "cache")}
+    where = {info.name: info.where for info in list_datasets()}
     assert where["MUTAG"] == "data folder"
     assert where["NCI1"] == "cache"
     assert where["NCI109"] == where["COX2"] == "download"
@@ -62,7 +63,8 @@ def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_reads_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PROPKERNELS_DATA", raising=False)
-    catalogue = list_datasets(tmp_path)
+    monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path))
+    catalogue = list_datasets()
     header, *lines = str(catalogue).split("\n")
     assert " ".join(header.split()) == "name graphs classes node labels attributes in the paper where"
     assert len(lines) == len(catalogue)

@@ -66,7 +66,6 @@ def test_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path))
     assert cache_folder() == tmp_path
-    assert cache_folder(tmp_path / "other") == tmp_path / "other"
     monkeypatch.delenv("PROPKERNELS_CACHE")
     assert "propkernels" in cache_folder().parts
 
@@ -86,9 +85,10 @@ def test_caches_of_other_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "requests", None)
+    monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path))
     monkeypatch.delenv("PROPKERNELS_DATA", raising=False)
     with pytest.raises(ImportError, match=r"downloads need requests: .*propkernels\[download\]"):
-        load("MUTAG", cache=tmp_path)
+        load("MUTAG")
 
 
 def test_find(tmp_path: Path) -> None:
@@ -159,14 +159,15 @@ def tiny_zip(tmp_path: Path) -> bytes:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 def test_download_once_then_from_the_cache(site: Site, tiny_zip: bytes, cache: Path) -> None:
     site.files["/TINY.zip"] = tiny_zip
-    first = load("TINY", cache=cache, allow_unverified=True)
-    second = load("TINY", cache=cache)
+    first = load("TINY", allow_unverified=True)
+    second = load("TINY")
     assert first.graphs == second.graphs
     assert site.requests == ["/TINY.zip"]
     assert [path.name for path in cache.iterdir()] == ["TINY.zip"]
@@ -179,7 +180,7 @@ def test_the_data_folder_comes_first(
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "TINY.zip").write_bytes(tiny_zip)
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "data"))
-    assert len(load("TINY", cache=cache).graphs) == 2
+    assert len(load("TINY").graphs) == 2
     assert site.requests == []
     assert not cache.exists()
 
@@ -187,7 +188,6 @@ def test_the_data_folder_comes_first(
 def test_the_cache_of_the_environment(
     site: Site, tiny_zip: bytes, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PROPKERNELS_CACHE", str(cache))
     site.files["/MUTAG.zip"] = write_zip(cache.parent / "m.zip", TINY, "MUTAG").read_bytes()
     load("MUTAG", allow_unverified=True)
     assert list_datasets()[0].where == "cache"
@@ -197,7 +197,7 @@ def test_a_set_that_the_site_does_not_have(site: Site, cache: Path) -> None:
     with pytest.raises(NotOnServerError, match="answered with status 404"):
         download("NOTHING", cache, allow_unverified=True)
     with pytest.raises(ValueError) as caught:
-        load("mutagg", cache=cache, allow_unverified=True)
+        load("mutagg", allow_unverified=True)
     message = str(caught.value)
     assert message.startswith("no data set 'mutagg' (did you mean 'MUTAG'?): it is not in a data folder")
     assert f"not in the cache {cache}" in message
@@ -210,14 +210,14 @@ def test_a_set_that_the_site_does_not_have(site: Site, cache: Path) -> None:
 def test_what_is_not_a_zip(site: Site, cache: Path, content: bytes) -> None:
     site.files["/TINY.zip"] = content
     with pytest.raises(ValueError, match=r"cannot be used and was not kept: TINY\.zip is not a zip file"):
-        load("TINY", cache=cache, allow_unverified=True)
+        load("TINY", allow_unverified=True)
     assert list(cache.iterdir()) == []
 
 
 def test_a_zip_of_something_else(site: Site, tiny_zip: bytes, cache: Path) -> None:
     site.files["/OTHER.zip"] = tiny_zip
     with pytest.raises(ValueError, match=r"was not kept: OTHER\.zip holds no file OTHER_A\.txt"):
-        load("OTHER", cache=cache, allow_unverified=True)
+        load("OTHER", allow_unverified=True)
     assert list(cache.iterdir()) == []
 
 
@@ -225,7 +225,7 @@ def test_a_connection_that_breaks(site: Site, tiny_zip: bytes, cache: Path) -> N
     site.files["/TINY.zip"] = tiny_zip[:100]
     site.missing_bytes = len(tiny_zip) - 100
     with pytest.raises((OSError, ValueError)):
-        load("TINY", cache=cache, allow_unverified=True)
+        load("TINY", allow_unverified=True)
     assert list(cache.iterdir()) == []
 
 
@@ -236,7 +236,7 @@ def test_an_interrupted_download(site: Site, cache: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(module, "_fetch", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        load("TINY", cache=cache, allow_unverified=True)
+        load("TINY", allow_unverified=True)
     assert list(cache.iterdir()) == []
 
 
@@ -245,7 +245,7 @@ def test_no_network(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setattr(module, "BASE_URL", "https://127.0.0.1:1/")
     with pytest.raises(OSError) as caught:
-        load("MUTAG", cache=cache)
+        load("MUTAG")
     message = str(caught.value)
     assert f"it is not in the data folder {tmp_path / 'nowhere'} (which does not exist)" in message
     assert "MUTAG.zip could not be downloaded (ConnectionError)" in message
@@ -256,7 +256,7 @@ def test_progress_is_silent_without_a_terminal(
     site: Site, tiny_zip: bytes, cache: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     site.files["/TINY.zip"] = tiny_zip
-    load("TINY", cache=cache, allow_unverified=True)
+    load("TINY", allow_unverified=True)
     assert capfd.readouterr() == ("", "")
 
 
@@ -271,7 +271,7 @@ def test_progress_on_a_terminal(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr(progress, "PATIENCE", 1e-9)
     monkeypatch.setattr(ProgressBar, "step", lambda bar, n=1: bar._bar.update(n) or bar._bar.refresh())
-    load("TINY", cache=cache, allow_unverified=True)
+    load("TINY", allow_unverified=True)
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "Downloading TINY.zip" in shown.err
@@ -280,7 +280,7 @@ def test_progress_on_a_terminal(
 def test_a_set_without_a_known_checksum_is_refused(site: Site, tiny_zip: bytes, cache: Path) -> None:
     site.files["/TINY.zip"] = tiny_zip
     with pytest.raises(ValueError, match="its checksum is not known: allow_unverified=True downloads"):
-        load("TINY", cache=cache)
+        load("TINY")
     assert site.requests == []
     assert not cache.exists()
 
@@ -292,16 +292,16 @@ def test_a_forged_set_is_not_kept(site: Site, cache: Path, tmp_path: Path) -> No
     with pytest.raises(UnverifiedError, match=r"has another SHA-256 than 3d31485b.*allow_unverified=True"):
         download("MUTAG", cache)
     with pytest.raises(ValueError, match="no data set 'MUTAG'"):
-        load("MUTAG", cache=cache)
+        load("MUTAG")
     assert list(cache.iterdir()) == []
-    assert len(load("MUTAG", cache=cache, allow_unverified=True).graphs) == 2
+    assert len(load("MUTAG", allow_unverified=True).graphs) == 2
 
 
 def test_a_known_set(site: Site, tiny_zip: bytes, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = Checksum(len(tiny_zip), hashlib.sha256(tiny_zip).hexdigest())
     monkeypatch.setitem(CHECKSUMS, "TINY", known)
     site.files["/TINY.zip"] = tiny_zip
-    assert len(load("TINY", cache=cache).graphs) == 2
+    assert len(load("TINY").graphs) == 2
     assert [path.name for path in cache.iterdir()] == ["TINY.zip"]
 
 

@@ -42,10 +42,11 @@ def test_an_existing_file_is_not_downloaded(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path / "cache"))
     path = Path(name)
     path.touch() if path.suffix else path.mkdir()
     with pytest.raises(ValueError, match=rf"load takes names.*open_source\('{name}'\)$"):
-        pk.datasets.load(name, cache=tmp_path / "cache")
+        pk.datasets.load(name)
 
 
 @pytest.mark.slow

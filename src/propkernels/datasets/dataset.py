@@ -421,9 +421,9 @@ def data_folder() -> Path | None:
     return home_expanded(value) if value else None
 
 
-def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
-    """Return the download folder: the argument, PROPKERNELS_CACHE, or the cache folder of the system."""
-    value = cache or os.environ.get(CACHE_VARIABLE)
+def cache_folder() -> Path:
+    """Return the download folder: PROPKERNELS_CACHE, or the cache folder of the system."""
+    value = os.environ.get(CACHE_VARIABLE)
     return home_expanded(value) if value else system_cache(sys.platform)
 
 
@@ -448,15 +448,10 @@ def find_in(folder: Path | None, name: str) -> Path | None:
     return directory if found else None
 
 
-def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
+def list_datasets() -> Catalogue:
     """Return descriptions of the data sets in the catalogue, without loading them.
 
     Any other set of the TUDataset collection can be loaded with ``load(name, allow_unverified=True)``.
-
-    Parameters
-    ----------
-    cache : str or path, optional
-        Download folder; by default ``PROPKERNELS_CACHE`` or the cache folder of the system.
 
     Returns
     -------
@@ -470,7 +465,7 @@ def list_datasets(cache: str | os.PathLike[str] | None = None) -> Catalogue:
     >>> [info.name for info in pk.datasets.list_datasets() if info.where == "bundled"]
     ['FAMILIES', 'DIGITS']
     """
-    folders = {"data folder": data_folder(), "cache": cache_folder(cache)}
+    folders = {"data folder": data_folder(), "cache": cache_folder()}
     located = (_located(info, folders) for info in FROM_FILES)
     return Catalogue([*located, *BUNDLED, *GENERATED])
 

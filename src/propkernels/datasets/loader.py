@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from propkernels.datasets.tu_reader import read_tu
 def load(
     name: str,
     *,
-    cache: str | os.PathLike[str] | None = None,
     target_required: bool = True,
     allow_unverified: bool = False,
     n_jobs: int | None = None,
@@ -34,15 +32,14 @@ def load(
 
     "FAMILIES" is part of this package: molecules with their names. "DIGITS" uses images of scikit-learn. For
     other names, ``NAME.zip`` or the folder ``NAME`` is read from the folder of the environment variable
-    PROPKERNELS_DATA or from the cache, or else downloaded from the public TUDataset site into the cache.
+    PROPKERNELS_DATA or from the cache, or else downloaded from the public TUDataset site into the cache,
+    the folder of PROPKERNELS_CACHE or that of the system.
     Downloads use https, are limited in size, and are kept only if their SHA-256 equals the recorded one.
 
     Parameters
     ----------
     name : str
         See :func:`list_datasets`; names listed there may be written in lower case.
-    cache : str or path, optional
-        Download folder; by default ``PROPKERNELS_CACHE`` or the cache folder of the system.
     target_required : bool, default=True
         See :func:`read_tu`.
     allow_unverified : bool, default=False
@@ -76,7 +73,7 @@ def load(
     if isinstance(name, str):
         refuse_foreign(name)
     check_name(name)
-    folder = cache_folder(cache)
+    folder = cache_folder()
     found = find_in(data_folder(), name) or find_in(folder, name)
     if found is None and name.casefold() in KNOWN:
         name = KNOWN[name.casefold()]

@@ -10,6 +10,8 @@ from propkernels._utils.checks import check_integer
 from propkernels._utils.stored import require
 from propkernels.images.gray_levels import LUMA, Mask, Outside, Picture, Quantizer
 
+MOST_PIXELS = 100_000  # training pixels that are clustered, drawn at random
+
 
 class KMeansColors(Quantizer):
     """Quantize colors to the centers of k-means clusters of the training images' pixels.
@@ -20,8 +22,6 @@ class KMeansColors(Quantizer):
         Number of colors, which is the number of labels.
     outside : {None, "black"}, default=None
         "black": mask out pixels that are black in all channels.
-    n_samples : int, default=100_000
-        Maximum number of training pixels to cluster, drawn at random.
     random_state : int, RandomState or None, default=None
         Seed for drawing pixels and for clustering.
 
@@ -49,23 +49,20 @@ class KMeansColors(Quantizer):
         n_colors: int = 5,
         *,
         outside: Outside = None,
-        n_samples: int = 100_000,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_colors = n_colors
         self.outside = outside
-        self.n_samples = n_samples
         self.random_state = random_state
 
     def _learn(self, pictures: list[Picture], masks: list[Mask]) -> None:
         from sklearn.cluster import MiniBatchKMeans
 
         n_colors = check_integer(self.n_colors, "n_colors", 1)
-        n_samples = check_integer(self.n_samples, "n_samples", 1)
         generator = check_random_state(self.random_state)
         pixels = _pixels(pictures, masks)
-        if len(pixels) > n_samples:
-            pixels = pixels[generator.choice(len(pixels), n_samples, replace=False)]
+        if len(pixels) > MOST_PIXELS:
+            pixels = pixels[generator.choice(len(pixels), MOST_PIXELS, replace=False)]
         distinct = len(np.unique(pixels, axis=0))
         if distinct < n_colors:
             raise ValueError(f"n_colors is {n_colors} but the images have only {distinct} distinct colors")
