@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from propkernels.datasets.graph_tables import is_edge_table, read_edges
+from propkernels.datasets.graph_tables import read_edges
 from propkernels.datasets.reading import Reading
 
 pytest.importorskip("pandas")
@@ -71,16 +71,6 @@ def test_columns_that_are_not_used_are_named(tmp_path):
         warnings.simplefilter("error")
         chosen = read_edges(paths, Reading(node_labels=("color", "shape"), target_required=False))
     assert chosen.graphs.node_labels.tolist() == [("red", "box"), ("blue", "box")]
-
-
-def test_tables_of_edges_are_told_from_tables_of_molecules(tmp_path):
-    edges, molecules, other = files(
-        tmp_path, a="Source_ID;target\n", b="smiles,source,target\n", c="source,x\n"
-    )
-    assert not is_edge_table(molecules)
-    assert not is_edge_table(other)
-    edges.write_text("Source_ID,target\n1,2\n")
-    assert is_edge_table(edges)
 
 
 @pytest.mark.parametrize(

@@ -22,15 +22,10 @@ from propkernels.convert.pandas import from_pandas
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
-    BOM,
-    SMILES_NAMES,
     TARGET_NAMES,
     find_column,
-    iter_records,
     listed_names,
     read_table,
-    separator_of,
-    split_record,
 )
 
 Cells = dict[str, list[str]]
@@ -64,14 +59,6 @@ def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
             table["graph"] = ["0"] * len(next(iter(table.values())))
     name = places["edges"].stem.removesuffix("edges").rstrip("_-") or places["edges"].absolute().parent.name
     return dataset_of(_typed(tables, how), how, name, places)
-
-
-def is_edge_table(path: Path) -> bool:
-    """Whether the header of a CSV or TSV file names the ends of edges, and no SMILES."""
-    _, header = next(iter_records(path), (0, b""))
-    names = split_record(header.removeprefix(BOM), separator_of(path), path)
-    found = [find_column(names, None, usual, path) for usual in (SMILES_NAMES, SOURCE, TARGET)]
-    return found[0] is None and found[1] is not None and found[2] is not None
 
 
 def _recognized(table: Cells, path: Path) -> tuple[str, Cells]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from propkernels._utils.checks import shown
 from propkernels._utils.descriptions import described, digest_of
+from propkernels._utils.typing import Record
 from propkernels._version import __version__
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_features import CountFeatures
@@ -38,17 +40,12 @@ class PureFeatures:
     """
 
     estimator: CountFeatures
-    description: dict[str, Any]
+    description: Record
     is_whole: bool
     needs_labels: str
 
-    def transform(self, graphs: GraphDatabase) -> Any:
+    def transform(self, graphs: GraphDatabase) -> csr_array:
         """Return the features of graphs; raise ValueError if required labels are missing."""
-        self.check(graphs)
-        return self.estimator.transform(graphs)
-
-    def check(self, graphs: GraphDatabase) -> None:
-        """Raise ValueError if required labels are missing."""
         column = graphs.label_column
         if self.needs_labels and column is None and graphs.n_nodes:
             raise ValueError("these graphs have no node labels, but the graphs of the first part have them")
@@ -59,6 +56,7 @@ class PureFeatures:
                 f"graph {graph} of a block has a node without a label, so initial distributions of "
                 f"unobserved nodes must be learned: {FIT_FIRST}"
             )
+        return csr_array(self.estimator.transform(graphs))
 
 
 def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
@@ -89,7 +87,13 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
     estimator.set_params(**{name: value for name, value in usual.items() if name in parameters})
     if not is_fitted:
         estimator.fit(sample)
-    description = _description(estimator)
+    lasting = [name for name in sorted(parameters) if name not in WITHOUT_EFFECT]
+    description: Record = {
+        "version": __version__,
+        "estimator": type(estimator).__name__,
+        "parameters": {name: described(parameters[name], name) for name in lasting},
+        "n_features": int(features.n_features),
+    }
     if is_fitted:
         description["fitted"] = digest_of(estimator._coder, "_coder")
     streams = estimator._counter.count(sample, None, 1)
@@ -116,21 +120,7 @@ def _resolved(features: CountFeatures, sample: GraphDatabase) -> CountFeatures:
     return estimator
 
 
-def _description(estimator: CountFeatures) -> dict[str, Any]:
-    values = estimator.get_params(deep=False)
-    parameters = {
-        name: described(value, name) for name, value in sorted(values.items()) if name not in WITHOUT_EFFECT
-    }
-    return {
-        "work": "features",
-        "version": __version__,
-        "estimator": type(estimator).__name__,
-        "parameters": parameters,
-        "n_features": int(values["n_features"]),
-    }
-
-
-def rebuilt(description: dict[str, Any]) -> CountFeatures:
+def rebuilt(description: Record) -> CountFeatures:
     """Return the unfitted estimator for a description.
 
     Raises
@@ -149,18 +139,17 @@ def rebuilt(description: dict[str, Any]) -> CountFeatures:
     kind = getattr(kernels, named, None)
     if not (isinstance(kind, type) and issubclass(kind, CountFeatures)):
         raise ValueError(f"{named!r} is not a features estimator")
-    parameters = {}
-    described = description.get("parameters")
-    if not isinstance(described, dict):
+    stored = description.get("parameters")
+    if not isinstance(stored, dict):
         raise ValueError("the folder does not list the parameters of its features")
-    for name, value in described.items():
+    parameters = dict(stored)
+    for name, value in stored.items():
         if isinstance(value, dict):
             scheme = getattr(propagation, str(value.get("class")), str)
             is_scheme = isinstance(scheme, type) and issubclass(scheme, propagation.PropagationScheme)
             if not is_scheme or not isinstance(value.get("parameters"), dict):
                 raise ValueError(f"the parameter {name} of these features cannot be rebuilt from the folder")
-            value = _made(scheme, value["parameters"])
-        parameters[name] = value
+            parameters[name] = _made(scheme, value["parameters"])
     made: CountFeatures = _made(kind, parameters)
     return made
 
