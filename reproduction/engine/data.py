@@ -11,7 +11,7 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from propkernels._version import __version__
+from propkernels import __version__
 from propkernels.datasets import Dataset, load
 from reproduction.data.pictures import load_brodatz, load_plants
 

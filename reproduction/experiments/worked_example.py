@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from propkernels.convert.check import check_graphs
-from propkernels.graphs import GraphDatabase
+from propkernels import GraphDatabase, LabelDistributions, check_graphs
 from propkernels.kernels import PropagationKernel
-from propkernels.propagation import LabelPropagation
-from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
+from propkernels.propagation import transition_matrix
 from reproduction.drawings import new_figure
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.published import numbers_in_text
@@ -84,26 +83,22 @@ def compute() -> list[Step]:
     >>> [step.contribution for step in compute()]
     [12, 10]
     """
-    graphs, scheme = example_graphs(), LabelPropagation(clamp="before")
-    kernel = PropagationKernel(propagation=scheme, t_max=1, bin_width=BIN_WIDTH, random_state=SEED)
-    blocks = kernel.fit(graphs)._coder.codes(graphs, None)
-    column = label_column(graphs, "node")
-    initial = initial_distributions(column, learn_prior(column, "uniform"))
-    current = start = initial.to_dense()
-    prepared = scheme.prepare(graphs, initial)
+    known = [label for labels in LABELS for label in labels]
+    current = np.array([[0.5, 0.5] if label is None else [1 - label, label] for label in known])
+    kernel = PropagationKernel(t_max=1, bin_width=BIN_WIDTH, random_state=SEED)
     steps = []
-    for _, _, codes in (stream for block in blocks for stream in block.streams()):
-        steps.append(_step(current[:, 1], codes))
-        current = scheme.step(prepared, current, start)
+    for t in range(2):
+        # nodes without edges keep their distributions: those of one bin at t have a kernel value of 1
+        alone = csr_array((len(known), len(known)))
+        nodes = GraphDatabase(
+            alone, np.arange(len(known) + 1), node_labels=LabelDistributions(current, [0, 1])
+        )
+        values = np.diff(kernel.fit_transform_cumulative(nodes), axis=0, prepend=0)[t]
+        bins = np.unique(values.argmax(axis=1), return_inverse=True)[1]  # in the order of the nodes
+        counts = [np.bincount(part, minlength=bins.max() + 1) for part in (bins[:6], bins[6:])]
+        steps.append(Step(current[:, 1], bins, np.array(counts)))
+        current = transition_matrix(example_graphs()) @ current
     return steps
-
-
-def _step(probabilities: NDArray[np.float64], codes: NDArray[np.int64]) -> Step:
-    """Number the bins in the order of the nodes, and count."""
-    _, first, found = np.unique(codes, return_index=True, return_inverse=True)
-    bins = np.argsort(np.argsort(first))[found]
-    counts = np.array([np.bincount(part, minlength=bins.max() + 1) for part in (bins[:6], bins[6:])])
-    return Step(np.asarray(probabilities), bins, counts)
 
 
 def draw() -> Any:

@@ -112,8 +112,6 @@ def test_wrong_input(clean):
         pk.audit(graphs, np.zeros((N, 2)))
     with pytest.raises(TypeError, match="grids have no edges"):
         pk.audit(pk.GridDatabase([np.zeros((3, 3), dtype=int)]))
-    with pytest.raises(TypeError, match="fit_transform"):
-        pk.audit(graphs, target, kernel=pk.PropagationKernel)
     with pytest.raises(ValueError, match="no training graph has"):
         pk.audit(graphs, target, graphs[:2], test_target=[0, 7])
     with pytest.raises(ValueError, match="t_max"):

@@ -1,13 +1,14 @@
-"""Rendering: Markdown, the page and the fragment."""
+"""Rendering: sections with tables, charts and drawings; Markdown, the page and the fragment."""
 
 import json
 import re
 from html.parser import HTMLParser
 
 import networkx as nx
+import pytest
 
 import propkernels as pk
-from propkernels.auditing.outline import outline
+from propkernels.auditing.rendering import outline
 
 VOID = {"meta", "circle", "rect", "line", "path", "polyline", "br", "link"}
 
@@ -71,3 +72,41 @@ def test_strange_names_are_harmless():
     assert "<b>" not in page
     assert page.count("</script>") == page.count("<script ")
     assert "a\\|b" in report.to_markdown()
+
+
+@pytest.fixture(scope="module")
+def sections(report):
+    return {section.topic: section for section in outline(report)}
+
+
+def test_every_sentence_is_in_its_section(report, sections):
+    assert list(sections) == ["graphs", "sameness", "learning", "suspects"]
+    listed = [sentence for section in sections.values() for sentence in section.sentences]
+    assert listed == list(report.sentences)
+
+
+def test_rows_of_tables_are_as_long_as_their_heads(sections):
+    tables = [table for section in sections.values() for table in section.tables]
+    assert len(tables) >= 6
+    for table in tables:
+        assert {len(row) for row in table.rows} == {len(table.head)}, table.title
+
+
+def test_conflicts_and_steps_are_listed(report, sections):
+    tables = {table.title: table for table in sections["sameness"].tables}
+    assert tables["Duplicates with different targets"].rows[0][0] == "7, 60"
+    steps = tables["Graphs that t steps distinguish"].rows
+    assert [row[:2] for row in steps] == [(step.t, step.n_groups) for step in report.sameness.by_step]
+
+
+def test_charts_are_svg(sections):
+    charts = [chart for section in sections.values() for chart in section.charts]
+    assert {"learning curve", "calibration", "graphs per class"} <= {title for title, _ in charts}
+    assert all(draw().startswith("<svg") for _, draw in charts)
+
+
+def test_captions_name_graph_class_and_size(report, sections):
+    graph, caption = sections["graphs"].drawings[0]
+    size = int(report.graphs.graph_sizes[graph])
+    assert caption.startswith(f"graph {graph}, class ")
+    assert caption.endswith(f": typical, {size} nodes")

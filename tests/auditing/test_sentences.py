@@ -8,7 +8,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.auditing.learnability import Score
-from propkernels.auditing.outline import outline
+from propkernels.auditing.rendering import outline
 from propkernels.auditing.sentences import (
     as_score,
     listed,
@@ -115,7 +115,7 @@ def test_leaks_are_counted(awkward):
     bad = [text for kind, text in texts(awkward, "sameness") if kind == "bad"]
     assert "2 of 2 test graphs (100 %) are training graphs, 1 of them with another target" in " ".join(bad)
     tables = {table.title: table for part in outline(awkward) for table in part.tables}
-    assert tables["Test graphs that are training graphs"].rows == (("0", "1"), ("1", "17"))
+    assert tables["Test graphs that are training graphs"].rows == [("0", "1"), ("1", "17")]
 
 
 def test_constant_and_missing_attributes(awkward):

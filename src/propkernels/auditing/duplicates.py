@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,22 +11,35 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from propkernels.auditing.refined_colors import Indistinguishable, best_possible, describe_steps
 from propkernels.auditing.target import Target
 from propkernels.graphs.database import GraphDatabase
-from propkernels.sets.contents import (
-    Contents,
-    Groups,
-    everything,
-    groups_by_step,
-    in_company,
-    labels_alone,
-)
+from propkernels.sets.contents import Groups, everything, groups_by_step, in_company, labels_alone
 from propkernels.sets.isomorphism import isomorphism_classes
 
 N_REFINEMENTS = 10  # color refinements before candidate duplicates are compared exactly
 NEARLY = 0.95  # least normalized kernel of near duplicates
 TEST_SHARE = 0.1  # share of test graphs in the random split of expected_leak
+
+
+@dataclass(frozen=True)
+class Indistinguishable:
+    """Graphs that t steps distinguish.
+
+    Attributes
+    ----------
+    t : int
+    n_groups : int
+        Number of groups of graphs with equal codes.
+    n_graphs : int
+        Number of graphs with the same codes as another graph.
+    bound : float or None
+        Highest accuracy (R^2 for regression) of any function of the codes on these graphs.
+    """
+
+    t: int
+    n_groups: int
+    n_graphs: int
+    bound: float | None
 
 
 @dataclass(frozen=True)
@@ -156,7 +170,9 @@ def sameness_of(
     contents = everything(together)
     steps = groups_by_step(contents, max(t_max, N_REFINEMENTS), n_jobs)
     classes, undecided = isomorphism_classes(contents, steps[-1], n_jobs)
-    plain = () if contents.edge_keys is None else _plain_steps(labels_alone(graphs), t_max, target, n_jobs)
+    plain: tuple[Indistinguishable, ...] = ()
+    if contents.edge_keys is not None:
+        plain = describe_steps(groups_by_step(labels_alone(graphs), t_max, n_jobs), target)
     return Sameness(
         describe_steps([row[:n] for row in steps[: t_max + 1]], target),
         plain,
@@ -178,10 +194,40 @@ def _without_attributes(
     return duplicates_of(classes, target, undecided)
 
 
-def _plain_steps(
-    contents: Contents, t_max: int, target: Target | None, n_jobs: int | None
-) -> tuple[Indistinguishable, ...]:
-    return describe_steps(groups_by_step(contents, t_max, n_jobs), target)
+def describe_steps(groups: Sequence[Groups], target: Target | None) -> tuple[Indistinguishable, ...]:
+    """Return a summary of the groups at each t."""
+    return tuple(
+        Indistinguishable(
+            t,
+            len(np.unique(row)),
+            int(in_company(row).sum()),
+            None if target is None else best_possible(row, target),
+        )
+        for t, row in enumerate(groups)
+    )
+
+
+def best_possible(groups: Groups, target: Target) -> float:
+    """Return the highest accuracy, or R^2, of rules with equal predictions for the graphs of a group.
+
+    The best rule predicts the most frequent class, or the mean target, of each group.
+
+    Examples
+    --------
+    >>> best_possible(np.array([0, 0, 0, 1]), Target(np.array([0, 1, 1, 0]), ("a", "b")))
+    0.75
+    """
+    groups, target = groups[target.known], target.take(np.flatnonzero(target.known))
+    if not len(groups):
+        return 1.0
+    if target.is_classes:
+        table = np.zeros((groups.max() + 1, len(target.classes)), dtype=np.int64)
+        np.add.at(table, (groups, target.values), 1)
+        return float(table.max(axis=1).sum() / len(groups))
+    sizes = np.maximum(np.bincount(groups), 1)
+    means = np.bincount(groups, target.values) / sizes
+    total = float(np.square(target.values - target.values.mean()).sum())
+    return 1.0 - float(np.square(target.values - means[groups]).sum()) / total if total else 1.0
 
 
 def duplicates_of(classes: Groups, target: Target | None, undecided: int = 0) -> Duplicates:
@@ -191,7 +237,7 @@ def duplicates_of(classes: Groups, target: Target | None, undecided: int = 0) ->
     for graph in np.flatnonzero(together).tolist():
         members.setdefault(int(classes[graph]), []).append(graph)
     groups = sorted((tuple(group) for group in members.values()), key=lambda group: (-len(group), group))
-    conflicts = [g for g in groups if target is not None and _differ(target, list(g))]
+    conflicts = [group for group in groups if target is not None and target.differs(list(group))]
     return Duplicates(
         tuple(groups),
         tuple(conflicts),
@@ -202,11 +248,6 @@ def duplicates_of(classes: Groups, target: Target | None, undecided: int = 0) ->
         None if target is None else best_possible(classes, target),
         expected_leak(np.array([len(group) for group in groups]), len(classes)),
     )
-
-
-def _differ(target: Target, graphs: list[int]) -> bool:
-    """Return whether the observed targets of a group of graphs differ."""
-    return len(np.unique(target.values[graphs][target.known[graphs]])) > 1
 
 
 def expected_leak(sizes: NDArray[Any], n_graphs: int) -> float:

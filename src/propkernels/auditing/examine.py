@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from propkernels._utils.checks import check_integer, kind_of, shown
+from propkernels._utils.checks import check_integer, kind_of
 from propkernels._utils.parallel import blas_threads, thread_count
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import draw_seed
-from propkernels._utils.typing import Estimator
 from propkernels.auditing.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
 from propkernels.auditing.learnability import learning_of
 from propkernels.auditing.report import Audit
@@ -44,7 +43,6 @@ def audit(
     test: Dataset | Graphs | None = None,
     *,
     test_target: ArrayLike | None = None,
-    kernel: Estimator | None = None,
     t_max: int = 5,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
@@ -67,9 +65,6 @@ def audit(
         Test graphs, which are compared with ``graphs`` but not scored.
     test_target : array-like, optional
         Targets of the test graphs; None: the target of the Dataset, if it has one.
-    kernel : estimator or None, default=None
-        Kernel that compares graphs; it is normalized. None: the default kernel of models with histogram
-        intersection and t steps.
     t_max : int, default=5
         The largest number of steps.
     random_state : int, RandomState or None, default=0
@@ -90,9 +85,10 @@ def audit(
 
     Notes
     -----
-    The kernel is scored by kernel ridge classification or regression, with the predictions of all folds
-    computed from one inverse [1]_; t and C are chosen by leave-one-out inside each training part. Graphs that
-    are misclassified in each of five additional cross-validations are suspected label errors [2]_.
+    Graphs are compared by the default kernel of models with histogram intersection and t steps, normalized.
+    It is scored by kernel ridge classification or regression, with the predictions of all folds computed from
+    one inverse [1]_; t and C are chosen by leave-one-out inside each training part. Graphs that are
+    misclassified in each of five additional cross-validations are suspected label errors [2]_.
 
     References
     ----------
@@ -118,7 +114,9 @@ def audit(
     t_max = check_integer(t_max, "t_max", 0)
     seed = draw_seed(random_state) % 2**31
     tested, tested_target, _ = (None, None, {}) if test is None else _opened(test, test_target, wanted)
-    measure = _checked_kernel(kernel, database, t_max, seed, n_jobs)
+    measure = clone(default_kernel(database)).set_params(t_max=t_max, normalize=True, n_jobs=n_jobs)
+    if "random_state" in measure.get_params(deep=False):
+        measure.set_params(random_state=seed)
     chosen = sample_of(database, wanted, seed)
     with ProgressBar("Audit", N_STAGES + 2 * (t_max + 1)) as bar, blas_threads(_useful(n_jobs, len(chosen))):
 
@@ -194,19 +192,6 @@ def _opened(
         return graphs, None, names
     class_names = data.target_names if is_dataset and target is None else ()
     return graphs, check_audit_target(values, len(graphs), class_names, like), names
-
-
-def _checked_kernel(kernel: Any, graphs: GraphDatabase, t_max: int, seed: int, n_jobs: int | None) -> Any:
-    """Return an unfitted, normalized clone of the kernel, with t_max steps if it has steps."""
-    if kernel is None:
-        kernel = default_kernel(graphs)
-    elif isinstance(kernel, type) or not (hasattr(kernel, "fit_transform") and hasattr(kernel, "transform")):
-        raise TypeError(f"kernel must be an estimator with fit_transform, got {shown(kernel)}")
-    measure = clone(kernel)
-    steps = {"t_max": t_max} if has_steps(kernel) else {}
-    wanted = {"normalize": True, "random_state": seed, "n_jobs": n_jobs, **steps}
-    parameters = measure.get_params(deep=False)
-    return measure.set_params(**{key: value for key, value in wanted.items() if key in parameters})
 
 
 def default_kernel(graphs: GraphDatabase) -> Any:

@@ -1,28 +1,239 @@
-"""Render an audit as Markdown, as a self-contained page, and as a fragment for notebooks."""
+"""Render an audit: sections of sentences, tables, charts and drawings, as Markdown, a page or a fragment."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from propkernels.auditing.outline import Drawing, Section, Table, outline
 from propkernels.auditing.sentences import Sentence
+from propkernels.auditing.statistics import LabelCounts, Spread
 from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
-from propkernels.plotting.pages import read_static, render_fragment, render_page
+from propkernels.plotting.pages import read_static, render_fragment, render_page, svg
 from propkernels.plotting.pages.fragments import Drawing as Picture
 
 if TYPE_CHECKING:
+    from propkernels.auditing.duplicates import Indistinguishable
+    from propkernels.auditing.learnability import Score
     from propkernels.auditing.report import Audit
 
 STYLE = "auditing/audit.css"
 SIZE = (210, 170)  # of a drawing, in pixels
+MOST_ROWS, MOST_BARS = 12, 10
+SPREAD_HEAD = ("least", "quarter", "median", "three quarters", "most", "mean")
 _MARKS = str.maketrans({mark: "\\" + mark for mark in "\\`*_{}[]<>#|"})
+
+
+class Table(NamedTuple):
+    """Rows of plain values under a head."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+
+
+Chart = tuple[str, Callable[[], str]]  # a title, and a function that returns SVG
+Drawing = tuple[int, str]  # a graph, and its caption
+Parts = tuple[list[Chart], list[Table], list[Drawing]]
+
+
+class Section(NamedTuple):
+    """A part of a report."""
+
+    topic: str
+    title: str
+    sentences: list[Sentence]
+    charts: list[Chart]
+    tables: list[Table]
+    drawings: list[Drawing]
+
+
+def outline(found: Audit) -> list[Section]:
+    """Return all sections with sentences or tables."""
+    sections = [
+        Section(topic, title, [sentence for sentence in found.sentences if sentence.topic == topic], *parts)
+        for topic, title, parts in (
+            ("graphs", "Graphs", _graphs(found)),
+            ("sameness", "Duplicates and near duplicates", _sameness(found)),
+            ("learning", "Scores", _learning(found)),
+            ("suspects", "Suspected label errors", _suspects(found)),
+        )
+    ]
+    return [section for section in sections if section.sentences or section.tables]
+
+
+def _graphs(found: Audit) -> Parts:
+    s = found.statistics
+    spreads = {
+        "nodes per graph": s.nodes,
+        "edges per graph": s.edges,
+        "neighbors per node": s.degrees,
+        "components per graph": s.components,
+    }
+    charts = [
+        _histogram(title, spread, "nodes" if title.startswith("neighbors") else "graphs")
+        for title, spread in spreads.items()
+        if spread is not None and spread.least < spread.most
+    ]
+    bars = {}
+    if s.target is not None and s.target.kind == "classes":
+        bars["graphs per class"] = list(zip(s.target.classes, map(float, s.target.counts), strict=True))
+    elif s.target is not None and s.target.spread is not None:
+        charts.append(_histogram("target", s.target.spread, "graphs"))
+    for title, counts in (("node labels", s.node_labels), ("edge labels", s.edge_labels)):
+        if counts is not None and counts.counts:
+            bars[title] = _label_rows(counts)
+    charts += [(title, partial(svg.bar_chart, title, rows)) for title, rows in bars.items()]
+    sizes = [(title, *_numbers(spread)) for title, spread in spreads.items() if spread is not None]
+    tables = [Table("Sizes", ("", *SPREAD_HEAD), sizes)]
+    for title, ranges in (("Node attributes", s.node_attributes), ("Edge attributes", s.edge_attributes)):
+        if ranges:
+            rows = [(one.name, *_numbers(one.spread), one.missing) for one in ranges]
+            tables.append(Table(title, ("", *SPREAD_HEAD, "missing"), rows))
+    return charts, tables, [_drawing(found, graph, why) for graph, why in (*s.typical, *s.extreme)]
+
+
+def _histogram(title: str, spread: Spread, unit: str) -> Chart:
+    name = f"{title}: {svg.short(spread.least)} to {svg.short(spread.most)}"
+    return title, partial(svg.histogram, name, spread.edges, spread.counts, title, unit)
+
+
+def _numbers(spread: Spread | None) -> tuple[float | None, ...]:
+    if spread is None:
+        return (None,) * len(SPREAD_HEAD)
+    return (spread.least, spread.lower, spread.median, spread.upper, spread.most, spread.mean)
+
+
+def _label_rows(counts: LabelCounts) -> list[tuple[str, float]]:
+    listed = zip(counts.values[:MOST_BARS], map(float, counts.counts[:MOST_BARS]), strict=True)
+    rows, rest = list(listed), counts.n_texts - len(counts.values[:MOST_BARS])
+    return [*rows, (f"{rest} others", float(counts.total - sum(counts.counts[:MOST_BARS])))] if rest else rows
+
+
+def _drawing(found: Audit, graph: int, why: str) -> Drawing:
+    """Return a graph with a caption that names its target and its size."""
+    target, size = "", int(found.graphs.graph_sizes[graph])
+    if found.target is not None:
+        kind = "class " if found.target.is_classes else "target "
+        text = found.target.name(found.target.values[graph])
+        target = f", {kind if found.target.known[graph] else ''}{text}"
+    return graph, f"graph {graph}{target}: {why}, {size:,} node{'' if size == 1 else 's'}"
+
+
+def _sameness(found: Audit) -> Parts:
+    same, near = found.sameness, found.near.pairs
+    tables = [_steps_table("Graphs that t steps distinguish", same.by_step)]
+    if same.by_step_without_edges:
+        title = "The same without edge labels, attributes and weights"
+        tables.append(_steps_table(title, same.by_step_without_edges))
+    for title, groups in (
+        ("Duplicates with different targets", same.duplicates.conflicts),
+        ("Largest groups of duplicates", same.duplicates.groups),
+    ):
+        if groups:
+            rows: Any = [_group_row(found, group) for group in groups[:MOST_ROWS]]
+            tables.append(Table(title, ("graphs", "targets"), rows))
+    if same.leaks is not None and same.leaks.exact:
+        rows = [tuple(map(str, pair)) for pair in same.leaks.exact[:MOST_ROWS]]
+        tables.append(Table("Test graphs that are training graphs", ("test graph", "training graph"), rows))
+    if near:
+        rows = [(str(one), str(other), value) for one, other, value in near]
+        tables.append(Table("Most similar pairs that differ", ("graph", "graph", "similarity"), rows))
+    shown = dict.fromkeys(int(i) for pair in near[:2] for i in pair[:2])
+    return [], tables, [_drawing(found, i, "near duplicate") for i in shown]
+
+
+def _steps_table(title: str, steps: Sequence[Indistinguishable]) -> Table:
+    head = ("t", "distinct graphs", "graphs like another one", "highest possible score")
+    return Table(title, head, [(one.t, one.n_groups, one.n_graphs, one.bound) for one in steps])
+
+
+def _group_row(found: Audit, group: tuple[int, ...]) -> tuple[str, str]:
+    """Return the numbers of some graphs, and their targets with the number of graphs that have them."""
+    numbers = ", ".join(map(str, group[:MOST_ROWS])) + (", …" if len(group) > MOST_ROWS else "")
+    if found.target is None:
+        return numbers, "–"
+    names = [found.target.name(found.target.values[graph]) for graph in group]
+    counts = {name: names.count(name) for name in dict.fromkeys(names)}
+    texts = [f"{name} ({n})" if n > 1 else name for name, n in counts.items()]
+    return numbers, ", ".join(texts[:MOST_ROWS]) + (", …" if len(texts) > MOST_ROWS else "")
+
+
+def _learning(found: Audit) -> Parts:
+    learned = found.learning
+    if learned is None:
+        return [], [], []
+    metric, is_accuracy = learned.metric, learned.metric == "accuracy"
+    show: Any = (lambda value: f"{100 * value:.3g} %") if is_accuracy else svg.short
+    scores, steps = _score_rows(learned.scores), _score_rows(learned.by_step)
+    dots = partial(svg.dot_chart, show=show, show_pair=_percents if is_accuracy else _decimals)
+    baselines = partial(dots, f"{metric} of baselines", scores, reference=learned.scores[0].mean)
+    curve = partial(svg.line_chart, "learning curve", learned.curve, "training graphs", metric, show)
+    charts: list[Chart] = [
+        ("baselines", baselines),
+        (f"{metric} by number of steps", partial(dots, f"{metric} by t", steps)),
+        ("learning curve", curve),
+    ]
+    head, points = ("", metric, "standard error"), [(str(n), *rest) for n, *rest in learned.curve]
+    tables = [
+        Table("Scores", head, scores),
+        Table("Scores by t", head, steps),
+        Table("Learning curve", ("training graphs", *head[1:]), points),
+    ]
+    if learned.calibration is not None:
+        report = learned.calibration
+        shares = list(zip(report.confidence, report.observed, report.counts, strict=True))
+        names = ("level of intervals", "share of targets inside")
+        if is_accuracy:
+            names = ("predicted probability", "share of correct predictions")
+        charts.append(("calibration", partial(svg.calibration_chart, "calibration", shares, *names)))
+        tables.append(Table("Calibration", ("predicted", "observed", "graphs"), shares))
+    return charts, tables, []
+
+
+def _score_rows(scores: Sequence[Score]) -> list[tuple[str, float, float]]:
+    return [(score.name, score.mean, score.error) for score in scores]
+
+
+def _percents(value: float, error: float) -> str:
+    return f"{100 * value:.1f} ± {100 * error:.1f} %"
+
+
+def _decimals(value: float, error: float) -> str:
+    return f"{value:.3f} ± {error:.3f}"
+
+
+def _suspects(found: Audit) -> Parts:
+    if found.suspects is None or not found.suspects.listed:
+        return [], [], []
+    nearest = "nearest of other classes (class, similarity)"
+    if found.target is not None and not found.target.is_classes:
+        nearest = "nearest (target, similarity)"
+    rows, drawings = [], []
+    for one in found.suspects.listed[:MOST_ROWS]:
+        neighbors = "; ".join(f"{i} ({name}, {value:.2f})" for i, name, value in one.neighbors)
+        rows.append((str(one.graph), one.given, one.predicted, one.margin, neighbors))
+    for one in found.suspects.listed[:3]:
+        drawings.append(_drawing(found, one.graph, f"predicted {one.predicted}"))
+        if one.neighbors:
+            other, _, value = one.neighbors[0]
+            drawings.append(_drawing(found, other, f"similarity {value:.2f} to graph {one.graph}"))
+    head = ("graph", "given", "predicted", "margin", nearest)
+    return [], [Table("Suspects, largest margin first", head, rows)], drawings
+
+
+# Markdown
 
 
 def markdown(found: Audit) -> str:
     """Return a report as Markdown."""
     parts = [f"# Audit of {plain(found.name)}", about(found)]
     for section in outline(found):
-        parts += _section(section)
+        said = "\n".join(f"- {plain(sentence.text)}" for sentence in section.sentences)
+        parts += [f"## {section.title}", *([said] if said else [])]
+        for title, head, rows in section.tables:
+            lines = [f"**{plain(title)}**", "", _row(head), "|" + "---|" * len(head), *map(_row, rows)]
+            parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
@@ -33,22 +244,6 @@ def about(found: Audit) -> str:
         f"Scores are those of nested cross-validation on {scored} with `{found.kernel}`, normalized, and "
         f"kernel ridge; t and C are chosen inside the training parts. Seed {found.random_state}."
     )
-
-
-def _section(section: Section) -> list[str]:
-    said = "\n".join(f"- {plain(sentence.text)}" for sentence in section.sentences)
-    return [f"## {section.title}", *([said] if said else []), *(_table(table) for table in section.tables)]
-
-
-def _table(table: Table) -> str:
-    lines = [
-        f"**{plain(table.title)}**",
-        "",
-        _row(table.head),
-        "|" + "---|" * len(table.head),
-        *(_row(row) for row in table.rows),
-    ]
-    return "\n".join(lines)
 
 
 def _row(cells: tuple[Any, ...]) -> str:
@@ -74,6 +269,9 @@ def plain(text: str) -> str:
     return " ".join(text.split()).translate(_MARKS)
 
 
+# HTML
+
+
 def page(found: Audit) -> str:
     """Return a whole page: sentences, charts, drawings, tables, and all numbers as JSON."""
     return render_page(
@@ -91,12 +289,16 @@ def fragment(found: Audit) -> str:
 
 
 def _context(found: Audit, drawn: bool = True) -> dict[str, Any]:
+    sections = [section._asdict() for section in outline(found)]
+    for section in sections:
+        section["charts"] = [(title, Picture(draw())) for title, draw in section["charts"] if drawn]
+        section["drawings"] = [(one[1], _picture(found, *one)) for one in section["drawings"] if drawn]
     return {
         "name": found.name,
         "about": about(found).replace("`", ""),
         "figures_shown": _figures(found),
         "doubts": [sentence for sentence in found.sentences if _is_doubt(sentence)],
-        "sections": [_section_parts(found, section, drawn) for section in outline(found)],
+        "sections": sections,
         "seconds": found.seconds,
     }
 
@@ -107,40 +309,25 @@ def _is_doubt(sentence: Sentence) -> bool:
 
 
 def _figures(found: Audit) -> list[tuple[Any, str]]:
-    s, same = found.statistics, found.sameness.duplicates
+    s, same, learned = found.statistics, found.sameness.duplicates, found.learning
     figures: list[tuple[Any, str]] = [
         (s.n_graphs, "graphs"),
         (s.n_nodes, "nodes"),
         (s.n_edges, "edges"),
         (same.n_graphs, "with a duplicate"),
     ]
-    if found.learning is not None:
-        accuracy = found.learning.metric == "accuracy"
-        score = found.learning.scores[-1].mean
-        figures.append(
-            (f"{100 * score:.1f} %" if accuracy else f"{score:.3f}", f"{found.learning.metric} of the kernel")
-        )
-        bound = same.bound if same.bound is not None else 1.0
-        figures.append((f"{100 * bound:.1f} %" if accuracy else f"{bound:.3f}", "highest possible"))
+    if learned is not None:
+        scores = learned.scores[-1].mean, 1.0 if same.bound is None else same.bound
+        texts = [f"{100 * x:.1f} %" if learned.metric == "accuracy" else f"{x:.3f}" for x in scores]
+        figures += zip(texts, (f"{learned.metric} of the kernel", "highest possible"), strict=True)
     if found.suspects is not None:
         figures.append((len(found.suspects.graphs), "suspected label errors"))
     return figures
 
 
-def _section_parts(found: Audit, section: Section, drawn: bool) -> dict[str, Any]:
-    return {
-        "topic": section.topic,
-        "title": section.title,
-        "sentences": section.sentences,
-        "tables": section.tables,
-        "charts": [(chart.title, Picture(chart.draw())) for chart in section.charts] if drawn else [],
-        "drawings": [(one.caption, _picture(found, one)) for one in section.drawings] if drawn else [],
-    }
-
-
-def _picture(found: Audit, drawing: Drawing) -> Picture | str:
+def _picture(found: Audit, graph: int, caption: str) -> Picture | str:
     """Return a graph as SVG, or a text if it has too many nodes."""
-    graph = found.graphs[drawing.graph]
-    if graph.n_nodes > MOST_DRAWN:
+    drawn = found.graphs[graph]
+    if drawn.n_nodes > MOST_DRAWN:
         return f"more than {MOST_DRAWN} nodes: not drawn"
-    return Picture(graph_svg(graph, names=found.label_names, title=drawing.caption, size=SIZE))
+    return Picture(graph_svg(drawn, names=found.label_names, title=caption, size=SIZE))

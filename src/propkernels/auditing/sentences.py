@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from propkernels.auditing.duplicates import Duplicates, Leaks, NearDuplicates, Sameness
+from propkernels.auditing.duplicates import Duplicates, Leaks, Sameness
 from propkernels.auditing.learnability import CalibrationReport, Learning, Score
 from propkernels.auditing.statistics import Statistics
 
@@ -106,8 +106,12 @@ def _about_sameness(found: Audit) -> Said:
     yield from _about_steps(same, found.t_max, metric, found.statistics)
     if same.leaks is not None:
         yield from _about_leaks(same.leaks)
-    if found.near.n_graphs:
-        yield "", _about_near(found.near)
+    near = found.near
+    if near.n_graphs:
+        share = f"{near.n_graphs:,} of {near.n_looked_at:,} graphs {have(near.n_graphs)}"
+        clash = f", of another class for {near.n_disagreeing:,}" if near.n_disagreeing else ""
+        advice = "Keep them in one fold (groups=) for a fairer test"
+        yield "", f"{share} a near duplicate (similarity at least {near.threshold:g}){clash}. {advice}."
 
 
 def _about_duplicates(same: Duplicates, n_graphs: int, metric: str) -> Said:
@@ -147,17 +151,10 @@ def _about_steps(same: Sameness, t_max: int, metric: str, statistics: Statistics
         yield "", f"Edge {noun} help: {counts}.{advice}"
     if first.bound is not None and last.bound is not None and first.bound < last.bound:
         limit = f"with {many(t_max, 'step')} the limit is {as_score(last.bound, metric)}"
-        start = f"{as_score(first.bound, metric)} from {_node_data(statistics)} alone"
+        node_data = "node degrees" if statistics.node_labels is None else "node labels"
+        node_data += " and attributes" if statistics.node_attributes else ""
+        start = f"{as_score(first.bound, metric)} from {node_data} alone"
         yield "", f"No model can exceed {start}; {limit}."
-
-
-def _node_data(statistics: Statistics) -> str:
-    """Name the data of single nodes: labels and attributes, or degrees."""
-    nouns = [
-        *(["node labels"] if statistics.node_labels is not None else ["node degrees"]),
-        *(["attributes"] if statistics.node_attributes else []),
-    ]
-    return " and ".join(nouns)
 
 
 def _about_leaks(leaks: Leaks) -> Said:
@@ -174,13 +171,6 @@ def _about_leaks(leaks: Leaks) -> Said:
     if leaks.near:
         others = many_have(len(leaks.near), "other test graph")
         yield "", f"{others} a near duplicate among the training graphs."
-
-
-def _about_near(near: NearDuplicates) -> str:
-    share = f"{near.n_graphs:,} of {near.n_looked_at:,} graphs {have(near.n_graphs)}"
-    clash = f", of another class for {near.n_disagreeing:,}" if near.n_disagreeing else ""
-    advice = "Keep them in one fold (groups=) for a fairer test"
-    return f"{share} a near duplicate (similarity at least {near.threshold:g}){clash}. {advice}."
 
 
 def _about_learning(found: Audit) -> Said:

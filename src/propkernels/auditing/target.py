@@ -53,6 +53,10 @@ class Target:
             return "no target"
         return self.classes[int(value)] if self.is_classes else f"{value:.4g}"
 
+    def differs(self, graphs: list[int]) -> bool:
+        """Return whether the known targets of some graphs differ."""
+        return len(np.unique(self.values[graphs][self.known[graphs]])) > 1
+
     def take(self, positions: NDArray[Any]) -> Target:
         """Return the target of the graphs at the given positions."""
         return Target(self.values[positions], self.classes, self.labels)

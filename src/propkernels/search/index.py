@@ -25,7 +25,7 @@ from propkernels.graphs.container import Graph
 from propkernels.graphs.grid_database import Grid
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.search.inverted_file import InvertedFile
-from propkernels.search.measures import COSINE, Measure, measure_of
+from propkernels.search.measures import Measure, measure_of
 from propkernels.search.nearest import Neighbors, Query
 
 
@@ -41,31 +41,11 @@ def check_ids(ids: Iterable[Hashable], n_graphs: int, taken: Collection[Hashable
     if len(names) != n_graphs:
         raise ValueError(f"there are {len(names)} ids for {n_graphs} graphs")
     known = set(names)
-    if len(known) < len(names) or not known.isdisjoint(
-        taken
-    ):  # only in case of an error: compares the taken ids one by one
-        again = _first_again(names, set(taken))
+    if len(known) < len(names) or not known.isdisjoint(taken):
+        seen = set(taken)
+        again = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise ValueError(f"ids must be different from each other, but {shown(again)} is already taken")
     return names
-
-
-def _first_again(names: list[Hashable], seen: set[Hashable]) -> Hashable:
-    """Return the first id that occurs among those seen."""
-    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-
-
-def check_known(ids: Iterable[Hashable], known: Collection[Hashable]) -> list[Hashable]:
-    """Return ids without repetitions; refuse ids that are not in the index."""
-    names = plain_ids(ids)
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{shown(name)} is not in the index")
-    return list(dict.fromkeys(names))
-
-
-def _streams_of(counter: Any) -> int:
-    """Return the number of streams that a counter makes; up to eight times as many with attributes."""
-    return int(getattr(getattr(counter, "counter", counter), "n_streams", 1))
 
 
 def check_counting(kernel: Any) -> None:
@@ -240,11 +220,7 @@ class GraphIndex(GraphInput, BaseEstimator):
             self._replace(Contents(file, counter, names, len(graphs)), kernel_=kernel)
         return self
 
-    def add(
-        self,
-        X: Graphs,
-        ids: Iterable[Hashable] | None = None,
-    ) -> Self:
+    def add(self, X: Graphs, ids: Iterable[Hashable] | None = None) -> Self:
         """Add graphs to the index; the kernel learns nothing from them.
 
         Parameters
@@ -296,12 +272,12 @@ class GraphIndex(GraphInput, BaseEstimator):
         with self._writing():
             now = self._changeable()
             places = now.places()
-            chosen = np.array([places[name] for name in check_known(ids, places)], dtype=np.int64)
-            file, renumbered = now.file.drop(chosen)
-            names = now.names
-            if renumbered:
-                dropped = set(chosen.tolist())
-                names = [name for name, place in places.items() if place not in dropped]
+            dropped = dict.fromkeys(plain_ids(ids))
+            for name in dropped:
+                if name not in places:
+                    raise ValueError(f"{shown(name)} is not in the index")
+            file, renumbered = now.file.drop(np.array([places[name] for name in dropped], dtype=np.int64))
+            names = [name for name in places if name not in dropped] if renumbered else now.names
             self._replace(now._replace(file=file, names=names))
         return self
 
@@ -346,8 +322,8 @@ class GraphIndex(GraphInput, BaseEstimator):
 
     @property
     def _measure(self) -> Measure:
-        """The measure of similarity; indexes of earlier versions have the cosine."""
-        return measure_of(vars(self).get("similarity", COSINE.name))
+        """The measure of similarity."""
+        return measure_of(self.similarity)
 
     @property
     def ids_(self) -> Array:
@@ -395,7 +371,9 @@ class GraphIndex(GraphInput, BaseEstimator):
         if hasattr(self, "_file"):
             require(self._counter is None or isinstance(self._counter, Counter), "a counter is needed")
             require(isinstance(self.kernel_, BaseEstimator), "a kernel is needed")
-            require(_streams_of(self._counter) <= 8 * len(self._file.weights), "every stream needs a weight")
+            # a counter with attributes makes up to eight times as many streams
+            n_streams = getattr(getattr(self._counter, "counter", self._counter), "n_streams", 1)
+            require(n_streams <= 8 * len(self._file.weights), "every stream needs a weight")
             are_ids = isinstance(self._names, range) or all(map(is_id, self._names))
             require(are_ids, "ids are plain values, or tuples of them")
             require(len(self._names) == len(self._file.alive), "every graph needs an id")

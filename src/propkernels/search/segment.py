@@ -63,7 +63,9 @@ class Postings:
 
         orders = [np.argsort(stream.codes) for stream in streams]
         stream_ptr = offsets([len(order) for order in orders])
-        bins = [_inverse(order, first) for order, first in zip(orders, stream_ptr.tolist(), strict=False)]
+        bins = [np.empty_like(order) for order in orders]
+        for own, order, first in zip(bins, orders, stream_ptr.tolist(), strict=False):
+            own[order] = np.arange(first, first + len(order))
         lengths = np.zeros(stream_ptr[-1], dtype=np.int64)
         for stream, own in zip(streams, bins, strict=True):
             lengths[own] = np.bincount(stream.counts.indices, minlength=len(own))
@@ -238,13 +240,6 @@ def _rows_and_words(
     words = np.empty(first[-1], dtype=np.uint32)
     pack_postings(part.bin_ptr, part.graphs, part.counts, rows, first, dense, words)
     return dense, words
-
-
-def _inverse(order: NDArray[np.int64], first: int) -> NDArray[np.int64]:
-    """Return the position of each column in an order, counted from ``first``."""
-    places = np.empty_like(order)
-    places[order] = np.arange(first, first + len(order))
-    return places
 
 
 def compact(counts: NDArray[np.float64]) -> NDArray[Any]:

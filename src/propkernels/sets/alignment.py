@@ -174,11 +174,16 @@ def _cost(contents: Contents, partner: NDArray[np.int64], middle: int) -> int:
     changed = int((words[matched] != words[partner[matched]]).sum())
     missing = n_nodes - 2 * len(matched)
     left, right = _edges(contents, partner, middle)
-    edges = 0
+    edges, loops = 0, 0
     for ends in left.keys() | right.keys():
         own, other = left.get(ends, Counter()), right.get(ends, Counter())
-        edges += max(own.total(), other.total()) - (own & other).total()
-    return changed + missing + (edges if not _is_symmetric(contents) else _halved(left, right, edges))
+        edits = max(own.total(), other.total()) - (own & other).total()
+        if ends[0] == ends[1]:
+            loops += edits
+        else:
+            edges += edits
+    # an undirected edge is stored twice, but a loop once
+    return changed + missing + loops + (edges // 2 if _is_symmetric(contents) else edges)
 
 
 def _is_symmetric(contents: Contents) -> bool:
@@ -188,18 +193,6 @@ def _is_symmetric(contents: Contents) -> bool:
     labels = contents.edges[:, 0].tolist()
     forth = Counter(zip(rows.tolist(), adjacency.indices.tolist(), labels, strict=True))
     return all(forth[v, u, label] == number for (u, v, label), number in forth.items())
-
-
-def _halved(
-    left: dict[tuple[int, int], Counter[int]], right: dict[tuple[int, int], Counter[int]], edges: int
-) -> int:
-    """Return the edits of edges that are stored twice, but for loops, which are stored once."""
-    loops = 0
-    for ends in left.keys() | right.keys():
-        if ends[0] == ends[1]:
-            own, other = left.get(ends, Counter()), right.get(ends, Counter())
-            loops += max(own.total(), other.total()) - (own & other).total()
-    return (edges - loops) // 2 + loops
 
 
 def _edges(

@@ -219,21 +219,15 @@ def unique(
     2
     """
     database = check_edges(graphs)
-    classes = equal_graphs(database, n_jobs)
-    index = np.unique(classes, return_index=True)[1].astype(np.int64)
-    distinct = database[index]
-    return (distinct, index, classes) if return_inverse else distinct
-
-
-def equal_graphs(graphs: GraphDatabase, n_jobs: int | None = None) -> NDArray[np.int64]:
-    """Return one number per graph, equal for isomorphic graphs, in order of first appearance."""
-    contents = everything(graphs)
+    contents = everything(database)
     alike = number_equal(color_hashes(contents, n_jobs))
     classes, undecided = isomorphism_classes(contents, alike, n_jobs)
     if undecided:
         warnings.warn(
             f"{undecided} graphs have the same colors as another graph, and the exact comparison reached its "
             "limit: they count as different",
-            stacklevel=3,
+            stacklevel=2,
         )
-    return classes
+    index = np.unique(classes, return_index=True)[1].astype(np.int64)
+    distinct = database[index]
+    return (distinct, index, classes) if return_inverse else distinct

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -342,8 +342,8 @@ def exchanged_statistics(
     projected, squares = features @ total, self_products(features)
     transposed = csr_array(features.T)
 
-    def statistics(orders: list[NDArray[np.int64]]) -> Values:
-        drawn = np.zeros((n_rows, len(orders)))
+    def statistics(orders: Iterable[NDArray[np.int64]], n_drawn: int) -> Values:
+        drawn = np.zeros((n_rows, n_drawn))
         for column, order in enumerate(orders):
             drawn[order[smaller], column] = 1.0
         sums = transposed @ drawn
@@ -355,10 +355,10 @@ def exchanged_statistics(
 
     def block(start: int) -> Values:
         rng, n_drawn = np.random.default_rng(seeds[start // width]), min(width, n_permutations - start)
-        return statistics([rng.permutation(n_rows) for _ in range(n_drawn)])
+        return statistics((rng.permutation(n_rows) for _ in range(n_drawn)), n_drawn)
 
     permuted = run_threads(block, list(range(0, n_permutations, width)), n_jobs)
-    return float(statistics([np.arange(n_rows)])[0]), np.concatenate(permuted)
+    return float(statistics([np.arange(n_rows)], 1)[0]), np.concatenate(permuted)
 
 
 def _scores(features: csr_array, contributions: Values, n_first: int) -> Values:
