@@ -89,6 +89,20 @@ def test_faulty_molecules_are_left_out_of_the_features(tmp_path):
     assert opened.shape == (2, 64)
 
 
+def test_a_part_may_lose_all_its_molecules(tmp_path):
+    pytest.importorskip("rdkit")
+    (tmp_path / "drugs.csv").write_text("smiles\nno\nCCO\nnot\nCCN\n")
+    plan = pk.scale.partition(tmp_path / "drugs.csv", nodes_per_part=1, errors="skip")
+    features = pk.WeisfeilerLehmanFeatures(n_features=64)
+    with pytest.warns(UserWarning, match="skipped"):
+        opened = pk.featurize(plan, features, tmp_path / "features")
+    assert (opened.n_parts, opened.shape) == (4, (2, 64))
+    assert opened.ids.tolist() == [1, 3]
+    (tmp_path / "none.csv").write_text("smiles\nno\n")
+    with pytest.raises(ValueError, match="no graph of the plan"), pytest.warns(UserWarning, match="skipped"):
+        pk.featurize(pk.scale.partition(tmp_path / "none.csv", errors="skip"), features, tmp_path / "none")
+
+
 # folders
 
 

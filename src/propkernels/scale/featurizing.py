@@ -155,14 +155,18 @@ def featurize(
 
 
 def _sample_of(plan: Plan) -> GraphDatabase:
-    """Return graphs of the first readable part; unreadable parts are reported later."""
+    """Return graphs of the first part that has some; unreadable parts are reported later."""
     first: Exception | None = None
     for part in plan:
         try:
-            return next(iter_part(part)).graphs[:SAMPLE]
+            graphs = next(iter_part(part)).graphs[:SAMPLE]
         except (ValueError, OSError, StopIteration) as error:
             first = first or error
-    raise ValueError(f"no part of the plan can be read: {plan.parts[0]}: {first}")
+        else:
+            if len(graphs):
+                return graphs
+    reason = "" if first is None else f": {plan.parts[0]}: {first}"
+    raise ValueError(f"no graph of the plan can be read{reason}")
 
 
 def _complete(
@@ -206,7 +210,8 @@ def write_part(features: PureFeatures, part: Part, path: str) -> None:
     if os.path.exists(path):
         return
     schema = schema_of(part.target, features.is_whole, features.description)
-    blocks = ((features.transform(block.graphs), block.target, block.ids) for block in iter_part(part))
+    read = (block for block in iter_part(part) if len(block.graphs))  # all rows may have been left out
+    blocks = ((features.transform(block.graphs), block.target, block.ids) for block in read)
     with atomic_write(path, follow_links=False) as stream:
         write_blocks(stream, schema, blocks)
 

@@ -71,8 +71,7 @@ def write_blocks(
         write_page_checksum=True,
     ) as writer:
         for features, target, ids in blocks:
-            if len(ids):
-                writer.write_table(_table(schema, features, target, ids), row_group_size=len(ids))
+            writer.write_table(_table(schema, features, target, ids), row_group_size=len(ids))
 
 
 def _table(schema: Any, features: csr_array, target: list[Any] | None, ids: NDArray[np.int64]) -> Any:
