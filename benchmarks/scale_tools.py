@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -57,12 +58,11 @@ def cluster(n_workers: int, preload: bool = False, advised: bool = True) -> Iter
     import dask
     import distributed
 
-    settings: dict[str, Any] = {
-        "distributed.deploy.lost-worker-timeout": "300s"
-    }  # 15 s are too few under load
+    # 15 s are too few under load
+    settings: dict[str, Any] = {"distributed.deploy.lost-worker-timeout": "300s"}
     if advised:
         settings["distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_"] = 2**25
-    options = {"preload": ["benchmarks.scale_worker"]} if preload else {}
+    options = {"preload": ["benchmarks.scale_tools"]} if preload else {}
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
@@ -70,3 +70,15 @@ def cluster(n_workers: int, preload: bool = False, advised: bool = True) -> Iter
         ) as found,
     ):
         yield found
+
+
+def dask_setup(worker: Any) -> None:
+    """Load all compiled loops before a worker registers, so that short lives suffice for a part.
+
+    Dask calls this when a worker that preloads this module starts.
+    """
+    import propkernels as pk
+
+    with tempfile.TemporaryDirectory() as folder:
+        pk.datasets.make_molecules(20, random_state=0).graphs.to_parquet(f"{folder}/graphs.parquet")
+        pk.featurize(f"{folder}/graphs.parquet", estimator(), f"{folder}/features")
