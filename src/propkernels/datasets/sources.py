@@ -166,7 +166,10 @@ def read_source(source: Any, how: Reading) -> Dataset:
     if path.is_dir():
         return read_folder(path, how)
     if path.is_file():
-        return reader_of(path)(path, how)
+        refuse_foreign(path)
+        if path.suffix.lower() not in READERS:
+            raise ValueError(f"{path} has the unknown suffix {path.suffix!r}: supported are {SUPPORTED}")
+        return READERS[path.suffix.lower()](path, how)
     places = (data_folder(), cache_folder())
     is_there = PLAIN_NAME.fullmatch(text) and any(find_in(place, text) for place in places)
     if len(path.parts) <= 1 and (is_there or not path.suffix):
@@ -182,15 +185,6 @@ def _chosen(data: Dataset, how: Reading) -> Dataset:
     target = how.stored_target(data.target, len(data.graphs), data.name)
     names = data.target_names if target.ndim == data.target.ndim == 1 else ()
     return replace(data, target=target, target_names=names)
-
-
-def reader_of(path: Path) -> Callable[[Path, Reading], Dataset]:
-    """Return the reader of a file by its suffix; raise ValueError if there is none."""
-    refuse_foreign(path)
-    suffix = path.suffix.lower()
-    if suffix not in READERS:
-        raise ValueError(f"{path} has the unknown suffix {path.suffix!r}: supported are {SUPPORTED}")
-    return READERS[suffix]
 
 
 def _read_zip(path: Path, how: Reading) -> Dataset:
