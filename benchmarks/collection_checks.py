@@ -79,7 +79,7 @@ def measure_folds() -> Values:
     for name, threshold in FOLDS:
         graphs = pk.datasets.load(name).graphs
         kernel = pk.WeisfeilerLehman(t_max=2)
-        splitter = pk.SimilarityGroupKFold(5, threshold=threshold, kernel=kernel, random_state=0)
+        splitter = pk.sets.SimilarityGroupKFold(5, threshold=threshold, kernel=kernel, random_state=0)
         start = time.process_time()
         groups = splitter.groups(graphs)
         taken = time.process_time() - start

@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.propagation import Diffusion, LabelPropagation
 from tests.strategies import databases, permute_graphs, permute_nodes
 from tests.test_contract_discovery import (
     assert_same,
@@ -427,8 +428,8 @@ def test_graphs_that_become_graphs(cls):
         {"normalize": True},
         {"n_hashes": 3},
         {"labels": "degree"},
-        {"propagation": pk.LabelPropagation()},
-        {"propagation": pk.Diffusion(isolated="vanish")},
+        {"propagation": LabelPropagation()},
+        {"propagation": Diffusion(isolated="vanish")},
     ],
     ids=str,
 )

@@ -1,4 +1,4 @@
-"""Which estimators are held to the contract: all public ones, found by walking ``propkernels.__all__``.
+"""Which estimators are held to the contract: all public ones of the package and its modules.
 
 A class with ``fit_transform`` and ``transform`` is tested as soon as it is public. It must take graphs with
 integer labels and attributes, with its default parameters, and give either one row per graph (kernels,
@@ -17,6 +17,7 @@ import pytest
 from scipy.sparse import issparse
 
 import propkernels as pk
+from propkernels.propagation import Diffusion, LabelPropagation
 from tests.zoo import labelled_zoo
 
 # Estimators that take something else: name -> function that makes it of labelled and attributed graphs.
@@ -60,12 +61,12 @@ VARIATIONS: list[dict[str, Any]] = [
     {"base_kernel": "jaccard"},
     {"base_kernel": "rbf", "normalize": True, "n_hashes": 2},
     {"base_kernel": "intersection", "normalize": True},
-    {"propagation": pk.Diffusion(laziness=0.5)},
-    {"propagation": pk.Diffusion(normalization="none")},
-    {"propagation": pk.Diffusion(normalization="none"), "metric": "hellinger"},
-    {"propagation": pk.Diffusion(normalization="symmetric")},
-    {"propagation": pk.Diffusion(isolated="vanish", direction="both")},
-    {"propagation": pk.LabelPropagation(clamp="before"), "metric": "hellinger"},
+    {"propagation": Diffusion(laziness=0.5)},
+    {"propagation": Diffusion(normalization="none")},
+    {"propagation": Diffusion(normalization="none"), "metric": "hellinger"},
+    {"propagation": Diffusion(normalization="symmetric")},
+    {"propagation": Diffusion(isolated="vanish", direction="both")},
+    {"propagation": LabelPropagation(clamp="before"), "metric": "hellinger"},
     {"attributes": "sum", "attribute_bin_width": 1.0},
     {"attributes": "sum", "standardize": False, "attribute_bin_width": 0.5, "n_hashes": 2},
     {"attributes": "product", "metric": "hellinger"},
@@ -103,7 +104,8 @@ def the_zoo() -> Any:
 
 def public_classes(*methods: str) -> dict[str, type]:
     """Public classes that have all these methods."""
-    things = {name: getattr(pk, name) for name in pk.__all__}
+    modules = pk, pk.kernels, pk.propagation, pk.nodes, pk.sets
+    things = {name: getattr(module, name) for module in modules for name in module.__all__}
     return {
         name: thing
         for name, thing in things.items()

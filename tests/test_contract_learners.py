@@ -1,4 +1,4 @@
-"""What every public classifier and regressor must satisfy: found by walking ``propkernels.__all__``."""
+"""What every public classifier and regressor must satisfy: found by walking ``__all__``."""
 
 from __future__ import annotations
 
@@ -169,7 +169,9 @@ ADAPTED = {name: adapter(cls) for name, cls in LEARNERS.items()}
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::propkernels.ForeignGraphsWarning")  # numbers of new rows are new labels
+@pytest.mark.filterwarnings(
+    "ignore::propkernels.models.ForeignGraphsWarning"
+)  # numbers of new rows are new labels
 @pytest.mark.parametrize("name", list(LEARNERS))
 def test_estimator_checks(name):
     results = check_estimator(

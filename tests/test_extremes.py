@@ -8,18 +8,28 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
+from propkernels.kernels import AttributeKernel, GraphHopper, ShortestPathFeatures, SubgraphMatching
+from propkernels.propagation import (
+    BeliefPropagation,
+    Diffusion,
+    LabelImputer,
+    LabelPropagation,
+    LabelSpreading,
+    PartialAbsorption,
+    PropagatedAttributes,
+)
 from tests.test_contract_discovery import discover, make
 
 PATH = np.array([[0, 1.0, 0], [1, 0, 1], [0, 1, 0]])
 WEIGHTED = np.array([[0, 0.3, 0, 0.7], [0.3, 0, 0.9, 0], [0, 0.9, 0, 0.1], [0.7, 0, 0.1, 0]])
 SCHEMES = [
-    pk.Diffusion(),
-    pk.Diffusion(0.3, "symmetric"),
-    pk.LabelPropagation(),
-    pk.LabelPropagation("before"),
-    pk.LabelSpreading(),
-    pk.PartialAbsorption(),
-    pk.BeliefPropagation(),
+    Diffusion(),
+    Diffusion(0.3, "symmetric"),
+    LabelPropagation(),
+    LabelPropagation("before"),
+    LabelSpreading(),
+    PartialAbsorption(),
+    BeliefPropagation(),
 ]
 
 
@@ -55,7 +65,7 @@ def test_graphs_of_very_different_scales_side_by_side():
     assert computed[0, 0] == kernel().fit_transform([(WEIGHTED, [0, 1, 2, 0])])[0, 0]
 
 
-@pytest.mark.parametrize("estimator", [kernel(), pk.ShortestPath(), kernel(propagation=pk.LabelSpreading())])
+@pytest.mark.parametrize("estimator", [kernel(), pk.ShortestPath(), kernel(propagation=LabelSpreading())])
 def test_weights_whose_sum_is_not_finite_are_refused(estimator):
     graphs = [PATH, 1e308 * PATH]
     refused("^graph 1: the weights add up to more than", lambda: estimator.fit_transform(graphs))
@@ -73,7 +83,7 @@ def test_a_tiny_weight_beside_usual_ones_is_welcome():
 
 @pytest.mark.parametrize("metric", ["tv", "l2", "hellinger"])
 def test_sums_that_grow_beyond_all_numbers_are_refused(metric):
-    estimator = kernel(propagation=pk.Diffusion(0.5, "none"), metric=metric)
+    estimator = kernel(propagation=Diffusion(0.5, "none"), metric=metric)
     message = (
         "grow up to 1e.300 times in each of 4 steps|step 2 of Diffusion returned a value that is not finite"
     )
@@ -82,8 +92,8 @@ def test_sums_that_grow_beyond_all_numbers_are_refused(metric):
 
 
 def test_a_large_rate_of_absorption():
-    reference = kernel(propagation=pk.PartialAbsorption(rate=1e290)).fit_transform([(PATH, [0, 1, 2])])
-    computed = kernel(propagation=pk.PartialAbsorption(rate=1.7e308)).fit_transform([(PATH, [0, 1, 2])])
+    reference = kernel(propagation=PartialAbsorption(rate=1e290)).fit_transform([(PATH, [0, 1, 2])])
+    computed = kernel(propagation=PartialAbsorption(rate=1.7e308)).fit_transform([(PATH, [0, 1, 2])])
     assert np.array_equal(computed, reference)
 
 
@@ -95,12 +105,12 @@ def with_attributes(scale):
 
 
 ATTRIBUTED = [
-    pk.AttributeKernel(),
+    AttributeKernel(),
     pk.ShortestPath(attributes="gaussian"),
-    pk.GraphHopper(attributes="gaussian"),
-    pk.SubgraphMatching(attributes="gaussian"),
+    GraphHopper(attributes="gaussian"),
+    SubgraphMatching(attributes="gaussian"),
     kernel(attributes="sum"),
-    kernel(attributes=pk.PropagatedAttributes()),
+    kernel(attributes=PropagatedAttributes()),
     pk.P2K(random_state=0, t_max=2),
 ]
 
@@ -127,11 +137,11 @@ def test_without_standardizing_the_bound_is_the_same_for_all(estimator):
 
 
 def test_new_graphs_far_from_the_training_graphs_are_refused():
-    fitted = pk.AttributeKernel().fit(with_attributes(1.0))
+    fitted = AttributeKernel().fit(with_attributes(1.0))
     refused("a node attribute is", lambda: fitted.transform(with_attributes(1e300)))
 
 
-@pytest.mark.parametrize("cls", [pk.ShortestPath, pk.SubgraphMatching])
+@pytest.mark.parametrize("cls", [pk.ShortestPath, SubgraphMatching])
 def test_a_kernel_value_that_no_float_holds_is_refused(cls):
     estimator = cls(attributes="linear", standardize=False)
     refused("kernel of two graphs is larger", lambda: estimator.fit_transform(with_attributes(1e140)))
@@ -145,7 +155,7 @@ def test_densities_that_no_float_holds_are_refused():
 
 
 def test_a_huge_gamma_compares_for_equality():
-    computed = pk.AttributeKernel(gamma=1e308).fit_transform(with_attributes(1.0))
+    computed = AttributeKernel(gamma=1e308).fit_transform(with_attributes(1.0))
     assert computed[0, 0] == pytest.approx(1 / 3)
 
 
@@ -181,7 +191,7 @@ def test_more_columns_than_indices_are_refused():
     for number in (2**31, 2**63, 10**400):
         features = pk.PropagationFeatures(n_features=number)
         refused("n_features must be at most 2147483647", lambda f=features: f.fit([PATH]))
-    refused("k must be at most 1000", lambda: pk.SubgraphMatching(k=2**31).fit([PATH]))
+    refused("k must be at most 1000", lambda: SubgraphMatching(k=2**31).fit([PATH]))
 
 
 # inputs of the wrong kind
@@ -207,7 +217,7 @@ def test_grids_are_taken_or_refused_in_one_sentence(name, n_jobs):
 def test_grids_in_a_pipeline_and_to_fitted_kernels():
     data = pk.datasets.make_molecules(6, random_state=0)
     refused("stores pixels, not edges", lambda: pk.ShortestPath().fit(data.graphs).transform(GRIDS))
-    pipeline = make_pipeline(pk.ShortestPathFeatures(n_jobs=2), LogisticRegression())
+    pipeline = make_pipeline(ShortestPathFeatures(n_jobs=2), LogisticRegression())
     refused("stores pixels, not edges", lambda: pipeline.fit(GRIDS, [0, 1]))
 
 
@@ -282,11 +292,11 @@ def test_foreign_parameters_are_refused_in_one_sentence(name, value):
 
 def test_an_imputer_reads_an_iterator_once():
     graphs = [(PATH, ["a", None, "b"]), (PATH, [None, "a", "a"])]
-    assert pk.LabelImputer().fit_transform(iter(graphs)) == pk.LabelImputer().fit_transform(graphs)
+    assert LabelImputer().fit_transform(iter(graphs)) == LabelImputer().fit_transform(graphs)
 
 
 def test_an_imputer_whose_values_grow_without_end_says_so():
-    imputer = pk.LabelImputer(propagation=pk.Diffusion(normalization="none"))
+    imputer = LabelImputer(propagation=Diffusion(normalization="none"))
     triangle = np.ones((3, 3))
     refused(
         "returned a value that is not finite", lambda: imputer.fit_transform([(9 * triangle, [0, None, 1])])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.propagation import Diffusion
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges
 
 
@@ -71,7 +72,7 @@ def test_normalising_after_a_second_fit_uses_its_diagonal():
 
 def test_set_params_after_fit_takes_effect_at_the_next_fit():
     changes = {"t_max": 2, "metric": "hellinger", "bin_width": 0.5, "n_hashes": 2, "normalize": True}
-    changes |= {"base_kernel": "tanimoto", "labels": "degree", "propagation": pk.Diffusion(laziness=0.5)}
+    changes |= {"base_kernel": "tanimoto", "labels": "degree", "propagation": Diffusion(laziness=0.5)}
     for name, value in changes.items():
         kernel = pk.PropagationKernel(random_state=0)
         before = kernel.fit_transform(molecules())
@@ -106,7 +107,7 @@ def test_nan_is_refused():
     with pytest.raises(ValueError, match=r"bin_width.*nan"):
         pk.PropagationKernel(bin_width=float("nan")).fit(molecules())
     with pytest.raises(ValueError, match=r"laziness.*nan"):
-        pk.PropagationKernel(propagation=pk.Diffusion(laziness=float("nan"))).fit(molecules())
+        pk.PropagationKernel(propagation=Diffusion(laziness=float("nan"))).fit(molecules())
     twin = nx.Graph()
     twin.add_edge(0, 1, weight=float("nan"))
     with pytest.raises(ValueError, match="nan"):

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import propkernels as pk
+from propkernels.kernels import GraphHopper, LabelHistogram, SubgraphMatching
+from propkernels.propagation import Diffusion
 
 PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "choices.png"
 Array = NDArray[Any]
@@ -75,17 +77,17 @@ def kernels() -> dict[str, Any]:
     """The kernels that are compared, with five steps where they have steps."""
     settings: dict[str, Any] = {"normalize": True, "random_state": 0}
     return {
-        "LabelHistogram": pk.LabelHistogram(normalize=True),
+        "LabelHistogram": LabelHistogram(normalize=True),
         "PropagationKernel": pk.PropagationKernel(t_max=5, **settings),
         "... Diffusion(0.5, 'none')": pk.PropagationKernel(
-            propagation=pk.Diffusion(0.5, "none"), t_max=5, **settings
+            propagation=Diffusion(0.5, "none"), t_max=5, **settings
         ),
         "... edge_labels=True": pk.PropagationKernel(t_max=5, edge_labels=True, **settings),
         "... attributes='sum'": pk.PropagationKernel(t_max=5, attributes="sum", **settings),
         "WeisfeilerLehman": pk.WeisfeilerLehman(t_max=5, normalize=True),
         "ShortestPath": pk.ShortestPath(normalize=True, attributes=None),
-        "GraphHopper": pk.GraphHopper(normalize=True, attributes=None),
-        "SubgraphMatching": pk.SubgraphMatching(normalize=True, attributes=None),
+        "GraphHopper": GraphHopper(normalize=True, attributes=None),
+        "SubgraphMatching": SubgraphMatching(normalize=True, attributes=None),
     }
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.cli.arguments import CLASSES, KernelName, build_kernel, describe_kernel
+from propkernels.propagation import Diffusion
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -30,6 +31,6 @@ def test_settings_that_are_not_given_stay():
 
 
 def test_description_leaves_defaults_out():
-    kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5), t_max=2, random_state=1, n_jobs=2)
+    kernel = pk.PropagationKernel(propagation=Diffusion(0.5), t_max=2, random_state=1, n_jobs=2)
     assert describe_kernel(kernel) == "PropagationKernel(propagation=Diffusion(laziness=0.5), t_max=2)"
     assert describe_kernel(pk.WeisfeilerLehman(t_max=2), without=("t_max",)) == "WeisfeilerLehman()"

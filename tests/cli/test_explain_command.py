@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.propagation import Diffusion
 from tests.cli.conftest import QUICK, write_lines
 
 
@@ -125,7 +126,7 @@ def test_atoms_of_a_known_set_are_called_by_name(run, small_folder, model_file, 
 def sum_model(small_folder, tmp_path_factory):
     """A model of SMALL with the sum of neighbors."""
     data = pk.datasets.read_tu(small_folder)
-    kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+    kernel = pk.PropagationKernel(propagation=Diffusion(0.5, "none"), t_max=1)
     model = pk.PropagationClassifier(kernel=kernel, C=10.0, cv=2, random_state=0)
     path = tmp_path_factory.mktemp("model") / "model.pk"
     pk.save_model(model.fit(data.graphs, data.target), path)

@@ -9,6 +9,7 @@ import pytest
 import propkernels as pk
 from propkernels.cli.fit_command import reads_descriptors
 from propkernels.convert.atoms import VIEWS
+from propkernels.kernels import DescriptorKernel
 from propkernels.storage.model_files import read_model, write_model
 
 Chem = pytest.importorskip("rdkit.Chem")
@@ -220,7 +221,7 @@ def test_standard_forms_are_remembered(run, tmp_path):
 
 @pytest.mark.slow
 def test_descriptors_are_remembered_if_the_model_reads_them(run, table, tmp_path):
-    reads = pk.PropagationRegressor(kernel=pk.DescriptorKernel(), random_state=0)
+    reads = pk.PropagationRegressor(kernel=DescriptorKernel(), random_state=0)
     names = ["exactmw", "tpsa"]
     graphs = pk.from_smiles(SMILES, node_labels=VIEWS, descriptors=names)
     reads.fit(graphs, graphs.descriptors.values[:, 0])

@@ -8,6 +8,7 @@ import propkernels as pk
 from propkernels.codes.attribute_codes import AttributeCoder
 from propkernels.codes.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
 from propkernels.counts.counters import count_streams
+from propkernels.propagation import GaussianMixtures
 from propkernels.propagation.attributes import FixedAttributes, Standardizer
 from tests import naive_attributes
 from tests.zoo import one
@@ -191,7 +192,7 @@ def test_most_hashes_split_nothing_with_the_papers_width_on_3_dimensions():
     graphs = one(500, attributes=rng.normal(size=(500, 3)))
     shares = {}
     for scale in (None, "initial"):
-        mixtures = pk.GaussianMixtures(scale=scale, ridge=0)
+        mixtures = GaussianMixtures(scale=scale, ridge=0)
         kernel = pk.P2K(attributes=mixtures, labels=None, t_max=0, random_state=0)
         learned = kernel.fit(graphs)._coder
         block = next(iter(learned.codes(graphs, None)))

@@ -14,6 +14,7 @@ from propkernels._utils.randomness import label_keys
 from propkernels.codes import codes as module
 from propkernels.codes.codes import NO_BIN, LocalitySensitiveHash, floor_codes, stream_numbers
 from propkernels.codes.codes_compiled import floor_code
+from propkernels.propagation import Diffusion, LabelPropagation, PropagationScheme
 from propkernels.propagation.schemes import AffineOperator
 from tests.zoo import labelled_zoo, one, path_edges, zoo
 
@@ -180,18 +181,18 @@ def test_codes_of_matrices_keep_their_shape(order):
 
 
 OPERATORS = {
-    "walk": pk.Diffusion(),
-    "lazy": pk.Diffusion(laziness=0.25),
-    "symmetric": pk.Diffusion(normalization="symmetric"),
-    "summed": pk.Diffusion(normalization="none", laziness=0.5),
-    "vanish": pk.Diffusion(isolated="vanish"),
-    "reverse": pk.Diffusion(direction="reverse"),
-    "clamp after": pk.LabelPropagation(),
-    "clamp before": pk.LabelPropagation(clamp="before"),
+    "walk": Diffusion(),
+    "lazy": Diffusion(laziness=0.25),
+    "symmetric": Diffusion(normalization="symmetric"),
+    "summed": Diffusion(normalization="none", laziness=0.5),
+    "vanish": Diffusion(isolated="vanish"),
+    "reverse": Diffusion(direction="reverse"),
+    "clamp after": LabelPropagation(),
+    "clamp before": LabelPropagation(clamp="before"),
 }
 
 
-class Stepwise(pk.PropagationScheme):
+class Stepwise(PropagationScheme):
     """Any affine scheme, without telling the engine that its step is an AffineOperator."""
 
     affine = True
@@ -270,7 +271,7 @@ def test_threads_share_large_graphs(name, n_hashes, monkeypatch):
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 def test_nodes_that_vanish_have_no_bin_from_the_first_step_on(metric):
     graphs = pk.GraphDatabase.concat([one(3, [(0, 1)]), one(1)])
-    computed = codes_of(graphs, pk.Diffusion(isolated="vanish"), metric=metric, n_hashes=2)
+    computed = codes_of(graphs, Diffusion(isolated="vanish"), metric=metric, n_hashes=2)
     assert (computed[:2] != NO_BIN).all()
     assert (computed[2:, [2, 3]] == NO_BIN).all()
     assert (computed[2:, [0, 1]] != NO_BIN).all()

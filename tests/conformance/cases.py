@@ -8,35 +8,40 @@ from __future__ import annotations
 import numpy as np
 
 import propkernels as pk
+from propkernels.propagation import (
+    AbsorbingWalk,
+    Diffusion,
+    LabelPropagation,
+    LabelSpreading,
+    PartialAbsorption,
+)
 
-SUMMED = pk.Diffusion(0.5, "none")
+SUMMED = Diffusion(0.5, "none")
 CODERS = {
     "walk": pk.PropagationKernel(t_max=4, random_state=0),
     "lazy walk, vanishing": pk.PropagationKernel(
-        propagation=pk.Diffusion(0.25, isolated="vanish"), t_max=3, n_hashes=2, random_state=0
+        propagation=Diffusion(0.25, isolated="vanish"), t_max=3, n_hashes=2, random_state=0
     ),
     "sums": pk.PropagationKernel(propagation=SUMMED, t_max=3, random_state=0),
     "sums over labeled edges": pk.PropagationKernel(
         propagation=SUMMED, t_max=3, edge_labels=True, random_state=0
     ),
     "symmetric": pk.PropagationKernel(
-        propagation=pk.Diffusion(0.2, "symmetric"), t_max=3, bin_width=1e-3, random_state=0
+        propagation=Diffusion(0.2, "symmetric"), t_max=3, bin_width=1e-3, random_state=0
     ),
     "label propagation": pk.PropagationKernel(propagation="label_propagation", t_max=3, random_state=0),
     "labels pushed back": pk.PropagationKernel(
-        propagation=pk.LabelPropagation(clamp="before"), t_max=3, random_state=0
+        propagation=LabelPropagation(clamp="before"), t_max=3, random_state=0
     ),
     "absorption at labels": pk.PropagationKernel(
-        propagation=pk.AbsorbingWalk({"N", "O"}), t_max=3, random_state=0
+        propagation=AbsorbingWalk({"N", "O"}), t_max=3, random_state=0
     ),
-    "partial absorption": pk.PropagationKernel(
-        propagation=pk.PartialAbsorption(0.3), t_max=3, random_state=0
-    ),
+    "partial absorption": pk.PropagationKernel(propagation=PartialAbsorption(0.3), t_max=3, random_state=0),
     "partial absorption by degree": pk.PropagationKernel(
-        propagation=pk.PartialAbsorption(rate=1.5), t_max=3, random_state=0
+        propagation=PartialAbsorption(rate=1.5), t_max=3, random_state=0
     ),
     "spreading": pk.PropagationKernel(
-        propagation=pk.LabelSpreading(0.7), t_max=3, bin_width=1e-3, random_state=0
+        propagation=LabelSpreading(0.7), t_max=3, bin_width=1e-3, random_state=0
     ),
     "degrees": pk.PropagationKernel(labels="degree", t_max=3, random_state=0),
     "magnitudes of degrees": pk.PropagationKernel(

@@ -6,6 +6,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.counts.bins import nodes_around
+from propkernels.kernels import ShortestPathFeatures
 from tests.zoo import labelled_zoo
 
 DATA = pk.datasets.make_molecules(30, random_state=1)
@@ -26,7 +27,7 @@ def naive(features, column, graphs, numbers):
         pk.PropagationFeatures(t_max=2, random_state=0, n_hashes=2, bin_width=0.1),
         pk.PropagationFeatures(t_max=1, random_state=0, base_kernel="intersection"),
         pk.WeisfeilerLehmanFeatures(t_max=2),
-        pk.ShortestPathFeatures(),
+        ShortestPathFeatures(),
     ],
     ids=["propagation", "hashes", "levels", "weisfeiler-lehman", "paths"],
 )

@@ -5,6 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.counts.countings import own_sums
+from propkernels.kernels import LabelHistogram
 
 GRAPHS = pk.datasets.make_molecules(10, random_state=0).graphs
 
@@ -22,7 +23,7 @@ def test_inverse_lengths_are_those_of_the_diagonal(base_kernel, normalize):
 
 
 def test_sums_of_squares_or_counts():
-    stream = pk.LabelHistogram().fit(GRAPHS)._counts[0]
+    stream = LabelHistogram().fit(GRAPHS)._counts[0]
     counts = stream.counts.toarray()
     np.testing.assert_array_equal(own_sums(stream, False), (counts**2).sum(axis=1))
     np.testing.assert_array_equal(own_sums(stream, True), counts.sum(axis=1))

@@ -12,6 +12,8 @@ import propkernels as pk
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import Occurrences, StreamCounts
 from propkernels.counts.entries import Vocabulary, _slots
+from propkernels.kernels import GraphHopper, SubgraphMatching
+from propkernels.propagation import Diffusion
 
 pytestmark = pytest.mark.compiled
 
@@ -19,11 +21,11 @@ DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=9)
 TRAIN, NEW = DATA.graphs[:20], DATA.graphs[20:]
 KERNELS = [
     pk.PropagationKernel(t_max=2, n_hashes=2, random_state=0),
-    pk.PropagationKernel(propagation=pk.Diffusion(0.5, isolated="vanish"), t_max=1, random_state=0),
+    pk.PropagationKernel(propagation=Diffusion(0.5, isolated="vanish"), t_max=1, random_state=0),
     pk.WeisfeilerLehman(t_max=2),
     pk.ShortestPath(),
-    pk.GraphHopper(),
-    pk.SubgraphMatching(k=3),
+    GraphHopper(),
+    SubgraphMatching(k=3),
 ]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 
@@ -85,7 +87,7 @@ def test_nodes_share_what_entries_add(kernel):
 
 
 def test_items_that_are_not_counted_share_nothing():
-    entries = vocabulary_of(pk.GraphHopper()).enter(NEW)
+    entries = vocabulary_of(GraphHopper()).enter(NEW)
     nothing = [(items, np.full_like(slots, -1)) for items, slots in entries.items()]
     shares = replace(entries, items=lambda: nothing).by_node(np.ones(len(entries.counts)), 1)
     assert not shares.any()

@@ -5,11 +5,12 @@ import pytest
 
 import propkernels as pk
 from propkernels.counts.joined import inverse_lengths
+from propkernels.kernels import LabelHistogram
 
 pytestmark = pytest.mark.compiled
 
 GRAPHS = pk.datasets.make_molecules(12, random_state=0).graphs
-PARTS = [pk.WeisfeilerLehman(t_max=2), pk.PropagationKernel(t_max=1, random_state=0), pk.LabelHistogram()]
+PARTS = [pk.WeisfeilerLehman(t_max=2), pk.PropagationKernel(t_max=1, random_state=0), LabelHistogram()]
 
 
 def summed(normalize):
@@ -38,6 +39,6 @@ def test_items_add_up_to_counts(normalize):
 
 
 def test_lengths_are_those_of_the_counts():
-    streams = pk.LabelHistogram().fit(GRAPHS)._counts
+    streams = LabelHistogram().fit(GRAPHS)._counts
     own = (streams[0].counts.power(2)).sum(axis=1)
     np.testing.assert_allclose(inverse_lengths(streams) ** -2.0, own)

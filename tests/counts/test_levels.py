@@ -14,6 +14,8 @@ from propkernels.counts.levels import _levels_in, level_codes, level_numbers, le
 from propkernels.explain.comparisons import explain_rule
 from propkernels.explain.members import FoldedMember
 from propkernels.explain.rule import Rule, dual_members
+from propkernels.kernels import LabelHistogram, LabelHistogramFeatures, ShortestPathFeatures
+from propkernels.propagation import GaussianMixtures
 
 LABELLED = pk.datasets.make_molecules(24, random_state=0, mean_nodes=12).graphs
 ATTRIBUTED = pk.datasets.make_synthetic(16, random_state=0).graphs
@@ -49,16 +51,16 @@ CASES = [
         LABELLED,
     ),
     (pk.WeisfeilerLehman(t_max=2), pk.WeisfeilerLehmanFeatures(t_max=2), LABELLED),
-    (pk.ShortestPath(), pk.ShortestPathFeatures(), LABELLED),
-    (pk.LabelHistogram(), pk.LabelHistogramFeatures(), LABELLED),
+    (pk.ShortestPath(), ShortestPathFeatures(), LABELLED),
+    (LabelHistogram(), LabelHistogramFeatures(), LABELLED),
     (
         pk.PropagationKernel(t_max=1, attributes="sum", random_state=0),
         pk.PropagationFeatures(t_max=1, attributes="sum", random_state=0),
         ATTRIBUTED,
     ),
     (
-        pk.P2K(t_max=1, attributes=pk.GaussianMixtures(n_sample_points=5), random_state=0),
-        pk.PropagationFeatures(t_max=1, attributes=pk.GaussianMixtures(n_sample_points=5), random_state=0),
+        pk.P2K(t_max=1, attributes=GaussianMixtures(n_sample_points=5), random_state=0),
+        pk.PropagationFeatures(t_max=1, attributes=GaussianMixtures(n_sample_points=5), random_state=0),
         ATTRIBUTED,
     ),
     (PK, PK_FEATURES, GRIDS),
@@ -112,7 +114,7 @@ def test_intersections_fold_and_explain(kernel, features, graphs, normalize):
 def test_nodes_of_a_bin_share_the_weights_of_its_levels_equally():
     path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     train = [(path, ["C", "O", "C"]), (path, ["C", "C", "C"]), (path, ["O", "N", "N"])]
-    kernel = pk.LabelHistogram(base_kernel="intersection").fit(train)
+    kernel = LabelHistogram(base_kernel="intersection").fit(train)
     rule = Rule.of(dual_members(kernel, np.array([[1.0], [10.0], [100.0]])))
     explanation = explain_rule(rule, pk.check_graphs([(path, ["C", "N", "C"])]), [1.0], [0.0], None)
     # two C: the first level is worth 1 + 10, the second 1 + 10; one N: the first level is worth 100

@@ -7,12 +7,13 @@ import propkernels as pk
 from propkernels._utils import parallel
 from propkernels.counts import spread
 from propkernels.counts.counters import count_streams
+from propkernels.propagation import GaussianMixtures, PropagatedAttributes
 from tests.kernels.test_attributes import some_graphs
 
 TREATMENTS = {
-    "attributes": pk.PropagatedAttributes(laziness=0.3),
-    "mixtures": pk.GaussianMixtures(n_sample_points=21, laziness=0.2),
-    "not scaled": pk.GaussianMixtures(n_sample_points=3, scale=None, ridge=0),
+    "attributes": PropagatedAttributes(laziness=0.3),
+    "mixtures": GaussianMixtures(n_sample_points=21, laziness=0.2),
+    "not scaled": GaussianMixtures(n_sample_points=3, scale=None, ridge=0),
 }
 
 
@@ -67,9 +68,9 @@ def test_columns_with_one_code_share_the_counts_of_labels(n_jobs):
 @pytest.mark.parametrize(
     ("treatment", "options"),
     [
-        (pk.GaussianMixtures(n_sample_points=3, refit_every=2), {}),
-        (pk.GaussianMixtures(n_sample_points=3), {"attribute_metric": "hellinger"}),
-        (pk.GaussianMixtures(n_sample_points=3, combine="product"), {}),
+        (GaussianMixtures(n_sample_points=3, refit_every=2), {}),
+        (GaussianMixtures(n_sample_points=3), {"attribute_metric": "hellinger"}),
+        (GaussianMixtures(n_sample_points=3, combine="product"), {}),
     ],
 )
 def test_columns_that_depend_on_each_other_are_listed(treatment, options):

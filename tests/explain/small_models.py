@@ -4,9 +4,10 @@ import networkx as nx
 import numpy as np
 
 import propkernels as pk
+from propkernels.propagation import Diffusion
 
 KERNELS = {
-    "fast": pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=2, random_state=0),
+    "fast": pk.PropagationKernel(propagation=Diffusion(0.5, "none"), t_max=2, random_state=0),
     "assigned": pk.WeisfeilerLehman(t_max=2, base_kernel="intersection"),
     "slow": pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.ShortestPath()]),
     "pairwise": pk.PropagationKernel(t_max=1, base_kernel="rbf", random_state=0),

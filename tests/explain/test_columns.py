@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 
 import propkernels as pk
 from propkernels.explain import explain_columns
+from propkernels.kernels import LabelHistogramFeatures, ShortestPathFeatures
 
 DATA = pk.datasets.make_molecules(60, random_state=0, mean_nodes=8)
 TRAIN, NEW = DATA.graphs[:40], DATA.graphs[40:]
@@ -39,8 +40,8 @@ def test_contributions_add_up_to_products_with_coefficients(base_kernel, n_featu
         pk.PropagationFeatures(t_max=2, random_state=0),
         pk.PropagationFeatures(t_max=2, n_features=2**10, random_state=0),
         pk.WeisfeilerLehmanFeatures(t_max=2, normalize=True),
-        pk.ShortestPathFeatures(),
-        pk.LabelHistogramFeatures(),
+        ShortestPathFeatures(),
+        LabelHistogramFeatures(),
     ],
     ids=lambda features: type(features).__name__,
 )

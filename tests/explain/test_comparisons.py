@@ -13,6 +13,7 @@ import propkernels as pk
 from propkernels.explain.comparisons import compare_classes, explain_rule
 from propkernels.explain.members import FoldedMember, RatioMember
 from propkernels.explain.rule import Rule, dual_members
+from propkernels.kernels import GraphHopper, LabelHistogram, SubgraphMatching
 
 SEED = 5
 
@@ -60,8 +61,8 @@ def isomorphisms(a, b):
 
 TWINS = [
     (pk.ShortestPath(), pairs, equal, 1),
-    (pk.GraphHopper(), places, equal, 1),
-    (pk.SubgraphMatching(k=3), subgraphs, isomorphisms, 3),
+    (GraphHopper(), places, equal, 1),
+    (SubgraphMatching(k=3), subgraphs, isomorphisms, 3),
 ]
 same_kernels = pytest.mark.parametrize(
     ("kernel", "things", "matches", "n_steps"), TWINS, ids=["paths", "hopper", "subgraphs"]
@@ -111,7 +112,7 @@ def test_models_fold_train_linearly_and_explain(kernel, things, matches, n_steps
 
 def test_weights_of_sizes_and_kinds_of_edges_enter():
     data = pk.datasets.make_molecules(20, random_state=0, mean_nodes=10)
-    kernel = pk.SubgraphMatching(k=3, lambdas=[0.5, 0.0, 3.0], labels="degree", normalize=True)
+    kernel = SubgraphMatching(k=3, lambdas=[0.5, 0.0, 3.0], labels="degree", normalize=True)
     coefficients = np.random.default_rng(0).normal(size=(12, 1))
     matrix = kernel.fit(data.graphs[:12]).transform(data.graphs)
     rule = Rule.of(dual_members(kernel, coefficients))
@@ -167,7 +168,7 @@ TRAIN, TEST = DATA.graphs[:30], DATA.graphs[30:]
 KERNELS = [
     pk.PropagationKernel(t_max=2, n_hashes=2, random_state=0),
     pk.WeisfeilerLehman(t_max=2),
-    pk.LabelHistogram(),
+    LabelHistogram(),
 ]
 
 
@@ -258,7 +259,7 @@ def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kerne
 
 def test_graphs_without_nodes_add_nothing():
     graphs = pk.check_graphs([(np.zeros((0, 0)), []), (np.zeros((2, 2)), ["C", "O"])])
-    kernel = pk.LabelHistogram(base_kernel="jaccard").fit(graphs)
+    kernel = LabelHistogram(base_kernel="jaccard").fit(graphs)
     found = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs, [1.0], [0.0], None)
     assert found.contributions.tolist() == [[0.5], [0.5]]
     empty = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs[:0], [1.0], [0.0], None)

@@ -8,6 +8,8 @@ import propkernels as pk
 from propkernels.explain.comparisons import explain_rule
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.rule import Rule, dual_members
+from propkernels.kernels import LabelHistogram
+from propkernels.propagation import Convolution, Diffusion, GaussianMixtures
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, input_of, the_zoo
 
 
@@ -33,9 +35,9 @@ def pictures():
 KERNELS = [
     pk.PropagationKernel(t_max=3),
     pk.PropagationKernel(t_max=2, n_hashes=3),
-    pk.PropagationKernel(t_max=2, propagation=pk.Diffusion(isolated="vanish")),
+    pk.PropagationKernel(t_max=2, propagation=Diffusion(isolated="vanish")),
     pk.WeisfeilerLehman(t_max=2),
-    pk.LabelHistogram(),
+    LabelHistogram(),
 ]
 
 
@@ -97,7 +99,7 @@ def test_predicted_numbers_add_up(molecules, solver):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("attributes", ["sum", "product", pk.GaussianMixtures(n_sample_points=10)], ids=repr)
+@pytest.mark.parametrize("attributes", ["sum", "product", GaussianMixtures(n_sample_points=10)], ids=repr)
 def test_attributes_add_up(attributes):
     data = pk.datasets.make_synthetic(20, random_state=0)
     kernel = pk.PropagationKernel(t_max=2, attributes=attributes)
@@ -110,7 +112,7 @@ def test_attributes_add_up(attributes):
 def test_weights_of_labels_are_those_of_the_machine(molecules):
     """With label counts alone, a node adds its label's weight, sum_i a_i count_i(label)."""
     graphs, target = molecules.graphs, molecules.target
-    model = pk.PropagationClassifier(kernel=pk.LabelHistogram(), C=1, normalize=False, random_state=0)
+    model = pk.PropagationClassifier(kernel=LabelHistogram(), C=1, normalize=False, random_state=0)
     explanation = model.fit(graphs, target).explain(graphs)
     values = sorted(set(graphs.node_labels))
     counts = np.array([[np.sum(graph.node_labels == value) for value in values] for graph in graphs])
@@ -124,7 +126,7 @@ def test_weights_of_labels_are_those_of_the_machine(molecules):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("normalize", [True, False])
-@pytest.mark.parametrize("propagation", ["auto", pk.Convolution((1, 8))], ids=repr)
+@pytest.mark.parametrize("propagation", ["auto", Convolution((1, 8))], ids=repr)
 def test_pixels_add_up(pictures, propagation, normalize):
     grids, target = pictures
     kernel = pk.PropagationKernel(t_max=3, propagation=propagation, bin_width=0.05)
@@ -273,7 +275,7 @@ def test_substructures_are_the_strongest_surroundings():
 def test_molecules_that_could_not_be_read_have_no_substructures():
     pytest.importorskip("rdkit.Chem")
     graphs = pk.from_smiles(["CCO", "CCN", "CCCO", "CCCN"])
-    model = pk.PropagationClassifier(kernel=pk.LabelHistogram(), C=1.0, cv=2, random_state=0)
+    model = pk.PropagationClassifier(kernel=LabelHistogram(), C=1.0, cv=2, random_state=0)
     model.fit(graphs, [1, 0, 1, 0])
     with pytest.warns(UserWarning, match="left empty 2"):
         others = pk.from_smiles(["CCO", None, "C1"], errors="empty")

@@ -17,15 +17,16 @@ from propkernels.explain.members import (
     check_members,
 )
 from propkernels.explain.rule import dual_members
+from propkernels.kernels import LabelHistogram
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=8)
 TRAIN, NEW = DATA.graphs[:20], DATA.graphs[20:]
 COEFFICIENTS = np.random.default_rng(0).normal(size=(20, 2))
 KERNELS = {
-    FoldedMember: pk.LabelHistogram(),
-    RatioMember: pk.LabelHistogram(base_kernel="jaccard"),
-    KernelMember: pk.LabelHistogram(base_kernel="rbf"),
-    JointMember: pk.SumKernel([pk.LabelHistogram(), pk.LabelHistogram(labels="degree")], normalize=True),
+    FoldedMember: LabelHistogram(),
+    RatioMember: LabelHistogram(base_kernel="jaccard"),
+    KernelMember: LabelHistogram(base_kernel="rbf"),
+    JointMember: pk.SumKernel([LabelHistogram(), LabelHistogram(labels="degree")], normalize=True),
 }
 
 

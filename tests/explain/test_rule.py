@@ -9,6 +9,7 @@ from sklearn.base import clone
 import propkernels as pk
 from propkernels.explain.members import Counted
 from propkernels.explain.rule import Rule, dual_members, mean_rule, merged_vocabularies, same_codes
+from propkernels.kernels import LabelHistogram
 
 pytestmark = pytest.mark.compiled
 
@@ -23,9 +24,9 @@ KERNELS = {
     "rbf": pk.WeisfeilerLehman(t_max=1, base_kernel="rbf"),
     "paths": pk.ShortestPath(base_kernel="intersection"),
     "sum": pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.ShortestPath()], weights=[2.0, 0.5]),
-    "normalized sum": pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.LabelHistogram()], normalize=True),
+    "normalized sum": pk.SumKernel([pk.WeisfeilerLehman(t_max=1), LabelHistogram()], normalize=True),
     "sum with a ratio": pk.SumKernel(
-        [pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard"), pk.LabelHistogram()], normalize_parts=False
+        [pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard"), LabelHistogram()], normalize_parts=False
     ),
 }
 
@@ -78,7 +79,7 @@ def test_the_mean_of_rules_is_the_mean_of_their_decisions():
 
 def test_jaccard_is_exact():
     """Ratios of whole numbers: the quotients of the definition, as fractions."""
-    fitted, rule = rule_of(pk.LabelHistogram(base_kernel="jaccard"), np.ones((25, 1)))
+    fitted, rule = rule_of(LabelHistogram(base_kernel="jaccard"), np.ones((25, 1)))
     counts = [np.asarray(fitted._counts[0].counts[[i]].todense())[0].astype(int).tolist() for i in range(25)]
     new = fitted._coder.count(NEW[:1], [fitted._counts[0].codes], None)[0]
     own = np.asarray(new.counts.todense())[0].astype(int).tolist()
@@ -111,10 +112,8 @@ def test_other_hash_functions_and_other_bins_are_not_merged():
     first, second = (rule_of(pk.WeisfeilerLehman(t_max=n))[1].vocabularies[0] for n in (1, 2))
     other = pk.WeisfeilerLehman(t_max=1).fit(NEW)
     assert same_codes(first.counter, second.counter)
-    assert same_codes(
-        first.counter, pk.LabelHistogram().fit(TRAIN)._coder
-    )  # labels are where refining starts
-    assert not same_codes(first.counter, pk.LabelHistogram(labels="degree").fit(TRAIN)._coder)
+    assert same_codes(first.counter, LabelHistogram().fit(TRAIN)._coder)  # labels are where refining starts
+    assert not same_codes(first.counter, LabelHistogram(labels="degree").fit(TRAIN)._coder)
     foreign = Rule.of(dual_members(other, np.ones((len(NEW), 1)))).vocabularies[0]
     merged = merged_vocabularies([first, second, foreign])
     assert merged[first] is second

@@ -9,6 +9,8 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.explain.rule import Rule, dual_members, mean_rule
+from propkernels.kernels import LabelHistogram
+from propkernels.propagation import Diffusion
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, gram, input_of, the_zoo
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -17,7 +19,7 @@ KERNELS = [
     pk.PropagationKernel(t_max=2, n_hashes=3, normalize=True, random_state=0),
     pk.PropagationKernel(t_max=2, base_kernel="intersection", random_state=0),
     pk.PropagationKernel(t_max=2, base_kernel="intersection", normalize=True, random_state=0),
-    pk.PropagationKernel(t_max=2, propagation=pk.Diffusion(isolated="vanish"), random_state=0),
+    pk.PropagationKernel(t_max=2, propagation=Diffusion(isolated="vanish"), random_state=0),
     pk.PropagationKernel(t_max=2, attributes="sum", normalize=True, random_state=0),
     pk.PropagationKernel(t_max=2, attributes="product", metric="hellinger", random_state=0),
     pk.P2K(t_max=2, random_state=0),
@@ -25,8 +27,8 @@ KERNELS = [
     pk.WeisfeilerLehman(t_max=3),
     pk.PropagationKernel(t_max=2, n_hashes=2, base_kernel="jaccard", random_state=0),
     pk.WeisfeilerLehman(t_max=2, base_kernel="tanimoto", normalize=True),
-    pk.LabelHistogram(),
-    pk.LabelHistogram(normalize=True),
+    LabelHistogram(),
+    LabelHistogram(normalize=True),
     pk.ShortestPath(),
     pk.ShortestPath(normalize=True),
 ]
@@ -81,7 +83,7 @@ def test_whole_numbers_add_up_exactly():
 
 def test_the_bins_of_label_counts_are_the_labels():
     graphs = pair()
-    why = pk.similar_because(pk.LabelHistogram(), *graphs)
+    why = pk.similar_because(LabelHistogram(), *graphs)
     counts = [Counter(graph.node_labels.tolist()) for graph in graphs]
     assert {b.labels[0]: b.contribution for b in why.bins} == {
         label: counts[0][label] * counts[1][label] for label in counts[0] if label in counts[1]
@@ -169,12 +171,12 @@ def test_ratios_are_shared_by_bins(base_kernel, normalize):
 
 
 def test_graphs_without_nodes_share_nothing():
-    why = pk.similar_because(pk.LabelHistogram(base_kernel="jaccard"), *[(np.zeros((0, 0)), [])] * 2)
+    why = pk.similar_because(LabelHistogram(base_kernel="jaccard"), *[(np.zeros((0, 0)), [])] * 2)
     assert (why.value, why.bins) == (0.0, ())
 
 
 def test_graphs_with_nothing_in_common():
-    why = pk.similar_because(pk.LabelHistogram(normalize=True), (PATH, list("CCC")), (PATH, list("OOO")))
+    why = pk.similar_because(LabelHistogram(normalize=True), (PATH, list("CCC")), (PATH, list("OOO")))
     assert (why.value, why.bins, why.records()) == (0.0, (), [])
     assert "0 shared bins" in str(why)
     assert len(why.to_frame()) == 0

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram
+from propkernels.propagation import Diffusion
 
 DATA = pk.datasets.make_molecules(50, random_state=0)
-KERNEL = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+KERNEL = pk.PropagationKernel(propagation=Diffusion(0.5, "none"), t_max=1)
 
 
 def fitted(target=DATA.target, cls=pk.PropagationClassifier, kernel=KERNEL, **options):
@@ -43,9 +45,7 @@ def test_shares_are_those_of_the_class_that_is_spoken_for():
 def test_a_planted_bin_is_found():
     """One label decides the class: it is the strongest bin."""
     planted = np.array([int("O" in graph.node_labels) for graph in DATA.graphs])
-    model = (
-        fitted(planted, kernel=pk.LabelHistogram(base_kernel="linear")) if 0 < planted.mean() < 1 else None
-    )
+    model = fitted(planted, kernel=LabelHistogram(base_kernel="linear")) if 0 < planted.mean() < 1 else None
     if model is None:
         pytest.fail("the generated molecules all have the label, or none has it")
     (top,) = model.top_bins(DATA.graphs, planted, n=1)

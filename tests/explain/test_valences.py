@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.propagation import Diffusion
 
 chem = pytest.importorskip("rdkit.Chem")
 
 SMILES = ["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN", "c1ccccc1O", "c1ccccc1N", "CC(=O)O", "CC(=O)N"] * 2
-KERNEL = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1, random_state=0)
+KERNEL = pk.PropagationKernel(propagation=Diffusion(0.5, "none"), t_max=1, random_state=0)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.explorer.page_codes import NotLive
+from propkernels.propagation import LabelImputer
 from tests.explorer.conftest import embedded
 
 
@@ -43,7 +44,7 @@ def test_a_model_that_fills_in_labels_is_refused():
     ring = np.roll(np.eye(6), 1, axis=1)
     graphs = [(ring + ring.T, rng.choice(["C", "N", None], 6).tolist()) for _ in range(20)]
     model = pk.PropagationClassifier(random_state=0).fit(graphs, np.arange(20) % 2)
-    model.imputer_ = pk.LabelImputer().fit(graphs)
+    model.imputer_ = LabelImputer().fit(graphs)
     with pytest.raises(NotLive, match="fills in missing node labels"):
         pk.explore(graphs, np.arange(20) % 2, model)
 

@@ -5,6 +5,8 @@ import pytest
 
 import propkernels as pk
 from propkernels.explorer.page_codes import NotLive, goes_both_ways, start_values
+from propkernels.kernels import GraphHopper
+from propkernels.propagation import AbsorbingWalk
 
 REFUSED = {
     "base kernel": (pk.PropagationKernel(base_kernel="rbf"), "without counting bins"),
@@ -12,10 +14,10 @@ REFUSED = {
     "square roots": (pk.PropagationKernel(metric="hellinger"), "square roots"),
     "scheme": (pk.PropagationKernel(propagation="belief_propagation"), "BeliefPropagation"),
     "absorption by a function": (
-        pk.PropagationKernel(propagation=pk.AbsorbingWalk(lambda graphs: graphs.degrees > 2)),
+        pk.PropagationKernel(propagation=AbsorbingWalk(lambda graphs: graphs.degrees > 2)),
         "AbsorbingWalk",
     ),
-    "pairs of graphs": (pk.GraphHopper(), "GraphHopper|HopCounter|code function"),
+    "pairs of graphs": (GraphHopper(), "GraphHopper|HopCounter|code function"),
 }
 
 

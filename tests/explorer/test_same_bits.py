@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
+from propkernels.propagation import Diffusion
 from tests.conformance.cases import CODERS, carrying, codes_in_python
 
 pytestmark = pytest.mark.slow  # a browser takes seconds
@@ -170,7 +171,7 @@ def test_edits_with_every_code_function(browser, name, tmp_path):
     compare(browser, model, graphs[:25], page.save(tmp_path / "page.html"))
 
 
-SUMMED = pk.Diffusion(0.5, "none")
+SUMMED = Diffusion(0.5, "none")
 PARTS = [
     pk.WeisfeilerLehman(t_max=2, base_kernel="intersection"),
     pk.PropagationKernel(t_max=2, random_state=0),

@@ -5,24 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import propkernels as pk
 from propkernels.codes.codes import LocalitySensitiveHash, in_key_order, label_codes, stream_numbers
 from propkernels.gpu import device_codes
 from propkernels.gpu.device_codes import DeviceOperator
+from propkernels.propagation import Diffusion, LabelPropagation, LabelSpreading, PartialAbsorption
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from tests.gpu.some_graphs import SIZES, many_graphs, on_device
 from tests.zoo import hide_labels
 
 SCHEMES = [
-    pk.Diffusion(),
-    pk.Diffusion(0.3),
-    pk.Diffusion(0.2, "symmetric"),
-    pk.Diffusion(0.1, "none"),
-    pk.Diffusion(isolated="vanish"),
-    pk.LabelSpreading(0.8),
-    pk.PartialAbsorption(0.4),
-    pk.LabelPropagation(),
-    pk.LabelPropagation(clamp="before"),
+    Diffusion(),
+    Diffusion(0.3),
+    Diffusion(0.2, "symmetric"),
+    Diffusion(0.1, "none"),
+    Diffusion(isolated="vanish"),
+    LabelSpreading(0.8),
+    PartialAbsorption(0.4),
+    LabelPropagation(),
+    LabelPropagation(clamp="before"),
 ]
 
 
@@ -55,7 +55,7 @@ def both_codes(runtime, graphs, scheme, t_max=5, n_hashes=1, plain=False):
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 def test_codes_are_the_same_bits(runtime, sizes, scheme):
     graphs = many_graphs(sizes)
-    if isinstance(scheme, pk.LabelPropagation) and graphs.n_nodes:
+    if isinstance(scheme, LabelPropagation) and graphs.n_nodes:
         graphs = hide_labels(graphs, 0.3, random_state=0)
     computed, expected = both_codes(runtime, graphs, scheme)
     np.testing.assert_array_equal(computed, expected)
@@ -65,10 +65,10 @@ def test_codes_are_the_same_bits(runtime, sizes, scheme):
 @pytest.mark.parametrize("n_hashes", [1, 3])
 def test_weights_directions_and_several_hashes(runtime, directed, n_hashes):
     graphs = many_graphs(SIZES["mixed"], weighted=True, directed=directed)
-    computed, expected = both_codes(runtime, graphs, pk.Diffusion(0.1), 6, n_hashes)
+    computed, expected = both_codes(runtime, graphs, Diffusion(0.1), 6, n_hashes)
     np.testing.assert_array_equal(computed, expected)
 
 
 def test_the_plain_walk_needs_no_arrays(runtime):
-    computed, expected = both_codes(runtime, many_graphs(SIZES["mixed"]), pk.Diffusion(), 10, plain=True)
+    computed, expected = both_codes(runtime, many_graphs(SIZES["mixed"]), Diffusion(), 10, plain=True)
     np.testing.assert_array_equal(computed, expected)

@@ -11,6 +11,7 @@ from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.randomness import mix
 from propkernels.codes.codes import LocalitySensitiveHash, label_codes
 from propkernels.gpu import device_counts, device_gram
+from propkernels.propagation import Diffusion
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from tests.gpu.some_graphs import SIZES, many_graphs, on_device
 
@@ -29,7 +30,7 @@ def test_hashed_counts_equal_the_features(runtime, sizes, n_features):
     column = label_column(graphs, label_source(graphs, "auto"))
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     lsh = LocalitySensitiveHash("tv", 1e-5, 3)
-    streams = label_codes(graphs, pk.Diffusion(), initial, lsh, 4, 1, 1)
+    streams = label_codes(graphs, Diffusion(), initial, lsh, 4, 1, 1)
     rows = device_counts.count_columns(
         on_device(runtime, graphs),
         runtime.to_device(streams.codes),
@@ -48,7 +49,7 @@ def test_hashed_counts_equal_the_features(runtime, sizes, n_features):
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_a_vocabulary_equals_the_features(runtime, sizes):
     graphs = many_graphs(sizes)
-    features = pk.PropagationFeatures(t_max=3, random_state=3, propagation=pk.Diffusion(isolated="vanish"))
+    features = pk.PropagationFeatures(t_max=3, random_state=3, propagation=Diffusion(isolated="vanish"))
     expected = features.fit_transform(graphs)
     (streams,) = features._coder.codes(graphs, 1)
     listed, bins = device_counts.vocabulary(runtime.to_device(streams.codes), runtime)
@@ -65,7 +66,7 @@ def test_a_vocabulary_equals_the_features(runtime, sizes):
 def test_counts_by_slots_have_the_products_of_a_vocabulary(runtime, sizes):
     graphs = many_graphs(sizes)
     kernel = pk.PropagationKernel(t_max=3, n_hashes=2, random_state=3)
-    kernel.set_params(propagation=pk.Diffusion(isolated="vanish")).fit(graphs)
+    kernel.set_params(propagation=Diffusion(isolated="vanish")).fit(graphs)
     (streams,) = kernel._coder.codes(graphs, 1)
     rows = device_counts.count_slots(on_device(runtime, graphs), runtime.to_device(streams.codes))
     counts = [stream.counts.toarray() for stream in kernel._counts]

@@ -7,6 +7,7 @@ import propkernels as pk
 from propkernels.codes import codes as host
 from propkernels.codes.codes import LocalitySensitiveHash
 from propkernels.gpu.device_labels import label_streams
+from propkernels.propagation import Convolution
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 
 RNG = np.random.default_rng(0)
@@ -16,14 +17,14 @@ IMAGES = {
     "missing": [np.where(RNG.random((6, 6)) < 0.3, -1, RNG.integers(0, 3, (6, 6)))],
 }
 SCHEMES = [
-    pk.Convolution(),
-    pk.Convolution(boundary="zero"),
-    pk.Convolution(boundary="wrap"),
-    pk.Convolution(boundary="reflect"),
-    pk.Convolution(clamp="after"),
-    pk.Convolution(clamp="before"),
+    Convolution(),
+    Convolution(boundary="zero"),
+    Convolution(boundary="wrap"),
+    Convolution(boundary="reflect"),
+    Convolution(clamp="after"),
+    Convolution(clamp="before"),
 ]
-FLAT = [pk.Convolution((1, 8)), pk.Convolution((2, 16), "reflect"), pk.Convolution(np.ones((9, 9)))]
+FLAT = [Convolution((1, 8)), Convolution((2, 16), "reflect"), Convolution(np.ones((9, 9)))]
 
 
 def both(runtime, grids, scheme, t_max=4, n_hashes=2):
@@ -49,4 +50,4 @@ def test_what_only_the_cpu_can_is_left_to_it(runtime):
     column = label_column(grids, "node")
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     lsh = LocalitySensitiveHash("hellinger", 1e-5, 3)
-    assert label_streams(grids, pk.Convolution(), initial, lsh, 2, 1, runtime) is None
+    assert label_streams(grids, Convolution(), initial, lsh, 2, 1, runtime) is None

@@ -12,6 +12,7 @@ import propkernels as pk
 from propkernels.counts.base_kernels import Linear
 from propkernels.gpu import pipeline
 from propkernels.gpu.runtime import import_cupy
+from propkernels.propagation import PropagatedAttributes
 from tests.gpu.some_graphs import SIZES, many_graphs
 
 
@@ -46,7 +47,7 @@ ESTIMATORS = [
     pk.PropagationKernel(t_max=2, random_state=0, attributes="sum"),
     pk.PropagationKernel(t_max=2, random_state=0, attributes="product", attribute_bin_width=(0.5, 2.0)),
     pk.PropagationKernel(t_max=2, random_state=0, attributes="joint", attribute_metric="l2"),
-    pk.PropagationKernel(t_max=2, random_state=0, attributes=pk.PropagatedAttributes()),
+    pk.PropagationKernel(t_max=2, random_state=0, attributes=PropagatedAttributes()),
     pk.PropagationKernel(t_max=2, random_state=0, labels="degree"),
     pk.WeisfeilerLehman(t_max=3),
     pk.WeisfeilerLehman(t_max=2, base_kernel="intersection", normalize=True),

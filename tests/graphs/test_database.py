@@ -257,7 +257,7 @@ def test_with_labels_and_attributes_leave_the_original():
 
 def test_public_names():
     assert pk.GraphDatabase is GraphDatabase
-    assert {"Graph", "GraphDatabase", "check_graphs", "from_networkx"} <= set(dir(pk))
+    assert {"GraphDatabase", "check_graphs", "from_networkx"} <= set(dir(pk))
 
 
 def test_it_shows_what_the_database_holds():

@@ -11,6 +11,8 @@ from scipy.sparse import coo_array
 
 import propkernels as pk
 from propkernels.graphs import GraphDatabase
+from propkernels.kernels import SubgraphMatching
+from propkernels.propagation import Diffusion
 
 ENTRY = st.tuples(
     st.integers(0, 3),
@@ -87,7 +89,7 @@ def test_sums_over_entries_are_those_of_the_merged_graph():
 
 
 @pytest.mark.parametrize(
-    "scheme", ["diffusion", "label_propagation", "label_spreading", pk.Diffusion(direction="both")]
+    "scheme", ["diffusion", "label_propagation", "label_spreading", Diffusion(direction="both")]
 )
 def test_every_scheme_sees_the_sum_of_parallel_edges(scheme):
     graphs = parallel().with_labels(np.array([0, -1, 1]) if scheme == "label_propagation" else np.arange(3))
@@ -119,7 +121,7 @@ def test_subgraph_matching_tells_parallel_edges_from_single_ones():
     assert not single.has_parallel_edges
     for attributes in (None, np.ones((9, 1))):  # counted, and compared in pairs
         three = GraphDatabase.concat([graphs, twin, single]).with_attributes(attributes)
-        gram = pk.SubgraphMatching(k=2, edge_labels=True).fit_transform(three)
+        gram = SubgraphMatching(k=2, edge_labels=True).fit_transform(three)
         assert gram[0, 0] == gram[0, 1] > gram[0, 2]
 
 

@@ -15,6 +15,7 @@ from sklearn.svm import SVC, LinearSVC
 
 import propkernels as pk
 from propkernels.codes.codes import NO_BIN
+from propkernels.propagation import Diffusion, GaussianMixtures, LabelPropagation, PropagatedAttributes
 from tests import naive_attributes
 from tests.strategies import databases, permute_graphs, permute_nodes
 from tests.zoo import cycle_edges, hide_labels, one, path_edges, zoo
@@ -23,14 +24,14 @@ TREATMENTS = {
     "sum": "sum",
     "product": "product",
     "joint": "joint",
-    "propagated": pk.PropagatedAttributes(),
-    "propagated product": pk.PropagatedAttributes(laziness=0.2, combine="product"),
-    "mixtures": pk.GaussianMixtures(n_sample_points=7),
-    "mixtures as in the paper": pk.GaussianMixtures(n_sample_points=7, scale=None, ridge=0),
-    "mixtures, each": pk.GaussianMixtures(n_sample_points=7, scale="each"),
-    "mixtures, joint": pk.GaussianMixtures(n_sample_points=7, combine="joint"),
-    "mixtures, product": pk.GaussianMixtures(n_sample_points=7, combine="product"),
-    "mixtures, refitted": pk.GaussianMixtures(n_sample_points=7, refit_every=2, ridge=0.1),
+    "propagated": PropagatedAttributes(),
+    "propagated product": PropagatedAttributes(laziness=0.2, combine="product"),
+    "mixtures": GaussianMixtures(n_sample_points=7),
+    "mixtures as in the paper": GaussianMixtures(n_sample_points=7, scale=None, ridge=0),
+    "mixtures, each": GaussianMixtures(n_sample_points=7, scale="each"),
+    "mixtures, joint": GaussianMixtures(n_sample_points=7, combine="joint"),
+    "mixtures, product": GaussianMixtures(n_sample_points=7, combine="product"),
+    "mixtures, refitted": GaussianMixtures(n_sample_points=7, refit_every=2, ridge=0.1),
 }
 every_treatment = pytest.mark.parametrize(
     "treatment", [pytest.param(treatment, id=name) for name, treatment in TREATMENTS.items()]
@@ -92,7 +93,7 @@ def test_naive_twin_on_generated_graphs(graphs):
 @pytest.mark.parametrize("combine", ["sum", "product", "joint"])
 def test_naive_twin_of_propagated_attributes(combine):
     graphs = some_graphs()
-    estimator = kernel(pk.PropagatedAttributes(laziness=0.3, combine=combine), n_hashes=2)
+    estimator = kernel(PropagatedAttributes(laziness=0.3, combine=combine), n_hashes=2)
     computed = estimator.fit_transform_cumulative(graphs)
     x = naive_attributes.standardized(graphs.node_attributes)
     matrices = naive_attributes.spread(x, naive_attributes.transition(graphs, 0.3), 3)
@@ -152,13 +153,13 @@ def test_partially_labelled_graphs(treatment):
     matrix = estimator.fit_transform(graphs)
     assert np.array_equal(estimator.transform(graphs), matrix)
     assert np.linalg.eigvalsh(matrix).min() > -1e-9 * matrix.max()
-    assert isinstance(estimator._coder.scheme, pk.LabelPropagation)
+    assert isinstance(estimator._coder.scheme, LabelPropagation)
 
 
 @pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
 def test_attributes_walk_in_the_direction_of_the_labels(direction):
     graphs = one(2, [(0, 1)], labels=[0, 0], directed=True, attributes=[[-1.0], [1.0]])
-    estimator = kernel(pk.PropagatedAttributes(laziness=0), propagation=pk.Diffusion(direction=direction))
+    estimator = kernel(PropagatedAttributes(laziness=0), propagation=Diffusion(direction=direction))
     estimator.set_params(attribute_bin_width=1e-6).fit(graphs)
     nodes_alike = {"follow": 4, "reverse": 4, "both": 2}[direction]  # after one step, pairs that agree
     cumulative = estimator.fit_transform_cumulative(graphs)[:, 0, 0]
@@ -244,7 +245,7 @@ def test_transform_of_the_training_graphs_is_fit_transform(treatment, normalize)
     np.testing.assert_allclose(estimator.transform(graphs), matrix, rtol=1e-14)
 
 
-@pytest.mark.parametrize("treatment", ["sum", pk.PropagatedAttributes(), pk.GaussianMixtures(scale=None)])
+@pytest.mark.parametrize("treatment", ["sum", PropagatedAttributes(), GaussianMixtures(scale=None)])
 def test_fixed_options_make_transform_a_slice_of_the_whole(treatment):
     """Where fit learns the same from both, the kernel of new graphs is a block of the kernel of all."""
     train = some_graphs()
@@ -357,7 +358,7 @@ def test_missing_agrees_with_missing_only(combine):
     )
 
 
-@pytest.mark.parametrize("treatment", [pk.PropagatedAttributes(), pk.GaussianMixtures()])
+@pytest.mark.parametrize("treatment", [PropagatedAttributes(), GaussianMixtures()])
 def test_gaps_are_filled_by_propagation(treatment):
     """A gap between two equal neighbours takes their value: the graph is like the one without the gap."""
     full, gap = np.full((3, 1), 2.0), np.array([[2.0], [np.nan], [2.0]])
@@ -385,7 +386,7 @@ def test_pickle_and_clone(treatment):
 def test_grid_search_over_nested_parameters():
     graphs = pk.GraphDatabase.concat([some_graphs(seed) for seed in range(4)])
     target = np.arange(len(graphs)) % 2
-    pipeline = make_pipeline(kernel(pk.PropagatedAttributes()), SVC(kernel="precomputed"))
+    pipeline = make_pipeline(kernel(PropagatedAttributes()), SVC(kernel="precomputed"))
     grid = {
         "propagationkernel__attributes__laziness": [0.2, 0.7],
         "propagationkernel__attributes__combine": ["sum", "joint"],
@@ -417,7 +418,7 @@ def test_threads_change_nothing(treatment, n_jobs):
 
 
 def test_treatments_are_left_as_they_were_given():
-    treatment = pk.GaussianMixtures(n_sample_points=5)
+    treatment = GaussianMixtures(n_sample_points=5)
     before = dict(vars(treatment))
     kernel(treatment).fit(some_graphs())
     assert vars(treatment) == before
@@ -431,15 +432,15 @@ def test_treatments_are_left_as_they_were_given():
     [
         ({"treatment": "mean"}, "attributes must be None, 'sum', 'product', 'joint', "),
         (
-            {"treatment": pk.PropagatedAttributes(combine="all")},
+            {"treatment": PropagatedAttributes(combine="all")},
             "combine must be 'sum', 'product' or 'joint'; got 'all'",
         ),
         (
-            {"treatment": pk.PropagatedAttributes(laziness=1)},
+            {"treatment": PropagatedAttributes(laziness=1)},
             "laziness must be at least 0 and below 1, got 1",
         ),
         (
-            {"treatment": pk.GaussianMixtures(scale="x")},
+            {"treatment": GaussianMixtures(scale="x")},
             "scale must be one of None, 'initial', 'each'; got 'x'",
         ),
         ({"attribute_bin_width": 0}, "attribute_bin_width must be a finite number above 0, got 0"),

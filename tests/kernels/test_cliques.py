@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.kernels import SubgraphMatching
 from propkernels.kernels.cliques import SubgraphComparison, _edge_words
 from propkernels.kernels.node_kernel import NodeComparison
 
@@ -21,7 +22,7 @@ def test_words_tell_directions_apart_and_gaps_are_0():
 
 def test_layers_are_weighted_and_cumulative():
     graphs = pk.check_graphs([DIRECTED + DIRECTED.T, np.ones((3, 3)) - np.eye(3)])
-    nodes = NodeComparison.learn(graphs, pk.SubgraphMatching(labels=None))
+    nodes = NodeComparison.learn(graphs, SubgraphMatching(labels=None))
     layers = {}
     for lambdas in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (2.0, 3.0, 5.0)):
         comparison = SubgraphComparison(nodes, np.array(lambdas), False, False, True)
@@ -34,7 +35,7 @@ def test_layers_are_weighted_and_cumulative():
 
 def test_edges_of_other_pairs_are_refused():
     graphs = pk.check_graphs([DIRECTED])
-    nodes = NodeComparison.learn(graphs, pk.SubgraphMatching(labels=None))
+    nodes = NodeComparison.learn(graphs, SubgraphMatching(labels=None))
     prepared = SubgraphComparison(nodes, np.ones(2), False, False, True).prepare(graphs)
     prepared._check_parts()
     with pytest.raises(ValueError, match="every pair of nodes"):

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.kernels import SubgraphMatching
 from propkernels.kernels.comparison import CountedComparison, TiledComparison
 
 GRAPHS = pk.datasets.make_molecules(12, random_state=0, mean_nodes=6).graphs
-TILED = pk.SubgraphMatching(k=3, connected=False).fit(GRAPHS)
+TILED = SubgraphMatching(k=3, connected=False).fit(GRAPHS)
 COUNTED = pk.ShortestPath().fit(GRAPHS)
 
 

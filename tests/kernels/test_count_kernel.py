@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.propagation import Diffusion
 from tests.test_contract_discovery import assert_same
 from tests.zoo import labelled_zoo, one
 
@@ -38,7 +39,7 @@ BAD = [
     ("propagation", "teleport", ValueError),
     ("propagation", None, TypeError),
     ("propagation", 3, TypeError),
-    ("propagation", pk.Diffusion, TypeError),
+    ("propagation", Diffusion, TypeError),
     ("base_kernel", "poly", ValueError),
     ("base_kernel", None, ValueError),
     ("base_kernel", 1.0, ValueError),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.kernels import DescriptorKernel
 
 DATA = pk.datasets.make_molecules(40, random_state=0)
 RNG = np.random.default_rng(0)
@@ -34,21 +35,21 @@ def test_equals_the_naive_twin():
     values = VALUES.copy()
     values[3, 0] = values[5, 1] = np.nan
     graphs = DATA.graphs.with_descriptors(values)
-    kernel = pk.DescriptorKernel(gamma=2.0)
+    kernel = DescriptorKernel(gamma=2.0)
     np.testing.assert_allclose(kernel.fit_transform(graphs[:30]), naive(values[:30], values[:30], 2.0))
     np.testing.assert_allclose(kernel.transform(graphs[30:]), naive(values[30:], values[:30], 2.0))
 
 
 def test_units_do_not_matter():
     scaled = GRAPHS.with_descriptors(VALUES**3 * 1000, ["a", "b", "constant"])
-    reference = pk.DescriptorKernel().fit_transform(GRAPHS)
-    np.testing.assert_array_equal(pk.DescriptorKernel().fit_transform(scaled), reference)
+    reference = DescriptorKernel().fit_transform(GRAPHS)
+    np.testing.assert_array_equal(DescriptorKernel().fit_transform(scaled), reference)
 
 
 def test_faults_are_named():
     with pytest.raises(ValueError, match="gamma must be"):
-        pk.DescriptorKernel(gamma=0).fit(GRAPHS)
-    fitted = pk.DescriptorKernel().fit(GRAPHS)
+        DescriptorKernel(gamma=0).fit(GRAPHS)
+    fitted = DescriptorKernel().fit(GRAPHS)
     with pytest.raises(ValueError, match="graphs have 4 descriptors, but the training graphs have 3"):
         fitted.transform(DATA.graphs)
     with pytest.raises(ValueError, match="no iterations"):
@@ -58,9 +59,9 @@ def test_faults_are_named():
 def kernels():
     nodes = pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard")
     return [
-        pk.DescriptorKernel(),
-        pk.SumKernel([nodes, pk.DescriptorKernel()], weights=[0.7, 0.3]),
-        pk.SumKernel([nodes, pk.DescriptorKernel()], normalize=True),
+        DescriptorKernel(),
+        pk.SumKernel([nodes, DescriptorKernel()], weights=[0.7, 0.3]),
+        pk.SumKernel([nodes, DescriptorKernel()], normalize=True),
     ]
 
 

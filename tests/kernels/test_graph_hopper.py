@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import propkernels as pk
+from propkernels.kernels import GraphHopper
 from tests.naive_baselines import gram_of, graph_hopper_kernel, node_kernel, plain_graphs
 from tests.strategies import databases
 from tests.zoo import labelled_zoo, one, path_edges
@@ -22,7 +23,7 @@ def naive(graphs, nodes, weighted=True):
 def test_equals_the_naive_twin(graphs):
     for weighted in (True, False):
         reference = naive(graphs, node_kernel(True, None), weighted)
-        computed = pk.GraphHopper(labels="node", weighted=weighted).fit_transform(graphs)
+        computed = GraphHopper(labels="node", weighted=weighted).fit_transform(graphs)
         assert np.array_equal(computed, reference)
 
 
@@ -33,7 +34,7 @@ def test_attributes_equal_the_naive_twin(graphs):
     for attributes in ("gaussian", "linear"):
         for labels in ("node", None):
             reference = naive(graphs, node_kernel(labels == "node", attributes, 0.5))
-            kernel = pk.GraphHopper(labels=labels, attributes=attributes, standardize=False)
+            kernel = GraphHopper(labels=labels, attributes=attributes, standardize=False)
             np.testing.assert_allclose(kernel.fit_transform(graphs), reference, rtol=1e-9, atol=1e-9)
 
 
@@ -43,8 +44,8 @@ def test_constant_attributes_change_nothing():
         [one(5, [(1, 3)]), one(8, [(0, 1), (1, 2), (2, 0), (3, 4)]), one(12, path_edges(12)), one(0)]
     )
     attributes = np.ones((graphs.n_nodes, 2))
-    reference = pk.GraphHopper().fit_transform(graphs)
-    computed = pk.GraphHopper(attributes="gaussian").fit_transform(graphs.with_attributes(attributes))
+    reference = GraphHopper().fit_transform(graphs)
+    computed = GraphHopper(attributes="gaussian").fit_transform(graphs.with_attributes(attributes))
     assert np.array_equal(computed, reference)
 
 
@@ -52,8 +53,8 @@ def test_transform_to_new_graphs_with_longer_paths():
     short, long = one(4, path_edges(4)), one(9, path_edges(9))
     both = pk.GraphDatabase.concat([short, long])
     for normalize in (False, True):
-        reference = pk.GraphHopper(normalize=normalize).fit_transform(both)
-        computed = pk.GraphHopper(normalize=normalize).fit(short).transform(long)
+        reference = GraphHopper(normalize=normalize).fit_transform(both)
+        computed = GraphHopper(normalize=normalize).fit(short).transform(long)
         np.testing.assert_allclose(computed[0, 0], reference[1, 0], rtol=1e-12)
 
 
@@ -68,9 +69,9 @@ def test_equals_grakel_on_mutag(data_folder):
     units = np.eye(8)[graphs.node_labels]
     vectors = to_grakel(graphs.with_attributes(units), attributes=True)
     reference = grakel.GraphHopper(kernel_type="linear").fit_transform(vectors)
-    assert np.array_equal(pk.GraphHopper().fit_transform(graphs), reference)
+    assert np.array_equal(GraphHopper().fit_transform(graphs), reference)
     reference = grakel.GraphHopper(kernel_type=("gaussian", 0.125)).fit_transform(vectors)
-    kernel = pk.GraphHopper(labels=None, attributes="gaussian", standardize=False)
+    kernel = GraphHopper(labels=None, attributes="gaussian", standardize=False)
     computed = kernel.fit_transform(graphs.with_attributes(units))
     np.testing.assert_allclose(computed, reference, rtol=1e-9)
 
@@ -84,7 +85,7 @@ def test_threads_count_the_same(weighted, numbers_of_blocks, monkeypatch):
     ring = np.roll(np.eye(150), 1, axis=1)
     large = pk.check_graphs([(ring + ring.T, ["a", "b", "c"] * 50)])
     graphs = pk.GraphDatabase.concat([labelled_zoo(), large])
-    kernels = [pk.GraphHopper(weighted=weighted, n_jobs=n_jobs) for n_jobs in (1, 3)]
+    kernels = [GraphHopper(weighted=weighted, n_jobs=n_jobs) for n_jobs in (1, 3)]
     reference, computed = (kernel.fit_transform(graphs) for kernel in kernels)
     np.testing.assert_array_equal(computed, reference)
     ours, theirs = (kernel._prepared[0].codes for kernel in kernels)
@@ -92,9 +93,9 @@ def test_threads_count_the_same(weighted, numbers_of_blocks, monkeypatch):
 
 
 def test_runs_of_graphs_count_the_same(monkeypatch):
-    reference = pk.GraphHopper().fit_transform(labelled_zoo())
+    reference = GraphHopper().fit_transform(labelled_zoo())
     monkeypatch.setattr("propkernels.kernels.graph_hopper.PAIRS_IN_MEMORY", 5)
-    np.testing.assert_array_equal(pk.GraphHopper().fit_transform(labelled_zoo()), reference)
+    np.testing.assert_array_equal(GraphHopper().fit_transform(labelled_zoo()), reference)
 
 
 def test_threads_prepare_the_same_matrices():
@@ -102,6 +103,6 @@ def test_threads_prepare_the_same_matrices():
     graphs = pk.check_graphs(
         [(ring + ring.T, None, np.arange(70.0)), (ring[:5, :5] + ring[:5, :5].T, None, np.arange(5.0))]
     )
-    kernel = pk.GraphHopper(attributes="gaussian")
+    kernel = GraphHopper(attributes="gaussian")
     reference, computed = (kernel.set_params(n_jobs=n_jobs).fit_transform(graphs) for n_jobs in (1, 3))
     np.testing.assert_array_equal(computed, reference)

@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 import propkernels as pk
+from propkernels.propagation import AnisotropicDiffusion, Convolution
 from tests import naive as exact
 
 SCHEMES = [
-    pk.Convolution(),
-    pk.Convolution((1, 8), "wrap"),
-    pk.Convolution((2, 16), "reflect"),
-    pk.Convolution((1, 8), "zero"),
-    pk.Convolution(clamp="after"),
-    pk.AnisotropicDiffusion(),
+    Convolution(),
+    Convolution((1, 8), "wrap"),
+    Convolution((2, 16), "reflect"),
+    Convolution((1, 8), "zero"),
+    Convolution(clamp="after"),
+    AnisotropicDiffusion(),
 ]
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram, LabelHistogramFeatures
 from tests.strategies import databases
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -20,14 +21,14 @@ def test_kernel_and_features_count_labels(base_kernel):
         expected = COUNTS @ COUNTS.T
     else:
         expected = np.minimum(COUNTS[:, None], COUNTS[None]).sum(axis=2)
-    assert np.array_equal(pk.LabelHistogram(base_kernel=base_kernel).fit_transform(GRAPHS), expected)
-    phi = pk.LabelHistogramFeatures(base_kernel=base_kernel).fit_transform(GRAPHS)
+    assert np.array_equal(LabelHistogram(base_kernel=base_kernel).fit_transform(GRAPHS), expected)
+    phi = LabelHistogramFeatures(base_kernel=base_kernel).fit_transform(GRAPHS)
     assert np.array_equal((phi @ phi.T).toarray(), expected)
 
 
 def test_degrees_of_nodes_are_labels():
-    assert np.array_equal(pk.LabelHistogram(labels="degree").fit_transform(GRAPHS), np.full((3, 3), 5.0))
-    assert np.array_equal(pk.LabelHistogram(labels=None).fit_transform(GRAPHS), np.full((3, 3), 9.0))
+    assert np.array_equal(LabelHistogram(labels="degree").fit_transform(GRAPHS), np.full((3, 3), 5.0))
+    assert np.array_equal(LabelHistogram(labels=None).fit_transform(GRAPHS), np.full((3, 3), 9.0))
 
 
 @pytest.mark.slow
@@ -35,5 +36,5 @@ def test_degrees_of_nodes_are_labels():
 @given(graphs=databases(labelled=True))
 def test_label_histogram_is_a_propagation_kernel_without_steps(graphs):
     reference = pk.PropagationKernel(t_max=0, labels="node", random_state=0).fit_transform(graphs)
-    assert np.array_equal(pk.LabelHistogram(labels="node").fit_transform(graphs), reference)
+    assert np.array_equal(LabelHistogram(labels="node").fit_transform(graphs), reference)
     assert np.array_equal(pk.WeisfeilerLehman(labels="node", t_max=0).fit_transform(graphs), reference)

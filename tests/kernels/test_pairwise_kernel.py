@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.kernels import comparison
+from propkernels.kernels import AttributeKernel, GraphHopper, SubgraphMatching, comparison
 from propkernels.kernels.comparison import check_finite
 from tests.zoo import labelled_zoo
 
@@ -19,11 +19,11 @@ def attributed(copies=1):
 
 
 KERNELS = [
-    pk.AttributeKernel(),
+    AttributeKernel(),
     pk.ShortestPath(attributes="gaussian"),
-    pk.GraphHopper(attributes="gaussian"),
-    pk.SubgraphMatching(k=3, attributes="gaussian"),
-    pk.SubgraphMatching(k=3, connected=False),
+    GraphHopper(attributes="gaussian"),
+    SubgraphMatching(k=3, attributes="gaussian"),
+    SubgraphMatching(k=3, connected=False),
 ]
 
 
@@ -55,7 +55,7 @@ def test_an_interrupt_stops_the_tiles(monkeypatch):
     monkeypatch.setattr(comparison, "NODES_IN_TILE", 16)
     monkeypatch.setattr(MeanOverPairs, "tile", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        pk.AttributeKernel().fit_transform(attributed())
+        AttributeKernel().fit_transform(attributed())
     assert len(calls) == 9
 
 

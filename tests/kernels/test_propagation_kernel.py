@@ -13,6 +13,7 @@ from scipy.sparse import coo_array
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.propagation import Diffusion, GaussianMixtures, LabelPropagation
 from tests import naive, naive_attributes
 from tests.kernels.test_attributes import some_graphs
 from tests.strategies import databases
@@ -23,15 +24,15 @@ from tests.zoo import labelled_zoo, undirected_zoo, zoo
 # MUTAG at some t. The seeds used here are those for which it does not happen: equality must be exact.
 NARROW, SEEDS = 1e-8, (0, 1, 2)
 SCHEMES = {
-    "walk": (pk.Diffusion(), {}),
-    "lazy": (pk.Diffusion(laziness=0.5), {"laziness": Fraction(1, 2)}),
-    "summed": (pk.Diffusion(normalization="none"), {"rows": naive.summed}),
+    "walk": (Diffusion(), {}),
+    "lazy": (Diffusion(laziness=0.5), {"laziness": Fraction(1, 2)}),
+    "summed": (Diffusion(normalization="none"), {"rows": naive.summed}),
     "summed, lazy": (
-        pk.Diffusion(normalization="none", laziness=0.5),
+        Diffusion(normalization="none", laziness=0.5),
         {"rows": naive.summed, "laziness": Fraction(1, 2)},
     ),
-    "clamp after": (pk.LabelPropagation(), {"clamp": "after"}),
-    "clamp before": (pk.LabelPropagation(clamp="before"), {"clamp": "before"}),
+    "clamp after": (LabelPropagation(), {"clamp": "after"}),
+    "clamp before": (LabelPropagation(clamp="before"), {"clamp": "before"}),
 }
 
 
@@ -90,7 +91,7 @@ def test_wider_bins_only_add_a_little_on_mutag(data_folder, metric):
 def test_equal_to_the_exact_kernel_on_half_labelled_mutag(data_folder, metric, clamp):
     graphs = hide_half(mutag())[:60]
     reference = naive.propagation_kernels(graphs, 6, clamp=clamp)
-    computed = fast(graphs, pk.LabelPropagation(clamp=clamp), 6, metric)
+    computed = fast(graphs, LabelPropagation(clamp=clamp), 6, metric)
     assert np.array_equal(computed, reference)
 
 
@@ -180,7 +181,7 @@ def given_draws(lsh, labels, t_max, n_hashes):
 
 
 def p2k(t_max=3, n_hashes=1, **mixtures):
-    treatment = pk.GaussianMixtures(**{"n_sample_points": 6, **mixtures})
+    treatment = GaussianMixtures(**{"n_sample_points": 6, **mixtures})
     return pk.P2K(attributes=treatment, t_max=t_max, n_hashes=n_hashes, random_state=2)
 
 
@@ -240,7 +241,7 @@ def test_naive_twin_on_generated_graphs(graphs):
 
 def test_it_is_the_propagation_kernel_with_gaussian_mixtures():
     graphs = some_graphs()
-    reference = pk.PropagationKernel(attributes=pk.GaussianMixtures(), t_max=3, random_state=0)
+    reference = pk.PropagationKernel(attributes=GaussianMixtures(), t_max=3, random_state=0)
     computed = pk.P2K(t_max=3, random_state=0)
     assert np.array_equal(computed.fit_transform(graphs), reference.fit_transform(graphs))
     assert computed.attributes is None, "parameters are left as they were given"

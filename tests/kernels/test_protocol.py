@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram, SubgraphMatching
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def test_restricted_is_the_kernel_fitted_with_fewer_iterations(kernel):
 
 def test_restricted_without_iterations_is_normalized_or_not():
     graphs = pk.datasets.make_molecules(30, random_state=0).graphs
-    for kernel in (pk.LabelHistogram(), pk.ShortestPath(), pk.SubgraphMatching(k=3)):
+    for kernel in (LabelHistogram(), pk.ShortestPath(), SubgraphMatching(k=3)):
         whole = clone(kernel).fit(graphs[:20])
         for normalize in (False, True):
             expected = clone(kernel).set_params(normalize=normalize).fit(graphs[:20])

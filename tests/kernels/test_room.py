@@ -7,6 +7,8 @@ from scipy.sparse import diags_array
 import propkernels as pk
 from propkernels._utils import arrays
 from propkernels._utils.arrays import KernelTooLargeError, check_room
+from propkernels.kernels import GraphHopper
+from propkernels.propagation import LabelImputer
 from tests.test_contract_discovery import classes, dense, input_of, make, the_zoo
 
 
@@ -101,9 +103,9 @@ def path_of(n, labels):
     [
         (pk.ShortestPath().fit_transform, "compare no pairs of nodes"),
         (pk.ShortestPath(weighted=False).fit_transform, "compare no pairs of nodes"),
-        (pk.GraphHopper().fit_transform, "compare no pairs of nodes"),
+        (GraphHopper().fit_transform, "compare no pairs of nodes"),
         (pk.PropagationKernel(metric="hellinger", t_max=1).fit_transform, "give rare labels one name"),
-        (pk.LabelImputer().fit_transform, "give rare labels one name"),
+        (LabelImputer().fit_transform, "give rare labels one name"),
         (pk.PropagationKernel(propagation="belief_propagation").fit_transform, "give rare labels one name"),
     ],
 )
@@ -121,7 +123,7 @@ def test_path_counts_of_a_long_path_are_refused(available):
     available(60 * 60 * 8 * 4)  # enough for its pairs of nodes
     assert pk.ShortestPath().fit_transform(graphs).shape == (1, 1)
     with pytest.raises(KernelTooLargeError, match=r"60 x 3600.*compare no pairs of nodes"):
-        pk.GraphHopper().fit_transform(graphs)
+        GraphHopper().fit_transform(graphs)
 
 
 def test_belief_propagation_of_very_many_labels_is_refused():

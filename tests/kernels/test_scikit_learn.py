@@ -11,6 +11,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 import propkernels as pk
+from propkernels.propagation import Diffusion
 from tests.zoo import cycle_edges, labelled_zoo, one
 
 
@@ -54,7 +55,7 @@ def test_a_grid_search_over_t_max_in_two_processes():
 
 def test_parameters_of_schemes_are_searched_too():
     graphs, y = rings()
-    machine = kernel_machine(propagation=pk.Diffusion(), t_max=2)
+    machine = kernel_machine(propagation=Diffusion(), t_max=2)
     search = GridSearchCV(machine, {"kernel__propagation__laziness": [0.0, 0.5]}, cv=3).fit(graphs, y)
     assert set(search.best_params_) == {"kernel__propagation__laziness"}
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from scipy.sparse import csr_array
 
 import propkernels as pk
+from propkernels.kernels import ShortestPathFeatures
 from tests.naive_baselines import gram_of, node_kernel, plain_graphs, shortest_path_kernel
 from tests.strategies import databases
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
@@ -53,7 +54,7 @@ def test_features_are_an_explicit_map():
     kernel = pk.ShortestPath()
     reference = kernel.fit_transform(train)
     for n_features in (None, 2**24):
-        features = pk.ShortestPathFeatures(n_features=n_features)
+        features = ShortestPathFeatures(n_features=n_features)
         phi = features.fit_transform(train)
         assert np.array_equal((phi @ phi.T).toarray(), reference)
         assert np.array_equal((features.transform(new) @ phi.T).toarray(), kernel.transform(new))
@@ -147,7 +148,7 @@ def test_a_star_of_many_nodes_takes_two_searches():
     n = 50_000
     ends = np.concatenate([np.zeros(n, dtype=int), np.arange(1, n + 1)])
     star = csr_array((np.ones(2 * n), (ends, np.roll(ends, n))), shape=(n + 1, n + 1))
-    found = pk.ShortestPathFeatures(labels=None).fit_transform(pk.from_adjacency([star]))
+    found = ShortestPathFeatures(labels=None).fit_transform(pk.from_adjacency([star]))
     assert sorted(found.data.tolist()) == [2 * n, n * (n - 1)]
 
 
@@ -169,14 +170,14 @@ def test_an_entry_of_labels_is_compared_alone():
         )
         entry = pk.ShortestPath(labels=0, **options).fit(double[:8])
         np.testing.assert_array_equal(entry.transform(double), expected)
-    columns = pk.ShortestPathFeatures(labels=1).fit_transform(double)
-    plain = pk.ShortestPathFeatures().fit_transform(data.with_labels(np.arange(len(first)) % 3))
+    columns = ShortestPathFeatures(labels=1).fit_transform(double)
+    plain = ShortestPathFeatures().fit_transform(data.with_labels(np.arange(len(first)) % 3))
     assert (columns != plain).nnz == 0
 
 
 def test_entries_out_of_range_are_named():
     pair = pk.check_graphs([(np.array([[0, 1], [1, 0]]), [("C", 1), ("O", 2)])])
-    for kind in (pk.ShortestPath, pk.ShortestPathFeatures):
+    for kind in (pk.ShortestPath, ShortestPathFeatures):
         with pytest.raises(ValueError, match="labels=2: the node labels have entries 0 to 1"):
             kind(labels=2).fit(pair)
     with pytest.raises(ValueError, match="entry of labels with attributes"):
@@ -202,6 +203,6 @@ def test_columns_do_not_depend_on_threads(n_jobs, monkeypatch):
     monkeypatch.setattr("propkernels.codes.distances.PAIRS_OF_A_RUN", 50)
     ring = np.roll(np.eye(60), 1, axis=1)
     graphs = pk.check_graphs([ring + ring.T, ring])
-    features = pk.ShortestPathFeatures(labels=None)
+    features = ShortestPathFeatures(labels=None)
     reference, computed = (features.set_params(n_jobs=n).fit_transform(graphs) for n in (None, n_jobs))
     np.testing.assert_array_equal(computed.toarray(), reference.toarray())

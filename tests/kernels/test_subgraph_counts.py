@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import propkernels as pk
+from propkernels.kernels import SubgraphMatching
 from propkernels.kernels.cliques import SubgraphComparison
 from propkernels.kernels.node_kernel import NodeComparison
 from tests.strategies import databases
@@ -27,7 +28,7 @@ def by_cliques(kernel, graphs):
 @given(graphs=databases(labelled=True, directed=True, edge_labels=True, max_graphs=3, max_nodes=8))
 def test_counted_subgraphs_equal_cliques(graphs):
     for edge_labels in (False, True):
-        kernel = pk.SubgraphMatching(k=6, labels="node", edge_labels=edge_labels, edge_weights=edge_labels)
+        kernel = SubgraphMatching(k=6, labels="node", edge_labels=edge_labels, edge_weights=edge_labels)
         assert np.array_equal(kernel.fit_transform_cumulative(graphs), by_cliques(kernel, graphs))
 
 
@@ -36,7 +37,7 @@ def test_counted_subgraphs_equal_cliques(graphs):
 @given(graphs=databases(max_graphs=2, min_nodes=6, max_nodes=8))
 def test_counted_subgraphs_without_labels_equal_cliques(graphs):
     """Without labels there are most symmetries: twins, cycles, regular graphs."""
-    kernel = pk.SubgraphMatching(k=6, labels=None)
+    kernel = SubgraphMatching(k=6, labels=None)
     assert np.array_equal(kernel.fit_transform_cumulative(graphs), by_cliques(kernel, graphs))
 
 
@@ -54,7 +55,7 @@ def test_counted_subgraphs_without_labels_equal_cliques(graphs):
 )
 def test_symmetries(edges, n, symmetries):
     """A graph matches itself in as many ways as it has symmetries."""
-    kernels = pk.SubgraphMatching(k=n, labels=None).fit_transform_cumulative(one(n, edges))
+    kernels = SubgraphMatching(k=n, labels=None).fit_transform_cumulative(one(n, edges))
     assert kernels[n - 1, 0, 0] - kernels[n - 2, 0, 0] == symmetries
 
 
@@ -62,8 +63,8 @@ def test_new_graphs_have_kinds_that_training_graphs_do_not():
     """A ring has other symmetries than anything in training; it counts in its own similarity."""
     path, ring = one(5, path_edges(5), [0] * 5), one(5, cycle_edges(5), [0] * 5)
     both = pk.GraphDatabase.concat([path, ring])
-    reference = pk.SubgraphMatching(k=5).fit_transform(both)
-    kernel = pk.SubgraphMatching(k=5).fit(path)
+    reference = SubgraphMatching(k=5).fit_transform(both)
+    kernel = SubgraphMatching(k=5).fit(path)
     assert kernel.transform(both)[:, 0].tolist() == reference[:, 0].tolist()
     assert kernel.self_similarities(both).tolist() == reference.diagonal().tolist()
 
@@ -71,8 +72,8 @@ def test_new_graphs_have_kinds_that_training_graphs_do_not():
 def test_more_than_one_word_of_candidates():
     """Product graphs of over 64 nodes; a complete graph has falling factorials of matchings."""
     graphs = one(9, complete_edges(9), [0] * 9)
-    computed = by_cliques(pk.SubgraphMatching(k=7), graphs)[:, 0, 0]
-    assert np.array_equal(pk.SubgraphMatching(k=7).fit_transform_cumulative(graphs)[:, 0, 0], computed)
+    computed = by_cliques(SubgraphMatching(k=7), graphs)[:, 0, 0]
+    assert np.array_equal(SubgraphMatching(k=7).fit_transform_cumulative(graphs)[:, 0, 0], computed)
     terms, cliques = [], 1.0
     for size in range(1, 8):
         cliques *= (10 - size) ** 2 / size

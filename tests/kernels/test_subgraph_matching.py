@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import propkernels as pk
+from propkernels.kernels import SubgraphMatching
 from tests.naive_baselines import gram_of, node_kernel, plain_graphs, subgraph_matching
 from tests.strategies import databases
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges
@@ -27,7 +28,7 @@ def naive(graphs, k, nodes, **options):
 def test_equals_the_naive_twin(graphs):
     for connected in (True, False):
         reference = naive(graphs, 4, node_kernel(True, None), connected=connected)
-        kernel = pk.SubgraphMatching(k=4, labels="node", connected=connected)
+        kernel = SubgraphMatching(k=4, labels="node", connected=connected)
         assert np.array_equal(kernel.fit_transform_cumulative(graphs), reference)
         assert np.array_equal(kernel.fit_transform(graphs), reference[-1])
 
@@ -35,10 +36,10 @@ def test_equals_the_naive_twin(graphs):
 def test_threads_and_order_change_nothing(monkeypatch):
     monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
     graphs = labelled_zoo()
-    reference = pk.SubgraphMatching(k=4).fit_transform(graphs)
-    assert np.array_equal(pk.SubgraphMatching(k=4, n_jobs=2).fit_transform(graphs), reference)
+    reference = SubgraphMatching(k=4).fit_transform(graphs)
+    assert np.array_equal(SubgraphMatching(k=4, n_jobs=2).fit_transform(graphs), reference)
     order = np.random.default_rng(0).permutation(len(graphs))
-    shuffled = pk.SubgraphMatching(k=4).fit_transform(graphs[order])
+    shuffled = SubgraphMatching(k=4).fit_transform(graphs[order])
     assert np.array_equal(shuffled, reference[np.ix_(order, order)])
 
 
@@ -48,39 +49,39 @@ def test_threads_and_order_change_nothing(monkeypatch):
 def test_edge_labels_and_attributes_equal_the_naive_twin(graphs):
     for attributes in ("gaussian", "linear", "truncated"):
         reference = naive(graphs, 3, node_kernel(True, attributes, 0.5), edge_labels=True)
-        kernel = pk.SubgraphMatching(k=3, edge_labels=True, attributes=attributes, standardize=False)
+        kernel = SubgraphMatching(k=3, edge_labels=True, attributes=attributes, standardize=False)
         np.testing.assert_allclose(kernel.fit_transform_cumulative(graphs), reference, rtol=1e-9, atol=1e-9)
 
 
 def test_paths_match_in_two_directions():
     graphs = one(20, path_edges(20), [0] * 20)
-    computed = pk.SubgraphMatching(k=4).fit_transform_cumulative(graphs)[:, 0, 0]
+    computed = SubgraphMatching(k=4).fit_transform_cumulative(graphs)[:, 0, 0]
     assert np.array_equal(np.diff(computed), [2 * 19**2, 2 * 18**2, 2 * 17**2])
 
 
 def test_lambdas_weigh_the_sizes():
     graphs = labelled_zoo()[:12]
-    sizes = np.diff(pk.SubgraphMatching(k=3).fit_transform_cumulative(graphs), axis=0, prepend=0)
-    computed = pk.SubgraphMatching(k=3, lambdas=[1, 0.5, 2]).fit_transform(graphs)
+    sizes = np.diff(SubgraphMatching(k=3).fit_transform_cumulative(graphs), axis=0, prepend=0)
+    computed = SubgraphMatching(k=3, lambdas=[1, 0.5, 2]).fit_transform(graphs)
     np.testing.assert_allclose(computed, sizes[0] + 0.5 * sizes[1] + 2 * sizes[2])
     for bad in ([1, 2], [1, 2, -3], [1, 2, np.nan], [1, 2, np.longdouble("1e400")]):
         with pytest.raises(ValueError, match="lambdas must be"):
-            pk.SubgraphMatching(k=3, lambdas=bad).fit(graphs)
+            SubgraphMatching(k=3, lambdas=bad).fit(graphs)
 
 
 def test_normalized_cumulative_kernels():
     graphs = labelled_zoo()[:12]
-    kernels = pk.SubgraphMatching(k=3, normalize=True).fit_transform_cumulative(graphs)
+    kernels = SubgraphMatching(k=3, normalize=True).fit_transform_cumulative(graphs)
     for k, kernel in enumerate(kernels, start=1):
-        reference = pk.SubgraphMatching(k=k, normalize=True).fit_transform(graphs)
+        reference = SubgraphMatching(k=k, normalize=True).fit_transform(graphs)
         np.testing.assert_allclose(kernel, reference, rtol=1e-12)
 
 
 def test_weights_tell_edges_apart_if_asked_for():
     ring = [one(4, cycle_edges(4), [0] * 4, weights=w) for w in (1.0, 2.0)]
     graphs = pk.GraphDatabase.concat(ring)
-    assert pk.SubgraphMatching(k=2).fit_transform(graphs)[0, 1] == 16 + 32
-    assert pk.SubgraphMatching(k=2, edge_weights=True).fit_transform(graphs)[0, 1] == 16
+    assert SubgraphMatching(k=2).fit_transform(graphs)[0, 1] == 16 + 32
+    assert SubgraphMatching(k=2, edge_weights=True).fit_transform(graphs)[0, 1] == 16
 
 
 @pytest.mark.slow
@@ -92,5 +93,5 @@ def test_equals_grakel_on_mutag(data_folder):
     graphs = some_of(pk.datasets.load("MUTAG").graphs, 15)
     for k in (3, 5):
         reference = grakel.SubgraphMatching(k=k).fit_transform(to_grakel(graphs))
-        computed = pk.SubgraphMatching(k=k, edge_labels=True).fit_transform(graphs)
+        computed = SubgraphMatching(k=k, edge_labels=True).fit_transform(graphs)
         assert np.array_equal(computed, reference)

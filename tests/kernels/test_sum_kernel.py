@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.explain.members import FoldedMember
+from propkernels.kernels import LabelHistogram
 from propkernels.kernels.sum_kernel import aligned_weights
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=12)
@@ -16,7 +17,7 @@ TRAIN, TEST = DATA.graphs[:20], DATA.graphs[20:]
 
 
 def parts():
-    return [pk.WeisfeilerLehman(t_max=2), pk.ShortestPath(), pk.LabelHistogram(base_kernel="intersection")]
+    return [pk.WeisfeilerLehman(t_max=2), pk.ShortestPath(), LabelHistogram(base_kernel="intersection")]
 
 
 @pytest.mark.parametrize("normalize_parts", [True, False])
@@ -106,8 +107,8 @@ def test_cumulative_parameters_and_copies():
     for t in range(4):
         smaller = clone(kernel).set_params(kernel0__t_max=t, kernel1__t_max=min(t, 1))
         assert np.allclose(stack[t], smaller.fit_transform(TRAIN), atol=1e-12)
-    replaced = clone(kernel).set_params(kernel1=pk.LabelHistogram())
-    assert isinstance(replaced.kernels[1], pk.LabelHistogram)
+    replaced = clone(kernel).set_params(kernel1=LabelHistogram())
+    assert isinstance(replaced.kernels[1], LabelHistogram)
     assert isinstance(kernel.kernels[1], pk.PropagationKernel)
     copied = pickle.loads(pickle.dumps(kernel))
     assert np.array_equal(copied.transform(TEST), kernel.transform(TEST))

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram
+from propkernels.propagation import LabelImputer
 from tests.naive_baselines import plain_graphs, subtree_kernels
 from tests.strategies import databases
 from tests.zoo import hide_labels, labelled_zoo, zoo
@@ -68,11 +70,11 @@ def test_unobserved_is_one_further_label():
 def test_labels_are_filled_in_before():
     """LP+WL: impute, then refine; with all labels known it is WL itself."""
     graphs = labelled_zoo()
-    pipeline = make_pipeline(pk.LabelImputer(), pk.WeisfeilerLehman(t_max=3))
+    pipeline = make_pipeline(LabelImputer(), pk.WeisfeilerLehman(t_max=3))
     reference = pk.WeisfeilerLehman(t_max=3).fit_transform(graphs)
     assert np.array_equal(pipeline.fit_transform(graphs), reference)
     partial = hide_labels(graphs, 0.3, random_state=0)
-    imputed = pk.LabelImputer().fit_transform(partial)
+    imputed = LabelImputer().fit_transform(partial)
     reference = pk.WeisfeilerLehman(t_max=3).fit_transform(imputed)
     assert np.array_equal(pipeline.fit_transform(partial), reference)
     assert np.array_equal(pipeline.transform(partial[:4]), reference[:4])
@@ -93,7 +95,7 @@ def test_parameters_are_checked():
 def test_distributions_are_refused():
     labels = pk.LabelDistributions(np.full((6, 2), 0.5), values=("a", "b"))
     graphs = zoo()["cycle"].with_labels(labels)
-    for kernel in (pk.WeisfeilerLehman(), pk.LabelHistogram(), pk.WeisfeilerLehmanFeatures()):
+    for kernel in (pk.WeisfeilerLehman(), LabelHistogram(), pk.WeisfeilerLehmanFeatures()):
         with pytest.raises(ValueError, match="LabelImputer"):
             kernel.fit(graphs)
 

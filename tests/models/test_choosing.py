@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 
 import propkernels as pk
 from propkernels.explain.members import FoldedMember
+from propkernels.kernels import GraphHopper
 from propkernels.models import choosing as search
 from propkernels.models.candidates import resolve_selection
 from propkernels.models.choosing import Race, Trial, resolve_solver
@@ -291,7 +292,7 @@ def test_auto_takes_the_solver_by_size():
     assert resolve_solver("auto", kernels, 12_000, None) == "linear"  # eleven matrices would take 12 GiB
     assert resolve_solver("auto", kernels, 12_000, (3,)) == "kernel"
     assert resolve_solver("auto", kernels, 20_001, (3,)) == "linear"
-    assert resolve_solver("auto", [pk.GraphHopper()], 12_000, None) == "kernel"
+    assert resolve_solver("auto", [GraphHopper()], 12_000, None) == "kernel"
     assert resolve_solver("auto", [pk.WeisfeilerLehman(base_kernel="jaccard")], 20_001, None) == "landmarks"
 
 

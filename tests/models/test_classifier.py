@@ -13,6 +13,7 @@ import propkernels as pk
 from propkernels.counts.entries import Vocabulary
 from propkernels.explain.members import FoldedMember, KernelMember
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
+from propkernels.propagation import Diffusion
 from tests.strategies import permute_nodes
 
 
@@ -206,7 +207,7 @@ def test_any_parameter_can_be_searched(data):
     fixed = {"C": 1, "t_max": 1, "normalize": False, "random_state": 0}
     model = pk.PropagationClassifier(kernel=pk.PropagationKernel(), **fixed)
     grids = [
-        {"kernel__propagation": ["auto", pk.Diffusion(laziness=0.5)], "kernel__bin_width": [1e-5, 1e-2]},
+        {"kernel__propagation": ["auto", Diffusion(laziness=0.5)], "kernel__bin_width": [1e-5, 1e-2]},
         {"solver": ["kernel", "linear"], "selection": ["race", "exhaustive"]},
         {"t_max": [0, [0, 1]], "C": [1, "paper"], "cv": [2, 3]},
         {"kernel": [None, pk.WeisfeilerLehman()], "random_state": [0, 1]},
@@ -224,7 +225,7 @@ def test_any_parameter_can_be_searched(data):
 def test_a_list_of_kernels_is_a_choice_of_scheme_laziness_and_attributes():
     data = pk.datasets.make_synthetic(30, random_state=0)
     kernels = [
-        pk.PropagationKernel(propagation=pk.Diffusion(laziness=laziness), attributes=how, t_max=2)
+        pk.PropagationKernel(propagation=Diffusion(laziness=laziness), attributes=how, t_max=2)
         for laziness in (0.0, 0.5)
         for how in (None, "sum")
     ]

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR
 
 import propkernels as pk
+from propkernels.kernels import GraphHopper, LabelHistogram
 from propkernels.models.conformal import fit_scale
 
 KERNEL = pk.WeisfeilerLehman(t_max=2)
@@ -257,8 +258,8 @@ def test_several_labels_have_sets_each():
     [
         {"solver": "linear"},
         {"solver": "gp"},
-        {"kernel": pk.SumKernel([KERNEL, pk.LabelHistogram()], weights="alignment"), "t_max": None},
-        pytest.param({"kernel": pk.GraphHopper(), "t_max": None}, marks=pytest.mark.slow),
+        {"kernel": pk.SumKernel([KERNEL, LabelHistogram()], weights="alignment"), "t_max": None},
+        pytest.param({"kernel": GraphHopper(), "t_max": None}, marks=pytest.mark.slow),
         {"kernel": pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard")},
     ],
 )

@@ -8,6 +8,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import propkernels as pk
 from propkernels.counts.counters import sort_bins
+from propkernels.kernels import LabelHistogram
 from propkernels.models.kernel_sources import (
     AlignedSource,
     GramSource,
@@ -60,7 +61,7 @@ def test_graphs_without_nodes_have_zeros():
 
 def test_learned_weights_see_only_the_training_graphs_of_a_slice():
     target = np.arange(30) // 2 % 2
-    parts = [pk.LabelHistogram(), pk.WeisfeilerLehman(t_max=2)]
+    parts = [LabelHistogram(), pk.WeisfeilerLehman(t_max=2)]
     matrices = pk.SumKernel(parts, weights="alignment")._part_matrices(GRAPHS)
     found = AlignedSource(matrices, target, False).slice(TRAIN, TEST, False)
     alone = pk.SumKernel(parts, weights="alignment")

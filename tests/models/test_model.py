@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
+from propkernels.propagation import LabelImputer
 from tests.zoo import hide_labels
 
 DATA = pk.datasets.make_molecules(60, random_state=0)
@@ -190,7 +191,7 @@ def test_missing_node_labels_may_be_filled_in():
     hidden = hide_labels(GRAPHS, 0.3, random_state=0)
     model = pk.PropagationClassifier(t_max=[0, 1], C=10, random_state=0).fit(hidden, TARGET)
     assert model.predict(hidden).shape == (60,)
-    assert model.imputer_ is None or isinstance(model.imputer_, pk.LabelImputer)
+    assert model.imputer_ is None or isinstance(model.imputer_, LabelImputer)
 
 
 def test_no_warning_of_convergence_leaks():

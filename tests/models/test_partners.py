@@ -169,7 +169,7 @@ def test_mixed_members_can_do_what_folded_ones_can(mixed, tmp_path):
     pk.save_model(mixed, tmp_path / "mixed.pkm")
     same = pk.load_model(tmp_path / "mixed.pkm")
     assert np.array_equal(same.decision_function(NEW), mixed.decision_function(NEW))
-    with pytest.warns(pk.ForeignGraphsWarning, match="node labels that no training graph has"):
+    with pytest.warns(pk.models.ForeignGraphsWarning, match="node labels that no training graph has"):
         mixed.predict([(np.ones((2, 2)) - np.eye(2), ["Xx", "Yy"])])
 
 

@@ -80,7 +80,7 @@ def test_uncertainty_covers_and_grows_away_from_the_data(data):
     assert 0.8 <= np.mean(np.abs(mean - y[60:]) < 2 * std) <= 1
     strange = pk.GraphDatabase.concat([graphs[[0]]]).with_labels(["unheard of"] * graphs[[0]].n_nodes)
     model = pk.PropagationRegressor(solver="gp", normalize=True, **QUICK).fit(graphs[:60], y[:60])
-    with pytest.warns(pk.ForeignGraphsWarning, match="'unheard of'"):
+    with pytest.warns(pk.models.ForeignGraphsWarning, match="'unheard of'"):
         uncertain = model.predict(strange, return_std=True)[1][0]
     assert uncertain > model.predict(graphs, return_std=True)[1].max()
 

@@ -133,7 +133,7 @@ def test_several_targets_may_have_gaps():
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::propkernels.ForeignGraphsWarning")  # a few molecules per fold
+@pytest.mark.filterwarnings("ignore::propkernels.models.ForeignGraphsWarning")  # a few molecules per fold
 def test_recipes_are_searched():
     grid = {"moleculestographs__node_labels": ["symbol", "pharmacophore"]}
     search = GridSearchCV(pipeline(), grid, cv=2).fit(SMILES, TARGET)

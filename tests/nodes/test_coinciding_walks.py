@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.nodes import CoincidingWalkKernel
 
 GRAPH = nx.gnp_random_graph(20, 0.2, seed=3)
 LABELS = np.full(20, -1)
@@ -37,12 +38,12 @@ def naive(adjacency, labels, t_max, alpha):
 @pytest.mark.parametrize("t_max", [0, 1, 5])
 def test_the_kernel_is_the_published_one(alpha, t_max):
     reference = naive(nx.to_numpy_array(GRAPH), LABELS, t_max, alpha)
-    computed = pk.CoincidingWalkKernel(t_max=t_max, alpha=alpha).fit_transform(GRAPH, LABELS)
+    computed = CoincidingWalkKernel(t_max=t_max, alpha=alpha).fit_transform(GRAPH, LABELS)
     np.testing.assert_allclose(computed, reference, atol=1e-13)
 
 
 def test_features_give_the_kernel_and_other_graphs_are_compared():
-    kernel = pk.CoincidingWalkKernel(t_max=3).fit(GRAPH, LABELS)
+    kernel = CoincidingWalkKernel(t_max=3).fit(GRAPH, LABELS)
     own = kernel.transform(GRAPH, LABELS)
     np.testing.assert_allclose(kernel.features_ @ kernel.features_.T, own, atol=1e-13)
     few = np.where(np.arange(20) < 5, LABELS, -1)
@@ -52,12 +53,12 @@ def test_features_give_the_kernel_and_other_graphs_are_compared():
 def test_node_labels_of_the_graph_are_the_default():
     labels = [None if v < 0 else int(v) for v in LABELS]
     graph = pk.check_graphs([(nx.to_numpy_array(GRAPH), labels)])
-    expected = pk.CoincidingWalkKernel().fit_transform(GRAPH, LABELS)
-    assert (pk.CoincidingWalkKernel().fit_transform(graph) == expected).all()
+    expected = CoincidingWalkKernel().fit_transform(GRAPH, LABELS)
+    assert (CoincidingWalkKernel().fit_transform(graph) == expected).all()
 
 
 def test_a_new_label_is_refused():
-    kernel = pk.CoincidingWalkKernel().fit(GRAPH, LABELS)
+    kernel = CoincidingWalkKernel().fit(GRAPH, LABELS)
     with pytest.raises(ValueError, match="the label 9, which did not occur in fit"):
         kernel.transform(GRAPH, np.where(LABELS == 2, 9, LABELS))
     with pytest.raises(ValueError, match="no node labels"):
@@ -68,7 +69,7 @@ def test_a_subset_that_lists_labels_it_does_not_have():
     """Subsets of a database keep its list of labels."""
     path = np.array([[0, 1], [1, 0]])
     both = pk.check_graphs([(path, ["a", "b"]), (path, ["a", "c"])])
-    kernel = pk.CoincidingWalkKernel(t_max=2)
+    kernel = CoincidingWalkKernel(t_max=2)
     expected = kernel.fit_transform(pk.check_graphs([(path, ["a", "b"])]))
     np.testing.assert_array_equal(kernel.fit_transform(both[:1]), expected)
 
@@ -76,6 +77,6 @@ def test_a_subset_that_lists_labels_it_does_not_have():
 def test_new_graphs_may_list_their_labels_in_another_order():
     """A column belongs to a label of fit, also where every node of the new graph is labeled."""
     path = np.array([[0, 1], [1, 0]])
-    kernel = pk.CoincidingWalkKernel(t_max=1).fit(pk.check_graphs([(path, ["b", "a"])]))
+    kernel = CoincidingWalkKernel(t_max=1).fit(pk.check_graphs([(path, ["b", "a"])]))
     again = kernel.transform(pk.check_graphs([(path, ["a", "b"])]))
     np.testing.assert_allclose(again, [[0, 1], [1, 0]], atol=1e-12)

@@ -6,6 +6,7 @@ import pytest
 from scipy.sparse import csr_array, issparse
 
 import propkernels as pk
+from propkernels.nodes import NodeFeatures
 
 GRAPH = nx.gnp_random_graph(30, 0.2, seed=0)
 ADJACENCY = nx.to_scipy_sparse_array(GRAPH)
@@ -19,14 +20,14 @@ def with_attributes(values):
 
 @pytest.mark.parametrize("codes", [False, True])
 def test_names_match_columns(codes):
-    features = pk.NodeFeatures(normalizations=("row", "renormalized"), codes=codes, random_state=0)
+    features = NodeFeatures(normalizations=("row", "renormalized"), codes=codes, random_state=0)
     found = features.fit_transform(with_attributes(ATTRIBUTES), LABELS)
     assert found.shape == (30, len(features.get_feature_names_out()))
     assert issparse(found) == codes
 
 
 def test_steps_are_means_over_neighbors():
-    features = pk.NodeFeatures(t_max=1, structure=False, targets=False)
+    features = NodeFeatures(t_max=1, structure=False, targets=False)
     found = features.fit_transform(with_attributes(csr_array(ATTRIBUTES)))
     norms = np.linalg.norm(ATTRIBUTES, axis=1, keepdims=True)
     rows = ATTRIBUTES / np.where(norms > 0, norms, 1)
@@ -36,14 +37,14 @@ def test_steps_are_means_over_neighbors():
 
 def test_sparse_and_dense_attributes_give_the_same_features():
     for seed in (0, 1):
-        features = pk.NodeFeatures(random_state=seed)
+        features = NodeFeatures(random_state=seed)
         first = features.fit_transform(with_attributes(ATTRIBUTES), LABELS)
         second = features.fit_transform(with_attributes(csr_array(ATTRIBUTES)), LABELS)
         np.testing.assert_allclose(first, second, atol=1e-12)
 
 
 def test_no_node_sees_its_own_target():
-    features = pk.NodeFeatures(random_state=0)
+    features = NodeFeatures(random_state=0)
     before = features.fit_transform(GRAPH, LABELS)
     for node in (1, 2, 5):
         changed = LABELS.copy()
@@ -60,7 +61,7 @@ def test_several_targets_are_those_of_single_ones():
     several = np.column_stack([LABELS, 1 - LABELS]).astype(float)
     several[LABELS < 0] = np.nan
     several[1, 1] = np.nan
-    features = pk.NodeFeatures(t_max=0, structure=False, attributes=False)
+    features = NodeFeatures(t_max=0, structure=False, attributes=False)
     found = features.fit_transform(GRAPH, several)
     names = features.get_feature_names_out().tolist()
     filled = np.where(np.isnan(several[:, 1]) & (LABELS >= 0), np.nanmean(several[:, 1]), several[:, 1])
@@ -76,7 +77,7 @@ def test_missing_attributes_are_means_of_their_column():
     holes[3, 1] = np.nan
     filled = holes.copy()
     filled[3, 1] = np.nanmean(holes[:, 1])
-    features = pk.NodeFeatures(t_max=0, structure=False, targets=False)
+    features = NodeFeatures(t_max=0, structure=False, targets=False)
     found = features.fit_transform(with_attributes(holes))
     assert np.isfinite(found).all()
     assert abs(found[3, 1]) < 1e-12
@@ -85,7 +86,7 @@ def test_missing_attributes_are_means_of_their_column():
 def test_wide_attributes_are_projected(monkeypatch):
     monkeypatch.setattr("propkernels.nodes.inputs.MOST_NUMBERS", 10)
     monkeypatch.setattr("propkernels.nodes.inputs.N_COMPONENTS", 4)
-    features = pk.NodeFeatures(t_max=0, structure=False, targets=False, random_state=0)
+    features = NodeFeatures(t_max=0, structure=False, targets=False, random_state=0)
     graph = with_attributes(csr_array(ATTRIBUTES))
     found = features.fit_transform(graph)
     assert found.shape == (30, 4)
@@ -93,26 +94,26 @@ def test_wide_attributes_are_projected(monkeypatch):
 
 
 def test_another_number_of_attributes_is_refused():
-    features = pk.NodeFeatures().fit(with_attributes(ATTRIBUTES))
+    features = NodeFeatures().fit(with_attributes(ATTRIBUTES))
     with pytest.raises(ValueError, match="has 5 attributes, and the one in fit had 6"):
         features.transform(with_attributes(ATTRIBUTES[:, :5]))
 
 
 def test_nothing_chosen_is_refused():
     with pytest.raises(ValueError, match="must be True"):
-        pk.NodeFeatures(attributes=False, structure=False, targets=False).fit(GRAPH)
+        NodeFeatures(attributes=False, structure=False, targets=False).fit(GRAPH)
 
 
 @pytest.mark.parametrize("walks", [0.5, "row", None, {"row"}])
 def test_normalizations_are_a_list(walks):
     with pytest.raises(TypeError, match="must be a list of names"):
-        pk.NodeFeatures(normalizations=walks).fit(GRAPH)
+        NodeFeatures(normalizations=walks).fit(GRAPH)
 
 
 def test_equally_frequent_labels_keep_their_columns_in_another_order_of_nodes():
     path, labels = np.array([[0, 1.0], [1, 0]]), ["b", "a"]
     one, other = (pk.check_graphs([(path, order)]) for order in (labels, labels[::-1]))
-    features = pk.NodeFeatures(t_max=1, targets=False, structure=False)
+    features = NodeFeatures(t_max=1, targets=False, structure=False)
     expected = features.fit_transform(one)
     names = features.get_feature_names_out().tolist()
     np.testing.assert_array_equal(features.fit_transform(other), expected[::-1])
@@ -121,7 +122,7 @@ def test_equally_frequent_labels_keep_their_columns_in_another_order_of_nodes():
 
 def test_more_columns_than_memory_are_refused_before_they_are_named():
     graph = pk.check_graphs([(np.array([[0, 1.0], [1, 0]]), ["a", "b"])])
-    features = pk.NodeFeatures(t_max=1, targets=False).fit(graph)
+    features = NodeFeatures(t_max=1, targets=False).fit(graph)
     features.t_max = 10**15  # as a forged file may say
     with pytest.raises(ValueError, match="t_max must be at most"):
         features.transform(graph)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.kernels import GraphHopper
 
 DATA = pk.datasets.make_molecules(40, random_state=0, mean_nodes=10)
 
@@ -53,9 +54,7 @@ def test_training_graphs_are_known_and_foreign_ones_are_not():
 
 def test_kernels_of_pairs_have_no_bins():
     graphs = DATA.graphs.with_attributes(np.linspace(0, 1, DATA.graphs.n_nodes)[:, None])
-    model = pk.PropagationClassifier(
-        kernel=pk.GraphHopper(attributes="gaussian"), C=1.0, cv=2, random_state=0
-    )
+    model = pk.PropagationClassifier(kernel=GraphHopper(attributes="gaussian"), C=1.0, cv=2, random_state=0)
     model.fit(graphs[:20], DATA.target[:20])
     with pytest.raises(TypeError, match="without counting bins"):
         model.applicability(graphs)

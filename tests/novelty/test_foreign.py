@@ -41,7 +41,7 @@ def test_unknown_labels_are_named(kernel):
     fitted = model(kernel)
     graphs = pk.from_networkx([labeled("Zz", known_label()), labeled(known_label(), known_label())])
     with pytest.warns(
-        pk.ForeignGraphsWarning, match=r"^1 of 2 graphs .* such as 'Zz' \(25.0 % of all nodes\)"
+        pk.models.ForeignGraphsWarning, match=r"^1 of 2 graphs .* such as 'Zz' \(25.0 % of all nodes\)"
     ) as said:
         fitted.predict(graphs)
     assert len(said) == 1
@@ -56,13 +56,13 @@ def test_known_labels_are_not_spoken_about():
 
 def test_regressor_warns_too():
     fitted = model(target=np.linspace(0, 1, 40), kind=pk.PropagationRegressor)
-    with pytest.warns(pk.ForeignGraphsWarning, match="applicability"):
+    with pytest.warns(pk.models.ForeignGraphsWarning, match="applicability"):
         fitted.predict(pk.from_networkx([labeled("Zz")]))
 
 
 def test_it_can_be_turned_off():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pk.ForeignGraphsWarning)
+        warnings.simplefilter("ignore", pk.models.ForeignGraphsWarning)
         model().predict(pk.from_networkx([labeled("Zz")]))
 
 
@@ -71,7 +71,9 @@ def test_unusual_degrees():
     fitted = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), C=1, random_state=0)
     fitted.fit(paths, np.arange(20) % 2)
     fitted.predict(pk.from_networkx([nx.path_graph(40)]))
-    with pytest.warns(pk.ForeignGraphsWarning, match="nodes whose initial code occurs in no training graph"):
+    with pytest.warns(
+        pk.models.ForeignGraphsWarning, match="nodes whose initial code occurs in no training graph"
+    ):
         fitted.predict(pk.from_networkx([nx.complete_graph(6)]))
     star = nx.path_graph(60)
     star.add_edges_from([(30, 10), (30, 50)])  # three unusual degrees of sixty nodes

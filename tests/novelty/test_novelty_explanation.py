@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram
+from propkernels.propagation import Diffusion
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=0, mean_nodes=10).graphs
 TRAIN, NEW = GRAPHS[:45], GRAPHS[45:]
@@ -20,8 +22,8 @@ def detector(score="auto", **parameters):
         pk.PropagationKernel(t_max=2, n_hashes=2, random_state=1),
         pk.WeisfeilerLehman(t_max=2),
         pk.ShortestPath(),
-        pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.LabelHistogram()]),
-        pk.PropagationKernel(propagation=pk.Diffusion(isolated="vanish"), t_max=2, random_state=0),
+        pk.SumKernel([pk.WeisfeilerLehman(t_max=1), LabelHistogram()]),
+        pk.PropagationKernel(propagation=Diffusion(isolated="vanish"), t_max=2, random_state=0),
     ],
     ids=repr,
 )

@@ -6,6 +6,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 G, H = (PATH, ["C", "O", "C"]), (PATH, ["C", "O", "N"])
@@ -60,7 +61,7 @@ def test_grids():
 
 
 def test_nothing_in_common():
-    left, _ = pk.plotting.plot_similarity(pk.LabelHistogram(), (PATH, list("CCC")), (PATH, list("OOO")))
+    left, _ = pk.plotting.plot_similarity(LabelHistogram(), (PATH, list("CCC")), (PATH, list("OOO")))
     assert shown(left)[0].tolist() == [0, 0, 0]
     assert left.get_title() == "g: 0 of 3 nodes"
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.propagation import AnisotropicDiffusion, Convolution
 from propkernels.propagation.initial import initial_distributions, learn_prior
 
 
@@ -35,7 +36,7 @@ def test_steps_against_loops_over_pixels(shape, conduction):
     image, mask = generator.integers(0, 3, shape), generator.random(shape) < 0.8
     image.flat[:3], mask.flat[:3] = [0, 1, 2], True
     grids = pk.GridDatabase([image], [mask])
-    scheme = pk.AnisotropicDiffusion(0.9, 0.7, conduction=conduction)
+    scheme = AnisotropicDiffusion(0.9, 0.7, conduction=conduction)
     diffusion, current = prepared(scheme, grids)
     reference = np.zeros((*shape, 3))
     reference[mask] = current
@@ -51,8 +52,8 @@ def test_full_conduction_is_lazy_diffusion_inside():
     """With a huge contrast all neighbours count alike: away from the border the plain convolution."""
     image = np.random.default_rng(1).integers(0, 2, (5, 5))
     grids = pk.GridDatabase([image])
-    diffusion, current = prepared(pk.AnisotropicDiffusion(1e9), grids)
-    plain, _ = prepared(pk.Convolution((1, 4)), grids)
+    diffusion, current = prepared(AnisotropicDiffusion(1e9), grids)
+    plain, _ = prepared(Convolution((1, 4)), grids)
     inside = np.pad(np.ones((3, 3), dtype=bool), 1).ravel()
     np.testing.assert_allclose(diffusion.step(current)[inside], plain.step(current, current)[inside])
 
@@ -60,7 +61,7 @@ def test_full_conduction_is_lazy_diffusion_inside():
 def test_edges_stay_sharp():
     image = np.repeat([[0, 1]], [4, 4], axis=1).repeat(8, axis=0)
     grids = pk.GridDatabase([image])
-    sharp, current = prepared(pk.AnisotropicDiffusion(0.1), grids)
+    sharp, current = prepared(AnisotropicDiffusion(0.1), grids)
     for _ in range(20):
         current = sharp.step(current)
     np.testing.assert_allclose(current.reshape(8, 8, 2)[..., 1], image, atol=1e-12)
@@ -90,10 +91,10 @@ def test_in_a_kernel():
 def test_bad_parameters(parameters, message):
     grids = pk.GridDatabase([np.zeros((2, 2), dtype=int)])
     with pytest.raises(ValueError, match=message):
-        prepared(pk.AnisotropicDiffusion(**parameters), grids)
+        prepared(AnisotropicDiffusion(**parameters), grids)
 
 
 def test_graphs_are_refused():
     graphs = pk.GridDatabase([np.zeros((2, 2), dtype=int)]).to_graphs()
     with pytest.raises(TypeError, match="AnisotropicDiffusion requires a GridDatabase"):
-        pk.PropagationKernel(propagation=pk.AnisotropicDiffusion()).fit(graphs)
+        pk.PropagationKernel(propagation=AnisotropicDiffusion()).fit(graphs)

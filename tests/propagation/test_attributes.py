@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
+from propkernels.propagation import Diffusion, GaussianMixtures, PropagatedAttributes
 from propkernels.propagation.attributes import (
     FixedAttributes,
     Standardizer,
@@ -35,21 +36,19 @@ def test_fixed_attributes_are_the_same_at_every_t():
     assert all(matrix is attributes for matrix in islice(learned.matrices(graphs, attributes), 5))
 
 
-@pytest.mark.parametrize("treatment", [pk.PropagatedAttributes(), pk.GaussianMixtures(combine="joint")])
+@pytest.mark.parametrize("treatment", [PropagatedAttributes(), GaussianMixtures(combine="joint")])
 def test_an_object_is_taken_as_it_is(treatment):
     assert resolve_attributes(treatment) is treatment
 
 
-@pytest.mark.parametrize(
-    "wrong", ["mean", "", 5, 0, True, object(), pk.GaussianMixtures, pk.Diffusion(), ["sum"]]
-)
+@pytest.mark.parametrize("wrong", ["mean", "", 5, 0, True, object(), GaussianMixtures, Diffusion(), ["sum"]])
 def test_anything_else_is_refused(wrong):
     with pytest.raises(ValueError, match=r"^attributes must be None, 'sum', 'product', 'joint', "):
         resolve_attributes(wrong)
 
 
 @pytest.mark.parametrize("wrong", ["mean", None, 1, ["sum"]])
-@pytest.mark.parametrize("treatment", [pk.PropagatedAttributes, pk.GaussianMixtures])
+@pytest.mark.parametrize("treatment", [PropagatedAttributes, GaussianMixtures])
 def test_an_unknown_combination_is_refused(treatment, wrong):
     with pytest.raises(ValueError, match=r"^combine must be 'sum', 'product' or 'joint'; got "):
         resolve_attributes(treatment(combine=wrong))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import propkernels as pk
+from propkernels.propagation import BeliefPropagation
 from tests.propagation import dense
 from tests.strategies import databases
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges
@@ -37,7 +38,7 @@ def test_dense_twin_on_the_zoo(damping):
     assert len(graphs) > 25
     start = dense.start(graphs)
     reference = dense.beliefs(start, couplings_of(start), damping, 4)
-    computed = dense.library_history(graphs, pk.BeliefPropagation(damping=damping), 4)
+    computed = dense.library_history(graphs, BeliefPropagation(damping=damping), 4)
     assert np.allclose(computed, reference, atol=1e-9)
     assert np.allclose(computed.sum(axis=2), 1)
 
@@ -53,19 +54,19 @@ def test_dense_twin_on_generated_graphs(graphs, homophily, damping):
         return
     start = dense.start(graphs)
     reference = dense.beliefs(start, couplings_of(start, homophily), damping, 3)
-    computed = dense.library_history(graphs, pk.BeliefPropagation(homophily=homophily, damping=damping), 3)
+    computed = dense.library_history(graphs, BeliefPropagation(homophily=homophily, damping=damping), 3)
     assert np.allclose(computed, reference, atol=1e-9)
 
 
 def test_extreme_weights_and_long_paths_stay_distributions():
-    computed = dense.library_history(dense.partial_zoo(), pk.BeliefPropagation(homophily=1e6), 30)
+    computed = dense.library_history(dense.partial_zoo(), BeliefPropagation(homophily=1e6), 30)
     assert np.isfinite(computed).all()
     assert np.allclose(computed.sum(axis=2), 1)
 
 
 def test_certain_labels_stay_certain():
     graphs = dense.partial_zoo()
-    computed = dense.library_history(graphs, pk.BeliefPropagation(), 5)
+    computed = dense.library_history(graphs, BeliefPropagation(), 5)
     observed = graphs.label_column.observed
     assert np.array_equal(computed[-1, observed], computed[0, observed])
 
@@ -102,7 +103,7 @@ def all_columns(graphs, scheme, t_max):
 @given(graphs=forests(), compatibility=st.sampled_from([HOMOPHILY, COMPATIBILITY]))
 def test_exact_marginals_on_trees(graphs, compatibility):
     reference = dense.marginals(tree_start(graphs), compatibility)
-    computed = all_columns(graphs, pk.BeliefPropagation(compatibility), graphs.n_nodes)[-1]
+    computed = all_columns(graphs, BeliefPropagation(compatibility), graphs.n_nodes)[-1]
     assert np.allclose(computed, reference, atol=1e-9)
 
 
@@ -110,7 +111,7 @@ def test_exact_marginals_on_trees(graphs, compatibility):
 @given(graphs=forests(max_nodes=4))
 def test_damped_messages_converge_to_the_same_marginals(graphs):
     reference = dense.marginals(tree_start(graphs), COMPATIBILITY)
-    computed = all_columns(graphs, pk.BeliefPropagation(COMPATIBILITY, damping=0.4), 80)[-1]
+    computed = all_columns(graphs, BeliefPropagation(COMPATIBILITY, damping=0.4), 80)[-1]
     assert np.allclose(computed, reference, atol=1e-9)
 
 
@@ -119,10 +120,10 @@ def test_a_weight_of_two_is_as_good_as_two_edges():
     single, other = pk.check_graphs([(double / 2, [0, None])]), one(1, [], [1])
     heavy = pk.check_graphs([(double, [0, None])])
     reference = dense.library_history(
-        pk.GraphDatabase.concat([single, other]), pk.BeliefPropagation([[9, 1], [1, 4]]), 2
+        pk.GraphDatabase.concat([single, other]), BeliefPropagation([[9, 1], [1, 4]]), 2
     )
     computed = dense.library_history(
-        pk.GraphDatabase.concat([heavy, other]), pk.BeliefPropagation([[3, 1], [1, 2]]), 2
+        pk.GraphDatabase.concat([heavy, other]), BeliefPropagation([[3, 1], [1, 2]]), 2
     )
     assert np.allclose(computed, reference)
 
@@ -132,13 +133,13 @@ def test_forbidden_neighbours():
     different = 1 - np.eye(2)
     graphs = one(3, path_edges(3), [0, None, None])
     graphs = pk.GraphDatabase.concat([graphs, one(1, [], [1])])
-    computed = dense.library_history(graphs, pk.BeliefPropagation(different), 3)[-1]
+    computed = dense.library_history(graphs, BeliefPropagation(different), 3)[-1]
     assert np.allclose(computed[:3], [[1, 0], [0, 1], [1, 0]])
 
 
 def test_contradictions_leave_what_was_observed():
     graphs = one(2, [(0, 1)], [0, 0])
-    computed = dense.library_history(graphs, pk.BeliefPropagation([[0.0, 1.0], [1.0, 0.0]]), 3)
+    computed = dense.library_history(graphs, BeliefPropagation([[0.0, 1.0], [1.0, 0.0]]), 3)
     assert (computed == 1).all()
 
 
@@ -148,17 +149,17 @@ def test_contradictions_leave_what_was_observed():
 def test_labels_name_rows_in_the_order_given():
     graphs = one(4, path_edges(4), ["b", None, None, "a"])
     reference = dense.library_history(
-        one(4, path_edges(4), [0, None, None, 1]), pk.BeliefPropagation([[1, 5], [5, 2]]), 3
+        one(4, path_edges(4), [0, None, None, 1]), BeliefPropagation([[1, 5], [5, 2]]), 3
     )
     for labels, compatibility in ((["b", "a"], [[1, 5], [5, 2]]), (["a", "b"], [[2, 5], [5, 1]])):
-        computed = dense.library_history(graphs, pk.BeliefPropagation(compatibility, labels=labels), 3)
+        computed = dense.library_history(graphs, BeliefPropagation(compatibility, labels=labels), 3)
         assert np.allclose(computed, reference)
 
 
 def test_integer_labels_name_rows_in_the_order_given():
     graphs = one(4, path_edges(4), [7, None, None, 3])
-    sorted_names = pk.BeliefPropagation([[2, 5], [5, 1]], labels=[3, 7])
-    other_order = pk.BeliefPropagation([[1, 5], [5, 2]], labels=[7, 3])
+    sorted_names = BeliefPropagation([[2, 5], [5, 1]], labels=[3, 7])
+    other_order = BeliefPropagation([[1, 5], [5, 2]], labels=[7, 3])
     assert np.allclose(
         dense.library_history(graphs, other_order, 3), dense.library_history(graphs, sorted_names, 3)
     )
@@ -166,7 +167,7 @@ def test_integer_labels_name_rows_in_the_order_given():
 
 def test_labels_without_a_row_go_with_everything_equally():
     graphs = one(3, path_edges(3), ["a", None, "stranger"])
-    computed = dense.library_history(graphs, pk.BeliefPropagation([[3.0]], labels=["a"]), 1)[1]
+    computed = dense.library_history(graphs, BeliefPropagation([[3.0]], labels=["a"]), 1)[1]
     assert np.allclose(computed[1], [0.75, 0.25])
 
 
@@ -176,7 +177,7 @@ def test_labels_of_other_graphs_make_no_difference(metric, damping):
     train = one(4, path_edges(4), [0, None, None, 1])
     new = one(4, cycle_edges(4), [1, None, 0, None])
     stranger = one(3, path_edges(3), ["x", None, "y"])
-    scheme = pk.BeliefPropagation(damping=damping)
+    scheme = BeliefPropagation(damping=damping)
     kernel = pk.PropagationKernel(
         propagation=scheme, metric=metric, bin_width=1e-10, t_max=6, normalize=True, random_state=0
     ).fit(pk.GraphDatabase.concat([train, new]))
@@ -232,7 +233,7 @@ SQUARE = "compatibility must be a square matrix of numbers, got shape"
     ],
 )
 def test_bad_parameters(parameters, error, message):
-    kernel = pk.PropagationKernel(propagation=pk.BeliefPropagation(**parameters))
+    kernel = pk.PropagationKernel(propagation=BeliefPropagation(**parameters))
     with pytest.raises(error, match=f"^{message}$"):
         kernel.fit(labelled_zoo())
     assert not hasattr(kernel, "_coder")
@@ -241,4 +242,4 @@ def test_bad_parameters(parameters, error, message):
 def test_nothing_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        dense.library_history(dense.partial_zoo(), pk.BeliefPropagation(damping=0.9), 50)
+        dense.library_history(dense.partial_zoo(), BeliefPropagation(damping=0.9), 50)

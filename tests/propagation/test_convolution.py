@@ -7,6 +7,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.graphs.neighborhoods import BOUNDARIES, grid_edges, resolve_neighborhood
+from propkernels.propagation import Convolution, LabelPropagation, PropagationScheme
 from propkernels.propagation.convolution import GridOperator, arrange_taps, cheapest_path, separate
 from propkernels.propagation.initial import initial_distributions, learn_prior
 from tests import naive as exact
@@ -93,9 +94,9 @@ def _naive_step(columns, shape, weights, boundary, mask):
 def test_the_compiled_loop_gives_the_codes_of_the_steps(name, boundary):
     """Hellinger and any scheme of a user's own go through ``step``; projections through one fused loop."""
     grids = pk.GridDatabase(images(), masks())
-    scheme = pk.Convolution(FILTERS[name] / FILTERS[name].sum(), boundary)
+    scheme = Convolution(FILTERS[name] / FILTERS[name].sum(), boundary)
 
-    class Stepwise(pk.PropagationScheme):
+    class Stepwise(PropagationScheme):
         def prepare(self, graphs, initial):
             return scheme.prepare(graphs, initial), graphs
 
@@ -111,7 +112,7 @@ def test_four_neighbours_are_the_random_walk():
     graphs = grids.to_graphs((1, 4))
     reference = exact.propagation_kernels(graphs, 4)
     for neighborhood in ("nearest", (1, 4), np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])):
-        kernel = pk.PropagationKernel(propagation=pk.Convolution(neighborhood), t_max=4, random_state=0)
+        kernel = pk.PropagationKernel(propagation=Convolution(neighborhood), t_max=4, random_state=0)
         np.testing.assert_array_equal(kernel.fit_transform_cumulative(grids), reference)
     diffusion = codes(graphs, propagation="diffusion")
     assert naive.same_classes(codes(grids), diffusion)
@@ -146,7 +147,7 @@ def test_graphs_of_any_filter(name, boundary):
 def test_volumes_equal_the_general_graphs(neighborhood):
     volumes = images(shapes=[(2, 3, 4), (3, 3, 3), (1, 1, 5)])
     grids = pk.GridDatabase(volumes, masks(shapes=[(2, 3, 4), (3, 3, 3), (1, 1, 5)]))
-    scheme = pk.Convolution(neighborhood)
+    scheme = Convolution(neighborhood)
     graphs = grids.to_graphs(neighborhood)
     computed = pk.PropagationKernel(propagation=scheme, t_max=3, random_state=0).fit_transform(grids)
     reference = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(graphs)
@@ -171,7 +172,7 @@ def test_turned_and_mirrored_images_have_the_same_codes(pair, boundary, metric):
     pictures, inside = images(2, [(9, 12), (17, 5)], 4), masks(3, [(9, 12), (17, 5)])
     numbered = [np.arange(p.size).reshape(p.shape) for p in pictures]
     grids = pk.GridDatabase(pictures, inside)
-    options = {"propagation": pk.Convolution(pair, boundary), "t_max": 6, "metric": metric}
+    options = {"propagation": Convolution(pair, boundary), "t_max": 6, "metric": metric}
     reference = codes(grids, **options)
     for turn in (np.rot90, lambda a: np.rot90(a, 2), lambda a: np.rot90(a, 3), np.transpose, np.flipud):
         turned = pk.GridDatabase([turn(p) for p in pictures], [turn(m) for m in inside])
@@ -188,7 +189,7 @@ def test_turned_and_mirrored_images_have_the_same_codes(pair, boundary, metric):
 def test_shifted_images_have_the_same_codes_with_wrap(weights):
     picture = images(4, [(11, 8)], 3)[0]
     numbered = np.arange(picture.size).reshape(picture.shape)
-    scheme = pk.Convolution(FILTERS.get(weights, weights) if isinstance(weights, str) else weights, "wrap")
+    scheme = Convolution(FILTERS.get(weights, weights) if isinstance(weights, str) else weights, "wrap")
     reference = codes(pk.GridDatabase([picture]), propagation=scheme)
     for shift in ((1, 0), (0, 3), (-4, 5)):
         moved = pk.GridDatabase([np.roll(picture, shift, (0, 1))])
@@ -202,7 +203,7 @@ def test_a_mask_cuts_a_region_out(name, boundary):
     picture = images(6, [(8, 9)])[0]
     mask = np.zeros(picture.shape, dtype=bool)
     mask[2:6, 3:8] = True
-    scheme = pk.Convolution(FILTERS[name], boundary)
+    scheme = Convolution(FILTERS[name], boundary)
     masked = codes(pk.GridDatabase([picture], [mask]), propagation=scheme)
     cut = codes(pk.GridDatabase([picture[2:6, 3:8]]), propagation=scheme)
     np.testing.assert_array_equal(masked, cut)
@@ -215,7 +216,7 @@ def test_an_odd_mask_is_the_induced_subgraph():
     inside = np.flatnonzero(mask)
     reference = pk.check_graphs([(whole.adjacency[inside][:, inside], picture[mask])])
     assert grids.to_graphs((1, 8)) == reference
-    computed = pk.PropagationKernel(propagation=pk.Convolution((1, 8)), random_state=0).fit_transform(grids)
+    computed = pk.PropagationKernel(propagation=Convolution((1, 8)), random_state=0).fit_transform(grids)
     np.testing.assert_array_equal(computed, pk.PropagationKernel(random_state=0).fit_transform(reference))
 
 
@@ -235,7 +236,7 @@ def test_observed_pixels_can_be_held(clamp, n_hashes):
     pictures = images(9, labels=4)
     grids = pk.GridDatabase([np.where(p == 3, -1, p) for p in pictures], masks())
     options = {"t_max": 4, "random_state": 0, "n_hashes": n_hashes}
-    scheme, reference = pk.Convolution((1, 4), clamp=clamp), pk.LabelPropagation(clamp)
+    scheme, reference = Convolution((1, 4), clamp=clamp), LabelPropagation(clamp)
     np.testing.assert_array_equal(
         pk.PropagationKernel(propagation=scheme, **options).fit_transform(grids),
         pk.PropagationKernel(propagation=reference, **options).fit_transform(grids.to_graphs((1, 4))),
@@ -278,7 +279,7 @@ def test_large_filters_by_fourier_transform():
     grids = pk.GridDatabase(images(1, [(20, 30), (9, 40), (20, 30)]))
     assert cheapest_path(weights, False) == "fourier"
     for boundary, n_hashes in itertools.product(BOUNDARIES, (1, 2)):
-        scheme = pk.Convolution(weights / weights.sum(), boundary, clamp="after")
+        scheme = Convolution(weights / weights.sum(), boundary, clamp="after")
         options = {"propagation": scheme, "n_hashes": n_hashes, "metric": "l2", "bin_width": 1e-3, "t_max": 3}
         masked = pk.GridDatabase(
             [g.image for g in grids] + [np.zeros((1, 2), dtype=int)], [None] * 3 + [np.array([[True, False]])]
@@ -332,11 +333,11 @@ def test_bad_parameters():
     initial = initial_distributions(grids.label_column, learn_prior(grids.label_column, "uniform"))
     for scheme, message in [
         (
-            pk.Convolution(boundary="mirror"),
+            Convolution(boundary="mirror"),
             "boundary must be one of 'renormalize', 'zero', 'wrap', 'reflect'",
         ),
-        (pk.Convolution(clamp="always"), "clamp must be one of None, 'after', 'before'"),
-        (pk.Convolution(np.ones((2, 2))), "odd lengths"),
+        (Convolution(clamp="always"), "clamp must be one of None, 'after', 'before'"),
+        (Convolution(np.ones((2, 2))), "odd lengths"),
     ]:
         with pytest.raises(ValueError, match=message):
             scheme.prepare(grids, initial)

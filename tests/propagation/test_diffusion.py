@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
+from propkernels.propagation import Diffusion
 from tests.strategies import databases
 from tests.zoo import labelled_zoo, one, path_edges
 
@@ -53,7 +54,7 @@ def turned(graphs, direction):
 @pytest.mark.parametrize("laziness", [0.0, 0.3])
 def test_steps_on_the_zoo(laziness, normalization, direction):
     graphs = labelled_zoo()
-    scheme = pk.Diffusion(laziness=laziness, normalization=normalization, direction=direction)
+    scheme = Diffusion(laziness=laziness, normalization=normalization, direction=direction)
     matrix = dense_step(turned(graphs, direction), laziness, normalization)
     reference = start = deltas(graphs)
     for computed in steps(graphs, scheme, start, 4):
@@ -68,7 +69,7 @@ def test_steps_on_the_zoo(laziness, normalization, direction):
     normalization=st.sampled_from(["row", "symmetric", "none"]),
 )
 def test_steps_on_generated_graphs(graphs, laziness, normalization):
-    scheme = pk.Diffusion(laziness=laziness, normalization=normalization)
+    scheme = Diffusion(laziness=laziness, normalization=normalization)
     matrix = dense_step(graphs.adjacency, laziness, normalization)
     start = deltas(graphs)
     computed = steps(graphs, scheme, start, 3)[-1]
@@ -78,7 +79,7 @@ def test_steps_on_generated_graphs(graphs, laziness, normalization):
 @pytest.mark.slow
 @given(graphs=databases(weighted=True, directed=True), laziness=st.sampled_from([0.0, 0.5]))
 def test_walks_keep_distributions(graphs, laziness):
-    for computed in steps(graphs, pk.Diffusion(laziness=laziness), deltas(graphs), 4):
+    for computed in steps(graphs, Diffusion(laziness=laziness), deltas(graphs), 4):
         assert (computed >= 0).all()
         assert np.allclose(computed.sum(axis=1), 1)
 
@@ -87,7 +88,7 @@ def test_an_isolated_node_stays_or_vanishes():
     graphs = pk.GraphDatabase.concat([one(3, [(0, 1)], [0, 0, 1]), one(1, [], [1])])
     staying = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(graphs)
     assert staying.tolist() == [[20, 4], [4, 4]]
-    vanishing = pk.PropagationKernel(propagation=pk.Diffusion(isolated="vanish"), t_max=3, random_state=0)
+    vanishing = pk.PropagationKernel(propagation=Diffusion(isolated="vanish"), t_max=3, random_state=0)
     assert vanishing.fit_transform(graphs).tolist() == [[17, 1], [1, 1]]
     assert vanishing.transform(graphs).tolist() == [[17, 1], [1, 1]]
 
@@ -95,7 +96,7 @@ def test_an_isolated_node_stays_or_vanishes():
 def test_a_self_loop_is_an_edge_like_any_other():
     graphs = pk.GraphDatabase.concat([one(1, [(0, 0)], [3]), one(1, [], [3])])
     for isolated, reference in (("stay", [[4, 4], [4, 4]]), ("vanish", [[4, 1], [1, 1]])):
-        kernel = pk.PropagationKernel(propagation=pk.Diffusion(isolated=isolated), t_max=3, random_state=0)
+        kernel = pk.PropagationKernel(propagation=Diffusion(isolated=isolated), t_max=3, random_state=0)
         assert kernel.fit_transform(graphs).tolist() == reference
 
 
@@ -104,7 +105,7 @@ def test_summing_keeps_degrees_apart_where_the_walk_cannot():
     graphs = pk.GraphDatabase.concat([star, path])
     walk = pk.PropagationKernel(t_max=2, random_state=0).fit_transform(graphs)
     assert (walk == walk[0, 0]).all()
-    summed = pk.PropagationKernel(propagation=pk.Diffusion(normalization="none"), t_max=2, random_state=0)
+    summed = pk.PropagationKernel(propagation=Diffusion(normalization="none"), t_max=2, random_state=0)
     kernel = summed.fit_transform(graphs)
     assert kernel[0, 1] < min(kernel[0, 0], kernel[1, 1])
 
@@ -112,7 +113,7 @@ def test_summing_keeps_degrees_apart_where_the_walk_cannot():
 def test_direction_matters_on_directed_graphs_only():
     for graphs, same in ((one(4, path_edges(4)), True), (one(4, path_edges(4), directed=True), False)):
         results = [
-            pk.PropagationFeatures(propagation=pk.Diffusion(direction=d), t_max=2, random_state=0)
+            pk.PropagationFeatures(propagation=Diffusion(direction=d), t_max=2, random_state=0)
             .fit_transform(graphs)
             .toarray()
             for d in ("follow", "reverse", "both")
@@ -133,7 +134,7 @@ def test_direction_matters_on_directed_graphs_only():
     ],
 )
 def test_bad_parameters(parameters, error, message):
-    kernel = pk.PropagationKernel(propagation=pk.Diffusion(**parameters))
+    kernel = pk.PropagationKernel(propagation=Diffusion(**parameters))
     with pytest.raises(error, match=message):
         kernel.fit(labelled_zoo())
     assert [name for name in vars(kernel) if name.endswith("_")] == []

@@ -9,6 +9,17 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
+from propkernels.propagation import (
+    AbsorbingWalk,
+    BeliefPropagation,
+    Diffusion,
+    GaussianMixtures,
+    LabelPropagation,
+    LabelSpreading,
+    PartialAbsorption,
+    PropagatedAttributes,
+    PropagationScheme,
+)
 from propkernels.propagation.edge_labels import crossed_edges
 from propkernels.propagation.schemes import directed_adjacency
 from tests.zoo import hide_labels
@@ -121,7 +132,7 @@ def test_mutag_is_exact_entry_for_entry(data_folder):
 @pytest.mark.parametrize("laziness", [0, Fraction(1, 4)])
 def test_walks_with_directions_weights_and_laziness(direction, weighted, laziness):
     graphs = some_graphs(directed=True, weighted=weighted)
-    scheme = pk.Diffusion(float(laziness), direction=direction)
+    scheme = Diffusion(float(laziness), direction=direction)
     kernel = pk.PropagationKernel(
         propagation=scheme, edge_labels=True, t_max=4, bin_width=NARROW, random_state=0
     )
@@ -143,28 +154,28 @@ def test_absorbing_walks_and_partial_absorption():
         quarter = Fraction(1, 4)
         return [(quarter, "end", None), *((share * (1 - quarter), record, j) for share, record, j in moves)]
 
-    for scheme, step in ((pk.AbsorbingWalk({1}), absorbing), (pk.PartialAbsorption(0.25), partial)):
+    for scheme, step in ((AbsorbingWalk({1}), absorbing), (PartialAbsorption(0.25), partial)):
         settings = {"propagation": scheme, "t_max": 4, "bin_width": NARROW, "random_state": 0}
         kernel = pk.PropagationKernel(edge_labels=True, **settings).fit_transform(graphs)
         np.testing.assert_array_equal(kernel, exact_kernel(graphs, walks(graphs, 4, step)))
 
 
 WALKS = [
-    pk.Diffusion(),
-    pk.Diffusion(0, "symmetric"),
-    pk.Diffusion(0, "none"),
-    pk.Diffusion(isolated="vanish"),
+    Diffusion(),
+    Diffusion(0, "symmetric"),
+    Diffusion(0, "none"),
+    Diffusion(isolated="vanish"),
 ]
 SCHEMES = [
-    pk.Diffusion(0.5),
-    pk.Diffusion(0.5, "symmetric"),
-    pk.Diffusion(0.5, "none"),
-    pk.LabelPropagation(),
-    pk.LabelPropagation(clamp="before"),
-    pk.LabelSpreading(),
-    pk.PartialAbsorption(),
-    pk.PartialAbsorption(rate=1.0),
-    pk.AbsorbingWalk({1}),
+    Diffusion(0.5),
+    Diffusion(0.5, "symmetric"),
+    Diffusion(0.5, "none"),
+    LabelPropagation(),
+    LabelPropagation(clamp="before"),
+    LabelSpreading(),
+    PartialAbsorption(),
+    PartialAbsorption(rate=1.0),
+    AbsorbingWalk({1}),
 ]
 
 
@@ -181,7 +192,7 @@ def test_one_label_everywhere_changes_no_classes(scheme):
 @pytest.mark.parametrize("scheme", WALKS + SCHEMES, ids=str)
 def test_edge_labels_only_tell_more_nodes_apart(scheme):
     graphs = some_graphs(12)
-    if isinstance(scheme, pk.LabelPropagation):
+    if isinstance(scheme, LabelPropagation):
         graphs = hide_labels(graphs, 0.5, random_state=0)
     settings = {"propagation": scheme, "t_max": 4, "bin_width": NARROW, "random_state": 0}
     plain = pk.PropagationKernel(**settings).fit_transform(graphs)
@@ -202,7 +213,7 @@ def test_the_order_of_edge_labels_counts():
 
 
 @pytest.mark.parametrize(
-    "attributes", ["sum", "product", "joint", pk.PropagatedAttributes(laziness=0), pk.GaussianMixtures()]
+    "attributes", ["sum", "product", "joint", PropagatedAttributes(laziness=0), GaussianMixtures()]
 )
 def test_attributes(attributes):
     """One edge label everywhere changes no classes; several change those whose values cross edges."""
@@ -218,7 +229,7 @@ def test_attributes(attributes):
     if not isinstance(attributes, str):  # labels of nodes left out: what differs are the attributes
         settings["labels"] = None
         ones = pk.PropagationKernel(
-            edge_labels=True, propagation=pk.AbsorbingWalk(lambda g: np.ones(g.n_nodes, bool))
+            edge_labels=True, propagation=AbsorbingWalk(lambda g: np.ones(g.n_nodes, bool))
         )
         ones.set_params(**settings)
         assert (ones.fit_transform(graphs) < ones.fit_transform(alike)).any()
@@ -226,7 +237,7 @@ def test_attributes(attributes):
 
 def test_refitted_mixtures_and_p2k():
     graphs = some_graphs()
-    mixtures = pk.GaussianMixtures(refit_every=2, scale="each")
+    mixtures = GaussianMixtures(refit_every=2, scale="each")
     for attributes in (None, mixtures):
         kernel = pk.P2K(attributes=attributes, edge_labels=True, t_max=3, random_state=0)
         matrix = kernel.fit_transform(graphs)
@@ -288,7 +299,7 @@ def refuses(message, graphs, **settings):
         pk.PropagationKernel(edge_labels=settings.pop("edge_labels", True), **settings).fit(graphs)
 
 
-class Shuffled(pk.PropagationScheme):
+class Shuffled(PropagationScheme):
     """Affine, but along no edges."""
 
     affine = True
@@ -306,14 +317,14 @@ def test_what_edge_labels_need():
     refuses("no edge labels", pk.GridDatabase([np.eye(3, dtype=int)]))
     refuses("True or False", graphs, edge_labels="yes")
     refuses("tv, l1 or l2", graphs, metric="hellinger")
-    refuses("affine", graphs, propagation=pk.BeliefPropagation())
+    refuses("affine", graphs, propagation=BeliefPropagation())
     refuses("affine", graphs, propagation=Shuffled())
-    complete = pk.Diffusion(direction="both")
+    complete = Diffusion(direction="both")
     complete.direction = "reverse"
     assert pk.PropagationKernel(edge_labels=True, propagation=complete).fit_transform(graphs).shape == (8, 8)
 
 
-class Pruned(pk.Diffusion):
+class Pruned(Diffusion):
     """Walks along some of the edges only."""
 
     def prepare(self, graphs, initial):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from scipy.stats import norm
 
 import propkernels as pk
+from propkernels.propagation import GaussianMixtures
 from propkernels.propagation.gaussian_mixtures import GaussianFamily, draw_points
 from tests import naive_attributes
 from tests.strategies import databases, node_order, permute_graphs, permute_nodes
@@ -39,7 +40,7 @@ def some_graphs(seed=0, dimensions=2):
 @given(databases(min_graphs=2, n_attributes=2, weighted=True, directed=True).filter(lambda g: g.n_nodes > 1))
 def test_q_t_is_the_power_of_the_walk_applied_to_q_0(graphs):
     x = graphs.node_attributes
-    _, _, computed = densities(pk.GaussianMixtures(scale=None), graphs, x)
+    _, _, computed = densities(GaussianMixtures(scale=None), graphs, x)
     walk = naive_attributes.transition(graphs)
     reference = naive_attributes.spread(computed[0], walk, 4)
     for a, b in zip(computed, reference, strict=True):
@@ -51,7 +52,7 @@ def test_q_t_is_the_power_of_the_walk_applied_to_q_0(graphs):
 def test_q_0_are_gaussians_with_the_sample_covariance(dimensions, ridge):
     graphs = some_graphs(dimensions=dimensions)
     x = graphs.node_attributes
-    points, _, computed = densities(pk.GaussianMixtures(scale=None, ridge=ridge), graphs, x)
+    points, _, computed = densities(GaussianMixtures(scale=None, ridge=ridge), graphs, x)
     reference = naive_attributes.mixtures(x, points, ridge)
     np.testing.assert_allclose(computed[0], reference, rtol=1e-12, atol=0)
 
@@ -60,7 +61,7 @@ def test_q_0_are_gaussians_with_the_sample_covariance(dimensions, ridge):
 def test_p2k_with_the_weights_formed_explicitly(laziness):
     graphs = some_graphs()
     points, _, computed = densities(
-        pk.GaussianMixtures(scale=None, ridge=0, laziness=laziness), graphs, graphs.node_attributes
+        GaussianMixtures(scale=None, ridge=0, laziness=laziness), graphs, graphs.node_attributes
     )
     start = naive_attributes.mixtures(graphs.node_attributes, points)
     reference = naive_attributes.spread(start, naive_attributes.transition(graphs, laziness), 4)
@@ -70,9 +71,9 @@ def test_p2k_with_the_weights_formed_explicitly(laziness):
 def test_scales():
     graphs = some_graphs()
     x = graphs.node_attributes
-    _, plain, q = densities(pk.GaussianMixtures(scale=None), graphs, x)
-    _, initial, _ = densities(pk.GaussianMixtures(scale="initial"), graphs, x)
-    _, each, _ = densities(pk.GaussianMixtures(scale="each"), graphs, x)
+    _, plain, q = densities(GaussianMixtures(scale=None), graphs, x)
+    _, initial, _ = densities(GaussianMixtures(scale="initial"), graphs, x)
+    _, each, _ = densities(GaussianMixtures(scale="each"), graphs, x)
     deviations = np.array([m.std(axis=0, ddof=1) for m in q])
     assert (plain == 1).all()
     np.testing.assert_allclose(initial, np.broadcast_to(deviations[0], initial.shape), rtol=1e-12)
@@ -85,7 +86,7 @@ def test_a_smaller_t_max_is_a_prefix(scale, refit):
     graphs = some_graphs()
     few, many = (
         densities(
-            pk.GaussianMixtures(scale=scale, refit_every=refit), graphs, graphs.node_attributes, t_max=t_max
+            GaussianMixtures(scale=scale, refit_every=refit), graphs, graphs.node_attributes, t_max=t_max
         )[2]
         for t_max in (2, 6)
     )
@@ -142,7 +143,7 @@ def test_rounding_is_not_taken_for_variation(scale):
     # all nodes are alike; sums of three thirds are not exactly 1, but no scale may blow that up
     graphs = one(40, [(0, i) for i in range(1, 40)])
     graphs = graphs.with_attributes(np.full((40, 1), 0.1))
-    _, scales, _ = densities(pk.GaussianMixtures(scale=scale), graphs, graphs.node_attributes)
+    _, scales, _ = densities(GaussianMixtures(scale=scale), graphs, graphs.node_attributes)
     assert (scales == 1).all()
 
 
@@ -184,7 +185,7 @@ def test_minus_zero_is_zero():
 
 
 def points_of(graphs):
-    return pk.P2K(attributes=pk.GaussianMixtures(n_sample_points=9), t_max=1, random_state=0).fit(graphs)
+    return pk.P2K(attributes=GaussianMixtures(n_sample_points=9), t_max=1, random_state=0).fit(graphs)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -212,7 +213,7 @@ def test_a_node_with_a_gap_starts_as_the_mixture_of_its_graph():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(6, 2))
     x[1, 0] = x[5] = np.nan
-    points, _, computed = densities(pk.GaussianMixtures(scale=None, ridge=0), graphs, x)
+    points, _, computed = densities(GaussianMixtures(scale=None, ridge=0), graphs, x)
     start = computed[0]
     observed = [0, 2, 3, 4]
     np.testing.assert_allclose(start[1], start[[0, 2]].mean(axis=0), rtol=1e-12)
@@ -226,13 +227,13 @@ def test_points_have_no_gaps():
     graphs = some_graphs()
     x = graphs.node_attributes.copy()
     x[::2, 0] = np.nan
-    assert not np.isnan(learn(pk.GaussianMixtures(), graphs, x).points).any()
+    assert not np.isnan(learn(GaussianMixtures(), graphs, x).points).any()
 
 
 def test_nobody_has_all_attributes():
     x = np.array([[np.nan, 1.0], [1.0, np.nan]])
     with pytest.raises(ValueError, match=r"^every node has a missing attribute: sample points need"):
-        learn(pk.GaussianMixtures(), one(2, [(0, 1)]), x)
+        learn(GaussianMixtures(), one(2, [(0, 1)]), x)
 
 
 # refitting
@@ -242,9 +243,7 @@ def test_nobody_has_all_attributes():
 def test_refitted_mixtures_are_single_gaussians_at_the_means(refit):
     graphs = some_graphs()
     x = graphs.node_attributes
-    points, _, computed = densities(
-        pk.GaussianMixtures(scale=None, ridge=0.2, refit_every=refit), graphs, x, 6
-    )
+    points, _, computed = densities(GaussianMixtures(scale=None, ridge=0.2, refit_every=refit), graphs, x, 6)
     walk, means, current, reference = naive_attributes.transition(graphs), x, None, []
     for t in range(7):
         means = walk @ means if t else x
@@ -259,7 +258,7 @@ def test_refitted_mixtures_are_single_gaussians_at_the_means(refit):
 
 def test_new_graphs_are_refitted_with_the_covariances_of_fit():
     graphs, new = some_graphs(0), some_graphs(1)
-    learned = learn(pk.GaussianMixtures(refit_every=2), graphs, graphs.node_attributes)
+    learned = learn(GaussianMixtures(refit_every=2), graphs, graphs.node_attributes)
     alone = list(islice(learned.matrices(new[:1], new[:1].node_attributes), 5))
     together = list(islice(learned.matrices(new, new.node_attributes), 5))
     for a, b in zip(alone, together, strict=True):
@@ -285,5 +284,5 @@ def test_new_graphs_are_refitted_with_the_covariances_of_fit():
 def test_bad_parameters(parameters, error, message):
     graphs = some_graphs()
     with pytest.raises(error) as caught:
-        learn(pk.GaussianMixtures(**parameters), graphs, graphs.node_attributes)
+        learn(GaussianMixtures(**parameters), graphs, graphs.node_attributes)
     assert str(caught.value) == message

@@ -13,6 +13,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import propkernels as pk
+from propkernels.propagation import (
+    AbsorbingWalk,
+    BeliefPropagation,
+    Diffusion,
+    LabelImputer,
+    LabelPropagation,
+    LabelSpreading,
+    PartialAbsorption,
+)
 from propkernels.propagation.imputer import run_to_convergence
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
 from tests.propagation import dense
@@ -23,7 +32,7 @@ from tests.zoo import cycle_edges, hide_labels, labelled_zoo, one, path_edges, z
 def run(graphs, scheme=None, tolerance=1e-12, max_steps=10_000, prior="uniform"):
     column = label_column(graphs, "node")
     initial = initial_distributions(column, learn_prior(column, prior))
-    return run_to_convergence(graphs, scheme or pk.LabelPropagation(), initial, tolerance, max_steps)
+    return run_to_convergence(graphs, scheme or LabelPropagation(), initial, tolerance, max_steps)
 
 
 def harmonic(graphs):
@@ -59,7 +68,7 @@ def test_a_graph_that_does_not_settle_warns_and_keeps_its_last_state():
     graphs = pk.GraphDatabase.concat([one(2, [(0, 1)], [0, 1]), one(2, [(0, 1)], [0, 0])])
     message = "^1 graph still changed by more than 1e-06 after 7 steps: raise max_steps or the tolerance$"
     with pytest.warns(ConvergenceWarning, match=message):
-        computed = run(graphs, pk.Diffusion(), 1e-6, 7)
+        computed = run(graphs, Diffusion(), 1e-6, 7)
     assert computed.tolist() == [[0, 1], [1, 0], [1, 0], [1, 0]]
 
 
@@ -76,11 +85,11 @@ def test_graphs_without_nodes_or_without_labels():
 @pytest.mark.parametrize(
     "scheme",
     [
-        pk.BeliefPropagation(),
-        pk.LabelSpreading(),
-        pk.PartialAbsorption(),
-        pk.AbsorbingWalk(),
-        pk.Diffusion(0.5),
+        BeliefPropagation(),
+        LabelSpreading(),
+        PartialAbsorption(),
+        AbsorbingWalk(),
+        Diffusion(0.5),
     ],
     ids=lambda scheme: type(scheme).__name__,
 )
@@ -92,7 +101,7 @@ def test_other_schemes_reach_a_fixed_point(scheme):
 
 
 def impute(graphs, **parameters):
-    return pk.LabelImputer(**parameters).fit_transform(graphs).node_labels.tolist()
+    return LabelImputer(**parameters).fit_transform(graphs).node_labels.tolist()
 
 
 def test_unobserved_nodes_take_the_nearest_label_on_a_path():
@@ -134,10 +143,10 @@ def test_observed_labels_are_kept_whatever_the_scheme():
         "partial_absorption",
         "label_spreading",
         "belief_propagation",
-        pk.LabelPropagation("before"),
-        pk.Diffusion(0.5),
+        LabelPropagation("before"),
+        Diffusion(0.5),
     ):
-        imputer = pk.LabelImputer(propagation=propagation, max_steps=3000, tolerance=1e-4)
+        imputer = LabelImputer(propagation=propagation, max_steps=3000, tolerance=1e-4)
         computed = imputer.fit_transform(graphs)
         assert computed.label_column.observed.all()
         assert np.array_equal(computed.node_labels[observed], graphs.node_labels[observed])
@@ -145,17 +154,17 @@ def test_observed_labels_are_kept_whatever_the_scheme():
 
 def test_everything_else_of_the_graphs_is_kept():
     graphs = one(4, cycle_edges(4), [0, None, 1, None], attributes=np.arange(4.0), edge_labels=list("abcd"))
-    computed = pk.LabelImputer().fit_transform(graphs)
+    computed = LabelImputer().fit_transform(graphs)
     assert computed.with_labels(graphs.label_column) == graphs
 
 
 def test_complete_labels_stay_as_they_are():
-    assert pk.LabelImputer().fit_transform(labelled_zoo()) == labelled_zoo()
+    assert LabelImputer().fit_transform(labelled_zoo()) == labelled_zoo()
 
 
 def test_graphs_come_out_of_a_batch_as_they_do_alone():
     graphs = pk.GraphDatabase.concat([dense.partial_zoo(), one(3, path_edges(3), ["new", None, "labels"])])
-    imputer = pk.LabelImputer().fit(dense.partial_zoo())
+    imputer = LabelImputer().fit(dense.partial_zoo())
     batch = imputer.transform(graphs)
     alone = pk.GraphDatabase.concat([imputer.transform(graphs[[i]]) for i in range(len(graphs))])
     assert batch == alone
@@ -163,9 +172,9 @@ def test_graphs_come_out_of_a_batch_as_they_do_alone():
 
 
 def test_long_databases_are_worked_through_in_runs(monkeypatch):
-    reference = pk.LabelImputer().fit_transform(dense.partial_zoo())
+    reference = LabelImputer().fit_transform(dense.partial_zoo())
     monkeypatch.setattr("propkernels.propagation.imputer.VALUES_IN_MEMORY", 50)
-    assert pk.LabelImputer().fit_transform(dense.partial_zoo()) == reference
+    assert LabelImputer().fit_transform(dense.partial_zoo()) == reference
 
 
 @settings(max_examples=12)
@@ -173,13 +182,13 @@ def test_long_databases_are_worked_through_in_runs(monkeypatch):
 def test_node_order_does_not_matter(graphs):
     if not graphs.label_values:
         return
-    computed = pk.LabelImputer().fit_transform(permute_nodes(graphs, np.random.default_rng(0)))
-    reference = permute_nodes(pk.LabelImputer().fit_transform(graphs), np.random.default_rng(0))
+    computed = LabelImputer().fit_transform(permute_nodes(graphs, np.random.default_rng(0)))
+    reference = permute_nodes(LabelImputer().fit_transform(graphs), np.random.default_rng(0))
     assert computed == reference
 
 
 def test_labels_known_at_fit_fill_graphs_that_have_none():
-    imputer = pk.LabelImputer().fit([(np.zeros((3, 3)), ["a", "b", "b"])])
+    imputer = LabelImputer().fit([(np.zeros((3, 3)), ["a", "b", "b"])])
     computed = imputer.transform([np.zeros((2, 2)), (np.ones((2, 2)), [None, "c"])])
     assert computed.node_labels.tolist() == ["b", "b", "c", "c"]
     assert imputer.frequencies_ == {"a": pytest.approx(1 / 3), "b": pytest.approx(2 / 3)}
@@ -205,13 +214,13 @@ def test_in_a_pipeline_with_a_kernel():
     ]
     graphs, target = hide_labels(pk.check_graphs(rings), 0.5, random_state=0), [0, 1] * 10
     kernel = pk.PropagationKernel(propagation="diffusion", t_max=1, random_state=0)
-    model = make_pipeline(pk.LabelImputer(), kernel, SVC(kernel="precomputed")).fit(graphs, target)
+    model = make_pipeline(LabelImputer(), kernel, SVC(kernel="precomputed")).fit(graphs, target)
     assert model.score(graphs, target) > 0.9
     assert model.predict(graphs[:3]).shape == (3,)
 
 
 def test_clone_and_pickle():
-    imputer = pk.LabelImputer(propagation=pk.LabelSpreading(0.5), tolerance=1e-4, max_steps=50)
+    imputer = LabelImputer(propagation=LabelSpreading(0.5), tolerance=1e-4, max_steps=50)
     assert clone(imputer).get_params()["propagation__alpha"] == 0.5
     imputer.fit(dense.partial_zoo())
     reference = imputer.transform(dense.partial_zoo())
@@ -220,7 +229,7 @@ def test_clone_and_pickle():
 
 def test_too_few_steps_warn():
     graphs = one(20, path_edges(20), [0, *[None] * 18, 1])
-    imputer = pk.LabelImputer(max_steps=3).fit(graphs)
+    imputer = LabelImputer(max_steps=3).fit(graphs)
     with pytest.warns(ConvergenceWarning, match="after 3 steps"):
         assert imputer.transform(graphs).label_column.observed.all()
 
@@ -233,13 +242,13 @@ def test_too_few_steps_warn():
         ({"max_steps": 0}, ValueError, "max_steps must be at least 1, got 0"),
         ({"max_steps": 1.5}, TypeError, r"max_steps must be a whole number, got 1\.5"),
         ({"propagation": "magic"}, ValueError, "propagation must be one of .*; got 'magic'"),
-        ({"propagation": pk.LabelSpreading(2)}, ValueError, "alpha must be at least 0 and below 1, got 2"),
+        ({"propagation": LabelSpreading(2)}, ValueError, "alpha must be at least 0 and below 1, got 2"),
         ({"prior": "flat"}, ValueError, "prior must be one of 'uniform', 'frequency'; got 'flat'"),
         ({"prior": [1, 2]}, ValueError, r"prior has shape \(2,\) but the training graphs have 3 labels"),
     ],
 )
 def test_bad_parameters_leave_a_fitted_imputer_as_it_was(parameters, error, message):
-    imputer = pk.LabelImputer().fit(labelled_zoo()[:3])
+    imputer = LabelImputer().fit(labelled_zoo()[:3])
     state = {name: value for name, value in vars(imputer).items() if name.endswith("_")}
     imputer.set_params(**parameters)
     with pytest.raises(error, match=f"^{message}$"):
@@ -249,7 +258,7 @@ def test_bad_parameters_leave_a_fitted_imputer_as_it_was(parameters, error, mess
 
 def test_nothing_to_fill_in_with():
     for graphs in (zoo()["unobserved labels"], zoo()["no labels"]):
-        imputer = pk.LabelImputer()
+        imputer = LabelImputer()
         with pytest.raises(ValueError, match=r"^no node label is observed in the graphs: give at least one"):
             imputer.fit(graphs)
     with pytest.raises(NotFittedError):
@@ -260,7 +269,7 @@ def test_nothing_to_fill_in_with():
 def test_labels_that_a_graph_lacks_change_nothing_but_the_time(prior):
     """Columns that only the prior fills are computed once; the answer is that of all columns."""
     graphs = pk.GraphDatabase.concat([dense.partial_zoo(), one(9, [], [*"pqrstuvw", None])])
-    imputer = pk.LabelImputer(prior=prior).fit(graphs)
+    imputer = LabelImputer(prior=prior).fit(graphs)
     initial = initial_distributions(label_column(graphs, "node"), imputer._prior)
     final = run_to_convergence(graphs, imputer._scheme, initial, imputer.tolerance, imputer.max_steps)
     order = sorted(initial.values, key=lambda value: (-imputer.frequencies_.get(value, 0), repr(value)))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 import propkernels as pk
+from propkernels.propagation import Diffusion, LabelPropagation, LabelSpreading, PartialAbsorption
 from propkernels.propagation.initial import (
     initial_distributions,
     label_column,
@@ -29,7 +30,7 @@ def kernel(graphs, **parameters):
 
 def starting_points(graphs, prior="uniform"):
     """P_0, columns in the order of the labels that occur."""
-    return dense.library_history(graphs, pk.Diffusion(), 0, prior)[0]
+    return dense.library_history(graphs, Diffusion(), 0, prior)[0]
 
 
 def as_distributions(graphs):
@@ -110,7 +111,7 @@ def test_fully_partly_and_not_observed_nodes_side_by_side():
     reference = np.vstack(
         [first[0], (first[0] + first[2]) / 2, (first[1] + first[3]) / 2, first[3], first[3]]
     )
-    computed = dense.library_history(graphs, pk.LabelPropagation(), 1)
+    computed = dense.library_history(graphs, LabelPropagation(), 1)
     assert np.allclose(computed[0], first)
     assert np.allclose(computed[1], reference)
 
@@ -122,7 +123,7 @@ def test_observed_says_which_distributions_are_facts():
         ([False, True, False, False, False], [1]),
     ):
         graphs = one(5, cycle_edges(5), pk.LabelDistributions(ROWS, observed=observed))
-        computed = dense.library_history(graphs, pk.LabelPropagation(), 3)
+        computed = dense.library_history(graphs, LabelPropagation(), 3)
         fixed = [i for i in range(5) if np.array_equal(computed[3, i], ROWS[i])]
         assert fixed == held
 
@@ -133,10 +134,10 @@ def test_uncertain_labels_against_dense_schemes():
         graphs.adjacency.toarray(), ROWS, np.array([True, False, False, True, True]), [0, 1, 2]
     )
     for scheme, step in (
-        (pk.LabelPropagation(), dense.label_propagation(start)),
-        (pk.LabelPropagation("before"), dense.label_propagation(start, "before")),
-        (pk.PartialAbsorption(0.3), dense.partial_absorption(start, 0.3)),
-        (pk.LabelSpreading(0.3), dense.label_spreading(start, 0.3)),
+        (LabelPropagation(), dense.label_propagation(start)),
+        (LabelPropagation("before"), dense.label_propagation(start, "before")),
+        (PartialAbsorption(0.3), dense.partial_absorption(start, 0.3)),
+        (LabelSpreading(0.3), dense.label_spreading(start, 0.3)),
     ):
         reference = dense.dense_history(step, ROWS, 4)
         assert np.allclose(dense.library_history(graphs, scheme, 4), reference, atol=1e-14)
@@ -246,7 +247,7 @@ def test_a_prior_of_each_nodes_own_is_a_distribution():
     """The output of another classifier: where nodes start, but nothing that is held."""
     probabilities = np.array([[1, 0], [0.9, 0.1], [0.2, 0.8]])
     labels = pk.LabelDistributions(probabilities, observed=[True, False, False])
-    computed = dense.library_history(one(3, path_edges(3), labels), pk.LabelPropagation(), 1)
+    computed = dense.library_history(one(3, path_edges(3), labels), LabelPropagation(), 1)
     assert np.allclose(computed[1], [[1, 0], [0.6, 0.4], [0.9, 0.1]])
 
 
@@ -286,27 +287,27 @@ def chosen(graphs, **parameters):
 
 
 def test_auto_is_label_propagation_if_and_only_if_a_label_is_missing_at_fit():
-    assert chosen(labelled_zoo()) is pk.Diffusion
-    assert chosen(dense.partial_zoo()) is pk.LabelPropagation
-    assert chosen(zoo()["unobserved labels"]) is pk.LabelPropagation
-    assert chosen(zoo()["no labels"]) is pk.Diffusion  # degrees are never missing
-    assert chosen(dense.partial_zoo(), labels="degree") is pk.Diffusion
-    assert chosen(dense.partial_zoo(), labels=None) is pk.Diffusion
-    assert chosen(one(5, cycle_edges(5), ROWS)) is pk.LabelPropagation
-    assert chosen(as_distributions(labelled_zoo())) is pk.Diffusion
-    assert chosen(pk.GraphDatabase.concat([labelled_zoo(), zoo()["no labels"]])) is pk.LabelPropagation
+    assert chosen(labelled_zoo()) is Diffusion
+    assert chosen(dense.partial_zoo()) is LabelPropagation
+    assert chosen(zoo()["unobserved labels"]) is LabelPropagation
+    assert chosen(zoo()["no labels"]) is Diffusion  # degrees are never missing
+    assert chosen(dense.partial_zoo(), labels="degree") is Diffusion
+    assert chosen(dense.partial_zoo(), labels=None) is Diffusion
+    assert chosen(one(5, cycle_edges(5), ROWS)) is LabelPropagation
+    assert chosen(as_distributions(labelled_zoo())) is Diffusion
+    assert chosen(pk.GraphDatabase.concat([labelled_zoo(), zoo()["no labels"]])) is LabelPropagation
 
 
 def test_auto_stays_what_it_was_at_fit():
     fitted = pk.PropagationKernel(random_state=0).fit(labelled_zoo())
     fitted.transform(dense.partial_zoo())
-    assert type(fitted._coder.scheme) is pk.Diffusion
+    assert type(fitted._coder.scheme) is Diffusion
 
 
 def test_auto_gives_what_the_chosen_scheme_gives():
     graphs = dense.partial_zoo()
-    assert np.array_equal(kernel(graphs), kernel(graphs, propagation=pk.LabelPropagation()))
-    assert np.array_equal(kernel(labelled_zoo()), kernel(labelled_zoo(), propagation=pk.Diffusion()))
+    assert np.array_equal(kernel(graphs), kernel(graphs, propagation=LabelPropagation()))
+    assert np.array_equal(kernel(labelled_zoo()), kernel(labelled_zoo(), propagation=Diffusion()))
 
 
 def test_orders_of_magnitude_of_degrees():

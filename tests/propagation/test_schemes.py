@@ -15,6 +15,15 @@ from sklearn.base import clone
 import propkernels as pk
 from propkernels._utils.randomness import label_keys
 from propkernels.codes.codes import LocalitySensitiveHash, label_codes, stream_numbers
+from propkernels.propagation import (
+    AbsorbingWalk,
+    BeliefPropagation,
+    Diffusion,
+    LabelPropagation,
+    LabelSpreading,
+    PartialAbsorption,
+    PropagationScheme,
+)
 from propkernels.propagation.initial import initial_distributions, label_column, learn_prior
 from propkernels.propagation.schemes import AffineOperator, resolve_scheme
 from tests import naive
@@ -23,21 +32,21 @@ from tests.strategies import databases, permute_graphs, permute_nodes
 from tests.zoo import labelled_zoo, one, path_edges
 
 NAMES = {
-    "diffusion": pk.Diffusion(),
-    "lazy_diffusion": pk.Diffusion(laziness=0.5),
-    "label_propagation": pk.LabelPropagation(),
-    "absorbing_walk": pk.AbsorbingWalk(),
-    "partial_absorption": pk.PartialAbsorption(),
-    "label_spreading": pk.LabelSpreading(),
-    "belief_propagation": pk.BeliefPropagation(),
+    "diffusion": Diffusion(),
+    "lazy_diffusion": Diffusion(laziness=0.5),
+    "label_propagation": LabelPropagation(),
+    "absorbing_walk": AbsorbingWalk(),
+    "partial_absorption": PartialAbsorption(),
+    "label_spreading": LabelSpreading(),
+    "belief_propagation": BeliefPropagation(),
 }
 OTHERS = {
-    "clamp before": pk.LabelPropagation("before"),
-    "absorbing labels": pk.AbsorbingWalk({0, 2}),
-    "absorption by degree": pk.PartialAbsorption(rate=1.5),
-    "spreading both ways": pk.LabelSpreading(0.5, direction="both"),
-    "damped beliefs": pk.BeliefPropagation([[3, 1], [1, 2]], damping=0.5),
-    "reverse walk": pk.Diffusion(direction="reverse"),
+    "clamp before": LabelPropagation("before"),
+    "absorbing labels": AbsorbingWalk({0, 2}),
+    "absorption by degree": PartialAbsorption(rate=1.5),
+    "spreading both ways": LabelSpreading(0.5, direction="both"),
+    "damped beliefs": BeliefPropagation([[3, 1], [1, 2]], damping=0.5),
+    "reverse walk": Diffusion(direction="reverse"),
 }
 SCHEMES = {**NAMES, **OTHERS}
 every_scheme = pytest.mark.parametrize("name", SCHEMES)
@@ -88,7 +97,7 @@ def test_codes_are_those_of_the_dense_distributions(name, n_hashes, metric):
 def test_projecting_first_changes_nothing(name):
     """The same scheme, once known to be affine and once not."""
 
-    class Plain(pk.PropagationScheme):
+    class Plain(PropagationScheme):
         affine = False
 
         def prepare(self, graphs, initial):
@@ -107,7 +116,7 @@ def test_projecting_first_changes_nothing(name):
 def test_affine_schemes_say_so():
     affine = {name for name, scheme in SCHEMES.items() if scheme.affine}
     assert affine == {name for name in SCHEMES if "belief" not in name}
-    assert pk.PropagationScheme.affine is False
+    assert PropagationScheme.affine is False
 
 
 # invariances, on partially labelled graphs
@@ -203,7 +212,7 @@ def test_names_stand_for_objects(name):
 
 
 def test_a_scheme_is_copied_at_fit():
-    scheme = pk.PartialAbsorption(0.5)
+    scheme = PartialAbsorption(0.5)
     kernel = pk.PropagationKernel(propagation=scheme, random_state=0).fit(labelled_zoo())
     reference = kernel.transform(labelled_zoo())
     scheme.alpha = 0.9
@@ -211,7 +220,7 @@ def test_a_scheme_is_copied_at_fit():
 
 
 def test_parameters_of_schemes_can_be_searched():
-    kernel = pk.PropagationKernel(propagation=pk.LabelSpreading())
+    kernel = pk.PropagationKernel(propagation=LabelSpreading())
     assert clone(kernel).set_params(propagation__alpha=0.3).propagation.alpha == 0.3
 
 
@@ -232,7 +241,7 @@ NO_SCHEME = "propagation must be a name or a scheme with the methods prepare and
     ("propagation", "error", "message"),
     [
         ("magic", ValueError, "propagation must be one of 'auto', 'diffusion', .*; got 'magic'"),
-        (pk.Diffusion, TypeError, f"{NO_SCHEME} <class '.*Diffusion'>"),
+        (Diffusion, TypeError, f"{NO_SCHEME} <class '.*Diffusion'>"),
         (3, TypeError, f"{NO_SCHEME} 3"),
         (None, TypeError, f"{NO_SCHEME} None"),
     ],
@@ -291,7 +300,7 @@ def test_a_scheme_needs_no_base_class(duck, metric):
 def test_a_scheme_may_look_at_the_probabilities():
     """Winner takes all: each node adopts the mean of its neighbours, sharpened."""
 
-    class Sharpened(pk.PropagationScheme):
+    class Sharpened(PropagationScheme):
         def __init__(self, power=2.0):
             self.power = power
 
@@ -328,12 +337,12 @@ def test_prepare_is_told_labels_and_what_was_observed():
 def test_the_protocol_has_two_methods():
     own = {
         name
-        for name, member in vars(pk.PropagationScheme).items()
+        for name, member in vars(PropagationScheme).items()
         if inspect.isfunction(member) and not name.startswith("_")
     }
     assert own == {"prepare", "step"}
     with pytest.raises(TypeError, match="abstract"):
-        pk.PropagationScheme()
+        PropagationScheme()
 
 
 # the contract

@@ -8,6 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
+from propkernels.propagation import (
+    AbsorbingWalk,
+    Diffusion,
+    LabelPropagation,
+    LabelSpreading,
+    PartialAbsorption,
+)
 from propkernels.propagation.walks import absorbing_operator
 from tests import naive
 from tests.propagation import dense
@@ -39,7 +46,7 @@ def exact_mutag(clamp):
 def test_equal_to_exact_arithmetic_on_half_labelled_mutag(data_folder, clamp, metric, seed):
     reference = exact_mutag(clamp)
     kernel = pk.PropagationKernel(
-        propagation=pk.LabelPropagation(clamp), metric=metric, t_max=10, bin_width=1e-8, random_state=seed
+        propagation=LabelPropagation(clamp), metric=metric, t_max=10, bin_width=1e-8, random_state=seed
     )
     computed = kernel.fit_transform_cumulative(half_labelled_mutag())
     assert np.array_equal(computed, reference)
@@ -59,7 +66,7 @@ def test_label_propagation_dense_twin_on_the_zoo(clamp, direction):
     start = dense.start(graphs)
     step = dense.label_propagation(start, clamp, direction)
     reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, pk.LabelPropagation(clamp, direction=direction), 4)
+    computed = dense.library_history(graphs, LabelPropagation(clamp, direction=direction), 4)
     assert np.allclose(computed, reference, atol=1e-12)
 
 
@@ -71,7 +78,7 @@ def test_label_propagation_dense_twin_on_generated_graphs(clamp, graphs):
         return
     start = dense.start(graphs)
     reference = dense.dense_history(dense.label_propagation(start, clamp), start.distributions, 4)
-    computed = dense.library_history(graphs, pk.LabelPropagation(clamp), 4)
+    computed = dense.library_history(graphs, LabelPropagation(clamp), 4)
     assert np.allclose(computed, reference, atol=1e-12)
     assert (computed >= 0).all()
     assert np.allclose(computed.sum(axis=2), 1)
@@ -79,21 +86,21 @@ def test_label_propagation_dense_twin_on_generated_graphs(clamp, graphs):
 
 def test_after_holds_observed_nodes_at_every_step():
     graphs = dense.partial_zoo()
-    computed = dense.library_history(graphs, pk.LabelPropagation(), 6)
+    computed = dense.library_history(graphs, LabelPropagation(), 6)
     observed = graphs.label_column.observed
     assert np.array_equal(computed[1:, observed], computed[:-1, observed])
 
 
 def test_before_shows_the_mean_of_the_neighbours_at_observed_nodes():
     graphs = one(3, path_edges(3), [0, 1, None])
-    computed = dense.library_history(graphs, pk.LabelPropagation("before"), 2)
+    computed = dense.library_history(graphs, LabelPropagation("before"), 2)
     assert np.allclose(computed[1], [[0, 1], [0.75, 0.25], [0, 1]])
     assert np.allclose(computed[2], [[0, 1], [0.5, 0.5], [0, 1]])
 
 
 def test_without_missing_labels_nothing_moves():
     graphs = one(4, path_edges(4), [0, 1, 0, 2])
-    computed = dense.library_history(graphs, pk.LabelPropagation(), 3)
+    computed = dense.library_history(graphs, LabelPropagation(), 3)
     assert (computed == computed[0]).all()
 
 
@@ -102,9 +109,9 @@ def test_a_graph_without_observed_labels_stays_at_the_prior(clamp):
     graphs = pk.GraphDatabase.concat(
         [one(3, path_edges(3), [0, 1, 1]), one(4, path_edges(4), np.full(4, -1))]
     )
-    computed = dense.library_history(graphs, pk.LabelPropagation(clamp), 3, prior={0: 1, 1: 3})
+    computed = dense.library_history(graphs, LabelPropagation(clamp), 3, prior={0: 1, 1: 3})
     assert np.allclose(computed[:, 3:], [0.25, 0.75])
-    kernel = pk.PropagationKernel(propagation=pk.LabelPropagation(clamp), t_max=3, random_state=0)
+    kernel = pk.PropagationKernel(propagation=LabelPropagation(clamp), t_max=3, random_state=0)
     assert kernel.fit_transform(graphs)[1, 1] == 4 * 4**2
 
 
@@ -112,9 +119,7 @@ def test_a_graph_without_observed_labels_stays_at_the_prior(clamp):
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 def test_a_database_without_observed_labels_counts_nodes(clamp, metric):
     graphs = pk.GraphDatabase.concat([one(n, path_edges(n), np.full(n, -1)) for n in (1, 3, 4)])
-    kernel = pk.PropagationKernel(
-        propagation=pk.LabelPropagation(clamp), metric=metric, t_max=2, random_state=0
-    )
+    kernel = pk.PropagationKernel(propagation=LabelPropagation(clamp), metric=metric, t_max=2, random_state=0)
     sizes = np.array([1, 3, 4])
     assert np.array_equal(kernel.fit_transform(graphs), 3 * np.outer(sizes, sizes))
     new = kernel.transform([(np.zeros((2, 2)), [-1, -1]), (np.zeros((2, 2)), ["new", "labels"])])
@@ -124,9 +129,9 @@ def test_a_database_without_observed_labels_counts_nodes(clamp, metric):
 @pytest.mark.parametrize(
     ("scheme", "message"),
     [
-        (pk.LabelPropagation("sideways"), "clamp must be one of 'after', 'before'; got 'sideways'"),
+        (LabelPropagation("sideways"), "clamp must be one of 'after', 'before'; got 'sideways'"),
         (
-            pk.LabelPropagation(direction="up"),
+            LabelPropagation(direction="up"),
             "direction must be one of 'follow', 'reverse', 'both'; got 'up'",
         ),
     ],
@@ -170,7 +175,7 @@ def test_absorbing_walks_dense_twin_on_the_zoo(name, direction):
     start = dense.start(graphs)
     step = dense.absorbing_walk(start, held(graphs), direction)
     reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, pk.AbsorbingWalk(absorbing, direction=direction), 4)
+    computed = dense.library_history(graphs, AbsorbingWalk(absorbing, direction=direction), 4)
     assert np.allclose(computed, reference, atol=1e-12)
 
 
@@ -183,7 +188,7 @@ def test_absorbing_walks_dense_twin_on_generated_graphs(graphs):
     reference = dense.dense_history(
         dense.absorbing_walk(start, carries(graphs, 0, 1)), start.distributions, 4
     )
-    computed = dense.library_history(graphs, pk.AbsorbingWalk({0, 1}), 4)
+    computed = dense.library_history(graphs, AbsorbingWalk({0, 1}), 4)
     assert np.allclose(computed, reference, atol=1e-12)
     assert np.allclose(computed.sum(axis=2), 1)
 
@@ -202,7 +207,7 @@ def test_absorbing_observed_nodes_is_label_propagation():
 def test_absorbing_nowhere_is_diffusion():
     kernels = [
         pk.PropagationKernel(propagation=scheme, random_state=0).fit_transform(labelled_zoo())
-        for scheme in (pk.AbsorbingWalk(()), pk.Diffusion())
+        for scheme in (AbsorbingWalk(()), Diffusion())
     ]
     assert np.array_equal(*kernels)
 
@@ -210,20 +215,20 @@ def test_absorbing_nowhere_is_diffusion():
 def test_a_walk_ends_at_the_first_node_of_the_set():
     """From the middle of C - C - O - C - N, half of the walks end at O; they never pass it."""
     graphs = one(5, path_edges(5), ["C", "C", "O", "C", "N"])
-    computed = dense.library_history(graphs, pk.AbsorbingWalk({"O", "N"}), 200)[-1]
+    computed = dense.library_history(graphs, AbsorbingWalk({"O", "N"}), 200)[-1]
     assert np.allclose(computed, [[0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0.5, 0.5], [0, 0, 1]])
 
 
 def test_degrees_may_name_the_set():
     """With degrees as labels, the leaves of a star absorb: from t = 1 on all nodes look like leaves."""
-    kernel = pk.PropagationKernel(propagation=pk.AbsorbingWalk({1}), labels="degree", t_max=1, random_state=0)
+    kernel = pk.PropagationKernel(propagation=AbsorbingWalk({1}), labels="degree", t_max=1, random_state=0)
     assert kernel.fit_transform(zoo()["star"][:]).tolist() == [[(36 + 1) + 49.0]]
 
 
 def test_uncertain_labels_absorb_where_they_are_certain():
     rows = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0], [0.2, 0.8]])
     graphs = pk.GraphDatabase(np.ones((4, 4)) - np.eye(4), [0, 4], pk.LabelDistributions(rows))
-    computed = dense.library_history(graphs, pk.AbsorbingWalk({0}), 1)
+    computed = dense.library_history(graphs, AbsorbingWalk({0}), 1)
     assert np.array_equal(computed[1, 0], [1, 0])
     assert np.allclose(computed[1, 2], rows[[0, 1, 3]].mean(axis=0))
 
@@ -231,7 +236,7 @@ def test_uncertain_labels_absorb_where_they_are_certain():
 def test_graphs_without_labels_absorb_nowhere_alone_as_in_a_batch():
     train = one(5, cycle_edges(5), [0, 1, 2, 0, 1])
     new = pk.GraphDatabase.concat([one(3, path_edges(3), None), one(4, cycle_edges(4), [0, 0, 3, 1])])
-    kernel = pk.PropagationKernel(propagation=pk.AbsorbingWalk({0}), random_state=0).fit(train)
+    kernel = pk.PropagationKernel(propagation=AbsorbingWalk({0}), random_state=0).fit(train)
     alone = kernel.transform([one(3, path_edges(3), None)[0]])
     assert np.array_equal(alone, kernel.transform(new)[:1])
 
@@ -258,7 +263,7 @@ def test_graphs_without_labels_absorb_nowhere_alone_as_in_a_batch():
     ],
 )
 def test_bad_sets(absorbing, error, message):
-    kernel = pk.PropagationKernel(propagation=pk.AbsorbingWalk(absorbing))
+    kernel = pk.PropagationKernel(propagation=AbsorbingWalk(absorbing))
     with pytest.raises(error, match=f"^{message}$"):
         kernel.fit(labelled_zoo())
     assert not hasattr(kernel, "_coder")
@@ -283,7 +288,7 @@ def test_partial_absorption_dense_twin_on_the_zoo(options):
     start = dense.start(graphs)
     step = dense.partial_absorption(start, **options)
     reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, pk.PartialAbsorption(**options), 4)
+    computed = dense.library_history(graphs, PartialAbsorption(**options), 4)
     assert np.allclose(computed, reference, atol=1e-12)
     assert np.allclose(computed.sum(axis=2), 1)
 
@@ -300,7 +305,7 @@ def test_partial_absorption_dense_twin_on_generated_graphs(graphs, alpha, rate):
     start = dense.start(graphs)
     step = dense.partial_absorption(start, alpha, rate)
     reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, pk.PartialAbsorption(alpha, rate=rate), 4)
+    computed = dense.library_history(graphs, PartialAbsorption(alpha, rate=rate), 4)
     assert np.allclose(computed, reference, atol=1e-12)
     assert (computed >= 0).all()
     assert np.allclose(computed.sum(axis=2), 1)
@@ -310,7 +315,7 @@ def test_partial_absorption_dense_twin_on_generated_graphs(graphs, alpha, rate):
 def test_without_absorption_it_is_diffusion(metric):
     kernels = [
         pk.PropagationKernel(propagation=scheme, metric=metric, random_state=0).fit_transform(labelled_zoo())
-        for scheme in (pk.PartialAbsorption(0.0), pk.Diffusion())
+        for scheme in (PartialAbsorption(0.0), Diffusion())
     ]
     assert np.array_equal(*kernels)
 
@@ -321,20 +326,20 @@ def test_the_limit_is_the_absorption_probability_of_the_walk():
     adjacency = graphs.adjacency.toarray()
     absorbed = np.diag(2 / (2 + adjacency.sum(axis=1)))
     reference = np.linalg.solve(np.eye(5) - (np.eye(5) - absorbed) @ dense.walk(adjacency), absorbed)
-    computed = dense.library_history(graphs, pk.PartialAbsorption(rate=2.0), 300)[-1]
+    computed = dense.library_history(graphs, PartialAbsorption(rate=2.0), 300)[-1]
     assert np.allclose(computed, reference, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("scheme", "error", "message"),
     [
-        (pk.PartialAbsorption(1.0), ValueError, r"alpha must be at least 0 and below 1, got 1\.0"),
-        (pk.PartialAbsorption(-0.1), ValueError, r"alpha must be at least 0 and below 1, got -0\.1"),
-        (pk.PartialAbsorption(float("nan")), ValueError, "alpha must be at least 0 and below 1, got nan"),
-        (pk.PartialAbsorption("0.5"), TypeError, "alpha must be a number, got '0.5'"),
-        (pk.PartialAbsorption(rate=0), ValueError, "rate must be a finite number above 0, got 0"),
-        (pk.PartialAbsorption(rate=np.inf), ValueError, "rate must be a finite number above 0, got inf"),
-        (pk.PartialAbsorption(direction=None), ValueError, "direction must be one of .*; got None"),
+        (PartialAbsorption(1.0), ValueError, r"alpha must be at least 0 and below 1, got 1\.0"),
+        (PartialAbsorption(-0.1), ValueError, r"alpha must be at least 0 and below 1, got -0\.1"),
+        (PartialAbsorption(float("nan")), ValueError, "alpha must be at least 0 and below 1, got nan"),
+        (PartialAbsorption("0.5"), TypeError, "alpha must be a number, got '0.5'"),
+        (PartialAbsorption(rate=0), ValueError, "rate must be a finite number above 0, got 0"),
+        (PartialAbsorption(rate=np.inf), ValueError, "rate must be a finite number above 0, got inf"),
+        (PartialAbsorption(direction=None), ValueError, "direction must be one of .*; got None"),
     ],
 )
 def test_partial_absorption_bad_parameters(scheme, error, message):
@@ -355,7 +360,7 @@ def test_label_spreading_dense_twin_on_the_zoo(alpha, direction):
     start = dense.start(graphs)
     step = dense.label_spreading(start, alpha, direction)
     reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, pk.LabelSpreading(alpha, direction=direction), 4)
+    computed = dense.library_history(graphs, LabelSpreading(alpha, direction=direction), 4)
     assert np.allclose(computed, reference, atol=1e-12)
 
 
@@ -366,7 +371,7 @@ def test_label_spreading_dense_twin_on_generated_graphs(graphs, alpha):
         return
     start = dense.start(graphs)
     reference = dense.dense_history(dense.label_spreading(start, alpha), start.distributions, 4)
-    computed = dense.library_history(graphs, pk.LabelSpreading(alpha), 4)
+    computed = dense.library_history(graphs, LabelSpreading(alpha), 4)
     assert np.allclose(computed, reference, atol=1e-12)
 
 
@@ -377,13 +382,13 @@ def test_the_limit_is_the_closed_form_of_the_paper():
     roots = np.sqrt(start.adjacency.sum(axis=1))
     spread = start.adjacency / np.outer(roots, roots)
     reference = 0.1 * np.linalg.solve(np.eye(6) - 0.9 * spread, start.distributions)
-    computed = dense.library_history(graphs, pk.LabelSpreading(0.9), 400)[-1]
+    computed = dense.library_history(graphs, LabelSpreading(0.9), 400)[-1]
     assert np.allclose(computed, reference, atol=1e-12)
 
 
 def test_on_regular_graphs_rows_stay_distributions():
     graphs = one(6, cycle_edges(6), [0, None, 1, None, 2, 0])
-    computed = dense.library_history(graphs, pk.LabelSpreading(), 8)
+    computed = dense.library_history(graphs, LabelSpreading(), 8)
     assert np.allclose(computed.sum(axis=2), 1)
 
 
@@ -398,7 +403,7 @@ def test_on_regular_graphs_rows_stay_distributions():
     ],
 )
 def test_bad_alpha(alpha, error, message):
-    kernel = pk.PropagationKernel(propagation=pk.LabelSpreading(alpha))
+    kernel = pk.PropagationKernel(propagation=LabelSpreading(alpha))
     with pytest.raises(error, match=f"^{message}$"):
         kernel.fit(labelled_zoo())
     assert not hasattr(kernel, "_coder")

@@ -13,6 +13,7 @@ import pytest
 import propkernels as pk
 from propkernels.codes.codes import CodeStreams
 from propkernels.counts.counters import count_streams
+from propkernels.propagation import LabelPropagation
 from tests import naive
 from tests.propagation.dense import library_history
 
@@ -50,7 +51,7 @@ def bin_of(probability, t):
 
 def test_distributions_are_those_of_the_figure():
     reference = np.array([float(Fraction(p)) for p in PROBABILITIES_I + PROBABILITIES_J])
-    computed = library_history(figure(), pk.LabelPropagation(clamp="before"), 1)[1]
+    computed = library_history(figure(), LabelPropagation(clamp="before"), 1)[1]
     assert np.allclose(computed[:, 1], reference, atol=1e-15)
     assert np.allclose(computed.sum(axis=1), 1)
 
@@ -67,7 +68,7 @@ def test_exact_arithmetic_agrees_with_the_figure():
 @pytest.mark.parametrize("t", [0, 1])
 def test_counts_and_contributions_are_those_of_the_figure(t):
     graphs = figure()
-    probabilities = library_history(graphs, pk.LabelPropagation(clamp="before"), 1)[t][:, 1]
+    probabilities = library_history(graphs, LabelPropagation(clamp="before"), 1)[t][:, 1]
     codes = np.array([[bin_of(p, t) for p in probabilities]])
     streams = CodeStreams(codes, np.array([t]), np.ones(1))
     (counted,) = count_streams([streams], graphs.graph_ptr, None, None)
@@ -80,14 +81,14 @@ def test_counts_and_contributions_are_those_of_the_figure(t):
 
 def test_the_kernel_itself_at_time_zero():
     """At t = 0 the three distributions are far apart: any narrow bin is a box of the figure."""
-    kernel = pk.PropagationKernel(propagation=pk.LabelPropagation(clamp="before"), t_max=0, random_state=0)
+    kernel = pk.PropagationKernel(propagation=LabelPropagation(clamp="before"), t_max=0, random_state=0)
     assert kernel.fit_transform(figure())[0, 1] == CONTRIBUTIONS[0]
 
 
 def test_narrow_bins_tell_more_apart_than_the_figure():
     """1/4 and 1/3 share a box of the figure; exact bins take them apart: 1 * 3 + 1 * 1 + (1 * 1 + 2 * 1)."""
     kernel = pk.PropagationKernel(
-        propagation=pk.LabelPropagation(clamp="before"), t_max=1, bin_width=1e-8, random_state=0
+        propagation=LabelPropagation(clamp="before"), t_max=1, bin_width=1e-8, random_state=0
     )
     assert kernel.fit_transform(figure())[0, 1] == CONTRIBUTIONS[0] + 7
 

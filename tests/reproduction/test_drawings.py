@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.propagation import LabelPropagation
 from reproduction.drawings import draw_heatmaps, draw_noise, draw_runtime, draw_runtime_and_accuracy
 from reproduction.experiments import attribute_kernels, filters, worked_example
 
@@ -22,7 +23,7 @@ def test_the_worked_example_is_the_papers():
 
 def test_the_worked_example_is_the_kernels():
     kernel = pk.PropagationKernel(
-        propagation=pk.LabelPropagation(clamp="before"),
+        propagation=LabelPropagation(clamp="before"),
         t_max=1,
         bin_width=worked_example.BIN_WIDTH,
         random_state=worked_example.SEED,

@@ -12,6 +12,8 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogramFeatures, ShortestPathFeatures
+from propkernels.propagation import Diffusion
 from propkernels.scale import featurizing
 from tests.utils.test_safe_files import posix
 
@@ -21,11 +23,11 @@ ESTIMATORS = [
     pk.PropagationFeatures(n_features=512, t_max=3, random_state=1),
     pk.PropagationFeatures(n_features=2**20, t_max=2, n_hashes=2, random_state=1),
     pk.PropagationFeatures(n_features=512, t_max=2, normalize=True, labels="degree", random_state=1),
-    pk.PropagationFeatures(n_features=512, propagation=pk.Diffusion(laziness=0.25), random_state=1),
+    pk.PropagationFeatures(n_features=512, propagation=Diffusion(laziness=0.25), random_state=1),
     pk.PropagationFeatures(n_features=512, t_max=2, base_kernel="intersection", random_state=1),
     pk.WeisfeilerLehmanFeatures(n_features=512, t_max=3),
-    pk.ShortestPathFeatures(n_features=512),
-    pk.LabelHistogramFeatures(n_features=64, labels=None),
+    ShortestPathFeatures(n_features=512),
+    LabelHistogramFeatures(n_features=64, labels=None),
 ]
 
 

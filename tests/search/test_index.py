@@ -17,6 +17,8 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.counts.counters import StreamCounts
+from propkernels.kernels import AttributeKernel, GraphHopper, LabelHistogram
+from propkernels.propagation import Diffusion
 from propkernels.search.inverted_file import InvertedFile
 from propkernels.search.segment import Postings
 from tests.test_contract_discovery import the_zoo
@@ -29,12 +31,12 @@ KERNELS = {
     "hellinger": pk.PropagationKernel(t_max=2, metric="hellinger", random_state=1),
     "attributes": pk.PropagationKernel(t_max=2, attributes="sum", random_state=1),
     "product": pk.PropagationKernel(t_max=2, attributes="product", n_hashes=2, random_state=1),
-    "vanishing": pk.PropagationKernel(t_max=2, propagation=pk.Diffusion(isolated="vanish"), random_state=1),
+    "vanishing": pk.PropagationKernel(t_max=2, propagation=Diffusion(isolated="vanish"), random_state=1),
     "p2k": pk.P2K(t_max=2, random_state=1),
     "weisfeiler-lehman": pk.WeisfeilerLehman(t_max=3),
-    "histogram": pk.LabelHistogram(),
+    "histogram": LabelHistogram(),
     "shortest path": pk.ShortestPath(),
-    "graph hopper": pk.GraphHopper(),
+    "graph hopper": GraphHopper(),
 }
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 
@@ -205,7 +207,7 @@ def test_big_counts_are_exact():
             ValueError,
             "needs a kernel that is a dot product",
         ),
-        (pk.AttributeKernel(), ValueError, "needs a kernel that is a dot product"),
+        (AttributeKernel(), ValueError, "needs a kernel that is a dot product"),
         (pk.PropagationFeatures(), TypeError, "kernel must be a kernel of this library that counts"),
         (pk.PropagationKernel(t_max=-1), ValueError, "t_max must be at least 0"),
         (pk.PropagationKernel(n_jobs=0), ValueError, "n_jobs must be"),

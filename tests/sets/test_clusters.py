@@ -76,16 +76,16 @@ def naive_picks(matrix, n, first):
 
 def test_picks_are_those_of_the_definition():
     matrix = jaccard(GRAPHS)
-    found = pk.MaxMinPicker(n_graphs=15, first=7, kernel=KERNEL).fit(GRAPHS)
+    found = pk.sets.MaxMinPicker(n_graphs=15, first=7, kernel=KERNEL).fit(GRAPHS)
     assert found.indices_.tolist() == naive_picks(matrix, 15, 7)
     expected = [matrix[i, found.indices_[:k]].max() for k, i in enumerate(found.indices_[1:], 1)]
     np.testing.assert_allclose(found.similarities_, [0.0, *expected])
 
 
 def test_all_graphs_can_be_picked():
-    assert sorted(pk.MaxMinPicker(n_graphs=99, kernel=KERNEL).fit(GRAPHS[:9]).indices_) == list(range(9))
+    assert sorted(pk.sets.MaxMinPicker(n_graphs=99, kernel=KERNEL).fit(GRAPHS[:9]).indices_) == list(range(9))
     with pytest.raises(ValueError, match="first"):
-        pk.MaxMinPicker(first=9).fit(GRAPHS[:9])
+        pk.sets.MaxMinPicker(first=9).fit(GRAPHS[:9])
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_clusters_that_do_not_fit_together(name, value, message):
     ],
 )
 def test_picked_graphs_that_do_not_fit_together(name, value, message):
-    picker = pk.MaxMinPicker(n_graphs=3, random_state=0).fit(GRAPHS[:20])
+    picker = pk.sets.MaxMinPicker(n_graphs=3, random_state=0).fit(GRAPHS[:20])
     setattr(picker, name, value)
     with pytest.raises(ValueError, match=message):
         picker._check_parts()

@@ -13,7 +13,7 @@ MATRIX = jaccard(GRAPHS)
 
 @pytest.mark.parametrize("threshold", [0.3, 0.45, 0.7])
 def test_groups_are_the_components_of_similar_graphs(threshold):
-    found = pk.SimilarityGroupKFold(threshold=threshold, kernel=KERNEL).groups(GRAPHS)
+    found = pk.sets.SimilarityGroupKFold(threshold=threshold, kernel=KERNEL).groups(GRAPHS)
     expected = connected_components(threshold <= MATRIX)[1]
     assert len(set(zip(found, expected, strict=True))) == len(set(found)) == len(set(expected))
 
@@ -21,7 +21,7 @@ def test_groups_are_the_components_of_similar_graphs(threshold):
 @pytest.mark.parametrize(
     "splitter",
     [
-        pk.SimilarityGroupKFold(3, threshold=0.6, kernel=KERNEL),
+        pk.sets.SimilarityGroupKFold(3, threshold=0.6, kernel=KERNEL),
         pk.SimilaritySplit(4, test_size=0.3, threshold=0.6, kernel=KERNEL, random_state=0),
     ],
     ids=["folds", "splits"],
@@ -37,27 +37,27 @@ def test_no_test_graph_is_similar_to_a_training_graph(splitter):
 
 
 def test_each_graph_is_tested_once():
-    folds = pk.SimilarityGroupKFold(4, threshold=0.6, kernel=KERNEL).split(GRAPHS)
+    folds = pk.sets.SimilarityGroupKFold(4, threshold=0.6, kernel=KERNEL).split(GRAPHS)
     assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(GRAPHS)))
 
 
 def test_scikit_learn_takes_the_splitters():
     target = np.arange(len(GRAPHS)) % 2
-    folds = pk.SimilarityGroupKFold(3, threshold=0.6, kernel=KERNEL)
+    folds = pk.sets.SimilarityGroupKFold(3, threshold=0.6, kernel=KERNEL)
     model = pk.PropagationClassifier(kernel=KERNEL, C=1.0, cv=2)
     assert len(cross_val_score(model, GRAPHS, target, cv=folds)) == 3
 
 
 def test_too_few_groups_are_a_sentence():
     with pytest.raises(ValueError, match=r"form 1 groups of similarity 0\.0 or more, and 5 are needed"):
-        next(pk.SimilarityGroupKFold(threshold=0.0, kernel=KERNEL).split(GRAPHS))
+        next(pk.sets.SimilarityGroupKFold(threshold=0.0, kernel=KERNEL).split(GRAPHS))
 
 
 @pytest.mark.slow
 def test_folds_of_molecules_have_no_leaks(data_folder):
     graphs = pk.datasets.load("MUTAG").graphs
     matrix = jaccard(graphs, t_max=3)
-    folds = pk.SimilarityGroupKFold(3, threshold=0.8, kernel=pk.WeisfeilerLehman(t_max=3))
+    folds = pk.sets.SimilarityGroupKFold(3, threshold=0.8, kernel=pk.WeisfeilerLehman(t_max=3))
     for train, test in folds.split(graphs):
         assert matrix[np.ix_(train, test)].max() < 0.8
 
@@ -67,7 +67,7 @@ def test_folds_of_molecules_have_no_leaks(data_folder):
 def test_folds_of_real_molecules_do_not_leak(name, threshold, data_folder):
     """No training molecule is at the threshold for any test molecule; every fourth molecule of HIV."""
     graphs = pk.datasets.load(name).graphs[:: 4 if name == "HIV" else 1]
-    folds = pk.SimilarityGroupKFold(2, threshold=threshold, kernel=KERNEL, n_jobs=2)
+    folds = pk.sets.SimilarityGroupKFold(2, threshold=threshold, kernel=KERNEL, n_jobs=2)
     train, test = next(folds.split(graphs))
     assert len(train) + len(test) == len(graphs)
     assert len(test) > 100

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from scipy.stats import kstest
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram
 from propkernels.sets.two_samples import contributions_of, exchanged_statistics
 
 DATA = pk.datasets.make_molecules(60, random_state=1)
@@ -29,7 +30,7 @@ def naive_mmd(matrix, m):
         pk.PropagationKernel(t_max=2, n_hashes=3, random_state=0, normalize=True),
         pk.WeisfeilerLehman(t_max=2, base_kernel="intersection"),
         pk.ShortestPath(),
-        pk.LabelHistogram(normalize=True),
+        LabelHistogram(normalize=True),
     ],
     ids=str,
 )

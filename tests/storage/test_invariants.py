@@ -11,6 +11,7 @@ import propkernels as pk
 from propkernels.counts.counters import StreamCounts
 from propkernels.counts.entries import Vocabulary
 from propkernels.explain.members import FoldedMember
+from propkernels.kernels import LabelHistogram
 from propkernels.storage.invariants import always_learned, check_fields, check_object, float_arrays, pointers
 
 GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs
@@ -57,7 +58,7 @@ def test_offsets_and_indices_are_known_from_annotations():
 
 
 def test_an_index_out_of_range_is_refused():
-    kernel = pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.LabelHistogram()]).fit(GRAPHS)
+    kernel = pk.SumKernel([pk.WeisfeilerLehman(t_max=1), LabelHistogram()]).fit(GRAPHS)
     counter = kernel._counter
     check_object(counter)
     parts = counter.parts.copy()
@@ -70,7 +71,7 @@ def test_an_index_out_of_range_is_refused():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_stored_numbers_are_finite(value):
-    kernel = pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.LabelHistogram()]).fit(GRAPHS)
+    kernel = pk.SumKernel([pk.WeisfeilerLehman(t_max=1), LabelHistogram()]).fit(GRAPHS)
     check_object(kernel)
     for name in ("weights_", "diagonal_"):
         forged = copy(kernel)

@@ -14,6 +14,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import propkernels as pk
+from propkernels.kernels import (
+    GraphHopper,
+    LabelHistogram,
+    LabelHistogramFeatures,
+    ShortestPathFeatures,
+    SubgraphMatching,
+)
+from propkernels.propagation import (
+    AnisotropicDiffusion,
+    Convolution,
+    Diffusion,
+    GaussianMixtures,
+    LabelImputer,
+    PropagatedAttributes,
+)
 from tests.test_contract_discovery import (
     assert_same,
     classes,
@@ -36,8 +51,8 @@ KEPT = [
     {"metric": "hellinger", "n_hashes": 2, "normalize": True},
     {"attributes": "sum"},
     {"attributes": "product", "standardize": False},
-    {"attributes": pk.PropagatedAttributes()},
-    {"attributes": pk.GaussianMixtures(n_sample_points=5, refit_every=1)},
+    {"attributes": PropagatedAttributes()},
+    {"attributes": GaussianMixtures(n_sample_points=5, refit_every=1)},
 ]
 
 
@@ -63,15 +78,15 @@ def test_whatever_is_kept(parameters, tmp_path):
     [
         (pk.WeisfeilerLehman, {"edge_labels": True}),
         (pk.ShortestPath, {"attributes": "gaussian", "gamma": 0.7}),
-        (pk.GraphHopper, {"attributes": "linear", "labels": None}),
+        (GraphHopper, {"attributes": "linear", "labels": None}),
         (pk.PropagationFeatures, {"n_features": 64}),
         (pk.PropagationKernel, {"labels": "log_degree"}),
         (pk.WeisfeilerLehman, {"labels": "log_degree"}),
-        (pk.LabelHistogram, {"labels": "log_degree"}),
+        (LabelHistogram, {"labels": "log_degree"}),
         (pk.PropagationFeatures, {"base_kernel": "intersection"}),
-        (pk.ShortestPathFeatures, {"base_kernel": "intersection"}),
+        (ShortestPathFeatures, {"base_kernel": "intersection"}),
         (pk.WeisfeilerLehmanFeatures, {"base_kernel": "intersection"}),
-        (pk.LabelHistogramFeatures, {"base_kernel": "intersection"}),
+        (LabelHistogramFeatures, {"base_kernel": "intersection"}),
     ],
 )
 def test_whatever_other_kernels_keep(cls, parameters, tmp_path):
@@ -93,7 +108,7 @@ def test_models_of_such_kernels(kernel, parameters, tmp_path):
 def test_mixtures_of_attributes_that_vary_in_fewer_directions_than_there_are(rank, refit_every, tmp_path):
     values = np.outer(rank * np.arange(SMALL.graphs.n_nodes), [1.0, 2.0])
     graphs = SMALL.graphs.with_attributes(values)
-    mixtures = pk.GaussianMixtures(ridge=0.0, n_sample_points=5, refit_every=refit_every)
+    mixtures = GaussianMixtures(ridge=0.0, n_sample_points=5, refit_every=refit_every)
     kernel = pk.PropagationKernel(attributes=mixtures, t_max=2, random_state=0).fit(graphs)
     assert kernel._coder.attributes.learned.families[0].whitening.shape == (2, rank)
     assert_identical(round_trip(kernel, tmp_path).transform(graphs), kernel.transform(graphs))
@@ -168,7 +183,7 @@ def test_there_are_predictors():
         pk.PropagationKernel(base_kernel="rbf", t_max=2),
         pk.P2K(t_max=2),
         pk.ShortestPath(attributes="gaussian"),
-        pk.SubgraphMatching(k=2),
+        SubgraphMatching(k=2),
     ],
 )
 def test_classifier_on_any_kernel(kernel, tmp_path):
@@ -205,7 +220,7 @@ def test_an_index_that_has_answered_is_the_same_file(similarity, tmp_path):
 
 def test_pipelines_of_this_library_s_estimators(tmp_path):
     graphs = hide_labels(SMALL.graphs, 0.2, random_state=0)
-    pipeline = make_pipeline(pk.LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(t_max=2)).fit(graphs[:30])
+    pipeline = make_pipeline(LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(t_max=2)).fit(graphs[:30])
     assert_identical(round_trip(pipeline, tmp_path).transform(graphs), pipeline.transform(graphs))
     model = pk.PropagationClassifier(kernel=clone(pipeline), C=1.0, random_state=0)
     model.fit(graphs[:30], SMALL.target[:30])
@@ -216,7 +231,7 @@ def test_pipelines_of_this_library_s_estimators(tmp_path):
 
 def test_grids(tmp_path):
     grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 3, (5, 6)) for i in range(8)])
-    for scheme in ("auto", pk.Convolution((1, 4)), pk.AnisotropicDiffusion()):
+    for scheme in ("auto", Convolution((1, 4)), AnisotropicDiffusion()):
         kernel = pk.PropagationKernel(propagation=scheme, t_max=2, random_state=0).fit(grids[:5])
         assert_identical(round_trip(kernel, tmp_path).transform(grids), kernel.transform(grids))
 
@@ -291,7 +306,7 @@ def test_same_predictions_in_another_process(tmp_path):
 # what cannot be saved
 
 
-class OwnScheme(pk.Diffusion):
+class OwnScheme(Diffusion):
     """Somebody's own."""
 
 

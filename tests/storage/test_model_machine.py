@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram
 
 DATA = pk.datasets.make_molecules(16, random_state=0, mean_nodes=5)
 MODELS = (
     pk.PropagationKernel(t_max=1, random_state=0).fit(DATA.graphs),
     pk.WeisfeilerLehmanFeatures(n_features=32).fit(DATA.graphs),
-    pk.LabelHistogram().fit(DATA.graphs),
-    pk.PropagationRegressor(kernel=pk.LabelHistogram(), C=1.0, cv=2, random_state=0).fit(
+    LabelHistogram().fit(DATA.graphs),
+    pk.PropagationRegressor(kernel=LabelHistogram(), C=1.0, cv=2, random_state=0).fit(
         DATA.graphs, np.linspace(0, 1, 16)
     ),
     pk.NoveltyDetector(score="size", random_state=0).fit(DATA.graphs),

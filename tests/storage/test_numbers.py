@@ -13,6 +13,7 @@ import pytest
 
 import propkernels as pk
 from propkernels._utils.stored import ANY_NUMBER
+from propkernels.kernels import AttributeKernel, LabelHistogram, LabelHistogramFeatures
 from propkernels.storage.classes import class_of, known_names
 from propkernels.storage.invariants import always_learned, marks, pointers
 from propkernels.storage.types import check_of, declared_types, fitted_types, is_estimator
@@ -66,7 +67,7 @@ def fit_detector(score):
     return lambda: pk.NoveltyDetector(score=score, random_state=0).fit(GRAPHS)
 
 
-JOINED = pk.SumKernel([pk.LabelHistogram(), pk.PropagationKernel(t_max=1, random_state=0)])
+JOINED = pk.SumKernel([LabelHistogram(), pk.PropagationKernel(t_max=1, random_state=0)])
 MORE = {
     "density": fit_detector("density"),
     "neighbors": fit_detector("neighbors"),
@@ -78,7 +79,7 @@ MORE = {
 OTHER_USES = {
     "density": lambda model: model.score_samples(GRAPHS[:3]),
     "neighbors": lambda model: model.score_samples(GRAPHS[:3]),
-    "graphs": lambda graphs: pk.LabelHistogram().fit_transform(graphs),
+    "graphs": lambda graphs: LabelHistogram().fit_transform(graphs),
     "distributions": lambda graphs: pk.PropagationKernel(t_max=1, random_state=0).fit_transform(graphs),
 }
 MOST_ARRAYS = 6  # of a model
@@ -133,11 +134,11 @@ def test_no_other_whole_numbers_crash_or_end_in_an_error_of_the_interpreter():
 
 
 FITS = {
-    "LabelHistogram": lambda: pk.LabelHistogram().fit(GRAPHS[:6]),
-    "LabelHistogramFeatures": lambda: pk.LabelHistogramFeatures().fit(GRAPHS[:6]),
-    "AttributeKernel": lambda: pk.AttributeKernel().fit(GRAPHS[:6]),
-    "SumKernel": lambda: pk.SumKernel([pk.LabelHistogram()]).fit(GRAPHS[:6]),
-    "GraphIndex": lambda: pk.GraphIndex(kernel=pk.LabelHistogram()).fit(GRAPHS[:6]),
+    "LabelHistogram": lambda: LabelHistogram().fit(GRAPHS[:6]),
+    "LabelHistogramFeatures": lambda: LabelHistogramFeatures().fit(GRAPHS[:6]),
+    "AttributeKernel": lambda: AttributeKernel().fit(GRAPHS[:6]),
+    "SumKernel": lambda: pk.SumKernel([LabelHistogram()]).fit(GRAPHS[:6]),
+    "GraphIndex": lambda: pk.GraphIndex(kernel=LabelHistogram()).fit(GRAPHS[:6]),
 }
 
 

@@ -15,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
 from propkernels.explain.rule import Rule, dual_members
+from propkernels.kernels import GraphHopper, LabelHistogram, LabelHistogramFeatures, SubgraphMatching
+from propkernels.propagation import LabelImputer
 from propkernels.storage.archive import from_bytes, to_json, write_archive
 from propkernels.storage.classes import class_of, known_names
 from propkernels.storage.encoder import Encoder
@@ -32,7 +34,7 @@ def fit_classifier():
 def fit_averaged():
     """A classifier whose decisions are the mean of those with a dot product and with a ratio of counts."""
     model = fit_classifier()
-    kernel = pk.LabelHistogram(base_kernel="jaccard").fit(GRAPHS)
+    kernel = LabelHistogram(base_kernel="jaccard").fit(GRAPHS)
     model.rule_ = Rule.of([*model.rule_.members, *dual_members(kernel, np.ones((len(GRAPHS), 1)))])
     return model
 
@@ -43,15 +45,15 @@ MAKERS = {
     "averaged": fit_averaged,
     "kernel": lambda: pk.PropagationKernel(t_max=1, attributes="sum", random_state=0).fit(GRAPHS),
     "mixtures": lambda: pk.P2K(t_max=1, random_state=0).fit(GRAPHS[:6]),
-    "labels": lambda: pk.LabelHistogramFeatures().fit(GRAPHS[:6]),
+    "labels": lambda: LabelHistogramFeatures().fit(GRAPHS[:6]),
     "sum": lambda: pk.SumKernel().fit(GRAPHS[:6]),
     "index": lambda: pk.GraphIndex(random_state=0).fit(GRAPHS[:20]).add(GRAPHS[20:]),
     "shortest path": lambda: pk.ShortestPath(attributes="gaussian").fit(GRAPHS[:6]),
-    "graph hopper": lambda: pk.GraphHopper(attributes="gaussian").fit(GRAPHS[:6]),
-    "subgraphs": lambda: pk.SubgraphMatching(k=2, connected=False).fit(GRAPHS[:6]),
-    "counted subgraphs": lambda: pk.SubgraphMatching(k=3).fit(GRAPHS[:6]),
+    "graph hopper": lambda: GraphHopper(attributes="gaussian").fit(GRAPHS[:6]),
+    "subgraphs": lambda: SubgraphMatching(k=2, connected=False).fit(GRAPHS[:6]),
+    "counted subgraphs": lambda: SubgraphMatching(k=3).fit(GRAPHS[:6]),
     "clusters": lambda: pk.SphereExclusion(threshold=0.3, random_state=0).fit(GRAPHS[:20]),
-    "picker": lambda: pk.MaxMinPicker(n_graphs=5, random_state=0).fit(GRAPHS[:20]),
+    "picker": lambda: pk.sets.MaxMinPicker(n_graphs=5, random_state=0).fit(GRAPHS[:20]),
 }
 
 
@@ -511,7 +513,7 @@ def test_random_states_out_of_range(folder, position, tmp_path):
 
 def test_memory_of_a_pipeline_cannot_be_set(folder, tmp_path):
     """It would be a folder of pickles."""
-    pk.save_model(make_pipeline(pk.LabelImputer(), pk.PropagationKernel()), tmp_path / "model.pk")
+    pk.save_model(make_pipeline(LabelImputer(), pk.PropagationKernel()), tmp_path / "model.pk")
     header, arrays = parts_of((tmp_path / "model.pk").read_bytes())
     header["model"]["object"]["state"]["memory"] = str(tmp_path)
     assert load_bytes(forged(header, arrays), folder).memory is None

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import propkernels as pk
+from propkernels.propagation import LabelImputer
 from propkernels.storage.classes import class_of, known_names
 from propkernels.storage.types import check_of, declared_types, fitted_types
 from tests.storage.test_safety import GRAPHS, MAKERS, SMALL, fitted
@@ -73,7 +74,7 @@ MORE = {
     "detector": lambda: pk.NoveltyDetector(random_state=0),
     "density": lambda: pk.NoveltyDetector(score="density", random_state=0),
     "one-class SVM": lambda: pk.NoveltyDetector(score="one_class_svm", random_state=0),
-    "imputer": lambda: pk.LabelImputer(),
+    "imputer": lambda: LabelImputer(),
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 import propkernels as pk
 from propkernels import images
 from propkernels._utils.checks import check_finite, check_integer, kind_of, random_generator, reason_of
+from propkernels.propagation import LabelImputer
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
@@ -41,7 +42,7 @@ GRAPHS = [
     pk.PropagationClassifier,
     pk.PropagationRegressor,
     pk.GraphIndex,
-    pk.LabelImputer,
+    LabelImputer,
 ]
 
 

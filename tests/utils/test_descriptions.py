@@ -7,10 +7,11 @@ import pytest
 
 import propkernels as pk
 from propkernels._utils.descriptions import described, digest_of
+from propkernels.propagation import Diffusion, LabelPropagation
 from propkernels.propagation.initial import Prior
 
 VALUE = {
-    "scheme": pk.Diffusion(laziness=0.5),
+    "scheme": Diffusion(laziness=0.5),
     "prior": Prior(("C", "N"), np.array([0.25, 0.75])),
     "list": [1, 2.5, None, True],
 }
@@ -33,7 +34,7 @@ def test_descriptions_are_json():
 
 def test_other_values_have_other_descriptions():
     values = [1, 1.5, "1", None, [1], [[1]], {"a": 1}, np.ones(1), np.ones((1, 1)), np.ones(1, dtype=int)]
-    values += [pk.Diffusion(), pk.Diffusion(laziness=0.5), pk.LabelPropagation()]
+    values += [Diffusion(), Diffusion(laziness=0.5), LabelPropagation()]
     assert len({repr(described(value, "x")) for value in values}) == len(values)
 
 

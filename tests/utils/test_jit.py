@@ -33,7 +33,7 @@ import json, numpy as np, propkernels as pk
 graphs = pk.datasets.make_molecules(6, random_state=0).graphs
 grids = pk.GridDatabase([np.arange(12).reshape(3, 4) % 3, np.arange(20).reshape(4, 5) % 2])
 kernels = [pk.PropagationKernel(t_max=2, random_state=0), pk.WeisfeilerLehman(t_max=2), pk.ShortestPath(),
-           pk.GraphHopper(), pk.SubgraphMatching(k=3)]
+           pk.kernels.GraphHopper(), pk.kernels.SubgraphMatching(k=3)]
 matrices = [kernel.fit_transform(graphs) for kernel in kernels] + [kernels[0].fit_transform(grids)]
 lists = [matrix.tolist() for matrix in matrices]
 print(json.dumps(lists))

@@ -18,6 +18,7 @@ import propkernels as pk
 from propkernels._utils import parallel
 from propkernels._utils.parallel import cores_of_control_groups, one_blas_thread, run_threads, thread_count
 from propkernels.counts import products as linear
+from propkernels.kernels import AttributeKernel
 from propkernels.kernels.attribute_kernel import MeanOverPairs
 
 
@@ -120,7 +121,7 @@ def test_tiles_are_computed_with_one_blas_thread(monkeypatch):
 
     monkeypatch.setattr(MeanOverPairs, "tile", watched)
     graphs = pk.datasets.make_molecules(2, random_state=0).graphs
-    pk.AttributeKernel(n_jobs=2).fit_transform(graphs.with_attributes(np.ones((graphs.n_nodes, 1))))
+    AttributeKernel(n_jobs=2).fit_transform(graphs.with_attributes(np.ones((graphs.n_nodes, 1))))
     assert seen == [{1}]
 
 

@@ -20,7 +20,7 @@ print(grids)
 
 # %%
 # Learn from two thirds, and see which pixels decide between 3 and 8.
-kernel = pk.PropagationKernel(propagation=pk.Convolution((1, 8)), t_max=4)
+kernel = pk.PropagationKernel(propagation=pk.propagation.Convolution((1, 8)), t_max=4)
 model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(grids[:200], target[:200])
 print("accuracy on the others:", model.score(grids[200:], target[200:]))
 

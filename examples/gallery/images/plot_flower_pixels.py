@@ -30,7 +30,7 @@ target = np.repeat(list(corners), 40)
 # %%
 # A palette of eight colors is learned from the patches; a pixel's label is its color.
 palette = KMeansColors(8, random_state=0).fit(patches)
-kernel = pk.PropagationKernel(propagation=pk.Convolution((1, 8)), t_max=3)
+kernel = pk.PropagationKernel(propagation=pk.propagation.Convolution((1, 8)), t_max=3)
 model = pk.PropagationClassifier(kernel=kernel, normalize=False, random_state=0)
 model.fit(palette.transform(patches), target)
 whole = palette.transform([photo])

@@ -26,7 +26,8 @@ target = np.array(target)
 # %%
 # Equally frequent levels make brightness useless: only the arrangement is left.
 grids = GrayLevels(n_levels=3, scale="equalize").fit_transform(patches)
-kernel = pk.PropagationKernel(propagation=pk.Convolution((1, 8)), t_max=4, normalize=True, random_state=0)
+scheme = pk.propagation.Convolution((1, 8))
+kernel = pk.PropagationKernel(propagation=scheme, t_max=4, normalize=True, random_state=0)
 for name, steps in {"arrangement": [1, 2, 4], "levels only": 0}.items():
     result = pk.evaluate(grids, target, kernel, cv=5, t_max=steps, C=[1, 10, 100], random_state=0)
     print(f"{name:12} {result.mean:.2f}")

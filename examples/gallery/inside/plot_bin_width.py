@@ -32,7 +32,12 @@ widths = np.logspace(-4, 3, 15)
 accuracy, similar = [], []
 for width in widths:
     kernel = pk.PropagationKernel(
-        propagation=pk.Diffusion(0.5), t_max=2, bin_width=width, n_hashes=4, normalize=True, random_state=0
+        propagation=pk.propagation.Diffusion(0.5),
+        t_max=2,
+        bin_width=width,
+        n_hashes=4,
+        normalize=True,
+        random_state=0,
     )
     result = pk.evaluate(graphs, target, kernel, cv=4, C=[1, 10], t_max=2, random_state=0)
     accuracy.append(result.mean)

@@ -33,7 +33,7 @@ graphs = [tied(kind) for kind in target]
 # step is a matrix times the distributions, so that the engine may propagate a few projections instead.
 
 
-class HeaviestEdge(pk.PropagationScheme):
+class HeaviestEdge(pk.propagation.PropagationScheme):
     """Each node goes half of the way to its neighbor across the heaviest edge."""
 
     affine = True
@@ -54,7 +54,7 @@ pk.propagation.check_scheme(HeaviestEdge())  # says what a scheme violates, if i
 
 # %%
 # The same kernel with two ways to spread.
-schemes = {"random walk": pk.Diffusion(laziness=0.5), "heaviest edge": HeaviestEdge()}
+schemes = {"random walk": pk.propagation.Diffusion(laziness=0.5), "heaviest edge": HeaviestEdge()}
 results = {}
 for name, scheme in schemes.items():
     kernel = pk.PropagationKernel(propagation=scheme, t_max=1, bin_width=0.1, normalize=True)

@@ -31,7 +31,7 @@ print(graphs)
 settings = {"labels": None, "t_max": 3, "n_hashes": 4, "normalize": True}
 treatments = {
     '"sum"': pk.PropagationKernel(attributes="sum", **settings),
-    "propagated": pk.PropagationKernel(attributes=pk.PropagatedAttributes(), **settings),
+    "propagated": pk.PropagationKernel(attributes=pk.propagation.PropagatedAttributes(), **settings),
     "P2K": pk.P2K(**settings),
 }
 results = {

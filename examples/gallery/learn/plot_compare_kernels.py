@@ -17,9 +17,11 @@ print(data.description)
 # %%
 # All kernels see the same folds; t_max and C are chosen on the training part of each.
 kernels = {
-    "labels": pk.LabelHistogram(normalize=True),
+    "labels": pk.kernels.LabelHistogram(normalize=True),
     "walk": pk.PropagationKernel(t_max=3, normalize=True),
-    "summed neighbors": pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=3, normalize=True),
+    "summed neighbors": pk.PropagationKernel(
+        propagation=pk.propagation.Diffusion(0.5, "none"), t_max=3, normalize=True
+    ),
     "Weisfeiler-Lehman": pk.WeisfeilerLehman(t_max=3, normalize=True),
     "shortest paths": pk.ShortestPath(normalize=True),
 }

@@ -33,7 +33,7 @@ small = np.flatnonzero(sizes <= 25)
 train, near = small[:60], small[60:]
 far = np.flatnonzero(sizes > 32)
 model = pk.PropagationRegressor(
-    kernel=pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none")),
+    kernel=pk.PropagationKernel(propagation=pk.propagation.Diffusion(0.5, "none")),
     solver="gp",
     t_max=[1, 2],
     random_state=0,

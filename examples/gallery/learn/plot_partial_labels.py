@@ -64,7 +64,7 @@ for share in shares:
     labels = graphs.node_labels.astype(object)
     labels[order[: round(share * graphs.n_nodes)]] = None
     hidden = graphs.with_labels(labels)
-    filled = pk.LabelImputer().fit_transform(hidden)
+    filled = pk.propagation.LabelImputer().fit_transform(hidden)
     for name, kernel in kernels.items():
         seen = filled if name.startswith("filled") else hidden
         result = pk.evaluate(seen, target, kernel, cv=5, C=[1, 10, 100], random_state=0)

@@ -164,10 +164,11 @@ class Documented:
     _doc_link_template = "https://propkernels.github.io/propkernels/api/generated/{name}.html"
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
-        """Return the public name of the class, with ``images.`` for classes of that package."""
-        package, folder, *_ = type(self).__module__.split(".")
-        inside = f"{package}.images" if folder == "images" else package
-        return {"name": f"{inside}.{type(self).__name__}"}
+        """Return the public name of the class: at the top of the package, or in one of its modules."""
+        import propkernels
+
+        name, folder = type(self).__name__, type(self).__module__.split(".")[1]
+        return {"name": f"propkernels.{name}" if name in dir(propkernels) else f"propkernels.{folder}.{name}"}
 
 
 class GraphInput(Documented):

@@ -25,7 +25,7 @@ def described(value: Any, name: str) -> Any:
     Examples
     --------
     >>> import propkernels as pk
-    >>> described(pk.Diffusion(laziness=0.5), "propagation")["parameters"]["laziness"]
+    >>> described(pk.propagation.Diffusion(laziness=0.5), "propagation")["parameters"]["laziness"]
     0.5
     """
     if isinstance(value, np.generic):

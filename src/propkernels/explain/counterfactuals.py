@@ -142,7 +142,7 @@ class Counterfactuals(Sequence[Counterfactual]):
     >>> import propkernels as pk
     >>> from propkernels.explain.edits import KINDS
     >>> data = pk.datasets.make_molecules(60, random_state=0)
-    >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+    >>> kernel = pk.PropagationKernel(propagation=pk.propagation.Diffusion(0.5, "none"), t_max=1)
     >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
     >>> changes = model.counterfactuals(data.graphs[1], n=3)
     >>> all(changes.prediction != changes.prediction_before)

@@ -68,7 +68,7 @@ class Explanation:
     --------
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(60, random_state=0)
-    >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+    >>> kernel = pk.PropagationKernel(propagation=pk.propagation.Diffusion(0.5, "none"), t_max=1)
     >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
     >>> explanation = model.explain(data.graphs[:3])
     >>> explanation

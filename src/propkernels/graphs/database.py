@@ -334,7 +334,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     def with_descriptors(self, values: Rows | None, names: Sequence[str] | None = None) -> GraphDatabase:
         """Return the same graphs with numbers that describe whole graphs, or without them (None).
 
-        Models compare graphs by these numbers too, see :class:`~propkernels.DescriptorKernel`.
+        Models compare graphs by these numbers too, see :class:`~propkernels.kernels.DescriptorKernel`.
 
         Parameters
         ----------

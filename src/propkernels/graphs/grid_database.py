@@ -128,7 +128,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     See Also
     --------
     GraphDatabase : General graphs.
-    Convolution : How labels spread on grids.
+    propkernels.propagation.Convolution : How labels spread on grids.
 
     References
     ----------

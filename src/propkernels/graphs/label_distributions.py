@@ -38,7 +38,7 @@ class LabelDistributions:
     See Also
     --------
     GraphDatabase : Accepts them as ``node_labels``.
-    LabelImputer : Assigns one label to each node.
+    propkernels.propagation.LabelImputer : Assigns one label to each node.
 
     References
     ----------

@@ -52,7 +52,7 @@ def circular_neighborhood(radius: float, points: int, *, printed: bool = True) -
 
     See Also
     --------
-    Convolution : Uses the filter.
+    propkernels.propagation.Convolution : Uses the filter.
 
     References
     ----------

@@ -38,7 +38,7 @@ class AttributeKernel(PairwiseKernel):
     See Also
     --------
     PropagationKernel : Compares labels, structure and attributes.
-    LabelHistogram : The baseline for labels.
+    propkernels.kernels.LabelHistogram : The baseline for labels.
 
     References
     ----------
@@ -51,7 +51,7 @@ class AttributeKernel(PairwiseKernel):
     >>> import numpy as np, propkernels as pk
     >>> edge = np.array([[0, 1], [1, 0]])
     >>> graphs = [(edge, None, [[0.0], [0.0]]), (edge, None, [[0.0], [1.0]])]
-    >>> pk.AttributeKernel(standardize=False).fit_transform(graphs).round(3)
+    >>> pk.kernels.AttributeKernel(standardize=False).fit_transform(graphs).round(3)
     array([[1.   , 0.684],
            [0.684, 0.684]])
     """

@@ -63,7 +63,7 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
     --------
     >>> import propkernels as pk
     >>> graphs = pk.from_smiles(["CCO", "CCN", "CCCCCC"]).with_descriptors([[46.0], [45.0], [86.0]], ["mass"])
-    >>> pk.DescriptorKernel().fit_transform(graphs).round(3)
+    >>> pk.kernels.DescriptorKernel().fit_transform(graphs).round(3)
     array([[1.   , 0.368, 0.368],
            [0.368, 1.   , 0.135],
            [0.368, 0.135, 1.   ]])

@@ -406,7 +406,7 @@ class GraphHopper(PairwiseKernel):
     --------
     >>> import numpy as np, propkernels as pk
     >>> edge, path = np.array([[0, 1], [1, 0]]), np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> pk.GraphHopper().fit_transform([(edge, ["C", "O"]), (path, ["C", "O", "C"])])
+    >>> pk.kernels.GraphHopper().fit_transform([(edge, ["C", "O"]), (path, ["C", "O", "C"])])
     array([[ 6., 11.],
            [11., 33.]])
     """

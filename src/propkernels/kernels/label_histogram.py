@@ -34,7 +34,7 @@ class LabelHistogram(CountKernel):
     See Also
     --------
     PropagationKernel : With t_max=0 it counts labels as well.
-    AttributeKernel : The baseline for attributes.
+    propkernels.kernels.AttributeKernel : The baseline for attributes.
 
     References
     ----------
@@ -46,7 +46,7 @@ class LabelHistogram(CountKernel):
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> pk.LabelHistogram().fit_transform([(path, ["C", "O", "C"]), (path, ["C", "C", "N"])])
+    >>> pk.kernels.LabelHistogram().fit_transform([(path, ["C", "O", "C"]), (path, ["C", "C", "N"])])
     array([[5., 4.],
            [4., 5.]])
     """
@@ -87,7 +87,7 @@ class LabelHistogramFeatures(CountFeatures):
 
     See Also
     --------
-    LabelHistogram : The kernel.
+    propkernels.kernels.LabelHistogram : The kernel.
     PropagationFeatures : Features of labels and their neighborhoods.
 
     References
@@ -100,7 +100,7 @@ class LabelHistogramFeatures(CountFeatures):
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> features = pk.LabelHistogramFeatures(base_kernel="intersection")
+    >>> features = pk.kernels.LabelHistogramFeatures(base_kernel="intersection")
     >>> phi = features.fit_transform([(path, ["C", "O", "C"]), (path, ["C", "C", "C"])])
     >>> (phi @ phi.T).toarray()
     array([[3., 2.],

@@ -353,7 +353,7 @@ class P2K(PropagationKernel):
     See Also
     --------
     PropagationKernel : Other treatments of attributes, and graphs without attributes.
-    GaussianMixtures : The mixtures, with their parameters.
+    propkernels.propagation.GaussianMixtures : The mixtures, with their parameters.
 
     References
     ----------

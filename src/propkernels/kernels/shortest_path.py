@@ -339,8 +339,8 @@ class ShortestPath(PairwiseKernel):
 
     See Also
     --------
-    ShortestPathFeatures : The explicit feature vectors, for labels.
-    GraphHopper : Compares the nodes along shortest paths.
+    propkernels.kernels.ShortestPathFeatures : The explicit feature vectors, for labels.
+    propkernels.kernels.GraphHopper : Compares the nodes along shortest paths.
 
     References
     ----------
@@ -434,7 +434,7 @@ class ShortestPathFeatures(CountFeatures):
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> phi = pk.ShortestPathFeatures().fit_transform([(path, ["C", "O", "C"])])
+    >>> phi = pk.kernels.ShortestPathFeatures().fit_transform([(path, ["C", "O", "C"])])
     >>> phi.sum(), phi.shape
     (np.float64(6.0), (1, 3))
     """

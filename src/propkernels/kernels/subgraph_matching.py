@@ -82,7 +82,7 @@ class SubgraphMatching(PairwiseKernel):
     >>> import numpy as np, propkernels as pk
     >>> triangle = np.ones((3, 3)) - np.eye(3)
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> kernel = pk.SubgraphMatching(k=3, labels=None)
+    >>> kernel = pk.kernels.SubgraphMatching(k=3, labels=None)
     >>> kernel.fit_transform([triangle, path])
     array([[33., 21.],
            [21., 19.]])

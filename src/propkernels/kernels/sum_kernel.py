@@ -73,7 +73,8 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     --------
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(30, random_state=0)
-    >>> kernel = pk.SumKernel([pk.LabelHistogram(), pk.WeisfeilerLehman(t_max=2)], weights="alignment")
+    >>> parts = [pk.kernels.LabelHistogram(), pk.WeisfeilerLehman(t_max=2)]
+    >>> kernel = pk.SumKernel(parts, weights="alignment")
     >>> kernel.fit_transform(data.graphs, data.target).shape
     (30, 30)
     >>> kernel.weights_.shape, bool(kernel.weights_.sum().round(12) == 1)

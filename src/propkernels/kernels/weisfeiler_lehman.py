@@ -154,7 +154,8 @@ class WeisfeilerLehman(CountKernel):
 
     >>> from sklearn.pipeline import make_pipeline
     >>> partial = [(triangle, ["C", None, "O"]), (path, ["C", "O", None])]
-    >>> make_pipeline(pk.LabelImputer(), pk.WeisfeilerLehman(t_max=1)).fit_transform(partial).shape
+    >>> imputer = pk.propagation.LabelImputer()
+    >>> make_pipeline(imputer, pk.WeisfeilerLehman(t_max=1)).fit_transform(partial).shape
     (2, 2)
     """
 

@@ -369,7 +369,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         --------
         >>> import propkernels as pk
         >>> data = pk.datasets.make_molecules(60, random_state=0)
-        >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+        >>> kernel = pk.PropagationKernel(propagation=pk.propagation.Diffusion(0.5, "none"), t_max=1)
         >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
         >>> bins = model.top_bins(data.graphs, data.target, n=3)
         >>> len(bins), bins[0].subgraph.node_labels[0] == bins[0].surroundings.split(" | ")[0]
@@ -443,7 +443,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         --------
         >>> import propkernels as pk
         >>> data = pk.datasets.make_molecules(60, random_state=0)
-        >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1)
+        >>> kernel = pk.PropagationKernel(propagation=pk.propagation.Diffusion(0.5, "none"), t_max=1)
         >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
         >>> changes = model.counterfactuals(data.graphs[1], n=3, allowed=["relabel", "remove_leaf"])
         >>> changes.reached, bool(model.predict([changes.graph(0)])[0] == changes.prediction[0])

@@ -81,8 +81,8 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     See Also
     --------
     NodeRegressor : The same for numbers.
-    NodeFeatures : The columns.
-    CoincidingWalkKernel : The kernel of absorbing walks.
+    propkernels.nodes.NodeFeatures : The columns.
+    propkernels.nodes.CoincidingWalkKernel : The kernel of absorbing walks.
     PropagationClassifier : Classes of graphs.
 
     References

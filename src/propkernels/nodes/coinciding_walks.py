@@ -54,7 +54,7 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
     See Also
     --------
     NodeClassifier : Chooses among this and other views of nodes.
-    AbsorbingWalk : The walk.
+    propkernels.propagation.AbsorbingWalk : The walk.
     PropagationKernel : The kernel between graphs.
 
     References
@@ -65,7 +65,7 @@ class CoincidingWalkKernel(GraphInput, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import networkx as nx, propkernels as pk
-    >>> kernel = pk.CoincidingWalkKernel(t_max=1)
+    >>> kernel = pk.nodes.CoincidingWalkKernel(t_max=1)
     >>> kernel.fit_transform(nx.path_graph(3), ["a", None, "b"]).round(3)
     array([[1. , 0.5, 0. ],
            [0.5, 0.5, 0.5],

@@ -59,7 +59,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
     See Also
     --------
     NodeClassifier : Chooses among such features.
-    CoincidingWalkKernel : Propagated targets only.
+    propkernels.nodes.CoincidingWalkKernel : Propagated targets only.
 
     References
     ----------
@@ -69,7 +69,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import networkx as nx, propkernels as pk
-    >>> features = pk.NodeFeatures(t_max=1)
+    >>> features = pk.nodes.NodeFeatures(t_max=1)
     >>> features.fit_transform(nx.path_graph(5), [0, -1, -1, -1, 1]).shape
     (5, 22)
     >>> features.get_feature_names_out()[:2].tolist()

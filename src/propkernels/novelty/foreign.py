@@ -45,7 +45,7 @@ class ForeignGraphsWarning(UserWarning):
 
     >>> import warnings
     >>> import propkernels as pk
-    >>> warnings.simplefilter("ignore", pk.ForeignGraphsWarning)
+    >>> warnings.simplefilter("ignore", pk.models.ForeignGraphsWarning)
     """
 
 

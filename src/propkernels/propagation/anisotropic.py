@@ -37,7 +37,7 @@ class AnisotropicDiffusion(PropagationScheme):
 
     See Also
     --------
-    Convolution : Linear diffusion on grids.
+    propkernels.propagation.Convolution : Linear diffusion on grids.
 
     References
     ----------
@@ -48,7 +48,7 @@ class AnisotropicDiffusion(PropagationScheme):
     --------
     >>> import numpy as np, propkernels as pk
     >>> grids = pk.GridDatabase([np.eye(6, dtype=int), np.tri(6, dtype=int)])
-    >>> kernel = pk.PropagationKernel(propagation=pk.AnisotropicDiffusion(contrast=1.0), t_max=2)
+    >>> kernel = pk.PropagationKernel(propagation=pk.propagation.AnisotropicDiffusion(contrast=1.0), t_max=2)
     >>> kernel.fit_transform(grids).shape
     (2, 2)
     """

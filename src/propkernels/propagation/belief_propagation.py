@@ -45,7 +45,7 @@ class BeliefPropagation(PropagationScheme):
 
     See Also
     --------
-    LabelPropagation : A linear scheme for missing labels.
+    propkernels.propagation.LabelPropagation : A linear scheme for missing labels.
 
     References
     ----------
@@ -56,7 +56,7 @@ class BeliefPropagation(PropagationScheme):
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
-    >>> scheme = pk.BeliefPropagation(homophily=2.0)
+    >>> scheme = pk.propagation.BeliefPropagation(homophily=2.0)
     >>> kernel = pk.PropagationKernel(propagation=scheme, t_max=2, random_state=0)
     >>> kernel.fit_transform([(path, ["C", None, "O"]), (path, ["O", None, "C"])]).shape
     (2, 2)

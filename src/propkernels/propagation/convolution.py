@@ -276,7 +276,7 @@ class Convolution(PropagationScheme):
     See Also
     --------
     propkernels.graphs.circular_neighborhood : The filters of the paper.
-    AnisotropicDiffusion : Diffusion that keeps the edges of regions.
+    propkernels.propagation.AnisotropicDiffusion : Diffusion that keeps the edges of regions.
 
     Notes
     -----
@@ -299,7 +299,7 @@ class Convolution(PropagationScheme):
     >>> import numpy as np, propkernels as pk
     >>> image = np.arange(20).reshape(4, 5) % 3
     >>> grids = pk.GridDatabase([image, np.rot90(image)])
-    >>> kernel = pk.PropagationKernel(propagation=pk.Convolution((1, 8)), t_max=3, random_state=0)
+    >>> kernel = pk.PropagationKernel(propagation=pk.propagation.Convolution((1, 8)), t_max=3, random_state=0)
     >>> bool(np.ptp(kernel.fit_transform(grids)) == 0)
     True
     """

@@ -62,7 +62,7 @@ class GaussianMixtures(AttributeTreatment):
     See Also
     --------
     P2K : The kernel that uses these mixtures.
-    PropagatedAttributes : Spreads the attributes themselves.
+    propkernels.propagation.PropagatedAttributes : Spreads the attributes themselves.
 
     References
     ----------
@@ -76,7 +76,7 @@ class GaussianMixtures(AttributeTreatment):
     >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
     >>> values = np.array([[0.1], [0.2], [0.9]])
     >>> graphs = [(path, ["C", "C", "O"], values), (path, ["C", "O", "C"], 1 - values)]
-    >>> mixtures = pk.GaussianMixtures(n_sample_points=3)
+    >>> mixtures = pk.propagation.GaussianMixtures(n_sample_points=3)
     >>> pk.PropagationKernel(attributes=mixtures, t_max=2, random_state=0).fit_transform(graphs).shape
     (2, 2)
     """

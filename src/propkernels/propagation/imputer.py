@@ -104,7 +104,7 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    LabelPropagation : The default scheme.
+    propkernels.propagation.LabelPropagation : The default scheme.
 
     References
     ----------
@@ -118,7 +118,7 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1)
-    >>> pk.LabelImputer().fit_transform([(path, ["C", None, None, "O", None])]).node_labels
+    >>> pk.propagation.LabelImputer().fit_transform([(path, ["C", None, None, "O", None])]).node_labels
     array(['C', 'C', 'O', 'O', 'O'], dtype=object)
     """
 

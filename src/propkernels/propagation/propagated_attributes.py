@@ -38,7 +38,7 @@ class PropagatedAttributes(AttributeTreatment):
 
     See Also
     --------
-    GaussianMixtures : Propagates distributions of attributes.
+    propkernels.propagation.GaussianMixtures : Propagates distributions of attributes.
 
     References
     ----------
@@ -49,7 +49,7 @@ class PropagatedAttributes(AttributeTreatment):
     Examples
     --------
     >>> import propkernels as pk
-    >>> kernel = pk.PropagationKernel(attributes=pk.PropagatedAttributes(), t_max=3, n_hashes=5)
+    >>> kernel = pk.PropagationKernel(attributes=pk.propagation.PropagatedAttributes(), t_max=3, n_hashes=5)
     """
 
     def __init__(self, *, laziness: float = 0.5, combine: str = "sum") -> None:

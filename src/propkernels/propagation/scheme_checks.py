@@ -39,12 +39,12 @@ def check_scheme(scheme: PropagationScheme, random_state: int = 0) -> None:
 
     See Also
     --------
-    PropagationScheme : The base class; describes both methods.
+    propkernels.propagation.PropagationScheme : The base class; describes both methods.
 
     Examples
     --------
     >>> import propkernels as pk
-    >>> pk.propagation.check_scheme(pk.Diffusion(laziness=0.5))
+    >>> pk.propagation.check_scheme(pk.propagation.Diffusion(laziness=0.5))
     """
     for method in ("prepare", "step"):
         assert callable(getattr(scheme, method, None)), f"the scheme has no method {method}"

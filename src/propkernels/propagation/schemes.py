@@ -161,7 +161,7 @@ class PropagationScheme(Documented, BaseEstimator, ABC):
     See Also
     --------
     propkernels.propagation.check_scheme : Checks a scheme against this protocol.
-    Diffusion : The scheme for labeled graphs.
+    propkernels.propagation.Diffusion : The scheme for labeled graphs.
 
     References
     ----------
@@ -174,7 +174,7 @@ class PropagationScheme(Documented, BaseEstimator, ABC):
     Each node takes the distribution of the neighbor across its heaviest edge, or the mean if there are ties:
 
     >>> import numpy as np, propkernels as pk
-    >>> class HeaviestEdge(pk.PropagationScheme):
+    >>> class HeaviestEdge(pk.propagation.PropagationScheme):
     ...     affine = True
     ...     def prepare(self, graphs, initial):
     ...         adjacency = graphs.adjacency.copy()
@@ -278,7 +278,7 @@ def transition_matrix(graphs: Graphs, direction: str = "follow") -> csr_array:
 
     See Also
     --------
-    Diffusion : The scheme that multiplies by this matrix.
+    propkernels.propagation.Diffusion : The scheme that multiplies by this matrix.
 
     References
     ----------
@@ -327,8 +327,8 @@ class Diffusion(AffineScheme):
 
     See Also
     --------
-    LabelPropagation : The scheme for partially labeled graphs.
-    PropagationScheme : The base class of all schemes.
+    propkernels.propagation.LabelPropagation : The scheme for partially labeled graphs.
+    propkernels.propagation.PropagationScheme : The base class of all schemes.
 
     References
     ----------
@@ -341,7 +341,7 @@ class Diffusion(AffineScheme):
     Examples
     --------
     >>> import propkernels as pk
-    >>> kernel = pk.PropagationKernel(propagation=pk.Diffusion(laziness=0.5))
+    >>> kernel = pk.PropagationKernel(propagation=pk.propagation.Diffusion(laziness=0.5))
     """
 
     def __init__(

@@ -38,8 +38,8 @@ class AbsorbingWalk(AffineScheme):
 
     See Also
     --------
-    LabelPropagation : Absorption at observed labels.
-    PartialAbsorption : Absorption at every node, with a probability.
+    propkernels.propagation.LabelPropagation : Absorption at observed labels.
+    propkernels.propagation.PartialAbsorption : Absorption at every node, with a probability.
 
     References
     ----------
@@ -54,7 +54,7 @@ class AbsorbingWalk(AffineScheme):
     Walks through a molecule that end at the first hetero atom:
 
     >>> import propkernels as pk
-    >>> kernel = pk.PropagationKernel(propagation=pk.AbsorbingWalk({"N", "O"}))
+    >>> kernel = pk.PropagationKernel(propagation=pk.propagation.AbsorbingWalk({"N", "O"}))
     """
 
     def __init__(
@@ -135,8 +135,8 @@ class LabelPropagation(AffineScheme):
 
     See Also
     --------
-    AbsorbingWalk : Absorption at any set of nodes.
-    LabelImputer : Runs a scheme until it converges.
+    propkernels.propagation.AbsorbingWalk : Absorption at any set of nodes.
+    propkernels.propagation.LabelImputer : Runs a scheme until it converges.
 
     References
     ----------
@@ -151,7 +151,7 @@ class LabelPropagation(AffineScheme):
     >>> import numpy as np, propkernels as pk
     >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
     >>> graphs = [(path, ["C", None, "O"]), (path, ["C", None, "C"])]
-    >>> kernel = pk.PropagationKernel(propagation=pk.LabelPropagation(), t_max=1, random_state=0)
+    >>> kernel = pk.PropagationKernel(propagation=pk.propagation.LabelPropagation(), t_max=1, random_state=0)
     >>> kernel.fit_transform(graphs)[0, 1]  # at t = 1 the middle node of the second path is C
     np.float64(6.0)
     """
@@ -188,8 +188,8 @@ class PartialAbsorption(AffineScheme):
 
     See Also
     --------
-    AbsorbingWalk : Absorption with probability 1 at some nodes.
-    LabelSpreading : Also damps the influence of hubs.
+    propkernels.propagation.AbsorbingWalk : Absorption with probability 1 at some nodes.
+    propkernels.propagation.LabelSpreading : Also damps the influence of hubs.
 
     References
     ----------
@@ -200,7 +200,8 @@ class PartialAbsorption(AffineScheme):
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
-    >>> kernel = pk.PropagationKernel(propagation=pk.PartialAbsorption(alpha=0.3), t_max=2, random_state=0)
+    >>> scheme = pk.propagation.PartialAbsorption(alpha=0.3)
+    >>> kernel = pk.PropagationKernel(propagation=scheme, t_max=2, random_state=0)
     >>> kernel.fit_transform([(path, ["C", "N", "O"]), (path, ["O", "N", "C"])]).shape
     (2, 2)
     """
@@ -242,7 +243,7 @@ class LabelSpreading(AffineScheme):
 
     See Also
     --------
-    PartialAbsorption : A random walk that may end at every node.
+    propkernels.propagation.PartialAbsorption : A random walk that may end at every node.
 
     References
     ----------
@@ -253,7 +254,8 @@ class LabelSpreading(AffineScheme):
     --------
     >>> import numpy as np, propkernels as pk
     >>> path = np.diag(np.ones(2), 1) + np.diag(np.ones(2), -1)
-    >>> kernel = pk.PropagationKernel(propagation=pk.LabelSpreading(alpha=0.9), t_max=2, random_state=0)
+    >>> scheme = pk.propagation.LabelSpreading(alpha=0.9)
+    >>> kernel = pk.PropagationKernel(propagation=scheme, t_max=2, random_state=0)
     >>> kernel.fit_transform([(path, ["C", None, "O"]), (path, ["O", None, "C"])]).shape
     (2, 2)
     """

@@ -125,8 +125,8 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
 
     See Also
     --------
-    MaxMinPicker : Diverse graphs.
-    SimilarityGroupKFold : Folds without similar graphs in training and test.
+    propkernels.sets.MaxMinPicker : Diverse graphs.
+    propkernels.sets.SimilarityGroupKFold : Folds without similar graphs in training and test.
 
     References
     ----------
@@ -274,7 +274,7 @@ class MaxMinPicker(GraphInput, BaseEstimator):
     --------
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(50, random_state=0).graphs
-    >>> picked = pk.MaxMinPicker(n_graphs=5, random_state=0).fit(graphs).indices_
+    >>> picked = pk.sets.MaxMinPicker(n_graphs=5, random_state=0).fit(graphs).indices_
     >>> len(set(picked.tolist())), len(graphs[picked])
     (5, 5)
     """

@@ -122,7 +122,7 @@ class SimilarityGroupKFold(_SimilaritySplitter):
     --------
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(60, random_state=0).graphs
-    >>> folds = pk.SimilarityGroupKFold(n_splits=3, threshold=0.8, random_state=0)
+    >>> folds = pk.sets.SimilarityGroupKFold(n_splits=3, threshold=0.8, random_state=0)
     >>> [len(test) for _, test in folds.split(graphs)]
     [20, 20, 20]
     """
@@ -180,7 +180,7 @@ class SimilaritySplit(_SimilaritySplitter):
 
     See Also
     --------
-    SimilarityGroupKFold : Folds, each the test set once.
+    propkernels.sets.SimilarityGroupKFold : Folds, each the test set once.
 
     Examples
     --------

@@ -7,6 +7,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
+from propkernels.propagation import Diffusion
 
 EVIL = "</script><img src=x onerror=alert(1)>"
 VOID = ("meta", "img", "br")
@@ -41,7 +42,7 @@ def results():
     labels = np.where(data.graphs.node_labels == "N", EVIL, data.graphs.node_labels)
     graphs = data.graphs.with_labels(labels).with_ids([f"{EVIL}{i}" for i in range(40)])
     classes = np.where(data.target == 1, EVIL, "<b>")
-    kernel = pk.PropagationKernel(propagation=pk.Diffusion(0.5, "none"), t_max=1, random_state=0)
+    kernel = pk.PropagationKernel(propagation=Diffusion(0.5, "none"), t_max=1, random_state=0)
     model = pk.PropagationClassifier(kernel=kernel, t_max=1, C=10.0, random_state=0).fit(graphs, classes)
     named = pk.datasets.Dataset(EVIL, graphs, data.target, target_names=(EVIL, "b"), description=EVIL)
     return {
