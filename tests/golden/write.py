@@ -49,10 +49,17 @@ def estimators() -> dict[str, Any]:
         "PropagationKernel-product": pk.PropagationKernel(t_max=1, attributes="product", random_state=0),
         "PropagationKernel-rbf": pk.PropagationKernel(t_max=1, base_kernel="rbf", random_state=0),
         "PropagationKernel-propagated": pk.PropagationKernel(
-            t_max=1, attributes=pk.PropagatedAttributes(), n_hashes=2, normalize=True, random_state=0
+            t_max=1,
+            attributes=pk.propagation.PropagatedAttributes(),
+            n_hashes=2,
+            normalize=True,
+            random_state=0,
         ),
         "PropagationKernel-schemes": pk.PropagationKernel(
-            t_max=2, propagation=pk.LabelPropagation("before"), base_kernel="jaccard", random_state=0
+            t_max=2,
+            propagation=pk.propagation.LabelPropagation("before"),
+            base_kernel="jaccard",
+            random_state=0,
         ),
         "PropagationFeatures": pk.PropagationFeatures(t_max=2, random_state=0),
         "PropagationFeatures-hashed": pk.PropagationFeatures(t_max=1, n_features=64, random_state=0),
@@ -61,14 +68,14 @@ def estimators() -> dict[str, Any]:
         "WeisfeilerLehmanFeatures": pk.WeisfeilerLehmanFeatures(t_max=2),
         "ShortestPath": pk.ShortestPath(),
         "ShortestPath-attributes": pk.ShortestPath(attributes="gaussian"),
-        "ShortestPathFeatures": pk.ShortestPathFeatures(),
-        "GraphHopper": pk.GraphHopper(),
-        "GraphHopper-attributes": pk.GraphHopper(attributes="gaussian"),
-        "SubgraphMatching": pk.SubgraphMatching(k=3),
-        "SubgraphMatching-attributes": pk.SubgraphMatching(k=3, attributes="gaussian"),
-        "LabelHistogram": pk.LabelHistogram(),
-        "AttributeKernel": pk.AttributeKernel(),
-        "LabelImputer": pk.LabelImputer(),
+        "ShortestPathFeatures": pk.kernels.ShortestPathFeatures(),
+        "GraphHopper": pk.kernels.GraphHopper(),
+        "GraphHopper-attributes": pk.kernels.GraphHopper(attributes="gaussian"),
+        "SubgraphMatching": pk.kernels.SubgraphMatching(k=3),
+        "SubgraphMatching-attributes": pk.kernels.SubgraphMatching(k=3, attributes="gaussian"),
+        "LabelHistogram": pk.kernels.LabelHistogram(),
+        "AttributeKernel": pk.kernels.AttributeKernel(),
+        "LabelImputer": pk.propagation.LabelImputer(),
         "PropagationClassifier": pk.PropagationClassifier(t_max=1, C=1.0, cv=2, random_state=0),
         "PropagationRegressor": pk.PropagationRegressor(t_max=1, C=1.0, cv=2, random_state=0),
         "PropagationClassifier-gp": pk.PropagationClassifier(
@@ -76,7 +83,7 @@ def estimators() -> dict[str, Any]:
         ),
         "PropagationKernel-grids": pk.PropagationKernel(t_max=2, random_state=0),
         "PropagationKernel-anisotropic": pk.PropagationKernel(
-            t_max=1, propagation=pk.AnisotropicDiffusion(), random_state=0
+            t_max=1, propagation=pk.propagation.AnisotropicDiffusion(), random_state=0
         ),
         "GrayLevels": pk.images.GrayLevels(),
         "KMeansColors": pk.images.KMeansColors(2, random_state=0),
@@ -90,13 +97,13 @@ def since_02() -> dict[str, Any]:
     kernels = [pk.PropagationKernel(t_max=1, random_state=0), pk.WeisfeilerLehman(t_max=1)]
     return {
         "SumKernel": pk.SumKernel(kernels),
-        "LabelHistogramFeatures": pk.LabelHistogramFeatures(),
-        "DescriptorKernel": pk.DescriptorKernel(),
+        "LabelHistogramFeatures": pk.kernels.LabelHistogramFeatures(),
+        "DescriptorKernel": pk.kernels.DescriptorKernel(),
         "MoleculesToGraphs": pk.MoleculesToGraphs(node_labels=("symbol",)),
         "NoveltyDetector": pk.NoveltyDetector(random_state=0),
         "NoveltyDetector-rarity": pk.NoveltyDetector(score="rarity", random_state=0),
         "SphereExclusion": pk.SphereExclusion(random_state=0),
-        "MaxMinPicker": pk.MaxMinPicker(n_graphs=3, random_state=0),
+        "MaxMinPicker": pk.sets.MaxMinPicker(n_graphs=3, random_state=0),
         "GraphIndex-jaccard": pk.GraphIndex(similarity="jaccard", random_state=0),
         "PropagationClassifier-ratio": pk.PropagationClassifier(
             kernel=pk.WeisfeilerLehman(base_kernel="jaccard"), t_max=1, C=1.0, cv=2, random_state=0
@@ -104,8 +111,8 @@ def since_02() -> dict[str, Any]:
         "PropagationClassifier-edges": pk.PropagationClassifier(
             kernel=pk.PropagationKernel(base_kernel="intersection", random_state=0), t_max=1, C=1.0, cv=2
         ),
-        "CoincidingWalkKernel": pk.CoincidingWalkKernel(t_max=2),
-        "NodeFeatures": pk.NodeFeatures(t_max=1, random_state=0),
+        "CoincidingWalkKernel": pk.nodes.CoincidingWalkKernel(t_max=2),
+        "NodeFeatures": pk.nodes.NodeFeatures(t_max=1, random_state=0),
         "NodeClassifier": pk.NodeClassifier(C=[1.0], cv=2, random_state=0),
         "NodeRegressor": pk.NodeRegressor(C=[1.0], cv=2, random_state=0),
     }
@@ -163,7 +170,7 @@ def answer(name: str, model: Any) -> Any:
     new = inputs(name, *NEW)
     if name in NODES:
         return answer_nodes(model, new)
-    if isinstance(model, pk.MaxMinPicker):
+    if isinstance(model, pk.sets.MaxMinPicker):
         return model.indices_.tolist()
     if isinstance(model, pk.GraphIndex):
         found = model.query(new, k=4)
@@ -181,7 +188,7 @@ def answer_nodes(model: Any, graph: pk.GraphDatabase) -> Any:
     """What a fitted model of nodes says of the nodes of a graph."""
     if hasattr(model, "predict"):
         return np.asarray(getattr(model, "predict_proba", model.predict)()).tolist()
-    known = node_target("CoincidingWalkKernel") if isinstance(model, pk.CoincidingWalkKernel) else None
+    known = node_target("CoincidingWalkKernel") if isinstance(model, pk.nodes.CoincidingWalkKernel) else None
     output = model.transform(graph, known)
     return (output.toarray() if hasattr(output, "toarray") else np.asarray(output)).tolist()
 
