@@ -1,14 +1,20 @@
-# Needs python3 (3.11 or newer) and make; everything else is installed into .venv from this folder's files.
+# Needs python3 (3.11 or newer), make and a C++ compiler; everything else is installed into .venv from this folder's files.
 # Tests and benchmarks on real data look into the folder that the environment variable PROPKERNELS_DATA names.
 PYTHON ?= python3
 BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test check quick lint types unit coverage boundscheck fuzz mutate docs site bench bench-compare package clean
+.PHONY: demo core test check quick lint types unit coverage sanitize fuzz mutate docs site bench bench-compare package clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
+
+# Builds the loops of src/core anew. All other targets do this too when a file of theirs has changed.
+CORE := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
+core: .venv/.compiler
+	$(call install,--no-deps -e .)
+	touch -c .venv/.installed .venv/.developer .venv/.docs
 
 # tests of what lies beside the package: benchmarks, reproduction, random cases, documents and examples; and tests in a browser or of many
 # processes
@@ -30,22 +36,31 @@ types: .venv/.developer
 unit: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal -m "not browser and not processes" $(addprefix --ignore=,$(BESIDE)) tests src
 
-# the tests without the slow ones, for while you work; the first time compiles what they call
+# the tests without the slow ones, for while you work
 quick: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not browser and not processes" $(addprefix --ignore=,$(BESIDE)) tests src
 
-# Coverage cannot see machine code: the tests marked "compiled" run once more as Python, on small inputs.
 coverage: .venv/.developer
 	$(BIN)/coverage erase
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m compiled tests --cov --cov-report=
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-append --cov-report=
-	$(BIN)/coverage report --include='*compiled.py,*/_utils/mixing.py' --fail-under=95
 	$(BIN)/coverage report --skip-covered --fail-under=95
 
-# All tests, documents included, with every array index of compiled loops checked; the first time compiles them anew.
-# make boundscheck TESTS='-m "not slow"' passes options on
-boundscheck: .venv/.developer
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/boundscheck $(BIN)/pytest -n 2 --dist worksteal $(TESTS)
+# Tests that reach the loops, with every index, every address and all undefined behavior of C++ checked. The package is built into an
+# environment of its own, which sees the packages of .venv. make sanitize TESTS='tests/explain -x' runs others. (Limits of the address space,
+# which test_room.py sets, cannot hold: the sanitizer maps terabytes.)
+TESTS ?= tests/test_core.py tests/codes tests/counts tests/propagation tests/kernels tests/search --ignore=tests/kernels/test_room.py
+SANITIZED := build/sanitized
+sanitize: .venv/.developer
+	$(PYTHON) -m venv --clear $(SANITIZED)
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
+		> "$$($(SANITIZED)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/packages.pth"
+	$(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check --ignore-installed --no-deps . \
+		--config-settings=build-dir=build/sanitized-objects --config-settings=install.strip=false \
+		--config-settings=cmake.define.PROPKERNELS_CHECKED=ON \
+		--config-settings=cmake.define.PROPKERNELS_SANITIZE=address,undefined
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+		$(SANITIZED)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not browser and not processes" $(TESTS)
 
 # The site, from this folder alone and without network: docs/_build/html/index.html. Examples that did not change are
 # not run again; every page is then looked through for links and pictures that lead nowhere.
@@ -98,19 +113,34 @@ clean:
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
-.venv/.installed: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+# g++ of Debian where no compiler is found and it may be installed
+.venv/.compiler: | .venv/bin/python
+	@command -v $(CXX) >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+		&& apt-get install -qq -y --no-install-recommends g++ >/dev/null; } \
+		|| { echo "No C++ compiler was found: install g++ or clang++ (Debian: apt install g++), and run make again." >&2; exit 1; }
 	touch $@
 
-.venv/.developer: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	touch $@ .venv/.installed
+# The editable package is found by its path alone, so that PYTHONPATH can name another tree: pip's hook would come first.
+define install
+$(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
+sed -i.old '/^import/d' .venv/lib/python*/site-packages/_editable_skbc_propkernels.pth
+endef
 
-.venv/.docs: pyproject.toml | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+.venv/.installed: $(CORE) | .venv/.compiler
+	$(call install,-e .)
+	touch $@
+
+.venv/.developer: $(CORE) | .venv/.compiler
+	$(call install,-e '.[dev]')
 	touch $@ .venv/.installed
+	touch -c .venv/.docs
+
+.venv/.docs: $(CORE) | .venv/.compiler
+	$(call install,-e '.[docs]')
+	touch $@ .venv/.installed
+	touch -c .venv/.developer
 
 # a peer that cannot be installed is reported as absent
 .venv/.peers: .venv/.developer
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
+	-$(call install,-e '.[peers]')
 	touch $@

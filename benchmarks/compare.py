@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -109,9 +110,20 @@ def checked_out(revision: str) -> Iterator[Path]:
         command = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*command, "add", "--detach", "--quiet", str(tree), revision], check=True)
         try:
+            build_core(tree)
             yield tree
         finally:
             subprocess.run([*command, "remove", "--force", str(tree)], check=True)
+
+
+def build_core(tree: Path) -> None:
+    """Build the compiled loops of a tree beside its Python files, if it has any."""
+    if (tree / "CMakeLists.txt").exists():
+        built = tree / "build" / "installed"
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(built)]
+        subprocess.run([*command, str(tree)], check=True)
+        for path in (built / "propkernels").glob("_core.*"):
+            shutil.copy(path, tree / "src" / "propkernels")
 
 
 def times_of(tree: Path, only: Sequence[str]) -> Times:

@@ -16,13 +16,12 @@ PACKAGES = (
     "numpy",
     "scipy",
     "scikit-learn",
-    "numba",
     "joblib",
     "grakel",
     "graphkit-learn",
     "pytest-benchmark",
 )
-VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def describe() -> dict[str, Any]:

@@ -51,7 +51,6 @@ class StartCase:
     seconds: float | None = None
     dataset: str | None = None
     answers: bool = False
-    cold: bool = False  # with an empty cache of compiled code
     slow: bool = False
 
 
@@ -69,14 +68,12 @@ CASES = (
     StartCase("import-scikit-learn", (PYTHON, "-c", "import sklearn.base")),
     StartCase("first-call", (PYTHON, "-c", FIRST_CALL), 1.0, "MUTAG", answers=True),
     StartCase("first-call-plain", (PYTHON, "-c", PLAIN), 1.0, "MUTAG", answers=True),
-    StartCase("first-call-cold", (PYTHON, "-c", FIRST_CALL), 10.0, "MUTAG", answers=True, cold=True),
 )
 
 
 def measure(case: StartCase, settings: Settings) -> Iterator[Result]:
-    """Start the command several times, once more before (the warm-up) unless it is to be cold."""
-    repeats = (1 if settings.quick else 2) if case.cold else 1 + settings.repeats
-    outcomes = [_start(case) for _ in range(repeats)][0 if case.cold else 1 :]
+    """Start the command several times, once more before (the warm-up)."""
+    outcomes = [_start(case) for _ in range(1 + settings.repeats)][1:]
     if case.answers:
         seconds = [each.lines[-1]["answered"] - each.started for each in outcomes]
         yield _result(case, "from start to answer", seconds, outcomes)
@@ -92,11 +89,7 @@ def _result(case: StartCase, part: str, seconds: list[float], outcomes: list[Out
 
 
 def _start(case: StartCase, variables: dict[str, str] | None = None) -> Outcome:
-    if not case.cold:
-        return succeeded(run_process(list(case.command), LIMIT, variables))
-    with TemporaryDirectory() as empty:
-        variables = {**(variables or {}), "NUMBA_CACHE_DIR": empty}
-        return succeeded(run_process(list(case.command), LIMIT, variables))
+    return succeeded(run_process(list(case.command), LIMIT, variables))
 
 
 def installed(wheel: Path, folder: Path) -> dict[str, Any]:
@@ -112,14 +105,13 @@ def installed(wheel: Path, folder: Path) -> dict[str, Any]:
         "packages": len(packages),
         "megabytes": round(sum(path.stat().st_size for path in files) / 1e6),
         "import, s": _processor([python, "-c", "import propkernels"]),
-        "first kernel, s": _processor([python, "-c", SMALL_CALL], cold=True),
-        "first kernel again, s": _processor([python, "-c", SMALL_CALL]),
+        "first kernel, s": _processor([python, "-c", SMALL_CALL]),
     }
 
 
-def _processor(command: list[str], cold: bool = False) -> float:
+def _processor(command: list[str]) -> float:
     """Return the least processor seconds of several processes."""
-    case = StartCase("", tuple(command), cold=cold)
+    case = StartCase("", tuple(command))
     return round(min(_start(case, {"PYTHONPATH": ""}).processor for _ in range(REPEATS)), 3)
 
 

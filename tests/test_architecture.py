@@ -139,7 +139,6 @@ def test_importing_the_package_imports_nothing_heavy():
         "numpy",
         "scipy",
         "sklearn",
-        "numba",
         "networkx",
         "matplotlib",
         "skimage",

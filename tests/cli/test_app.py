@@ -22,7 +22,7 @@ COMMANDS = (
     "explore",
     "datasets",
 )
-HEAVY = ("numpy", "scipy", "sklearn", "numba", "joblib", "requests", "networkx")
+HEAVY = ("numpy", "scipy", "sklearn", "joblib", "requests", "networkx")
 
 
 def test_help_lists_every_command(run):

@@ -1,12 +1,22 @@
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 import propkernels as pk
+from propkernels import _core
 from propkernels.codes.attribute_codes import AttributeCoder
-from propkernels.codes.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
+from propkernels.codes.codes import (
+    NO_BIN,
+    CodeStreams,
+    LocalitySensitiveHash,
+    floor_codes,
+    join_codes,
+    joined_with,
+)
 from propkernels.counts.counters import count_streams
 from propkernels.propagation import GaussianMixtures
 from propkernels.propagation.attributes import FixedAttributes, Standardizer
@@ -199,3 +209,65 @@ def test_most_hashes_split_nothing_with_the_papers_width_on_3_dimensions():
         shares[scale] = np.mean(block.salts != NO_BIN)
     assert shares[None] > 0.8
     assert shares["initial"] < 0.1
+
+
+def hashed_columns(values, vectors, offsets, labels=None, scales=None, threads=1):
+    codes, single = np.zeros(values.T.shape, dtype=np.int64), np.empty(values.shape[1], dtype=np.int64)
+    bounds = np.arange(threads + 1) * len(codes) // threads
+    _core.hash_columns(values, scales, vectors, offsets, -99, labels, bounds, codes, single, threads)
+    return codes, single
+
+
+def hashed_rows(values, vectors, offsets, threads=1):
+    codes, is_constant = np.full(len(values), 5), np.empty(threads, dtype=bool)
+    bounds = np.arange(threads + 1) * len(values) // threads
+    _core.hash_product(values, vectors, offsets, -99, bounds, codes, is_constant, threads)
+    return codes, is_constant.tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_columns_are_hashed_each_by_itself(threads):
+    generator = np.random.default_rng(0)
+    values = generator.normal(size=(600, 3))
+    values[:, 1] = 0.25
+    values[5, 2] = np.nan
+    vectors, offsets = np.array([2.0, 1.0, -3.0]), np.array([0.5, 0.0, 0.25])
+    expected = np.where(np.isnan(values), -99, np.floor(np.nan_to_num(values) * vectors + offsets)).T
+    labels = generator.integers(-5, 5, 600)
+    labels[::9] = NO_BIN
+    for scales in (None, np.array([1.0, 4.0, 0.5])):
+        scaled = values if scales is None else values * scales
+        for own in (None, labels):
+            codes, single = hashed_columns(scaled, vectors, offsets, own, scales, threads)
+            joined = expected if own is None else join_codes(labels, expected.astype(np.int64))
+            np.testing.assert_array_equal(codes, joined)
+            assert single.tolist() == [NO_BIN, 0, NO_BIN]
+
+
+def test_large_values_keep_their_leading_bits():
+    values = np.array([0.0, -0.5, 3.7, 2.0**36, -(2.0**40) - 0.3, 1e300])[:, None]
+    codes, _ = hashed_columns(values, np.ones(1), np.zeros(1))
+    assert codes[0].tolist() == floor_codes(values[:, 0]).tolist()
+
+
+def test_one_code_is_joined_with_all():
+    codes = np.array([3, -7, NO_BIN])
+    assert joined_with(codes, 2**40).tolist() == join_codes(codes, 2**40).tolist()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_product_joins_the_codes_of_all_columns(threads):
+    values = np.random.default_rng(0).normal(size=(600, 3))
+    values[7, 2] = np.nan
+    vectors, offsets = np.array([2.0, 1.0, -3.0]), np.array([0.5, 0.0, 0.25])
+    columns, _ = hashed_columns(values, vectors, offsets)
+    codes, is_constant = hashed_rows(values, vectors, offsets, threads)
+    assert is_constant == [False] * threads
+    np.testing.assert_array_equal(codes, reduce(join_codes, columns, np.zeros(600, dtype=np.int64)))
+
+
+def test_a_product_is_constant_if_all_columns_are():
+    values = np.full((600, 2), 0.25)
+    for last_row, is_constant in ((0.5, True), (1.5, False)):
+        values[599] = 0.25, last_row
+        assert hashed_rows(values, np.ones(2), np.zeros(2), 2)[1] == [True, is_constant]

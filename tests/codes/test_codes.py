@@ -12,9 +12,17 @@ from scipy.stats import norm
 import propkernels as pk
 from propkernels._utils.randomness import label_keys
 from propkernels.codes import codes as module
-from propkernels.codes.codes import NO_BIN, LocalitySensitiveHash, floor_codes, stream_numbers
-from propkernels.codes.codes_compiled import floor_code
+from propkernels.codes.attribute_codes import _hash_columns
+from propkernels.codes.codes import (
+    NO_BIN,
+    LocalitySensitiveHash,
+    _fused,
+    floor_codes,
+    in_key_order,
+    stream_numbers,
+)
 from propkernels.propagation import Diffusion, LabelPropagation, PropagationScheme
+from propkernels.propagation.initial import Prior, initial_distributions, label_column
 from propkernels.propagation.schemes import AffineOperator
 from tests.zoo import labelled_zoo, one, path_edges, zoo
 
@@ -51,7 +59,6 @@ def assert_share(hits, trials, probability):
     assert abs(hits / trials - probability) < bound
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("q", OTHERS)
 @pytest.mark.parametrize("w", [0.05, 0.5])
 @pytest.mark.parametrize("metric", ["tv", "l1", "l2", "hellinger"])
@@ -75,7 +82,6 @@ def test_collision_probability_over_seeds(metric):
     assert_share(hits, n_seeds * len(streams), law(distance(metric, P, q), w))
 
 
-@pytest.mark.compiled
 def test_tv_and_l1_are_one_family_and_hellinger_is_l2_of_roots():
     keys, streams = label_keys(range(3)), stream_numbers(3, 2)
     tv, l1, l2, hellinger = (LocalitySensitiveHash(m, 0.1, 4) for m in ("tv", "l1", "l2", "hellinger"))
@@ -84,7 +90,6 @@ def test_tv_and_l1_are_one_family_and_hellinger_is_l2_of_roots():
     assert [h.takes_root for h in (tv, l1, l2, hellinger)] == [False, False, False, True]
 
 
-@pytest.mark.compiled
 def test_width_only_scales():
     keys, streams = label_keys(range(3)), stream_numbers(3, 2)
     wide, narrow = LocalitySensitiveHash("tv", 1.0, 4), LocalitySensitiveHash("tv", 0.25, 4)
@@ -92,7 +97,6 @@ def test_width_only_scales():
     assert np.array_equal(narrow.offsets(streams), wide.offsets(streams))
 
 
-@pytest.mark.compiled
 def test_offsets_are_uniform_and_differ_between_streams():
     offsets = LocalitySensitiveHash("tv", 1e-5, 4).offsets(np.arange(10_000))
     assert len(np.unique(offsets)) == 10_000
@@ -100,7 +104,6 @@ def test_offsets_are_uniform_and_differ_between_streams():
     assert abs(offsets.mean() - 0.5) < 5 / np.sqrt(12 * 10_000)
 
 
-@pytest.mark.compiled
 def test_purposes_and_seeds_are_independent():
     keys, streams = label_keys(range(50)), stream_numbers(9, 1)
     families = [LocalitySensitiveHash("l2", 1.0, seed, purpose) for seed in (0, 1) for purpose in (0, 1)]
@@ -111,12 +114,10 @@ def test_purposes_and_seeds_are_independent():
 # streams
 
 
-@pytest.mark.compiled
 def test_streams_are_ordered_by_iteration_then_hash():
     assert stream_numbers(2, 2).tolist() == [0, 1, 2**32, 2**32 + 1, 2 * 2**32, 2 * 2**32 + 1]
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(("t_max", "n_hashes"), [(0, 1), (3, 1), (3, 2), (5, 3)])
 def test_fewer_iterations_or_hashes_are_part_of_more(t_max, n_hashes):
     streams, larger = stream_numbers(t_max, n_hashes), stream_numbers(6, 4)
@@ -128,14 +129,12 @@ def test_fewer_iterations_or_hashes_are_part_of_more(t_max, n_hashes):
 # codes
 
 
-@pytest.mark.compiled
 def test_codes_are_floors():
     values = np.array([0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1e9 + 0.5, -1e9 - 0.5, np.nextafter(1, 0)])
     assert floor_codes(values).tolist() == [0, 0, 0, -1, 1, -1, 10**9, -(10**9) - 1, 0]
     assert floor_codes(values).dtype == np.int64
 
 
-@pytest.mark.compiled
 def test_codes_of_large_values_ignore_the_last_bits():
     rng = np.random.default_rng(0)
     values = rng.normal(size=200) * 10.0 ** rng.uniform(12, 300, size=200)
@@ -146,7 +145,6 @@ def test_codes_of_large_values_ignore_the_last_bits():
     assert (floor_codes(values * (1 + 2**-30)) != computed).all()
 
 
-@pytest.mark.compiled
 def test_values_are_large_from_2_to_36_on():
     edge = 2.0**36
     values = np.array([edge - 1, edge, 1 - edge, -edge])
@@ -154,7 +152,6 @@ def test_values_are_large_from_2_to_36_on():
     assert floor_codes(values).tolist() == [2**36 - 1, bits[1], 1 - 2**36, bits[3]]
 
 
-@pytest.mark.compiled
 def test_codes_of_large_values_are_never_floors():
     largest_floors = floor_codes(np.array([2.0**36 - 1, -(2.0**36) + 1]))
     huge = floor_codes(np.array([2.0**36, -(2.0**36), 1e300, -1e300, np.inf, -np.inf, np.finfo(float).max]))
@@ -163,16 +160,16 @@ def test_codes_of_large_values_are_never_floors():
     assert np.iinfo(np.int64).min not in huge  # the code of a node that is not counted
 
 
-@pytest.mark.compiled
 def test_compiled_codes_are_the_same():
     rng = np.random.default_rng(1)
     values = rng.normal(size=300) * 10.0 ** rng.uniform(-3, 300, size=300)
     edges = np.array([0.0, -0.0, 2.0**36, -(2.0**36), np.nextafter(2.0**36, 0), np.inf, -np.inf])
-    for value in np.concatenate([values, edges]):
-        assert floor_code(value) == floor_codes(value)
+    values = np.concatenate([values, edges])
+    codes = np.empty((1, len(values)), dtype=np.int64)
+    _hash_columns(values[:, None], np.ones(1), np.zeros(1), codes, None)
+    np.testing.assert_array_equal(codes[0], floor_codes(values))
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_codes_of_matrices_keep_their_shape(order):
     values = np.asarray(np.arange(12).reshape(3, 4) + 0.5, order=order)
@@ -252,7 +249,6 @@ def test_the_length_of_runs_does_not_matter(name, metric, monkeypatch):
         assert np.array_equal(codes_of(graphs, OPERATORS[name], n_jobs, metric=metric), reference)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("n_hashes", [1, 5])
 @pytest.mark.parametrize("name", OPERATORS)
 def test_threads_share_large_graphs(name, n_hashes, monkeypatch):
@@ -267,7 +263,6 @@ def test_threads_share_large_graphs(name, n_hashes, monkeypatch):
     assert np.array_equal(codes_of(graphs, OPERATORS[name], 3, n_hashes=n_hashes), reference)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 def test_nodes_that_vanish_have_no_bin_from_the_first_step_on(metric):
     graphs = pk.GraphDatabase.concat([one(3, [(0, 1)]), one(1)])
@@ -277,14 +272,12 @@ def test_nodes_that_vanish_have_no_bin_from_the_first_step_on(metric):
     assert (computed[2:, [0, 1]] != NO_BIN).all()
 
 
-@pytest.mark.compiled
 def test_no_nodes_have_no_codes():
     graphs = pk.GraphDatabase.concat([one(0), one(0)])
     for metric in ("tv", "hellinger"):
         assert codes_of(graphs, "diffusion", metric=metric).shape == (6, 0)
 
 
-@pytest.mark.compiled
 def test_constant_labels_share_one_bin_forever():
     graphs = one(20, path_edges(20), [7] * 20)
     for metric in ("tv", "hellinger", "l1", "l2"):
@@ -292,7 +285,6 @@ def test_constant_labels_share_one_bin_forever():
         assert all(len(np.unique(row)) == 1 for row in computed)
 
 
-@pytest.mark.compiled
 def test_codes_do_not_depend_on_labels_that_were_met_before():
     graphs = labelled_zoo()
     for metric in ("tv", "hellinger"):
@@ -316,7 +308,6 @@ def digest(codes):
     return hashlib.sha256(np.ascontiguousarray(codes, dtype="<i8").tobytes()).hexdigest()[:16]
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(("metric", "bin_width"), STABLE)
 def test_codes_stay_what_they_were(metric, bin_width):
     graphs = pk.GraphDatabase.concat([one(6, path_edges(6), [0, 1, 2, 0, 1, 2]), one(3, [(0, 1)], [2, 1, 0])])
@@ -331,7 +322,6 @@ def chain(weight, restart=None):
     return AffineOperator(adjacency, ones, 0 * ones, restart, is_unweighted=weight == 1.0)
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("operator", "start", "n_steps", "overflows"),
     [
@@ -350,3 +340,65 @@ def test_values_that_could_overflow_are_refused(operator, start, n_steps, overfl
             module._check_growth(operator, projected, n_steps)
     else:
         module._check_growth(operator, projected, n_steps)
+
+
+# Values are dyadic, so that all sums are exact.
+GENERATOR = np.random.default_rng(0)
+
+
+def some_graphs(weighted):
+    graphs = []
+    for n in (1, 4, 7, 5):
+        upper = np.triu(GENERATOR.integers(0, 3 if weighted else 2, (n, n)), 1).astype(float)
+        graphs.append((upper + upper.T, GENERATOR.integers(0, 3, n).tolist()))
+    return pk.check_graphs(graphs)
+
+
+def some_operator(graphs, restarts, pushes):
+    n = graphs.n_nodes
+    spread = np.where(np.arange(n) % 5 == 0, 0.0, 0.5)
+    keep = np.where(np.arange(n) % 3 == 0, 0.0, 0.25)
+    restart = np.where(np.arange(n) % 2 == 0, 0.0, 0.125) if restarts else None
+    pushed = np.arange(n) % 4 == 1 if pushes else None
+    return AffineOperator(graphs.adjacency, spread, keep, restart, pushed)
+
+
+def expected_codes(operator, start, offsets, n_hashes, edge_labels):
+    codes = []
+    for stream in range(len(offsets)):
+        x = start[:, stream]
+        for step in range(stream // n_hashes):
+            labelled = operator
+            if edge_labels is not None:
+                kinds, factors = edge_labels
+                labelled = operator.scaled(factors[step, kinds, stream])
+            dense = labelled.adjacency.toarray()
+            if operator.pushed_back is not None:
+                x = np.where(operator.pushed_back, start[:, stream], x)
+            x = operator.spread * (dense @ x) + operator.keep * x
+            if operator.restart is not None:
+                x = x + operator.restart * start[:, stream]
+        codes.append(floor_codes(x + offsets[stream]))
+    return np.array(codes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize("pushes", [False, True])
+@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize(("t_max", "n_hashes"), [(0, 1), (2, 3), (9, 1), (3, 4)])
+def test_a_block_makes_all_its_steps(weighted, restarts, pushes, labelled, t_max, n_hashes):
+    graphs = some_graphs(weighted)
+    operator = some_operator(graphs, restarts, pushes)
+    initial, _ = in_key_order(initial_distributions(label_column(graphs, "node"), Prior((), None)))
+    n_streams = (t_max + 1) * n_hashes
+    vectors = GENERATOR.integers(-50, 50, (len(initial.values), n_streams)).astype(float)
+    offsets = GENERATOR.integers(0, 8, n_streams) / 8
+    edge_labels = None
+    if labelled:
+        kinds = GENERATOR.integers(0, 3, graphs.adjacency.nnz).astype(np.int32)
+        edge_labels = kinds, GENERATOR.choice([0.5, 1.0, 2.0], (t_max, 3, n_streams))
+    codes = _fused(graphs, operator, initial, vectors, offsets, n_hashes, None, edge_labels)
+    start = np.asarray((initial.table @ vectors)[initial.rows])
+    np.testing.assert_array_equal(codes, expected_codes(operator, start, offsets, n_hashes, edge_labels))

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+from propkernels._utils.randomness import OTHER_FACTOR, mix
 from propkernels.codes.codes import NO_BIN
 from propkernels.codes.refinement import ANY_OTHER, as_streams, multiset_codes
 from tests.zoo import undirected_zoo
-
-pytestmark = pytest.mark.compiled
 
 GRAPHS = undirected_zoo()
 KEYS = np.unique(GRAPHS.node_labels, return_inverse=True)[1].astype(np.uint64)
@@ -63,3 +62,25 @@ def test_the_word_for_not_counted_is_replaced():
     streams = as_streams(codes)
     assert streams.codes.tolist() == [[5, ANY_OTHER]]
     assert streams.iterations.tolist() == [0]
+
+
+def mix_other(word):
+    """The second hash function, in whole numbers of Python."""
+    for _ in range(2):
+        word = (word ^ (word >> 32)) * int(OTHER_FACTOR) % 2**64
+    return word ^ (word >> 32)
+
+
+@pytest.mark.parametrize("labeled", [False, True])
+def test_refinement_adds_up_mixed_neighbors(labeled):
+    a, generator = GRAPHS.adjacency, np.random.default_rng(0)
+    keys = generator.integers(0, 2**63, a.nnz).astype(np.uint64) if labeled else None
+    start = generator.integers(0, 2**63, GRAPHS.n_nodes).astype(np.uint64)
+    codes = multiset_codes(GRAPHS, start, keys, 2, 1).codes.view(np.uint64)
+    for t in (1, 2):
+        for i in range(GRAPHS.n_nodes):
+            total = int(mix(codes[t - 1, i]))
+            for entry in range(a.indptr[i], a.indptr[i + 1]):
+                word = mix_other(int(codes[t - 1, a.indices[entry]]))
+                total += word if keys is None else int(mix(np.uint64(word) ^ keys[entry]))
+            assert codes[t, i] == mix(np.uint64(total % 2**64))

@@ -1,4 +1,4 @@
-"""Cases for all executors of code functions: numba, numba's source run as Python, JavaScript and CUDA.
+"""Cases for all executors of code functions: C++, JavaScript and CUDA.
 
 Each executor gets the same kernels and the same graphs, and must give the same codes, bit by bit.
 """

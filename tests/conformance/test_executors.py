@@ -1,7 +1,4 @@
-"""One list of kernels and graphs for all executors: the codes of JavaScript and CUDA are those of numba.
-
-``NUMBA_DISABLE_JIT=1`` runs the same tests with the compiled loops as Python.
-"""
+"""One list of kernels and graphs for all executors: the codes of JavaScript and CUDA are those of C++."""
 
 import numpy as np
 import pytest

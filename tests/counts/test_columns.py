@@ -11,11 +11,9 @@ from propkernels._utils import parallel
 from propkernels._utils.randomness import mix
 from propkernels.codes.codes import NO_BIN, CodeStreams
 from propkernels.counts import columns
-from propkernels.counts.columns import hashed_codes, hashed_columns
+from propkernels.counts.columns import hashed_codes, hashed_columns, join_streams
 from propkernels.counts.counters import StreamCounts
 from tests.zoo import labelled_zoo
-
-pytestmark = pytest.mark.compiled
 
 
 def stream(counts, codes, iteration=0):
@@ -125,3 +123,19 @@ def test_every_cut_gives_the_same_bits(monkeypatch, sizes, weights):
     reference, computed = (hashed_codes([block], ptr, 500, n_jobs) for n_jobs in (1, 4))
     for name in ("data", "indices", "indptr"):
         assert getattr(reference, name).tobytes() == getattr(computed, name).tobytes()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("width", [5, 700])
+def test_streams_stand_side_by_side(width, n_jobs, monkeypatch):
+    monkeypatch.setattr(parallel, "STEPS_OF_A_THREAD", 1)
+    parts = [np.random.default_rng(0).integers(0, 3, (4, n)).astype(float) for n in (width, 3)]
+    streams = []
+    for part in parts:
+        counts = csr_array(part[:, ::-1])  # rows whose columns descend
+        counts.indices = (part.shape[1] - 1 - counts.indices).astype(np.int32)
+        counts.has_sorted_indices = False
+        streams.append(StreamCounts(counts, np.arange(part.shape[1]), 0, 1.0))
+    joined = join_streams(streams, [width - 1, 3], [2.0, 1.0], n_jobs)
+    np.testing.assert_array_equal(joined.toarray(), np.hstack([2 * parts[0][:, :-1], parts[1]]))
+    assert joined.has_canonical_format

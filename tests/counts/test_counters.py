@@ -17,7 +17,9 @@ from propkernels.counts.counters import (
     Occurrences,
     StreamCounts,
     add_column,
+    count_codes,
     count_streams,
+    counts_of_rows,
     sort_bins,
     stack_columns,
 )
@@ -62,7 +64,6 @@ def coded_graphs(draw):
     )
 
 
-@pytest.mark.compiled
 @given(coded_graphs())
 def test_counts_are_those_of_dictionaries(case):
     codes, ptr, known = case
@@ -76,21 +77,18 @@ def test_counts_are_those_of_dictionaries(case):
     assert set(computed.codes) == set(known.tolist()) | {c for graph in reference for c in graph}
 
 
-@pytest.mark.compiled
 def test_bins_that_are_new_to_fit_come_after_the_known_ones():
     (computed,) = count_streams([streams_of([5, 9, 7, 9, 1])], np.array([0, 3, 5]), [np.array([7, 5, 3])])
     assert computed.codes.tolist() == [7, 5, 3, 9, 1]
     assert computed.counts.toarray().tolist() == [[1, 1, 0, 1, 0], [0, 0, 0, 1, 1]]
 
 
-@pytest.mark.compiled
 def test_nodes_without_a_bin_are_not_counted():
     (computed,) = count_streams([streams_of([NO_BIN, 4, NO_BIN, NO_BIN])], np.array([0, 2, 4]))
     assert computed.codes.tolist() == [4]
     assert computed.counts.toarray().tolist() == [[1], [0]]
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("n_codes", [127, 128, 129, 500, 5_000])
 @pytest.mark.parametrize("n_known", [0, 100, 129, 4_000])
 def test_the_table_grows_beyond_its_first_size(n_codes, n_known):
@@ -104,14 +102,12 @@ def test_the_table_grows_beyond_its_first_size(n_codes, n_known):
     assert computed.counts.sum() == len(codes)
 
 
-@pytest.mark.compiled
 def test_codes_that_meet_in_the_table_are_told_apart():
     codes = np.arange(500, dtype=np.int64) << 54  # only leading bits differ
     (computed,) = count_streams([streams_of(codes)], np.array([0, 500]))
     assert len(computed.codes) == 500
 
 
-@pytest.mark.compiled
 def test_streams_keep_their_iteration_and_weight():
     streams = streams_of([1, 2], [3, 3], [4, 5])
     for n_jobs in (None, 2):
@@ -123,7 +119,6 @@ def test_streams_keep_their_iteration_and_weight():
         ]
 
 
-@pytest.mark.compiled
 def test_graphs_without_nodes_have_empty_rows():
     (computed,) = count_streams([streams_of([8])], np.array([0, 0, 1, 1]))
     assert computed.counts.toarray().tolist() == [[0], [1], [0]]
@@ -131,7 +126,6 @@ def test_graphs_without_nodes_have_empty_rows():
     assert nothing.counts.shape == (1, 0)
 
 
-@pytest.mark.compiled
 def test_sorted_bins_do_not_depend_on_the_order_of_graphs():
     ptr, codes = np.array([0, 2, 5]), np.array([9, -4, 9, 3, 3])
     (stream,) = count_streams([streams_of(codes)], ptr)
@@ -156,7 +150,6 @@ def test_rows_with_more_codes_than_one_partition_holds(distinct):
             assert as_dictionaries(computed) == dictionaries(row, ptr)
 
 
-@pytest.mark.compiled
 def test_long_and_short_rows_are_sorted():
     rng = np.random.default_rng(1)
     codes, ptr = rng.integers(0, 300, 2_000), np.array([0, 3, 50, 700, 700, 2_000])
@@ -168,7 +161,6 @@ def test_long_and_short_rows_are_sorted():
         assert (np.diff(ordered.counts.indices[a:b]) > 0).all()
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("numbers", "expected"), [(None, [2.0, 3.0, 1.0, 0.0]), (np.array([1.0, 3.0]), [2.0, 5.0, 3.0, 0.0])]
 )
@@ -177,12 +169,10 @@ def test_nodes_of_an_item_share_its_value_equally(numbers, expected):
     assert items.by_node(np.array([4.0, 2.0]), 4).tolist() == expected
 
 
-@pytest.mark.compiled
 def test_memory_is_planned_for_one_item_per_node():
     assert ItemCounter.items_per_node(None, None) == 1.0
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("counts", "codes", "iteration", "message"),
     [
@@ -197,9 +187,49 @@ def test_stored_counts_are_checked(counts, codes, iteration, message):
         stored._check_parts()
 
 
-@pytest.mark.compiled
 def test_columns_of_one_iteration_are_added():
     columns = {}
     for t, values in ((2, [1.0, 2.0]), (0, [5.0, 7.0]), (2, [0.25, 0.5])):
         add_column(columns, t, np.array(values))
     assert stack_columns(columns).tolist() == [[5.0, 1.25], [7.0, 2.5]]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("kinds", [3, 10**15], ids=["few bins", "many bins"])
+def test_each_graph_counts_its_bins(kinds, n_jobs, monkeypatch):
+    monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
+    codes = np.random.default_rng(0).integers(-kinds, kinds, (3, 200))
+    codes[:, ::7] = NO_BIN
+    graph_ptr = np.array([0, 0, 1, 60, 200])
+    for row, (counts, bins) in enumerate(counts_of_rows(codes, np.arange(3), graph_ptr, n_jobs)):
+        assert len(set(bins.tolist())) == len(bins)
+        assert as_dictionaries(StreamCounts(counts, bins, 0, 1.0)) == dictionaries(codes[row], graph_ptr)
+
+
+def test_colliding_codes_are_told_apart():
+    """Codes that share the low bits of their mixed code begin at the same slot."""
+    codes = np.arange(32, dtype=np.int64) << 58
+    counts, bins = count_codes(codes, np.array([0, 32]))
+    assert sorted(bins.tolist()) == sorted(codes.tolist())
+    assert counts.sum() == 32
+
+
+def test_known_codes_are_the_first_columns():
+    codes, ptr = np.array([5, -3, 70, 2**50, 5]), np.array([0, 5])
+    counts, bins = count_codes(codes, ptr, np.array([70, 8, 5]))
+    assert bins.tolist() == [70, 8, 5, -3, 2**50]
+    assert counts.toarray().tolist() == [[1, 0, 2, 1, 1]]
+    counts, bins = count_codes(codes[:0], np.array([0, 0]), np.array([70]))
+    assert (bins.tolist(), counts.toarray().tolist()) == ([70], [[0]])
+
+
+@pytest.mark.parametrize("length", [0, 1, 5, 32, 33, 64, 600])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_rows_are_sorted_by_column(length, index):
+    generator = np.random.default_rng(0)
+    n_bins = 2 * length + 70_000 * (length > 5)
+    indices = generator.permutation(n_bins)[: 2 * length].astype(index)
+    counts = csr_array((indices * 2.0, indices, np.array([0, length, 2 * length], index)), (2, n_bins))
+    stream = sort_bins(StreamCounts(counts, np.arange(n_bins), 0, 1.0))
+    assert stream.counts.has_canonical_format
+    assert np.array_equal(stream.counts.data, stream.counts.indices * 2.0)

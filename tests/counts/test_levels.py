@@ -28,7 +28,6 @@ def naive_intersection(counts):
     return np.array([[sum(min(a, b) for a, b in zip(x, y, strict=True)) for y in rows] for x in rows])
 
 
-@pytest.mark.compiled
 @given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=5))
 def test_levels_equal_the_naive_twin(rows):
     stream = StreamCounts(csr_array(np.array(rows, dtype=float)), np.array([7, -3, 12]), 2, 0.5)
@@ -95,7 +94,6 @@ def test_features_give_the_kernel(kernel, features, graphs, normalize):
     assert len(set(names)) == len(names) == phi.shape[1]
 
 
-@pytest.mark.compiled
 @every_case
 @pytest.mark.parametrize("normalize", [False, True])
 def test_intersections_fold_and_explain(kernel, features, graphs, normalize):
@@ -110,7 +108,6 @@ def test_intersections_fold_and_explain(kernel, features, graphs, normalize):
     assert np.allclose(explanation.decisions, expected @ [1.0, -2.0] - 0.5, atol=1e-9, rtol=0)
 
 
-@pytest.mark.compiled
 def test_nodes_of_a_bin_share_the_weights_of_its_levels_equally():
     path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     train = [(path, ["C", "O", "C"]), (path, ["C", "C", "C"]), (path, ["O", "N", "N"])]
@@ -121,7 +118,6 @@ def test_nodes_of_a_bin_share_the_weights_of_its_levels_equally():
     assert explanation.contributions[:, 0].tolist() == [11.0, 100.0, 11.0]
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("solver", ["kernel", "linear"])
 def test_models_and_search_and_saving(solver, tmp_path):
     data = pk.datasets.make_molecules(40, random_state=1, mean_nodes=12)
@@ -152,7 +148,6 @@ def test_several_hashes_and_cumulative_kernels():
         assert np.array_equal(kernel.transform(LABELLED), stack[3])
 
 
-@pytest.mark.compiled
 def test_features_need_a_dot_product():
     for name in ("tanimoto", "rbf"):
         with pytest.raises(ValueError, match="features need a base kernel"):
@@ -161,7 +156,6 @@ def test_features_need_a_dot_product():
         pk.ShortestPath(base_kernel="intersection", attributes="linear").fit(ATTRIBUTED)
 
 
-@pytest.mark.compiled
 def test_codes_of_levels_are_those_of_the_bin_and_its_mixes():
     codes, most = np.array([7, -3, 12]), np.array([3, 1, 2])
     levels = [(7, 1), (7, 2), (7, 3), (-3, 1), (12, 1), (12, 2)]
@@ -169,7 +163,6 @@ def test_codes_of_levels_are_those_of_the_bin_and_its_mixes():
     assert level_codes(codes, most).tolist() == expected
 
 
-@pytest.mark.compiled
 def test_levels_are_found_again_from_their_codes():
     most = np.array([2, 1, 4, 1, 3])
     codes = level_codes(np.array([70, -3, 12, 5, 99], dtype=np.int64), most)

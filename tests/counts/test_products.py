@@ -10,12 +10,16 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.counts import products as linear
+from propkernels.counts.base_kernels import Linear
+from propkernels.counts.counters import StreamCounts
 from propkernels.counts.products import (
+    add_sparse,
     inverse_length,
     normalized,
     rectangular_gram,
     self_products,
     square_gram,
+    sums_of_rows,
 )
 from tests.zoo import labelled_zoo, one
 
@@ -61,6 +65,98 @@ def test_several_matrices_are_added(shapes, n):
     assert np.array_equal(computed, reference)
 
 
+@pytest.fixture(params=[1, 3])
+def n_jobs(request, monkeypatch):
+    """One thread, and several even for little work."""
+    monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
+    return request.param
+
+
+@pytest.fixture(params=[0, 2**21], ids=["visits", "whole"])
+def in_cache(request, monkeypatch):
+    """A matrix that is larger than the cache, and one that is not."""
+    monkeypatch.setattr(linear, "MATRIX_IN_CACHE", request.param)
+
+
+@pytest.mark.parametrize("largest", [3, 5000], ids=["float32", "float64"])
+@pytest.mark.parametrize("density", [0.02, 0.1, 0.6], ids=["single", "rare", "popular"])
+@pytest.mark.parametrize("n", [1, 70, 150])
+def test_both_ways_to_add_bins(n, density, largest, in_cache, n_jobs, monkeypatch):
+    """Exact in float32 and not, with and without multiplicities, in several tiles."""
+    monkeypatch.setattr(linear, "ROWS_OF_A_TILE", 16)
+    parts = [random_counts(n, 300, density, seed, 3) for seed in range(3)]
+    parts[0][0] *= largest
+    matrices = list(map(unsorted, parts))
+    matrices += [matrices[1]] * 2  # counts three times
+    reference = sum(exact(part, part) for part in [*parts, *[parts[1]] * 2])
+    computed = square_gram(matrices, n_jobs)
+    assert np.array_equal(computed, reference)
+
+
+def test_threads_share_the_bins_of_a_large_stream(in_cache):
+    counts = random_counts(300, 2500, 0.4)
+    assert np.array_equal(square_gram([unsorted(counts)], 2), exact(counts, counts))
+
+
+@pytest.mark.parametrize("entries", [1, 100])
+def test_batches_are_added(entries, in_cache, n_jobs, monkeypatch):
+    monkeypatch.setattr(linear, "ENTRIES_IN_MEMORY", entries)
+    parts = [random_counts(40, 30, 0.2, seed) for seed in range(5)]
+    reference = sum(exact(part, part) for part in parts)
+    assert np.array_equal(square_gram(list(map(unsorted, parts)), n_jobs), reference)
+
+
+@pytest.mark.parametrize("threshold", [-1.0, 1.0])
+def test_bins_of_equal_contents_are_merged(threshold, in_cache, n_jobs, monkeypatch):
+    monkeypatch.setattr(linear, "WORTH_MERGING", threshold)
+    part = random_counts(40, 25, 0.08, largest=3)
+    part = np.hstack([part, part[:, ::-1], part])
+    assert np.array_equal(square_gram([unsorted(part)] * 2, n_jobs), 2 * exact(part, part))
+
+
+@pytest.mark.parametrize("largest", [9, 10**6], ids=["float32", "float64"])
+@pytest.mark.parametrize("popular_rows", [1024, 1])
+def test_many_streams(popular_rows, largest, n_jobs, monkeypatch):
+    monkeypatch.setattr(linear, "POPULAR_ROWS", popular_rows)
+    dense = [random_counts(30, k % 7 * 5, 0.1 * (k % 9), k, largest) for k in range(64)]
+    parts = list(map(unsorted, dense))
+    parts += parts[:3] * 2  # the same matrices count three times
+    reference = sum(exact(part, part) for part in [*dense, *dense[:3] * 2])
+    assert np.array_equal(square_gram(parts, n_jobs), reference)
+    assert np.array_equal(sums_of_rows(parts, True, n_jobs).sum(axis=0), np.diag(reference))
+
+
+def test_sums_beyond_the_exact_range_are_moved(n_jobs, monkeypatch):
+    """Few streams reach the limit together, none by itself."""
+    dense = [random_counts(30, k % 7 * 5, 0.1 * (k % 9), k) for k in range(64)]
+    limit = 1.0 + max(exact(part, part).max() for part in dense if part.size)
+    monkeypatch.setattr(linear, "EXACT_FLOAT32", limit)
+    reference = sum(exact(part, part) for part in dense)
+    assert np.array_equal(square_gram(list(map(unsorted, dense)), n_jobs), reference)
+
+
+@pytest.mark.parametrize("weight", [1.0, 1 / 3])
+def test_the_diagonal_of_weighted_streams_is_summed_in_order(weight):
+    parts = [unsorted(random_counts(5, k % 7 * 5, 0.1 * (k % 9), k)) for k in range(64)]
+    streams = [StreamCounts(part, np.arange(part.shape[1]), 0, weight) for part in parts]
+    expected = np.zeros(5)
+    for part in parts:
+        expected = expected + part.power(2).sum(axis=1) * weight
+    assert np.array_equal(Linear().diagonal(streams), expected)
+
+
+@pytest.mark.parametrize("minimum", [False, True])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_products_and_smaller_counts_are_added(minimum, index, n_jobs):
+    x, y = random_counts(12, 9, 0.4, 1), random_counts(7, 9, 0.4, 2)
+    left, right, gram = unsorted(x), csr_array(y.astype(float)), np.ones((12, 7))
+    left.indices, left.indptr = left.indices.astype(index), left.indptr.astype(index)
+    add_sparse(left, right, minimum, gram, n_jobs)
+    pairs = x[:, None], y[None]
+    expected = (np.minimum(*pairs) if minimum else pairs[0] * pairs[1]).sum(axis=2)
+    assert np.array_equal(gram, 1 + expected)
+
+
 @pytest.mark.parametrize("threshold", [-1.0, 0.3, 1.0])
 def test_equal_bins_are_counted_as_often_as_they_occur(threshold, monkeypatch):
     monkeypatch.setattr(linear, "WORTH_MERGING", threshold)
@@ -77,18 +173,6 @@ def test_the_popularity_threshold_changes_nothing_but_speed(share, monkeypatch):
     reference = exact(counts, counts)
     monkeypatch.setattr(linear, "POPULAR", share)
     assert np.array_equal(square_gram([unsorted(counts)]), reference)
-
-
-@pytest.mark.parametrize("n_runs", [1, 3, 7])
-def test_bins_are_visited_in_runs(n_runs, monkeypatch):
-    counts = random_counts(40, 60, 0.2)
-    monkeypatch.setattr(linear, "POPULAR", 1.0)
-    monkeypatch.setattr(
-        linear,
-        "_bin_runs",
-        lambda bins, n_jobs: np.linspace(0, len(bins.multiplicity), n_runs + 1).astype(int),
-    )
-    assert np.array_equal(square_gram([unsorted(counts)]), exact(counts, counts))
 
 
 @pytest.mark.parametrize("threshold", [1, 2, 9, 10, 11])
@@ -142,15 +226,6 @@ def test_inputs_are_left_as_they_were():
     rectangular_gram(matrix, matrix)
     after = (matrix.indices, matrix.data, matrix.indptr)
     assert all(np.array_equal(a, b) for a, b in zip(after, before, strict=True))
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
-def test_share_of_equal_bins_is_estimated(share):
-    rng = np.random.default_rng(0)
-    distinct = rng.integers(2**63, size=20_000, dtype=np.uint64)
-    copies = round(1 / (1 - share))
-    assert linear.share_of_equals(np.repeat(distinct, copies)) == pytest.approx(share, abs=0.02)
-    assert linear.share_of_equals(distinct[:0]) == 0.0
 
 
 def test_formula_and_symmetry():

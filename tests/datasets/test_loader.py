@@ -51,7 +51,7 @@ def test_an_existing_file_is_not_downloaded(
 
 @pytest.mark.slow
 def test_importing_is_light() -> None:
-    heavy = "{'sklearn', 'skimage', 'numba', 'requests', 'rich'}"
+    heavy = "{'sklearn', 'skimage', 'requests', 'rich'}"
     code = f"import sys, propkernels.datasets; print({heavy} & set(sys.modules) or '')"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == ""

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from propkernels.explain.comparisons import compare_classes
-from propkernels.explain.decision_columns import Calibration, DecisionLayout
+from propkernels.explain.decision_columns import Calibration, DecisionLayout, vote
 
 RNG = np.random.default_rng(0)
 
@@ -36,6 +36,11 @@ def test_scores_of_pairs_are_those_of_scikit_learn(n_classes):
 def test_a_decision_of_zero_votes_for_the_first_class_of_the_pair():
     scores = DecisionLayout(3, True).scores(np.array([[0.0, 0.0, 0.0]]))
     assert scores.tolist() == [[2.0, 1.0, 0.0]]
+
+
+def test_the_class_with_the_most_votes_wins_the_first_of_equals_and_nan_has_no_vote():
+    decisions = np.array([[1.0, -1.0, 0.0], [np.nan, 2.0, 3.0], [1.0, -1.0, 1.0], [-1.0, -1.0, 1.0]])
+    assert vote(decisions, 3).tolist() == [2, 0, 0, 1]
 
 
 @pytest.mark.parametrize("classes", [(2, 0), (0, 1), 1])

@@ -11,8 +11,6 @@ from propkernels.explain.members import Counted
 from propkernels.explain.rule import Rule, dual_members, mean_rule, merged_vocabularies, same_codes
 from propkernels.kernels import LabelHistogram
 
-pytestmark = pytest.mark.compiled
-
 DATA = pk.datasets.make_molecules(40, random_state=0, mean_nodes=9)
 TRAIN, NEW = DATA.graphs[:25], DATA.graphs[25:]
 COEFFICIENTS = np.random.default_rng(0).normal(size=(25, 2))

@@ -25,7 +25,7 @@ Check = Callable[[Generator], None]
 INTERNAL = re.compile(
     r"object has no attribute|index out of range|is out of bounds|unhashable|not subscriptable"
     r"|could not be broadcast|unexpected keyword|positional argument|not iterable|ufunc|unpack"
-    r"|Found array with 0|numba|Traceback|recursion|assert|not supported between|must be real number"
+    r"|Found array with 0|Traceback|recursion|assert|not supported between|must be real number"
     r"|invalid literal|negative dimensions|Unable to allocate|too large to convert|too big to convert"
     r"|codec can't encode|^(propkernels: )?'utf-8' codec"
     r"|inhomogeneous|array element with a sequence|cannot convert float|argument of type"

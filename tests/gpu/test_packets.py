@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from propkernels import _core
 from tests.gpu.some_graphs import SIZES, many_graphs, on_device
 
 
@@ -25,6 +26,22 @@ def test_packets_are_as_full_as_possible(runtime):
     packets, ptr = runtime.to_host(graphs.packets).tolist(), graphs.offsets
     for first, last in pairwise(packets[:-1]):
         assert ptr[last + 1] - ptr[first] > graphs.capacity
+
+
+@pytest.mark.parametrize(
+    ("sizes", "first"),
+    [
+        ([2, 2, 2, 2], [0, 2, 4]),
+        ([4, 1, 3, 1], [0, 1, 3, 4]),
+        ([9, 1, 0, 9, 0, 1], [0, 1, 3, 4, 6]),
+        ([0, 0, 0], [0, 3]),
+        ([7], [0, 1]),
+    ],
+)
+def test_a_packet_ends_before_the_graph_that_would_not_fit(sizes, first):
+    packets = np.full(len(sizes) + 2, -1, dtype=np.int32)
+    n_packets = _core.cut_packets(np.concatenate([[0], np.cumsum(sizes)]), 4, packets)
+    assert packets[: n_packets + 1].tolist() == first
 
 
 def test_nodes_of_graphs_beyond_a_packet(runtime):

@@ -76,12 +76,10 @@ def test_equals_grakel_on_mutag(data_folder):
     np.testing.assert_allclose(computed, reference, rtol=1e-9)
 
 
-@pytest.mark.parametrize("numbers_of_blocks", [2**22, 0], ids=["cut", "shared"])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_threads_count_the_same(weighted, numbers_of_blocks, monkeypatch):
+def test_threads_count_the_same(weighted, monkeypatch):
     """One graph is larger than all others: threads take blocks of its start nodes."""
     monkeypatch.setattr("propkernels.codes.distances.PAIRS_OF_A_RUN", 50)
-    monkeypatch.setattr("propkernels.kernels.graph_hopper.NUMBERS_OF_BLOCKS", numbers_of_blocks)
     ring = np.roll(np.eye(150), 1, axis=1)
     large = pk.check_graphs([(ring + ring.T, ["a", "b", "c"] * 50)])
     graphs = pk.GraphDatabase.concat([labelled_zoo(), large])

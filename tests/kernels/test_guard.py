@@ -9,18 +9,11 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels._utils import jit
 
 T_MAX = 10
 BYTES_A_NODE = 50 * (T_MAX + 1)  # that features may hold at a time, as docs/measured/benchmarks.md states
 BYTES_A_COUNT = 32  # that a Gram matrix may need besides itself
 CALLS_A_STREAM = 150
-
-
-@pytest.fixture(autouse=True)
-def no_call_runs_as_python(monkeypatch):
-    """Small calls are compiled as well, with any cache of machine code."""
-    monkeypatch.setattr(jit, "SMALL", -1)
 
 
 def molecules(n_graphs):
@@ -35,7 +28,7 @@ def calls_of(function, *arguments):
         nonlocal number
         number += event in ("call", "c_call")
 
-    function(*arguments)  # compiled code is loaded, modules are imported
+    function(*arguments)  # modules are imported
     sys.setprofile(count)
     try:
         function(*arguments)

@@ -1,6 +1,8 @@
-"""Counts of connected subgraphs against cliques of product graphs, and symmetries in closed form."""
+"""Counts of connected subgraphs against cliques and lists of subgraphs, and symmetries in closed form."""
 
 from __future__ import annotations
+
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import propkernels as pk
 from propkernels.kernels import SubgraphMatching
 from propkernels.kernels.cliques import SubgraphComparison
 from propkernels.kernels.node_kernel import NodeComparison
+from tests.kernels.common_subgraphs import all_matches, is_connected
 from tests.strategies import databases
 from tests.zoo import complete_edges, cycle_edges, one, path_edges
 
@@ -79,3 +82,36 @@ def test_more_than_one_word_of_candidates():
         cliques *= (10 - size) ** 2 / size
         terms.append(cliques)
     np.testing.assert_allclose(computed, np.cumsum(terms), rtol=1e-12)
+
+
+def test_many_kinds_outgrow_the_tables():
+    """All labels differ: each connected subgraph is a kind of its own, once per graph."""
+    upper = np.triu(np.random.default_rng(0).random((26, 26)) < 0.25, 1)
+    graph = (upper + upper.T, list(range(26)))
+    kernel = SubgraphMatching(k=3).fit_transform([graph, graph])
+    adjacency = graph[0].astype(int)
+    triples = sum(is_connected(nodes, adjacency) for nodes in combinations(range(26), 3))
+    assert triples > 256
+    assert (kernel == 26 + upper.sum() + triples).all()
+
+
+def test_symmetries_and_twins():
+    """A star of k leaves matches itself in k! ways; nodes that can be exchanged are tried once."""
+    star = np.zeros((5, 5))
+    star[0, 1:] = star[1:, 0] = 1
+    complete = np.ones((4, 4)) - np.eye(4)
+    kernel = SubgraphMatching(k=5, labels=None).fit_transform([star, complete])
+    for i, j in np.ndindex(2, 2):
+        edges, edges2 = (star, complete)[i], (star, complete)[j]
+        nodes = np.ones((len(edges), len(edges2)))
+        assert kernel[i, j] == all_matches(nodes, edges, edges2, 5, True).sum()
+
+
+def test_counts_do_not_depend_on_threads():
+    """Each thread has a table of kinds of its own; 300 rings with chords are several runs of graphs."""
+    rng = np.random.default_rng(0)
+    graphs = pk.GraphDatabase.concat(
+        [one(8, [*cycle_edges(8), (0, int(chord))], [0] * 8) for chord in rng.integers(2, 7, 300)]
+    )
+    counts = [SubgraphMatching(k=5, n_jobs=n_jobs).fit_transform(graphs) for n_jobs in (1, 3)]
+    assert np.array_equal(*counts)

@@ -3,16 +3,13 @@
 import os
 import re
 import signal
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
-from numba.core.compiler_lock import global_compiler_lock
 
 import propkernels
-import propkernels._utils.jit
 from propkernels._utils.locks import ForkSafeLock, cached_property
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -134,24 +131,3 @@ def test_all_locks_of_the_library_are_fork_safe():
     for path in package.rglob("*.py"):
         found = NOT_FORK_SAFE.search(path.read_text())
         assert found is None or path.name == "locks.py", f"{path}: import it from propkernels._utils.locks"
-
-
-@forks
-def test_a_fork_waits_for_the_compiler():
-    """A child forked while another thread compiles may compile too."""
-    begun = Event()
-
-    def compile_for_a_while():
-        with global_compiler_lock:
-            begun.set()
-            time.sleep(0.3)
-
-    def compile_again():
-        with global_compiler_lock:
-            pass
-
-    thread = Thread(target=compile_for_a_while)
-    thread.start()
-    begun.wait()
-    assert ends_in_child(compile_again, seconds=5)
-    thread.join()

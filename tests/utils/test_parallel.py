@@ -2,6 +2,7 @@
 
 import math
 import multiprocessing
+import os
 import threading
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -9,6 +10,7 @@ from threading import Barrier, Lock
 from time import sleep
 
 import numpy as np
+import psutil
 import pytest
 from joblib import Parallel, cpu_count, delayed, parallel_config
 from scipy.sparse import csr_array
@@ -214,10 +216,10 @@ def test_all_cores_are_those_of_the_quota(monkeypatch):
 
 def threads_of_work(_):
     """Number of threads for n_jobs=-1 in this worker, and the number that work on a kernel has started."""
-    before = threading.active_count()
+    before = psutil.Process().num_threads()
     graphs = pk.datasets.make_molecules(2000, random_state=0).graphs
     pk.PropagationKernel(random_state=0, n_jobs=-1).fit_transform(graphs)
-    return thread_count(-1), threading.active_count() - before
+    return thread_count(-1), psutil.Process().num_threads() - before
 
 
 @pytest.mark.slow
@@ -238,6 +240,67 @@ def test_no_more_threads_than_cores_in_workers(backend, monkeypatch):
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             found = client.gather(client.map(threads_of_work, range(1)))
     assert set(found) == {(1, 0)}
+
+
+def test_results_are_in_the_order_of_items():
+    assert run_threads(lambda x: x * x, range(100), 4) == [x * x for x in range(100)]
+    assert run_threads(abs, [], 4) == []
+
+
+def test_items_run_at_the_same_time():
+    barrier = Barrier(3, timeout=20)
+    assert sorted(run_threads(lambda _: barrier.wait(), range(3), 3)) == [0, 1, 2]
+
+
+def test_the_first_error_is_raised_and_later_items_are_left_out():
+    begun = []
+
+    def fails(x):
+        begun.append(x)
+        if x >= 3:
+            raise ValueError(f"item {x}")
+        sleep(0.001)
+
+    with pytest.raises(ValueError, match="item 3"):
+        run_threads(fails, range(1000), 2)
+    assert len(begun) < 10
+    assert run_threads(abs, [-1, -2], 2) == [1, 2]
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_threads_that_do_not_start_are_not_waited_for(monkeypatch, is_refused):
+    """They are refused, or die in silence, when memory is short."""
+
+    def start(*_):
+        if is_refused:
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(parallel, "start_new_thread", start)
+    assert run_threads(abs, [-1, -2, -3], 4) == [1, 2, 3]
+
+
+def in_a_child(queue):
+    queue.put(run_threads(abs, [-1, -2, -3], 3))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_starts_its_own_threads():
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+
+    def fork(item):
+        sleep(0.01)
+        if item:
+            return
+        child = context.Process(target=in_a_child, args=(queue,))
+        child.start()
+        assert queue.get(timeout=30) == [1, 2, 3]
+        child.join(30)
+        assert child.exitcode == 0
+
+    run_threads(fork, range(2), 2)
 
 
 def test_threads_without_items_join_calls_that_have_begun():

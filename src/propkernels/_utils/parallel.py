@@ -1,21 +1,24 @@
 """Threads of this machine, and the device of the current computation.
 
-Compiled functions release the GIL, so plain threads use all cores. An estimator with ``device="cuda"`` runs
-its methods inside :func:`running_on`; counting and the Gram matrix call :func:`active_device` and hand over
-their work. Functions in between take no device argument.
+Loops of ``propkernels._core`` have threads of their own, without the GIL; :func:`threads_for` says how many
+they use. :func:`run_threads` is for Python functions that call such loops, BLAS or numpy. An estimator with
+``device="cuda"`` runs its methods inside :func:`running_on`; counting and the Gram matrix call
+:func:`active_device` and hand over their work. Functions in between take no device argument.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import sys
+from _thread import start_new_thread
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -23,13 +26,12 @@ from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
-from propkernels._utils.helpers import SpareThreads, map_in_threads
 from propkernels._utils.locks import ForkSafeLock
 
 STEPS_OF_A_THREAD = 2**16  # least work per thread: a millisecond or two
 STEPS_OF_A_PIECE = 2**18  # least work of a piece, also of a thread inside another thread's work
 PIECES_OF_A_THREAD = 4  # most pieces per thread, so that threads end together
-PIECES_OF_A_MEMBER = 16  # the same, of compiled stages, whose pieces cost nothing to begin
+PIECES_OF_A_STAGE = 16  # the same, of compiled loops, whose pieces cost nothing to begin
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -104,12 +106,17 @@ def _quota(group: Path) -> int | float:
 
 
 def threads_for(work: int, n_jobs: int | None) -> int:
-    """Return the number of threads worth starting for ``work`` elementary steps.
+    """Return the number of threads worth starting for ``work`` elementary steps."""
+    least = least_work()
+    return max(1, min(thread_count(n_jobs), work // least)) if work >= 2 * least else 1
+
+
+def least_work() -> int:
+    """Return the least elementary steps that make a thread worth starting.
 
     Inside a thread of :func:`run_threads` others compete for the GIL, so that only more work is shared.
     """
-    least = STEPS_OF_A_THREAD if _SPARE.get() is None else max(STEPS_OF_A_THREAD, STEPS_OF_A_PIECE)
-    return max(1, min(thread_count(n_jobs), work // least)) if work >= 2 * least else 1
+    return STEPS_OF_A_THREAD if _SPARE.get() is None else max(STEPS_OF_A_THREAD, STEPS_OF_A_PIECE)
 
 
 def pieces_for(work: int, threads: int) -> int:
@@ -139,60 +146,122 @@ def run_threads(
     wanted = _wanted(n_jobs) if len(items) > 1 else 1
     if wanted == 1:
         return list(map(function, items))
-    outer, threads = _SPARE.get(), min(wanted, len(items))
-    if outer is None:
-        _dismiss_crews()
-    spare = SpareThreads(wanted - 1) if outer is None else outer
-    workers = 1 + spare.take(threads - 1)
-
-    def one(item: Any) -> Any:
-        with _inside(spare):
-            return function(item)
-
+    outer, most = _SPARE.get(), min(wanted, len(items)) - 1
+    spare = _Spare(wanted - 1) if outer is None else outer
+    call = _Call(function, items, most, spare)
     with one_blas_thread() if uses_blas else nullcontext():
-        return map_in_threads(one, items, workers, spare, outer is None, threads)
+        spare.open(call)
+        try:
+            call.take_all()
+        finally:
+            n_joined = spare.close(call)
+            if outer is None:  # calls inside have ended when another call goes on
+                spare.help_out()
+            for _ in range(n_joined):
+                call.ended.get()
+    if call.errors:
+        raise call.errors[min(call.errors)]
+    return call.results
 
 
-def _dismiss_crews() -> None:
-    """Send members of crews away that wait for work, if compiled code was imported."""
-    crew = sys.modules.get("propkernels._utils.crew")
-    if crew is not None:
-        crew.CREWS.dismiss()
+class _Call:
+    """Items of a call, which threads take one by one until none is left.
 
-
-def run_pieces(stage: Callable[..., None], work: tuple[Any, ...], n_pieces: int, n_jobs: int | None) -> None:
-    """Run the pieces of a compiled stage in up to ``n_jobs`` threads, which do not need the GIL.
-
-    A stage is compiled, takes (crew, first, last, work), and runs the pieces first .. last - 1 by
-    :func:`propkernels._utils.crew.share`. Pieces are begun in order.
+    Attributes
+    ----------
+    results : list
+        Results of the items, in order.
+    errors : dict
+        Errors by position of the item; items that were not begun before the first one are left out.
+    most, n_helpers, n_joined : int
+        Threads besides the caller: how many may take part, how many do, and how often one has begun to.
+    ended : SimpleQueue
+        One thing for each time that a thread has left.
     """
-    from propkernels._utils.crew import CREWS, NOBODY
 
-    if n_pieces == 0:
-        return
-    threads = min(thread_count(n_jobs), n_pieces)
-    if threads == 1:
-        stage(NOBODY, 0, n_pieces, work)
-        return
-    outer = _SPARE.get()
-    members = threads - 1 if outer is None else outer.take(threads - 1)
-    try:
-        with CREWS.of(members, may_stay=outer is None) as crew:
-            stage(crew, 0, n_pieces, work)
-    finally:
-        if outer is not None:
-            outer.give(members)
+    def __init__(
+        self, function: Callable[[Any], Any], items: Sequence[Any], most: int, spare: _Spare
+    ) -> None:
+        self._function, self._spare = function, spare
+        self.left, self.most = deque(enumerate(items)), most
+        self.results: list[Any] = [None] * len(items)
+        self.errors: dict[int, BaseException] = {}
+        self.n_helpers = self.n_joined = 0
+        self.ended: SimpleQueue[None] = SimpleQueue()
+
+    def take_all(self) -> None:
+        """Compute items until none is left."""
+        with _inside(self._spare):
+            while True:
+                try:
+                    at, item = self.left.popleft()
+                except IndexError:
+                    return
+                try:
+                    self.results[at] = self._function(item)
+                except BaseException as error:
+                    self.errors[at] = error
+                    self.left.clear()
+
+
+class _Spare:
+    """Threads that an outermost call may still start, and the calls inside it that threads may join.
+
+    A thread takes part in a call once it runs: a call does not wait for a thread that has not begun, as one
+    that has no memory for its first function dies in silence.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.known: dict[int | None, int] = {}  # number of cores by n_jobs
+        self._calls: list[_Call] = []
+        self._lock = ForkSafeLock()
+
+    def open(self, call: _Call) -> None:
+        """Let threads join a call, and start those that are spare."""
+        with self._lock:
+            self._calls.append(call)
+            n_started = min(call.most, self.number)
+            self.number -= n_started
+        for _ in range(n_started):
+            try:
+                start_new_thread(self.help_out, (call,))
+            except (RuntimeError, MemoryError):  # no more threads can be started: fewer do the work
+                with self._lock:
+                    self.number += 1
+
+    def close(self, call: _Call) -> int:
+        """Let no more threads join a call; return how often one did."""
+        with self._lock:
+            call.left.clear()
+            self._calls.remove(call)
+            return call.n_joined
+
+    def help_out(self, first: _Call | None = None) -> None:
+        """Take items of a call, then of others, until none are left; then be spare."""
+        call = self._next_call(first)
+        while call is not None:
+            call.take_all()
+            before, call = call, self._next_call(leaves=call)
+            before.ended.put(None)
+
+    def _next_call(self, first: _Call | None = None, leaves: _Call | None = None) -> _Call | None:
+        """Leave a call for the first one with items left, or be spare."""
+        with self._lock:
+            if leaves is not None:
+                leaves.n_helpers -= 1
+            for call in self._calls if first is None else [first, *self._calls]:
+                if call.left and call.n_helpers < call.most:
+                    call.n_helpers += 1
+                    call.n_joined += 1
+                    return call
+            self.number += 1
+        return None
 
 
 def stage_pieces(threads: int) -> int:
-    """Return the number of pieces of a compiled stage for some threads."""
-    return PIECES_OF_A_MEMBER * threads if threads > 1 else 1
-
-
-def row_runs(shape: tuple[int, ...], n_jobs: int | None) -> NDArray[np.int64]:
-    """Return bounds of runs of rows of a matrix, several for each thread that is worth starting."""
-    threads = threads_for(shape[0] * shape[1], n_jobs)
-    return np.linspace(0, shape[0], stage_pieces(threads) + 1).astype(np.int64)
+    """Return the number of pieces of a compiled loop for some threads."""
+    return PIECES_OF_A_STAGE * threads if threads > 1 else 1
 
 
 def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: int | None) -> None:
@@ -206,7 +275,7 @@ def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: in
 
 
 @contextmanager
-def _inside(spare: SpareThreads) -> Iterator[None]:
+def _inside(spare: _Spare) -> Iterator[None]:
     """Set the threads that calls inside the block may start; its device is the CPU."""
     tokens = _SPARE.set(spare), _ACTIVE.set(None)
     try:
@@ -216,7 +285,7 @@ def _inside(spare: SpareThreads) -> Iterator[None]:
         _ACTIVE.reset(tokens[1])
 
 
-_SPARE: ContextVar[SpareThreads | None] = ContextVar("propkernels_threads", default=None)
+_SPARE: ContextVar[_Spare | None] = ContextVar("propkernels_threads", default=None)
 
 
 @cache

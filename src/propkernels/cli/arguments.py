@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
-from propkernels.cli.console import spinner, warnings_as_lines
+from propkernels.cli.console import warnings_as_lines
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -44,15 +44,6 @@ Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of a
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", callback=_check_jobs, metavar="N", help="Threads; -1: all cores.")
 ]
-
-
-def compile_loops() -> None:
-    """Compile all loops on a few small graphs, so that timings exclude JIT compilation."""
-    from propkernels import PropagationKernel
-    from propkernels.datasets import make_molecules
-
-    with spinner("Compiling (the first time only)"):
-        PropagationKernel(t_max=1, random_state=0).fit_transform_cumulative(make_molecules(4, 0).graphs)
 
 
 KernelName = Literal[

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from propkernels.cli.arguments import FormatOption, compile_loops
+from propkernels.cli.arguments import FormatOption
 from propkernels.cli.console import (
     new_table,
     percent,
@@ -51,7 +51,6 @@ def demo(
     ] = None,
 ) -> None:
     """Classify graphs that need no download, as text or a page."""
-    compile_loops()
     if html is not None:
         write_demo(html)
         return

@@ -15,7 +15,6 @@ from propkernels.cli.arguments import (
     Input,
     KernelName,
     build_kernel,
-    compile_loops,
     known_target,
     reads_data,
     with_edges,
@@ -154,7 +153,6 @@ def evaluate(
     }
     data = with_task(known_target(source_options.open(name, target_required=True, n_jobs=jobs)))
     print_text(repr(data))
-    compile_loops()
     rows = build_rows(data, kernels, t_max, cost, protocol)
     results: dict[str, Evaluation] = {}
     for row in sorted(rows, key=lambda row: row == DEFAULT):  # last: wrong options are found before it

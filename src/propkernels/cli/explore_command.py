@@ -10,7 +10,6 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
     Input,
-    compile_loops,
     ids_of,
     one_target,
     open_model,
@@ -58,7 +57,6 @@ def explore(
     data = whole if first is None else whole.sample(first, seed)
     is_sample = len(data.graphs) < len(whole.graphs)
     note = f"a sample of {len(data.graphs):,} of {len(whole.graphs):,} graphs" if is_sample else None
-    compile_loops()
     with warnings_as_lines(), spinner(f"Exploring {data.name}"):
         page = make_page(
             data,

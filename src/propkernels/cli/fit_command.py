@@ -15,7 +15,6 @@ from propkernels.cli.arguments import (
     Task,
     build_kernel,
     class_names,
-    compile_loops,
     describe_kernel,
     known_target,
     reads_data,
@@ -115,7 +114,6 @@ def fit(
         n_values = len(set(target.tolist()))
         print_text(f"The target has {n_values:,} different numbers: use --task classes if they are classes.")
     model = (PropagationClassifier if is_class else PropagationRegressor)(**settings)
-    compile_loops()
     start = perf_counter()
     with warnings_as_lines():
         model.fit(graphs, target)

@@ -14,7 +14,6 @@ from propkernels.cli.arguments import (
     KernelOption,
     build_kernel,
     check_graph,
-    compile_loops,
     describe_kernel,
     name_of,
     reads_data,
@@ -68,7 +67,6 @@ def similar(
             data, other = with_common_labels([data, other])
     queried: Any = data if other is None else other
     check_graph(queried, to)
-    compile_loops()
     if data is not None:
         index = build_index(data, kernel, t_max, seed, jobs)
     index.set_params(n_jobs=jobs)

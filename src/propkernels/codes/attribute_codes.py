@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.parallel import run_threads, threads_for
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import require
@@ -156,8 +157,6 @@ class AttributeCoder:
 
         Return the attribute code of each stream that has only one; ``NO_BIN`` for other streams.
         """
-        from propkernels.codes.codes_compiled import join_row
-
         vectors, offset, offsets = _hash_function(self.lsh, t, h, matrix.shape[1])
         if self.combine == "joint":
             projected = _projected(matrix, vectors)[:, None]
@@ -167,7 +166,7 @@ class AttributeCoder:
         if _hash_product(matrix, vectors, offsets, codes[0], n_jobs):
             return codes[:, 0].copy() if len(matrix) else np.zeros(1, dtype=np.int64)
         if labels is not None:
-            join_row(labels, codes[0])
+            _core.join_row(labels, codes[0])
         return np.array([NO_BIN])
 
 
@@ -192,17 +191,11 @@ def _hash_columns(
 
     Return the attribute code of each column that has only one; ``NO_BIN`` for other columns.
     """
-    from propkernels.codes.codes_compiled import hash_columns
-
-    matrix = np.ascontiguousarray(matrix)
-    threads = threads_for(matrix.size, n_jobs)
-    bounds = [len(codes) * run // threads for run in range(threads + 1)]
-
-    def one_run(run: int) -> Any:
-        columns = bounds[run], bounds[run + 1]
-        return hash_columns(matrix, None, vectors, offsets, MISSING, labels, *columns, codes)
-
-    return np.concatenate(run_threads(one_run, range(len(bounds) - 1), n_jobs))
+    threads, single = threads_for(matrix.size, n_jobs), np.empty(len(codes), dtype=np.int64)
+    bounds = np.arange(threads + 1) * len(codes) // threads
+    values = np.ascontiguousarray(matrix), None, vectors, offsets
+    _core.hash_columns(*values, MISSING, labels, bounds, codes, single, threads)
+    return single
 
 
 def _projected(matrix: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -224,12 +217,8 @@ def _hash_product(
 
     Return whether the codes of all columns are constant.
     """
-    from propkernels.codes.codes_compiled import hash_product
-
-    matrix, threads = np.ascontiguousarray(matrix), threads_for(matrix.size, n_jobs)
-    bounds = [len(matrix) * run // threads for run in range(threads + 1)]
-
-    def one_run(run: int) -> bool:
-        return bool(hash_product(matrix, vectors, offsets, MISSING, bounds[run], bounds[run + 1], codes))
-
-    return all(run_threads(one_run, range(threads), n_jobs))
+    threads = threads_for(matrix.size, n_jobs)
+    bounds, is_constant = np.arange(threads + 1) * len(matrix) // threads, np.empty(threads, dtype=bool)
+    values = np.ascontiguousarray(matrix), vectors, offsets
+    _core.hash_product(*values, MISSING, bounds, codes, is_constant, threads)
+    return bool(is_constant.all())

@@ -11,16 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import aligned_empty
+from propkernels import _core
 from propkernels._utils.arrays import offsets as offsets_of
-from propkernels._utils.parallel import (
-    equal_work,
-    run_pieces,
-    run_threads,
-    stage_pieces,
-    threads_for,
-    whole_runs,
-)
+from propkernels._utils.parallel import equal_work, run_threads, stage_pieces, threads_for, whole_runs
 from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
@@ -106,7 +99,7 @@ def floor_codes(values: Any) -> NDArray[np.int64]:
 def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
     """Return one code per node, equal if and only if both codes are (h = h_l and h_a, Algorithm 4).
 
-    Nodes that are not counted keep ``NO_BIN``. ``codes_compiled.join`` joins two numbers in the same way.
+    Nodes that are not counted keep ``NO_BIN``. The compiled loops join two numbers in the same way.
     """
     with np.errstate(over="ignore"):
         word = codes.view(np.uint64) * GOLDEN + np.asarray(other, dtype=np.int64).view(np.uint64)
@@ -117,10 +110,8 @@ def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
 
 def joined_with(codes: NDArray[np.int64], code: int) -> NDArray[np.int64]:
     """Return codes joined with one code, as :func:`join_codes` does."""
-    from propkernels.codes.codes_compiled import join_one
-
-    joined = np.empty_like(codes)
-    join_one(codes, code, joined)
+    joined = np.empty(len(codes), dtype=np.int64)
+    _core.join_one(np.ascontiguousarray(codes), code, joined)
     return joined
 
 
@@ -208,7 +199,7 @@ def label_codes(
             codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs, labels)
             return _as_streams(codes, t_max, n_hashes)
         if isinstance(prepared, GridOperator) and edge_factors is None:
-            from propkernels.codes.grid_codes_compiled import grid_codes
+            from propkernels.codes.grid_codes import grid_codes
 
             codes = grid_codes(prepared, initial, vectors, offsets, n_hashes, n_jobs)
             return _as_streams(codes, t_max, n_hashes)
@@ -260,17 +251,7 @@ def _fused(
 
     ``edge_labels``: label number of each edge, and factors of shape (steps, labels, streams), if they count.
     """
-    from propkernels.codes.codes_compiled import (
-        LANES,
-        Start,
-        Step,
-        one_iteration,
-        propagate_and_hash,
-        slp_vectorization,
-    )
-
-    adjacency = operator.adjacency
-    unused = -len(offsets) % LANES
+    unused = -len(offsets) % _core.LANES
     projected = np.zeros((initial.table.shape[0], unused + len(offsets)))
     projected[:, unused:] = initial.table @ vectors
     _check_growth(operator, projected, (len(offsets) - 1) // n_hashes)
@@ -278,27 +259,60 @@ def _fused(
     step = Step.of(
         operator,
         None if edge_labels is None else edge_labels[0],
-        None if edge_labels is None else _by_lanes(edge_labels[1], unused, LANES),
+        None if edge_labels is None else _by_lanes(edge_labels[1], unused, _core.LANES),
     )
-    start = Start(initial.rows, projected)
-    work = Work.of(graphs, adjacency.indptr, codes.size, n_jobs)
-
-    rules = step, start, offsets, n_hashes
-    with slp_vectorization():
-        for bounds in work.large:
-            now, then = np.empty((2, bounds[-1] - bounds[0], LANES))
-            for column in range(0, len(projected.T), LANES):
-                for t in range((column + LANES - 1 - unused) // n_hashes + 1):
-                    iteration = *rules, bounds, column, t, now, then, codes
-                    run_pieces(one_iteration, iteration, len(bounds) - 1, work.threads)
-                    now, then = then, now
-        rooms = aligned_empty((work.threads, 2, work.nodes_of_a_block, LANES))
-        rooms[:] = 0.0
-        every = *rules, work.blocks, work.runs, rooms, codes
-        run_pieces(propagate_and_hash, every, len(work.runs) - 1, work.threads)
+    work = Work.of(graphs, operator.adjacency.indptr, codes.size, n_jobs)
+    rules = step, (initial.rows, projected), offsets, n_hashes
+    for bounds in work.large:
+        _core.propagate_large(*rules, bounds, codes, work.threads)
+    _core.propagate_and_hash(*rules, work.blocks, work.runs, codes, work.threads)
     if operator.vanished is not None:
         codes[n_hashes:, operator.vanished] = NO_BIN
     return codes
+
+
+class Step(NamedTuple):
+    """The affine step x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i, for compiled loops.
+
+    Attributes
+    ----------
+    indptr, indices : ndarray of int32 or int64
+        CSR structure of A.
+    weights : ndarray of float64, (entries,), or None
+        CSR values of A; None: all 1.
+    spread, keep : ndarray of float64, (N,)
+    restart : ndarray of float64, (N,), or None
+        None: all 0.
+    pushed_back : ndarray of bool, (N,), or None
+        Nodes that are reset to x0 before each step.
+    kinds : ndarray of int32, (entries,), or None
+        Number of the edge label of each entry of A.
+    factors : ndarray of float64, (groups, steps, labels, lanes), or None
+        ``factors[g, k - 1, label, lane]`` multiplies A_ij with that label in step k, column g * lanes + lane.
+    """
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    spread: NDArray[np.float64]
+    keep: NDArray[np.float64]
+    restart: NDArray[np.float64] | None
+    pushed_back: NDArray[np.bool_] | None
+    kinds: NDArray[np.int32] | None
+    factors: NDArray[np.float64] | None
+
+    @classmethod
+    def of(
+        cls,
+        operator: AffineOperator,
+        kinds: NDArray[np.int32] | None = None,
+        factors: NDArray[np.float64] | None = None,
+    ) -> Step:
+        """Return the step of an operator."""
+        a = operator.adjacency
+        weights = None if operator.is_unweighted else a.data
+        parts = a.indptr, a.indices, weights, operator.spread, operator.keep, operator.restart
+        return cls(*parts, operator.pushed_back, kinds, factors)
 
 
 class Work(NamedTuple):
@@ -326,7 +340,7 @@ class Work(NamedTuple):
         ptr, threads = graphs.graph_ptr, threads_for(size, n_jobs)
         cuts = whole_runs(ptr, NODES_IN_CACHE)
         if threads == 1:
-            return cls(1, np.stack([ptr[cuts[:-1]], ptr[cuts[1:]]], axis=1), np.array([0, len(cuts) - 1]), [])
+            return cls(1, np.stack([ptr[cuts[:-1]], ptr[cuts[1:]]], axis=1), np.arange(len(cuts)), [])
         cost = indptr[ptr] + ptr  # entries and nodes before each graph
         is_large = np.diff(cost) > max(float(cost[-1]) / (2 * threads), ENTRIES_OF_A_LARGE_GRAPH)
         large = np.flatnonzero(is_large)
@@ -336,11 +350,6 @@ class Work(NamedTuple):
         parts = [_parts(indptr, int(ptr[graph]), int(ptr[graph + 1]), threads) for graph in large]
         return cls(threads, blocks, equal_work(work, stage_pieces(threads)), parts)
 
-    @property
-    def nodes_of_a_block(self) -> int:
-        """Number of nodes of the largest block."""
-        return int(np.diff(self.blocks).max(initial=0))
-
 
 def _parts(indptr: NDArray[Any], first: int, last: int, threads: int) -> NDArray[np.int64]:
     """Return bounds of parts of the nodes of a large graph, cut by edges."""
@@ -349,7 +358,7 @@ def _parts(indptr: NDArray[Any], first: int, last: int, threads: int) -> NDArray
 
 
 def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[np.float64]:
-    """Reshape factors (step, label, stream) to (column group, step, label, lane); see ``Start``."""
+    """Reshape factors (step, label, stream) to (column group, step, label, lane), unused columns first."""
     n_steps, n_labels, n_streams = factors.shape
     padded = np.ones((n_steps, n_labels, unused + n_streams))
     padded[:, :, unused:] = factors

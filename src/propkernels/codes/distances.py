@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.arrays import check_room, offsets
 from propkernels._utils.locks import cached_property
-from propkernels._utils.parallel import equal_work, run_threads, thread_count, threads_for
+from propkernels._utils.parallel import equal_work, run_threads, stage_pieces, thread_count, threads_for
 from propkernels.graphs.database import GraphDatabase
 
 PAIRS_IN_MEMORY = 2**22
@@ -49,6 +49,12 @@ class PathLengths:
     pair_ptr: NDArray[np.int64]
     n_jobs: int | None
 
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Edges, their lengths, and offsets of nodes and pairs, as compiled loops take them."""
+        a = self.graphs.adjacency
+        return a.indptr, a.indices, self.weights, self.graphs.graph_ptr, self.pair_ptr
+
     @cached_property
     def distances(self) -> NDArray[np.float64]:
         """From u to v of graph i at ``pair_ptr[i] + u * size + v``; inf without a path.
@@ -56,16 +62,9 @@ class PathLengths:
         Found by breadth-first search if all edges have length 1, else by Dijkstra's algorithm. Rounded to 36
         binary digits, so that equal sums of weights in another order are equal.
         """
-        from propkernels.codes.paths_compiled import hop_distances, round_lengths, weighted_distances
-
-        graphs, found = self.graphs, np.empty(self.pair_ptr[-1])
-        edges, where = (graphs.adjacency.indptr, graphs.adjacency.indices), (graphs.graph_ptr, self.pair_ptr)
-        if self.has_hops:
-            by_nodes(lambda *nodes: hop_distances(*edges, *where, *nodes, found), graphs, self.n_jobs)
-            return found
-        searched = *edges, self.weights, *where
-        by_nodes(lambda *nodes: weighted_distances(*searched, *nodes, found), graphs, self.n_jobs)
-        round_lengths(found)
+        found = np.empty(self.pair_ptr[-1])
+        bounds, threads = runs_of_nodes(self.graphs, self.n_jobs)
+        _core.path_distances(self.arrays, self.has_hops, bounds, found, threads)
         return found
 
     def words(self) -> NDArray[np.uint64]:
@@ -97,12 +96,11 @@ def path_lengths(graphs: GraphDatabase, weighted: bool, n_jobs: int | None = Non
     return PathLengths(graphs, weights, has_hops, offsets(graphs.graph_sizes**2), n_jobs)
 
 
-def by_nodes(function: Callable[[int, int], None], graphs: GraphDatabase, n_jobs: int | None) -> None:
-    """Call a function for runs of nodes, in threads; runs have about as many pairs of nodes as each other."""
+def runs_of_nodes(graphs: GraphDatabase, n_jobs: int | None) -> tuple[NDArray[np.int64], int]:
+    """Return bounds of runs of nodes with about equal numbers of pairs, and threads to take them."""
     pairs = offsets(np.repeat(graphs.graph_sizes, graphs.graph_sizes))
     threads = threads_for(STEPS_OF_A_PAIR * int(pairs[-1]), n_jobs)
-    bounds = equal_work(pairs, 4 * threads).tolist() if threads > 1 else [0, graphs.n_nodes]
-    run_threads(lambda nodes: function(*nodes), list(pairwise(bounds)), threads)
+    return equal_work(pairs, stage_pieces(threads)), threads
 
 
 def check_pairs(graphs: GraphDatabase) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.parallel import run_pieces
+from propkernels import _core
 from propkernels.codes.codes import NO_BIN, CodeStreams, Work
 from propkernels.graphs.database import GraphDatabase
 
@@ -38,22 +38,13 @@ def multiset_codes(
     CodeStreams
         Iterations t = 0, ..., t_max, one stream each.
     """
-    from propkernels.codes.codes_compiled import refine, refine_part
-
     codes = np.empty((t_max + 1, graphs.n_nodes), dtype=np.uint64)
     codes[0] = node_keys
-    keys = np.empty(0, dtype=np.uint64) if edge_keys is None else edge_keys
-    edges = graphs.adjacency.indptr, graphs.adjacency.indices, keys
+    edges = graphs.adjacency.indptr, graphs.adjacency.indices, edge_keys
     work = Work.of(graphs, graphs.adjacency.indptr, codes.size, n_jobs)
     for bounds in work.large:
-        mixed, following = np.empty((2, bounds[-1] - bounds[0]), dtype=np.uint64)
-        for t in range(t_max + 1):
-            iteration = *edges, bounds, t, mixed, following, codes
-            run_pieces(refine_part, iteration, len(bounds) - 1, work.threads)
-            mixed, following = following, mixed
-    rooms = np.empty((work.threads, work.nodes_of_a_block), dtype=np.uint64)
-    every = *edges, work.blocks, work.runs, rooms, codes
-    run_pieces(refine, every, len(work.runs) - 1, work.threads)
+        _core.refine_large(edges, bounds, codes, work.threads)
+    _core.refine(edges, work.blocks, work.runs, codes, work.threads)
     return as_streams(codes)
 
 

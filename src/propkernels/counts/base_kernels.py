@@ -8,27 +8,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csr_array
 
+from propkernels import _core
 from propkernels._utils.arrays import rows_of, sum_in_order
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import active_device, by_rows, run_threads, threads_for
 from propkernels.counts.columns import join_streams
 from propkernels.counts.counters import Counter, StreamCounts
 from propkernels.counts.levels import LevelCounter, levels_of, one_stream_levels
-from propkernels.counts.many_streams import MANY_STREAMS, add_ratios_of, sum_squares
 from propkernels.counts.products import (
     ENTRIES_OF_A_STEP,
     MATRIX_IN_CACHE,
     add_matrix,
     add_sparse,
-    fits_one_product,
+    add_stream_ratios,
     rectangular_gram,
     self_products,
     square_gram,
     sums_of_counts,
+    sums_of_rows,
 )
-from propkernels.counts.products_compiled import add_ratios
 
 MANY_RATIOS = 16  # streams of a ratio kernel whose products take less time than the steps between them
 Matrix = NDArray[np.float64]
@@ -113,10 +113,7 @@ class BaseKernel(ABC):
         """Return k(x, x) of each graph over all of its bins, including those not seen in fit."""
         threads = threads_for(sum(s.counts.nnz for s in streams) // ENTRIES_OF_A_STEP, n_jobs)
         parts = np.array(run_threads(lambda s: self.diagonal_of(s.counts), streams, threads))
-        parts *= np.array([s.weight for s in streams])[:, None]
-        return np.asarray(
-            np.add.accumulate(parts, axis=0, out=parts)[-1]
-        )  # in order, for any number of graphs
+        return _in_order(parts, streams)
 
     def diagonal_in(self, kernel: Matrix, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return k(x, x) as :meth:`diagonal` does, given the kernel among training graphs."""
@@ -142,7 +139,13 @@ class BaseKernel(ABC):
     def _add_ratios(self, total: Matrix, streams: Streams, n_jobs: int | None) -> None:
         """Add the ratios of many small streams to the kernel among training graphs, at once, in order."""
         counts, weights = [stream.counts for stream in streams], [stream.weight for stream in streams]
-        add_ratios_of(counts, weights, bool(self.assigned), total, n_jobs)
+        add_stream_ratios(counts, weights, bool(self.assigned), total, n_jobs)
+
+
+def _in_order(parts: Matrix, streams: Streams) -> NDArray[np.float64]:
+    """Return the weighted sum of one row per stream, in order, for any number of graphs."""
+    parts *= np.array([s.weight for s in streams])[:, None]
+    return np.asarray(np.add.accumulate(parts, axis=0, out=parts)[-1])
 
 
 def _widen(counts: csr_array, n_bins: int) -> csr_array:
@@ -166,7 +169,7 @@ class Linear(BaseKernel):
 
     def matrices_at_once(self, streams: Streams) -> int:
         """Return 1 if all streams share one product; else 2, the sum and the next product."""
-        return 1 if len(_by_weight(streams)) == 1 and fits_one_product([s.counts for s in streams]) else 2
+        return 1 if len(_by_weight(streams)) == 1 else 2
 
     def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
         """Return Phi Phi^T."""
@@ -181,18 +184,12 @@ class Linear(BaseKernel):
         return self_products(counts)
 
     def diagonal(self, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Return k(x, x) of each graph over all of its bins; whole numbers are summed in any order.
-
-        Counts on a device are squared there.
-        """
+        """Return k(x, x) of each graph over all of its bins; counts on a device are squared there."""
         device = active_device()
         found = None if device is None else device.diagonal(streams)
         if found is not None:
             return np.asarray(found)
-        if len(streams) < MANY_STREAMS or any(s.weight != 1.0 for s in streams):
-            return super().diagonal(streams, n_jobs)
-        counts = [s.counts for s in streams]
-        return sum_squares(counts, threads_for(sum(c.nnz for c in counts) // ENTRIES_OF_A_STEP, n_jobs))
+        return _in_order(sums_of_rows([s.counts for s in streams], True, n_jobs), streams)
 
     def products(self, streams: Streams, n_jobs: int | None) -> Products:
         """Return the streams of equal weight."""
@@ -360,7 +357,7 @@ class Intersection(BaseKernel):
         for weight, group in _by_weight(train):
             part = np.zeros((new[0].counts.shape[0], train[0].counts.shape[0]))
             for x, y in ((new[i].counts, train[i].counts) for i in group):
-                add_sparse(x, csc_array(_widen(y, x.shape[1])), False, True, part, n_jobs)
+                add_sparse(x, _widen(y, x.shape[1]), True, part, n_jobs)
             _scaled(part, weight, n_jobs)
             total = part if total is None else np.add(total, part, out=total)
         assert total is not None
@@ -375,7 +372,7 @@ class Intersection(BaseKernel):
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Return the histogram intersection between graphs."""
         gram = np.zeros((left.shape[0], right.shape[0]))
-        add_sparse(left, csc_array(right), False, True, gram, n_jobs)
+        add_sparse(left, right, True, gram, n_jobs)
         return gram
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
@@ -405,13 +402,12 @@ def _ratio(
     total: Matrix | None = None,
 ) -> Matrix:
     """Add s / (l + r - s) times a weight to ``total``; by default, replace s. 0 / 0 is 0."""
-    adds, into = total is not None, shared if total is None else total
-
-    def one_run(rows: slice) -> None:
-        add_ratios(shared, left, right, weight, rows.start, rows.stop, adds, into)
-
-    by_rows(one_run, shared.shape, n_jobs)
-    return into
+    threads = threads_for(shared.size, n_jobs)
+    if total is None:
+        _core.make_ratios(shared, left, right, weight, threads)
+        return shared
+    _core.add_ratios(shared, left, right, weight, total, threads)
+    return total
 
 
 class RadialBasis(BaseKernel):
@@ -464,7 +460,7 @@ class UserKernel(BaseKernel):
 
     def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
         """Return the kernel between graphs; raise an error if its shape is wrong."""
-        kernel = np.array(self.function(left, right), dtype=np.float64)
+        kernel = np.array(self.function(left, right), dtype=np.float64, order="C")
         if kernel.shape != (left.shape[0], right.shape[0]):
             raise ValueError(
                 f"base_kernel returned shape {kernel.shape} for {left.shape[0]} by {right.shape[0]} graphs"

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.addresses import Arrays, alike
+from propkernels import _core
 from propkernels._utils.arrays import index_dtype, offsets, rows_of
-from propkernels._utils.parallel import run_pieces, run_threads, stage_pieces, threads_for, whole_runs
+from propkernels._utils.parallel import run_threads, stage_pieces, threads_for, whole_runs
 from propkernels._utils.randomness import mix
 from propkernels.codes.codes import NO_BIN, CodeStreams
 from propkernels.counts.counters import StreamCounts
-
-if TYPE_CHECKING:
-    from propkernels.counts.counts_compiled import Summed
+from propkernels.counts.products import Streams
 
 ITEMS_OF_A_PIECE = 2**18  # entries of a piece of work
 
@@ -40,27 +38,23 @@ def join_streams(
         Factor of the counts of each stream.
     n_jobs : int or None
     """
-    from propkernels.counts.counts_compiled import count_kept, place_stream
-
-    n, parts = streams[0].counts.shape[0], [stream.counts for stream in streams]
-    widths = [part.shape[1] for part in parts] if n_bins is None else [int(width) for width in n_bins]
-    firsts, factors = offsets(widths), np.ones(len(parts)) if scales is None else scales
-    lengths = np.zeros(n, dtype=np.int64)
-    for part, width in zip(parts, widths, strict=True):
-        count_kept(part.indptr, part.indices, width, lengths)
+    n, arrays = streams[0].counts.shape[0], Streams.of([stream.counts for stream in streams])
+    indptr, indices, counts, widths = arrays
+    widths = widths if n_bins is None else np.array(n_bins, dtype=np.int64)
+    firsts, factors = (
+        offsets(widths),
+        np.ones(len(streams)) if scales is None else np.array(scales, dtype=float),
+    )
+    threads = threads_for(sum(map(len, indices)), n_jobs)
+    bounds = np.linspace(0, n, stage_pieces(threads) + 1).astype(np.int64)
+    lengths = np.empty(n, dtype=np.int64)
+    _core.count_kept(indptr, indices, widths, bounds, lengths, threads)
     ends = offsets(lengths)
     index = index_dtype(int(ends[-1]), int(firsts[-1]))
-    indices, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
-    bounds = np.linspace(0, n, threads_for(int(ends[-1]), n_jobs) + 1).astype(np.int64)
-
-    def one_run(run: int) -> None:
-        fill = ends[:-1].copy()
-        for part, width, first, factor in zip(parts, widths, firsts[:-1], factors, strict=True):
-            arrays = (part.indptr, part.indices, part.data)
-            place_stream(*arrays, width, first, factor, bounds[run], bounds[run + 1], fill, indices, data)
-
-    run_threads(one_run, range(len(bounds) - 1), n_jobs)
-    return rows_of(data, indices, ends.astype(index), (n, int(firsts[-1])))
+    columns, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
+    parts = indptr, indices, counts, widths, firsts, factors
+    _core.join_rows(*parts, bounds, ends, columns, data, threads)
+    return rows_of(data, columns, ends.astype(index), (n, int(firsts[-1])))
 
 
 class Entries(NamedTuple):
@@ -131,15 +125,14 @@ def _block_columns(
     block: CodeStreams, n_features: int, seen: dict[int, int], n_jobs: int | None
 ) -> NDArray[Any]:
     """Return the columns of all items of a block, one row per stream; ``seen`` as in ``number_within``."""
-    from propkernels.counts.counts_compiled import hash_to_columns
-
     n_streams, n = len(block.iterations), block.codes.shape[1]
     columns = np.empty((n_streams, n), dtype=_column_dtype(n_features))
     words = mix(block.iterations, np.array(number_within(block.iterations, seen), dtype=np.int64))
     cuts = np.linspace(0, n, max(1, -(-n // ITEMS_OF_A_PIECE)) + 1).astype(np.int64)
     salts = np.full(n_streams, NO_BIN) if block.salts is None else block.salts
-    work = block.codes, block.rows, salts, cuts, words, np.uint64(n_features), NO_BIN, columns
-    run_pieces(hash_to_columns, work, n_streams * (len(cuts) - 1), threads_for(columns.size, n_jobs))
+    threads = threads_for(columns.size, n_jobs)
+    codes = np.ascontiguousarray(block.codes)
+    _core.hash_to_columns(codes, block.rows, salts, cuts, words, n_features, columns, threads)
     return columns
 
 
@@ -149,31 +142,34 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float, n_jobs:
     Work is cut into pieces of about equal numbers of entries: runs of rows, or ranges of columns of a long
     row. Concatenated in order, their entries are the matrix.
     """
-    from propkernels.counts.counts_compiled import Sources, place_pieces, size_pieces, sum_pieces
-
     n = len(entries[0].indptr) - 1
     ptr = np.zeros(n + 1, dtype=np.int64)
     for one in entries:
         ptr += one.indptr.astype(np.int64) * len(one.columns)
     threads = threads_for(int(ptr[-1] - ptr[0]), n_jobs)
     pieces = _pieces(ptr, n_features, threads)
-    flat = ((one.indptr, one.columns.ravel(), one.values) for one in entries)
-    kept = [alike(arrays) for arrays in zip(*flat, strict=True)]
-    indptr, columns, values = map(Arrays.of, kept)
-    sources = Sources(indptr, columns, np.array([len(e.columns) for e in entries]), values)
-    sizes, filled = np.zeros((2, len(pieces)), dtype=np.int64)
-    run_pieces(size_pieces, (sources, pieces, ptr, n_features, sizes), len(pieces), threads)
-    summed = _room(entries, pieces, sizes, ptr, threads)
-    n_digits = -(-int(n_features - 1).bit_length() // 8)
-    run_pieces(sum_pieces, (sources, pieces, ptr, n_digits, summed, filled), len(pieces), threads)
+    sources = tuple(map(_alike, zip(*entries, strict=True)))
+    sizes, filled = np.empty((2, len(pieces)), dtype=np.int64)
+    _core.size_pieces(sources, pieces, n_features, sizes, threads)
+    places, rows = offsets(sizes), offsets(pieces[:, 1] - pieces[:, 0])
+    # one array for all pieces, whose pages are fewer than those of many
+    columns, sums = np.empty(places[-1], dtype=entries[0].columns.dtype), np.empty(places[-1])
+    own_lengths, longest = np.empty(rows[-1], dtype=np.int64), int(np.diff(ptr).max(initial=0))
+    room = places, rows, columns, sums, own_lengths, filled
+    _core.sum_pieces(sources, pieces, longest, n_features, *room, threads)
     lengths = np.zeros(n, dtype=np.int64)
-    for (first, last, _, _), a, b in zip(pieces.tolist(), summed.rows, summed.rows[1:], strict=False):
-        lengths[first:last] += summed.lengths[a:b]
+    for (first, last, _, _), (a, b) in zip(pieces.tolist(), pairwise(rows.tolist()), strict=True):
+        lengths[first:last] += own_lengths[a:b]
     ends, index = offsets(lengths), index_dtype(int(lengths.sum()), n_features)
     indices, data = np.empty(ends[-1], dtype=index), np.empty(ends[-1])
-    work = summed.places, summed.columns, summed.sums, offsets(filled), factor, indices, data
-    run_pieces(place_pieces, work, len(pieces), threads)
+    _core.place_pieces(places, columns, sums, offsets(filled), factor, indices, data, threads)
     return rows_of(data, indices, ends.astype(index), (n, n_features))
+
+
+def _alike(arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return arrays of the same type, contiguous; copies only where they are not."""
+    dtype = np.result_type(*{array.dtype for array in arrays})
+    return [np.ascontiguousarray(array, dtype=dtype) for array in arrays]
 
 
 def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> NDArray[np.int64]:
@@ -191,26 +187,6 @@ def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> NDArray[np
         cuts = [n_features * k // n_ranges for k in range(n_ranges + 1)]
         pieces += [(first, last, low, high) for low, high in pairwise(cuts)]
     return np.array(pieces, dtype=np.int64).reshape(-1, 4)
-
-
-def _room(
-    entries: Sequence[Entries],
-    pieces: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    ptr: NDArray[np.int64],
-    threads: int,
-) -> Summed:
-    """Return room for the entries of all pieces: one array, whose pages are fewer than those of many."""
-    from propkernels.counts.counts_compiled import APART, Summed
-
-    kind, is_weighted = entries[0].columns.dtype, len(entries[0].values) > 0
-    places, rows = offsets(sizes), offsets(pieces[:, 1] - pieces[:, 0])
-    longest = int(np.diff(ptr).max(initial=0)) + APART
-    lengths, starts, ends = np.zeros((3, rows[-1]), dtype=np.int64)
-    others = np.empty((threads, longest), dtype=kind), np.empty((threads, longest * is_weighted))
-    digits = np.empty((threads, 256 + APART), dtype=np.int64)
-    room = np.empty(places[-1], dtype=kind), np.empty(places[-1])
-    return Summed(places, rows, *room, lengths, starts, ends, *others, digits)
 
 
 def _column_dtype(n_features: int) -> Any:

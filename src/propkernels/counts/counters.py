@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels import _core
 from propkernels._utils.arrays import rows_of
-from propkernels._utils.parallel import active_device, run_pieces, threads_for
+from propkernels._utils.parallel import active_device, threads_for
 from propkernels._utils.stored import ANY_NUMBER, not_negative, require
-from propkernels.codes.codes import NO_BIN, CodeStreams
+from propkernels.codes.codes import CodeStreams
 from propkernels.graphs.database import GraphDatabase
-
-CODES_IN_MEMORY = 2**22  # codes whose counts one compiled call returns
 
 
 @dataclass(frozen=True)
@@ -108,40 +107,26 @@ def counts_of_rows(
     codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
     """Return the counts and bin codes of rows of codes; threads take rows."""
-    from propkernels.counts.counts_compiled import Counted, Room, count_rows
-
-    n_graphs, n_nodes = len(graph_ptr) - 1, codes.shape[1]
-    threads = min(threads_for(len(rows) * n_nodes, n_jobs), max(len(rows), 1))
-    ends = np.zeros((2, len(rows), 2), dtype=np.int64)
-    every = Counted.make(len(rows), n_nodes, n_graphs)._replace(entry_ends=ends[0], bin_ends=ends[1])
-    work = codes, rows, graph_ptr, NO_BIN, *Room.make(n_nodes, threads), every
-    run_pieces(count_rows, work, len(rows), threads)
-    flat = (array.reshape(len(rows), n_nodes) for array in (every.indices, every.counts, every.codes))
+    n_graphs, n_nodes, n_rows = len(graph_ptr) - 1, codes.shape[1], len(rows)
+    threads = min(threads_for(n_rows * n_nodes, n_jobs), max(n_rows, 1))
+    indptr = np.empty((n_rows, n_graphs + 1), dtype=np.int32)
+    # rows of the length of all codes: what is not written takes no memory
+    indices, bins = (np.empty((n_rows, n_nodes), dtype=dtype) for dtype in (np.int32, np.int64))
+    counts, ends = np.empty((n_rows, n_nodes)), np.empty((n_rows, 2), dtype=np.int64)
+    codes = np.ascontiguousarray(codes)
+    _core.count_rows(codes, rows, graph_ptr, indptr, indices, counts, bins, ends, threads)
     return [
-        pair
-        for indptr, *own in zip(every.indptr[:, None], *flat, *ends, strict=True)
-        for pair in unpacked(n_graphs, indptr, *own)
+        (rows_of(counts[r, :n], indices[r, :n], indptr[r], (n_graphs, n_bins)), bins[r, :n_bins])
+        for r, (n, n_bins) in enumerate(ends.tolist())
     ]
-
-
-def unpacked(
-    n_graphs: int, indptr: Any, indices: Any, counts: Any, codes: Any, entry_ends: Any, bin_ends: Any
-) -> list[tuple[csr_array, NDArray[np.int64]]]:
-    """Return one count matrix and its bin codes per row, as views of the arrays of many rows."""
-    unpacked = []
-    for r, (a, b, c, d) in enumerate(zip(entry_ends, entry_ends[1:], bin_ends, bin_ends[1:], strict=False)):
-        matrix = rows_of(counts[a:b], indices[a:b], indptr[r], (n_graphs, int(d - c)))
-        unpacked.append((matrix, codes[c:d]))
-    return unpacked
 
 
 def _after_known(
     counts: csr_array, bins: NDArray[np.int64], known: NDArray[np.int64]
 ) -> tuple[csr_array, NDArray[np.int64]]:
     """Return counts and codes with the bins ``known`` as first columns, followed by other bins."""
-    from propkernels.counts.counts_compiled import find_known
-
-    columns = find_known(bins, known)
+    columns = np.empty(len(bins), dtype=np.int32)
+    _core.find_known(bins, known, columns)
     new = columns < 0
     columns[new] = len(known) + np.arange(np.count_nonzero(new))
     bins = np.concatenate([known, bins[new]])
@@ -161,11 +146,9 @@ def rank_bins(stream: StreamCounts) -> StreamCounts:
 
 def sort_bins(stream: StreamCounts) -> StreamCounts:
     """Return the stream with bins ordered by code and every row sorted by bin."""
-    from propkernels.counts.counts_compiled import sort_rows
-
     ranked = rank_bins(stream)
     counts = ranked.counts.copy()
-    sort_rows(counts.indptr, counts.indices, counts.data)
+    _core.sort_rows(counts.indptr, counts.indices, counts.data, counts.shape[1])
     return StreamCounts(counts, ranked.codes, stream.iteration, stream.weight)
 
 

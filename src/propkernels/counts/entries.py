@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import power_of_two
+from propkernels import _core
+from propkernels._utils.arrays import offsets, power_of_two
 from propkernels._utils.derived import derived
+from propkernels._utils.parallel import threads_for
 from propkernels._utils.stored import ANY_NUMBER
 from propkernels.counts.counters import Codes, Counter, Listed, Occurrences, StreamCounts, Values
 from propkernels.counts.levels import LevelCounter, level_weights
@@ -46,23 +48,54 @@ class Vocabulary:
         return np.concatenate([[0], np.cumsum([len(some) for some in self.codes])]).astype(np.int64)
 
     @property
-    def table(self) -> Any:
-        """Hash table from code to column, for the compiled loops."""
-        from propkernels.counts.entries_compiled import BinTable
+    def table(self) -> BinTable:
+        """Hash tables from code to column, for the compiled loops."""
+        return derived(self, "table", lambda: BinTable.of(self))
 
-        return derived(self, "table", lambda: BinTable.of(self.codes))
+    def columns_of(self, stream: int, codes: Codes) -> NDArray[np.int32]:
+        """Return the columns of codes in a stream; -1: not in the vocabulary."""
+        columns = np.empty(len(codes), dtype=np.int32)
+        _core.find_columns(self.table, stream, np.ascontiguousarray(codes), columns)
+        return columns
 
     def enter(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Entries:
         """Return the entries of graphs: their bins, counts and columns, in one pass over codes."""
         listed = self.counter.listed(graphs, n_jobs)
         if listed is not None:
-            return entries_of_codes(self, listed, graphs)
+            return _of_codes(self, listed, graphs, n_jobs)
         return _of_counts(self, self.counter.count(graphs, None, n_jobs), graphs, n_jobs)
+
+
+class BinTable(NamedTuple):
+    """Hash tables from codes to columns of bins, one for each stream.
+
+    Attributes
+    ----------
+    codes : ndarray of int64, (columns,)
+        Codes of all columns, stream by stream.
+    first : ndarray of int64, (streams + 1,)
+        Stream s owns the slots ``first[s]`` to ``first[s + 1] - 1``.
+    slots : ndarray of int32
+        Columns; -1: free.
+    """
+
+    codes: NDArray[np.int64]
+    first: NDArray[np.int64]
+    slots: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> BinTable:
+        """Return the tables of a vocabulary."""
+        first = offsets([power_of_two(2 * len(codes) + 1) for codes in vocabulary.codes])
+        slots = np.full(int(first[-1]), -1, dtype=np.int32)
+        table = cls(np.concatenate(vocabulary.codes).astype(np.int64, copy=False), first, slots)
+        _core.fill_tables(table, vocabulary.starts)
+        return table
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Bins and counts of graphs, stream by stream; see :mod:`propkernels.counts.entries_compiled`.
+    """Bins and counts of graphs, stream by stream.
 
     Attributes
     ----------
@@ -101,14 +134,11 @@ class Entries:
         last = int(self.iterations[:n_streams].max(initial=0))
         shares = np.zeros((self.graphs.n_nodes, last + 1))
         if self.places is not None:
-            from propkernels.counts.entries_compiled import share_out, share_out_pairs
-
-            width = self.places.shape[1]
-            if self.pair_ptr is not None:
+            if self.pair_ptr is None:
+                _core.share_out(self.places[:n_streams], self.iterations, self.counts, values, shares)
+            else:
                 ptr, places = self.graphs.graph_ptr, self.places[0]
-                share_out_pairs(ptr, self.pair_ptr, places, self.counts, values, shares[:, 0])
-                return shares
-            share_out(self.places[:n_streams], width, self.iterations, self.counts, values, shares)
+                _core.share_out_pairs(ptr, self.pair_ptr, places, self.counts, values, shares.ravel())
             return shares
         for items, slots in self.items()[:n_streams]:
             each = (
@@ -153,8 +183,6 @@ def _split_part(
     n_jobs: int | None,
 ) -> Values:
     """Split the sums of graphs whose items fit into memory."""
-    from propkernels.counts.entries_compiled import folded_values
-
     level_ptr = None
     if isinstance(counter, LevelCounter):
         counter = counter.counter
@@ -164,26 +192,22 @@ def _split_part(
     entries = Vocabulary(counter, list(known)).enter(graphs, n_jobs)
     values, first = np.empty(len(entries.counts)), np.zeros(len(graphs), dtype=np.int64)
     table = np.concatenate(weights)[:, None]
-    folded_values(*entries.arrays, len(known), level_ptr, table, first, values)
+    _core.folded_values(entries.arrays, len(known), level_ptr, table, first, values)
     return entries.by_node(values, len(known))
 
 
-def entries_of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> Entries:
+def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase, n_jobs: int | None) -> Entries:
     """Return the entries of graphs whose items have one code per stream."""
-    from propkernels.counts.entries_compiled import enter_codes
-
-    table, ptr = vocabulary.table, listed.ptr
-    n_streams, n_graphs, n_items = len(vocabulary.codes), len(graphs), int(ptr[-1])
-    size = power_of_two(2 * int(np.diff(ptr).max(initial=0)) + 1)
-    room = np.empty(size, np.int64), np.empty(size, np.int64), np.zeros(size, np.int64)
-    sizes = np.zeros((n_streams, n_graphs), dtype=np.int64)
+    ptr, n_streams, n_items = listed.ptr, len(vocabulary.codes), int(listed.ptr[-1])
+    sizes = np.zeros((n_streams, len(graphs)), dtype=np.int64)
     columns, places = np.empty((2, n_streams, n_items), dtype=np.int32)
     counts, iterations, stream = np.empty((n_streams, n_items)), np.zeros(n_streams, np.int64), 0
+    filled = sizes, columns, counts, places
     for block in listed.blocks:
-        rows = block.by_stream()
+        rows = np.ascontiguousarray(block.by_stream())
         iterations[stream : stream + len(rows)] = block.iterations
-        room[2][:] = 0
-        enter_codes(rows, stream, ptr, table, *room, sizes, columns, counts, places)
+        threads = threads_for(rows.size, n_jobs)
+        _core.enter_codes(vocabulary.table, rows, stream, ptr, *filled, threads)
         stream += len(rows)
     starts = np.arange(n_streams, dtype=np.int64)[:, None] * n_items + ptr[:-1]
     pair_ptr = ptr if listed.by_pairs else None
@@ -194,13 +218,9 @@ def _of_counts(
     vocabulary: Vocabulary, streams: Sequence[StreamCounts], graphs: GraphDatabase, n_jobs: int | None
 ) -> Entries:
     """Return the entries of graphs that are already counted."""
-    from propkernels.counts.entries_compiled import find_columns
-
     starts, columns, first = [], [], 0
     for number, stream in enumerate(streams):
-        column_of_bin = np.empty(len(stream.codes), dtype=np.int32)
-        find_columns(vocabulary.table, number, stream.codes, column_of_bin)
-        columns.append(column_of_bin[stream.counts.indices])
+        columns.append(vocabulary.columns_of(number, stream.codes)[stream.counts.indices])
         starts.append(first + stream.counts.indptr.astype(np.int64))
         first += stream.counts.nnz
     ends = np.array(starts).reshape(len(streams), len(graphs) + 1)
@@ -214,8 +234,8 @@ def _of_counts(
             for s, (part, stream) in enumerate(zip(occurrences, streams, strict=True))
         ]
 
-    sizes = np.diff(ends, axis=1)
-    return Entries(graphs, ends[:, :-1], sizes, np.concatenate(columns), data, iterations, items=items)
+    first_of, sizes = np.ascontiguousarray(ends[:, :-1]), np.diff(ends, axis=1)
+    return Entries(graphs, first_of, sizes, np.concatenate(columns), data, iterations, items=items)
 
 
 def _slots(

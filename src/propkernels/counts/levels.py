@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels import _core
 from propkernels._utils.arrays import index_dtype, rows_of
 from propkernels._utils.parallel import run_threads, threads_for
 from propkernels._utils.randomness import mix
@@ -100,17 +101,15 @@ def one_stream_levels(counts: csr_array) -> csr_array:
 
 def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
     """Return the columns (bin, 1), (bin, 2), ... of each bin, and the number of levels of each bin."""
-    from propkernels.counts.counts_compiled import count_levels, list_levels
-
     most, firsts = np.empty(counts.shape[1], dtype=np.int64), np.empty(counts.shape[1] + 1, dtype=np.int64)
-    total = int(count_levels(counts.indices, counts.data, most, firsts))
+    total = int(_core.count_levels(counts.indices, counts.data, most, firsts))
     if total == counts.nnz:  # all counts are 1
         most[:] = 1
         return counts, most
     shape = (counts.shape[0], int(firsts[-1]))
     index = index_dtype(total, shape[1])
     indptr, columns, ones = np.empty(len(counts.indptr), index), np.empty(total, index), np.empty(total)
-    list_levels(counts.indptr, counts.indices, counts.data, firsts, indptr, columns, ones)
+    _core.list_levels(counts.indptr, counts.indices, counts.data, firsts, indptr, columns, ones)
     return rows_of(ones, columns, indptr, shape), most
 
 
@@ -123,10 +122,8 @@ def largest_counts(counts: csr_array) -> NDArray[np.int64]:
 
 def level_codes(codes: Codes, most: NDArray[np.int64]) -> Codes:
     """Return the codes of levels; the first level of a bin has the code of the bin."""
-    from propkernels.counts.counts_compiled import code_levels
-
     coded = np.empty(int(most.sum()), dtype=np.int64)
-    code_levels(codes, most, coded)
+    _core.code_levels(codes, most, coded)
     return coded
 
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import index_dtype, offsets, power_of_two, rows_of
+from propkernels import _core
+from propkernels._utils.arrays import index_dtype, offsets, rows_of
 from propkernels._utils.parallel import run_threads, threads_for
 from propkernels.counts.counters import StreamCounts
 
@@ -58,12 +59,8 @@ def numbered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.in
     >>> numbered(np.array([7, 5, 7]))
     (array([0, 1, 0], dtype=int32), array([7, 5]))
     """
-    from propkernels.counts.counts_compiled import number_codes
-
-    numbers, bins = np.empty(len(codes), dtype=np.int32), np.empty(len(codes), dtype=np.int64)
-    slots = np.full(power_of_two(2 * len(codes) + 1), -1, dtype=np.int32)
-    n_bins = number_codes(codes, slots, bins, 0, numbers)
-    return numbers, bins[:n_bins].copy()
+    bins, (numbers,) = _merged([codes])
+    return numbers, bins
 
 
 def count_lists(
@@ -76,10 +73,8 @@ def count_lists(
     columns, counts = np.empty(ends[-1], dtype=index_dtype(int(ends[-1]))), np.empty(ends[-1])
 
     def place(k: int) -> None:
-        from propkernels.counts.counts_compiled import place_list
-
         run = slice(ends[k], ends[k + 1])
-        place_list(lists[k].columns, numbers[k + 1], lists[k].counts, columns[run], counts[run])
+        columns[run], counts[run] = numbers[k + 1][lists[k].columns], lists[k].counts
 
     run_threads(place, range(len(lists)), threads_for(int(ends[-1]) // ENTRIES_OF_A_STEP, n_jobs))
     shape = len(indptr) - 1, len(bins)
@@ -88,12 +83,8 @@ def count_lists(
 
 def _merged(lists: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], list[NDArray[np.int32]]]:
     """Return the distinct codes of several lists, in order of appearance, and the numbers of each list."""
-    from propkernels.counts.counts_compiled import number_codes
-
-    n_codes = sum(map(len, lists))
-    merged, n_merged = np.empty(n_codes, dtype=np.int64), 0
-    slots = np.full(power_of_two(2 * n_codes + 1), -1, dtype=np.int32)
+    bins = np.empty(sum(map(len, lists)), dtype=np.int64)
     numbers = [np.empty(len(codes), dtype=np.int32) for codes in lists]
-    for codes, own in zip(lists, numbers, strict=True):
-        n_merged = number_codes(codes, slots, merged, n_merged, own)
-    return merged[:n_merged].copy(), numbers
+    codes = [np.ascontiguousarray(own, dtype=np.int64) for own in lists]
+    n_bins = _core.number_codes(codes, bins, numbers)
+    return bins[:n_bins].copy(), numbers

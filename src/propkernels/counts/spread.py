@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
-from itertools import pairwise, starmap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import aligned_empty
-from propkernels._utils.parallel import run_threads, threads_for
+from propkernels import _core
+from propkernels._utils.arrays import rows_of
+from propkernels._utils.parallel import threads_for
 from propkernels.codes.attribute_codes import MISSING, SpreadStreams
-from propkernels.codes.codes import NO_BIN, joined_with
-from propkernels.counts.counters import CODES_IN_MEMORY, StreamCounts, after_known, counts_of_rows, unpacked
+from propkernels.codes.codes import NO_BIN, Step, joined_with
+from propkernels.counts.counters import StreamCounts, after_known, counts_of_rows
 
 STEPS_OF_A_CODE = 8  # to compute and count it
 
@@ -30,12 +30,7 @@ def count_spread(
     The values, codes and bins of a few columns stay in the cache, and threads wait for each other once.
     Streams of a hash function that gives all nodes one code share the counts of their label hash.
     """
-    n_codes = streams.vectors.size * len(streams.spread.start)
-    threads = threads_for(STEPS_OF_A_CODE * n_codes, n_jobs)
-    runs = list(pairwise(_column_bounds(streams.vectors.shape[2], threads)))
-    rooms = _rooms(len(streams.spread.start), min(threads, len(runs)))
-    parts = run_threads(lambda run: _count_columns(streams, run, graph_ptr, rooms), runs, threads)
-    single = np.concatenate([part.single for part in parts], axis=2)
+    single, runs = _counted(streams, graph_ptr, n_jobs)
     labels, (n_steps, n_functions, _) = streams.labels, single.shape
     rows = np.arange(len(labels.codes)).reshape(n_steps, -1)[:, np.arange(n_functions) % streams.n_hashes]
     needed = np.unique(rows[(single != NO_BIN).any(axis=2)])
@@ -43,79 +38,66 @@ def count_spread(
     result: list[StreamCounts] = []
     for t, f in np.ndindex(n_steps, n_functions):
         row = int(rows[t, f])
-        own = [pair for part in parts for pair in part.of_function(t, f)]
         settings = int(labels.iterations[row]), float(labels.weights[row])
-        for code, pair in zip(single[t, f].tolist(), own, strict=True):
-            counts, bins = pair if code == NO_BIN else shared[row]
-            bins = bins if code == NO_BIN else joined_with(bins, code)
+        places = [(run, (t * n_functions + f) * run.width + c) for run in runs for c in range(run.width)]
+        for code, (run, place) in zip(single[t, f].tolist(), places, strict=True):
+            if code == NO_BIN:
+                counts, bins = run.counts_of(place)
+            else:
+                counts, bins = shared[row][0], joined_with(shared[row][1], code)
             result.append(StreamCounts(counts, bins, *settings))
     return result if known is None else list(map(after_known, result, known))
 
 
-class _Part(NamedTuple):
-    """Counts of some columns: the one code of a column, and counts and codes of bins, row by row."""
+class _Run(NamedTuple):
+    """Counts of a run of columns: rows go through iterations, hash functions and columns.
 
-    single: NDArray[np.int64]
-    counted: list[Any]
+    Row r has the CSR arrays ``indptr[r]``, ``indices[a:b]`` and ``counts[a:b]``, where a and b are
+    ``ends[0, r : r + 2]``. Its bins have the codes ``codes[c:d]``, where c and d are ``ends[1, r : r + 2]``.
+    """
 
-    def of_function(self, t: int, f: int) -> list[Any]:
-        """Return the counts of the columns at one iteration, for one hash function."""
-        _, n_functions, width = self.single.shape
-        first = (t * n_functions + f) * width
-        return self.counted[first : first + width]
+    width: int
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    counts: NDArray[np.float64]
+    codes: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def make(cls, width: int, n_rows: int, n: int, n_graphs: int) -> _Run:
+        """Return arrays for the counts of rows of n codes; what is not written takes no memory."""
+        indptr, indices = np.empty((n_rows, n_graphs + 1), dtype=np.int32), np.empty(n_rows * n, np.int32)
+        counts, codes = np.empty(n_rows * n), np.empty(n_rows * n, dtype=np.int64)
+        return cls(width, indptr, indices, counts, codes, np.zeros((2, n_rows + 1), dtype=np.int64))
+
+    def counts_of(self, row: int) -> tuple[csr_array, NDArray[np.int64]]:
+        """Return the count matrix of a row and the codes of its bins."""
+        (a, b), (c, d) = self.ends[:, row : row + 2].tolist()
+        shape = self.indptr.shape[1] - 1, d - c
+        return rows_of(self.counts[a:b], self.indices[a:b], self.indptr[row], shape), self.codes[c:d]
 
 
-def _column_bounds(n_columns: int, threads: int) -> list[int]:
+def _counted(
+    streams: SpreadStreams, graph_ptr: NDArray[np.int64], n_jobs: int | None
+) -> tuple[NDArray[np.int64], list[_Run]]:
+    """Return the attribute codes of columns that have only one, and the counts of the others."""
+    n, (n_steps, n_functions, n_columns) = len(streams.spread.start), streams.vectors.shape
+    threads = threads_for(STEPS_OF_A_CODE * streams.vectors.size * n, n_jobs)
+    bounds = _column_bounds(n_columns, threads)
+    runs = [
+        _Run.make(width, n_steps * n_functions * width, n, len(graph_ptr) - 1)
+        for width in np.diff(bounds).tolist()
+    ]
+    single = np.empty(streams.vectors.shape, dtype=np.int64)
+    values = streams.spread.start, streams.scales, streams.vectors, streams.offsets
+    hashed = *map(np.ascontiguousarray, values), MISSING, np.ascontiguousarray(streams.labels.codes)
+    outputs = (list(arrays) for arrays in zip(*(run[1:] for run in runs), strict=True))
+    step = Step.of(streams.spread.walk)
+    _core.spread_and_count(step, *hashed, graph_ptr, bounds, *outputs, single, threads)
+    return single, runs
+
+
+def _column_bounds(n_columns: int, threads: int) -> NDArray[np.int64]:
     """Return bounds of runs of columns: at most LANES, and as many runs for each thread as for the others."""
-    from propkernels.codes.codes_compiled import LANES
-
-    n_runs = min(threads * -(-n_columns // (LANES * threads)), n_columns)
-    return [n_columns * run // n_runs for run in range(n_runs + 1)]
-
-
-def _rooms(n: int, number: int) -> deque[tuple[Any, ...]]:
-    """Return a workspace for each thread: two matrices of values, codes, and a room to count n codes."""
-    from propkernels.codes.codes_compiled import LANES
-    from propkernels.counts.counts_compiled import Room
-
-    values = aligned_empty((number, 2, n, LANES))  # pages of a few large arrays are fewer than those of many
-    codes = np.empty((number, LANES, n), dtype=np.int64)
-    return deque(zip(values, codes, starmap(Room, zip(*Room.make(n, number), strict=True)), strict=True))
-
-
-def _count_columns(
-    streams: SpreadStreams,
-    columns: tuple[int, int],
-    graph_ptr: NDArray[np.int64],
-    rooms: deque[tuple[Any, ...]],
-) -> _Part:
-    """Return the counts of a run of columns, computed by one compiled call or few."""
-    from propkernels.codes.codes_compiled import Step, slp_vectorization
-    from propkernels.counts.counts_compiled import Counted
-    from propkernels.counts.spread_compiled import spread_and_count
-
-    n, (first, last), step = len(streams.spread.start), columns, Step.of(streams.spread.walk)
-    width = last - first
-    workspace = rooms.pop()
-    (now, then), codes, room = workspace
-    now[:, :width], now[:, width:] = streams.spread.start[:, first:last], 0.0
-    vectors, offsets, scales = (
-        np.ascontiguousarray(values[..., first:last])
-        for values in (streams.vectors, streams.offsets, streams.scales)
-    )
-    n_steps, n_functions, _ = vectors.shape
-    single, counted = np.empty(vectors.shape, dtype=np.int64), []
-    at_once = max(CODES_IN_MEMORY // max(n_functions * width * n, 1), 1)
-    for t in range(0, n_steps, at_once):
-        some = slice(t, min(t + at_once, n_steps))
-        labels = streams.labels.codes[some.start * streams.n_hashes : some.stop * streams.n_hashes]
-        found = Counted.make((some.stop - t) * n_functions * width, n, len(graph_ptr) - 1)
-        hashed = scales[some], vectors[some], offsets[some], MISSING, labels
-        counting = graph_ptr, NO_BIN, room, codes[:width], found, single[some]
-        n_walks = some.stop - t - (some.stop == n_steps)
-        with slp_vectorization():
-            spread_and_count(step, n_walks, now, then, *hashed, *counting)
-        counted += unpacked(len(graph_ptr) - 1, *found)
-        now, then = (then, now) if n_walks % 2 else (now, then)
-    rooms.append(workspace)
-    return _Part(single, counted)
+    n_runs = min(threads * -(-n_columns // (_core.LANES * threads)), n_columns)
+    return n_columns * np.arange(n_runs + 1) // n_runs

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from propkernels._utils.stored import require
-from propkernels.explain.duals_compiled import find_winners
 from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
@@ -20,9 +19,11 @@ LARGEST = 1e150  # largest absolute number of a calibration, and of a score that
 
 def vote(decisions: Matrix, n_classes: int) -> NDArray[np.int64]:
     """Return the class with the most votes of the pairs; ties go to the first class, as in libsvm."""
-    winners = np.empty(len(decisions), dtype=np.int64)
-    find_winners(np.ascontiguousarray(decisions), np.empty(n_classes, dtype=np.int64), winners)
-    return winners
+    votes = np.zeros((n_classes, len(decisions)), dtype=np.int32)
+    for p, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        votes[i] += decisions[:, p] > 0
+        votes[j] += decisions[:, p] <= 0
+    return votes.argmax(axis=0)
 
 
 def class_scores(decisions: Matrix, n_classes: int) -> Matrix:

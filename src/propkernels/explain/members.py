@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels import _core
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.derived import derived
 from propkernels._utils.stored import Offsets
@@ -209,20 +210,17 @@ class FoldedMember(Member):
 
     def decide(self, counted: Counted) -> Matrix:
         """Return the sums of the weights of all entries."""
-        from propkernels.counts.entries_compiled import decide_folded
-
         entries, sums = counted.entries(self.vocabulary), np.empty((len(counted.graphs), self.n_decisions))
-        decide_folded(*entries.arrays, len(self.stream_weights), self.level_ptr, self.weights, sums)
+        weights = np.ascontiguousarray(self.weights)
+        _core.decide_folded(entries.arrays, len(self.stream_weights), self.level_ptr, weights, sums)
         return sums * self._inverse_lengths(entries)[:, None] if self.normalize else sums
 
     def contributions(self, counted: Counted, sums: Sums) -> Matrix:
         """Return the weight of the entry of each node, (nodes, iterations)."""
-        from propkernels.counts.entries_compiled import folded_values
-
         entries = counted.entries(self.vocabulary)
         n_streams, values = len(self.stream_weights), np.empty(len(entries.counts))
         weights = np.stack([self.weights @ share for share in sums.weights], axis=1)
-        folded_values(*entries.arrays, n_streams, self.level_ptr, weights, sums.chosen, values)
+        _core.folded_values(entries.arrays, n_streams, self.level_ptr, weights, sums.chosen, values)
         added = entries.by_node(values, n_streams)
         if self.normalize:
             added *= self._inverse_lengths(entries)[counted.graphs.graph_ids][:, None]
@@ -248,11 +246,8 @@ class FoldedMember(Member):
 
     def _squares(self, entries: Entries) -> Values:
         """Return k(x, x) of each graph over all of its bins, before normalization."""
-        from propkernels.counts.entries_compiled import square_lengths
-
-        starts, sizes, _, counts = entries.arrays
-        squares = np.empty(starts.shape[1])
-        square_lengths(starts, sizes, counts, self.stream_weights, self.level_ptr is not None, squares)
+        squares = np.empty(len(entries.graphs))
+        _core.square_lengths(entries.arrays, self.stream_weights, self.level_ptr is not None, squares)
         return squares
 
 
@@ -320,20 +315,16 @@ class RatioMember(Member):
 
     def decide(self, counted: Counted) -> Matrix:
         """Return sums over the kept graphs."""
-        from propkernels.counts.entries_compiled import decide_ratios
-
         sums = np.empty((len(counted.graphs), self.n_decisions))
-        decide_ratios(*self._arguments(counted), self.coefficients, self._work(), sums)
+        _core.decide_ratios(*self._arguments(counted), np.ascontiguousarray(self.coefficients), sums)
         return sums * self._inverse_lengths(counted)[:, None] if self.normalize else sums
 
     def contributions(self, counted: Counted, sums: Sums) -> Matrix:
         """Return the weight of the entry of each node, (nodes, iterations)."""
-        from propkernels.counts.entries_compiled import ratio_values
-
         entries = counted.entries(self.vocabulary)
         values = np.empty(len(entries.counts))
         coefficients = np.stack([self.coefficients @ share for share in sums.weights])
-        ratio_values(*self._arguments(counted), coefficients, sums.chosen, self._work(), values)
+        _core.ratio_values(*self._arguments(counted), coefficients, sums.chosen, values)
         added = entries.by_node(values, len(self.stream_weights))
         if self.normalize:
             added *= self._inverse_lengths(counted)[counted.graphs.graph_ids][:, None]
@@ -341,10 +332,8 @@ class RatioMember(Member):
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
         """Return the weights sum_i a_i f_i(x) y_i averaged over the graphs x, from mean factors."""
-        from propkernels.counts.entries_compiled import sum_factors
-
         factors = np.zeros_like(self.own_sums)
-        sum_factors(*self._arguments(counted), self.coefficients @ share, self._work(), factors)
+        _core.sum_factors(*self._arguments(counted), self.coefficients @ share, factors)
         factors /= max(len(counted.graphs), 1)
         starts, parts, most = self.vocabulary.starts, [], []
         for s in range(len(self.stream_weights)):
@@ -374,20 +363,10 @@ class RatioMember(Member):
 
     def _arguments(self, counted: Counted) -> tuple[Any, ...]:
         entries = counted.entries(self.vocabulary)
-        return *entries.arrays, self._kept(), self.stream_weights
+        return entries.arrays, derived(self, "kept", self._kept), self.stream_weights
 
-    def _work(self) -> Any:
-        from propkernels.counts.entries_compiled import Work
-
-        return Work.make(self._kept())
-
-    def _kept(self) -> Any:
-        return derived(self, "kept", self._compiled_kept)
-
-    def _compiled_kept(self) -> Any:
+    def _kept(self) -> tuple[NDArray[Any], ...]:
         """Return the counts of the kept graphs for compiled loops, with popular columns as rows of bytes."""
-        from propkernels.counts.entries_compiled import Kept
-
         numbers = self.kept.data.astype(np.int32 if self.assigned else np.float64)
         lengths = np.diff(self.kept.indptr)
         most = np.zeros(len(lengths), dtype=np.int64)
@@ -396,7 +375,8 @@ class RatioMember(Member):
         row = np.full(len(lengths), -1, dtype=np.int64)
         row[popular] = np.arange(len(popular))
         rows = self.kept[popular].toarray().astype(np.uint8)
-        return Kept(self.kept.indptr, self.kept.indices, numbers, row, rows, self.own_sums, self.assigned)
+        ptr, graphs = self.kept.indptr.astype(np.int64), self.kept.indices.astype(np.int32)
+        return ptr, graphs, numbers, row, rows, self.own_sums
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,7 +75,9 @@ class PageBins:
                 counts, bins = count_codes(codes, listed.ptr, in_order(codes))
                 streams.append(StreamCounts(counts, bins, t, weight))
         streams = streams[: len(vocabulary.codes)]
-        columns = [_columns(vocabulary, s, stream.codes) for s, stream in enumerate(streams)]
+        columns = [
+            vocabulary.columns_of(s, stream.codes).astype(np.int64) for s, stream in enumerate(streams)
+        ]
         everything = []
         for s, (own, start) in enumerate(zip(columns, vocabulary.starts, strict=False)):
             absent = np.ones(len(vocabulary.codes[s]), dtype=bool)
@@ -110,15 +112,6 @@ def in_order(codes: Numbers) -> Numbers:
     """Return the distinct codes of counted items in order of first appearance."""
     values, first = np.unique(codes[codes != NO_BIN], return_index=True)
     return np.asarray(values[np.argsort(first)])
-
-
-def _columns(vocabulary: Vocabulary, stream: int, codes: Numbers) -> Numbers:
-    """Return the column of each code in the vocabulary; -1: not in the vocabulary."""
-    from propkernels.counts.entries_compiled import find_columns
-
-    columns = np.empty(len(codes), dtype=np.int32)
-    find_columns(vocabulary.table, stream, np.ascontiguousarray(codes), columns)
-    return columns.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ class DeviceFilter:
 def grid_codes(
     operator: GridOperator, rows: Any, projected: Any, offsets: Any, n_hashes: int, runtime: Runtime
 ) -> Any:
-    """Return the codes of all counted pixels, (streams, N), bit-equal to ``hashing.grid_codes_compiled``.
+    """Return the codes of all counted pixels, (streams, N), bit-equal to ``codes.grid_codes``.
 
     Filters applied by Fourier transforms are not supported: their sums round differently.
     """

@@ -622,7 +622,7 @@ KERNEL(join_codes, (const i64* labels, const i64* others, i64 n_nodes, i64* code
 // Grids: one launch per step on all pixels, counted or not, as [stream][pixel]; pixels outside a mask hold zeros.
 //
 // A pixel adds weight * (sum of a group's taps) for one group after the other, a group's 1, 2, 4 or 8 taps as a
-// balanced tree, as propagation/grid_steps_compiled.py does. A tap beyond the image is zero, or for "wrap" (2) and
+// balanced tree, as core/grids.cpp does. A tap beyond the image is zero, or for "wrap" (2) and
 // "reflect" (3) the pixel that it stands for.
 // ---------------------------------------------------------------------------------------------------------
 #define PLACES 32  // taps whose places a thread works out once for all streams

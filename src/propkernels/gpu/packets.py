@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.arrays import offsets
 from propkernels._utils.locks import cached_property
-from propkernels.gpu.packets_compiled import cut_packets
 from propkernels.gpu.runtime import Runtime
 
 CAPACITY = 320  # nodes of a packet
@@ -61,7 +61,7 @@ class DeviceGraphs:
         A graph larger than the capacity is a separate packet.
         """
         packets = np.empty(self.n_graphs + 2, dtype=np.int32)
-        n_packets = cut_packets(self.offsets, self.capacity, packets)
+        n_packets = _core.cut_packets(self.offsets, self.capacity, packets)
         return self.runtime.to_device(packets[: n_packets + 1])
 
     @property

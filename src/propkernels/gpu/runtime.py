@@ -1,8 +1,8 @@
 """CUDA runtime: compile kernels.cu once, and launch its kernels on device arrays.
 
 Kernels are compiled at run time by NVRTC, which comes with CuPy: no compiler is needed on the user's machine.
-CuPy is used instead of numba-cuda because the same source also compiles for the host, so that tests run
-without a GPU, and because CuPy provides sorting and matrix products.
+The same source also compiles for the host, so that tests run without a GPU; CuPy provides sorting and matrix
+products.
 """
 
 from __future__ import annotations

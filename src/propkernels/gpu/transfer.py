@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.locks import ForkSafeLock, cached_property
-from propkernels.gpu.transfer_compiled import touch_pages, write_chunks
 
 THREADS_OF_A_COPY = min(16, os.cpu_count() or 1)
 WORKERS = max(THREADS_OF_A_COPY - 1, 1)  # write what arrives, while the calling thread keeps the bus busy
@@ -36,6 +36,7 @@ WORTH_THREADS = 2**25  # bytes of a copy to the device from which on threads sha
 WORTH_TOUCHING = 2**30  # bytes of an array whose pages are touched until the device has computed it
 CHUNKS_ON_THE_BUS = 4  # chunks that the calling thread has under way
 A_MOMENT = 2e-5  # seconds to wait for a free slot
+WIDENED = (np.dtype(np.uint16), np.dtype(np.int32))  # that become float64 on the host
 TO_HOST = 2  # cudaMemcpyDeviceToHost
 
 
@@ -112,6 +113,8 @@ class Transfer:
         Threads convert chunks after the copy, so that integers can cross the bus in few bytes. ``room`` is
         the array to fill, if it has this shape and type.
         """
+        if dtype is not None and (np.dtype(dtype) != np.float64 or array.dtype not in WIDENED):
+            array = array.astype(dtype, copy=False)
         if array.nbytes <= WORTH_PINNING:
             return np.asarray(array.get(), dtype=dtype)
         there = self._cupy.ascontiguousarray(array).reshape(-1)
@@ -130,11 +133,13 @@ class Transfer:
         slots = self._slots[: n_workers * SLOTS_OF_A_WORKER * length * there.itemsize]
         slots = slots.view(there.dtype).reshape(-1, length)
         ready, done = np.zeros((2, len(slots)), dtype=np.int64)
-        shared = (n_workers, n_chunks, ready, done, flat)
+        is_converted = flat.dtype != there.dtype
+        source, target = (slots, flat) if is_converted else (slots.view(np.uint8), flat.view(np.uint8))
+        shared = (n_workers, n_chunks, ready, done, target)
         workers: list[Future[None]] = []
         try:
             for worker in range(n_workers):
-                workers.append(self._threads.submit(partial(write_chunks, slots, worker, *shared)))
+                workers.append(self._threads.submit(partial(_core.write_chunks, source, worker, *shared)))
             self._fetch(there, slots, n_chunks, ready, done)
         except BaseException:
             ready[:] = -1  # what workers wait for does not come
@@ -173,8 +178,8 @@ class Transfer:
         array, stop = np.empty(shape), np.zeros(1, dtype=np.int64)
         flat, step = array.reshape(-1), BYTES_OF_A_PAGE // array.itemsize
         bounds = np.linspace(0, len(flat), WORKERS + 1).astype(np.int64).tolist()
-        runs = [partial(touch_pages, flat, *run, step, stop) for run in pairwise(bounds)]
-        return Room(array, stop, [self._preparers.submit(run) for run in runs])
+        runs = [flat[first:last] for first, last in pairwise(bounds)]
+        return Room(array, stop, [self._preparers.submit(_core.touch_pages, run, step, stop) for run in runs])
 
     @cached_property
     def _slots(self) -> NDArray[np.uint8]:

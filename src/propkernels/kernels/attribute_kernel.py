@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.checks import check_choice
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.comparison import TiledComparison
@@ -91,9 +92,7 @@ class MeanOverPairs(TiledComparison):
 
     def tile(self, left: Nodes, rows: slice, right: Nodes, columns: slice) -> NDArray[np.float64]:
         """Return the kernel between two runs of graphs, (depth, rows, columns)."""
-        from propkernels.kernels.nodes_compiled import sum_blocks
-
         a, b = left.some(rows), right.some(columns)
         out = np.empty((1, len(a.ptr) - 1, len(b.ptr) - 1))
-        sum_blocks(self.nodes.matrix(a, b), a.ptr, b.ptr, out[0])
+        _core.sum_blocks(self.nodes.matrix(a, b), a.ptr, b.ptr, out[0])
         return out / np.maximum(np.outer(np.diff(a.ptr), np.diff(b.ptr)), 1)

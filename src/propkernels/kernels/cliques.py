@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from propkernels import _core
 from propkernels._utils.arrays import offsets
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import ANY_NUMBER, Offsets, require
@@ -74,13 +75,11 @@ class SubgraphComparison(TiledComparison):
 
     def tile(self, left: Wired, rows: slice, right: Wired, columns: slice) -> NDArray[np.float64]:
         """Return the kernel between two runs of graphs, (depth, rows, columns)."""
-        from propkernels.kernels.cliques_compiled import Side, match_subgraphs
-
         a, b = left.some(rows), right.some(columns)
-        sides = Side(a.nodes.ptr, a.pair_ptr, a.edges), Side(b.nodes.ptr, b.pair_ptr, b.edges)
+        sides = [(side.nodes.ptr, side.pair_ptr, side.edges) for side in (a, b)]
         out = np.empty((self.depth, len(a.nodes.ptr) - 1, len(b.nodes.ptr) - 1))
         settings = (self.depth, self.connected, self.nodes.kind == 0)
-        match_subgraphs(self.nodes.matrix(a.nodes, b.nodes), *sides, *settings, out)
+        _core.match_subgraphs(self.nodes.matrix(a.nodes, b.nodes), *sides, *settings, out)
         return np.asarray(np.cumsum(out * self.lambdas[:, None, None], axis=0))
 
 

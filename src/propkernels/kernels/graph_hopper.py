@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.arrays import check_room, offsets
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import (
-    PIECES_OF_A_THREAD,
     equal_work,
     run_threads,
+    stage_pieces,
     thread_count,
     threads_for,
 )
@@ -25,7 +25,6 @@ from propkernels.codes.distances import (
     PAIRS_IN_MEMORY,
     WITHOUT_PAIRS,
     PathLengths,
-    by_size,
     path_lengths,
     run_bounds,
     runs_of_graphs,
@@ -43,7 +42,6 @@ Matrix = NDArray[np.float64]
 STEPS_OF_A_PAIR = 4  # work per pair of nodes, compared with a breadth-first search
 PAIRS_OF_A_STEP = 8  # distances that are compared in the time of an elementary step
 RUNS_IN_MEMORY = 4  # times the distances that other kernels list at once: threads share them
-NUMBERS_OF_BLOCKS = 2**22  # in the path counts of all blocks of start nodes of a graph
 
 
 @dataclass(frozen=True)
@@ -96,208 +94,77 @@ class HopCounter(Counter):
         return runs_of_graphs(graphs)
 
     def _lists(self, graphs: GraphDatabase, n_jobs: int) -> list[CodeList]:
-        """Return the counts of graphs: small graphs side by side, and blocks of start nodes of large ones."""
-        hops = Hopped.of(graphs, self.source, self.weighted, n_jobs)
-        pieces = hops.pieces(n_jobs)
-        found = by_size(hops.counted, pieces, [piece.work for piece in pieces], n_jobs)
-        return hops.joined(pieces, found)
+        """Return the counts of runs of graphs; threads share the start nodes of graphs with much work."""
+        hops, (keys, ids) = (
+            Hopped.of(graphs, self.weighted, n_jobs),
+            numbered_keys(plain_labels(graphs, self.source)),
+        )
+        n_labels, widths = np.minimum(graphs.graph_sizes, len(keys)), hops.most + 1
+        hops.check_room(n_labels)
+        work = (
+            graphs.graph_sizes
+            * (graphs.graph_sizes + np.diff(graphs.adjacency.indptr[graphs.graph_ptr]))
+            * widths
+        )
+        most = work.sum() / stage_pieces(n_jobs) if n_jobs > 1 else np.inf
+        runs = run_bounds(work, most)
+        bounds = offsets([last - first for first, last in runs])
+        is_shared = (np.diff(bounds) == 1) & (work[bounds[:-1]] > most)
+        ends = offsets(n_labels * widths * (widths + 1) // 2)
+        codes, counts = np.empty(ends[-1], dtype=np.int64), np.empty(ends[-1])  # unused parts take no memory
+        lengths = np.empty(len(graphs), dtype=np.int64)
+        labels, out = (ids, keys, hops.most), (codes, counts, lengths)
+        _core.list_hops(
+            hops.paths.arrays, hops.paths.distances, *labels, bounds, is_shared, ends, *out, n_jobs
+        )
 
+        def one_run(run: tuple[int, int]) -> CodeList:
+            own = lengths[slice(*run)]
+            entries = slice(ends[run[0]], ends[run[0]] + own.sum())
+            return CodeList.of(own, codes[entries], counts[entries].copy())
 
-class Piece(NamedTuple):
-    """The graphs first .. last - 1, or a block of start nodes of a single graph, and its work."""
-
-    first: int
-    last: int
-    root: int | None
-    work: float
+        return run_threads(one_run, runs, n_jobs)
 
 
 @dataclass(frozen=True)
 class Hopped:
-    """Graphs whose path counts are summed by label.
-
-    Attributes
-    ----------
-    paths : PathLengths
-    keys : ndarray of uint64, (labels,)
-    ids : ndarray of int64, (N,)
-        Label of each node.
-    most : ndarray of int64, (graphs,)
-        Largest number of edges on a shortest path.
-    """
+    """Distances in graphs, and the largest number of edges on a shortest path of each, (graphs,)."""
 
     paths: PathLengths
-    keys: NDArray[np.uint64]
-    ids: NDArray[np.int64]
     most: NDArray[np.int64]
 
     @classmethod
-    def of(cls, graphs: GraphDatabase, source: str | None, weighted: bool, n_jobs: int | None) -> Hopped:
+    def of(cls, graphs: GraphDatabase, weighted: bool, n_jobs: int | None) -> Hopped:
         """Find all distances; threads take start nodes, then graphs."""
-        from propkernels.codes.hops_compiled import widest_hops
-
-        paths, most = path_lengths(graphs, weighted, n_jobs), np.zeros(len(graphs), dtype=np.int64)
-        hops = cls(paths, *numbered_keys(plain_labels(graphs, source)), most)
+        paths, most = path_lengths(graphs, weighted, n_jobs), np.empty(len(graphs), dtype=np.int64)
         steps = graphs.graph_sizes**2 // (PAIRS_OF_A_STEP if paths.has_hops else 1)
         threads = threads_for(int(steps.sum()), n_jobs)
-        runs = pairwise(equal_work(offsets(steps), threads).tolist())
-        edges = hops.edges  # finds the distances, before threads ask for them
-        run_threads(lambda run: widest_hops(*edges, paths.has_hops, *run, most), list(runs), threads)
-        hops.check_room()
-        return hops
+        bounds = equal_work(offsets(steps), stage_pieces(threads))
+        _core.widest_hops(paths.arrays, paths.has_hops, paths.distances, bounds, most, threads)
+        return cls(paths, most)
 
-    @property
-    def edges(self) -> tuple[NDArray[Any], ...]:
-        """Edges and distances of all graphs, as compiled functions take them."""
-        a, graph_ptr = self.paths.graphs.adjacency, self.paths.graphs.graph_ptr
-        return a.indptr, a.indices, self.paths.weights, graph_ptr, self.paths.pair_ptr, self.paths.distances
-
-    def check_room(self) -> None:
-        """Raise an error if the path counts of a graph do not fit into memory."""
+    def check_room(self, n_slots: NDArray[Any]) -> None:
+        """Raise an error if the path counts of a graph, summed by slot, do not fit into memory."""
         sizes, widths = self.paths.graphs.graph_sizes, self.most + 1
-        for rows, columns in ((np.minimum(sizes, len(self.keys)), widths**2), (sizes, widths)):
+        for rows, columns in ((n_slots, widths**2), (sizes, widths)):
             largest = int(np.argmax(rows * columns))
             check_room(int(rows[largest]), int(columns[largest]), 2, ways_out=WITHOUT_PAIRS)
-
-    def pieces(self, n_jobs: int) -> list[Piece]:
-        """Return runs of graphs, and the blocks of start nodes of graphs with much work."""
-        from propkernels.codes.hops_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK
-
-        graphs = self.paths.graphs
-        sizes, n_stored = graphs.graph_sizes, np.diff(graphs.adjacency.indptr[graphs.graph_ptr])
-        work = sizes * (sizes + n_stored) * (self.most + 1.0)
-        most = work.sum() / (PIECES_OF_A_THREAD * n_jobs) if n_jobs > 1 else np.inf
-        blocks = -(-sizes // ROOTS_OF_A_BLOCK)
-        numbers = blocks * np.minimum(sizes, len(self.keys)) * (self.most + 1) ** 2
-        is_cut = (work > most) & (sizes > FEW_ROOTS) & (numbers <= NUMBERS_OF_BLOCKS)
-        pieces = []
-        for first, last in run_bounds(work, most):
-            if is_cut[first]:
-                roots = range(0, int(sizes[first]), ROOTS_OF_A_BLOCK)
-                pieces += [Piece(first, last, root, work[first] / len(roots)) for root in roots]
-            else:
-                pieces.append(Piece(first, last, None, work[first:last].sum()))
-        return pieces
-
-    def counted(self, piece: Piece) -> CodeList | Matrix:
-        """Return the counts of a run of graphs, or the matrices of a block of start nodes."""
-        from propkernels.codes.hops_compiled import ROOTS_OF_A_BLOCK, count_hops, hop_entries
-
-        if piece.root is not None:
-            edges, slots, keys = self._graph(piece.first)
-            matrices = np.zeros((len(keys), self.most[piece.first] + 1, self.most[piece.first] + 1))
-            count_hops(*edges, piece.root, piece.root + ROOTS_OF_A_BLOCK, slots, matrices)
-            return matrices
-        run = slice(piece.first, piece.last)
-        sizes, widths = self.paths.graphs.graph_sizes[run], self.most[run] + 1
-        if len(sizes) == 1 and self.paths.n_jobs != 1:
-            edges, slots, keys = self._graph(piece.first)
-            return _listed(
-                _summed_blocks(edges, slots, len(keys), int(widths[0]) - 1, self.paths.n_jobs), keys
-            )
-        room = int((np.minimum(sizes, len(self.keys)) * widths * (widths + 1) // 2).sum())
-        codes, counts = np.empty(room, dtype=np.int64), np.empty(room)  # unused parts take no memory
-        lengths, search = np.zeros(len(sizes), dtype=np.int64), self._search(int(sizes.max()))
-        labels = self.ids, self.keys, self.most, search
-        n = hop_entries(*self.edges, piece.first, piece.last, *labels, codes, counts, lengths)
-        return CodeList.of(lengths, codes[:n], counts[:n].copy())
-
-    def joined(self, pieces: Sequence[Piece], found: Sequence[CodeList | Matrix]) -> list[CodeList]:
-        """Return the counts of all graphs in order; the blocks of a graph are added in order."""
-        lists: list[CodeList] = []
-        total: Any = None
-        for k, (piece, one) in enumerate(zip(pieces, found, strict=True)):
-            if isinstance(one, CodeList):
-                lists.append(one)
-                continue
-            total = one if piece.root == 0 else total + one
-            if k + 1 == len(pieces) or pieces[k + 1].first != piece.first:
-                lists.append(_listed(total, self._graph(piece.first)[2]))
-        return lists
-
-    def _search(self, n: int) -> Any:
-        """Return the workspace to number the labels of n nodes."""
-        from propkernels.codes.triplets_compiled import Search
-
-        return Search.room(n, len(self.keys))
-
-    def _graph(self, graph: int) -> tuple[tuple[Any, ...], NDArray[np.int64], NDArray[np.uint64]]:
-        """Return edges and distances of one graph, the number of each node's label, and keys by number."""
-        from propkernels.codes.triplets_compiled import number_labels
-
-        graphs, pair_ptr = self.paths.graphs, self.paths.pair_ptr
-        first, size = int(graphs.graph_ptr[graph]), int(graphs.graph_sizes[graph])
-        distances = self.paths.distances[pair_ptr[graph] : pair_ptr[graph + 1]]
-        search = self._search(size)
-        n_labels = number_labels(self.ids, first, size, search)
-        keys = self.keys[search.present[:n_labels]]
-        return (*self.edges[:3], first, size, distances), search.labels, keys
-
-
-def _listed(matrices: Matrix, keys: NDArray[np.uint64]) -> CodeList:
-    """Return the path counts of one graph, given one matrix per label."""
-    from propkernels.codes.hops_compiled import list_hops
-
-    width = matrices.shape[1]
-    codes, counts = np.empty((2, len(keys) * width * (width + 1) // 2))
-    filled = list_hops(matrices, keys, codes.view(np.int64), counts)
-    return CodeList.of(np.array([filled]), codes.view(np.int64)[:filled], counts[:filled].copy())
 
 
 def _node_matrices(graphs: GraphDatabase, weighted: bool, n_jobs: int | None) -> Iterator[Matrix]:
     """Yield the path-count matrices of the nodes of each graph, (nodes, width, width)."""
     for part in runs_of_graphs(graphs):
-        paths = path_lengths(part, weighted, n_jobs)
+        hops = Hopped.of(part, weighted, n_jobs)
+        hops.check_room(part.graph_sizes)
 
-        def of_graph(i: int, paths: PathLengths = paths) -> Matrix:
-            size = int(paths.graphs.graph_sizes[i])
-            return _hop_counts(paths, i, np.arange(size), size, n_jobs)
+        def of_graph(i: int, hops: Hopped = hops) -> Matrix:
+            size, width = int(hops.paths.graphs.graph_sizes[i]), int(hops.most[i]) + 1
+            counts = np.empty((size, width, width))
+            every, threads = np.arange(size), thread_count(n_jobs)
+            _core.count_hops(hops.paths.arrays, hops.paths.distances, i, every, counts, threads)
+            return counts
 
         yield from run_threads(of_graph, range(len(part)), n_jobs)
-
-
-def _hop_counts(
-    paths: PathLengths, i: int, slots: NDArray[Any], n_slots: int, n_jobs: int | None = None
-) -> Matrix:
-    """Return the path-count matrices of graph i, summed by slot: (n_slots, width, width)."""
-    from propkernels.codes.hops_compiled import most_hops
-
-    graphs = paths.graphs
-    first, size = int(graphs.graph_ptr[i]), int(graphs.graph_sizes[i])
-    distances = paths.distances[paths.pair_ptr[i] : paths.pair_ptr[i + 1]]
-    edges = (graphs.adjacency.indptr, graphs.adjacency.indices, paths.weights, first, size, distances)
-    if (paths.weights == 1).all():
-        most = int(distances[distances < np.inf].max(initial=0.0))
-    else:
-        most = most_hops(*edges)
-    check_room(n_slots, (most + 1) ** 2, 2, ways_out=WITHOUT_PAIRS)
-    check_room(size, most + 1, 2, ways_out=WITHOUT_PAIRS)
-    return _summed_blocks(edges, slots.astype(np.int64), n_slots, most, n_jobs)
-
-
-def _summed_blocks(
-    edges: tuple[Any, ...], slots: NDArray[np.int64], n_slots: int, most: int, n_jobs: int | None
-) -> Matrix:
-    """Return path-count matrices for paths with at most ``most`` edges; ``edges`` as of ``count_hops``.
-
-    Threads take blocks of roots, whose sums are added in order.
-    """
-    from propkernels.codes.hops_compiled import FEW_ROOTS, ROOTS_OF_A_BLOCK, count_hops
-
-    shape, size = (n_slots, most + 1, most + 1), len(slots)
-    length = max(size, 1) if size <= FEW_ROOTS else ROOTS_OF_A_BLOCK
-
-    def one_block(root: int) -> Matrix:
-        counts = np.zeros(shape)
-        count_hops(*edges, root, root + length, slots, counts)
-        return counts
-
-    total = np.zeros(shape)
-    roots, at_once = list(range(0, size, length)), thread_count(n_jobs)
-    for first in range(0, len(roots), at_once):  # few matrices are in memory at a time
-        for counts in run_threads(one_block, roots[first : first + at_once], n_jobs):
-            total += counts
-    return total
 
 
 class Hops(NamedTuple):
@@ -332,15 +199,13 @@ class HopComparison(TiledComparison):
 
     def tile(self, left: Hops, rows: slice, right: Hops, columns: slice) -> Matrix:
         """Return the kernel between two runs of graphs; products of counts are exact integers."""
-        from propkernels.kernels.nodes_compiled import sum_blocks
-
         a, b = left.nodes.some(rows), right.nodes.some(columns)
         sides = left.counts[rows], right.counts[columns]
         width = min(max(counts.shape[1] for counts in side) for side in sides)
         values = _stacked(sides[0], width) @ _stacked(sides[1], width).T
         values *= self.nodes.matrix(a, b)
         out = np.empty((1, len(a.ptr) - 1, len(b.ptr) - 1))
-        sum_blocks(values, a.ptr, b.ptr, out[0])
+        _core.sum_blocks(values, a.ptr, b.ptr, out[0])
         return out
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.checks import check_choice, check_positive
 from propkernels._utils.stored import ANY_NUMBER, Offsets, require
 from propkernels.graphs.database import GraphDatabase
@@ -111,19 +112,17 @@ class NodeComparison:
 
     def matrix(self, left: Nodes, right: Nodes) -> NDArray[np.float64]:
         """Return the node kernel between all left and all right nodes."""
-        from propkernels.kernels.nodes_compiled import dot_products, forget_unequal, squared_distances
-
         values = np.ones((len(left.keys), len(right.keys)))
         transposed = np.ascontiguousarray(right.points.T)
         if self.kind == LINEAR:
-            dot_products(left.points, transposed, values)
+            _core.dot_products(left.points, transposed, values)
         elif self.kind != 0:
-            squared_distances(left.points, transposed, values)
+            _core.squared_distances(left.points, transposed, values)
             far = values > 1.0 if self.kind == TRUNCATED else None
             with np.errstate(over="ignore"):  # with a large gamma, exp(-inf) = 0 is right
                 np.exp(np.multiply(values, -self.gamma, out=values), out=values)
             if far is not None:
                 values[far] = 0.0
         if self.source is not None:
-            forget_unequal(left.keys, right.keys, values)
+            _core.forget_unequal(left.keys, right.keys, values)
         return values

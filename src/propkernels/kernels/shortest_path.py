@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice, shown
 from propkernels._utils.stored import NOT_FINITE, Offsets, is_whole, require
@@ -19,12 +20,12 @@ from propkernels.codes.distances import (
     PAIRS_IN_MEMORY,
     WITHOUT_PAIRS,
     PathLengths,
-    by_nodes,
     by_size,
     pairs_of_a_run,
     path_lengths,
     run_bounds,
     runs_of_graphs,
+    runs_of_nodes,
     threads_for_pairs,
 )
 from propkernels.counts.base_kernels import resolve_base_kernel
@@ -130,8 +131,6 @@ class TripletCoder(Counter):
 
     def _hops(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeList]:
         """Return counts without a list of pairs, if every edge has length 1."""
-        from propkernels.codes.triplets_compiled import Search, count_triplets
-
         keys, ids = numbered_keys(self._labels(graphs))
         pairs, edges = graphs.graph_sizes**2, (graphs.adjacency.indptr, graphs.adjacency.indices)
         largest = int(graphs.graph_sizes.max(initial=0))
@@ -143,10 +142,13 @@ class TripletCoder(Counter):
             warn_of_minutes(graphs[graph : graph + 1], times[nodes])
 
         def one_piece(piece: Piece) -> CodeList:
-            ptr = graphs.graph_ptr[piece.first : piece.last + 1]
-            room = Search.room(int(np.diff(ptr).max(initial=1)), len(keys))
-            counted = count_triplets(*edges, ptr, ids, times, keys, piece.part, piece.n_parts, room)
-            return CodeList.of(*counted)
+            ptr, lengths = (
+                graphs.graph_ptr[piece.first : piece.last + 1],
+                np.empty(piece.last - piece.first, int),
+            )
+            parts = piece.part, piece.n_parts
+            codes, counts = _core.count_triplets(*edges, ptr, ids, times, keys, *parts, lengths)
+            return CodeList.of(lengths, np.frombuffer(codes, np.int64), np.frombuffer(counts))
 
         pieces = _pieces(pairs, n_jobs)
         sizes = [float(pairs[piece.first : piece.last].sum()) / piece.n_parts for piece in pieces]
@@ -160,28 +162,16 @@ class TripletCoder(Counter):
 
     def _codes(self, paths: PathLengths, n_jobs: int | None = None) -> NDArray[np.int64]:
         """Return the code of each ordered pair of nodes; ``NO_BIN`` without a path."""
-        from propkernels.codes.paths_compiled import triplet_codes
-
-        keys = label_column_keys(self._labels(paths.graphs))
-        words = self._path_words(paths, n_jobs) if self.edge_labels else paths.words()
-        codes = words.view(np.int64)
-        arrays = keys, words, paths.graphs.graph_ptr, paths.pair_ptr
-        by_nodes(lambda *nodes: triplet_codes(*arrays, *nodes, codes, NO_BIN), paths.graphs, n_jobs)
+        bounds, threads = runs_of_nodes(paths.graphs, n_jobs)
+        if self.edge_labels:  # words of the edge labels along shortest paths
+            words, keys = np.empty(paths.pair_ptr[-1], np.uint64), edge_keys(paths.graphs, True, False)
+            distances = None if paths.has_hops else paths.distances
+            _core.label_paths(paths.arrays, keys, distances, bounds, words, threads)
+        else:
+            words = paths.words()
+        codes, keys = words.view(np.int64), label_column_keys(self._labels(paths.graphs))
+        _core.code_triplets(paths.arrays, keys, bounds, codes, threads)
         return codes
-
-    def _path_words(self, paths: PathLengths, n_jobs: int | None) -> NDArray[np.uint64]:
-        """Return a word per pair of nodes for the edge labels along its shortest paths."""
-        from propkernels.codes.paths_compiled import hop_words, path_words
-
-        graphs, words = paths.graphs, np.empty(paths.pair_ptr[-1], dtype=np.uint64)
-        edges, keys = (graphs.adjacency.indptr, graphs.adjacency.indices), edge_keys(graphs, True, False)
-        where = graphs.graph_ptr, paths.pair_ptr
-        if paths.has_hops:
-            by_nodes(lambda *nodes: hop_words(*edges, keys, *where, *nodes, words), graphs, n_jobs)
-            return words
-        searched, distances = (*edges, paths.weights, keys, *where), paths.distances
-        by_nodes(lambda *nodes: path_words(*searched, *nodes, distances, words), graphs, n_jobs)
-        return words
 
 
 class Piece(NamedTuple):
@@ -276,15 +266,13 @@ class EqualLengths(TiledComparison):
 
     def tile(self, left: Paths, rows: slice, right: Paths, columns: slice) -> NDArray[np.float64]:
         """Return the kernel between two runs of graphs, (depth, rows, columns)."""
-        from propkernels.kernels.nodes_compiled import equal_length_sums
-
         a, b = _some(left, rows), _some(right, columns)
         values = np.unique(np.concatenate([a.distances, b.distances]))
         values = values[values < np.inf]
-        numbers = [_numbers(paths.distances, values) for paths in (a, b)]
+        numbers = [np.searchsorted(values, paths.distances) for paths in (a, b)]  # len(values) of inf
         out = np.empty((1, len(a.pair_ptr) - 1, len(b.pair_ptr) - 1))
         sides = (a.nodes.ptr, a.pair_ptr, numbers[0], b.nodes.ptr, b.pair_ptr, numbers[1])
-        equal_length_sums(self.nodes.matrix(a.nodes, b.nodes), *sides, len(values), out[0])
+        _core.equal_length_sums(self.nodes.matrix(a.nodes, b.nodes), *sides, len(values), out[0])
         return out
 
 
@@ -294,11 +282,6 @@ def _some(paths: Paths, chosen: slice) -> Paths:
     return Paths(
         paths.nodes.some(chosen), pair_ptr - pair_ptr[0], paths.distances[pair_ptr[0] : pair_ptr[-1]]
     )
-
-
-def _numbers(distances: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the position of each distance in the values; -1 for inf."""
-    return np.where(distances < np.inf, np.searchsorted(values, distances), -1)
 
 
 class ShortestPath(PairwiseKernel):

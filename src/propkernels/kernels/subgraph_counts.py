@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
 from math import factorial, isqrt
-from threading import local
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array
 
+from propkernels import _core
 from propkernels._utils.arrays import index_dtype, offsets
-from propkernels._utils.parallel import run_threads, threads_for, whole_runs
+from propkernels._utils.parallel import threads_for, whole_runs
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
@@ -27,25 +26,10 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.comparison import CountedComparison
 from propkernels.propagation.initial import edge_keys, node_keys
 
-# kinds per graph; then code, count, number of nodes and number of symmetries of each kind
-Found = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]
+# a kind of subgraph in a graph, as ``count_subgraphs`` returns it
+FOUND = np.dtype([("code", np.int64), ("count", np.float64), ("size", np.int64), ("symmetries", np.int64)])
 STEPS_OF_A_NODE = 2**8  # estimated steps per node
 NODES_OF_A_BATCH = 2**9
-
-
-def _search(
-    arrays: tuple[NDArray[Any], ...], ptr: NDArray[np.int64], k: int, kinds: Any
-) -> tuple[Found, Any]:
-    """Return the subgraphs of a batch of graphs, and the extended table of kinds."""
-    from propkernels.kernels.subgraph_counts_compiled import Scratch, Subgraph, count_subgraphs
-
-    lengths = np.zeros(len(ptr) - 1, dtype=np.int64)
-    room = Subgraph.room(k, int(np.diff(ptr).max())), Scratch.room(k)
-    met, counts, kinds = count_subgraphs(*arrays, ptr, k, *room, kinds, lengths)
-    codes = kinds.codes[met].view(np.int64)
-    return (lengths, codes, counts, kinds.sizes[met], kinds.symmetries[met]), kinds
-
-
 Matrix = NDArray[np.float64]
 
 
@@ -192,71 +176,63 @@ class SubgraphCounter(Counter):
 
     def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
         """Return the counts of all graphs; known codes have the first columns."""
-        lengths, codes, counts, sizes, symmetries = self._search_all(graphs, n_jobs)
+        lengths, found = self._search(graphs, graphs.graph_ptr, None, n_jobs)
         graph = np.repeat(np.arange(len(lengths)), lengths)
         streams = []
         for s, kind in enumerate(self.kinds()):
-            chosen = np.flatnonzero((sizes == kind[0]) & (symmetries == kind[1]))
+            chosen = _of_kind(found, kind)
             ptr = offsets(np.bincount(graph[chosen], minlength=len(lengths)))
-            counted, bins = count_codes(codes[chosen], ptr, None if known is None else known[s])
-            streams.append(self._stream(kind, ptr, counted.indices, counts[chosen], bins))
+            codes = found["code"][chosen]
+            counted, bins = count_codes(codes, ptr, None if known is None else known[s])
+            streams.append(self._stream(kind, ptr, counted.indices, found["count"][chosen], bins))
         return streams
 
-    def _search_all(self, graphs: GraphDatabase, n_jobs: int | None) -> Found:
-        """Return the subgraphs of all graphs, in batches; a thread keeps its table of kinds between them."""
-        from propkernels.kernels.subgraph_counts_compiled import Kinds
+    def _search(
+        self,
+        graphs: GraphDatabase,
+        ptr: NDArray[np.int64],
+        nodes: NDArray[Any] | None,
+        n_jobs: int | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+        """Return numbers of kinds, and the kinds themselves, of the graphs that sets of nodes induce.
 
-        bounds = whole_runs(graphs.graph_ptr, NODES_OF_A_BATCH)
-        arrays, of_thread = self.prepare(graphs), local()
+        Set g is ``nodes[ptr[g]:ptr[g + 1]]``, ascending, or without ``nodes`` all from ``ptr[g]`` on.
+        """
+        there, back = self._edges(graphs)
+        if nodes is not None:
+            nodes = nodes.astype(there.indices.dtype)
+        wiring = there.indptr, there.indices, there.data, back.data, node_keys(graphs, self.source)
+        bounds, lengths = whole_runs(ptr, NODES_OF_A_BATCH), np.empty(len(ptr) - 1, dtype=np.int64)
+        threads = threads_for(int(ptr[-1]) * STEPS_OF_A_NODE, n_jobs)
         with ProgressBar("SubgraphMatching", len(bounds) - 1) as bar:
-
-            def one_batch(batch: tuple[int, int]) -> Found:
-                ptr = graphs.graph_ptr[batch[0] : batch[1] + 1]
-                kinds = getattr(of_thread, "kinds", None) or Kinds.none()
-                found, of_thread.kinds = _search(arrays, ptr, self.k, kinds)
-                bar.step()
-                return found
-
-            threads = threads_for(graphs.n_nodes * STEPS_OF_A_NODE, n_jobs)
-            batches = run_threads(one_batch, list(pairwise(bounds)), threads)
-        if not batches:
-            none = np.empty(0, dtype=np.int64)
-            return none, none, np.empty(0), none, none
-        lengths, codes, counts, sizes, symmetries = map(np.concatenate, zip(*batches, strict=True))
-        return lengths, codes, counts, sizes, symmetries
+            found = _core.count_subgraphs(wiring, ptr, nodes, self.k, bounds, lengths, bar.step, threads)
+        return lengths, np.frombuffer(found, FOUND)
 
     def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
         """Yield nodes with the number of their subgraphs of each kind, divided by the number of nodes."""
-        nodes, (codes, counts, sizes, symmetries) = self._subgraphs_of_nodes(graphs)
+        nodes, found = self._subgraphs_of_nodes(graphs, n_jobs)
         for kind in self.kinds():
-            chosen = np.flatnonzero((sizes == kind[0]) & (symmetries == kind[1]))
-            numbers = counts[chosen] / kind[0]
-            yield Occurrences(codes[chosen], nodes[chosen, None], kind[0] - 1, self._weight(kind), numbers)
+            chosen = _of_kind(found, kind)
+            codes, numbers = found["code"][chosen], found["count"][chosen] / kind[0]
+            yield Occurrences(codes, nodes[chosen, None], kind[0] - 1, self._weight(kind), numbers)
 
     def _subgraphs_of_nodes(
-        self, graphs: GraphDatabase
-    ) -> tuple[NDArray[np.int64], tuple[NDArray[Any], ...]]:
-        """Return nodes, and codes, counts, sizes and symmetries of the subgraphs that contain them.
+        self, graphs: GraphDatabase, n_jobs: int | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+        """Return nodes, and the kinds of subgraphs that contain them.
 
         Subgraphs that contain node v are those of the graph, minus those of the graph without v. Nodes more
         than k - 1 edges away from v share no connected subgraph with v, and are left out.
         """
-        from propkernels.kernels.subgraph_counts_compiled import Kinds
-
-        there, back = self._edges(graphs)
-        keys, near = node_keys(graphs, self.source), _balls(there, self.k - 1)
-        searches, kinds = [], Kinds.none()
-        for v in range(graphs.n_nodes):
-            ball = near.indices[near.indptr[v] : near.indptr[v + 1]].astype(np.int64)
-            arrays, ptr = _two_graphs(there, back, keys, ball, ball[ball != v])
-            (lengths, *results), kinds = _search(arrays, ptr, self.k, kinds)
-            searches.append((v, int(lengths[0]), results))
-        parts = [_difference(with_v, results) for _, with_v, results in searches]
-        nodes = np.repeat([v for v, _, _ in searches], [len(part[0]) for part in parts]).astype(np.int64)
-        if not parts:
-            none = np.empty(0, dtype=np.int64)
-            return none, (none, np.empty(0), none, none)
-        return nodes, tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        near, n = _balls(self._edges(graphs)[0], self.k - 1), graphs.n_nodes
+        is_other = near.indices != np.repeat(np.arange(n), np.diff(near.indptr))
+        members = np.concatenate([near.indices, near.indices[is_other]])
+        sizes = np.diff(near.indptr)
+        lengths, found = self._search(graphs, offsets(np.concatenate([sizes, sizes - 1])), members, n_jobs)
+        parts = np.split(found, np.cumsum(lengths)[:-1])
+        rest = [_difference(parts[v], parts[n + v]) for v in range(n)]
+        nodes = np.repeat(np.arange(n), [len(part) for part in rest])
+        return nodes, np.concatenate([np.empty(0, FOUND), *rest])
 
     def _weight(self, kind: Kind) -> float:
         return float(kind[1] if self.lambdas is None else self.lambdas[kind[0] - 1] * kind[1])
@@ -268,13 +244,6 @@ class SubgraphCounter(Counter):
         shape = len(ptr) - 1, len(codes)
         matrix = csr_array((counts, columns.astype(index), ptr.astype(index)), shape=shape)
         return StreamCounts(matrix, codes, kind[0] - 1, self._weight(kind))
-
-    def prepare(self, graphs: GraphDatabase) -> tuple[NDArray[Any], ...]:
-        """Return the arrays for ``count_subgraphs``; nodes are numbered from 0 in each graph."""
-        there, back = self._edges(graphs)
-        keys = node_keys(graphs, self.source)
-        indices = there.indices - np.repeat(graphs.graph_ptr[graphs.graph_ids], np.diff(there.indptr))
-        return there.indptr.astype(np.int64), indices.astype(np.int64), there.data, back.data, keys
 
     def _edges(self, graphs: GraphDatabase) -> tuple[csr_array, csr_array]:
         """Return matrices of words for the edges between u and v, as seen from u and as seen from v."""
@@ -306,27 +275,17 @@ def _balls(there: csr_array, radius: int) -> csr_array:
     return near
 
 
-def _two_graphs(
-    there: csr_array, back: csr_array, keys: NDArray[np.uint64], *nodes: NDArray[np.int64]
-) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
-    """Return the arrays for ``count_subgraphs`` of the subgraphs induced by sets of nodes, and offsets."""
-    parts = [(there[part][:, part], back[part][:, part], keys[part]) for part in nodes]
-    lengths = np.concatenate([np.diff(part.indptr) for part, _, _ in parts])
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    indices = np.concatenate([part.indices for part, _, _ in parts]).astype(np.int64)
-    words = [np.concatenate([part[side].data for part in parts]) for side in (0, 1)]
-    ptr = np.concatenate([[0], np.cumsum([len(part) for part in nodes])]).astype(np.int64)
-    return (indptr, indices, *words, np.concatenate([part[2] for part in parts])), ptr
+def _difference(whole: NDArray[np.void], part: NDArray[np.void]) -> NDArray[np.void]:
+    """Return the kinds of subgraphs of a graph, minus those of a part of it."""
+    more = whole["count"] - looked_up(whole["code"], part["code"], part["count"])
+    rest = whole[more != 0]
+    rest["count"] = more[more != 0]
+    return rest
 
 
-def _difference(n_whole: int, results: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
-    """Return codes, counts, sizes and symmetries of the first of two graphs, minus those of the second."""
-    codes, counts, sizes, symmetries = results
-    whole = slice(0, n_whole)
-    fewer = looked_up(codes[whole], codes[n_whole:], counts[n_whole:])
-    more = counts[whole] - fewer
-    kept = np.flatnonzero(more)
-    return codes[whole][kept], more[kept], sizes[whole][kept], symmetries[whole][kept]
+def _of_kind(found: NDArray[np.void], kind: Kind) -> NDArray[np.int64]:
+    """Return the places of a kind."""
+    return np.flatnonzero((found["size"] == kind[0]) & (found["symmetries"] == kind[1]))
 
 
 def _kind_of(stream: StreamCounts) -> Kind:

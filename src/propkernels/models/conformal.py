@@ -26,7 +26,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import combinations, pairwise
 from typing import Annotated, Any, NamedTuple
 
@@ -34,8 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from propkernels import _core
 from propkernels._utils.checks import check_nonnegative, shown
-from propkernels._utils.parallel import by_rows, run_threads, whole_runs
+from propkernels._utils.parallel import run_threads, threads_for, whole_runs
 from propkernels._utils.stored import Offsets, is_whole, not_negative, require
 from propkernels.explain.members import Counted, KernelMember, Member
 from propkernels.explain.rule import Rule, dual_members, primal_members
@@ -200,22 +200,11 @@ def learn_fold_models(
 
 def _unseen_shares(rule: Rule, seen: Sequence[NDArray[np.uint8]], counted: Counted, n_folds: int) -> Matrix:
     """Return the mean share over the vocabularies; 0 if graphs are compared without bins."""
-    from propkernels.counts.entries_compiled import share_unseen
-
     shares = np.zeros((max(len(seen), 1), len(counted.graphs), n_folds))
-
-    def one_run(number: int, graphs: slice) -> None:
-        starts, sizes, *entries = counted.entries(rule.vocabularies[number]).arrays
-        of_graphs = starts[:, graphs].copy(), sizes[:, graphs].copy()
-        share_unseen(*of_graphs, *entries, seen[number], shares[number, graphs])
-
-    for number, vocabulary in enumerate(rule.vocabularies[: len(seen)]):
-        n_steps = len(counted.entries(vocabulary).columns) * n_folds
-        by_rows(
-            partial(one_run, number),
-            (len(counted.graphs), n_steps // max(len(counted.graphs), 1)),
-            counted.n_jobs,
-        )
+    for vocabulary, marks, share in zip(rule.vocabularies, seen, shares, strict=False):
+        entries = counted.entries(vocabulary)
+        threads = threads_for(len(entries.columns) * n_folds, counted.n_jobs)
+        _core.share_unseen(entries.arrays, marks, share, threads)
     return np.asarray(shares.mean(axis=0))
 
 
@@ -257,23 +246,17 @@ def _seen_bins(
     rule: Rule, counted: Sequence[Counted], held_out: Sequence[HeldOut]
 ) -> list[NDArray[np.uint8]]:
     """Return, for each vocabulary, which bins the training graphs of each fold have."""
-    from propkernels.counts.entries_compiled import mark_bins
-
     ends = np.concatenate([[0], np.cumsum([len(run.graphs) for run in counted])])
     is_training = np.zeros((int(ends[-1]), len(held_out)), dtype=np.uint8)
     for k, part in enumerate(held_out):
         is_training[part.train, k] = 1
     seen = [np.zeros((int(v.starts[-1]), len(held_out)), dtype=np.uint8) for v in rule.vocabularies]
 
-    def one_run(run: Counted, number: int, is_known: NDArray[np.uint8], streams: slice) -> None:
-        starts, sizes, columns, _ = run.entries(rule.vocabularies[number]).arrays
-        mark_bins(starts[streams], sizes[streams], columns, is_known, seen[number])  # streams share no bins
-
     for run, start, stop in zip(counted, ends, ends[1:], strict=False):
-        for number, vocabulary in enumerate(rule.vocabularies):
+        for vocabulary, marks in zip(rule.vocabularies, seen, strict=True):
             entries = run.entries(vocabulary)
-            shape = len(entries.starts), len(entries.columns) * len(held_out) // max(len(entries.starts), 1)
-            by_rows(partial(one_run, run, number, is_training[start:stop]), shape, run.n_jobs)
+            threads = threads_for(len(entries.columns) * len(held_out), run.n_jobs)
+            _core.mark_bins(entries.arrays, is_training[start:stop], marks, threads)
     return seen
 
 

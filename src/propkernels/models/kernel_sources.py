@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from sklearn.base import clone
 
+from propkernels import _core
 from propkernels._utils.checks import shown
 from propkernels._utils.locks import cached_property
-from propkernels._utils.parallel import by_rows
+from propkernels._utils.parallel import threads_for
 from propkernels.counts.columns import join_streams
 from propkernels.counts.counters import StreamCounts
 from propkernels.counts.products import inverse_length, self_products
-from propkernels.counts.products_compiled import take_block
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.sum_kernel import aligned_weights
 from propkernels.models.folds import Indices
@@ -99,15 +99,10 @@ class GramSource:
         return inverse_length(self.matrix.diagonal())
 
     def _part(self, rows: Indices, columns: Indices, unit: float) -> Matrix:
-        left = right = np.empty(0)
-        if self.normalize:
-            left, right = self._factors[rows], self._factors[columns]
+        left, right = (self._factors[rows], self._factors[columns]) if self.normalize else (None, None)
         part = np.empty((len(rows), len(columns)))
-
-        def take(run: slice) -> None:
-            take_block(self.matrix, rows[run], columns, left[run], right, unit, part[run])
-
-        by_rows(take, part.shape, self.n_jobs)
+        taken = self.matrix, *(np.ascontiguousarray(i, dtype=np.int64) for i in (rows, columns))
+        _core.take_block(*taken, left, right, unit, part, threads_for(part.size, self.n_jobs))
         if self.normalize and rows is columns:
             np.fill_diagonal(part, self._diagonal[rows] / unit)
         return part
@@ -243,8 +238,8 @@ def compute_stack(kernel: Any, graphs: GraphDatabase, steps: tuple[int, ...] | N
 
 
 def _as_matrix(kernel: Any, n_graphs: int) -> Matrix:
-    """Return a kernel matrix as float64; raise if its shape is not (n_graphs, n_graphs)."""
-    matrix = np.asarray(kernel, dtype=np.float64)
+    """Return a kernel matrix as float64, without gaps; raise if its shape is not (n_graphs, n_graphs)."""
+    matrix = np.ascontiguousarray(kernel, dtype=np.float64)
     if matrix.shape != (n_graphs, n_graphs):
         raise ValueError(
             f"the kernel of {n_graphs} graphs has shape {matrix.shape}, expected {(n_graphs, n_graphs)}"

@@ -17,12 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
 
-from propkernels.explain.duals_compiled import rank_classes
-
 CLASSIFICATION, REGRESSION = 0, 3  # kinds of machines by their numbers in libsvm
 CACHE = 200.0  # megabytes of kernel rows, the default of scikit-learn
 TOLERANCE = 1e-3
-MOST_CLASSES = 256  # class numbers below are not sorted
 
 
 @dataclass(frozen=True)
@@ -105,11 +102,6 @@ def class_numbers(target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float6
     >>> class_numbers(np.array([5, 2, 5]))
     (array([2, 5]), array([1., 0., 1.]))
     """
-    if target.dtype.kind in "iu":
-        (ranks, classes), numbers = np.empty((2, MOST_CLASSES), dtype=np.int64), np.empty(len(target))
-        n_classes = rank_classes(target, ranks, classes, numbers)
-        if n_classes >= 0:
-            return classes[:n_classes], numbers
     found, positions = np.unique(target, return_inverse=True)
     return found, positions.astype(np.float64)
 

@@ -11,13 +11,14 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
-from propkernels.explain.duals_compiled import add_intercepts, count_bounded, place_duals
+from propkernels._utils.arrays import offsets
 from propkernels.models.libsvm import CLASSIFICATION, REGRESSION, Dual, solve
 from propkernels.novelty.foreign import ForeignGraphsWarning
 
@@ -59,11 +60,7 @@ class Machine:
 
     def decisions(self, rows: Any) -> Matrix:
         """Return decisions for rows of a kernel matrix or features."""
-        decisions = np.asarray(rows @ self.coefficients)
-        if decisions.dtype != self.intercepts.dtype:
-            return decisions + self.intercepts
-        add_intercepts(decisions, self.intercepts)
-        return decisions
+        return np.asarray(rows @ self.coefficients) + self.intercepts
 
 
 class MachineMaker(Protocol):
@@ -128,9 +125,12 @@ def pairwise_coefficients(dual: Dual, n_graphs: int) -> tuple[NDArray[np.float64
     Decision p is ``sum_i coefficients[i, p] K(x, x_i) + intercepts[p]``; positive votes for the first class
     of the pair, as in ``SVC.decision_function(decision_function_shape="ovo")``.
     """
-    n_classes = len(dual.n_support)
-    coefficients = np.empty((n_graphs, n_classes * (n_classes - 1) // 2))
-    place_duals(dual.support, dual.n_support, np.ascontiguousarray(dual.coefficients), coefficients)
+    pairs = list(combinations(range(len(dual.n_support)), 2))
+    ends, coefficients = offsets(dual.n_support), np.zeros((n_graphs, len(pairs)))
+    for p, (i, j) in enumerate(pairs):
+        for label, row in ((i, j - 1), (j, i)):  # a class against all others, one row each
+            own = slice(ends[label], ends[label + 1])
+            coefficients[dual.support[own], p] = dual.coefficients[row, own]
     return coefficients, dual.intercepts
 
 
@@ -141,7 +141,7 @@ def _limit(effort: str, n_graphs: int) -> int:
 
 def _state(dual: Dual, cost: float, n_graphs: int) -> tuple[bool, bool, bool, bool]:
     """Return the flags is_final, is_settled, is_nearly_final and is_converged of a machine."""
-    share = float(count_bounded(dual.coefficients, cost)) / n_graphs
+    share = int((np.abs(dual.coefficients) >= cost).any(axis=0).sum()) / n_graphs
     return share == 0 and dual.is_converged, share < SATURATED, share < FREE, dual.is_converged
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.parallel import run_threads, threads_for
+from propkernels import _core
+from propkernels._utils.parallel import stage_pieces, threads_for
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.inputs import by_column, column_block
 from propkernels.propagation.initial import constant_column, initial_distributions, learn_prior
@@ -347,20 +348,10 @@ def crossed_targets(walks: Walks, marked: Matrix, between: Matrix) -> Matrix:
 
 def return_chances_of(walks: Walks, nodes: Indices, steps: int) -> Matrix:
     """Return the chances (T^t)_vv for t = 1..steps (2 or 4) at some nodes, (nodes, steps)."""
-    from propkernels.nodes.structure_compiled import return_chances
-
-    forward = walks.transition
-    backward = csr_array(forward.T)
-    chances = np.zeros((len(nodes), steps))
-    arrays = [(m.indptr, m.indices, m.data) for m in (forward, backward)]
+    forward, backward = walks.transition, csr_array(walks.transition.T)
+    matrices = [(m.indptr, m.indices, m.data) for m in (forward, backward)]
+    chances = np.empty((len(nodes), steps))
     threads = threads_for(len(nodes) * 1000, walks.n_jobs)
-    bounds = np.linspace(0, len(nodes), threads + 1).astype(int)
-
-    def share(i: int) -> None:
-        part = slice(bounds[i], bounds[i + 1])
-        one, two = np.zeros((2, forward.shape[0]))
-        touched = np.empty((2, forward.shape[0]), dtype=np.int64)
-        return_chances(*arrays, nodes[part], chances[part], one, two, touched)
-
-    run_threads(share, range(threads), walks.n_jobs)
+    bounds = np.linspace(0, len(nodes), stage_pieces(threads) + 1).astype(np.int64)
+    _core.return_chances(*matrices, np.ascontiguousarray(nodes), bounds, chances, threads)
     return chances

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels import _core
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.schemes import directed_adjacency, walk_operator
@@ -58,22 +59,18 @@ def simple_graph(graphs: GraphDatabase) -> csr_array:
 
 def triangles_of(wiring: csr_array) -> NDArray[np.float64]:
     """Return the number of triangles at each node of a simple graph."""
-    from propkernels.nodes.structure_compiled import triangle_counts
-
     degrees = np.diff(wiring.indptr)
     rank = np.empty(len(degrees), dtype=np.int64)
     rank[np.argsort(degrees, kind="stable")] = np.arange(len(degrees))
     counts = np.zeros(len(degrees), dtype=np.int64)
-    triangle_counts(wiring.indptr, wiring.indices, rank, counts)
+    _core.triangle_counts(wiring.indptr, wiring.indices, rank, counts)
     return counts.astype(np.float64)
 
 
 def cores_of(wiring: csr_array) -> NDArray[np.float64]:
     """Return the core number of each node of a simple graph."""
-    from propkernels.nodes.structure_compiled import core_numbers
-
     cores = np.zeros(wiring.shape[0], dtype=np.int64)
-    core_numbers(wiring.indptr, wiring.indices, cores)
+    _core.core_numbers(wiring.indptr, wiring.indices, cores)
     return cores.astype(np.float64)
 
 

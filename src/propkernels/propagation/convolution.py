@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.checks import check_choice
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import NeighborhoodLike
@@ -195,15 +196,18 @@ class GridOperator:
         return arrange_taps(stages or [self.weights])
 
     @property
-    def images(self) -> Any:
-        """Grids with boundary, held and pushed-back pixels, for the compiled loops."""
-        from propkernels.propagation.grid_steps_compiled import Images
-
+    def images(self) -> tuple[Any, ...]:
+        """Grids, their counted, held and pushed-back pixels, and the number of the boundary."""
         grids, boundary = self.grids, BOUNDARIES.index(self.boundary)
         inside = NOTHING if grids.inside is None else grids.inside
-        return Images(
-            grids.shapes, grids.pixel_ptr, grids.graph_ptr, inside, self.held, self.pushed_back, boundary
-        )
+        pixels = inside, self.held, self.pushed_back
+        return grids.shapes, grids.pixel_ptr, grids.graph_ptr, *pixels, boundary
+
+    @property
+    def changes(self) -> NDArray[np.int64]:
+        """The images whose shape is not that of the image before."""
+        shapes = self.grids.shapes
+        return np.flatnonzero((shapes[1:] != shapes[:-1]).any(axis=1)) + 1
 
     def block(self, first: int, last: int) -> GridOperator:
         """Return the operator of the images first..last-1."""
@@ -218,17 +222,12 @@ class GridOperator:
         if self.path == "fourier":
             following = fourier_step(self.grids, self.weights, self.boundary, current)
         else:
-            following = self._summed(current)
+            following = np.empty_like(current, dtype=np.float64)
+            values = np.ascontiguousarray(current, dtype=np.float64)
+            bounds = np.union1d(self.changes, [0, len(self.grids)])
+            _core.step_grids(self.images, self.taps, values, bounds, following)
         if self.path == "fourier" and len(self.held):
             following[self.held] = current[self.held]
-        return following
-
-    def _summed(self, current: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the columns after one step of the compiled loops."""
-        from propkernels.propagation.grid_steps_compiled import step_grids
-
-        following = np.empty_like(current)
-        step_grids(self.images, self.taps, np.ascontiguousarray(current, dtype=np.float64), following)
         return following
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
-from propkernels._utils.parallel import by_rows, one_blas_thread, run_threads, threads_for
+from propkernels._utils.parallel import by_rows, one_blas_thread, threads_for
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
@@ -352,12 +353,10 @@ class Moments(NamedTuple):
                 values.std(axis=0, ddof=min(len(values) - 1, 1)),
                 np.abs(values).max(axis=0),
             )
-        from propkernels.propagation.steps_compiled import column_moments
-
         moments = cls(*np.empty((3, values.shape[1])))
         threads = min(threads_for(values.size, n_jobs), -(-values.shape[1] // LINE))
-        bounds = [values.shape[1] * run // threads for run in range(threads + 1)]
-        run_threads(lambda run: column_moments(values, *run, *moments), list(pairwise(bounds)), threads)
+        bounds = np.arange(threads + 1) * values.shape[1] // threads
+        _core.column_moments(np.ascontiguousarray(values), bounds, *moments, threads)
         return moments
 
     def scales(self) -> Matrix:

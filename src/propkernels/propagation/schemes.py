@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone
 
+from propkernels import _core
 from propkernels._utils.arrays import aligned_empty, freeze
 from propkernels._utils.checks import Documented, check_choice, check_fraction, shown
-from propkernels._utils.parallel import run_threads, threads_for
+from propkernels._utils.parallel import stage_pieces, threads_for
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
@@ -104,24 +104,18 @@ class AffineOperator:
         Threads take ranges of rows, so that their number changes no bit. If ``rows`` are given, only these
         are computed; the others are undefined.
         """
-        from propkernels.propagation.steps_compiled import affine_step
-
         if self.pushed_back is not None:
             current = np.where(self.pushed_back[:, None], initial, current)
         current = np.ascontiguousarray(current, dtype=np.float64)
         following = aligned_empty(current.shape)
         a, threads = self.adjacency, threads_for(self.adjacency.nnz * current.shape[1], n_jobs)
         written = np.arange(len(current)) if rows is None else rows
-        bounds = [0, len(written)]
-        if threads > 1:  # each thread has about as many edges as the others
-            cuts = np.searchsorted(a.indptr[written], np.linspace(0, a.nnz, threads + 1)[1:-1])
-            bounds[1:1] = cuts.tolist()
-
-        def share(bounds: tuple[int, int]) -> None:
-            arrays = (a.indptr, a.indices, a.data, self.spread, self.keep)
-            affine_step(*arrays, current, following, written[slice(*bounds)])
-
-        run_threads(share, list(pairwise(bounds)), threads)
+        bounds = np.array([0, len(written)])
+        if threads > 1:  # runs have about as many edges as each other
+            cuts = np.searchsorted(a.indptr[written], np.linspace(0, a.nnz, stage_pieces(threads) + 1)[1:-1])
+            bounds = np.insert(bounds, 1, cuts)
+        arrays = a.indptr, a.indices, a.data, self.spread, self.keep
+        _core.affine_step(*arrays, current, following, written, bounds, threads)
         if self.restart is not None:
             following += self.restart[:, None] * initial
         return following
@@ -384,10 +378,8 @@ def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> Aff
     adjacency = directed_adjacency(graphs, direction)
     is_unweighted = weights_are_ones(graphs, adjacency)
     if is_unweighted:
-        from propkernels.propagation.steps_compiled import walk_weights
-
         spread, keep = np.empty((2, adjacency.shape[0]))
-        walk_weights(adjacency.indptr, laziness, spread, keep)
+        _core.walk_weights(adjacency.indptr, laziness, spread, keep)
         return AffineOperator(adjacency, spread, keep, is_unweighted=True)
     degrees = row_sums(adjacency, is_unweighted)
     spread, keep = affine_weights("row", laziness, degrees)

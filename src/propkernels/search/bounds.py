@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels.search.measures import LOOSE
 
 if TYPE_CHECKING:
@@ -65,8 +66,6 @@ class Plan(NamedTuple):
     @classmethod
     def of(cls, search: Search) -> Plan | None:
         """Return the plan of a search; None if all postings are to be read."""
-        from propkernels.search.bounds_compiled import skip_graphs
-
         segment, query = search.segment, search.query
         weights = set(query.weights.tolist())
         if (
@@ -82,7 +81,7 @@ class Plan(NamedTuple):
         order = found[np.argsort(lengths[found], kind="stable")]
         begin, end, rows = search.begin[order], search.end[order], search.rows[order]
         if search.start > 0:
-            skip_graphs(begin, end, segment.postings, search.start)
+            _core.skip_graphs(begin, end, segment.postings, search.start)
         if (query.counts != 1).any() or ((rows >= 0) & (end > begin)).any():
             return None
         is_list = rows < 0
@@ -130,33 +129,30 @@ class _Reader:
 
     def read(self, until: int) -> None:
         """Add the postings of further levels to the common levels of all graphs."""
-        from propkernels.search.bounds_compiled import count_common
-
         some = slice(self.n_read, until)
         if until > self.n_read:
             arrays = (self.search.segment.postings, self.search.start, self.common)
-            count_common(self.plan.begin[some], self.plan.end[some], *arrays)
+            _core.count_common(self.plan.begin[some], self.plan.end[some], *arrays)
             self.n_read = until
 
     def read_all(self) -> None:
         """Add the postings and dense rows of all levels."""
-        from propkernels.search.segment_compiled import add_rows
-
         self.read(self.plan.n_lists)
         rows = self.plan.rows[self.plan.n_lists :]
-        dense = self.search.segment.dense[:, self.search.start :]
-        add_rows(rows, np.ones(len(rows), dtype=np.uint16), dense, self.common)
+        counts, dense = np.ones(len(rows), dtype=np.uint16), self.search.segment.dense
+        _core.add_rows(rows, counts, dense, self.search.start, self.common)
         self.n_read = len(self.plan.rows)
 
     def met(self, least: float) -> Places:
         """Return the graphs that may be as similar as ``least``, without removed ones."""
-        from propkernels.search.bounds_compiled import mark_possible
-
         is_possible = ROOM.array("is_possible", self.n_graphs, np.bool_)
-        rest, length = len(self.plan.rows) - self.n_read, self.plan.length
-        arrays = (self.common, self.search.squares[self.search.start :], is_possible)
-        mark_possible(*arrays, rest, length, self.weight, LOOSE * least, self.is_ratio)
+        rest, squares = len(self.plan.rows) - self.n_read, self.search.squares[self.search.start :]
+        _core.mark_possible(self.common, squares, rest, self.weight, self.bound(least), is_possible)
         return self.present(np.flatnonzero(is_possible))
+
+    def bound(self, least: float) -> tuple[float, float, bool]:
+        """Return the bound of a similarity, for compiled loops."""
+        return self.plan.length, LOOSE * least, self.is_ratio
 
     def present(self, places: Places) -> Places:
         """Return graphs, counted from the first one that is searched, as graphs of the segment if present."""
@@ -165,10 +161,8 @@ class _Reader:
 
     def kth(self, k: int) -> float:
         """Return the k-th largest similarity among promising graphs, a lower bound; -1 if they are fewer."""
-        from propkernels.search.bounds_compiled import count_values
-
         numbers = np.zeros(len(self.plan.rows) + 1, dtype=np.int64)
-        count_values(self.common, numbers)
+        _core.count_values(self.common, numbers)
         at_least = np.cumsum(numbers[:0:-1])  # graphs with n, n - 1, ..., 1 common levels or more
         fewest = len(numbers) - 1 - int(np.searchsorted(at_least, k))
         if fewest < 1:
@@ -182,13 +176,10 @@ class _Reader:
 
     def looked_up(self, places: Places, least: float) -> tuple[Places, NDArray[np.float64]]:
         """Return those graphs that may be as similar as ``least``, and the sums that they share."""
-        from propkernels.search.bounds_compiled import look_up
-
         plan, some = self.plan, slice(self.n_read, None)
         places, common = places.copy(), self.common[places - self.search.start].astype(np.int64)
         lengths = self.search.squares[places] / self.weight
         levels = (plan.begin[some], plan.end[some], plan.rows[some])
         arrays = (self.search.segment.postings, self.search.segment.dense)
-        bound = (plan.length, LOOSE * least, self.is_ratio)
-        n = look_up(places, common, lengths, *levels, *arrays, *bound)
+        n = _core.look_up(places, common, lengths, levels, *arrays, self.bound(least))
         return places[:n], common[:n].astype(np.float64) * self.weight

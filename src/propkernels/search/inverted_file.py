@@ -75,7 +75,7 @@ class InvertedFile:
             ends = np.cumsum([part.n_graphs for part in segments[-2:]])
             if ends[-1] > MOST_GRAPHS:
                 break
-            segments[-2:] = [_merged(segments[-2:], np.split(np.arange(ends[-1]), ends[:-1]))]
+            segments[-2:] = [Segment.merge(segments[-2:], np.split(np.arange(ends[-1]), ends[:-1]))]
         squares = np.concatenate([self.squares, added])
         alive = np.concatenate([self.alive, np.ones(len(added), dtype=bool)])
         return InvertedFile(segments, self.weights, squares, alive)
@@ -89,7 +89,7 @@ class InvertedFile:
         numbers = np.where(alive, np.cumsum(alive) - 1, -1)
         parts = np.split(numbers, np.cumsum([part.n_graphs for part in self.segments])[:-1])
         squares = self.squares[alive]
-        merged = _merged(self.segments, parts)
+        merged = Segment.merge(self.segments, parts)
         return InvertedFile([merged], self.weights, squares, np.ones(len(squares), dtype=bool)), True
 
     def __len__(self) -> int:
@@ -134,8 +134,3 @@ class InvertedFile:
     def similarities(self, query: Query) -> NDArray[np.float64]:
         """Return the similarity of a query to every graph; -1 for removed graphs."""
         return np.concatenate([search.similarities() for search in self.searches(query)])
-
-
-def _merged(parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> Segment:
-    """Return the segments merged into one; numbers of graphs are those of :meth:`Postings.merge`."""
-    return Segment.of(Postings.merge([part.unpacked() for part in parts], numbers))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels import _core
 from propkernels._utils.arrays import offsets, sum_in_order
 from propkernels.counts.counters import StreamCounts
 from propkernels.counts.products import self_products
@@ -99,13 +100,11 @@ class Search:
         alive: NDArray[np.bool_] | None = None,
         start: int = 0,
     ) -> None:
-        from propkernels.search.segment_compiled import find_postings
-
         self.segment, self.squares, self.query = segment, squares, query
         self.first, self.alive, self.start = first, alive, start
         self.begin, self.end, self.rows = np.empty((3, len(query.codes)), dtype=np.int64)
         bins = (segment.stream_ptr, segment.codes, segment.bin_ptr, segment.dense_bins)
-        find_postings(query.codes, query.streams, *bins, self.begin, self.end, self.rows)
+        _core.find_postings(query.codes, query.streams, bins, self.begin, self.end, self.rows)
 
     def similarities(self) -> NDArray[np.float64]:
         """Return the similarity of the query to every graph; -1 for removed graphs."""
@@ -157,12 +156,10 @@ class Search:
 
     def _shared(self, some: slice | NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the sum of products of counts over some bins of the query, for every graph."""
-        from propkernels.search.segment_compiled import add_packed, add_pairs, add_rows
-
         scores, counts = np.zeros(self.segment.n_graphs), self.query.counts[some]
-        add = add_packed if self.segment.is_packed else add_pairs
+        add = _core.add_packed if self.segment.is_packed else _core.add_pairs
         add(self.begin[some], self.end[some], counts, self.segment.postings, scores)
-        add_rows(self.rows[some], counts, self.segment.dense, scores)
+        _core.add_rows(self.rows[some], counts, self.segment.dense, 0, scores)
         return scores
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels import _core
 from propkernels._utils.arrays import offsets
 from propkernels._utils.stored import ANY_NUMBER, Indices, Offsets, is_whole, not_negative, require
 from propkernels.counts.counters import StreamCounts
@@ -59,8 +60,6 @@ class Postings:
     @classmethod
     def of(cls, streams: Sequence[StreamCounts]) -> Postings:
         """Return counts by graph as counts by bin."""
-        from propkernels.search.segment_compiled import invert_rows
-
         orders = [np.argsort(stream.codes) for stream in streams]
         stream_ptr = offsets([len(order) for order in orders])
         bins = [np.empty_like(order) for order in orders]
@@ -75,39 +74,13 @@ class Postings:
         ends = offsets([stream.counts.nnz for stream in streams])
         for stream, own, (first, last) in zip(streams, bins, pairwise(ends.tolist()), strict=True):
             rows = (stream.counts.indptr, stream.counts.indices, data[first:last])
-            invert_rows(*rows, own, filled, graphs, counts)
+            _core.invert_rows(*rows, own, filled, graphs, counts)
         codes = np.concatenate([stream.codes[order] for stream, order in zip(streams, orders, strict=True)])
         return cls(streams[0].counts.shape[0], stream_ptr, codes, bin_ptr, graphs, counts)
 
     def restored(self) -> Segment:
         """Return the packed form: files of version 0.2 have postings in place of segments."""
         return Segment.of(self)
-
-    @staticmethod
-    def merge(parts: Sequence[Postings], numbers: Sequence[NDArray[np.int64]]) -> Postings:
-        """Return the merged postings of several sets of graphs.
-
-        Parameters
-        ----------
-        parts : sequence of Postings
-        numbers : sequence of ndarray of int64
-            For each part, the new numbers of its graphs, ascending from part to part; -1: left out.
-        """
-        from propkernels.search.segment_compiled import count_postings, move_postings
-
-        stream_ptr, codes, targets = _common_bins(parts)
-        lengths = np.zeros(len(codes), dtype=np.int64)
-        for part, target, number in zip(parts, targets, numbers, strict=True):
-            count_postings(part.bin_ptr, part.graphs, target, number, lengths)
-        bin_ptr = offsets(lengths)
-        graphs = np.empty(bin_ptr[-1], dtype=np.int32)
-        counts = np.empty(bin_ptr[-1], dtype=np.result_type(*(part.counts for part in parts)))
-        filled = bin_ptr[:-1].copy()
-        for part, target, number in zip(parts, targets, numbers, strict=True):
-            arrays = (part.bin_ptr, part.graphs, part.counts)
-            move_postings(*arrays, target, number, filled, graphs, counts)
-        n_graphs = sum(int((number >= 0).sum()) for number in numbers)
-        return Postings(n_graphs, stream_ptr, codes, bin_ptr, graphs, counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,21 +162,31 @@ class Segment:
         bins = (part.stream_ptr, part.codes, offsets(n_words))
         return cls(part.n_graphs, *bins, postings, np.flatnonzero(is_dense), dense)
 
-    def unpacked(self) -> Postings:
-        """Return the postings, one per bin and graph."""
-        bins = np.repeat(np.arange(len(self.codes)), np.diff(self.bin_ptr))
+    @classmethod
+    def merge(cls, parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> Segment:
+        """Return several segments as one.
+
+        Parameters
+        ----------
+        parts : sequence of Segment
+        numbers : sequence of ndarray of int64
+            For each part, the new numbers of its graphs, ascending from part to part; -1: left out.
+        """
+        return cls.of(unpacked(parts, numbers))
+
+    def listed(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]:
+        """Return bins, graphs and counts of words or pairs, and of dense rows; those of a posting add up."""
+        bins = np.repeat(np.arange(len(self.codes), dtype=np.int32), np.diff(self.bin_ptr))
         if self.is_packed:
             graphs, counts = self.postings >> np.uint32(PACKED_BITS), self.postings & np.uint32(MOST_PACKED)
         else:
             graphs, counts = self.postings.T
         rows, dense_graphs = np.nonzero(self.dense)
-        bins = np.concatenate([bins, self.dense_bins[rows]])
-        graphs = np.concatenate([graphs.astype(np.int32), dense_graphs])
-        counts = np.concatenate([counts.astype(np.float64), self.dense[rows, dense_graphs]])
-        # sums the words and the dense entry of each posting
-        whole = csr_array((counts, (bins, graphs)), shape=(len(self.codes), self.n_graphs))
-        bin_ptr, found = whole.indptr.astype(np.int64), whole.indices.astype(np.int32, copy=False)
-        return Postings(self.n_graphs, self.stream_ptr, self.codes, bin_ptr, found, compact(whole.data))
+        return (
+            np.concatenate([bins, self.dense_bins[rows]], dtype=np.int32),
+            np.concatenate([graphs, dense_graphs], dtype=np.int32, casting="unsafe"),
+            np.concatenate([counts, self.dense[rows, dense_graphs]], dtype=np.float64),
+        )
 
     @property
     def is_packed(self) -> bool:
@@ -216,14 +199,30 @@ class Segment:
         return len(self.postings) + self.dense.size
 
 
+def unpacked(parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> Postings:
+    """Return the postings of segments, one per bin and graph, with numbers as for :meth:`Segment.merge`."""
+    stream_ptr, codes, targets = _common_bins(parts)
+    bins, graphs, counts = [], [], []
+    for part, target, number in zip(parts, targets, numbers, strict=True):
+        own_bins, own_graphs, own_counts = part.listed()
+        new = number.astype(np.int32)[own_graphs]
+        kept = slice(None) if (number >= 0).all() else new >= 0
+        bins.append(target.astype(np.int32)[own_bins[kept]])
+        graphs.append(new[kept])
+        counts.append(own_counts[kept])
+    shape = len(codes), sum(int((number >= 0).sum()) for number in numbers)
+    arrays = (np.concatenate(counts), (np.concatenate(bins), np.concatenate(graphs)))
+    whole = csr_array(arrays, shape=shape)  # sums what is of one posting
+    bin_ptr, found = whole.indptr.astype(np.int64), whole.indices.astype(np.int32, copy=False)
+    return Postings(shape[1], stream_ptr, codes, bin_ptr, found, compact(whole.data))
+
+
 def _word_lengths(part: Postings, is_dense: NDArray[np.bool_]) -> NDArray[np.int64] | None:
     """Return the number of words per bin beside its dense row; None if pairs are shorter or required."""
-    from propkernels.search.segment_compiled import count_words
-
-    lengths = np.zeros(len(is_dense), dtype=np.int64)
+    lengths = np.empty(len(is_dense), dtype=np.int64)
     if part.n_graphs > MOST_GRAPHS:
         return None
-    if not count_words(part.bin_ptr, part.counts, is_dense, lengths):
+    if not _core.count_words(part.bin_ptr, part.counts, is_dense, lengths):
         return None
     return lengths if lengths.sum() <= 2 * len(part.counts) else None
 
@@ -232,13 +231,11 @@ def _rows_and_words(
     part: Postings, is_dense: NDArray[np.bool_], n_words: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """Return dense rows, (dense bins, graphs), and the words of all other counts."""
-    from propkernels.search.segment_compiled import pack_postings
-
     rows = np.where(is_dense, np.cumsum(is_dense) - 1, -1)
     dense = np.zeros((int(is_dense.sum()), part.n_graphs), dtype=np.uint8)
     first = offsets(n_words)
     words = np.empty(first[-1], dtype=np.uint32)
-    pack_postings(part.bin_ptr, part.graphs, part.counts, rows, first, dense, words)
+    _core.pack_postings(part.bin_ptr, part.graphs, part.counts, rows, first, dense, words)
     return dense, words
 
 
@@ -249,7 +246,7 @@ def compact(counts: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def _common_bins(
-    parts: Sequence[Postings],
+    parts: Sequence[Segment],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[NDArray[np.int64]]]:
     """Return the union of all bins, by stream and code, and the positions of each part's bins in it."""
     merged: list[NDArray[np.int64]] = []

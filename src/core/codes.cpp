@@ -1,0 +1,256 @@
+// Codes of nodes: affine steps with hashing (Algorithms 2 and 3), codes of attributes (Algorithm 4), refinement.
+#include "attributes.hpp"
+#include "common.hpp"
+#include "walk.hpp"
+
+namespace {
+// ---- Propagation and hashing ----
+// The projections x0 of all nodes: node i starts with projected[rows[i]], one column per stream. The number of
+// columns is a multiple of LANES. Unused columns are on the left, since the columns on the right make the most
+// steps: with 11 streams and 8 lanes,
+//
+//     column  0 1 2 3 4 | 5 6 7   8 9 10 11 12 13 14 15
+//     stream  (unused)  | 0 1 2   3 4  5  6  7  8  9 10
+//
+// the first eight columns make the steps of streams 0 to 2 only. With unused columns on the right, they would make
+// the steps of stream 7.
+template <class Row>
+struct Start {
+    In<Row> rows;             // (N,)
+    In<double, 2> projected;  // (distinct starts, columns)
+    auto parts() { return std::tie(rows, projected); }
+    Ptr<const double> at(int64_t i, int64_t column) const { return projected.row(rows[i]) + column; }
+};
+
+// Hash functions: offsets b / w of all streams; stream t * n_hashes + h is hash h of iteration t.
+struct Hashes {
+    In<double> offsets;
+    int64_t n_hashes;
+};
+
+// codes[i] = the code of values[i - base, lane] + offset
+void hash_lane(Alone<const double> values, int lane, double offset, Alone<int64_t> codes, Place at) {
+    for (int64_t i = at.first; i < at.last; i++) codes[i] = floor_code(values[(i - at.base) * LANES + lane] + offset);
+}
+
+// Reset the chosen nodes to x0; all nodes if none is named.
+template <class Row>
+void push_back(Alone<double> values, Ptr<const bool> chosen, const Start<Row> &start, int64_t column, Place at) {
+    for (int64_t i = at.first; i < at.last; i++)
+        if (!chosen || chosen[i]) {
+            const Ptr<const double> from = start.at(i, column);
+            for (int lane = 0; lane < LANES; lane++) values[(i - at.base) * LANES + lane] = from[lane];
+        }
+}
+
+// Make step t of some nodes of a block (t = 0: set x0) in LANES columns, and hash those of iteration t. ``now`` are
+// the values before the step, and ``then`` those after it.
+template <class Index, class Row>
+void iterate(const Step<Index> &step, const Start<Row> &start, const Hashes &hashes, Place at, int64_t column,
+             int64_t t, Ptr<const double> now, Ptr<double> then, Out<int64_t, 2> codes) {
+    const int64_t unused = start.projected.shape[1] - hashes.offsets.size();  // column = stream + unused
+    if (t == 0) {
+        push_back(then, Ptr<const bool>(nullptr), start, column, at);
+    } else {
+        walk(step, at, column / LANES, t - 1, now, then);
+        if (step.restart)
+            for (int64_t i = at.first; i < at.last; i++)
+                if (const double restart = step.restart[i]; restart != 0.0) {
+                    const Ptr<const double> from = start.at(i, column);
+                    for (int lane = 0; lane < LANES; lane++) then[(i - at.base) * LANES + lane] += restart * from[lane];
+                }
+    }
+    // the streams of iteration t that are among these columns
+    const int64_t last = std::min((t + 1) * hashes.n_hashes, column + LANES - unused);
+    for (int64_t stream = std::max(t * hashes.n_hashes, column - unused); stream < last; stream++)
+        hash_lane(then, int(stream + unused - column), hashes.offsets[stream], codes.row(stream), at);
+    if (step.pushed_back) push_back(then, step.pushed_back.data(), start, column, at);
+}
+
+// Propagate projected values and hash the columns of iteration t after step t, for runs of blocks.
+//
+// A block is a run of whole graphs that fits the cache: blocks[b] are its first node and its last node + 1. Its
+// columns are processed LANES at a time: all steps of these columns are made before the next columns. runs[k] is
+// the first block of run k. codes (streams, N) is the output.
+template <class Index, class Row>
+void propagate_and_hash(Step<Index> step, Start<Row> start, In<double> offsets, int64_t n_hashes, In<int64_t, 2> blocks,
+                        In<int64_t> runs, Out<int64_t, 2> codes, int threads) {
+    const Hashes hashes{offsets, n_hashes};
+    const int64_t n_columns = start.projected.shape[1], unused = n_columns - offsets.size();
+    int64_t largest = 0;
+    for (int64_t b = 0; b < blocks.shape[0]; b++) largest = std::max(largest, blocks(b, 1) - blocks(b, 0));
+    const Rooms<double> rooms(threads, 2 * largest * LANES);
+    share(runs.size() - 1, threads, [&](int thread, int64_t k) {
+        for (int64_t block = runs[k]; block < runs[k + 1]; block++) {
+            const Place at{blocks(block, 0), blocks(block, 0), blocks(block, 1)};
+            for (int64_t column = 0; column < n_columns; column += LANES) {
+                // the last stream of these columns, column + LANES - 1 - unused, makes the most steps
+                const int64_t n_steps = (column + LANES - 1 - unused) / n_hashes;
+                for (int64_t t = 0; t <= n_steps; t++) {
+                    const Ptr<double> now = rooms[thread] + (t % 2) * largest * LANES;
+                    const Ptr<double> then = rooms[thread] + ((t + 1) % 2) * largest * LANES;
+                    iterate(step, start, hashes, at, column, t, now, then, codes);
+                }
+            }
+        }
+    });
+}
+
+// The same for one large graph, whose nodes threads share: bounds cut its nodes into parts. A step begins when all
+// of the step before are done.
+template <class Index, class Row>
+void propagate_large(Step<Index> step, Start<Row> start, In<double> offsets, int64_t n_hashes, In<int64_t> bounds,
+                     Out<int64_t, 2> codes, int threads) {
+    const Hashes hashes{offsets, n_hashes};
+    const int64_t n_columns = start.projected.shape[1], unused = n_columns - offsets.size();
+    const int64_t base = bounds[0], n_parts = bounds.size() - 1, n = bounds[n_parts] - base;
+    const Rooms<double> rooms(1, 2 * n * LANES);
+    for (int64_t column = 0; column < n_columns; column += LANES) {
+        const int64_t n_steps = (column + LANES - 1 - unused) / n_hashes;
+        for (int64_t t = 0; t <= n_steps; t++) {
+            const Ptr<double> now = rooms[0] + (t % 2) * n * LANES, then = rooms[0] + ((t + 1) % 2) * n * LANES;
+            share(n_parts, threads, [&](int, int64_t k) {
+                iterate(step, start, hashes, Place{base, bounds[k], bounds[k + 1]}, column, t, now, then, codes);
+            });
+        }
+    }
+}
+
+// ---- Attributes ----
+// Hash each column of values (N, columns) by itself; see hash_some. Threads share runs of columns: bounds.
+void hash_columns(In<double, 2> values, Maybe<double> scales, In<double> vectors, In<double> offsets, int64_t missing,
+                  Maybe<int64_t> labels, In<int64_t> bounds, Out<int64_t, 2> codes, Out<int64_t> single, int threads) {
+    const Columns columns{scales.data(), vectors.data(), offsets.data(), missing};
+    share(bounds.size() - 1, threads, [&](int, int64_t k) {
+        hash_some(values.data(), values.shape[0], values.shape[1], columns, labels.data(), bounds[k], bounds[k + 1],
+                  codes.data(), single.data());
+    });
+}
+
+// codes[i] = join(labels[i], codes[i]), and join(labels[i], code) for one code of all nodes.
+void join_row(In<int64_t> labels, Out<int64_t> codes) {
+    nb::gil_scoped_release release;
+    for (int64_t i = 0; i < codes.size(); i++) codes[i] = with_label(labels[i], codes[i]);
+}
+void join_one(In<int64_t> labels, int64_t code, Out<int64_t> codes) {
+    nb::gil_scoped_release release;
+    for (int64_t i = 0; i < codes.size(); i++) codes[i] = with_label(labels[i], code);
+}
+
+// Hash all columns of each row, joined to one code one after the other (Eq. attr_kernel): codes (N,). Threads share
+// runs of rows: bounds. is_constant[k]: whether every column has the code of row 0 in all rows of run k.
+void hash_product(In<double, 2> values, In<double> vectors, In<double> offsets, int64_t missing, In<int64_t> bounds,
+                  Out<int64_t> codes, Out<bool> is_constant, int threads) {
+    constexpr int64_t LENGTH = 128;
+    const int64_t width = values.shape[1];
+    share(bounds.size() - 1, threads, [&](int, int64_t k) {
+        int64_t differences = 0, column[LENGTH];
+        for (int64_t start = bounds[k]; start < bounds[k + 1]; start += LENGTH) {
+            const int64_t rows = std::min(LENGTH, bounds[k + 1] - start);
+            const Ptr<int64_t> joined = codes.data() + start;
+            fill(joined, rows, 0);
+            for (int64_t c = 0; c < width; c++) {
+                const double vector = vectors[c], offset = offsets[c];
+                const Ptr<const double> block = values.data() + (start * width + c);
+                const int64_t own = value_code(values(0, c) * vector + offset, missing);
+                for (int64_t i = 0; i < rows; i++) {
+                    column[i] = value_code(block[i * width] * vector + offset, missing);
+                    differences += column[i] != own;
+                }
+                for (int64_t i = 0; i < rows; i++)
+                    if (joined[i] != NO_BIN) joined[i] = join(joined[i], column[i]);
+            }
+        }
+        is_constant[k] = differences == 0;
+    });
+}
+
+// ---- Refinement ----
+// The edges of a graph, with a key for the label of each if they have labels.
+template <class Index>
+struct Edges {
+    In<Index> indptr, indices;
+    Maybe<uint64_t> keys;
+    auto parts() { return std::tie(indptr, indices, keys); }
+};
+
+// The next words of some nodes: mix(mix(own) + sum over neighbors of mix'(their word), mixed with the edge's key).
+// A sum of mixed words is a hash of the multiset of neighbors: it does not depend on their order, and repeated
+// neighbors count as often as they occur (with exclusive or, they would cancel). mixed[0] is that of node at.base.
+template <bool labeled, class Index>
+void refine_nodes(Alone<const Index> indptr, Alone<const Index> indices, Alone<const uint64_t> keys, Place at,
+                  Alone<const uint64_t> mixed, Alone<const uint64_t> before, Alone<uint64_t> after) {
+    for (int64_t i = at.first; i < at.last; i++) {
+        uint64_t total = 0;
+        for (Index entry = indptr[i]; entry < indptr[i + 1]; entry++) {
+            const uint64_t word = mixed[indices[entry] - at.base];
+            total += labeled ? mix_word(word ^ keys[entry]) : word;
+        }
+        after[i] = mix_word(mix_word(before[i]) + total);
+    }
+}
+
+template <class Index>
+void refine_nodes(const Edges<Index> &edges, Place at, Ptr<const uint64_t> mixed, int64_t t, Out<uint64_t, 2> codes) {
+    const auto refine = edges.keys ? refine_nodes<true, Index> : refine_nodes<false, Index>;
+    refine(edges.indptr.data(), edges.indices.data(), edges.keys.data(), at, mixed, codes.row(t - 1), codes.row(t));
+}
+
+void mix_nodes(Alone<const uint64_t> words, Place at, Alone<uint64_t> mixed) {
+    for (int64_t i = at.first; i < at.last; i++) mixed[i - at.base] = mix_other(words[i]);
+}
+
+// Weisfeiler-Lehman codes of all iterations, for runs of blocks as in propagate_and_hash. Row 0 of codes
+// (iterations, N) is the input, and the other rows are the output. Row t is complete for a whole block before row
+// t + 1 is computed, and each node is mixed once, not once per neighbor.
+template <class Index>
+void refine(Edges<Index> edges, In<int64_t, 2> blocks, In<int64_t> runs, Out<uint64_t, 2> codes, int threads) {
+    int64_t largest = 0;
+    for (int64_t b = 0; b < blocks.shape[0]; b++) largest = std::max(largest, blocks(b, 1) - blocks(b, 0));
+    const Rooms<uint64_t> rooms(threads, largest);
+    share(runs.size() - 1, threads, [&](int thread, int64_t k) {
+        for (int64_t block = runs[k]; block < runs[k + 1]; block++) {
+            const Place at{blocks(block, 0), blocks(block, 0), blocks(block, 1)};
+            for (int64_t t = 1; t < codes.shape[0]; t++) {
+                mix_nodes(codes.row(t - 1), at, rooms[thread]);
+                refine_nodes(edges, at, rooms[thread], t, codes);
+            }
+        }
+    });
+}
+
+// The same for one large graph, whose nodes threads share: bounds cut its nodes into parts.
+template <class Index>
+void refine_large(Edges<Index> edges, In<int64_t> bounds, Out<uint64_t, 2> codes, int threads) {
+    const int64_t base = bounds[0], n_parts = bounds.size() - 1;
+    const Rooms<uint64_t> rooms(1, bounds[n_parts] - base);
+    for (int64_t t = 1; t < codes.shape[0]; t++) {
+        share(n_parts, threads, [&](int, int64_t k) {
+            mix_nodes(codes.row(t - 1), Place{base, bounds[k], bounds[k + 1]}, rooms[0]);
+        });
+        share(n_parts, threads, [&](int, int64_t k) {
+            refine_nodes(edges, Place{base, bounds[k], bounds[k + 1]}, rooms[0], t, codes);
+        });
+    }
+}
+}  // namespace
+
+void bind_codes(nb::module_ &m) {
+    m.attr("LANES") = LANES;
+    m.def("propagate_and_hash", propagate_and_hash<int32_t, int32_t>);
+    m.def("propagate_and_hash", propagate_and_hash<int64_t, int32_t>);
+    m.def("propagate_and_hash", propagate_and_hash<int32_t, int64_t>);
+    m.def("propagate_and_hash", propagate_and_hash<int64_t, int64_t>);
+    m.def("propagate_large", propagate_large<int32_t, int32_t>);
+    m.def("propagate_large", propagate_large<int64_t, int32_t>);
+    m.def("propagate_large", propagate_large<int32_t, int64_t>);
+    m.def("propagate_large", propagate_large<int64_t, int64_t>);
+    m.def("hash_columns", hash_columns);
+    m.def("hash_product", hash_product);
+    m.def("join_row", join_row);
+    m.def("join_one", join_one);
+    m.def("refine", refine<int32_t>);
+    m.def("refine", refine<int64_t>);
+    m.def("refine_large", refine_large<int32_t>);
+    m.def("refine_large", refine_large<int64_t>);
+}

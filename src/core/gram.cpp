@@ -1,0 +1,616 @@
+// The kernel matrix among graphs, the sum over streams of Phi Phi^T (Algorithm 1), by the popularity of bins.
+//
+// Bins of one graph touch the diagonal only. Bins of many graphs are popular: they are rows of a dense matrix, which
+// BLAS multiplies. The rest are added pair by pair. All numbers are whole and exact: float32 up to 2^24, float64
+// beyond, so that no order of sums, and no number of threads, changes a bit.
+#include "common.hpp"
+
+namespace {
+constexpr uint64_t ONE_IN_64 = uint64_t(1) << 58;  // hashes below it
+constexpr int64_t ENTRIES_OF_A_STEP = 8;        // entries that a short loop reads in the time of a step of work
+constexpr int64_t PRODUCTS_OF_A_STEP = 64;      // of counts in a dense product
+constexpr int64_t ENTRIES_OF_A_SHARE = 1 << 17; // least entries of a stream that threads share: each reads all
+constexpr int64_t ENTRIES_IN_CACHE = 1 << 19;   // of the rows of a block, which then fit the L2 cache
+constexpr int64_t LEAST_ROWS = 32;              // of a product that threads share: BLAS copies the other factor
+constexpr int64_t PIECES_OF_A_THREAD = 16;
+constexpr int64_t APART = 16;                   // entries between two that different threads write often
+constexpr int MOST_MATRICES = 8;                // to which threads add bins: more are more new memory than work
+
+// ---- Streams, and how their matrix is computed ----
+// Counts Phi of streams, (graphs, bins) each: CSR arrays, numbers of bins, and how often each stream counts.
+template <class Index>
+struct Streams {
+    Lists<Index> indptr, indices;
+    Lists<double> data;
+    In<int64_t> widths, copies;
+    auto parts() { return std::tie(indptr, indices, data, widths, copies); }
+};
+
+// None of it changes the matrix.
+struct Rules {
+    int64_t popular_from;     // graphs from which a bin is popular
+    int64_t popular_rows;     // popular bins of a product of several streams
+    double worth_merging;     // share of bins with the contents of another bin from which they are merged
+    double exact_float32;     // whole numbers below it are exact in float32: 2^24
+    int64_t matrix_in_cache;  // entries of a matrix to which bins are added in any order
+    int64_t rows_of_a_tile;   // most rows of a product
+    int64_t most_threads, work_of_a_thread;
+    auto parts() {
+        return std::tie(popular_from, popular_rows, worth_merging, exact_float32, matrix_in_cache, rows_of_a_tile,
+                        most_threads, work_of_a_thread);
+    }
+    int threads_for(int64_t work) const {
+        if (work < 2 * work_of_a_thread) return 1;
+        return int(std::max<int64_t>(std::min(most_threads, work / work_of_a_thread), 1));
+    }
+    // A power of two: several tiles for each thread, and no tile beyond a few megabytes.
+    int64_t tile_length(int64_t n, int threads) const {
+        int64_t most = std::min(rows_of_a_tile, matrix_in_cache / std::max<int64_t>(n, 1));
+        if (threads > 1) most = std::min(most, std::max(n / (4 * threads), LEAST_ROWS));
+        return std::max<int64_t>(power_of_two(most + 1) / 2, 8);
+    }
+};
+
+// Those bins of a stream whose remainder modulo 2^shift is rest: threads share the bins of a large stream. The width
+// is the number of these bins.
+template <class Index>
+struct Share {
+    Ptr<const Index> indptr, indices;
+    Ptr<const double> data;
+    int64_t n_entries, width, copies, rest, shift;
+};
+
+// All shares, sorted by how often they count, so that products of popular bins have few different factors.
+template <class Index>
+std::vector<Share<Index>> shares_of(const Streams<Index> &streams, int threads) {
+    int64_t total = 0;
+    for (const auto &data : streams.data) total += data.size();
+    const int64_t most = std::max(total / threads, ENTRIES_OF_A_SHARE);
+    std::vector<Share<Index>> shares;
+    for (size_t s = 0; s < streams.data.size(); s++) {
+        const int64_t size = streams.data[s].size(), width = streams.widths[int64_t(s)];
+        int64_t shift = 0;
+        while (threads > 1 && (size >> shift) > most) shift++;
+        for (int64_t rest = 0; rest < int64_t(1) << shift; rest++)
+            shares.push_back({streams.indptr[s].data(), streams.indices[s].data(), streams.data[s].data(), size,
+                              ((width - 1 - rest) >> shift) + 1, streams.copies[int64_t(s)], rest, shift});
+    }
+    std::stable_sort(shares.begin(), shares.end(), [](const auto &a, const auto &b) { return a.copies < b.copies; });
+    return shares;
+}
+
+// ---- Bins of one share ----
+// A graph and its count, adjacent in memory, so that one cache line holds both.
+template <class T>
+struct Entry {
+    int32_t row;
+    T count;
+};
+
+// Numbers of popular bins, of the rest, and of the entries of the rest.
+struct Numbers {
+    int64_t popular = 0, rest = 0, entries = 0;
+};
+
+// Count the graphs of each bin: sizes (width,), zeros before; and sum the squared counts of each graph: squares (n,).
+template <class Index>
+Numbers count_bins(const Share<Index> &share, int64_t n, int64_t popular_from, Alone<Index> sizes,
+                   Alone<double> squares) {
+    const Alone<const Index> indptr = share.indptr, indices = share.indices;
+    const Alone<const double> data = share.data;
+    const Index rest = Index(share.rest), mask = (Index(1) << share.shift) - 1;
+    const int shift = int(share.shift);
+    for (int64_t i = 0; i < n; i++) {
+        double total = 0.0;
+        for (Index entry = indptr[i]; entry < indptr[i + 1]; entry++) {
+            if (shift > 0 && (indices[entry] & mask) != rest) continue;
+            sizes[indices[entry] >> shift] += 1;
+            total += data[entry] * data[entry];
+        }
+        squares[i] = total;
+    }
+    Numbers numbers;
+    for (int64_t b = 0; b < share.width; b++) {
+        const bool is_popular = sizes[b] >= popular_from, is_rest = (sizes[b] > 1) & !is_popular;
+        numbers.popular += is_popular, numbers.rest += is_rest;
+        numbers.entries += is_rest ? sizes[b] : 0;
+    }
+    return numbers;
+}
+
+// Write popular bins as rows of dense (bins, n), from row column; and the entries of the rest by bin, then by row,
+// from place. starts (rest + 1,) are the first entries of the rest, and the end. Entries of bins of one graph go to
+// the place nowhere, near which no other thread writes. sizes are overwritten.
+template <class Index, class T>
+void place_bins(const Share<Index> &share, int64_t n, int64_t popular_from, Alone<Index> sizes, int64_t column,
+                Alone<T> dense, Index place, Alone<Index> starts, Alone<Entry<T>> entries, Index nowhere) {
+    const Alone<const Index> indptr = share.indptr, indices = share.indices;
+    const Alone<const double> data = share.data;
+    const Index rest = Index(share.rest), mask = (Index(1) << share.shift) - 1;
+    const int shift = int(share.shift);
+    // From here, sizes[b] is the place of the bin's next entry, or -1 - row of a popular bin. Starts are written for
+    // all bins, and overwritten until a bin is kept: a branch that cannot be predicted is slower.
+    starts[0] = place;
+    for (int64_t b = 0, at = 0; b < share.width; b++) {
+        const Index size = sizes[b];
+        const bool is_popular = size >= popular_from, is_rest = (size > 1) & !is_popular;
+        sizes[b] = is_popular ? Index(-1 - column) : is_rest ? place : nowhere;
+        if (is_popular) fill(dense + column * n, n, T(0));
+        place += is_rest ? size : 0;
+        column += is_popular, at += is_rest;
+        starts[at] = place;
+    }
+    for (int64_t i = 0; i < n; i++)  // rows ascend, so the entries of each bin are sorted by row
+        for (Index entry = indptr[i]; entry < indptr[i + 1]; entry++) {
+            if (shift > 0 && (indices[entry] & mask) != rest) continue;
+            const Index own = indices[entry] >> shift, to = sizes[own];
+            if (to < 0) {
+                dense[(-1 - int64_t(to)) * n + i] = T(data[entry]);
+            } else {
+                sizes[own] = to + 1;
+                entries[to] = Entry<T>{int32_t(i), T(data[entry])};
+            }
+        }
+}
+
+// ---- Products of popular bins ----
+template <class T>
+using Gemm = void (*)(char *, char *, int *, int *, int *, T *, T *, int *, T *, int *, T *, T *, int *);
+
+// tile[i, j] = times * sum over bins of dense[b, first + i] dense[b, j] + kept * tile[i, j], i < rows, j < columns.
+template <class T>
+void multiply(Gemm<T> gemm, Ptr<const T> dense, int64_t n, int64_t n_bins, int64_t first, int64_t rows,
+              int64_t columns, T times, T kept, Ptr<T> tile, int64_t tile_width) {
+    if (n_bins == 0 || rows == 0) return;
+    char plain_letter = 'N', turned = 'T';
+    int m = int(columns), k = int(rows), bins = int(n_bins), width = int(n), step = int(tile_width);
+    T *right = const_cast<T *>(plain(dense, (n_bins - 1) * n + columns)), *left = right + first;
+    gemm(&plain_letter, &turned, &m, &k, &bins, &times, right, &width, left, &width, &kept,
+         plain(tile, (rows - 1) * tile_width + columns), &step);
+}
+
+// ---- Rows of the matrix ----
+// Write the rows first, first + 1, ... of a symmetric matrix below its diagonal, the same as columns, and the
+// diagonal; or add them. tile (rows, width) has their entries.
+template <bool adds, class T>
+void write_rows(Alone<const T> tile, int64_t width, int64_t first, int64_t rows, Alone<const double> diagonal,
+                Alone<double> gram, int64_t n) {
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t at = (first + i) * n;
+        for (int64_t j = 0; j < first + i; j++)
+            gram[at + j] = (adds ? gram[at + j] : 0.0) + double(tile[i * width + j]);
+        gram[at + first + i] = (adds ? gram[at + first + i] : 0.0) + diagonal[first + i];
+    }
+    // A row of the tile is read along memory but written down a column. Eight rows of the tile fill a cache line of
+    // the matrix; those of 64 of its rows stay in the L1 cache.
+    const auto turn = [&](int64_t i, int64_t j, int64_t n_rows) {
+        const Ptr<double> to = gram + (j * n + first + i);
+        const Ptr<const T> from = tile + (i * width + j);
+        for (int64_t k = 0; k < n_rows; k++) to[k] = (adds ? to[k] : 0.0) + double(from[k * width]);
+    };
+    for (int64_t j0 = 0; j0 < first + rows; j0 += 64) {
+        int64_t i = std::max<int64_t>(j0 - first, 0);
+        for (; i < rows && first + i < j0 + 64; i++)  // rows that end at the diagonal
+            for (int64_t j = j0; j < first + i; j++) turn(i, j, 1);
+        for (; i + 8 <= rows; i += 8)
+            for (int64_t j = j0; j < j0 + 64; j++) turn(i, j, 8);
+        for (; i < rows; i++)
+            for (int64_t j = j0; j < j0 + 64; j++) turn(i, j, 1);
+    }
+}
+
+template <class T>
+void write_rows(bool adds, Ptr<const T> tile, int64_t width, int64_t first, int64_t rows, Ptr<const double> diagonal,
+                Out<double, 2> gram) {
+    const auto write = adds ? write_rows<true, T> : write_rows<false, T>;
+    write(tile, width, first, rows, diagonal, gram.data(), gram.shape[1]);
+}
+
+// ---- A matrix that fits the cache ----
+// Add the products of counts in each bin below the diagonal of a matrix (n, n), bin by bin.
+template <class Index, class T>
+void add_bins(Alone<const Index> starts, int64_t n_bins, Alone<const Entry<T>> entries, T times, Alone<T> matrix,
+              int64_t n) {
+    for (int64_t b = 0; b < n_bins; b++)
+        for (Index place = starts[b] + 1; place < starts[b + 1]; place++) {
+            const Ptr<T> row = matrix + entries[place].row * n;
+            const T count = entries[place].count * times;
+            for (Index entry = starts[b]; entry < place; entry++)
+                row[entries[entry].row] += count * entries[entry].count;
+        }
+}
+
+// What one thread has added: matrix (n, n) below the diagonal and squares (n,), which do not leave the exact range,
+// and what was moved away before they did.
+template <class Index, class T>
+struct Sum {
+    const int64_t n;
+    const Rules &rules;
+    const Gemm<T> gemm;
+    const int64_t capacity;  // rows of dense
+    Rooms<T> matrix, dense;
+    Rooms<Entry<T>> entries;
+    Rooms<Index> sizes, starts;
+    Rooms<double> squares, diagonal;
+    std::vector<double> moved, moved_diagonal;
+    int64_t n_dense = 0, times = 1;  // popular bins in dense, and how often they count
+
+    Sum(int64_t n_, const Rules &rules_, Gemm<T> gemm_, int64_t most_bins, int64_t most_entries)
+        : n(n_), rules(rules_), gemm(gemm_),
+          capacity(std::max(rules.popular_rows, most_entries / rules.popular_from + 1)),
+          matrix(1, n * n, true), dense(1, capacity * n), entries(1, most_entries + 1), sizes(1, most_bins),
+          starts(1, most_bins + 1), squares(1, n), diagonal(1, n, true) {}
+
+    // Add a share; false if it leaves the exact range by itself.
+    bool add(const Share<Index> &share, double limit) {
+        fill(sizes[0], share.width, Index(0));
+        const Numbers numbers = count_bins(share, n, rules.popular_from, sizes[0], squares[0]);
+        double own = 0.0, together = 0.0;
+        for (int64_t i = 0; i < n; i++) {
+            squares[0][i] *= double(share.copies);
+            own = std::max(own, squares[0][i]), together = std::max(together, diagonal[0][i] + squares[0][i]);
+        }
+        if (own >= limit) return false;
+        if (together >= limit) move();
+        if (n_dense + numbers.popular > capacity || share.copies != times) multiply_popular();
+        times = share.copies;
+        for (int64_t i = 0; i < n; i++) diagonal[0][i] += squares[0][i];
+        place_bins(share, n, rules.popular_from, sizes[0], n_dense, dense[0], Index(0), starts[0], entries[0],
+                   Index(numbers.entries));
+        n_dense += numbers.popular;
+        add_bins<Index, T>(starts[0], numbers.rest, entries[0], T(times), matrix[0], n);
+        return true;
+    }
+
+    void multiply_popular() {
+        for (int64_t first = 0; first < n; first += rules.rows_of_a_tile) {
+            const int64_t last = std::min(first + rules.rows_of_a_tile, n);
+            multiply<T>(gemm, dense[0], n, n_dense, first, last - first, last, T(times), T(1), matrix[0] + first * n,
+                        n);
+        }
+        n_dense = 0;
+    }
+
+    void move() {
+        multiply_popular();
+        moved.resize(size_t(n * n)), moved_diagonal.resize(size_t(n));
+        for (int64_t i = 0; i < n * n; i++) moved[size_t(i)] += matrix[0][i];
+        for (int64_t i = 0; i < n; i++) moved_diagonal[size_t(i)] += diagonal[0][i];
+        fill(matrix[0], n * n, T(0)), fill(diagonal[0], n, 0.0);
+    }
+};
+
+// Each thread adds streams to a matrix of its own, one after the other. Returns whether all of them are exact.
+template <class T, class Index>
+bool sum_streams(const Streams<Index> &streams, const Rules &rules, Gemm<T> gemm, double limit, bool adds,
+                 Out<double, 2> gram, int threads) {
+    const int64_t n = gram.shape[0];
+    const int members = std::min(threads, MOST_MATRICES);
+    const auto shares = shares_of(streams, members);
+    int64_t most_bins = 0, most_entries = 0;
+    for (const auto &share : shares) {
+        most_bins = std::max(most_bins, share.width);
+        most_entries = std::max(most_entries, share.n_entries);
+    }
+    std::vector<std::unique_ptr<Sum<Index, T>>> sums(static_cast<size_t>(members));
+    std::vector<char> fits(size_t(members), 1);
+    share(int64_t(shares.size()), members, [&](int thread, int64_t k) {
+        auto &sum = sums[size_t(thread)];
+        if (!sum) sum = std::make_unique<Sum<Index, T>>(n, rules, gemm, most_bins, most_entries);
+        if (fits[size_t(thread)]) fits[size_t(thread)] = sum->add(shares[size_t(k)], limit);
+    });
+    if (std::find(fits.begin(), fits.end(), 0) != fits.end()) return false;
+    sums.erase(std::remove(sums.begin(), sums.end(), nullptr), sums.end());
+    share(int64_t(sums.size()), members, [&](int, int64_t k) { sums[size_t(k)]->multiply_popular(); });
+    std::vector<double> diagonal(size_t(n), 0.0);
+    bool is_one = sums.size() == 1;
+    for (const auto &sum : sums) {
+        for (int64_t i = 0; i < n; i++) diagonal[size_t(i)] += sum->diagonal[0][i];
+        for (size_t i = 0; i < sum->moved_diagonal.size(); i++) diagonal[i] += sum->moved_diagonal[i];
+        is_one = is_one && sum->moved.empty();
+    }
+    const int64_t length = rules.tile_length(n, threads);
+    const Rooms<double> tiles(threads, is_one ? 0 : length * n);
+    share((n + length - 1) / length, threads, [&](int thread, int64_t k) {
+        const int64_t first = k * length, rows = std::min(length, n - first);
+        const Ptr<const double> on_diagonal = pointer_to<const double>(diagonal.data(), n);
+        if (is_one) {
+            write_rows<T>(adds, sums[0]->matrix[0] + first * n, n, first, rows, on_diagonal, gram);
+            return;
+        }
+        const Ptr<double> tile = tiles[thread];
+        fill(tile, rows * n, 0.0);
+        for (const auto &sum : sums)
+            for (int64_t i = 0; i < rows; i++) {
+                for (int64_t j = 0; j < first + i; j++) tile[i * n + j] += double(sum->matrix[0][(first + i) * n + j]);
+                for (int64_t j = 0; j < first + i && !sum->moved.empty(); j++)
+                    tile[i * n + j] += sum->moved[size_t((first + i) * n + j)];
+            }
+        write_rows<double>(adds, tile, n, first, rows, on_diagonal, gram);
+    });
+    return true;
+}
+
+// ---- A larger matrix ----
+// Its rows are cut into blocks that fit the cache; each block processes all bins. A visit is a bin with entries in a
+// block: the first entry of the bin, and the first entry and end of its entries in the block. With blocks of two rows
+// (0 1 | 2 3) and a bin whose entries 10, 11, 12 belong to the graphs 0, 2, 3:
+//     visit of block 0: begin 10, start 10, stop 11     adds nothing: diagonals are known
+//     visit of block 1: begin 10, start 11, stop 13     adds k(2, 0), k(3, 0), k(3, 2)
+// Entries of a bin are sorted by row: those from begin up to an entry are below the diagonal.
+template <class Index, class T>
+struct Visit {
+    Index begin, start, stop;
+    T times;
+};
+
+// The rest of the bins of all streams: bin b has the entries starts[b] .. starts[b + 1] - 1, and counts times[b]
+// times, 0 if it was merged with another. Between the bins of two shares is one without entries.
+template <class Index, class T>
+struct Bins {
+    Ptr<const Index> starts;
+    int64_t n_bins;
+    Ptr<const Entry<T>> entries;
+    Ptr<T> times;
+};
+
+// Bounds of at most so many runs of bins with about equal numbers of entries.
+template <class Index, class T>
+std::vector<int64_t> runs_of(const Bins<Index, T> &bins, int threads) {
+    const Index *const starts = plain(bins.starts, bins.n_bins + 1), *const end = starts + bins.n_bins;
+    const int64_t n_runs = threads > 1 ? PIECES_OF_A_THREAD * threads : 1, n_entries = *end - *starts;
+    std::vector<int64_t> runs{0};
+    for (int64_t k = 1; k < n_runs; k++)
+        runs.push_back(std::lower_bound(starts, end, *starts + Index(n_entries * k / n_runs)) - starts);
+    runs.push_back(bins.n_bins);
+    return runs;
+}
+
+// A 64-bit signature of entries: bins of equal contents have equal signatures, since entries are sorted by row. Bins
+// of different contents may also have equal ones.
+template <class Index, class T>
+uint64_t signature(Alone<const Entry<T>> entries, Index start, Index stop) {
+    uint64_t word = 0;
+    for (Index entry = start; entry < stop; entry++) {
+        word = (word ^ uint64_t(entries[entry].row)) * GOLDEN;
+        word = (word ^ uint64_t(entries[entry].count)) * FIRST_FACTOR;
+        word ^= word >> 29;
+    }
+    return word;
+}
+
+// An estimate of the share of bins whose contents another bin has, from the signatures of one in 64 bins. Whether a
+// bin is in the sample depends on its first row, last row and length alone: equal bins are sampled together.
+template <class Index, class T>
+double share_of_copies(const Bins<Index, T> &bins, int threads) {
+    const auto runs = runs_of(bins, threads);
+    std::vector<std::vector<uint64_t>> samples(runs.size() - 1);
+    share(int64_t(samples.size()), threads, [&](int, int64_t k) {
+        for (int64_t b = runs[size_t(k)]; b < runs[size_t(k) + 1]; b++) {
+            const Index start = bins.starts[b], stop = bins.starts[b + 1];
+            if (start == stop) continue;
+            const uint64_t ends = uint64_t(bins.entries[start].row) ^ (uint64_t(bins.entries[stop - 1].row) << 32);
+            if (mix_word(ends + uint64_t(stop - start)) < ONE_IN_64)
+                samples[size_t(k)].push_back(signature(bins.entries, start, stop));
+        }
+    });
+    std::vector<uint64_t> all;
+    for (const auto &sample : samples) all.insert(all.end(), sample.begin(), sample.end());
+    std::sort(all.begin(), all.end());
+    const auto n_distinct = std::unique(all.begin(), all.end()) - all.begin();
+    return all.empty() ? 0.0 : double(int64_t(all.size()) - n_distinct) / double(all.size());
+}
+
+// Merge bins of equal contents into the first of them, which counts as often as all. Threads take groups of bins by
+// their signatures, so that equal bins are in the same group.
+template <class Index, class T>
+void merge_bins(const Bins<Index, T> &bins, int threads) {
+    const auto runs = runs_of(bins, threads);
+    const Rooms<uint64_t> room(1, bins.n_bins);
+    const Ptr<uint64_t> signatures = room[0];
+    share(int64_t(runs.size()) - 1, threads, [&](int, int64_t k) {
+        for (int64_t b = runs[size_t(k)]; b < runs[size_t(k) + 1]; b++)
+            signatures[b] = signature(bins.entries, bins.starts[b], bins.starts[b + 1]);
+    });
+    const int64_t n_groups = power_of_two(threads);
+    share(n_groups, threads, [&](int, int64_t group) {
+        const auto is_own = [&](int64_t b) { return int64_t(signatures[b] & uint64_t(n_groups - 1)) == group; };
+        int64_t n_own = 0;
+        for (int64_t b = 0; b < bins.n_bins; b++) n_own += is_own(b);
+        const int64_t n_slots = power_of_two(2 * n_own + 2);
+        const Rooms<Index> slots(1, n_slots);
+        Table<Index> table(slots[0], n_slots);
+        table.clear();
+        for (int64_t b = 0; b < bins.n_bins; b++) {
+            const Index start = bins.starts[b], length = bins.starts[b + 1] - start;
+            if (!is_own(b) || length == 0) continue;
+            const uint64_t slot = table.find_by(signatures[b] / uint64_t(n_groups), [&](Index other) {
+                const Index theirs = bins.starts[other];
+                if (signatures[other] != signatures[b] || bins.starts[other + 1] - theirs != length) return false;
+                for (Index e = 0; e < length; e++) {
+                    const Entry<T> &a = bins.entries[start + e], &c = bins.entries[theirs + e];
+                    if (a.row != c.row || a.count != c.count) return false;
+                }
+                return true;
+            });
+            if (table.slots[slot] < 0) {
+                table.slots[slot] = Index(b);
+            } else {
+                bins.times[table.slots[slot]] += bins.times[b];
+                bins.times[b] = T(0);
+            }
+        }
+    });
+}
+
+// List the visits of each block of 2^shift rows by some bins, in order; or count them. places (blocks,): the place of
+// the next visit of each block, incremented.
+template <bool only_counts, class Index, class T>
+void list_visits(Alone<const Index> starts, Alone<const Entry<T>> entries, Alone<const T> times, int64_t first,
+                 int64_t last, int shift, Alone<int64_t> places, Alone<Visit<Index, T>> visits) {
+    for (int64_t b = first; b < last; b++) {
+        if (times[b] == T(0)) continue;
+        const Index begin = starts[b], end = starts[b + 1];
+        for (Index entry = begin; entry < end;) {
+            const int32_t block = entries[entry].row >> shift;
+            const Index start = entry++;
+            while (entry < end && entries[entry].row >> shift == block) entry++;
+            const int64_t place = places[block]++;
+            if (!only_counts) visits[place] = Visit<Index, T>{begin, start, entry, times[b]};
+        }
+    }
+}
+
+// Add the products of counts in the same bin below the diagonal to rows of a matrix, visit by visit: the rows of a
+// block stay in the cache while all of its bins are processed. tile (rows, width) begins with first_row.
+template <class Index, class T>
+void add_visits(Alone<const Visit<Index, T>> visits, int64_t first, int64_t last, Alone<const Entry<T>> entries,
+                int64_t first_row, Alone<T> tile, int64_t width) {
+    for (int64_t v = first; v < last; v++) {
+        const Index begin = visits[v].begin, stop = visits[v].stop;
+        const T times = visits[v].times;
+        for (Index place = visits[v].start; place < stop; place++) {
+            const Ptr<T> row = tile + (entries[place].row - first_row) * width;
+            const T count = entries[place].count * times;
+            for (Index entry = begin; entry < place; entry++)
+                row[entries[entry].row] += count * entries[entry].count;
+        }
+    }
+}
+
+// Offsets of consecutive ranges of some lengths.
+template <class Length>
+std::vector<int64_t> offsets(size_t n, Length &&length) {
+    std::vector<int64_t> firsts{0};
+    for (size_t k = 0; k < n; k++) firsts.push_back(firsts.back() + length(k));
+    return firsts;
+}
+
+// The bins of all shares, counted; and the matrix from them.
+template <class Index>
+struct Counted {
+    std::vector<Share<Index>> shares;
+    std::vector<int64_t> widths;  // where the sizes of each share begin
+    Ptr<Index> sizes;
+    std::vector<Numbers> numbers;
+    std::vector<double> diagonal;
+};
+
+template <class T, class Index>
+void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm, bool adds, Out<double, 2> gram,
+                 int threads) {
+    const int64_t n = gram.shape[0];
+    const auto &shares = counted.shares;
+    const auto &numbers = counted.numbers;
+    const size_t n_shares = shares.size();
+    const auto columns = offsets(n_shares, [&](size_t k) { return numbers[k].popular; });
+    const auto places = offsets(n_shares, [&](size_t k) { return numbers[k].entries; });
+    const auto firsts = offsets(n_shares, [&](size_t k) { return numbers[k].rest + 1; });
+    const int64_t n_popular = columns.back(), n_entries = places.back(), n_bins = firsts.back() - 1;
+    const Rooms<T> dense(1, n_popular * n), times(1, n_bins + 1);
+    const Rooms<Entry<T>> entries(1, n_entries + APART * int64_t(n_shares));
+    const Rooms<Index> starts(1, n_bins + 1);
+    share(int64_t(n_shares), threads, [&](int, int64_t k) {
+        const size_t s = size_t(k);
+        place_bins<Index, T>(shares[s], n, rules.popular_from, counted.sizes + counted.widths[s], columns[s], dense[0],
+                             Index(places[s]), starts[0] + firsts[s], entries[0], Index(n_entries + APART * k));
+        fill(times[0] + firsts[s], numbers[s].rest + 1, T(shares[s].copies));
+    });
+    const Bins<Index, T> bins{starts[0], n_bins, entries[0], times[0]};
+    const int for_bins = std::min(threads, rules.threads_for(n_entries));
+    const int for_reading = std::min(threads, rules.threads_for(n_entries / ENTRIES_OF_A_STEP));
+    if (share_of_copies(bins, for_reading) > rules.worth_merging) merge_bins(bins, for_bins);
+
+    threads = std::max(threads, rules.threads_for(n_popular * n / PRODUCTS_OF_A_STEP * n));
+    const int64_t length = rules.tile_length(n, threads);
+    int shift = 3;  // blocks that fit the cache, parts of tiles
+    while (int64_t(2) << shift <= std::min(ENTRIES_IN_CACHE / n, length)) shift++;
+    const int64_t n_blocks = ((n - 1) >> shift) + 1;
+    const auto runs = runs_of(bins, for_bins);
+    const int64_t n_runs = int64_t(runs.size()) - 1;
+    std::vector<int64_t> next(size_t(n_runs * n_blocks), 0), bounds(size_t(n_blocks) + 1, 0);
+    const Ptr<int64_t> next_places = pointer_to(next.data(), n_runs * n_blocks);
+    share(n_runs, for_bins, [&](int, int64_t k) {
+        list_visits<true, Index, T>(bins.starts, bins.entries, bins.times, runs[size_t(k)], runs[size_t(k) + 1], shift,
+                                    next_places + k * n_blocks, nullptr);
+    });
+    int64_t n_visits = 0;
+    for (int64_t block = 0; block < n_blocks; block++) {  // by block, then by run
+        for (int64_t k = 0; k < n_runs; k++) n_visits += std::exchange(next_places[k * n_blocks + block], n_visits);
+        bounds[size_t(block) + 1] = n_visits;
+    }
+    const Rooms<Visit<Index, T>> visits(1, n_visits);
+    share(n_runs, for_bins, [&](int, int64_t k) {
+        list_visits<false, Index, T>(bins.starts, bins.entries, bins.times, runs[size_t(k)], runs[size_t(k) + 1], shift,
+                                     next_places + k * n_blocks, visits[0]);
+    });
+
+    const Rooms<T> tiles(threads, length * n);
+    share((n + length - 1) / length, threads, [&](int thread, int64_t k) {
+        const int64_t first = ((n - 1) / length - k) * length;  // longest rows first
+        const int64_t last = std::min(first + length, n), rows = last - first;
+        const Ptr<T> tile = tiles[thread];  // rows of the length last: those without gaps are faster
+        T kept = 0;
+        for (size_t s = 0, end; s < n_shares; s = end) {  // shares that count equally often
+            for (end = s; end < n_shares && shares[end].copies == shares[s].copies;) end++;
+            if (columns[end] == columns[s]) continue;
+            multiply<T>(gemm, dense[0] + columns[s] * n, n, columns[end] - columns[s], first, rows, last,
+                        T(shares[s].copies), kept, tile, last);
+            kept = 1;
+        }
+        if (kept == 0) fill(tile, rows * last, T(0));
+        add_visits<Index, T>(visits[0], bounds[size_t(first >> shift)], bounds[size_t((last - 1) >> shift) + 1],
+                             bins.entries, first, tile, last);
+        write_rows<T>(adds, tile, last, first, rows, pointer_to(counted.diagonal.data(), n), gram);
+    });
+}
+
+// gram (n, n) = the sum over streams of copies * Phi Phi^T; or it is added. sgemm and dgemm are those of scipy.
+template <class Index>
+void square_gram(Streams<Index> streams, Rules rules, nb::capsule sgemm, nb::capsule dgemm, bool adds,
+                 Out<double, 2> gram) {
+    const int64_t n = gram.shape[0];
+    const auto narrow = reinterpret_cast<Gemm<float>>(sgemm.data());
+    const auto wide = reinterpret_cast<Gemm<double>>(dgemm.data());
+    int64_t n_entries = 0;
+    for (const auto &data : streams.data) n_entries += data.size();
+    const int threads = rules.threads_for(n * n / 4 + n_entries);
+    if (n * n <= rules.matrix_in_cache) {
+        if (!sum_streams<float>(streams, rules, narrow, rules.exact_float32, adds, gram, threads))
+            sum_streams<double>(streams, rules, wide, std::numeric_limits<double>::infinity(), adds, gram, threads);
+        return;
+    }
+    if (threads > 1 && !adds)  // a number per page: threads that share new pages would clear them twice
+        share(n, threads, [&](int, int64_t i) {
+            for (int64_t j = 0; j < n; j += 512) gram(i, j) = 0.0;
+        });
+    Counted<Index> counted;
+    counted.shares = shares_of(streams, threads);
+    counted.widths = offsets(counted.shares.size(), [&](size_t k) { return counted.shares[k].width; });
+    counted.numbers.resize(counted.shares.size());
+    counted.diagonal.resize(size_t(n));
+    const Rooms<Index> sizes(1, counted.widths.back(), true);
+    const Rooms<double> squares(threads, n), sums(threads, n, true);
+    counted.sizes = sizes[0];
+    share(int64_t(counted.shares.size()), threads, [&](int thread, int64_t k) {
+        const auto &own = counted.shares[size_t(k)];
+        counted.numbers[size_t(k)] =
+            count_bins(own, n, rules.popular_from, sizes[0] + counted.widths[size_t(k)], squares[thread]);
+        for (int64_t i = 0; i < n; i++) sums[thread][i] += double(own.copies) * squares[thread][i];
+    });
+    double largest = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        for (int thread = 0; thread < threads; thread++) counted.diagonal[size_t(i)] += sums[thread][i];
+        largest = std::max(largest, counted.diagonal[size_t(i)]);
+    }
+    if (largest < rules.exact_float32)  // no sum exceeds the largest entry of the diagonal
+        fill_matrix<float>(counted, rules, narrow, adds, gram, threads);
+    else
+        fill_matrix<double>(counted, rules, wide, adds, gram, threads);
+}
+}  // namespace
+
+void bind_gram(nb::module_ &m) {
+    m.def("square_gram", square_gram<int32_t>);
+    m.def("square_gram", square_gram<int64_t>);
+}

@@ -1,0 +1,44 @@
+"""Codes of pixels against single steps and hashes."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from propkernels.codes.codes import floor_codes
+from propkernels.codes.grid_codes import grid_codes
+from propkernels.graphs.neighborhoods import BOUNDARIES
+from propkernels.propagation.convolution import GridOperator
+from propkernels.propagation.initial import Prior, initial_distributions, label_column
+from tests.propagation.test_grid_steps import FILTERS, GENERATOR, some_grids
+
+
+@pytest.mark.parametrize("boundary", BOUNDARIES)
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("clamped", ["held", "pushed_back", None])
+def test_streams_are_steps_and_hashes(boundary, masked, clamped):
+    grids = some_grids(2, masked)
+    clamps = {} if clamped is None else {clamped: GENERATOR.random(grids.n_nodes) < 0.3}
+    operator = GridOperator(grids, FILTERS["cross"], boundary, **clamps)
+    initial = initial_distributions(label_column(grids, "node"), Prior((), None))
+    vectors = GENERATOR.integers(-9, 9, (len(initial.values), 6)).astype(float)
+    offsets = GENERATOR.random(6)
+    codes = grid_codes(operator, initial, vectors, offsets, 2, None)
+    start = current = np.asarray((initial.table @ vectors)[initial.rows])
+    for t in range(3):
+        streams = slice(2 * t, 2 * t + 2)
+        np.testing.assert_array_equal(codes[streams], floor_codes(current[:, streams] + offsets[streams]).T)
+        current = operator.step(current, start)
+
+
+@pytest.mark.parametrize("clamped", ["held", "pushed_back", None])
+def test_fourier_transforms_give_the_codes_of_sums(clamped):
+    grids = some_grids(2, False)
+    clamps = {} if clamped is None else {clamped: GENERATOR.random(grids.n_nodes) < 0.3}
+    initial = initial_distributions(label_column(grids, "node"), Prior((), None))
+    vectors = GENERATOR.integers(-9, 9, (len(initial.values), 6)).astype(float)
+    offsets = GENERATOR.random(6)
+    made = partial(GridOperator, grids, FILTERS["cross"], "wrap", **clamps)
+    operators = [made(path="direct"), made(path="fourier")]
+    direct, fourier = (grid_codes(o, initial, vectors, offsets, 2, None) for o in operators)
+    np.testing.assert_array_equal(fourier, direct)
