@@ -83,9 +83,17 @@ def compare(name: str, title: str) -> Effect:
     """Evaluate one kernel both ways."""
     (graphs, target), kernel = load(name), kernels()[title]
     steps = None if title == "shortest paths" else STEPS
-    options: dict[str, Any] = {"cv": 10, "C": COSTS, "t_max": steps, "random_state": SEED}
     without, using = (
-        pk.evaluate(graphs, target, kernel.set_params(edge_labels=flag), **options) for flag in (False, True)
+        pk.evaluate(
+            graphs,
+            target,
+            pk.PropagationClassifier(
+                kernel=kernel.set_params(edge_labels=flag), t_max=steps, C=COSTS, normalize=None
+            ),
+            cv=10,
+            random_state=SEED,
+        )
+        for flag in (False, True)
     )
     test = using.compare(without)
     error = abs(test.difference / test.corrected_t) if test.corrected_t else float("nan")

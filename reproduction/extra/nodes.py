@@ -187,7 +187,7 @@ def ours(nodes: Nodes, train: Indices, validation: Indices, auc: bool) -> tuple[
     y = np.full(len(nodes.labels), -1)
     known = np.concatenate([train, validation]).astype(np.int64)
     y[known] = nodes.labels[known]
-    model = pk.NodeClassifier(random_state=0, scoring="roc_auc" if auc else None)
+    model = pk.NodeClassifier(random_state=0)
     model.fit(nodes.graph, y, validation=validation if len(validation) else None)
     scores = model.decision_function()
     both = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores

@@ -93,7 +93,7 @@ def measure(name: str, split: str, fold: int, features: str, head: str) -> Cell:
         target = data.target if data.target.shape[1] > 1 else data.target[:, 0]
         if data.is_class:
             target = target if target.ndim > 1 else target.astype(int)
-            model = pk.PropagationClassifier(scoring="roc_auc", random_state=0, n_jobs=1, progress=False)
+            model = pk.PropagationClassifier(random_state=0, n_jobs=1, progress=False)
             found = model.fit(table[train], target[train]).decision_function(table[test])
         else:
             model = pk.PropagationRegressor(random_state=0, n_jobs=1, progress=False)

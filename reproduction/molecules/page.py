@@ -40,7 +40,7 @@ Sets of MoleculeNet, the same folds and heads for all features. Written by
 "refined invariants" those of the labels "invariants" with t_max=2, which is what ECFP counts, without
 its folding into 2,048 columns; "three views" those of the three labels that `MoleculesToGraphs()` gives
 an atom, with `labels="entries"` and t_max=3. "default model" is
-`PropagationClassifier(scoring="roc_auc")`, or `PropagationRegressor()`, behind `MoleculesToGraphs()`.
+`PropagationClassifier()`, or `PropagationRegressor()`, behind `MoleculesToGraphs()`.
 ECFP and AtomPair (counts) and MACCS are those of scikit-fingerprints, as they come. "linear" is logistic
 (numbers: ridge) regression and "forest" a random forest of 100 trees, both on log(1 + count); "SVM" has
 the Tanimoto similarity of counts as its kernel. The one setting of a linear model or SVM is chosen on a

@@ -29,7 +29,7 @@ def by_iteration() -> Picture:
     target = data.target[:, 0].astype(int)
     held, others = data.mols[24], [i for i in range(0, len(target), 8) if i != 24]
     kernel = pk.WeisfeilerLehman(t_max=2, edge_labels=True, base_kernel="intersection")
-    classifier = pk.PropagationClassifier(kernel=kernel, scoring="roc_auc", C=1, random_state=0)
+    classifier = pk.PropagationClassifier(kernel=kernel, C=1, random_state=0)
     model = make_pipeline(pk.MoleculesToGraphs(), classifier)
     model.fit([data.mols[i] for i in others], target[others])
     return pk.molecules.draw_molecule(model, [held], t="each", size=(380, 300))

@@ -5,8 +5,8 @@ import pytest
 
 import propkernels as pk
 from propkernels.auditing.learnability import calibration_of, learning_of, reliability
+from propkernels.auditing.ridge import HeldOut
 from propkernels.auditing.target import Target
-from propkernels.models.ridge import HeldOut
 
 
 def study(target, classes=None, n=60):

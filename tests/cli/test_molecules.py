@@ -31,9 +31,9 @@ def table(tmp_path):
 
 @pytest.fixture
 def model(run, table):
-    result = run("fit", table, *COLUMNS, "--scoring", "roc_auc", "-o", "model.pk", *QUICK)
+    result = run("fit", table, *COLUMNS, "-o", "model.pk", *QUICK)
     assert result.exit_code == 0, result.stderr
-    assert "roc_auc" in result.stdout
+    assert "accuracy" in result.stdout
     return "model.pk"
 
 
@@ -81,7 +81,7 @@ def test_the_options_of_a_chemist(run, tmp_path):
     lines = [f"{text},{active}" for text, active in zip(SMILES, ACTIVE, strict=True)]
     (tmp_path / "molecules.csv").write_text("\n".join(["smiles,active", *lines, "CCCCCO,"]) + "\n")
     named = ("--smiles", "smiles", "--target", "active")
-    result = run("fit", "molecules.csv", *named, "--scoring", "roc_auc", "-o", "model.pk", *QUICK)
+    result = run("fit", "molecules.csv", *named, "-o", "model.pk", *QUICK)
     assert result.exit_code == 0, result.stderr
     assert "1 of 33 graphs has no target and is left out." in result.stderr
     result = run("predict", "model.pk", "molecules.csv", "--smiles", "smiles", "--jobs", 1)

@@ -118,7 +118,7 @@ def test_nodes_of_a_bin_share_the_weights_of_its_levels_equally():
     assert explanation.contributions[:, 0].tolist() == [11.0, 100.0, 11.0]
 
 
-@pytest.mark.parametrize("solver", ["kernel", "linear"])
+@pytest.mark.parametrize("solver", ["ridge", "linear"])
 def test_models_and_search_and_saving(solver, tmp_path):
     data = pk.datasets.make_molecules(40, random_state=1, mean_nodes=12)
     kernel = pk.WeisfeilerLehman(t_max=2, base_kernel="intersection")

@@ -10,7 +10,8 @@ from networkx.algorithms.isomorphism import GraphMatcher, categorical_node_match
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.comparisons import compare_classes, explain_rule
+from propkernels.explain.comparisons import compare_decisions, explain_rule
+from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.explain.members import FoldedMember, RatioMember
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import GraphHopper, LabelHistogram, SubgraphMatching
@@ -98,7 +99,7 @@ def test_contributions_equal_the_naive_twin(kernel, things, matches, n_steps):
 
 @pytest.mark.slow
 @same_kernels
-@pytest.mark.parametrize(("solver", "normalize"), [("kernel", True), ("linear", False), ("linear", True)])
+@pytest.mark.parametrize(("solver", "normalize"), [("ridge", True), ("linear", False), ("linear", True)])
 def test_models_fold_train_linearly_and_explain(kernel, things, matches, n_steps, solver, normalize):
     data = pk.datasets.make_molecules(40, random_state=0, mean_nodes=12)
     model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, normalize=normalize, random_state=0)
@@ -149,16 +150,22 @@ def test_kernels_on_attributes_are_not_dot_products():
 @pytest.mark.parametrize(
     ("names", "classes", "weights", "sides"),
     [
-        (["a", "b"], None, [-1], ("b", "a")),
-        (["a", "b"], ("a", "b"), [1], ("a", "b")),
-        (["a", "b"], "a", [1], ("a", "b")),
-        ([0, 1, 2], (2, 0), [0, -1, 0], (2, 0)),
-        ([0, 1, 2], 1, [-0.5, 0, 0.5], (1, None)),
+        (["a", "b"], None, [1], ("b", "a")),
+        (["a", "b"], ("a", "b"), [-1], ("a", "b")),
+        (["a", "b"], "a", [-1], ("a", "b")),
+        ([0, 1, 2], (2, 0), [-1, 0, 1], (2, 0)),
+        ([0, 1, 2], 1, [0, 1, 0], (1, None)),
     ],
 )
 def test_what_is_compared(names, classes, weights, sides):
-    weights_of_pairs, *compared = compare_classes(names, classes)
-    assert (weights_of_pairs.tolist(), tuple(compared)) == (weights, sides)
+    found, *compared = compare_decisions(DecisionLayout(len(names)), names, classes)
+    assert (found.tolist(), tuple(compared)) == (weights, sides)
+
+
+@pytest.mark.parametrize("classes", [7, (0, 0), (0, 1, 2), None])
+def test_other_classes_are_refused(classes):
+    with pytest.raises(ValueError, match="classes must be one, or two different ones"):
+        compare_decisions(DecisionLayout(3), [0, 1, 2], classes)
 
 
 # ratios of counts

@@ -1,8 +1,9 @@
 """Explanations: sums over nodes and iterations, for graphs and grids, and what can be asked of them."""
 
+import warnings
+
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.explain.comparisons import explain_rule
@@ -74,7 +75,7 @@ def test_every_rule_that_compares_bins_on_the_zoo(cls, parameters):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
+@pytest.mark.parametrize("solver", ["ridge", "svm", "landmarks", "linear", "gp"])
 def test_every_solver_adds_up(molecules, solver):
     kernel = pk.PropagationKernel(t_max=2)
     target = np.arange(60) % 3
@@ -83,11 +84,15 @@ def test_every_solver_adds_up(molecules, solver):
     test = molecules.graphs[40:]
     assert np.allclose(model.explain(test).decisions, model.decision_function(test), atol=1e-9, rtol=0)
     model.fit(molecules.graphs, target)
-    pairs = [model.explain(test, (1, other)).decisions for other in (0, 2)]
-    assert np.allclose(model.explain(test, 1).decisions, np.mean(pairs, axis=0), atol=1e-9, rtol=0)
+    decisions = model.decision_function(test)
+    assert np.allclose(model.explain(test).decisions, decisions.max(axis=1), atol=1e-9, rtol=0)
+    assert np.array_equal(model.explain(test).speaks_for, model.predict(test))
+    assert np.array_equal(model.predict_proba(test).argmax(axis=1), model.predict(test))
+    for label in range(3):
+        assert np.allclose(model.explain(test, label).decisions, decisions[:, label], atol=1e-9, rtol=0)
 
 
-@pytest.mark.parametrize("solver", ["kernel", "linear", "gp"])
+@pytest.mark.parametrize("solver", ["ridge", "svm", "landmarks", "linear", "gp"])
 def test_predicted_numbers_add_up(molecules, solver):
     target = np.log(molecules.graphs.graph_sizes)
     model = pk.PropagationRegressor(kernel=pk.PropagationKernel(t_max=2), solver=solver, C=1, random_state=0)
@@ -116,10 +121,11 @@ def test_weights_of_labels_are_those_of_the_machine(molecules):
     explanation = model.fit(graphs, target).explain(graphs)
     values = sorted(set(graphs.node_labels))
     counts = np.array([[np.sum(graph.node_labels == value) for value in values] for graph in graphs])
-    gram = counts @ counts.T
-    scale = gram.diagonal().mean()
-    machine = SVC(kernel="precomputed", C=1).fit(gram / scale, target)
-    weights = machine.dual_coef_[0] @ counts[machine.support_] / scale
+    middle = np.eye(60) - 1 / 60
+    gram = middle @ counts @ counts.T @ middle
+    ridge = (counts**2).sum(axis=1).mean()
+    dual = middle @ np.linalg.solve(gram + ridge * np.eye(60), 2.0 * target - 1 - (2.0 * target - 1).mean())
+    weights = dual @ counts
     reference = [weights[values.index(label)] for label in graphs.node_labels]
     assert np.allclose(explanation.contributions[:, 0], reference, atol=1e-9, rtol=0)
 
@@ -158,17 +164,38 @@ def test_volumes_have_their_shape_back():
 
 
 @pytest.mark.slow
-def test_one_class_against_the_others_is_the_mean_of_its_pairs(pictures):
+def test_the_column_of_a_class_is_explained_or_the_difference_of_two(pictures):
     grids, target = pictures
     model = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=2), C=10, random_state=0)
-    model.fit(grids, target)
-    alone = model.explain(grids, 2)
-    pairs = [model.explain(grids, (2, other)) for other in (0, 1)]
-    assert np.allclose(alone.decisions, np.mean([pair.decisions for pair in pairs], axis=0), atol=1e-9)
+    decisions = model.fit(grids, target).decision_function(grids)
+    alone, pair = model.explain(grids, 2), model.explain(grids, (2, 1))
+    assert np.allclose(alone.decisions, decisions[:, 2], atol=1e-9, rtol=0)
+    assert np.allclose(pair.decisions, decisions[:, 2] - decisions[:, 1], atol=1e-9, rtol=0)
     assert (alone.speaks_for, alone.against) == (2, None)
-    assert (pairs[1].speaks_for, pairs[1].against) == (2, 1)
-    with pytest.raises(ValueError, match="one or two of"):
+    assert (pair.speaks_for, pair.against) == (2, 1)
+    with pytest.raises(ValueError, match="one, or two different ones, of"):
         model.explain(grids, 7)
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["ENZYMES", "MSRC_21"])
+def test_what_is_explained_is_what_decides(data_folder, name):
+    """Of the default model: the column of the predicted class, which has the largest probability."""
+    if not (data_folder / f"{name}.zip").is_file():
+        pytest.skip(f"{name} is not here")
+    data = pk.datasets.read_tu(data_folder / f"{name}.zip")
+    graphs, target = data.graphs[::2], data.target[::2]
+    model, test = pk.PropagationClassifier(random_state=0).fit(graphs, target), data.graphs[1::2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pk.models.ForeignGraphsWarning)
+        decisions, predicted = model.decision_function(test), model.predict(test)
+        chances = model.predict_proba(test)
+    explanation = model.explain(test)
+    np.testing.assert_allclose(explanation.decisions, decisions.max(axis=1), atol=1e-9, rtol=0)
+    assert np.array_equal(explanation.speaks_for, predicted)
+    assert np.array_equal(model.classes_[decisions.argmax(axis=1)], predicted)
+    assert np.array_equal(model.classes_[chances.argmax(axis=1)], predicted)
 
 
 @pytest.fixture
@@ -264,7 +291,8 @@ def test_substructures_are_the_strongest_surroundings():
     values = explanation.of_graph(1)
     assert [one["contribution"] for one in found] == [values[one["node"], one["t"]] for one in found]
     assert abs(found[0]["contribution"]) == abs(values).max()
-    assert found[0]["smarts"] == {0: "[#8]", 1: "[#6]-[#8]"}[found[0]["t"]]
+    of_node = {(3, 0): "[#8]", (3, 1): "[#6]-[#8]", (2, 1): "[#6]-[#6]-[#8]"}  # CCCO
+    assert found[0]["smarts"] == of_node[found[0]["node"], found[0]["t"]]
     every = [one["smarts"] for one in explanation.substructures(4, n=10)]
     assert len(set(every)) == len(every)  # carbons of equal surroundings are listed once
     assert 2 <= len(every) < 5

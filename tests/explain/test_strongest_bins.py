@@ -18,7 +18,7 @@ def fitted(target=DATA.target, cls=pk.PropagationClassifier, kernel=KERNEL, **op
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", ["kernel", "linear"])
+@pytest.mark.parametrize("solver", ["ridge", "linear"])
 def test_all_bins_together_are_the_decision(solver):
     """Of node codes, the contribution of a node is the weight of its bin."""
     model = fitted(solver=solver)

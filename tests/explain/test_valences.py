@@ -93,6 +93,7 @@ def test_another_molecule_is_refused(model):
     assert np.isfinite(model.counterfactuals(graph, molecule="CCO").decision).all()
 
 
+@pytest.mark.filterwarnings("ignore::propkernels.models.ForeignGraphsWarning")
 @pytest.mark.parametrize(
     "recipe", [("symbol", "invariants", "pharmacophore"), "invariants", "symbol+aromatic"]
 )

@@ -124,7 +124,7 @@ def write_audit(path):
 def write_evaluation(path):
     data = pk.datasets.make_molecules(40, random_state=0)
     kernel = pk.WeisfeilerLehman(t_max=1)
-    found = pk.evaluate(data.graphs, data.target, kernel, cv=2, C=[1.0], random_state=0)
+    found = pk.evaluate(data.graphs, data.target, kernel, cv=2, random_state=0)
     write_evaluations(path, {"Weisfeiler-Lehman": found})
 
 

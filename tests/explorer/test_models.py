@@ -56,7 +56,7 @@ def test_the_default_model_is_shown_itself(data):
     page = pk.explore(data.graphs, data.target, model)
     assert page.model is model
     assert len(embedded(page.html, "ex-meta")["members"]) == len(model.rule_.members)
-    assert f"the mean of {len(model.rule_.members)} support vector machines" in page.html
+    assert f"the mean of {len(model.rule_.members)} solutions by least squares" in page.html
 
 
 @pytest.mark.slow
@@ -85,10 +85,3 @@ def test_numbers_are_predicted_for_every_graph(data):
     assert np.isfinite(page.predictions).all()
     assert "root mean squared error 0." in page.html
     assert not re.search(r"\bnan\b", page.html.partition("<script")[0].lower())
-
-
-def test_progress_has_the_name_of_the_public_class():
-    from propkernels.explorer.models import _Classifier, _Regressor
-
-    assert _Classifier()._name == "PropagationClassifier"
-    assert _Regressor()._name == "PropagationRegressor"

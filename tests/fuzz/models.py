@@ -41,7 +41,7 @@ def predict(model: Any) -> None:
 def learner_kinds() -> dict[str, Kind]:
     """Classifiers, regressors and detectors."""
     graphs, found = DATA.graphs, {}
-    for solver in ("kernel", "linear", "gp"):
+    for solver in ("ridge", "svm", "linear", "gp"):
         for name, cls, target in (
             ("classifier", pk.PropagationClassifier, DATA.target),
             ("regressor", pk.PropagationRegressor, NUMBERS),

@@ -12,7 +12,7 @@ EVIL = "</script><img src=x onerror=alert(1)>"
 
 
 def result(**changed):
-    found = pk.evaluate(DATA, kernel=pk.PropagationKernel(), t_max=1, C=10, cv=3, repeats=2, random_state=0)
+    found = pk.evaluate(DATA, model=pk.PropagationKernel(t_max=1), cv=3, n_repeats=2, random_state=0)
     return dataclasses.replace(found, **changed)
 
 

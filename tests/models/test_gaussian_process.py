@@ -7,8 +7,7 @@ import propkernels as pk
 from propkernels.models.gaussian_process import (
     BIAS,
     Posterior,
-    ProcessClassification,
-    ProcessRegression,
+    fit_numbers,
     index_kernel,
     mean_sigmoid,
 )
@@ -48,12 +47,6 @@ def test_predictions_do_not_depend_on_the_batch():
     assert np.array_equal(together, np.array(alone)[:, :, 0])
 
 
-def test_machines_of_processes_take_kernels_and_have_a_decision_per_class():
-    for machine in (ProcessClassification(), ProcessRegression()):
-        assert not machine.uses_features
-        assert not machine.pairwise
-
-
 def test_inputs_of_the_kernel_are_positions():
     matrix = np.arange(9.0).reshape(3, 3)
     kernel = index_kernel(matrix)
@@ -68,6 +61,6 @@ def test_the_amplitude_is_the_most_likely_one():
     rng = np.random.default_rng(0)
     features, target = rng.normal(size=(8, 3)), rng.normal(size=8)
     known = features @ features.T
-    machine = ProcessRegression().fit(known, target, 4.0)
+    found = fit_numbers(known, target, 4.0, None)
     solved = np.linalg.solve(known + BIAS + 0.25 * np.eye(8), target)
-    assert machine.details.amplitude == pytest.approx(target @ solved / 8, rel=1e-6)
+    assert found.posterior.amplitude == pytest.approx(target @ solved / 8, rel=1e-6)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.models import choosing, defaults
-from propkernels.models import landmark_choice as landmarks
+from propkernels.models import defaults, solvers
 from propkernels.models import model as model_module
 
 pytest.importorskip("rdkit")
@@ -17,7 +16,7 @@ GRAPHS = pk.from_smiles(SMILES, node_labels=("symbol", "invariants"))
 
 @pytest.fixture
 def few_landmarks(monkeypatch):
-    monkeypatch.setattr(landmarks, "LANDMARKS", 24)
+    monkeypatch.setattr(solvers, "LANDMARKS", 24)
 
 
 def fitted(**options):
@@ -35,15 +34,9 @@ def test_only_landmarks_are_kept_and_all_bins_are_known(few_landmarks):
 
 
 def test_with_all_graphs_as_landmarks_it_is_least_squares_on_the_kernel():
-    from propkernels.models.ridge_classification import RidgeClassification
-
-    model = fitted(C=1)
-    kernel = KERNEL.fit_transform(GRAPHS)
-    unit = kernel.diagonal().mean()
-    machine = RidgeClassification().fit(kernel / unit, TARGET, 1.0)
-    np.testing.assert_allclose(
-        model.decision_function(GRAPHS), machine.decisions(kernel / unit)[:, 0], atol=2e-3
-    )
+    model, full = fitted(C=1, normalize=False, t_max=2), fitted(C=1, normalize=False, t_max=2, solver="ridge")
+    np.testing.assert_allclose(model.decision_function(GRAPHS), full.decision_function(GRAPHS), atol=2e-3)
+    np.testing.assert_allclose(model.held_out_, full.held_out_, atol=5e-3)
 
 
 def test_threads_and_batches_do_not_change_decisions(few_landmarks):
@@ -70,23 +63,6 @@ def test_landmark_models_explain_edit_cover_and_are_saved(few_landmarks, tmp_pat
     )
 
 
-def test_held_out_graphs_are_not_landmarks_of_their_fold(few_landmarks, monkeypatch):
-    """Machines of folds have coefficients of their training graphs only."""
-    seen = []
-    learn = model_module.learn_fold_models
-
-    def watched(chosen, kernels, rule, graphs, target, held_out, *rest):
-        seen.extend(held_out)
-        return learn(chosen, kernels, rule, graphs, target, held_out, *rest)
-
-    monkeypatch.setattr(model_module, "learn_fold_models", watched)
-    fitted()
-    assert len(seen) == 5
-    for part in seen:
-        assert 0 < np.count_nonzero(part.coefficients[0]) < 24
-        assert not set(part.train) & set(part.held)
-
-
 def test_regressors_learn_from_landmarks(few_landmarks):
     sizes = GRAPHS.graph_sizes.astype(float)
     model = pk.PropagationRegressor(kernel=KERNEL, solver="landmarks", random_state=0).fit(GRAPHS, sizes)
@@ -106,9 +82,9 @@ def test_weights_count(few_landmarks):
 @pytest.fixture
 def many(monkeypatch):
     """Let 50 graphs be too many for a kernel matrix."""
-    monkeypatch.setattr(choosing, "MOST_FOR_KERNEL", 50)
+    monkeypatch.setattr(solvers, "MOST_FOR_KERNEL", 50)
     monkeypatch.setattr(model_module, "MOST_FOR_KERNEL", 50)
-    monkeypatch.setattr(landmarks, "LANDMARKS", 24)
+    monkeypatch.setattr(solvers, "LANDMARKS", 24)
     monkeypatch.setattr(defaults, "LANDMARKS", 24)
 
 
@@ -118,14 +94,14 @@ def test_many_molecules_are_learned_from_landmarks_by_default(many):
     assert model.kernel_.base_kernel == "jaccard"
 
 
-def test_other_targets_and_graphs_stay_linear(many, monkeypatch):
+def test_several_labels_too_but_numbers_and_other_graphs_stay_linear(many, monkeypatch):
     several = np.column_stack([TARGET, 1 - TARGET])
-    assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, several).solver_ == "linear"
+    assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, several).solver_ == "landmarks"
     numbers = pk.PropagationRegressor(random_state=0).fit(GRAPHS, GRAPHS.graph_sizes.astype(float))
     assert numbers.solver_ == "linear"
     plain = pk.from_smiles(SMILES)
     assert pk.PropagationClassifier(random_state=0).fit(plain, TARGET).solver_ == "linear"
-    monkeypatch.setattr(landmarks, "MOST_VALUES", 24 * len(SMILES) - 1)
+    monkeypatch.setattr(solvers, "MOST_VALUES", 24 * len(SMILES) - 1)
     assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, TARGET).solver_ == "linear"
 
 
@@ -140,7 +116,9 @@ def test_descriptors_of_many_molecules_are_learned(many):
     assert model.explain(graphs[:2]).decisions.shape == (2,)
 
 
-def test_several_targets_are_refused(few_landmarks):
-    model = pk.PropagationClassifier(kernel=KERNEL, solver="landmarks")
-    with pytest.raises(ValueError, match='solver="landmarks" learns one target at a time'):
-        model.fit(GRAPHS, np.column_stack([TARGET, 1 - TARGET]))
+def test_several_targets_have_gaps(few_landmarks):
+    target = np.column_stack([TARGET, 1 - TARGET]).astype(float)
+    target[::5, 1] = np.nan
+    model = pk.PropagationClassifier(kernel=KERNEL, solver="landmarks", random_state=0).fit(GRAPHS, target)
+    assert model.score(GRAPHS, target) > 0.8
+    assert not np.isnan(model.held_out_).any()

@@ -110,7 +110,7 @@ def test_bad_input_is_named(parameters, given, error, message):
 def test_a_pipeline_is_cross_validated():
     pandas = pytest.importorskip("pandas")
     for given in (SMILES, pandas.Series(SMILES)):
-        scores = cross_val_score(pipeline(scoring="roc_auc"), given, TARGET, cv=2, scoring="roc_auc")
+        scores = cross_val_score(pipeline(), given, TARGET, cv=2, scoring="roc_auc")
         np.testing.assert_array_equal(scores, 1.0)
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from propkernels.models.ridge import FeatureClassification
 from propkernels.nodes.choosing import (
     ABSENT,
     MOST_MEMBERS,
     SLOPES,
     Arm,
     Choice,
-    fit_classes,
+    Goal,
+    fit_goal,
     log_loss,
     partners,
     select,
@@ -27,22 +27,20 @@ def arm(view, *losses):
 
 def test_views_within_one_standard_error_are_partners():
     best, near, far = arm(0, 0, 0, 0, 1), arm(1, 0, 0, 1, 0), arm(2, 1, 1, 1, 1)
-    assert partners([far, best, near], True) == [best, near]
-    assert partners([far, best, near], False) == [best]
+    assert partners([far, best, near]) == [best, near]
 
 
 def test_a_view_is_a_partner_once_and_partners_are_few():
     twice = Arm(VIEWS[0], 10.0, [np.zeros(4)])
-    found = partners([arm(view, 0, 0, 0, 0) for view in range(6)] + [twice], True)
+    found = partners([arm(view, 0, 0, 0, 0) for view in range(6)] + [twice])
     assert len(found) == MOST_MEMBERS
     assert len({one.view for one in found}) == MOST_MEMBERS
 
 
 def test_the_score_is_that_of_the_best_arm():
     arms = [arm(0, 0, 0, 0, 1), arm(1, 1, 1, 1, 1)]
-    assert Choice(arms, arms, np.arange(4)).score(True) == 0.75
-    assert Choice(arms, arms, np.arange(4)).score(False) == -0.25
-    assert np.isnan(Choice(arms, arms, np.arange(0)).score(True))
+    assert Choice(arms, arms, np.arange(4)).score() == 0.75
+    assert np.isnan(Choice(arms, arms, np.arange(0)).score())
 
 
 def deciding(view, cost, decisions):
@@ -83,8 +81,8 @@ def test_at_most_four_views_are_selected_and_shares_add_up_to_one():
 
 def test_a_class_without_training_nodes_is_never_decided():
     rows, target = np.array([[1.0], [0.9], [-1.0], [-0.8]]), np.array([0, 0, 2, 2])
-    maker = FeatureClassification()
-    (machine,) = fit_classes(maker, rows, target, [1.0], None, np.array([0, 1, 2]))
+    columns = np.where(target[:, None] == np.arange(3), 1.0, -1.0)
+    (machine,) = fit_goal(rows, Goal(columns, target, True, None), [1.0])
     decisions = machine.decisions(rows)
     assert (decisions[:, 1] == ABSENT).all()
     assert decisions.argmax(axis=1).tolist() == [0, 0, 2, 2]

@@ -174,9 +174,9 @@ def test_a_class_with_one_node_is_kept():
 
 
 @pytest.mark.slow
-def test_weights_and_scores_are_taken():
+def test_weights_are_taken():
     weights = np.where(TRUTH == 1, 5.0, 1.0)
-    model = pk.NodeClassifier(C=1.0, class_weight="balanced", scoring="roc_auc", random_state=0)
+    model = pk.NodeClassifier(C=1.0, class_weight="balanced", random_state=0)
     model.fit(ADJACENCY, Y, sample_weight=weights)
     assert model.score_ > 0.9
 

@@ -64,14 +64,15 @@ def test_wide_sparse_attributes_are_explained_one_by_one(monkeypatch):
     assert set(explanation.by_column(0)) <= {f"attribute {i}" for i in range(12)}
 
 
-def test_three_classes_compare_the_prediction_with_the_mean_of_the_others(monkeypatch):
+def test_of_three_classes_the_decision_for_the_predicted_one_is_explained(monkeypatch):
     model = fitted(VIEWS["joined"], monkeypatch, y=np.where(KNOWN, np.arange(60) % 3, -1))
     explanation = model.explain([1, 2])
     check_sums(explanation)
     scores = model.decision_function()[1]
-    best = scores.argmax()
-    assert abs(explanation.decisions[0] - (scores[best] - np.delete(scores, best).mean())) < 1e-9
-    check_sums(model.explain([1], classes=(0, 2)))
+    assert abs(explanation.decisions[0] - scores.max()) < 1e-9
+    pair = model.explain([1], classes=(0, 2))
+    check_sums(pair)
+    assert abs(pair.decisions[0] - (scores[0] - scores[2])) < 1e-9
 
 
 def test_numbers_are_explained_in_their_units(monkeypatch):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from propkernels.models.support_vectors import Machine
+from propkernels.models.least_squares import Linear
 from propkernels.nodes.members import LinearMember, RadialMember, Scaling, ViewMap, by_share, radial
 from propkernels.nodes.views import Block, View
 from propkernels.storage.invariants import check_object
@@ -26,7 +26,7 @@ def features(n, widths=(3, 2)):
 
 
 def machine_of(width, decisions=2):
-    return Machine(RNG.normal(size=(width, decisions)), RNG.normal(size=decisions))
+    return Linear(RNG.normal(size=(width, decisions)), RNG.normal(size=decisions))
 
 
 def test_scaled_rows_have_the_mean_square_norm_one():

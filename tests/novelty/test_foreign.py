@@ -1,4 +1,4 @@
-"""predict warns of graphs whose labels no training graph has."""
+"""Methods that predict warn of graphs whose labels no training graph has."""
 
 import warnings
 
@@ -81,8 +81,29 @@ def test_unusual_degrees():
     fitted.predict(pk.from_networkx([star]))
 
 
-def test_other_kernels_say_nothing():
-    fitted = model(pk.ShortestPath())
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "predict_set"])
+@pytest.mark.parametrize("kernel", [pk.ShortestPath(), pk.kernels.GraphHopper()])
+def test_every_kernel_and_every_method_warns(kernel, method):
+    fitted = model(kernel)
+    with pytest.warns(pk.models.ForeignGraphsWarning, match="'Zz'") as said:
+        getattr(fitted, method)(pk.from_networkx([labeled("Zz", "Zz")]))
+    assert [each.filename for each in said] == [__file__]
+
+
+@pytest.mark.parametrize("labels", ["symbol", ("symbol", "invariants", "pharmacophore")])
+def test_labels_of_another_reader_are_foreign(labels):
+    pytest.importorskip("rdkit")
+    smiles = ["C" * n + end for n in range(1, 11) for end in ("O", "N")]
+    graphs = pk.from_smiles(smiles, node_labels=labels)
+    others = pk.from_smiles(smiles, node_labels=("symbol", "invariants"))
+    fitted = pk.PropagationRegressor(kernel=pk.ShortestPath(), random_state=0).fit(graphs, graphs.graph_sizes)
+    fitted.predict_interval(pk.from_smiles(["CCCCCCCCCCCCNO"] * 3, node_labels=labels))  # other surroundings
+    with pytest.warns(pk.models.ForeignGraphsWarning, match="100.0 % of all nodes"):
+        fitted.predict_interval(others)
+
+
+def test_kernels_of_degrees_ask_for_no_labels():
+    fitted = model(pk.WeisfeilerLehman(t_max=1, labels="degree"))
     fitted.predict(pk.from_networkx([labeled("Zz", "Zz")]))
 
 

@@ -8,7 +8,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import propkernels as pk
-from propkernels.models.conformal import Conformal
 from propkernels.storage import classes
 
 
@@ -50,7 +49,3 @@ def test_a_fitted_estimator_is_known_as_fitted():
         with pytest.raises(NotFittedError):
             check_is_fitted(estimator)
         check_is_fitted(estimator.fit(graphs))
-
-
-def test_defaults_that_are_made_are_known_as_well():
-    assert classes.defaults_of(Conformal)["levels"].tolist() == []

@@ -63,7 +63,7 @@ plt.show()
 
 # %%
 # The default regressor tries surroundings of atoms up to three bonds away, and shortest paths between atoms.
-# It says what it chose by cross-validation: here atoms alone, by element, invariants and role.
+# It says what it chose: here atoms alone, by element, invariants and role.
 
 print("chosen kernel:", model[-1].kernel_)
 for i in range(2):

@@ -28,8 +28,8 @@ target = np.array(target)
 grids = GrayLevels(n_levels=3, scale="equalize").fit_transform(patches)
 scheme = pk.propagation.Convolution((1, 8))
 kernel = pk.PropagationKernel(propagation=scheme, t_max=4, normalize=True, random_state=0)
-for name, steps in {"arrangement": [1, 2, 4], "levels only": 0}.items():
-    result = pk.evaluate(grids, target, kernel, cv=5, t_max=steps, C=[1, 10, 100], random_state=0)
+for name, steps in {"arrangement": 4, "levels only": 0}.items():
+    result = pk.evaluate(grids, target, kernel.set_params(t_max=steps), cv=5, random_state=0)
     print(f"{name:12} {result.mean:.2f}")
 
 turned = GrayLevels(n_levels=3, scale="equalize").fit_transform([np.rot90(patch) for patch in patches])

@@ -39,7 +39,7 @@ for width in widths:
         normalize=True,
         random_state=0,
     )
-    result = pk.evaluate(graphs, target, kernel, cv=4, C=[1, 10], t_max=2, random_state=0)
+    result = pk.evaluate(graphs, target, kernel, cv=4, random_state=0)
     accuracy.append(result.mean)
     K = kernel.fit_transform(graphs)
     similar.append(K[np.triu_indices(len(K), 1)].mean())

@@ -35,7 +35,7 @@ print(graphs)
 results = {}
 for name, labels in (("without edge labels", False), ("with edge labels", True)):
     kernel = pk.PropagationKernel(t_max=2, bin_width=0.1, n_hashes=4, edge_labels=labels, normalize=True)
-    results[name] = pk.evaluate(graphs, target, kernel, cv=5, C=[1, 10, 100], random_state=0)
+    results[name] = pk.evaluate(graphs, target, kernel, cv=5, random_state=0)
     print(f"{name:20} {results[name].mean:.2f}")
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")

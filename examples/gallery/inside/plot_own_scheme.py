@@ -58,7 +58,7 @@ schemes = {"random walk": pk.propagation.Diffusion(laziness=0.5), "heaviest edge
 results = {}
 for name, scheme in schemes.items():
     kernel = pk.PropagationKernel(propagation=scheme, t_max=1, bin_width=0.1, normalize=True)
-    results[name] = pk.evaluate(graphs, target, kernel, cv=5, C=[1, 10, 100], random_state=0)
+    results[name] = pk.evaluate(graphs, target, kernel, cv=5, random_state=0)
     print(f"{name:15} {results[name].mean:.2f}")
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")

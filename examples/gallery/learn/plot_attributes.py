@@ -35,8 +35,7 @@ treatments = {
     "P2K": pk.P2K(**settings),
 }
 results = {
-    name: pk.evaluate(graphs, kinds, kernel, cv=5, C=[1, 10, 100], random_state=0)
-    for name, kernel in treatments.items()
+    name: pk.evaluate(graphs, kinds, kernel, cv=5, random_state=0) for name, kernel in treatments.items()
 }
 for name, result in results.items():
     print(f"{name:22} {result.mean:.3f}")

@@ -26,7 +26,7 @@ kernels = {
     "shortest paths": pk.ShortestPath(normalize=True),
 }
 results = {
-    name: pk.evaluate(data, kernel=kernel, cv=5, repeats=2, C=[1, 10, 100], random_state=0)
+    name: pk.evaluate(data, model=kernel, cv=5, n_repeats=2, random_state=0)
     for name, kernel in kernels.items()
 }
 

@@ -67,7 +67,7 @@ for share in shares:
     filled = pk.propagation.LabelImputer().fit_transform(hidden)
     for name, kernel in kernels.items():
         seen = filled if name.startswith("filled") else hidden
-        result = pk.evaluate(seen, target, kernel, cv=5, C=[1, 10, 100], random_state=0)
+        result = pk.evaluate(seen, target, kernel, cv=5, random_state=0)
         accuracy[name].append(result.mean)
 
 # %%

@@ -36,7 +36,7 @@ print(graphs)
 # %%
 # How well does the arrangement of bends tell the kind?
 kernel = pk.PropagationKernel(labels="degree", attributes="sum", t_max=3, normalize=True)
-result = pk.evaluate(graphs, kinds, kernel, cv=5, C=[1, 10, 100], random_state=0)
+result = pk.evaluate(graphs, kinds, kernel, cv=5, random_state=0)
 print(f"accuracy {result.mean:.2f}")
 
 # %%

@@ -24,8 +24,8 @@ from propkernels.auditing.target import Target, check_audit_target
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.models.choose import compute_stack, has_steps
 from propkernels.models.defaults import default_kernels
-from propkernels.models.kernel_sources import compute_stack, has_steps
 
 if TYPE_CHECKING:
     from propkernels.datasets.dataset import Dataset

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.auditing.baselines import baseline_predictions
+from propkernels.auditing.ridge import HeldOut, RidgeFolds
 from propkernels.auditing.target import Target
-from propkernels.explain.decision_columns import Calibration
 from propkernels.graphs.database import GraphDatabase
+from propkernels.models.calibrate import calibrate
 from propkernels.models.folds import Folds, choosing_folds
-from propkernels.models.ridge import HeldOut, RidgeFolds, RidgeRegression
+from propkernels.models.least_squares import PER_COST, solve
 
 Matrix = NDArray[Any]
 COSTS = (1.0, 0.1)  # C, for the normalized kernel
@@ -211,8 +212,8 @@ def learning_curve(
             t, cost = chosen[fold]
             order = np.random.default_rng([seed, fold]).permutation(train)
             part = np.sort(order[: max(2, round(share * len(train)))])
-            machine = RidgeRegression().fit(kernels[t][np.ix_(part, part)], columns[part], cost)
-            decisions.append(machine.decisions(kernels[t][np.ix_(test, part)]))
+            (found,) = solve(kernels[t][np.ix_(part, part)], columns[part], [1 / (PER_COST * cost)])
+            decisions.append(kernels[t][np.ix_(test, part)] @ found.coefficients + found.intercepts)
             sizes.append(len(part))
         score = Score.of("", validation.fold_scores(decisions))
         points.append((round(float(np.mean(sizes))), score.mean, score.error))
@@ -237,7 +238,7 @@ def calibration_of(held: Sequence[HeldOut], target: Target, folds: Folds) -> Cal
         truth = target.values
         if len(np.unique(truth[train])) < len(target.classes):
             return None
-        probabilities = Calibration.learn(decisions.train, truth[train]).probabilities(decisions.test)
+        probabilities = calibrate(decisions.train, truth[train]).probabilities(decisions.test)
         confidence.append(probabilities.max(axis=1))
         is_correct.append(probabilities.argmax(axis=1) == truth[test])
     return reliability(np.concatenate(confidence), np.concatenate(is_correct))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels.auditing.ridge import RidgeFolds
 from propkernels.auditing.target import Target
 from propkernels.models.folds import choosing_folds
-from propkernels.models.ridge import RidgeFolds
 
 Matrix = NDArray[Any]
 REPEATS, FOLDS = 5, 10

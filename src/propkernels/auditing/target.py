@@ -14,7 +14,6 @@ from propkernels._utils.locks import cached_property
 from propkernels.auditing.statistics import Spread, TargetCounts
 from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.models.targets import check_numbers, known_targets
-from propkernels.models.tasks import Classification, Regression
 
 TIE_BREAK = 1e-6  # weight of squared errors beside the loss
 
@@ -62,34 +61,32 @@ class Target:
         return Target(self.values[positions], self.classes, self.labels)
 
     @cached_property
-    def task(self) -> Classification | Regression:
-        """The task that defines the losses; regression targets are standardized."""
-        if self.is_classes:
-            return Classification()
-        return Regression(middle=float(self.values.mean()), unit=float(self.values.std()) or 1.0)
-
-    @cached_property
     def columns(self) -> NDArray[np.float64]:
-        """Targets of ridge regression: 1 and -1 for classes, or the standardized numbers."""
-        if isinstance(self.task, Classification):
-            return self._layout.columns(self.values)
-        return np.asarray((self.values - self.task.middle) / self.task.unit)[:, None]
+        """Targets of least squares: 1 and -1 for classes, or the standardized numbers."""
+        if not self.is_classes:
+            return np.asarray((self.values - self._middle) / self._unit)[:, None]
+        positive = np.arange(len(self.classes))[1 if len(self.classes) == 2 else 0 :]
+        return np.where(self.values[:, None] == positive, 1.0, -1.0)
 
     @property
-    def _layout(self) -> DecisionLayout:
-        return DecisionLayout(len(self.classes), pairwise=False)
+    def _middle(self) -> float:
+        return float(self.values.mean())
+
+    @property
+    def _unit(self) -> float:
+        return float(self.values.std()) or 1.0
 
     def predictions(self, decisions: NDArray[Any]) -> NDArray[Any]:
         """Return the predicted class numbers or real numbers."""
-        if isinstance(self.task, Classification):
-            return self._layout.predictions(decisions)
-        return np.asarray(decisions[:, 0] * self.task.unit + self.task.middle)
+        if self.is_classes:
+            return DecisionLayout(len(self.classes)).predictions(decisions)
+        return np.asarray(decisions[:, 0] * self._unit + self._middle)
 
     def losses(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the loss of each graph: 1 for a wrong class, or the squared error in standard deviations."""
         if self.is_classes:
-            return self.task.losses(self.predictions(decisions), self.values[places])
-        return self.task.losses(decisions[:, 0], self.columns[places, 0])
+            return (self.predictions(decisions) != self.values[places]).astype(np.float64)
+        return np.asarray((decisions[:, 0] - self.columns[places, 0]) ** 2)
 
     def loss(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> float:
         """Return the mean loss for the choice of settings, with squared errors to break ties."""

@@ -1,4 +1,4 @@
-"""``propkernels evaluate``: nested cross-validation of the default model, LABELS, PK and WL."""
+"""``propkernels evaluate``: cross-validation of the default model, LABELS, PK and WL."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def evaluate(
     *,
     source_options: Input,
 ) -> None:
-    """Estimate accuracy on a data set by nested cross-validation.
+    """Estimate accuracy on a data set by cross-validation.
 
     Compares the default model of 'propkernels fit' with LABELS (counts of node labels), PK as in the paper,
     and WL. In every fold, t_max (0 to --t-max), C and other parameters are chosen on the training part alone.
@@ -145,7 +145,7 @@ def evaluate(
             check_output(file, True, example)
     protocol: dict[str, Any] = {
         "cv": int(folds) if folds is not None and folds != LEAVE_ONE_OUT else folds,
-        "repeats": repeats,
+        "n_repeats": repeats,
         "groups": None if groups is None else groups.read_text().split(),
         "random_state": seed,
         "n_jobs": jobs,
@@ -153,10 +153,10 @@ def evaluate(
     }
     data = with_task(known_target(source_options.open(name, target_required=True, n_jobs=jobs)))
     print_text(repr(data))
-    rows = build_rows(data, kernels, t_max, cost, protocol)
+    rows = build_rows(data, kernels, t_max, cost, jobs)
     results: dict[str, Evaluation] = {}
     for row in sorted(rows, key=lambda row: row == DEFAULT):  # last: wrong options are found before it
-        results[row] = run_row(row, *rows[row], data, protocol)
+        results[row] = run_row(row, rows[row], data, protocol)
         if len(results) == 1:
             print_head(results[row])
         print_row(row, results[row])
@@ -175,27 +175,26 @@ def evaluate(
 
 
 def build_rows(
-    data: Dataset, kernels: list[str] | None, t_max: int, cost: float | None, protocol: dict[str, Any]
-) -> dict[str, tuple[Any, dict[str, Any]]]:
-    """Return the estimator and the settings of each row of the table."""
+    data: Dataset, kernels: list[str] | None, t_max: int, cost: float | None, jobs: int
+) -> dict[str, Any]:
+    """Return the model of each row of the table."""
     from propkernels._utils.cells import are_classes
     from propkernels.models.classifier import PropagationClassifier
     from propkernels.models.regressor import PropagationRegressor
 
-    jobs: int = protocol["n_jobs"]
-    settings = {"selection": "race"} | ({} if cost is None else {"C": cost, "t_max": t_max})
-    rows: dict[str, tuple[Any, dict[str, Any]]] = {}
+    model = PropagationClassifier if are_classes(data.target) else PropagationRegressor
+    common: dict[str, Any] = {"n_jobs": jobs, "progress": False} | ({} if cost is None else {"C": cost})
+    rows: dict[str, Any] = {LABELS: model(kernel=build_kernel("propagation", 0, None, jobs), **common)}
     default = ["auto"] if cost is None else []
     for name in kernels or [*default, "propagation", "weisfeiler-lehman"]:
         if name == "auto":
-            model = PropagationClassifier if are_classes(data.target) else PropagationRegressor
-            rows[DEFAULT] = model(scoring=protocol["scoring"], n_jobs=jobs, progress=False), {}
+            rows[DEFAULT] = model(**common)
         else:
-            kernel: Any = build_kernel(name, t_max, None, jobs)
-            has_steps = "t_max" in kernel.get_params(deep=False)
-            rows[ROWS.get(name, name)] = kernel, settings if has_steps else settings | {"t_max": None}
-    labels = {LABELS: (build_kernel("propagation", t_max, None, jobs), settings | {"t_max": 0})}
-    return labels | rows
+            steps = None if cost is None else t_max
+            rows[ROWS.get(name, name)] = model(
+                kernel=build_kernel(name, t_max, None, jobs), t_max=steps, **common
+            )
+    return rows
 
 
 def with_task(data: Dataset) -> Dataset:
@@ -207,9 +206,7 @@ def with_task(data: Dataset) -> Dataset:
     return replace(data, target=data.target.astype(float))
 
 
-def run_row(
-    row: str, estimator: Any, choosing: dict[str, Any], data: Any, protocol: dict[str, Any]
-) -> Evaluation:
+def run_row(row: str, model: Any, data: Any, protocol: dict[str, Any]) -> Evaluation:
     """Evaluate a row; warnings of LABELS are printed once, on standard error."""
     import warnings
 
@@ -218,7 +215,7 @@ def run_row(
     data = with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        result = cross_validate(data, kernel=estimator, **protocol, **choosing)
+        result = cross_validate(data, model=model, **protocol)
     for text in dict.fromkeys(str(warning.message) for warning in caught) if row == LABELS else ():
         print_error(f"propkernels: {text}")
     return result
@@ -228,7 +225,7 @@ def print_head(first: Evaluation) -> None:
     """Print the protocol and the names of the columns."""
     repeats, n_folds = first.scores.shape
     times = f"{n_folds} folds" if repeats == 1 else f"{repeats} x {n_folds} folds"
-    print_text(f"{first.metric.capitalize()} in nested cross-validation, {times} ({first.protocol})\n")
+    print_text(f"{first.metric.capitalize()} in cross-validation, {times} ({first.protocol})\n")
     print_line("method", [first.metric, "std. error", "t_max", "C", "kernel", "total"])
 
 

@@ -65,15 +65,11 @@ def fit(
     cost: Annotated[
         float | None, typer.Option("--C", metavar="X", help="Fixed cost C; default: chosen.")
     ] = None,
-    scoring: Annotated[
-        str | None,
-        typer.Option(
-            "--scoring", metavar="NAME", help="Scorer of scikit-learn for the choice: roc_auc, f1, ..."
-        ),
-    ] = None,
     folds: Annotated[
         int | None,
-        typer.Option("--folds", min=2, metavar="N", help="Number of folds of cross-validation; default 5."),
+        typer.Option(
+            "--folds", min=2, metavar="N", help="Hold out folds for the choice; default: each graph alone."
+        ),
     ] = None,
     seed: arguments.Seed = 0,
     jobs: arguments.Jobs = -1,
@@ -87,7 +83,7 @@ def fit(
 ) -> None:
     """Train a model on a data set and write it to a file.
 
-    Kernel, t_max, normalization and C are chosen by cross-validation. Graphs without a target are left out.
+    Kernel, t_max, normalization and C are chosen by leave-one-out. Graphs without a target are left out.
     Measurements of equal graphs are counted; --duplicates merge takes their mean, or the most frequent class.
     """
     from propkernels._utils.cells import are_classes
@@ -106,7 +102,6 @@ def fit(
         "cv": folds,
         "random_state": seed,
         "n_jobs": jobs,
-        "scoring": scoring,
     }
     settings |= {} if t_max is None else {"t_max": range(t_max + 1)}
     settings |= {} if cost is None else {"C": cost}
@@ -166,7 +161,7 @@ def report(model: Any, output: Path, took: float, verbose: bool) -> None:
 
 def choices(model: Any, verbose: bool = False) -> list[tuple[str, str]]:
     """Return names and values of the parameters chosen by fit; verbose: every kernel of a mean."""
-    name = model.scoring or ("accuracy" if hasattr(model, "classes_") else "R^2")
+    name = "accuracy" if hasattr(model, "classes_") else "R^2"
     score = percent(model.score_) if name == "accuracy" else f"{model.score_:.3f}"
     classes = []
     if hasattr(model, "classes_"):
@@ -177,14 +172,14 @@ def choices(model: Any, verbose: bool = False) -> list[tuple[str, str]]:
         *_kernel_rows(model, verbose),
         ("C", f"{model.C_:g}"),
         ("solver", str(model.solver_)),
-        (name, f"{score} in {model.n_folds_}-fold cross-validation of the choice (optimistic)"),
+        (name, f"{score} of the training graphs held out (optimistic)"),
     ]
 
 
 def _kernel_rows(model: Any, verbose: bool) -> list[tuple[str, str]]:
     """Return rows that describe the chosen kernel, or the kernels of a default model."""
     parts = getattr(model.kernel_, "kernels", None) or []
-    if len(parts) <= 1 or model.kernel is not None:
+    if len(parts) <= 1:
         return [
             ("kernel", describe_kernel(model.kernel_, without=("t_max", "normalize"))),
             ("t_max", "-" if model.t_max_ is None else str(model.t_max_)),

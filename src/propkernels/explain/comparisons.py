@@ -16,16 +16,15 @@ from propkernels.graphs.database import GraphDatabase
 
 
 class Comparison(NamedTuple):
-    """A weighted sum of the decisions between pairs of classes.
+    """A weighted sum of decision columns.
 
     Attributes
     ----------
-    weights : ndarray, (pairs,)
-        Weight of each decision; pairs in the order (0, 1), (0, 2), ..., positive for the first class.
+    weights : ndarray, (columns,)
     speaks_for : Any
         Class favored by a positive sum.
     against : Any
-        Class it is compared with; None: the mean of all others.
+        Class whose decision is subtracted; None: the sum is the decision of one class.
     """
 
     weights: NDArray[np.float64]
@@ -33,58 +32,43 @@ class Comparison(NamedTuple):
     against: Any
 
 
-def compare_classes(names: Sequence[Any], classes: Any = None) -> Comparison:
+def compare_decisions(layout: DecisionLayout, names: Sequence[Any], classes: Any) -> Comparison:
     """Return the comparison selected by the parameter ``classes`` of ``explain``.
 
     Parameters
     ----------
+    layout : DecisionLayout
     names : sequence
-        All classes, sorted.
-    classes : pair, one class, or None
-        Two classes are compared with each other, one with the mean of the others; None: the second of
-        two classes with the first.
+        All classes, sorted, or the numbers of labels.
+    classes : class, pair of classes, or None
+        The class whose column is explained; of a pair, the difference of two columns; None: the second of
+        two classes. With several labels, the number of one.
 
     Examples
     --------
-    >>> compare_classes(["cup", "pan"]).weights
-    array([-1.])
-    >>> compare_classes(["cup", "jar", "pan"], "jar").weights
-    array([-0.5,  0. ,  0.5])
+    >>> compare_decisions(DecisionLayout(2), ["cup", "pan"], None).weights
+    array([1.])
+    >>> compare_decisions(DecisionLayout(3), ["cup", "jar", "pan"], ("jar", "cup")).weights
+    array([-1.,  1.,  0.])
     """
-    known = list(names)
-    if classes is None and len(known) > 2:
-        raise ValueError(f"name the two classes to compare, or one to compare with the others, of {known}")
-    first, others = _sides(known, (known[1], known[0]) if classes is None else classes)
-    pairs = [(i, j) for i in range(len(known)) for j in range(i + 1, len(known))]
-    weights = np.zeros(len(pairs))
-    for other in others:
-        weights[pairs.index((min(first, other), max(first, other)))] = 1.0 if first < other else -1.0
-    against = known[others[0]] if len(others) == 1 else None
-    return Comparison(weights / len(others), known[first], against)
-
-
-def compare_decisions(layout: DecisionLayout, names: Sequence[Any], classes: Any) -> Comparison:
-    """Return the comparison as a weighted sum of decision columns; of several labels, the column of one."""
-    if not layout.multilabel:
-        compared = compare_classes(names, classes)
-        return compared._replace(weights=layout.of_pairs(compared.weights))
-    if classes not in names:
-        last = len(names) - 1
-        raise ValueError(f"classes must be the number of one label, 0 to {last}; got {shown(classes)}")
-    return Comparison(np.eye(len(names))[classes], classes, None)
-
-
-def _sides(known: list[Any], classes: Any) -> tuple[int, list[int]]:
-    """Number of the class favored by positive contributions, and numbers of the classes compared with it."""
-    if isinstance(classes, (tuple, list)) and len(classes) == 2:
-        first, second = classes
-        if first not in known or second not in known or first == second:
-            raise ValueError(f"classes must be two different classes of {known}; got {(first, second)}")
-        return known.index(first), [known.index(second)]
-    if classes not in known:
-        raise ValueError(f"classes must be one or two of {known}; got {shown(classes)}")
-    first = known.index(classes)
-    return first, [i for i in range(len(known)) if i != first]
+    known, columns = list(names), np.eye(len(names))
+    if layout.multilabel:
+        if classes not in known:
+            last = len(known) - 1
+            raise ValueError(f"classes must be the number of one label, 0 to {last}; got {shown(classes)}")
+        return Comparison(columns[classes], classes, None)
+    if layout.n_decisions == 1:
+        columns = np.array([[-1.0], [1.0]])
+        classes = (known[1], known[0]) if classes is None else classes
+    pair = list(classes) if isinstance(classes, (tuple, list)) and len(classes) == 2 else [classes]
+    if any(one not in known for one in pair) or len(set(pair)) < len(pair):
+        raise ValueError(f"classes must be one, or two different ones, of {known}; got {shown(classes)}")
+    places = [known.index(one) for one in pair]
+    if layout.n_decisions == 1:
+        return Comparison(columns[places[0]], pair[0], known[1 - places[0]])
+    if len(pair) == 1:
+        return Comparison(columns[places[0]], pair[0], None)
+    return Comparison(columns[places[0]] - columns[places[1]], *pair)
 
 
 def explain_rule(
@@ -130,18 +114,17 @@ def explain_rule(
 def explain_predicted(
     rule: Rule,
     graphs: GraphDatabase,
-    layout: DecisionLayout,
     classes: NDArray[Any],
     intercepts: NDArray[np.float64],
     n_jobs: int | None,
 ) -> Explanation:
-    """Return the explanation of each graph's predicted class against the mean of the others."""
-    weights = np.stack([compare_decisions(layout, classes.tolist(), one).weights for one in classes.tolist()])
-    found = rule.terms(graphs, weights, n_jobs, lambda decisions: layout.predictions(decisions + intercepts))
+    """Return the explanation of the decision of each graph's predicted class."""
+    columns = np.eye(len(classes))
+    found = rule.terms(graphs, columns, n_jobs, lambda decisions: (decisions + intercepts).argmax(axis=1))
     return Explanation(
         found.nodes,
         graphs.graph_ptr,
-        np.array([share @ intercepts for share in weights])[found.chosen],
+        intercepts[found.chosen],
         graphs,
         classes[found.chosen],
         descriptor_terms=found.descriptors,

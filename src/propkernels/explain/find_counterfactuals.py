@@ -84,19 +84,18 @@ def ask_class(layout: DecisionLayout, names: NDArray[Any], target: Any, before: 
         raise ValueError(f"the predicted class of the graph is {shown(target)} already: name another target")
 
     def margins(decisions: Matrix) -> Margins:
-        scores = layout.scores(decisions)
         if layout.n_classes == 2:
-            return scores[:, 0] if now == 0 else -scores[:, 0]
+            return decisions[:, 0] if now == 0 else -decisions[:, 0]
         if wanted is None:
-            return np.asarray(np.delete(scores, now, axis=1).max(axis=1) - scores[:, now])
-        return np.asarray(scores[:, wanted] - np.delete(scores, wanted, axis=1).max(axis=1))
+            return np.asarray(np.delete(decisions, now, axis=1).max(axis=1) - decisions[:, now])
+        return np.asarray(decisions[:, wanted] - np.delete(decisions, wanted, axis=1).max(axis=1))
 
     def judge(decisions: Matrix) -> tuple[Margins, Mask]:
         predicted = layout.predictions(decisions)
         return margins(decisions), predicted != now if wanted is None else predicted == wanted
 
     def shown_value(decisions: Matrix) -> NDArray[np.float64]:
-        return layout.scores(decisions)[:, 0] if layout.n_classes == 2 else margins(decisions)
+        return decisions[:, 0] if layout.n_classes == 2 else margins(decisions)
 
     return Question(judge, shown_value, lambda d: np.asarray(names[layout.predictions(d)]), True)
 

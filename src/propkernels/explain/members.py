@@ -126,7 +126,7 @@ class Member(ABC):
         """Vocabularies of the training graphs; empty if graphs are compared without bins."""
 
     @abstractmethod
-    def scaled(self, unit: float) -> Self:
+    def scaled(self, unit: float | Values) -> Self:
         """Return a member with decisions multiplied by ``unit``."""
 
     @abstractmethod
@@ -200,7 +200,7 @@ class FoldedMember(Member):
         """Vocabulary of the training graphs."""
         return [self.vocabulary]
 
-    def scaled(self, unit: float) -> FoldedMember:
+    def scaled(self, unit: float | Values) -> FoldedMember:
         """Return a member with decisions multiplied by ``unit``."""
         return replace(self, weights=unit * self.weights)
 
@@ -305,7 +305,7 @@ class RatioMember(Member):
         """Vocabulary of the training graphs."""
         return [self.vocabulary]
 
-    def scaled(self, unit: float) -> RatioMember:
+    def scaled(self, unit: float | Values) -> RatioMember:
         """Return a member with decisions multiplied by ``unit``."""
         return replace(self, coefficients=unit * self.coefficients)
 
@@ -419,7 +419,7 @@ class JointMember(Member):
         """Vocabulary of the training graphs."""
         return [v for member in self.members for v in member.vocabularies]
 
-    def scaled(self, unit: float) -> JointMember:
+    def scaled(self, unit: float | Values) -> JointMember:
         """Return a member with decisions multiplied by ``unit``."""
         return replace(self, members=[member.scaled(unit) for member in self.members])
 
@@ -501,7 +501,7 @@ class KernelMember(Member):
     def _vocabulary(self) -> Vocabulary:
         return Vocabulary(self.kernel._coder, [stream.codes for stream in self.kernel._counts])
 
-    def scaled(self, unit: float) -> KernelMember:
+    def scaled(self, unit: float | Values) -> KernelMember:
         """Return a member with decisions multiplied by ``unit``."""
         return replace(self, coefficients=unit * self.coefficients)
 

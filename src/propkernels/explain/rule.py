@@ -100,7 +100,7 @@ class Rule:
         """Whether decisions are sums of contributions of nodes, and of descriptors of whole graphs."""
         return all(member.is_explained for member in self.members)
 
-    def scaled(self, unit: float) -> Rule:
+    def scaled(self, unit: float | Values) -> Rule:
         """Return a rule with decisions multiplied by ``unit``."""
         return Rule([member.scaled(unit) for member in self.members])
 

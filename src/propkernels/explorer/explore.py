@@ -93,7 +93,7 @@ def explore(
     model : fitted PropagationClassifier or PropagationRegressor, optional
         The model of the page. Models that a page cannot compute raise an error: Gaussian processes, several
         targets, imputed node labels, and kernels that do not count bins. By default, the default model is
-        trained, and the page shows predictions of cross-validation. With a fitted NodeClassifier or
+        trained, and the page shows leave-one-out predictions. With a fitted NodeClassifier or
         NodeRegressor, the page shows the nodes of the one graph ``graphs`` (at most 20,000): a map by shared
         neighbors or ``layout``, and for each node its prediction, neighborhood, contributions and similar
         nodes; ``target``, ``ids`` and ``columns`` then have one entry per node.

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from propkernels._utils.randomness import draw_seed
 from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.explorer.carried import CarriedRule, carried_rule, refusal
@@ -18,16 +17,12 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 from propkernels.models.classifier import PropagationClassifier
-from propkernels.models.conformal import Conformal
 from propkernels.models.defaults import default_kernels, has_views
-from propkernels.models.folds import choosing_folds
-from propkernels.models.model import Learned, PropagationModel
 from propkernels.models.regressor import PropagationRegressor
 
 Values = NDArray[np.float64]
 MANY = 6000  # with more graphs, a single kernel is used without model selection
-MANY_COSTS, MANY_STEPS = (1.0,), 3
-FOLDS = 5
+MANY_COSTS, MANY_STEPS = (10.0,), 3
 SAMPLE = 100  # graphs on which kernels are fitted to check that the page supports them
 
 
@@ -60,7 +55,7 @@ class Explained:
     @property
     def layout(self) -> DecisionLayout:
         """Layout of the decision columns; without classes for regression."""
-        return getattr(self.model, "_layout", DecisionLayout(0, False))
+        return getattr(self.model, "_layout", DecisionLayout(0))
 
 
 def given_model(
@@ -156,26 +151,10 @@ def _margins(scores: Values, target: NDArray[np.int64]) -> Values:
         return np.nan_to_num(scores[everyone, target] - others.max(axis=1), posinf=0.0, neginf=0.0)
 
 
-class _KeepsHeldOut(PropagationModel):
-    """Model that keeps the decisions about held-out graphs until they are shown."""
-
-    def _keep(self, learned: Learned, conformal: Conformal | None) -> None:
-        super()._keep(learned, conformal)
-        self.held_out = learned.held_out
-
-
-class _Classifier(_KeepsHeldOut, PropagationClassifier):
-    pass
-
-
-class _Regressor(_KeepsHeldOut, PropagationRegressor):
-    pass
-
-
 def learned_model(
     graphs: GraphDatabase, target: NDArray[Any], classes: NDArray[Any] | None, seed: Any, jobs: Any
 ) -> Explained:
-    """Train the default model, and predict each graph from the other folds.
+    """Train the default model, and predict each graph by the model without it.
 
     Parameters
     ----------
@@ -188,36 +167,29 @@ def learned_model(
     seed : random_state
     jobs : int or None
     """
-    folds = choosing_folds(target, FOLDS, seed=draw_seed(seed) % 2**31)
     options: dict[str, Any] = {
         "kernel": page_kernels(graphs, classes is None, jobs),
-        "selection": "halving",
-        "cv": folds or None,
         "random_state": seed,
         "n_jobs": jobs,
     }
     if len(graphs) > MANY:
         options |= {"C": MANY_COSTS, "t_max": MANY_STEPS, "solver": "linear", "normalize": True}
     if classes is None:
-        model: Any = _Regressor(**options).fit(graphs, target)
-        predictions = np.full(len(target), np.nan)
-        for part in model.held_out:
-            predictions[part.held] = part.decisions[:, 0]
+        model: Any = PropagationRegressor(**options).fit(graphs, target)
+        predictions = model.held_out_[:, 0]
         margins = np.abs(predictions - target)
     else:
-        model = _Classifier(**options).fit(graphs, classes[target])
+        model = PropagationClassifier(**options).fit(graphs, classes[target])
+        known = ~np.isnan(model.held_out_).any(axis=1)
         predictions, margins = np.full(len(target), -1), np.zeros(len(target))
-        for part in model.held_out:
-            predictions[part.held] = model._layout.predictions(part.decisions)
-            scores = _two_columns(model._layout.scores(part.decisions))
-            margins[part.held] = _margins(scores, target[part.held])
-    del model.held_out
+        predictions[known] = model._layout.predictions(model.held_out_[known])
+        margins[known] = _margins(_two_columns(model.held_out_[known]), target[known])
+    carried = carried_rule(model.rule_, graphs, model.n_jobs)
     source = (
-        f"Predictions are held out by {len(folds)}-fold cross-validation: each graph is predicted by a model "
-        "trained without it. The settings were chosen on the same folds, which is slightly optimistic."
+        "Predictions are held out: each graph is predicted by the model without it. The settings were chosen "
+        "on the same graphs, which is slightly optimistic."
     )
-    how = f"default model, held out, {len(folds)} folds"
-    return Explained(model, carried_rule(model.rule_, graphs, jobs), predictions, margins, how, source)
+    return Explained(model, carried, predictions, margins, "default model, held out", source)
 
 
 def page_kernels(graphs: GraphDatabase, is_regression: bool, jobs: int | None) -> list[Any] | None:

@@ -72,11 +72,10 @@ def page_contents(
         "bins": [],
     }
     if found is not None:
-        layout = found.layout
         meta["model"] = {
             "columns": found.model.rule_.n_decisions,
             "intercepts": np.asarray(found.model.intercept_, dtype=np.float64).ravel().tolist(),
-            "layout": {"pairwise": layout.pairwise, "classes": layout.n_classes},
+            "classes": found.layout.n_classes,
             "calibration": _calibration(found.model),
         }
         meta["ranges"] = likely_ranges(found, graphs)
@@ -108,11 +107,11 @@ def are_elements(names: list[str]) -> bool:
 
 
 def _calibration(model: Any) -> dict[str, Any] | None:
-    """Return coefficients and intercepts from which the page computes probabilities of classes."""
+    """Return slope and power from which the page computes probabilities of classes."""
     found = getattr(model, "calibration_", None)
     if found is None or found.multilabel:
         return None
-    return {"coefficients": found.coefficients.tolist(), "intercepts": found.intercepts.tolist()}
+    return {"slope": float(found.slopes[0]), "power": float(found.power)}
 
 
 def short_names(column: Any, names: Mapping[Any, str] | None) -> dict[Any, str]:

@@ -139,12 +139,15 @@ def _about_model(found: Explained, kernels: list[str]) -> list[str]:
     """Return sentences on the model and on its decisions in the page."""
     model, listed = found.model, "; ".join(kernels)
     settings = f"C = {model.C_:g}, solver {getattr(model, 'solver_', '')!r}"
+    solver = {"svm": "a support vector machine", "gp": "a Gaussian process"}.get(
+        model.solver_, "least squares"
+    )
     if len(kernels) == 1:
-        what = f"a support vector machine on this kernel ({settings})"
-    elif model.kernel is None:
-        what = f"the mean of {len(kernels)} support vector machines, one per kernel: {listed}"
+        what = f"{solver} on this kernel ({settings})"
+    elif isinstance(model.kernel, SumKernel):
+        what = f"{solver} on the sum of {len(kernels)} kernels ({settings}): {listed}"
     else:
-        what = f"a support vector machine on the sum of {len(kernels)} kernels ({settings}): {listed}"
+        what = f"the mean of {len(kernels)} solutions by {solver}, one per kernel: {listed}"
     return [
         f"The model is {what}.",
         "The decision for a graph is an exact sum over nodes and iterations, plus an intercept. The page "

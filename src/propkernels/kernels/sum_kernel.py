@@ -291,7 +291,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if not _is_alignment(self.weights):
             return _check_weights(self.weights, len(stack))
         if y is None:
-            raise ValueError('weights="alignment" are learned from the target: fit needs y')
+            raise ValueError('weights="alignment" are learned from one target: fit needs y')
         return aligned_weights(stack, y)
 
     def _keep(self, parts: list[Any], weights: Matrix, diagonals: Sequence[Matrix]) -> None:

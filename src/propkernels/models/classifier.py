@@ -10,10 +10,9 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import (
@@ -25,7 +24,6 @@ from propkernels._utils.typing import (
     LabelNames,
     Molecule,
     Molecules,
-    Scoring,
     Seed,
     Steps,
     Target,
@@ -33,7 +31,7 @@ from propkernels._utils.typing import (
 from propkernels.convert.check import check_graphs
 from propkernels.explain.comparisons import Comparison, compare_decisions, explain_predicted
 from propkernels.explain.counterfactuals import Counterfactuals
-from propkernels.explain.decision_columns import Calibration, DecisionLayout
+from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import ask_class
 from propkernels.explain.strongest_bins import Bins
@@ -41,26 +39,31 @@ from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.names import Names
-from propkernels.models.candidates import DEFAULT_COSTS
-from propkernels.models.conformal import check_coverage
+from propkernels.models.calibrate import Calibration, calibrate, calibrate_labels
+from propkernels.models.choose import MOST_GRAPHS, Problem
+from propkernels.models.conformal import Conformal, check_coverage
 from propkernels.models.gaussian_process import mean_sigmoid
-from propkernels.models.learning_targets import ClassTarget
-from propkernels.models.model import Learned, PropagationModel
-from propkernels.models.targets import check_labels, has_columns, known_targets
+from propkernels.models.model import DEFAULT_COSTS, PropagationModel
+from propkernels.models.solvers import Learned, without_own_class
+from propkernels.models.targets import ClassTarget, check_labels, has_columns, known_targets
+from propkernels.search.index import GraphIndex
 
 Matrix = NDArray[np.float64]
+MOST_NEIGHBORS = 200  # among which the nearest graph of another class is looked for
 
 
 class PropagationClassifier(ClassifierMixin, PropagationModel):
-    """Graph kernel classifier; kernel and parameters are chosen by cross-validation.
+    """Graph kernel classifier; kernel and parameters are chosen by leave-one-out.
 
-    The kernel, t_max, normalization and C are chosen by stratified cross-validation on the training graphs,
-    from one pass of propagation per kernel. If the kernel is a dot product of counts (linear and
-    intersection base kernels), the SVM is folded into one weight per bin: no support vectors are kept, and
-    a new graph is classified in time linear in its nodes. Ratios of counts (Jaccard) keep training graphs.
+    Decisions are least squares: one sum of weights of bins plus an intercept per class, whose largest one is
+    the prediction, whose softmax are the probabilities, and whose terms are the explanation. Kernels, t_max,
+    normalization and C are chosen by the squared error of leave-one-out decisions, which have a closed form;
+    up to three kernels are averaged. Kernels that are dot products of counts (linear and intersection base
+    kernels) become one weight per bin: a new graph is classified in time linear in its nodes. Ratios of
+    counts (Jaccard) keep the training graphs.
 
     The target is one class per graph, or several labels per graph, (n, labels), each 0, 1 or missing (NaN):
-    all labels share the chosen parameters, and each is learned by least squares from the graphs that have it.
+    all labels share the chosen kernels, and each is learned from the graphs that have it.
 
     Parameters
     ----------
@@ -70,34 +73,26 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own, or 3 if the kernel is
         chosen for labels of several entries, such as those of atoms.
-    C : float, sequence of float, or "paper", default=(0.01, 0.1, 1, 10, 100, 1000)
-        Candidates for the cost, in units of the kernel's mean diagonal; with solver "gp", the variance of the
-        latent function. "paper": the paper's values, for the unscaled kernel.
+    C : float or sequence of float, default=(0.1, 1, 10, 100, 1000)
+        Candidates for the cost of errors, in units of the kernel's mean diagonal: 1 / C is the ridge; with
+        solver "gp", C is the variance of the latent function.
     normalize : {"auto", True, False, None}, default="auto"
         Whether to normalize kernels; "auto": try both; None: use the kernel's setting.
-    solver : {"auto", "kernel", "landmarks", "linear", "gp"}, default="auto"
-        "kernel": libsvm's C-SVM on kernel matrices; for several labels, least squares. "landmarks": least
-        squares on kernel values of all graphs with 4,000 of them, or fewer beyond 134,000 graphs. "linear":
-        liblinear's on sparse features. The last two are for many graphs; no matrix of all pairs is formed.
-        "gp": Gaussian process classification. "auto": "kernel" up to 20,000 graphs, as long as the matrices
-        of all t_max take at most 8 GiB; beyond, "landmarks" for ratios of counts and, by default, for
-        molecules up to 134,000; else "linear".
-    selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
-        "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
-        leader after some folds. "halving": compare most candidates on a part of the graphs, and only the
-        best on all. "auto": exhaustive for one or two kernels and up to 1000 graphs, else halving.
+    solver : {"auto", "ridge", "svm", "landmarks", "linear", "gp"}, default="auto"
+        "ridge": least squares on kernel matrices. "svm": scikit-learn's C-SVM of the best kernel, each class
+        against the rest. "landmarks": least squares on kernel values of all graphs with 4,000 of them, or
+        fewer beyond 134,000 graphs. "linear": least squares on sparse features. The last two are for many
+        graphs; no matrix of all pairs is formed. "gp": Gaussian process classification. "auto": "ridge" up
+        to 20,000 graphs; beyond, "landmarks" for ratios of counts and, by default, for molecules up to
+        134,000; else "linear".
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in training, as in scikit-learn's :class:`~sklearn.svm.SVC`.
-    scoring : str, callable or None, default=None
-        Score to maximize: the name of a scorer of scikit-learn ("roc_auc", "balanced_accuracy", "f1",
-        ...), or a function ``scorer(estimator, X, y)``. None: accuracy. Classes are numbered 0, 1, ...
-        in the order of ``classes_``. With several labels, the mean over the labels.
     cv : int, "loo", splitter, iterable or None, default=None
-        Folds of the cross-validation for the choice. A number: shuffled folds, stratified by class; "loo":
-        leave out one graph at a time; or a scikit-learn splitter, or pairs of training and test graphs.
-        None: 5, or fewer if the smallest class has fewer graphs.
+        Graphs that are held out together for the choice and for probabilities. None: each alone (or each
+        group, if ``fit`` is given groups). A number: shuffled folds, stratified by class; or a scikit-learn
+        splitter, or pairs of training and test graphs.
     random_state : int, RandomState or None, default=None
-        Seed of hash functions and folds.
+        Seed of hash functions and samples.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
     progress : bool or None, default=None
@@ -110,26 +105,26 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     class_names_ : list of str or None
         Their names, if the training graphs have names of classes (``graphs.names.classes``).
     kernel_ : estimator
-        The chosen kernel with its settings (unfitted if the SVM was folded), or the :class:`SumKernel` of
-        several kernels whose decisions are averaged, each with its own SVM: those within two standard errors
-        of the best, if no kernel is given and folds have fewer than 900 training graphs.
+        The chosen kernel with its settings (unfitted if it became weights of bins), or the
+        :class:`SumKernel` of several kernels whose decisions are averaged.
     t_max_, normalize_, C_, solver_ : chosen settings, of the best kernel if several are averaged
+    held_out_ : ndarray, (n, columns)
+        Decision about each training graph by the model without it; NaN where it was not computed.
     score_ : float
-        Score of the choice in the cross-validation that chose it (by default the share of correctly
-        classified graphs). It is the best of many candidates, and therefore optimistic; :func:`evaluate`
-        estimates the score on new graphs.
-    n_folds_ : int
-        Number of folds of the cross-validation for the choice; 0 if there were too few graphs.
+        Share of the training graphs that are right when held out. The settings were chosen on the same
+        graphs, so it is optimistic; :func:`evaluate` estimates the score on new graphs.
     imputer_ : LabelImputer or None
-        Imputes missing node labels before the kernel, if that was better in the cross-validation.
+        Imputes missing node labels before the kernel, if that was better when held out.
     rule_ : Rule
-        Decisions without ``intercept_``; ``_layout`` describes their columns.
+        Decisions without ``intercept_``: a column per class, or a single one for two classes.
     calibration_ : Calibration or None
-        Map from scores to probabilities.
+        Map from decisions to probabilities.
+    index_ : GraphIndex or None
+        Training graphs of three or more classes: the probability of a graph unlike all of them is lower.
     posterior_ : Posterior or None
         Posterior of the Gaussian process.
-    conformal_ : Conformal or None
-        Machines and scores of the folds, for :meth:`predict_set`; None without folds.
+    conformal_ : Conformal
+        Scores of held-out graphs, for :meth:`predict_set`.
 
     See Also
     --------
@@ -142,15 +137,14 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     ----------
     .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
        kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
-       Section 7.2, the protocol.
-    .. [2] C.-C. Chang and C.-J. Lin (2011). LIBSVM: a library for support vector machines. ACM Transactions
-       on Intelligent Systems and Technology 2 (3). doi:10.1145/1961189.1961199.
-    .. [3] J. Platt (1999). Probabilistic outputs for support vector machines and comparisons to regularized
-       likelihood methods. Advances in Large Margin Classifiers, 61-74. MIT Press.
-    .. [4] O. Maron and A. W. Moore (1994). Hoeffding races: accelerating model selection search for
-       classification and function approximation. Advances in Neural Information Processing Systems 6, 59-66.
-    .. [5] Y. Romano, M. Sesia and E. J. Candès (2020). Classification with valid and adaptive coverage.
-       Advances in Neural Information Processing Systems 33, 3581-3591. CV+ for classes.
+       Algorithm 1.
+    .. [2] S. An, W. Liu and S. Venkatesh (2007). Fast cross-validation algorithms for least squares support
+       vector machine and kernel ridge regression. Pattern Recognition 40 (8), 2154-2162.
+       doi:10.1016/j.patcog.2006.12.015.
+    .. [3] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger (2017). On calibration of modern neural networks.
+       International Conference on Machine Learning, 1321-1330. Temperature scaling.
+    .. [4] R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani (2021). Predictive inference with the
+       jackknife+. Annals of Statistics 49 (1), 486-507. doi:10.1214/20-AOS1965.
 
     Examples
     --------
@@ -167,6 +161,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     calibration_: Calibration | None
     classes_: Any  # an array of numbers, texts or objects
     class_names_: Annotated[list[str] | None, SOMETIMES]
+    index_: Annotated[GraphIndex | None, SOMETIMES]
     _layout: DecisionLayout
 
     def __init__(
@@ -174,12 +169,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         *,
         kernel: Estimator | Sequence[Estimator] | None = None,
         t_max: Steps = None,
-        C: Floats | str = DEFAULT_COSTS,
+        C: Floats = DEFAULT_COSTS,
         normalize: bool | str | None = "auto",
         solver: str = "auto",
-        selection: str = "auto",
         class_weight: ClassWeight = None,
-        scoring: Scoring = None,
         cv: Folding = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -190,24 +183,30 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         self.C = C
         self.normalize = normalize
         self.solver = solver
-        self.selection = selection
         self.class_weight = class_weight
-        self.scoring = scoring
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
 
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> ClassTarget:
-        return ClassTarget.of(y, n, several, weights, self.class_weight, self.scoring)
+        return ClassTarget.of(y, n, several, weights, self.class_weight)
 
-    def _keep_target(self, target: ClassTarget, learned: Learned, names: Names) -> None:
-        pairwise, values = learned.selection.candidate.maker.pairwise, target.values
-        layout = DecisionLayout(len(target.classes), pairwise, target.multilabel)
-        calibration = None if learned.posterior else _calibration(learned, layout, values, target.task)
-        self._keep(learned, learned.conformal(partial(_class_scores, layout, values)))
-        self.classes_, self._layout, self.calibration_ = target.classes, layout, calibration
+    def _keep_target(self, target: ClassTarget, learned: Learned, problem: Problem, names: Names) -> None:
+        known = np.asarray(~np.isnan(learned.held_out).any(axis=1))
+        index, calibration = None, None
+        if learned.posterior is None:
+            index, calibration = _calibrated(target, learned, problem, known)
+        layout = DecisionLayout(len(target.classes), target.multilabel)
+        scores = expit(-layout.margins(learned.held_out))
+        own = target.values[..., None] == np.arange(scores.shape[-1])
+        own_scores = np.where(own, scores, np.nan).reshape(len(scores), -1)
+        self._keep(learned, Conformal.of(own_scores))
+        self.classes_, self._layout = target.classes, layout
+        self.calibration_, self.index_ = calibration, index
         self.class_names_ = _class_names(names, self.classes_)
+        truth, guess = target.values[known], layout.predictions(learned.held_out[known])
+        self.score_ = float((guess == truth)[~np.isnan(truth)].mean())
 
     def decision_function(self, X: Graphs) -> Matrix:
         """Return one decision per graph for two classes (positive: the second), else one per class or label.
@@ -216,14 +215,13 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         -------
         ndarray of shape (m,) or (m, classes)
         """
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        decisions = self._decisions(self._checked(X), 2)
+        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     def predict(self, X: Graphs, coverage: float | None = None) -> Array | Any:
-        """Return the class of each graph: by votes of the C-SVM, or the most probable one (solver "gp").
+        """Return the class of each graph, that of the largest decision.
 
-        With several labels, an array (m, labels) of 0 and 1. Warns about graphs with node labels that occur
-        in no training graph (:class:`ForeignGraphsWarning`).
+        With several labels, an array (m, labels) of 0 and 1.
 
         Parameters
         ----------
@@ -235,43 +233,41 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         -------
         ndarray of shape (m,) or (m, labels), or this and the sets
         """
-        graphs = self._checked(X)
-        predicted = self._classes_of(graphs)
-        return predicted if coverage is None else (predicted, self._sets(graphs, check_coverage(coverage)))
-
-    def _classes_of(self, graphs: GraphDatabase) -> Array:
-        decisions = self._watched_decisions(graphs, 3)
-        if self._layout.multilabel:
-            return self._layout.predictions(decisions)
-        if self.posterior_ is not None and len(self.classes_) > 2:
-            return np.asarray(self.classes_[self.predict_proba(graphs).argmax(axis=1)])
-        return np.asarray(self.classes_[self._layout.predictions(decisions)])
+        decisions = self._decisions(self._checked(X), 2)
+        numbers = self._layout.predictions(decisions)
+        predicted = numbers if self._layout.multilabel else np.asarray(self.classes_[numbers])
+        return predicted if coverage is None else (predicted, self._sets(decisions, check_coverage(coverage)))
 
     def predict_proba(self, X: Graphs) -> Matrix:
-        """Return calibrated class probabilities, columns in the order of ``classes_``.
+        """Return the probability of each class (or label), in the order of ``classes_``.
 
-        Those of a Gaussian process are means over its posterior. With several labels, one probability per
-        label. Probabilities are calibrated on held-out graphs, and ``predict`` follows the decision itself:
-        near one half, or where one class is rare, the likelier class can differ from the predicted one, as in
-        scikit-learn's ``SVC``.
+        The largest one is that of :meth:`predict`. With three or more classes, probabilities are more equal
+        for graphs unlike all training graphs.
+
+        Returns
+        -------
+        ndarray of shape (m, classes)
         """
         graphs = self._checked(X)
-        scores = self._layout.scores(self._decisions(graphs))
-        if self.calibration_ is not None:
-            return self.calibration_.probabilities(scores)
-        chances = mean_sigmoid(scores, self._variances(graphs))
-        if len(self.classes_) == 2:
-            return np.column_stack([1 - chances[:, 0], chances[:, 0]])
-        return chances / chances.sum(axis=1, keepdims=True)
+        decisions = self._decisions(graphs, 2)
+        if self.calibration_ is None:
+            variances = self._variances(graphs).mean(axis=1, keepdims=True)  # of all classes alike
+            chances = mean_sigmoid(decisions, np.broadcast_to(variances, decisions.shape))
+            if self._layout.multilabel:
+                return chances
+            if len(self.classes_) == 2:
+                return np.column_stack([1 - chances[:, 0], chances[:, 0]])
+            return chances / chances.sum(axis=1, keepdims=True)
+        near = None if self.index_ is None else self.index_.query(graphs, k=1)[0][:, 0]
+        return self.calibration_.probabilities(decisions, near)
 
     def predict_set(self, X: Graphs, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return which classes each graph may have, so that its class is among them with a given probability.
 
-        Conformal prediction (CV+, Romano et al. 2020) from the folds that fit used for its choice, class by
-        class: of the graphs of each class, the share ``coverage`` has its class in the set, if new graphs are
-        drawn like the training graphs. Classes are easier to enter for graphs with bins that no training
-        graph has. A set may be empty: the graph is unlike all classes. Graphs from elsewhere, such as other
-        scaffolds, are covered less often.
+        Conformal prediction (jackknife, Barber et al. 2021) from decisions about held-out training graphs,
+        class by class: of the graphs of each class, the share ``coverage`` has its class in the set, if new
+        graphs are drawn like the training graphs. A set may be empty: the graph is unlike all classes. Graphs
+        from elsewhere, such as other scaffolds, are covered less often.
 
         Parameters
         ----------
@@ -293,42 +289,32 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         >>> sets.shape, sets.dtype
         ((20, 2), dtype('bool'))
         """
-        return self._sets(self._checked(X), check_coverage(coverage))
+        return self._sets(self._decisions(self._checked(X), 2), check_coverage(coverage))
 
-    def _sets(self, graphs: GraphDatabase, coverage: float) -> NDArray[np.bool_]:
-        conformal = self._conformal()
-        found, layout = conformal.models.predict(graphs, self.n_jobs), self._layout
-        margins = layout.margins(found.decisions.reshape(-1, layout.n_decisions))
-        scores = expit(-margins).reshape(len(graphs), conformal.models.n_folds, conformal.n_groups)
-        columns = [
-            conformal.contains(group, scores[:, :, group], found.unseen, coverage)
-            for group in range(conformal.n_groups)
-        ]
-        sets = np.column_stack(columns)
-        return sets.reshape(len(graphs), -1, 2) if layout.multilabel else sets
+    def _sets(self, decisions: Matrix, coverage: float) -> NDArray[np.bool_]:
+        scores = expit(-self._layout.margins(decisions))
+        return np.asarray(scores <= self.conformal_.quantiles(coverage).reshape(scores.shape[1:]))
 
     def explain(self, X: Graphs, classes: object = None) -> Explanation:
-        """Return the contributions of nodes and iterations to the decision for one class against another.
+        """Return the contributions of nodes and iterations to the decision for a class.
 
-        Contributions add up to the decision exactly.
+        Contributions and the intercept add up to the decision exactly.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
-        classes : pair, or one class, optional
-            The class favored by positive contributions, and the one it is compared with; a single class is
-            compared with the mean of the others. Default for two classes: the second with the first; for
-            more: the predicted class of each graph with the mean of the others.
+        classes : class, or pair of classes, optional
+            The class whose decision is explained; of a pair, its decision minus that of the second class.
+            Default: the predicted class of each graph; of two classes, the second.
 
         Returns
         -------
         Explanation
         """
         graphs = self._named(self._checked(X))
-        if classes is None and len(self.classes_) > 2 and not self._layout.multilabel:
+        if classes is None and len(self.intercept_) > 1 and not self._layout.multilabel:
             self._check_explained()
-            parts = self.rule_, graphs, self._layout, self.classes_, self.intercept_
-            return explain_predicted(*parts, self.n_jobs)
+            return explain_predicted(self.rule_, graphs, self.classes_, self.intercept_, self.n_jobs)
         return self._explain(graphs, *self._comparison(classes))
 
     def top_bins(
@@ -450,11 +436,6 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         (True, True)
         """
         check_is_fitted(self, "rule_")
-        if self.posterior_ is not None and len(self.classes_) > 2 and not self._layout.multilabel:
-            raise TypeError(
-                "a Gaussian process of more than two classes predicts by probabilities, not by decisions: "
-                'counterfactuals need solver="kernel" or "linear"'
-            )
         found = self._counterfactuals(
             graph,
             partial(ask_class, self._layout, self.classes_, target),
@@ -472,7 +453,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         return graphs.with_names(classes=self._names_of_classes())
 
     def _names_of_classes(self) -> dict[Any, str]:
-        names = getattr(self, "class_names_", None)  # missing in files of earlier versions
+        names = self.class_names_
         return {} if names is None else dict(zip(self.classes_.tolist(), names, strict=True))
 
     def _comparison(self, classes: Any) -> Comparison:
@@ -494,22 +475,26 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _scores(self, X: Any) -> Matrix:
-        return self._layout.scores(self._decisions(self._checked(X)))
-
     def _check_parts(self) -> None:
         """Refuse decisions, classes and probabilities that do not match."""
         super()._check_parts()
         if hasattr(self, "rule_"):
             layout = self._layout
-            layout.check_classes(self.classes_, self.calibration_)
+            layout.check_classes(self.classes_)
             require(self.rule_.n_decisions == layout.n_decisions, "decisions are not those of the classes")
-            names = getattr(self, "class_names_", None)
-            require(names is None or len(names) == len(self.classes_), "names are of other classes")
-            conformal = getattr(self, "conformal_", None)
-            if conformal is not None:
-                n_groups = layout.n_classes * (2 if layout.multilabel else 1)
-                require(conformal.n_groups == n_groups, "held-out scores are of other classes")
+            require(
+                self.class_names_ is None or len(self.class_names_) == len(self.classes_),
+                "names are of other classes",
+            )
+            n_groups = layout.n_classes * (2 if layout.multilabel else 1)
+            require(len(self.conformal_.scores) == n_groups, "held-out scores are of other classes")
+            if self.calibration_ is not None:
+                n_slopes = layout.n_classes if layout.multilabel else 1
+                require(len(self.calibration_.slopes) == n_slopes, "probabilities are of other classes")
+                require(
+                    self.calibration_.power == 0 or self.index_ is not None,
+                    "probabilities need the training graphs",
+                )
 
 
 def _class_names(names: Names, classes: NDArray[Any]) -> list[str] | None:
@@ -523,30 +508,30 @@ def _class_names(names: Names, classes: NDArray[Any]) -> list[str] | None:
     return None if None in known or is_unclear else [str(name) for name in known]
 
 
-def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any], task: Any) -> Calibration:
-    """Learn probabilities from decisions on held-out graphs (Platt scaling).
+def _calibrated(
+    target: ClassTarget, learned: Learned, problem: Problem, known: NDArray[np.bool_]
+) -> tuple[GraphIndex | None, Calibration]:
+    """Learn probabilities from held-out decisions; with three or more classes, also from left-out classes."""
+    if target.multilabel:
+        return None, calibrate_labels(learned.held_out[known], target.values[known])
+    held_out, classes = learned.held_out[known], target.values[known]
+    kernel = next((k for k in learned.kernels if "base_kernel" in k.get_params(deep=False)), None)
+    if len(target.classes) == 2 or kernel is None:
+        return None, calibrate(held_out, classes)
+    kernel = clone(kernel).set_params(base_kernel="intersection", normalize=False)
+    index = GraphIndex(kernel=kernel, similarity="jaccard").fit(problem.graphs)
+    some = problem.sample(MOST_GRAPHS)
+    near, places = index.query(some.graphs, k=min(len(problem), MOST_NEIGHBORS))
+    is_self, is_same = places == some.origin[:, None], target.values[places] == some.strata[:, None]
+    return index, calibrate(
+        learned.held_out[some.origin],
+        some.strata,
+        _nearest(near, is_self),
+        without_own_class(some, learned),
+        _nearest(near, is_same),
+    )
 
-    If classes are too small for that, use decisions on the training graphs.
-    """
-    everyone = np.arange(len(target))
-    known = learned.known if learned.held_out else everyone[:0]
-    if not len(known) or (not layout.multilabel and len(np.unique(target[known])) < layout.n_classes):
-        known, decisions = everyone, learned.selection.decide(task, target, everyone, everyone)
-    else:
-        decisions = learned.decisions
-    learn = Calibration.learn_columns if layout.multilabel else Calibration.learn
-    with one_blas_thread():  # products of a few numbers: threads would wait for each other
-        return learn(layout.scores(decisions), target[known])
 
-
-def _class_scores(
-    layout: DecisionLayout, target: NDArray[Any], at: NDArray[np.int64], decisions: Matrix
-) -> Matrix:
-    """Return the nonconformity of held-out graphs with their class, (graphs, classes); NaN for the others.
-
-    With several labels, one column per label and value, 0 before 1.
-    """
-    scores, classes = expit(-layout.margins(decisions)), target[at]
-    if not layout.multilabel:
-        return np.where(classes[:, None] == np.arange(layout.n_classes), scores, np.nan)
-    return np.where(classes[:, :, None] == np.arange(2), scores, np.nan).reshape(len(scores), -1)
+def _nearest(similarities: Matrix, left_out: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the largest similarity that is not left out; the smallest known one if all are."""
+    return np.where(left_out, similarities[:, -1:], similarities).max(axis=1)

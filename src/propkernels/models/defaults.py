@@ -1,6 +1,6 @@
 """Default kernels: the candidates if the user gives none.
 
-Lists are short, each kernel is the best on some data set, and cross-validation decides. Counts are compared
+Lists are short, each kernel is the best on some data set, and leave-one-out decides. Counts are compared
 by dot products; by histogram intersection, the optimal assignment of nodes to nodes with the same code (for
 Weisfeiler-Lehman colors: Kriege, Giscard and Wilson 2016); and by the ratio of intersection to union
 (Jaccard; Ralaivola, Swamidass, Saigo and Baldi 2005), which does not grow with the sizes of graphs.
@@ -22,8 +22,7 @@ from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
-from propkernels.models.candidates import has_explicit_counts
-from propkernels.models.landmark_choice import LANDMARKS, landmark_count
+from propkernels.models.solvers import LANDMARKS, has_explicit_counts, landmark_count
 from propkernels.propagation.schemes import Diffusion
 
 MANY_DIMENSIONS = 4  # of attributes, from which on they are also hashed together
@@ -220,6 +219,7 @@ def _unlabeled() -> list[Any]:
         PropagationKernel(t_max=5, base_kernel="intersection"),
         PropagationKernel(labels="log_degree", propagation=Diffusion(0.0, "none"), **wide),
         WeisfeilerLehman(t_max=4, base_kernel="intersection"),
+        WeisfeilerLehman(t_max=4, **RATIO),
     ]
 
 

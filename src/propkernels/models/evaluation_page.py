@@ -50,7 +50,7 @@ def write_evaluations(
     return write_page(
         path,
         "models/evaluations.html.j2",
-        title=f"{first.data}: {first.metric} in nested cross-validation",
+        title=f"{first.data}: {first.metric} in cross-validation",
         key_figures=[
             (results[best].format_score(results[best].mean), f"{first.metric} of {best}, the best"),
             (n_folds if repeats == 1 else f"{repeats} x {n_folds}", "test folds"),

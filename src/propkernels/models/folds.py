@@ -78,6 +78,19 @@ def choosing_folds(
     return tuple(split(target, cv, groups, is_class, seed))
 
 
+def held_out_parts(strata: NDArray[np.int64], cv: Any, groups: Any, seed: int) -> list[Indices] | None:
+    """Return the graphs that are held out together: those of a group, or of a fold; None: each alone."""
+    numbers = check_groups(groups, len(strata))
+    if cv is None:
+        return None if numbers is None else [np.flatnonzero(numbers == g) for g in range(numbers.max() + 1)]
+    parts = [test for _, test in choosing_folds(strata, cv, numbers, seed)]
+    held = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    if len(np.unique(held)) < len(held):
+        raise ValueError("cv must hold out each graph at most once: repeats are for evaluate")
+    rest = np.setdiff1d(np.arange(len(strata)), held)
+    return [*parts, *(rest[i : i + 1] for i in range(len(rest)))] or None
+
+
 def check_folds(cv: Any, name: str) -> Any:
     """Return a number of folds, "loo", a splitter, or a list of (train, test); raise for anything else."""
     if isinstance(cv, str):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,9 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from propkernels._utils.stored import require
-from propkernels.models.support_vectors import Machine, Weights
 
 Matrix = NDArray[np.float64]
+Values = NDArray[np.float64]
 BIAS = 1.0  # variance of the intercept, in units of the kernel's mean diagonal: counts have no constant
 JITTER = 1e-8  # added to a kernel matrix of mean diagonal 1, so that its Cholesky factor exists
 QUADRATURE = 64
@@ -50,6 +51,15 @@ class Posterior:
         shape = (*self.roots.shape, self.roots.shape[1])
         require(self.factors.shape == shape, "every row of roots needs a factor")
 
+    @classmethod
+    def joined(cls, parts: Sequence[Self], scale: float) -> Self:
+        """Return the posterior of several decisions, for a kernel that is divided by ``scale``."""
+        roots, factors = (
+            np.ascontiguousarray(np.concatenate([getattr(part, name) for part in parts]))
+            for name in ("roots", "factors")  # in one order of memory: BLAS rounds otherwise after loading
+        )
+        return cls(roots, factors, parts[0].amplitude, parts[0].noise, scale)
+
     def variances(self, rows: Matrix, diagonal: NDArray[np.float64]) -> Matrix:
         """Return variances, (graphs, decisions), from kernel rows and k(x, x) of the graphs."""
         scaled = rows / self.scale + BIAS
@@ -67,60 +77,46 @@ def _squared_lengths(factor: Matrix, rows: Matrix) -> NDArray[np.float64]:
     return np.array([np.square(x).sum() for x in solved])
 
 
-@dataclass(frozen=True)
-class ProcessClassification:
-    """Gaussian process classification (Laplace approximation), each class against the rest.
+class Coefficients(NamedTuple):
+    """Coefficients of the training graphs, (n,), intercept, and the posterior of a Gaussian process."""
+
+    dual: Values
+    intercept: float
+    posterior: Posterior | None = None
+
+
+def fit_classes(kernel: Matrix, column: Values, cost: float, weights: Values | None) -> Coefficients:
+    """Return Gaussian process classification (Laplace approximation) of one class against the rest.
 
     C is the variance of the latent function in units of the kernel's mean diagonal.
     """
-
-    effort: str = "full"
-    uses_features = False
-    pairwise = False
-
-    def fit(self, known: Matrix, target: NDArray[np.int64], cost: float, weights: Weights = None) -> Machine:
-        """Return a machine fitted to a kernel matrix."""
-        _refuse(weights)
-        classes = np.unique(target)
-        positive = classes[1:] if len(classes) == 2 else classes
-        fitted = [_binary_process(cost * (known + BIAS), target == label) for label in positive]
-        coefficients = cost * np.column_stack([process.y_train_ - process.pi_ for process in fitted])
-        roots = np.sqrt(cost) * np.array([process.W_sr_ for process in fitted])
-        details = Posterior(roots, np.array([process.L_ for process in fitted]), cost, 0.0)
-        return Machine(coefficients, BIAS * coefficients.sum(axis=0), details=details)
+    _refuse(weights)
+    process = _binary_process(cost * (kernel + BIAS), column > 0)
+    dual = cost * (process.y_train_ - process.pi_)
+    roots = np.sqrt(cost) * process.W_sr_
+    return Coefficients(dual, BIAS * dual.sum(), Posterior(roots[None], process.L_[None], cost, 0.0))
 
 
-@dataclass(frozen=True)
-class ProcessRegression:
-    """Gaussian process regression; C is the ratio of signal to noise variance.
+def fit_numbers(kernel: Matrix, column: Values, cost: float, weights: Values | None) -> Coefficients:
+    """Return Gaussian process regression; C is the ratio of signal to noise variance.
 
     The amplitude maximizes the likelihood, in closed form.
     """
+    _refuse(weights)
+    from sklearn.gaussian_process import GaussianProcessRegressor
 
-    effort: str = "full"
-    uses_features = False
-    pairwise = False
-
-    def fit(
-        self, known: Matrix, target: NDArray[np.float64], cost: float, weights: Weights = None
-    ) -> Machine:
-        """Return a machine fitted to a kernel matrix."""
-        _refuse(weights)
-        from sklearn.gaussian_process import GaussianProcessRegressor
-
-        noise, n = 1 / cost, len(known)
-        process = GaussianProcessRegressor(index_kernel(known + BIAS), alpha=noise + JITTER, optimizer=None)
-        process.fit(np.arange(n)[:, None], target)
-        alpha = process.alpha_.reshape(-1, 1)
-        amplitude = float(target @ alpha[:, 0]) / n
-        details = Posterior(np.ones((1, n)), process.L_[None], amplitude, noise)
-        return Machine(alpha, BIAS * alpha.sum(axis=0), details=details)
+    noise, n = 1 / cost, len(kernel)
+    process = GaussianProcessRegressor(index_kernel(kernel + BIAS), alpha=noise + JITTER, optimizer=None)
+    process.fit(np.arange(n)[:, None], column)
+    dual = process.alpha_.ravel()
+    posterior = Posterior(np.ones((1, n)), process.L_[None], float(column @ dual) / n, noise)
+    return Coefficients(dual, BIAS * dual.sum(), posterior)
 
 
-def _refuse(weights: Weights) -> None:
+def _refuse(weights: Values | None) -> None:
     """Raise if weights are given."""
     if weights is not None:
-        raise ValueError('solver="gp" takes no weights of graphs or classes: use "kernel" or "linear"')
+        raise ValueError('solver="gp" takes no weights of graphs or classes: use another solver')
 
 
 def _binary_process(kernel: Matrix, target: NDArray[np.bool_]) -> Any:

@@ -23,7 +23,6 @@ from propkernels._utils.typing import (
     LabelNames,
     Molecule,
     Molecules,
-    Scoring,
     Seed,
     Steps,
     Target,
@@ -34,27 +33,26 @@ from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import ask_number
 from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
-from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.names import Names
-from propkernels.models.candidates import DEFAULT_COSTS
-from propkernels.models.conformal import check_coverage
-from propkernels.models.learning_targets import NumberTarget
-from propkernels.models.model import Learned, PropagationModel
-from propkernels.models.targets import check_several, has_columns, known_targets
+from propkernels.models.choose import Problem
+from propkernels.models.conformal import Conformal, check_coverage
+from propkernels.models.model import DEFAULT_COSTS, PropagationModel
+from propkernels.models.solvers import Learned
+from propkernels.models.targets import NumberTarget, check_several, has_columns, known_targets
 
 Matrix = NDArray[np.float64]
 
 
 class PropagationRegressor(RegressorMixin, PropagationModel):
-    """Graph kernel regressor; kernel and parameters are chosen by cross-validation.
+    """Graph kernel regressor; kernel and parameters are chosen by leave-one-out.
 
-    The kernel, t_max, normalization, C and epsilon are chosen by cross-validation on the training graphs, by
-    mean squared error, from one pass of propagation per kernel. If the kernel is a dot product of counts, the
-    SVM is folded into one weight per bin, and a prediction takes time linear in the nodes of the new graph.
+    Predictions are least squares: a sum of weights of bins plus an intercept. Kernels, t_max, normalization
+    and C are chosen by the squared error of leave-one-out predictions, which have a closed form; up to three
+    kernels are averaged. Kernels that are dot products of counts become one weight per bin, and a prediction
+    takes time linear in the nodes of the new graph; ratios of counts keep the training graphs.
 
-    The target is standardized internally, so that one grid of C and epsilon fits any unit. It may have
-    several columns, with missing entries (NaN): they share the chosen parameters, and each has its own SVM,
-    trained on the graphs with that entry.
+    The target may have several columns, with missing entries (NaN): they share the chosen kernels, and each
+    is learned from the graphs with that entry.
 
     Parameters
     ----------
@@ -63,32 +61,23 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         attributes of the graphs.
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own.
-    C : float or sequence of float, default=(0.01, 0.1, 1, 10, 100, 1000)
-        Candidates for the cost, in units of the kernel's mean diagonal; with solver "gp", the ratio of
-        signal to noise variance.
-    epsilon : float or sequence of float, default=(0.03, 0.3)
-        Candidates for the half-width of the tube without loss, in standard deviations of the target; unused
-        by "gp".
+    C : float or sequence of float, default=(0.1, 1, 10, 100, 1000)
+        Candidates for the cost of errors, in units of the kernel's mean diagonal: 1 / C is the ridge, and
+        with solver "gp" the ratio of noise to signal variance.
     normalize : {"auto", True, False, None}, default="auto"
         Whether to normalize kernels; "auto": try both; None: use the kernel's setting.
-    solver : {"auto", "kernel", "landmarks", "linear", "gp"}, default="auto"
-        "kernel": libsvm's SVR on kernel matrices. "landmarks": least squares on kernel values of all graphs
-        with 4,000 of them, or fewer beyond 134,000 graphs. "linear": liblinear's on sparse features. The last
-        two are for many graphs; no matrix of all pairs is formed. "gp": exact Gaussian process, with
-        predictive variances. "auto": "kernel" up to 20,000 graphs, as long as the matrices of all t_max take
-        at most 8 GiB; beyond, "linear", or "landmarks" for ratios of counts.
-    selection : {"auto", "halving", "race", "exhaustive"}, default="auto"
-        "exhaustive": drop only candidates that cannot win. "race": also those significantly worse than the
-        leader after some folds. "halving": compare most candidates on a part of the graphs, and only the
-        best on all. "auto": exhaustive for one or two kernels and up to 1000 graphs, else halving.
-    scoring : str, callable or None, default=None
-        Score to maximize: the name of a scorer of scikit-learn ("r2", "max_error", ...), or
-        a function ``scorer(estimator, X, y)``. None: least squared error.
+    solver : {"auto", "ridge", "svm", "landmarks", "linear", "gp"}, default="auto"
+        "ridge": least squares on kernel matrices. "svm": scikit-learn's SVR of the best kernel. "landmarks":
+        least squares on kernel values of all graphs with 4,000 of them, or fewer beyond 134,000 graphs.
+        "linear": least squares on sparse features. The last two are for many graphs; no matrix of all pairs
+        is formed. "gp": exact Gaussian process, with predictive variances. "auto": "ridge" up to 20,000
+        graphs; beyond, "linear", or "landmarks" for ratios of counts.
     cv : int, "loo", splitter, iterable or None, default=None
-        Folds of the cross-validation for the choice. A number: shuffled folds; "loo": leave
-        out one graph at a time; or a scikit-learn splitter, or pairs of training and test graphs. None: 5.
+        Graphs that are held out together for the choice and for intervals. None: each alone (or each group,
+        if ``fit`` is given groups). A number: shuffled folds; or a scikit-learn splitter, or pairs of
+        training and test graphs.
     random_state : int, RandomState or None, default=None
-        Seed of hash functions and folds.
+        Seed of hash functions and samples.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
     progress : bool or None, default=None
@@ -97,23 +86,24 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     Attributes
     ----------
     kernel_ : estimator
-        The chosen kernel with its settings (unfitted if the SVM was folded).
-    t_max_, normalize_, C_, epsilon_, solver_ : chosen settings
+        The chosen kernel with its settings (unfitted if it became weights of bins), or the
+        :class:`SumKernel` of several kernels whose predictions are averaged.
+    t_max_, normalize_, C_, solver_ : chosen settings, of the best kernel if several are averaged
+    held_out_ : ndarray, (n, columns)
+        Prediction of each training graph by the model without it; NaN where it was not computed.
     score_ : float
-        R^2 of the choice (or its score by ``scoring``) in the cross-validation that chose it, and therefore
-        optimistic; :func:`evaluate` estimates the score on new graphs.
-    n_folds_ : int
-        Number of folds of the cross-validation for the choice; 0 if there were too few graphs.
+        R^2 of the held-out predictions. The settings were chosen on the same graphs, so it is optimistic;
+        :func:`evaluate` estimates the score on new graphs.
     imputer_ : LabelImputer or None
-        Imputes missing node labels before the kernel, if that was better in the cross-validation.
+        Imputes missing node labels before the kernel, if that was better when held out.
     n_targets_ : int
         Number of columns of the target.
     rule_ : Rule
         Predictions for any graph, without ``intercept_``.
     posterior_ : Posterior or None
         Posterior of the Gaussian process.
-    conformal_ : Conformal or None
-        Machines and errors of the folds, for :meth:`predict_interval`; None without folds.
+    conformal_ : Conformal
+        Errors of held-out predictions, for :meth:`predict_interval`.
 
     See Also
     --------
@@ -126,10 +116,11 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
        kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
        Algorithm 1.
-    .. [2] C.-C. Chang and C.-J. Lin (2011). LIBSVM: a library for support vector machines. ACM Transactions
-       on Intelligent Systems and Technology 2 (3). doi:10.1145/1961189.1961199.
+    .. [2] S. An, W. Liu and S. Venkatesh (2007). Fast cross-validation algorithms for least squares support
+       vector machine and kernel ridge regression. Pattern Recognition 40 (8), 2154-2162.
+       doi:10.1016/j.patcog.2006.12.015.
     .. [3] R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani (2021). Predictive inference with the
-       jackknife+. Annals of Statistics 49 (1), 486-507. doi:10.1214/20-AOS1965. CV+, for intervals.
+       jackknife+. Annals of Statistics 49 (1), 486-507. doi:10.1214/20-AOS1965. For intervals.
 
     Examples
     --------
@@ -143,7 +134,6 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     >>> mean, std = model.predict(graphs[60:], return_std=True)
     """
 
-    epsilon_: Annotated[float | None, SOMETIMES]
     n_targets_: Annotated[int | None, SOMETIMES]
 
     def __init__(
@@ -151,12 +141,9 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         *,
         kernel: Estimator | Sequence[Estimator] | None = None,
         t_max: Steps = None,
-        C: Floats | str = DEFAULT_COSTS,
-        epsilon: Floats = (0.03, 0.3),
+        C: Floats = DEFAULT_COSTS,
         normalize: bool | str | None = "auto",
         solver: str = "auto",
-        selection: str = "auto",
-        scoring: Scoring = None,
         cv: Folding = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -165,25 +152,27 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         self.kernel = kernel
         self.t_max = t_max
         self.C = C
-        self.epsilon = epsilon
         self.normalize = normalize
         self.solver = solver
-        self.selection = selection
-        self.scoring = scoring
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
 
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> NumberTarget:
-        return NumberTarget.of(y, n, several, weights, self.scoring, places)
+        if self.solver == "gp" and several:
+            raise ValueError('solver="gp" predicts one number per graph, not several: use another solver')
+        return NumberTarget.of(y, n, several, weights, places)
 
-    def _keep_target(self, target: NumberTarget, learned: Learned, names: Names) -> None:
+    def _keep_target(self, target: NumberTarget, learned: Learned, problem: Problem, names: Names) -> None:
         learned = _in_units(learned, target.middle, target.unit)
-        numbers = target.numbers.reshape(len(target.numbers), -1)
-        self._keep(learned, learned.conformal(lambda at, decisions: np.abs(decisions - numbers[at])))
-        self.n_targets_ = target.numbers.shape[1] if target.numbers.ndim == 2 else 1
-        self.epsilon_ = learned.selection.candidate.epsilon
+        errors = np.abs(target.numbers - learned.held_out)
+        self._keep(learned, Conformal.of(errors))
+        self.n_targets_ = target.numbers.shape[1]
+        known = ~np.isnan(errors)
+        spread = np.where(known, (target.numbers - target.middle) ** 2, 0.0).sum(axis=0)
+        wrong = np.where(known, errors**2, 0.0).sum(axis=0)
+        self.score_ = float(np.mean(1 - wrong / np.where(spread > 0, spread, 1.0)))
 
     def predict(
         self, X: Graphs, return_std: bool = False, coverage: float | None = None
@@ -209,21 +198,20 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
             If many graphs have node labels that no training graph has.
         """
         graphs = self._checked(X)
-        decisions = self._watched_decisions(graphs, 2)
+        decisions = self._decisions(graphs, 2)
         found = [decisions[:, 0] if decisions.shape[1] == 1 else decisions]
-        if return_std:  # an error if there are several targets, which have no Gaussian process
+        if return_std:
             found.append(np.sqrt(self._variances(graphs)[:, 0]))
         if coverage is not None:
-            found.append(self._intervals(graphs, check_coverage(coverage)))
+            found.append(self._intervals(decisions, check_coverage(coverage)))
         return found[0] if len(found) == 1 else tuple(found)
 
     def predict_interval(self, X: Graphs, coverage: float = 0.9) -> Matrix:
         """Return an interval for the number of each graph that contains it with a given probability.
 
-        Conformal prediction (CV+, Barber et al. 2021) from the folds that fit used for its choice: the share
-        ``coverage`` of the intervals contains the number, if new graphs are drawn like the training graphs.
-        Intervals are wider for graphs with bins that no training graph has. Graphs from elsewhere, such as
-        other scaffolds, are covered less often.
+        Conformal prediction (jackknife, Barber et al. 2021) from predictions of held-out training graphs: the
+        share ``coverage`` of the intervals contains the number, if new graphs are drawn like the training
+        graphs. Graphs from elsewhere, such as other scaffolds, are covered less often.
 
         Parameters
         ----------
@@ -245,13 +233,12 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         >>> model.predict_interval(graphs[60:], coverage=0.9).shape
         (20, 2)
         """
-        return self._intervals(self._checked(X), check_coverage(coverage))
+        return self._intervals(self._decisions(self._checked(X), 2), check_coverage(coverage))
 
-    def _intervals(self, graphs: GraphDatabase, coverage: float) -> Matrix:
-        conformal = self._conformal()
-        found = conformal.models.predict(graphs, self.n_jobs)
-        intervals = [conformal.interval(group, found, coverage) for group in range(conformal.n_groups)]
-        return intervals[0] if len(intervals) == 1 else np.stack(intervals, axis=1)
+    def _intervals(self, decisions: Matrix, coverage: float) -> Matrix:
+        widths = self.conformal_.quantiles(coverage)
+        intervals = np.stack([decisions - widths, decisions + widths], axis=2)
+        return intervals[:, 0] if intervals.shape[1] == 1 else intervals
 
     def explain(self, X: Graphs, column: int = 0) -> Explanation:
         """Return the contribution of each node at each iteration to the prediction.
@@ -408,23 +395,15 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         return tags
 
 
-def _in_units(learned: Learned, mean: Any, unit: Any) -> Learned:
+def _in_units(learned: Learned, middle: NDArray[np.float64], unit: NDArray[np.float64]) -> Learned:
     """Return predictions of the target instead of the standardized target."""
-    machine = replace(learned.machine, intercepts=np.asarray(unit * learned.machine.intercepts + mean))
     posterior = learned.posterior
     if posterior is not None:
-        posterior = replace(posterior, amplitude=float(posterior.amplitude * unit**2))
-    models = None if learned.fold_models is None else learned.fold_models.scaled(unit, mean)
-    held_out, pairs = (
-        [replace(part, decisions=unit * part.decisions + mean) for part in parts]
-        for parts in (learned.held_out, learned.pairs)
-    )
+        posterior = replace(posterior, amplitude=float(posterior.amplitude * unit[0] ** 2))
     return replace(
         learned,
         rule=learned.rule.scaled(unit),
-        machine=machine,
+        intercepts=unit * learned.intercepts + middle,
+        held_out=unit * learned.held_out + middle,
         posterior=posterior,
-        held_out=held_out,
-        fold_models=models,
-        pairs=pairs,
     )

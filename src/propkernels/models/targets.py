@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
 from propkernels._utils.cells import check_measurements, is_missing, typed_column
@@ -227,3 +228,112 @@ def check_size(values: NDArray[np.float64], places: Any = None, may_miss: bool =
             f"target must differ by at least {SMALLEST_SPREAD:g} between graphs, and the largest difference "
             f"is {spread[small][0]:g}: give it in another unit"
         )
+
+
+LEAST_WEIGHT = 1e-280  # sum of weights that can still be divided by
+N_RANGES = 10  # of numbers, of which samples hold equal shares
+
+
+@dataclass(frozen=True)
+class ClassTarget:
+    """Classes of a classifier as columns of least squares.
+
+    Attributes
+    ----------
+    values : ndarray
+        Number of each class, (n,), or labels 0, 1 or NaN, (n, labels).
+    classes : ndarray
+        The classes, sorted; with several labels, their numbers.
+    weights : ndarray, (n,), or None
+    """
+
+    values: NDArray[Any]
+    classes: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether there are several labels."""
+        return self.values.ndim == 2
+
+    @property
+    def columns(self) -> NDArray[np.float64]:
+        """1 for the class of a column and -1 for others; for two classes a single column, of the second."""
+        if self.multilabel:
+            return np.asarray(2 * self.values - 1)
+        positive = np.arange(len(self.classes))[1 if len(self.classes) == 2 else 0 :]
+        return np.where(self.values[:, None] == positive, 1.0, -1.0)
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """The class of each graph; with several labels, how many it has."""
+        return np.nansum(self.values, axis=1).astype(np.int64) if self.multilabel else self.values
+
+    @classmethod
+    def of(cls, y: Any, n_graphs: int, several: bool, weights: Any, class_weight: Any) -> ClassTarget:
+        """Return the target of observed classes, with weights of graphs and of classes."""
+        checked = check_weights(weights, n_graphs)
+        if several:
+            labels = check_labels(y, n_graphs)
+            if class_weight is not None:
+                raise ValueError("class_weight is for one class per graph, not for several labels")
+            return cls(labels, np.arange(labels.shape[1]), checked)
+        values = check_target(y, n_graphs)
+        if class_weight is not None:
+            factors = compute_sample_weight(class_weight, np.asarray(y))
+            checked = factors if checked is None else checked * factors
+        return cls(values, np.unique(np.asarray(y)), checked)
+
+
+@dataclass(frozen=True)
+class NumberTarget:
+    """Numbers of a regressor as columns of least squares.
+
+    Attributes
+    ----------
+    numbers : ndarray, (n, columns)
+        In units of the user.
+    middle, unit : ndarray, (columns,)
+        Mean and standard deviation (1 instead of 0).
+    weights : ndarray, (n,), or None
+    """
+
+    numbers: NDArray[np.float64]
+    middle: NDArray[np.float64]
+    unit: NDArray[np.float64]
+    weights: NDArray[np.float64] | None
+
+    @property
+    def columns(self) -> NDArray[np.float64]:
+        """The numbers with the mean 0 and the variance 1 per column."""
+        return np.asarray((self.numbers - self.middle) / self.unit)
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """Ten ranges of the first column, with equally many graphs."""
+        ranks = np.argsort(np.argsort(self.numbers[:, 0], kind="stable"), kind="stable")
+        return ranks * N_RANGES // len(ranks)
+
+    @classmethod
+    def of(cls, y: Any, n_graphs: int, several: bool, weights: Any, places: Any = None) -> NumberTarget:
+        """Return the target of observed numbers; ``places`` holds their positions for error messages."""
+        numbers = check_several(y, n_graphs) if several else check_numbers(y, n_graphs, places)[:, None]
+        spread = np.nanstd(numbers, axis=0)
+        unit = np.where(spread == 0, 1.0, spread)
+        return cls(numbers, np.nanmean(numbers, axis=0), unit, check_weights(weights, n_graphs))
+
+
+def check_weights(sample_weight: Any, n_entries: int) -> NDArray[np.float64] | None:
+    """Return one nonnegative weight per graph or node, not all zero; None for None."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_entries, float(weights))
+    if weights.shape != (n_entries,):
+        raise ValueError(f"sample_weight has shape {weights.shape} for {n_entries} targets")
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = weights.sum()
+    if not LEAST_WEIGHT < total < np.inf or (weights < 0).any():
+        raise ValueError("sample_weight must be finite, nonnegative and not all zero")
+    return weights

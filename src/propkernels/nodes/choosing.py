@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from propkernels.explain.decision_columns import by_class
 from propkernels.models.folds import Folds
-from propkernels.models.support_vectors import Machine, MachineMaker, fit_path
-from propkernels.models.tasks import Task
+from propkernels.models.least_squares import Linear, solve_features
 from propkernels.nodes.members import N_LANDMARKS, NodeMember, ViewMap
-from propkernels.nodes.shares import FEWEST_HELD, by_class
+from propkernels.nodes.shares import FEWEST_HELD
 from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, several_target_hops, target_hops
 from propkernels.nodes.views import Rows, Sheet, View
 
@@ -29,6 +29,45 @@ MOST_COMPARED = 5000  # held-out nodes for the log loss
 
 
 @dataclass(frozen=True)
+class Goal:
+    """Targets of labeled nodes.
+
+    Attributes
+    ----------
+    columns : ndarray, (nodes, columns)
+        Columns of least squares: 1 and -1 of classes or labels, or standardized numbers; NaN if missing.
+    classes : ndarray of int64, (nodes,), or None
+        Numbers of the classes, if each node has one.
+    has_labels : bool
+        Whether columns are classes or labels rather than numbers.
+    weights : ndarray, (nodes,), or None
+    """
+
+    columns: Matrix
+    classes: Indices | None
+    has_labels: bool
+    weights: NDArray[np.float64] | None
+
+    def at(self, places: Indices) -> Goal:
+        """Return the targets of some nodes."""
+        classes = None if self.classes is None else self.classes[places]
+        weights = None if self.weights is None else self.weights[places]
+        return Goal(self.columns[places], classes, self.has_labels, weights)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all nodes have the same class, so that nothing can be learned."""
+        return self.classes is not None and len(np.unique(self.classes)) < 2
+
+    def losses(self, decisions: Matrix) -> NDArray[np.float64]:
+        """Return 1 for a wrong class, the share of wrong labels, or the mean squared error, node by node."""
+        if self.classes is not None:
+            return (by_class(decisions).argmax(axis=1) != self.classes).astype(np.float64)
+        wrong = (decisions > 0) != (self.columns > 0) if self.has_labels else (decisions - self.columns) ** 2
+        return np.where(np.isnan(self.columns), 0.0, wrong).mean(axis=1)
+
+
+@dataclass(frozen=True)
 class Labeled:
     """Labeled nodes of one graph, with everything that machines are fitted to.
 
@@ -37,8 +76,8 @@ class Labeled:
     sheet : Sheet
     nodes : ndarray of int64
         Labeled nodes.
-    target : ndarray, (nodes,) or (nodes, columns)
-        Targets for machines.
+    goal : Goal
+        Targets of the labeled nodes.
     spread : ndarray, (nodes, columns)
         Targets that are propagated.
     rows : Rows
@@ -47,25 +86,22 @@ class Labeled:
         Chances of return.
     between : ndarray, (N, attributes), or None
         Attributes for crossed targets.
-    every_target : ndarray
-        Targets of all labeled nodes, also of those that are not fitted.
     """
 
     sheet: Sheet
     nodes: Indices
-    target: NDArray[Any]
+    goal: Goal
     spread: Matrix
     rows: Rows
     returns: Matrix
     between: Matrix | None
-    every_target: NDArray[Any]
 
     @classmethod
     def gather(
         cls,
         sheet: Sheet,
         nodes: Indices,
-        target: NDArray[Any],
+        goal: Goal,
         spread: Matrix,
         views: Sequence[View],
         pool: Indices,
@@ -76,7 +112,7 @@ class Labeled:
         returns = return_chances_of(sheet.walks, nodes, steps) if steps else np.zeros((len(nodes), 0))
         between = sheet.between(blocks)
         rows = sheet.at(np.concatenate([nodes, pool]), blocks)
-        return cls(sheet, nodes, target, spread, rows, returns, between, target)
+        return cls(sheet, nodes, goal, spread, rows, returns, between)
 
     @property
     def pool(self) -> Indices:
@@ -104,7 +140,7 @@ class Labeled:
         return replace(
             self,
             nodes=self.nodes[places],
-            target=self.target[places],
+            goal=self.goal.at(places),
             spread=self.spread[places],
             rows=self.rows.at(np.concatenate([places, self.pool])),
             returns=self.returns[places],
@@ -166,12 +202,9 @@ class Choice:
             return np.zeros((0, 1))
         return mean_by_share(self.arms, [np.concatenate(arm.decisions) for arm in self.arms])
 
-    def score(self, is_additive: bool) -> float:
-        """Return the score of the best arm on held-out nodes: of the scorer, or 1 minus the mean loss."""
-        if not len(self.held):
-            return float("nan")
-        loss = self.arms[0].mean_loss
-        return 1.0 - loss if is_additive else -loss
+    def score(self) -> float:
+        """Return 1 minus the mean loss of the best arm on held-out nodes; NaN without any."""
+        return 1.0 - self.arms[0].mean_loss if len(self.held) else float("nan")
 
     def best_blind(self) -> Arm:
         """Return the best arm that sees no targets, among those judged on most held-out nodes."""
@@ -180,13 +213,7 @@ class Choice:
 
 
 def choose(
-    labeled: Labeled,
-    views: Sequence[View],
-    folds: Folds,
-    task: Task,
-    maker: Any,
-    costs: Sequence[float],
-    seed: int,
+    labeled: Labeled, views: Sequence[View], folds: Folds, costs: Sequence[float], seed: int
 ) -> Choice:
     """Compare all views and costs on held-out nodes, and return the best and those like it.
 
@@ -198,22 +225,20 @@ def choose(
     racing = list(views)
     hops = labeled.hops_of(views, folds)
     for number, ((train, held), targets) in enumerate(zip(folds, hops, strict=True)):
-        if labeled.target.ndim == 1 and task.is_constant(labeled.target[train]):
+        if labeled.goal.at(train).is_constant:
             continue
         fitted = _thinned(train, seed + number)
         for view in racing:
-            _judge(labeled, view, fitted, held, targets, task, maker, seed, arms)
+            _judge(labeled, view, fitted, held, targets, seed, arms)
         held_out.append(held)
-        if task.is_additive:
-            racing = _in_the_race(racing, arms)
+        racing = _in_the_race(racing, arms)
     if not held_out:
         return Choice([arms[0]], arms, np.arange(0), hops)
     complete, held = [arm for arm in arms if arm.view in racing], np.concatenate(held_out)
-    truth = labeled.target[held]
-    is_class = task.is_additive and truth.ndim == 1 and truth.dtype.kind in "iu"
-    if is_class and len(held) >= FEWEST_HELD * (labeled.target.max() + 1):
-        return Choice(select(complete, truth, seed), arms, held, hops)
-    return Choice(partners(complete, task.is_additive), arms, held, hops)
+    classes = labeled.goal.classes
+    if classes is not None and len(held) >= FEWEST_HELD * (classes.max() + 1):
+        return Choice(select(complete, classes[held], seed), arms, held, hops)
+    return Choice(partners(complete), arms, held, hops)
 
 
 def mean_by_share(arms: Sequence[Arm], found: Sequence[Matrix]) -> Matrix:
@@ -251,31 +276,26 @@ def _judge(
     train: Indices,
     held: Indices,
     targets: TargetHops | None,
-    task: Task,
-    maker: Any,
     seed: int,
     arms: list[Arm],
 ) -> None:
-    """Fit the machines of one view for one fold, and keep their losses on the held-out nodes."""
-    known, truth = labeled.target[train], labeled.target[held]
+    """Fit one view for one fold, and keep the losses of each cost on the held-out nodes."""
     view_map = ViewMap(view, labeled.parts(view, train, targets), seed)
     rows = view_map.rows(labeled.parts(view, held, targets))
-    weights = None if task.weights is None else task.weights[train]
     judged = [arm for arm in arms if arm.view is view]
-    costs = [arm.cost for arm in judged]
-    machines = fit_classes(maker, view_map.known, known, costs, weights, labeled.every_target)
-    for arm, machine in zip(judged, machines, strict=True):
-        arm.losses.append(task.judge(maker, machine, rows, labeled.target, truth))
+    goal, truth = labeled.goal.at(train), labeled.goal.at(held)
+    for arm, machine in zip(
+        judged, fit_goal(view_map.known, goal, [arm.cost for arm in judged]), strict=True
+    ):
         arm.decisions.append(machine.decisions(rows))
+        arm.losses.append(truth.losses(arm.decisions[-1]))
 
 
-def partners(arms: list[Arm], is_additive: bool) -> list[Arm]:
+def partners(arms: list[Arm]) -> list[Arm]:
     """Return the best arm, and the best of other views whose loss is within one standard error of it."""
     order = sorted(range(len(arms)), key=lambda i: arms[i].mean_loss)
     best = arms[order[0]]
     chosen, views = [best], {best.view}
-    if not is_additive:
-        return chosen
     for i in order[1:]:
         arm = arms[i]
         if arm.view in views or len(chosen) == MOST_MEMBERS:
@@ -339,58 +359,36 @@ def log_loss(scores: Matrix, truth: Indices) -> float:
 ABSENT = -2.0  # decision for a class without training nodes: below the margin, -1, of other classes
 
 
-def fit_classes(
-    maker: MachineMaker,
-    rows: Any,
-    target: NDArray[Any],
-    costs: Sequence[float],
-    weights: Any,
-    every_target: NDArray[Any],
-) -> list[Machine]:
-    """Return a machine per cost that decides each class of ``every_target``, trained on its nodes or not."""
-    machines = fit_path(maker, rows, target, costs, weights)
-    if target.ndim == 2 or target.dtype.kind == "f":
-        return machines
-    present, n_classes = np.unique(target), int(every_target.max()) + 1
-    if len(present) == n_classes:
-        return machines
-    return [_with_absent(machine, present, n_classes) for machine in machines]
-
-
-def _with_absent(machine: Machine, present: Indices, n_classes: int) -> Machine:
-    """Return a machine of the classes ``present`` with a low decision for all other classes."""
-    coefficients = np.zeros((len(machine.coefficients), n_classes))
-    intercepts = np.full(n_classes, ABSENT)
-    signs = np.array([[-1.0, 1.0]]) if len(present) == 2 else np.ones((1, len(present)))
-    coefficients[:, present] = machine.coefficients * signs
-    intercepts[present] = machine.intercepts * signs[0]
-    return replace(machine, coefficients=coefficients, intercepts=intercepts)
+def fit_goal(rows: Any, goal: Goal, costs: Sequence[float]) -> list[Linear]:
+    """Return least squares for each cost; classes without training nodes get a low decision."""
+    found = solve_features(rows, goal.columns, costs, goal.weights)
+    if goal.classes is None or goal.columns.shape[1] == 1:
+        return found
+    absent = (goal.columns < 0).all(axis=0)
+    return [one._replace(intercepts=np.where(absent, ABSENT, one.intercepts)) for one in found]
 
 
 def fit_arms(
     labeled: Labeled,
     arms: Sequence[Arm],
     places: Indices,
-    target: NDArray[Any],
+    goal: Goal,
     targets: TargetHops | None,
-    weights: Any,
-    maker: Any,
     seed: int,
     n_landmarks: int = N_LANDMARKS,
-) -> list[tuple[ViewMap, Machine]]:
-    """Return a machine per arm, fitted to the nodes at some places with these targets and weights."""
+) -> list[tuple[ViewMap, Linear]]:
+    """Return the least squares of each arm, fitted to the nodes at some places with these targets."""
     fitted = []
     for arm in arms:
         view_map = ViewMap(arm.view, labeled.parts(arm.view, places, targets), seed, n_landmarks)
-        (machine,) = fit_classes(maker, view_map.known, target, [arm.cost], weights, labeled.every_target)
-        fitted.append((view_map, machine))
+        fitted.append((view_map, fit_goal(view_map.known, goal, [arm.cost])[0]))
     return fitted
 
 
 def fit_members(
-    labeled: Labeled, arms: Sequence[Arm], targets: TargetHops | None, task: Task, maker: Any, seed: int
+    labeled: Labeled, arms: Sequence[Arm], targets: TargetHops | None, seed: int
 ) -> list[NodeMember]:
     """Return one member per arm, fitted to all labeled nodes."""
     everyone = np.arange(len(labeled.nodes))
-    fitted = fit_arms(labeled, arms, everyone, labeled.target, targets, task.weights, maker, seed)
+    fitted = fit_arms(labeled, arms, everyone, labeled.goal, targets, seed)
     return [view_map.member(machine) for view_map, machine in fitted]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,18 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import shown
-from propkernels._utils.typing import Array, ClassWeight, Floats, Folding, Scoring, Seed, Target
+from propkernels._utils.typing import Array, ClassWeight, Floats, Folding, Seed, Target
 from propkernels.explain.comparisons import Comparison, compare_decisions
-from propkernels.explain.decision_columns import Calibration, DecisionLayout
+from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.graphs.accepted import OneGraph
-from propkernels.models.learning_targets import ClassTarget
+from propkernels.models.calibrate import Calibration, calibrate, calibrate_labels
+from propkernels.models.targets import ClassTarget
 from propkernels.nodes.choosing import COSTS
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import Learned, NodeModel
 
 Matrix = NDArray[np.float64]
-UNSEEN = -50.0  # logit of classes without held-out nodes
 
 
 class NodeClassifier(ClassifierMixin, NodeModel):
@@ -36,8 +35,8 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     make the log loss on held-out nodes small [4]_. A node's own target never enters its features.
 
     Decisions move half the way from the shares of classes among held-out nodes to those among unlabeled
-    nodes, which are estimated from predictions [3]_; not with ``class_weight``, weights of nodes or
-    ``scoring``.
+    nodes, which are estimated from predictions [3]_; not with ``class_weight`` or weights of
+    nodes.
 
     Parameters
     ----------
@@ -47,8 +46,6 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         Direction in which walks cross directed edges.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in training.
-    scoring : str, callable or None, default=None
-        Score to maximize, as in scikit-learn; None: accuracy.
     cv : int, splitter, iterable or None, default=None
         Folds of the labeled nodes for the choice; None: five stratified folds, or fewer if the smallest
         class has fewer nodes.
@@ -119,7 +116,6 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         C: Floats = COSTS,
         direction: str = "both",
         class_weight: ClassWeight = None,
-        scoring: Scoring = None,
         cv: Folding = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -127,21 +123,18 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         self.C = C
         self.direction = direction
         self.class_weight = class_weight
-        self.scoring = scoring
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[ClassTarget, Matrix]:
         several = known.target.ndim == 2
-        target = ClassTarget.of(
-            known.target, len(known.nodes), several, weights, self.class_weight, self.scoring
-        )
+        target = ClassTarget.of(known.target, len(known.nodes), several, weights, self.class_weight)
         return target, _spread(target.values, len(target.classes))
 
     def _keep_target(self, target: ClassTarget, learned: Learned) -> None:
         self.classes_ = target.classes
-        self._layout = DecisionLayout(len(target.classes), learned.maker.pairwise, target.multilabel)
+        self._layout = DecisionLayout(len(target.classes), target.multilabel)
         self.calibration_ = _calibration(learned, self._layout, target.values)
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
@@ -168,11 +161,8 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         nodes : mask or sequence of int, optional
             Nodes that the entries of ``y`` belong to.
         """
-        scores = self._scores(X, y, nodes)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def _scores(self, X: Any, y: Any, nodes: Any) -> Matrix:
-        return self._layout.scores(self._decisions(X, y, nodes))
+        decisions = self._decisions(X, y, nodes)
+        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
     def predict(
         self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
@@ -192,7 +182,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         """Raise unless decisions, classes and probabilities match."""
         super()._check_parts()
         if hasattr(self, "_layout"):
-            self._layout.check_classes(self.classes_, self.calibration_)
+            self._layout.check_classes(self.classes_)
 
     def _predictions(self, decisions: Matrix) -> Array:
         numbers = self._layout.predictions(decisions)
@@ -206,10 +196,10 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         See :meth:`decision_function` for the parameters.
         """
         check_is_fitted(self, "_members")
-        scores = self._scores(X, y, nodes)
+        decisions = self._decisions(X, y, nodes)
         if self.calibration_ is None:
             raise ValueError("probabilities need held-out nodes: label at least two nodes of each class")
-        return self.calibration_.probabilities(scores)
+        return self.calibration_.probabilities(decisions)
 
     def explain(self, nodes: ArrayLike, classes: object = None) -> NodeExplanation:
         """Return contributions of neighbors, columns and steps to decisions on nodes of the training graph.
@@ -219,10 +209,9 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         Parameters
         ----------
         nodes : int, mask or sequence of int
-        classes : pair, or one class, optional
-            The class favored by positive contributions, and the one it is compared with; a single class is
-            compared with the mean of the others. Default for two classes: the second with the first; for
-            more: the predicted class of each node with the mean of the others. With several labels, the
+        classes : class, or pair of classes, optional
+            The class whose decision is explained; of a pair, its decision minus that of the second class.
+            Default: the predicted class of each node; of two classes, the second. With several labels, the
             number of one label.
 
         Returns
@@ -232,7 +221,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
         chosen, names = self._chosen(nodes, "nodes"), [str(name) for name in self.classes_]
         if classes is None and len(self.classes_) > 2 and not self._layout.multilabel:
             predicted = self._layout.predictions(self.decisions_[chosen])
-            weights = np.array([self._comparison(self.classes_[k]).weights for k in predicted])
+            weights = np.eye(len(self.classes_))[predicted]
             return self._explain(chosen, weights, names, self.classes_[predicted])
         weights, first, other = self._comparison(classes)
         return self._explain(chosen, np.tile(weights, (len(chosen), 1)), names, first, other)
@@ -258,22 +247,9 @@ def _spread(target: NDArray[Any], width: int) -> Matrix:
 
 def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any]) -> Calibration | None:
     """Return the calibration of decisions on held-out nodes; None without such nodes of two classes."""
-    if not len(learned.choice.held):
+    held = learned.choice.held
+    if not len(held):
         return None
-    scores, truth = layout.scores(learned.held_decisions), target[learned.choice.held]
     if layout.multilabel:
-        return Calibration.learn_columns(scores, truth)
-    found = np.unique(truth)
-    if len(found) < 2:
-        return None
-    fitted = Calibration.learn(scores, truth)
-    if learned.shift is not None:
-        fitted = replace(fitted, intercepts=fitted.intercepts + learned.shift.logits)
-    if len(found) == layout.n_classes:
-        return fitted
-    coefficients, intercepts = (
-        np.zeros((scores.shape[1], layout.n_classes)),
-        np.full(layout.n_classes, UNSEEN),
-    )
-    coefficients[:, found], intercepts[found] = fitted.coefficients, fitted.intercepts
-    return Calibration(coefficients, intercepts)
+        return calibrate_labels(learned.held_decisions, target[held])
+    return calibrate(learned.held_decisions, target[held]) if len(np.unique(target[held])) > 1 else None

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.explain.decision_columns import by_class
 from propkernels.models.folds import Folds
-from propkernels.models.support_vectors import Machine
-from propkernels.models.tasks import Task
-from propkernels.nodes.choosing import Arm, Choice, Labeled, fit_arms, mean_by_share
+from propkernels.models.least_squares import Linear
+from propkernels.nodes.choosing import Arm, Choice, Goal, Labeled, fit_arms, mean_by_share
 from propkernels.nodes.members import NodeMember, ViewMap
 from propkernels.nodes.spreading import TargetHops
 
@@ -41,7 +39,7 @@ class Guesses:
 
 def guess(labeled: Labeled, decisions: Matrix) -> Guesses:
     """Return the surest nodes of the pool, by the lead of their class over the next one, class by class."""
-    scores = np.column_stack([-decisions, decisions]) if decisions.shape[1] == 1 else decisions
+    scores = by_class(decisions)
     ordered = np.sort(scores, axis=1)
     lead, predicted = ordered[:, -1] - ordered[:, -2], scores.argmax(axis=1)
     kept = []
@@ -54,14 +52,8 @@ def guess(labeled: Labeled, decisions: Matrix) -> Guesses:
 
 
 def fit_guessing(
-    labeled: Labeled,
-    arms: Sequence[Arm],
-    train: Indices,
-    targets: TargetHops | None,
-    weights: Any,
-    maker: Any,
-    seed: int,
-) -> list[tuple[ViewMap, Machine]]:
+    labeled: Labeled, arms: Sequence[Arm], train: Indices, targets: TargetHops | None, seed: int
+) -> list[tuple[ViewMap, Linear]]:
     """Return machines of all arms that also learn from guessed classes of the pool, in two rounds [1]_.
 
     References
@@ -69,30 +61,28 @@ def fit_guessing(
     .. [1] Q. Li, Z. Han and X.-M. Wu (2018). Deeper insights into graph convolutional networks for
        semi-supervised learning. AAAI Conference on Artificial Intelligence, 3538-3545.
     """
-    known = labeled.target[train]
-    fitted = fit_arms(labeled, arms, train, known, targets, weights, maker, seed)
-    shares = np.ones(len(train)) if weights is None else np.asarray(weights)
+    goal = labeled.goal.at(train)
+    assert goal.classes is not None
+    fitted = fit_arms(labeled, arms, train, goal, targets, seed)
+    shares = np.ones(len(train)) if goal.weights is None else goal.weights
     for _ in range(2):
         guesses = guess(labeled, _mean_decisions(labeled, arms, fitted, labeled.pool, targets))
-        n_guessed = len(guesses.places)
-        fitted = fit_arms(
-            labeled,
-            arms,
-            np.concatenate([train, guesses.places]),
-            np.concatenate([known, guesses.classes]),
-            targets,
-            np.concatenate([shares, np.full(n_guessed, GUESS_WEIGHT * shares.mean())]),
-            maker,
-            seed,
-            max(FEWEST_LANDMARKS, len(train)),
+        weights = np.full(len(guesses.places), GUESS_WEIGHT * shares.mean())
+        both = Goal(
+            np.vstack([goal.columns, target_columns(guesses.classes, goal.columns.shape[1])]),
+            np.concatenate([goal.classes, guesses.classes]),
+            True,
+            np.concatenate([shares, weights]),
         )
+        places = np.concatenate([train, guesses.places])
+        fitted = fit_arms(labeled, arms, places, both, targets, seed, max(FEWEST_LANDMARKS, len(train)))
     return fitted
 
 
 def _mean_decisions(
     labeled: Labeled,
     arms: Sequence[Arm],
-    fitted: Sequence[tuple[ViewMap, Machine]],
+    fitted: Sequence[tuple[ViewMap, Linear]],
     places: Indices,
     targets: TargetHops | None,
 ) -> Matrix:
@@ -104,31 +94,28 @@ def _mean_decisions(
     return mean_by_share(arms, found)
 
 
+def target_columns(classes: Indices, n_columns: int) -> Matrix:
+    """Return 1 for the class of a column and -1 for others; a single column is that of the second class."""
+    positive = np.array([1]) if n_columns == 1 else np.arange(n_columns)
+    return np.where(classes[:, None] == positive, 1.0, -1.0)
+
+
 def fit_guessing_members(
-    labeled: Labeled, arms: Sequence[Arm], targets: TargetHops | None, task: Task, maker: Any, seed: int
+    labeled: Labeled, arms: Sequence[Arm], targets: TargetHops | None, seed: int
 ) -> list[NodeMember]:
     """Return one member per arm, fitted to all labeled nodes and to guessed classes."""
-    everyone = np.arange(len(labeled.nodes))
-    fitted = fit_guessing(labeled, arms, everyone, targets, task.weights, maker, seed)
+    fitted = fit_guessing(labeled, arms, np.arange(len(labeled.nodes)), targets, seed)
     return [view_map.member(machine) for view_map, machine in fitted]
 
 
-def guessing_helps(
-    labeled: Labeled, choice: Choice, folds: Folds, task: Task, maker: Any, seed: int
-) -> Matrix | None:
+def guessing_helps(labeled: Labeled, choice: Choice, folds: Folds, seed: int) -> Matrix | None:
     """Return the held-out decisions of machines that guess; None if their loss is not smaller."""
     losses, decisions = [], []
     for (train, held), targets in zip(folds, choice.hops, strict=True):
-        if task.is_constant(labeled.target[train]):
+        if labeled.goal.at(train).is_constant:
             continue
-        weights = None if task.weights is None else task.weights[train]
-        fitted = fit_guessing(labeled, choice.arms, train, targets, weights, maker, seed)
+        fitted = fit_guessing(labeled, choice.arms, train, targets, seed)
         decisions.append(_mean_decisions(labeled, choice.arms, fitted, held, targets))
-        losses.append(task.losses(_predicted(decisions[-1]), labeled.target[held]))
-    before = task.losses(_predicted(choice.held_decisions()), labeled.target[choice.held])
+        losses.append(labeled.goal.at(held).losses(decisions[-1]))
+    before = labeled.goal.at(choice.held).losses(choice.held_decisions())
     return np.concatenate(decisions) if np.concatenate(losses).mean() < before.mean() else None
-
-
-def _predicted(decisions: Matrix) -> NDArray[np.int64]:
-    n_classes = max(2, decisions.shape[1])
-    return DecisionLayout(n_classes, pairwise=False).predictions(decisions)

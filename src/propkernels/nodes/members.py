@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 
 from propkernels._utils.stored import NOT_FINITE, require
-from propkernels.models.support_vectors import Machine
+from propkernels.models.least_squares import Linear
 from propkernels.nodes.spreading import TargetHops
 from propkernels.nodes.views import Block, Rows, Sheet, View
 
@@ -232,7 +232,7 @@ class ViewMap:
     def _mapped(self, scaled: Any) -> Any:
         return scaled if self.back is None else self._compared(scaled) @ self.back
 
-    def member(self, machine: Machine) -> NodeMember:
+    def member(self, machine: Linear) -> NodeMember:
         """Return the member of a machine fitted in these coordinates."""
         weights = machine.coefficients if self.back is None else self.back @ machine.coefficients
         if self.view.gamma:

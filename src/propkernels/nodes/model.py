@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,11 +21,10 @@ from propkernels.convert.check import check_graph
 from propkernels.counts.entries import Vocabulary
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.models.candidates import check_costs
+from propkernels.models.choose import check_costs
 from propkernels.models.folds import DEFAULT_FOLDS, Folds, choosing_folds, draw_seeds
-from propkernels.models.support_vectors import MachineMaker, stopping_allowed
-from propkernels.models.tasks import Task
-from propkernels.nodes.choosing import Choice, Labeled, choose, fit_members
+from propkernels.models.targets import ClassTarget, NumberTarget
+from propkernels.nodes.choosing import Choice, Goal, Labeled, choose, fit_members
 from propkernels.nodes.contributions import Tallies
 from propkernels.nodes.explanation import NodeExplanation, column_names
 from propkernels.nodes.guessing import fit_guessing_members, guessing_helps
@@ -38,9 +37,6 @@ from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, ta
 from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
-
-if TYPE_CHECKING:
-    pass
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -57,7 +53,6 @@ class Learned:
     ----------
     inputs : NodeInputs
     choice : Choice
-    maker : MachineMaker
     members : list
         Members whose decisions are averaged.
     blind : list
@@ -75,7 +70,6 @@ class Learned:
 
     inputs: NodeInputs
     choice: Choice
-    maker: MachineMaker
     members: list[NodeMember]
     blind: list[NodeMember]
     decisions: Matrix
@@ -112,7 +106,6 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     views: Any
     C: Any
     direction: str
-    scoring: Any
     cv: Any
     random_state: Any
     n_jobs: int | None
@@ -179,12 +172,12 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self))
         target, spread = self._learning_target(known, known.weights(sample_weight))
         seeds = draw_seeds(self.random_state, 1)[0]
-        folds, fitted = self._folds(target.values, known.nodes, validation, graphs.n_nodes, seeds.inner)
-        with stopping_allowed(), one_blas_thread():
+        folds, fitted = self._folds(target.strata, known.nodes, validation, graphs.n_nodes, seeds.inner)
+        with one_blas_thread():
             learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, seeds.kernel)
         self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
         self._keep_target(target, learned)
-        self.score_ = learned.choice.score(target.task.is_additive)
+        self.score_ = learned.choice.score()
         return self
 
     def _learn(
@@ -199,65 +192,61 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     ) -> Learned:
         """Choose views on held-out nodes, and fit them to the nodes at the places ``fitted``."""
         check_choice(self.direction, DIRECTIONS, "direction")
-        costs, values, task = check_costs(self.C), target.values, target.task
-        maker = task.makers("least_squares", [0.0])[0][1]
+        costs, goal = check_costs(self.C), goal_of(target)
         inputs, structure = learn_inputs(graphs, self.direction, graphs.n_nodes > 0, seed)
         sheet = Sheet(graphs, inputs, self.n_jobs, structure)
         steps = sheet.walks.label_steps(nodes)
         views = default_views(inputs, graphs.n_nodes, steps, spread.shape[1])
         tried = list(dict.fromkeys(views + default_views(inputs, graphs.n_nodes, steps, 0)))
-        pool = self._pool(graphs.n_nodes, nodes, values, task, seed)
-        labeled = Labeled.gather(sheet, nodes, values, spread, tried, pool)
-        choice = choose(labeled, tried, folds, task, maker, costs, seed)
+        pool = self._pool(graphs.n_nodes, nodes, goal, seed)
+        labeled = Labeled.gather(sheet, nodes, goal, spread, tried, pool)
+        choice = choose(labeled, tried, folds, costs, seed)
         guessed = None
         if len(pool) and len(choice.held):
-            guessed = guessing_helps(labeled, choice, folds, task, maker, seed)
+            guessed = guessing_helps(labeled, choice, folds, seed)
         final = labeled.at(fitted)
-        own_task = task.reweighted(None if task.weights is None else task.weights[fitted])
         fit_arms = fit_members if guessed is None else fit_guessing_members
         hops = final.hops_everywhere([arm.view for arm in choice.arms])
         own = None if hops is None else hops.at(final.rows.nodes)
-        fitted_arms = fit_arms(final, choice.arms, own, own_task, maker, seed)
+        fitted_arms = fit_arms(final, choice.arms, own, seed)
         shares = [arm.share for arm in choice.arms]
         members = by_share(fitted_arms, shares)
         blind = [i for i, member in enumerate(members) if not member.uses_targets]
         unseen = by_share([fitted_arms[i] for i in blind], [shares[i] for i in blind])
         if not unseen:
-            unseen = fit_members(final, [choice.best_blind()], None, own_task, maker, seed)
+            unseen = fit_members(final, [choice.best_blind()], None, seed)
         sums = sums_of(members, sheet, hops)
         decisions = mean_of(members, sums)
         held = choice.held_decisions() if guessed is None else guessed
         learned = Learned(
-            inputs, choice, maker, members, unseen, decisions, held, guessed is not None, sheet.streams
+            inputs, choice, members, unseen, decisions, held, guessed is not None, sheet.streams
         )
-        shift = self._shift(learned, nodes, target, seed)
+        shift = self._shift(learned, nodes, goal, seed)
         if shift is None:
             return learned
         shifted = learned.shifted(shift)
         # those of predict to the bit: sums of shifted members round differently than shifted sums
         return replace(shifted, decisions=mean_of(shifted.members, sums))
 
-    def _shift(self, learned: Learned, nodes: Indices, target: Any, seed: int) -> Shift | None:
+    def _shift(self, learned: Learned, nodes: Indices, goal: Goal, seed: int) -> Shift | None:
         """Return the shift of decisions to the shares of unlabeled nodes; None unless classes are counted.
 
-        Weights of nodes and classes, and other scores than accuracy, are kept as they are.
+        Weights of nodes and classes are kept as they are.
         """
-        values, task, held = target.values, target.task, learned.choice.held
-        is_class = values.ndim == 1 and values.dtype.kind in "iu"
+        held, classes = learned.choice.held, goal.classes
         rest = np.setdiff1d(np.arange(len(learned.decisions)), nodes)
-        if not is_class or not task.is_additive or task.weights is not None or not len(rest):
+        if classes is None or goal.weights is not None or not len(rest):
             return None
-        n_classes = int(values.max()) + 1
-        if len(held) < FEWEST_HELD * n_classes or len(np.unique(values[held])) < n_classes:
+        n_classes = int(classes.max()) + 1
+        if len(held) < FEWEST_HELD * n_classes or len(np.unique(classes[held])) < n_classes:
             return None
         rest = np.random.default_rng(seed).permutation(rest)[:MOST_UNLABELED]
-        return learn_shift(learned.held_decisions, values[held], learned.decisions[rest])
+        return learn_shift(learned.held_decisions, classes[held], learned.decisions[rest])
 
     @staticmethod
-    def _pool(n_nodes: int, nodes: Indices, target: NDArray[Any], task: Task, seed: int) -> Indices:
+    def _pool(n_nodes: int, nodes: Indices, goal: Goal, seed: int) -> Indices:
         """Return unlabeled nodes whose classes may be guessed: none if many nodes are labeled."""
-        is_class = target.ndim == 1 and target.dtype.kind in "iu"
-        if not is_class or not task.is_additive or len(nodes) > MOST_LABELED * n_nodes:
+        if goal.classes is None or len(nodes) > MOST_LABELED * n_nodes:
             return np.arange(0)
         rest = np.setdiff1d(np.arange(n_nodes), nodes)
         return np.sort(np.random.default_rng(seed).permutation(rest)[:LARGEST_POOL])
@@ -295,7 +284,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         if X is None:
             return self.decisions_
         graphs = check_graph(X)
-        with stopping_allowed(), one_blas_thread():
+        with one_blas_thread():
             sheet = Sheet(graphs, self._inputs, self.n_jobs)
             if y is None:
                 return mean_decisions(self._blind_members, sheet, None)
@@ -320,7 +309,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         self, chosen: Indices, weights: Matrix, names: list[str], speaks_for: Any = None, against: Any = None
     ) -> NodeExplanation:
         """Return contributions to weighted sums of decisions, one row of weights per node."""
-        with stopping_allowed(), one_blas_thread():
+        with one_blas_thread():
             sheet = Sheet(self.graph_, self._inputs, self.n_jobs)
             tallies = Tallies(sheet, KnownTargets(self.nodes_, self._targets))
             found = [tallies.of(int(v), self._members, w) for v, w in zip(chosen, weights, strict=True)]
@@ -389,3 +378,10 @@ def mean_of(members: Sequence[NodeMember], sums: Sequence[Matrix]) -> Matrix:
         total += values + member.intercepts
     total /= len(members)
     return total
+
+
+def goal_of(target: ClassTarget | NumberTarget) -> Goal:
+    """Return the columns of a target, and its classes if each node has one."""
+    if isinstance(target, NumberTarget):
+        return Goal(target.columns, None, False, target.weights)
+    return Goal(target.columns, None if target.multilabel else target.values, True, target.weights)

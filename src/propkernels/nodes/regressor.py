@@ -12,10 +12,9 @@ from sklearn.metrics import r2_score
 
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.stored import require
-from propkernels._utils.typing import Floats, Folding, Scoring, Seed, Target
+from propkernels._utils.typing import Floats, Folding, Seed, Target
 from propkernels.graphs.accepted import OneGraph
-from propkernels.models.learning_targets import NumberTarget
-from propkernels.models.targets import LARGEST
+from propkernels.models.targets import LARGEST, NumberTarget
 from propkernels.nodes.choosing import COSTS
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes
@@ -35,8 +34,6 @@ class NodeRegressor(RegressorMixin, NodeModel):
         Candidates for the cost of errors, for features with the mean square norm 1 and standardized targets.
     direction : {"both", "follow", "reverse"}, default="both"
         Direction in which walks cross directed edges.
-    scoring : str, callable or None, default=None
-        Score to maximize, as in scikit-learn; None: R^2.
     cv : int, splitter, iterable or None, default=None
         Folds of the labeled nodes for the choice; None: five.
     random_state : int, RandomState or None, default=None
@@ -88,26 +85,24 @@ class NodeRegressor(RegressorMixin, NodeModel):
         *,
         C: Floats = COSTS,
         direction: str = "both",
-        scoring: Scoring = None,
         cv: Folding = None,
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.C = C
         self.direction = direction
-        self.scoring = scoring
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[NumberTarget, Matrix]:
         several = known.target.ndim == 2
-        target = NumberTarget.of(known.target, len(known.nodes), several, weights, self.scoring)
-        return target, _spread(target.values)
+        target = NumberTarget.of(known.target, len(known.nodes), several, weights)
+        return target, _spread(target.columns)
 
     def _keep_target(self, target: NumberTarget, learned: Learned) -> None:
-        self._middle, self._unit = np.atleast_1d(target.middle), np.atleast_1d(target.unit)
-        self._n_columns = target.values.shape[1] if target.values.ndim == 2 else 0
+        self._middle, self._unit = target.middle, target.unit
+        self._n_columns = len(target.unit) if len(target.unit) > 1 else 0
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
         try:

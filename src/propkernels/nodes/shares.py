@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
+from propkernels.explain.decision_columns import by_class
 from propkernels.nodes.members import NodeMember
 
 Matrix = NDArray[np.float64]
@@ -103,8 +104,3 @@ def estimate_shares(chances: Matrix, before: NDArray[np.float64], n_held: int) -
         posterior /= posterior.sum(axis=1, keepdims=True)
         shares = (posterior.sum(axis=0) + n_held * before) / (len(chances) + n_held)
     return shares
-
-
-def by_class(decisions: Matrix) -> Matrix:
-    """Return one column per class, also for two classes."""
-    return np.hstack([-decisions, decisions]) if decisions.shape[1] == 1 else decisions

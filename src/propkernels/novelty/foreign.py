@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
+from propkernels._utils.randomness import label_keys
 from propkernels.counts.counters import Coder
 from propkernels.explain.members import Counted
 from propkernels.explain.rule import Rule
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.propagation.initial import UNKNOWN
 
 FOREIGN = 0.1  # share of foreign graphs that triggers a warning
 UNUSUAL = 0.05  # share of nodes with unseen degrees that makes an unlabeled graph foreign
 MOST_NAMED = 3
+NOT_LABELS = (None, "degree", "log_degree")  # sources of codes
 
 
 class ForeignGraphsWarning(UserWarning):
     """Warning that graphs to predict are unlike the training graphs.
 
-    Issued by ``predict`` of :class:`PropagationClassifier` and :class:`PropagationRegressor` if at least one
-    graph in ten has node labels that no training graph has; without labels, if at least one node in twenty
-    has a degree that no training graph has.
+    Issued by all methods of :class:`PropagationClassifier` and :class:`PropagationRegressor` that predict, if
+    at least one graph in ten has node labels that no training graph has, such as labels of another reader;
+    without labels, if at least one node in twenty has a degree that no training graph has.
 
     See Also
     --------
@@ -49,12 +53,48 @@ class ForeignGraphsWarning(UserWarning):
     """
 
 
-def unknown_nodes(rule: Rule, counted: Counted) -> tuple[NDArray[np.bool_], bool] | None:
-    """Return a mask of nodes whose initial code no training node has, and whether codes start from labels.
+@contextmanager
+def foreign_graphs_allowed() -> Iterator[None]:
+    """Silence ForeignGraphsWarning, since folds may lack a label; use around threads, not in them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ForeignGraphsWarning)
+        yield
 
-    None if initial codes are neither labels nor degrees. Of a label with several entries, only the first is
-    compared: the symbol of an atom.
+
+def known_labels(rule: Rule, graphs: Any) -> NDArray[np.uint64] | None:
+    """Return the keys of the node labels of training graphs, sorted; None if the rule reads no labels."""
+    keys = _keys(graphs)
+    sources = [getattr(vocabulary.counter, "source", "node") for vocabulary in rule.vocabularies]
+    is_blind = bool(sources) and all(source in NOT_LABELS for source in sources)
+    return None if keys is None or is_blind else np.unique(keys)
+
+
+def unknown_labels(known: NDArray[np.uint64], graphs: Any) -> NDArray[np.bool_] | None:
+    """Return a mask of nodes whose label no training graph has; None without labels."""
+    keys = _keys(graphs)
+    if keys is None:
+        return None
+    return np.asarray(~np.isin(keys, known) & graphs.label_column.observed)
+
+
+def _keys(graphs: Any) -> NDArray[np.uint64] | None:
+    """Return a key of each node's label, of several entries that begin with a text: of it and their number.
+
+    The first entry is the symbol of an atom; the others may be as rare as surroundings. Labels of readers
+    that give other entries have other keys.
     """
+    column = graphs.label_column if isinstance(graphs, GraphDatabase) else None
+    if not isinstance(column, LabelColumn):
+        return None
+    names = [
+        (value[0], len(value)) if isinstance(value, tuple) and value and isinstance(value[0], str) else value
+        for value in column.values
+    ]
+    return label_keys((*names, UNKNOWN))[column.ids]
+
+
+def unknown_degrees(rule: Rule, counted: Counted) -> NDArray[np.bool_] | None:
+    """Return a mask of nodes whose degree no training node has; None if codes do not start from degrees."""
     for vocabulary in rule.vocabularies:
         coder: Any = vocabulary.counter
         source = getattr(coder, "source", None) if getattr(coder, "attributes", None) is None else None
@@ -62,21 +102,16 @@ def unknown_nodes(rule: Rule, counted: Counted) -> tuple[NDArray[np.bool_], bool
             entries = counted.entries(vocabulary)
             if entries.places is None:
                 continue
-            n_first = 1 if hasattr(coder, "entries") else int(np.sum(entries.iterations == 0))
             columns = entries.columns.reshape(entries.places.shape)
-            unknown = [columns[s][entries.places[s]] < 0 for s in range(n_first)]
-            return np.logical_or.reduce(unknown), source == "node"
+            first = np.flatnonzero(entries.iterations == 0)
+            return np.logical_or.reduce([columns[s][entries.places[s]] < 0 for s in first])
     return None
 
 
-def warn_if_foreign(
-    found: Sequence[tuple[NDArray[np.bool_], bool] | None], graphs: Any, stacklevel: int
-) -> None:
-    """Warn, in one sentence, if many graphs are foreign; ``found`` lists batches of these graphs."""
-    parts = [batch for batch in found if batch is not None]
-    if not parts or not any(unknown.any() for unknown, _ in parts):
+def warn_if_foreign(unknown: NDArray[np.bool_], graphs: Any, is_label: bool, stacklevel: int) -> None:
+    """Warn, in one sentence, if many graphs have unknown nodes."""
+    if not unknown.any():
         return
-    unknown, is_label = np.concatenate([mask for mask, _ in parts]), parts[0][1]
     ends = np.concatenate([[0], np.cumsum(unknown)])
     numbers = np.diff(ends[graphs.graph_ptr])
     labels = graphs.label_column if is_label else None

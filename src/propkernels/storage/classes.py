@@ -104,7 +104,8 @@ _BY_MODULE = {
     "propkernels.nodes.members": ("LinearMember", "RadialMember", "Scaling"),
     "propkernels.nodes.regressor": ("NodeRegressor",),
     "propkernels.nodes.views": ("Block",),
-    "propkernels.models.conformal": ("Conformal", "FoldModels"),
+    "propkernels.models.calibrate": ("Calibration",),
+    "propkernels.models.conformal": ("Conformal",),
     "propkernels.novelty.detector": ("NoveltyDetector",),
     "propkernels.novelty.neighbor_scores": (
         "DensityScore",
@@ -114,10 +115,7 @@ _BY_MODULE = {
     "propkernels.novelty.rarity": ("RarityScore",),
     "propkernels.novelty.novelty_scores": ("SizeScore",),
     "propkernels.search.index": ("GraphIndex",),
-    "propkernels.explain.decision_columns": (
-        "Calibration",
-        "DecisionLayout",
-    ),
+    "propkernels.explain.decision_columns": ("DecisionLayout",),
     "propkernels.explain.members": (
         "DescriptorMember",
         "FoldedMember",

@@ -53,7 +53,7 @@ def results():
         "Counterfactuals": model.counterfactuals(graphs[0], n=3, budget=1000),
         "Similarity": pk.similar_because(kernel, graphs[0], graphs[1]),
         "Bins": model.top_bins(graphs, classes, n=3),
-        "Evaluation": pk.evaluate(named, kernel=kernel, t_max=1, C=10, cv=3, random_state=0),
+        "Evaluation": pk.evaluate(named, model=kernel, cv=3, random_state=0),
     }
 
 

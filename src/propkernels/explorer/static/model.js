@@ -270,7 +270,7 @@ class Model {
   /**
    * @param {Index} index complete
    * @param {Array} members members of the rule
-   * @param {object} meta {columns, intercepts, layout}
+   * @param {object} meta {columns, intercepts, classes, calibration}
    */
   constructor(index, members, meta) {
     this.index = index;
@@ -292,58 +292,28 @@ class Model {
     return parts;
   }
 
-  /** Number of the class that decisions stand for. */
+  /** Number of the class that decisions stand for: the largest; of two classes, the second if its column is positive. */
   predicted(decisions) {
-    const { pairwise, classes } = this.layout;
-    if (!pairwise) return classes === 2 ? Number(decisions[0] > 0) : indexOfLargest(decisions);
-    const votes = new Int32Array(classes);
-    let p = 0;
-    for (let i = 0; i < classes; i++) for (let j = i + 1; j < classes; j++) votes[decisions[p++] > 0 ? i : j]++;
-    return indexOfLargest(votes);
+    return this.classes === 2 ? Number(decisions[0] > 0) : indexOfLargest(decisions);
   }
 
-  /** Calibrated probability of each class; null if the model has no calibration. */
-  probabilities(decisions) {
+  /** Probability of each class, softmax(slope * similarity^power * decision); null if the model has no calibration. */
+  probabilities(decisions, similarity = 1) {
     if (!this.calibration) return null;
-    const { coefficients, intercepts } = this.calibration;
-    const scores = this._classScores(decisions);
-    const logits = intercepts.map((value, c) => value + scores.reduce((sum, score, k) => sum + score * coefficients[k][c], 0));
+    const { slope, power } = this.calibration;
+    const scale = slope * Math.max(similarity, 1e-3) ** power;
+    const logits = Array.from(this.classes === 2 ? [-decisions[0], decisions[0]] : decisions, (value) => scale * value);
     const most = Math.max(...logits);
     const parts = logits.map((value) => Math.exp(value - most));
     const total = parts.reduce((a, b) => a + b, 0);
     return parts.map((value) => value / total);
   }
 
-  /** One score per class, or the score of the second of two classes (DecisionLayout.scores). */
-  _classScores(decisions) {
-    const { pairwise, classes } = this.layout;
-    if (!pairwise) return Array.from(decisions);
-    if (classes === 2) return [-decisions[0]];
-    const votes = new Array(classes).fill(0), sums = new Array(classes).fill(0);
-    let p = 0;
-    for (let i = 0; i < classes; i++) {
-      for (let j = i + 1; j < classes; j++, p++) {
-        votes[decisions[p] < 0 ? j : i]++;
-        sums[i] += decisions[p];
-        sums[j] -= decisions[p];
-      }
-    }
-    return votes.map((count, c) => count + sums[c] / (3 * (Math.abs(sums[c]) + 1)));
-  }
-
-  /** What each column counts if one class is compared with the mean of the others; numbers: the one column. */
+  /** What each column counts in the decision of a class; numbers: the one column. */
   share(target) {
-    const { pairwise, classes } = this.layout;
     const share = new Float64Array(this.columns);
-    if (classes === 0) share[0] = 1;
-    else if (!pairwise && classes === 2) share[0] = target === 1 ? 1 : -1;
-    else if (!pairwise) for (let c = 0; c < classes; c++) share[c] = c === target ? 1 : -1 / (classes - 1);
-    else {
-      let p = 0;
-      for (let i = 0; i < classes; i++) {
-        for (let j = i + 1; j < classes; j++, p++) if (i === target || j === target) share[p] = (i === target ? 1 : -1) / (classes - 1);
-      }
-    }
+    if (this.classes === 2) share[0] = target === 1 ? 1 : -1;
+    else share[this.classes === 0 ? 0 : target] = 1;
     return share;
   }
 

@@ -230,7 +230,9 @@ class GraphView {
     };
     const [c, score] = show(this.decisions);
     const colors = classColors(meta.classes.length);
-    const chances = model.probabilities(this.decisions);
+    const isOwn = this.g >= 0 && !edited_;
+    const [near] = isOwn ? [{ similarity: 1 }] : this.app.similarity.nearest(this.counted, 1);
+    const chances = model.probabilities(this.decisions, near ? near.similarity : 0);
     box.replaceChildren(
       make("span", {}, this._who()), make("span", { className: "ex-chip" }, dot(colors[c]), make("b", {}, meta.classes[c])),
       chances ? make("span", {}, term("probability"), ` ${percent(chances[c])}`) : "",

@@ -1,0 +1,128 @@
+"""Probabilities of classes: one temperature on held-out decisions, lower for graphs unlike those of training.
+
+With one decision f_c(x) per class and the similarity sim(x) in [0, 1] of a graph to its nearest training
+graph,
+
+    P(c | x) = softmax_c(slope * sim(x)^power * f_c(x)),
+
+so that the largest probability is that of the largest decision. The slope minimizes the log loss of held-out
+decisions. Home data cannot tell the power, since held-out graphs resemble their own class. It is fitted with
+classes left out: a graph whose class the model has not seen should get the uniform distribution over the
+others. These graphs have the total weight ``FOREIGN``: larger weights cost accuracy of probabilities at home.
+With two classes, nothing is left to compare if one is left out, and the power is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, log_softmax, softmax
+
+from propkernels._utils.stored import require
+from propkernels.explain.decision_columns import by_class
+
+Matrix = NDArray[np.float64]
+Values = NDArray[np.float64]
+FOREIGN = 0.01  # total weight of graphs whose class is left out
+POWERS = tuple(range(11))
+SLOPES = (-4.0, 6.0)  # natural logarithms of the smallest and the largest slope
+LEAST_SIMILARITY = 1e-3
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Slope and power of the formula above; several labels have one slope each, and power 0.
+
+    Attributes
+    ----------
+    slopes : ndarray, (1,) or (labels,)
+    power : float
+    multilabel : bool
+    """
+
+    slopes: Values
+    power: float
+    multilabel: bool = False
+
+    def _check_parts(self) -> None:
+        """Raise if slopes or power are out of range."""
+        fits = self.slopes.ndim == 1 and len(self.slopes) and bool((self.slopes > 0).all())
+        require(fits and bool(np.isfinite(self.slopes).all()), "slopes of a calibration are positive")
+        require(0 <= self.power <= POWERS[-1], "the power of a calibration is out of range")
+
+    def probabilities(self, decisions: Matrix, similarities: Values | None = None) -> Matrix:
+        """Return probabilities, (graphs, classes), from decisions; a single column is that of two classes."""
+        if self.multilabel:
+            return np.asarray(expit(self.slopes * decisions))
+        scale = np.full(len(decisions), self.slopes[0])
+        if self.power:
+            assert similarities is not None
+            scale *= similarities.clip(LEAST_SIMILARITY) ** self.power
+        return np.asarray(softmax(scale[:, None] * by_class(decisions), axis=1))
+
+
+def calibrate(
+    held_out: Matrix,
+    classes: NDArray[np.int64],
+    similarities: Values | None = None,
+    left_out: Matrix | None = None,
+    foreign_similarities: Values | None = None,
+) -> Calibration:
+    """Fit a calibration to held-out decisions.
+
+    Parameters
+    ----------
+    held_out : ndarray, (n, classes) or (n, 1)
+    classes : ndarray of int64, (n,)
+    similarities : ndarray, (n,), optional
+        Similarity of each graph to the nearest other training graph.
+    left_out : ndarray, (n, classes), optional
+        Decisions about each graph with its whole class left out; that of its own class is not used.
+    foreign_similarities : ndarray, (n,), optional
+        Similarity of each graph to the nearest graph of another class.
+    """
+    home = by_class(held_out)
+    own = np.arange(home.shape[1]) == classes[:, None]
+    if left_out is None or home.shape[1] == 2:
+        _, slope = _slope([(home, own.astype(np.float64), np.ones(len(home)), 1.0)])
+        return Calibration(np.array([slope]), 0.0)
+    assert similarities is not None
+    assert foreign_similarities is not None
+    others = np.where(own, -np.inf, left_out)
+    near, far = similarities.clip(LEAST_SIMILARITY), foreign_similarities.clip(LEAST_SIMILARITY)
+    uniform = ~own / (home.shape[1] - 1)
+    fits = [
+        (*_slope([(home, own * 1.0, near**p, 1.0), (others, uniform, far**p, FOREIGN)]), p) for p in POWERS
+    ]
+    _, slope, power = min(fits)
+    return Calibration(np.array([slope]), float(power))
+
+
+def calibrate_labels(held_out: Matrix, labels: Matrix) -> Calibration:
+    """Fit one slope per label to held-out decisions; labels are 0, 1 or NaN."""
+    slopes = np.ones(labels.shape[1])
+    for column in range(labels.shape[1]):
+        known = ~np.isnan(labels[:, column])
+        decisions, truth = by_class(held_out[known, column : column + 1]), labels[known, column]
+        if len(np.unique(truth)) == 2:
+            own = np.column_stack([truth == 0, truth == 1]).astype(np.float64)
+            slopes[column] = 2 * _slope([(decisions, own, np.ones(len(truth)), 1.0)])[1]
+    return Calibration(slopes, 0.0, True)
+
+
+def _slope(parts: list[tuple[Matrix, Matrix, Values, float]]) -> tuple[float, float]:
+    """Return the smallest weighted log loss and its slope; parts: decisions, targets, scales and weight."""
+
+    def loss(logarithm: float) -> float:
+        total = 0.0
+        for decisions, target, scale, weight in parts:
+            chances = log_softmax(np.exp(logarithm) * scale[:, None] * decisions, axis=1)
+            chances[target == 0] = 0.0  # also of classes that are left out, whose logarithms are infinite
+            total -= weight * float((target * chances).sum(axis=1).mean())
+        return total
+
+    found = minimize_scalar(loss, bounds=SLOPES, method="bounded")
+    return float(found.fun), float(np.exp(found.x))

@@ -1,0 +1,100 @@
+"""The choice: planted candidates are found, averages are greedy, samples are stratified."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.models import choose as module
+from propkernels.models.choose import (
+    Found,
+    Problem,
+    Setting,
+    averaged,
+    check_costs,
+    check_steps,
+    choose,
+    settings_of,
+)
+from propkernels.models.least_squares import Solution
+
+DATA = pk.datasets.make_molecules(80, random_state=0)
+COLUMN = 2.0 * DATA.target[:, None] - 1
+PROBLEM = Problem(DATA.graphs, COLUMN, DATA.target, 0)
+
+
+def found(number, held_out):
+    held = np.asarray(held_out, dtype=float)[:, None]
+    return Found(Setting(number, None, False), None, Solution(held, np.zeros(1), held, 1.0))
+
+
+@pytest.mark.parametrize("limits", [(300, 1500), (30, 1500), (30, 50)])
+def test_the_kernel_that_tells_classes_apart_is_found(limits, monkeypatch):
+    """Labels are the same in all graphs of a class; the other kernel sees one constant label."""
+    monkeypatch.setattr(module, "SCREENED", limits[0])
+    monkeypatch.setattr(module, "MOST_GRAPHS", limits[1])
+    labels = np.repeat(DATA.target, DATA.graphs.graph_sizes)
+    problem = Problem(DATA.graphs.with_labels(labels), COLUMN, DATA.target, 0)
+    kernels = [pk.kernels.LabelHistogram(labels=None), pk.kernels.LabelHistogram()]
+    chosen = choose(problem, kernels, settings_of(kernels, None, "auto"))
+    assert chosen[0].setting.kernel == 1
+    assert chosen[0].solution.held_out.shape == (80, 1)
+    assert problem.errors(chosen[0].solution.held_out) == 0
+
+
+def test_candidates_join_while_the_error_of_the_mean_falls():
+    truth, noise = COLUMN[:, 0], np.random.default_rng(0).normal(size=80)
+    one, opposite, bad = found(0, truth + 0.4 * noise), found(1, truth - 0.5 * noise), found(2, -truth)
+    chosen = averaged(PROBLEM, [bad, opposite, one], 3)
+    assert [each.setting.kernel for each in chosen] == [0, 1]
+    assert averaged(PROBLEM, [bad, opposite, one], 1) == [one]
+    assert averaged(PROBLEM, [one, one], 3) == [one]  # the same again does not help
+
+
+def test_weights_count_in_the_error():
+    weights = np.where(np.arange(80) < 40, 1.0, 0.0)
+    weighted = Problem(DATA.graphs, COLUMN, DATA.target, 0, weights)
+    first, second = COLUMN.copy(), COLUMN.copy()
+    first[40:], second[:40] = 0, 0
+    assert weighted.loss(first) == 0
+    assert weighted.loss(second) == 1
+    assert PROBLEM.loss(first) == PROBLEM.loss(second) == 0.5
+
+
+def test_samples_and_parts_hold_shares_of_strata():
+    strata = np.array([0] * 70 + [1] * 25 + [2] * 4 + [3])
+    problem = Problem(np.arange(100), np.zeros((100, 1)), strata, 0)
+    places = problem.places(50)
+    assert np.bincount(strata[places]).tolist()[:2] in ([35, 13], [35, 12], [36, 12])
+    parts = problem.parts(5)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(100))
+    assert all(np.bincount(strata[part])[0] == 14 for part in parts)
+
+
+def test_groups_of_a_sample_are_those_of_the_whole():
+    groups = [np.arange(0, 40), np.arange(40, 80)]
+    some = Problem(DATA.graphs, COLUMN, DATA.target, 0, groups=groups).sample(30)
+    assert sorted(np.concatenate(some.groups).tolist()) == list(range(30))
+    for group, own in zip(groups, some.groups, strict=True):
+        assert np.isin(some.origin[own], group).all()
+
+
+def test_settings():
+    kernels = [pk.WeisfeilerLehman(t_max=2), pk.ShortestPath()]
+    assert len(settings_of(kernels, None, "auto")) == 3 * 2 + 2
+    assert settings_of(kernels, (1,), None) == [Setting(0, 1, False), Setting(1, None, False)]
+    assert check_costs([10, 1]) == (1.0, 10.0)
+    assert check_steps(range(3)) == (0, 1, 2)
+    with pytest.raises(ValueError, match="C must have at least one value"):
+        check_costs([])
+    with pytest.raises(ValueError, match="t_max must be at least 0"):
+        check_steps(-1)
+
+
+def test_threads_and_seeds_give_the_same_bits():
+    kernels = [pk.PropagationKernel(t_max=2), pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard")]
+    settings = settings_of(kernels, None, "auto")
+    one = choose(PROBLEM, kernels, settings)
+    two = choose(Problem(DATA.graphs, COLUMN, DATA.target, 0, n_jobs=2), kernels, settings)
+    assert [each.setting for each in one] == [each.setting for each in two]
+    for left, right in zip(one, two, strict=True):
+        assert np.array_equal(left.solution.held_out, right.solution.held_out)
