@@ -178,7 +178,7 @@ def test_a_pipeline_is_saved(tmp_path):
     model = make_pipeline(reader, classifier).fit(smiles, target)
     pk.save_model(model, tmp_path / "model.pk")
     again = pk.load_model(tmp_path / "model.pk")
-    new = ["CCCCCO", "c1ccccc1N"]
+    new = ["CCCCCO", "CCCCCN"]
     assert again.predict_proba(new).tolist() == model.predict_proba(new).tolist()
     assert again[0].get_params() == reader.get_params()
 

@@ -76,9 +76,9 @@ class Explanation:
     >>> explanation.node_totals.shape, explanation.of_graph(0).shape
     ((86,), (18, 2))
     >>> print(explanation.table(graph=1, n=2))
-    node  label    total        t0       t1
-      23  O      +0.4048  +0.08275   +0.322
-       7  O      +0.3015  +0.08275  +0.2188
+    node  label    total         t0       t1
+      23  O      +0.1493  +0.006506  +0.1428
+      15  N      -0.1258   -0.01362  -0.1122
     """
 
     contributions: Values
@@ -272,7 +272,7 @@ class Explanation:
         >>> model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), random_state=0)
         >>> explanation = model.fit(graphs, [1, 1, 0, 0, 1, 0]).explain(graphs)
         >>> [found["smarts"] for found in explanation.substructures(1, n=1)]
-        ['[#8]']
+        ['[#6]-[#6]-[#8]']
         """
         known: Any = getattr(self.graphs, "sources", None) if molecules is None else molecules
         if known is None or not isinstance(self.graphs, GraphDatabase):

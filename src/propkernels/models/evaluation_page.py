@@ -39,7 +39,7 @@ def write_evaluations(
     --------
     >>> import tempfile, propkernels as pk
     >>> data = pk.datasets.make_molecules(30, random_state=0)
-    >>> result = pk.evaluate(data, t_max=1, C=10, cv=3, random_state=0)
+    >>> result = pk.evaluate(data, model=pk.PropagationKernel(t_max=1), cv=3, random_state=0)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_evaluations(f"{folder}/page.html", {"PK": result}).stat().st_size > 5000
     True

@@ -49,8 +49,8 @@ class PairedTest:
     --------
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(30, random_state=0)
-    >>> walk = pk.evaluate(data, t_max=2, C=10, cv=3, random_state=0)
-    >>> labels = pk.evaluate(data, t_max=0, C=10, cv=3, random_state=0)
+    >>> walk = pk.evaluate(data, model=pk.PropagationKernel(t_max=2), cv=3, random_state=0)
+    >>> labels = pk.evaluate(data, model=pk.PropagationKernel(t_max=0), cv=3, random_state=0)
     >>> walk.compare(labels).n_folds
     3
     """
@@ -154,7 +154,7 @@ class Evaluation:
     --------
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(30, random_state=0)
-    >>> result = pk.evaluate(data, t_max=1, C=10, cv=3, random_state=0)
+    >>> result = pk.evaluate(data, model=pk.PropagationKernel(t_max=1), cv=3, random_state=0)
     >>> result.scores.shape
     (1, 3)
     """
@@ -218,8 +218,8 @@ class Evaluation:
         --------
         >>> import propkernels as pk
         >>> data = pk.datasets.make_molecules(90, random_state=0)
-        >>> kernel, folds = pk.PropagationKernel(), {"cv": 3, "random_state": 0}
-        >>> walk, labels = (pk.evaluate(data, kernel=kernel, t_max=t, C=10, **folds) for t in (3, 0))
+        >>> kernels, folds = [pk.PropagationKernel(t_max=t) for t in (3, 0)], {"cv": 3, "random_state": 0}
+        >>> walk, labels = (pk.evaluate(data, model=kernel, **folds) for kernel in kernels)
         >>> test = walk.compare(labels)
         >>> test.difference > 0, test.corrected_p > test.p
         (True, True)

@@ -42,7 +42,7 @@ def plot_evaluation(
     >>> import matplotlib; matplotlib.use("Agg")
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(60, random_state=0)
-    >>> folds = {"cv": 3, "C": 10, "random_state": 0}
+    >>> folds = {"cv": 3, "random_state": 0}
     >>> results = {t: pk.evaluate(data, model=pk.PropagationKernel(t_max=t), **folds) for t in (0, 2)}
     >>> pk.plotting.plot_evaluation(results).get_ylabel()
     'accuracy, %'
