@@ -109,34 +109,6 @@ void square_lengths(Entries entries, In<double> weights, bool minimum, Out<doubl
     }
 }
 
-// seen[column, fold] = 1 for the bins of all graphs with is_training[graph, fold] 1. Streams share no bins.
-void mark_bins(Entries entries, In<uint8_t, 2> is_training, Out<uint8_t, 2> seen, int threads) {
-    share(entries.n_streams(), threads, [&](int, int64_t s) {
-        for (int64_t g = 0; g < entries.n_graphs(); g++)
-            for (int64_t e = entries.first(s, g); e < entries.last(s, g); e++)
-                if (const int32_t column = entries.columns[e]; column >= 0)
-                    for (int64_t k = 0; k < seen.shape[1]; k++) seen(column, k) |= is_training(g, k);
-    });
-}
-
-// shares[graph, fold]: the share of its counts in bins that a fold has not seen; 1 for a graph without entries.
-void share_unseen(Entries entries, In<uint8_t, 2> seen, Out<double, 2> shares, int threads) {
-    share(entries.n_graphs(), threads, [&](int, int64_t g) {
-        double total = 0.0;
-        const Ptr<double> row = shares.row(g);
-        fill(row, shares.shape[1], 0.0);
-        for (int64_t s = 0; s < entries.n_streams(); s++)
-            for (int64_t e = entries.first(s, g); e < entries.last(s, g); e++) {
-                const double count = entries.counts[e];
-                const int32_t column = entries.columns[e];
-                total += count;
-                for (int64_t k = 0; k < shares.shape[1]; k++)
-                    if (column < 0 || seen(column, k) == 0) row[k] += count;
-            }
-        for (int64_t k = 0; k < shares.shape[1]; k++) row[k] = total > 0 ? row[k] / total : 1.0;
-    });
-}
-
 // ---- Folded weights ----
 // Weights of columns, (columns, sums); or of levels, (levels, sums), of which column c has level_ptr[c] ..
 // level_ptr[c + 1] - 1.
@@ -442,8 +414,6 @@ void bind_entries(nb::module_ &m) {
     m.def("find_columns", find_columns);
     m.def("enter_codes", enter_codes);
     m.def("square_lengths", square_lengths);
-    m.def("mark_bins", mark_bins);
-    m.def("share_unseen", share_unseen);
     m.def("decide_folded", decide_folded);
     m.def("folded_values", folded_values);
     m.def("decide_ratios", decide_ratios<int32_t>);

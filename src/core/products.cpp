@@ -154,22 +154,6 @@ void scale_rows(Out<double, 2> kernel, In<double> left, In<double> right, int th
     };
     share(kernel.shape[0], threads, [&](int, int64_t i) { scale(kernel.row(i), left[i], right.data(), right.size()); });
 }
-
-// block[i, j] = matrix[rows[i], columns[j]] * (left[i] right[j]) / unit; without the factors if there are none.
-void take_block(In<double, 2> matrix, In<int64_t> rows, In<int64_t> columns, Maybe<double> left, Maybe<double> right,
-                double unit, Out<double, 2> block, int threads) {
-    const auto take = [](Alone<const double> from, Alone<const int64_t> wanted, double own, Alone<const double> others,
-                         double divisor, int64_t n, Alone<double> to) {
-        if (others)
-            for (int64_t j = 0; j < n; j++) to[j] = from[wanted[j]] * (own * others[j]) / divisor;
-        else
-            for (int64_t j = 0; j < n; j++) to[j] = from[wanted[j]] / divisor;
-    };
-    share(rows.size(), threads, [&](int, int64_t i) {
-        const double own = left ? left[i] : 1.0;
-        take(matrix.row(rows[i]), columns.data(), own, right.data(), unit, columns.size(), block.row(i));
-    });
-}
 }  // namespace
 
 void bind_products(nb::module_ &m) {
@@ -184,5 +168,4 @@ void bind_products(nb::module_ &m) {
     m.def("add_stream_ratios", add_stream_ratios<int32_t>);
     m.def("add_stream_ratios", add_stream_ratios<int64_t>);
     m.def("scale_rows", scale_rows);
-    m.def("take_block", take_block);
 }

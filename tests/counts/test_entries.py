@@ -9,7 +9,6 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels import _core
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import Occurrences, StreamCounts
 from propkernels.counts.entries import Vocabulary, _slots
@@ -93,18 +92,6 @@ def test_columns_of_codes():
     for stream, expected in ((0, [0, 1, 2, -1, -1]), (1, [-1, -1, 3, 4, -1])):
         assert vocabulary.columns_of(stream, np.array([7, -3, 12, 5, 99])).tolist() == expected
     assert vocabulary.columns_of(2, KNOWN[2]).tolist() == list(range(5, 305))
-
-
-def test_shares_of_counts_in_bins_that_folds_have_not_seen():
-    starts, sizes = np.array([[0, 3, 5]]), np.array([[3, 2, 0]])  # the third graph has no entries
-    columns, counts = np.array([0, 1, -1, 1, 2], dtype=np.int32), np.array([1.0, 2.0, 5.0, 3.0, 1.0])
-    is_training = np.array([[1, 0], [0, 1], [0, 0]], dtype=np.uint8)  # graphs by folds
-    seen = np.zeros((3, 2), dtype=np.uint8)
-    _core.mark_bins((starts, sizes, columns, counts), is_training, seen, 1)
-    assert seen.tolist() == [[1, 0], [1, 1], [0, 1]]
-    shares = np.full((3, 2), np.nan)
-    _core.share_unseen((starts, sizes, columns, counts), seen, shares, 1)
-    assert shares.tolist() == [[5 / 8, 6 / 8], [1 / 4, 0.0], [1.0, 1.0]]
 
 
 def test_items_that_are_not_counted_share_nothing():

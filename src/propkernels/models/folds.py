@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,15 +35,6 @@ class Seeds(NamedTuple):
     kernel: int
     outer: int
     inner: int
-
-
-@dataclass(frozen=True)
-class Fold:
-    """One fold; ``inner`` holds pairs (fit, validate) of positions within ``train``."""
-
-    train: Indices
-    test: Indices
-    inner: tuple[tuple[Indices, Indices], ...]
 
 
 def draw_seeds(random_state: Any, repeats: int) -> list[Seeds]:
