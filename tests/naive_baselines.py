@@ -41,7 +41,7 @@ def plain_graphs(graphs: Any, labels: str | None = "node") -> list[Plain]:
         }
         own = graph.node_labels
         if labels == "degree":
-            own = [sum(w for (a, _), (w, _) in edges.items() if a == u) for u in range(graph.n_nodes)]
+            own = [sum(a == u for a, _ in edges) for u in range(graph.n_nodes)]
         elif labels is None:
             own = [0] * graph.n_nodes
         attributes = graph.node_attributes

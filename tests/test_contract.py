@@ -41,6 +41,11 @@ from tests.test_contract_discovery import (
 from tests.zoo import hide_labels, zoo
 
 ROWS = ("kernel", "features")
+ATTRIBUTES_FIRST = (
+    "AttributeKernel",
+    "GraphHopper",
+    "SubgraphMatching",
+)  # no labels where there are attributes
 every_case, every_class = cases(*ROWS), classes(*ROWS)
 also_graphs = classes()
 
@@ -53,6 +58,22 @@ def all_animals():
 
 
 # invariances
+
+
+@every_class
+@pytest.mark.parametrize("labels", ["auto", "degree"])
+def test_degrees_are_numbers_of_neighbors_whatever_the_weights(cls, labels):
+    """Without labels, nodes start with their numbers of neighbors; weights change walks alone."""
+    if not has(cls, "labels") or (labels == "auto" and cls.__name__ in ATTRIBUTES_FIRST):
+        pytest.skip("does not read labels here")
+    rng, graphs = np.random.default_rng(2), the_zoo()
+    bare = graphs.with_labels(None).with_weights(rng.uniform(0.5, 1.5, graphs.adjacency.nnz))
+    counted = bare.with_labels(np.diff(bare.adjacency.indptr))
+    expected = make(cls, labels="node").fit_transform(counted)
+    computed = make(cls, labels=labels).fit_transform(bare)
+    assert_same(computed, expected)
+    plain = make(cls, labels=labels).fit_transform(bare.with_weights(None))
+    assert_same(make(cls, labels="node").fit_transform(counted.with_weights(None)), plain)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
 
 import propkernels as pk
 from propkernels.explorer.page_codes import NotLive, goes_both_ways, start_values
@@ -39,8 +40,11 @@ def test_degrees_that_edits_may_reach_are_initial_labels():
     assert start_values(None, star) == (0,)
     with pytest.raises(NotLive, match="node labels are missing"):
         start_values("node", star)
-    with pytest.raises(NotLive, match="weighted degrees"):
-        start_values("degree", star.with_weights(np.full(4, 0.5)))
+    assert start_values("degree", star.with_weights(np.full(4, 0.5))) == tuple(range(2 * 2 + 64))
+    edges = np.array([[0, 0, 1, 1], [1, 1, 0, 0]])
+    double = pk.GraphDatabase(coo_array((np.ones(4), edges)), [0, 2], edge_labels=["-", "=", "-", "="])
+    with pytest.raises(NotLive, match="parallel edges"):
+        start_values("degree", double)
 
 
 def test_symmetric_edges_go_both_ways():

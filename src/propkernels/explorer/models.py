@@ -219,7 +219,7 @@ def quick_kernel(graphs: GraphDatabase) -> Any:
     column = graphs.label_column
     labels: str | None = "auto"
     if not isinstance(column, LabelColumn) or not column.observed.any():
-        labels = "degree" if graphs.is_unweighted else None
+        labels = None if graphs.has_parallel_edges else "degree"
     elif has_views(column):
         labels = "entries"
     edges = graphs.edge_label_column is not None

@@ -21,7 +21,7 @@ from propkernels.kernels.time_views import TimeCoder
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.propagation.attributes import FixedAttributes
 from propkernels.propagation.edge_labels import EdgeFactors
-from propkernels.propagation.initial import UNKNOWN, initial_distributions
+from propkernels.propagation.initial import UNKNOWN, initial_distributions, neighbor_counts
 from propkernels.propagation.schemes import Diffusion
 from propkernels.propagation.walks import (
     LARGEST_RATE,
@@ -111,11 +111,11 @@ def start_values(source: str | None, graphs: GraphDatabase) -> tuple[Any, ...]:
     if source is None:
         return (0,)
     if source != "node":
-        if not graphs.is_unweighted:
-            raise NotLive("it uses weighted degrees, which edits cannot update")
+        if graphs.has_parallel_edges:
+            raise NotLive("it counts neighbors over parallel edges, which edits cannot update")
         if source == "log_degree":
             return (*range(EXPONENTS), "isolated")
-        return tuple(range(2 * int(graphs.degrees.max(initial=0)) + SPARE_DEGREES))
+        return tuple(range(2 * int(neighbor_counts(graphs).max(initial=0)) + SPARE_DEGREES))
     column = graphs.label_column
     if not isinstance(column, LabelColumn):
         raise NotLive("the node labels are missing or uncertain")

@@ -281,7 +281,8 @@ def count(number: int, noun: str) -> str:
 
 def describe(database: GraphDatabase) -> str:
     """Return the numbers of nodes, edges, labels and attributes as text."""
-    edge = "directed edge" if database.is_directed else "edge"
+    kind = "" if database.is_unweighted else "weighted "
+    edge = f"{kind}directed edge" if database.is_directed else f"{kind}edge"
     parts = [count(database.n_nodes, "node"), count(database.n_edges, edge)]
     column = database.label_column
     if column is not None:

@@ -17,7 +17,7 @@ class LabelHistogram(CountKernel):
     Parameters
     ----------
     labels : {"auto", "node", "degree", None}, default="auto"
-        Node labels, (weighted) degrees, or one constant label; "auto": node labels where the graphs have
+        Node labels, numbers of neighbors, or one constant label; "auto": node labels where the graphs have
         them, else degrees. Unobserved labels form one more label.
     base_kernel : str or callable, default="linear"
         Kernel between counts; see :class:`PropagationKernel`.

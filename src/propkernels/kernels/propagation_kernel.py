@@ -199,9 +199,9 @@ class PropagationKernel(CountKernel):
         an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``, or a user-defined scheme
         (see :class:`PropagationScheme`).
     labels : {"auto", "node", "degree", "log_degree", None}, default="auto"
-        Initial labels: node labels, (weighted) degrees, orders of magnitude of degrees
-        (``floor(log2 degree)``, for graphs whose degrees differ widely), or one constant label (None).
-        "auto": node labels if the graphs have them, else degrees.
+        Initial labels: node labels; numbers of neighbors d ("degree": weights change the walk, not labels);
+        their orders of magnitude (``floor(log2 d)``, for graphs in which they differ widely); or one constant
+        label (None). "auto": node labels if the graphs have them, else degrees.
     prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
         Initial distribution of nodes without an observed label: uniform over the labels of the training
         graphs, their frequencies, a mapping from labels to weights, or one weight for each of

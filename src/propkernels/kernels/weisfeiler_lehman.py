@@ -100,7 +100,7 @@ class WeisfeilerLehman(CountKernel):
     t_max : int, default=10
         Number of refinements; iterations t = 0, ..., t_max contribute.
     labels : {"auto", "node", "degree", "entries", None} or int, default="auto"
-        Labels at t = 0: node labels, (weighted) degrees, or one constant label. "auto": node labels if the
+        Labels at t = 0: node labels, numbers of neighbors, or one constant label. "auto": node labels if the
         graphs have them, else degrees. Unobserved labels form one more label; to impute them first (LP+WL in
         the paper), use :class:`LabelImputer` in a pipeline: see the second example. For labels that are
         tuples, such as a coarse and a fine label of an atom, "entries" refines each entry separately, and

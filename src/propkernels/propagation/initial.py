@@ -17,10 +17,10 @@ from propkernels._utils.checks import check_choice
 from propkernels._utils.randomness import label_keys, mix
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.edges import parallel_entries
 from propkernels.graphs.label_distributions import LabelDistributions, concat_distributions, distinct_labels
-from propkernels.graphs.labels import LabelColumn, canonical_label
+from propkernels.graphs.labels import LabelColumn
 
-_ISOLATED = -(2**15)  # less than the exponent of any degree
 SMALLEST_SUM = 2.0**-1000  # of prior weights; its reciprocal is the largest
 WITHOUT_DISTRIBUTIONS = (
     'give rare labels one name, or use a metric other than "hellinger" with a scheme of affine steps '
@@ -179,15 +179,25 @@ def _identity(size: int) -> csr_array:
     return csr_array(eye_array(size, format="csr"))
 
 
+def neighbor_counts(graphs: GraphDatabase) -> NDArray[np.int64]:
+    """Return how many nodes each node's edges lead to, whatever the weights and the number of edges."""
+    counts = np.diff(graphs.adjacency.indptr).astype(np.int64)
+    if graphs.has_parallel_edges:
+        again = np.flatnonzero(parallel_entries(graphs.adjacency))
+        counts -= np.bincount(
+            np.searchsorted(graphs.adjacency.indptr, again, side="right") - 1, minlength=len(counts)
+        )
+    return counts
+
+
 def degree_column(graphs: GraphDatabase) -> LabelColumn:
-    """Return the weighted degree of each node as its label, ``l(v) = sum_j A_ij``."""
-    degrees, ids = np.unique(graphs.degrees, return_inverse=True)
-    values = tuple(canonical_label(float(degree)) for degree in degrees)
-    return LabelColumn(ids.astype(np.int32), values)
+    """Return the number of neighbors of each node as its label."""
+    degrees, ids = np.unique(neighbor_counts(graphs), return_inverse=True)
+    return LabelColumn(ids.astype(np.int32), tuple(degrees.tolist()))
 
 
 def log_degree_column(graphs: GraphDatabase) -> LabelColumn:
-    """Return the order of magnitude of each node's degree as its label, ``floor(log2 sum_j A_ij)``.
+    """Return the order of magnitude of each node's number of neighbors d as its label, ``floor(log2 d)``.
 
     Nodes without edges get the label "isolated".
 
@@ -200,10 +210,9 @@ def log_degree_column(graphs: GraphDatabase) -> LabelColumn:
     >>> [column.values[i] for i in column.ids]
     [2, 0, 0, 0, 0, 'isolated']
     """
-    degrees = graphs.degrees
-    exponents = np.frexp(degrees)[1] - 1  # degree = m * 2^e with m in [0.5, 1): exact, unlike a logarithm
-    present, ids = np.unique(np.where(degrees > 0, exponents, _ISOLATED), return_inverse=True)
-    values = tuple("isolated" if value == _ISOLATED else int(value) for value in present)
+    exponents = np.frexp(neighbor_counts(graphs))[1] - 1  # d = m * 2^(e + 1), m in [0.5, 1); -1 for d = 0
+    present, ids = np.unique(exponents, return_inverse=True)
+    values = tuple("isolated" if value < 0 else int(value) for value in present)
     return LabelColumn(ids.astype(np.int32), values)
 
 
