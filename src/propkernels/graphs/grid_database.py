@@ -214,14 +214,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
             "or grids.to_graphs(neighborhood) for methods that need edges"
         )
 
-    is_unweighted = is_directed = directed_graphs = n_edges = adjacency  # these need edges
-
-    @property
-    def degrees(self) -> NoReturn:
-        """Raise an error: pixels have no degrees."""
-        raise NoEdgesError(
-            "pixels of grids have no degrees (labels='degree'): use their labels, or labels=None"
-        )
+    degrees = is_unweighted = is_directed = directed_graphs = n_edges = adjacency  # these need edges
 
     # list behavior
 
