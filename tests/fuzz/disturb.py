@@ -2,8 +2,9 @@
 
 Work runs in a fork that is ended by SIGINT, SIGTERM or SIGKILL at a random moment. Then each file is the
 one before or the new one, never half of one; the next run gives what an undisturbed run gives, and leaves no
-unfinished file. Ctrl-C ends it within a second. Last, forks of a process whose threads compute answer as
-their parent does. Needs fork; run by hand, since it takes minutes.
+unfinished file. Ctrl-C ends it within a second. Then calls are interrupted in this process, after which it
+answers as before, from any thread, with the same limits of BLAS. Last, forks of a process whose threads
+compute answer as their parent does. Needs fork; run by hand, since it takes minutes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from threadpoolctl import threadpool_info
 
 import propkernels as pk
 
@@ -107,6 +110,49 @@ def disturb(folder: Path, expected: list[Any], seconds: float, said: Counter[str
         said[f"unfinished files are left after {which.name}"] += 1
 
 
+def interrupt_calls(said: Counter[str], times: int) -> None:
+    """Raise KeyboardInterrupt at random moments of calls with threads, by a timer as a terminal does."""
+    index, y = pk.GraphIndex(random_state=0, n_jobs=3).fit(graphs()), [i % 2 for i in range(40)]
+    few = graphs()[:40]
+
+    def fit() -> Any:
+        return pk.PropagationClassifier(random_state=0, n_jobs=3).fit(few, y).predict_proba(few).tolist()
+
+    jobs: dict[str, Callable[[], Any]] = {
+        "kernel": lambda: pk.PropagationKernel(t_max=4, random_state=0, n_jobs=3).fit_transform(few).tolist(),
+        "query": lambda: index.query(few, k=3).ids.tolist(),
+        "fit": fit,
+    }
+    expected = {name: job() for name, job in jobs.items()}
+    limits, threads = blas_limits(), threading.active_count()
+    for _ in range(times):
+        name = random.choice(list(jobs))
+        begin, found = time.monotonic(), []
+        try:
+            signal.signal(signal.SIGALRM, signal.default_int_handler)
+            signal.setitimer(signal.ITIMER_REAL, random.expovariate(20) + 1e-4)
+            jobs[name]()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt:
+            said.update({f"{name} took {time.monotonic() - begin:.0f} s": int(time.monotonic() - begin > 20)})
+        finally:
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        other = threading.Thread(target=lambda: found.append(jobs[name]()), daemon=True)  # noqa: B023
+        other.start()
+        other.join(PATIENCE)
+        if other.is_alive():
+            said[f"{name}: another thread waits for ever"] += 1
+            return
+        said.update({f"another result of {name}": int(found != [expected[name]])})
+        said.update({"the limit of BLAS stays": int(blas_limits() != limits)})
+    time.sleep(1)
+    said.update({"threads are left": max(0, threading.active_count() - threads)})
+
+
+def blas_limits() -> list[int]:
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+
 def fork_while_threads_compute(said: Counter[str], times: int = 20) -> None:
     """A fork has one of its parent's threads, and locks that another held stay locked."""
     index, stop = pk.GraphIndex(random_state=0).fit(graphs()), threading.Event()
@@ -131,6 +177,7 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=100, help="runs that are ended")
+    first = time.monotonic()
     times, said = parser.parse_args().times, Counter[str]()
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root) / "work"
@@ -141,7 +188,10 @@ def main() -> None:
         expected, seconds = read(folder), time.monotonic() - begin
         for _ in range(times):
             disturb(folder, expected, seconds, said)
+    interrupt_calls(said, 10 * times)
     fork_while_threads_compute(said)
+    said = +said
+    print(f"{times} runs ended, {10 * times} calls interrupted, 20 forks, {time.monotonic() - first:.0f} s")
     print(*(f"{n} x {text}" for text, n in said.items()), f"{len(said)} kinds of findings", sep="\n")
     sys.exit(int(bool(said)))
 

@@ -10,7 +10,7 @@ from threading import Event, Thread
 import pytest
 
 import propkernels
-from propkernels._utils.locks import ForkSafeLock, cached_property
+from propkernels._utils.locks import cached_property, fork_safe_lock
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -56,7 +56,7 @@ def take(lock):
 
 @forks
 def test_a_lock_of_another_thread_is_free_in_the_child():
-    lock, free = ForkSafeLock(), ForkSafeLock()
+    lock, free = fork_safe_lock(), fork_safe_lock()
     with in_another_thread(lock):
         assert ends_in_child(lambda: (take(lock), take(free)))
     take(lock)
@@ -64,10 +64,10 @@ def test_a_lock_of_another_thread_is_free_in_the_child():
 
 @forks
 def test_a_lock_of_the_forking_thread_is_still_its_own_in_the_child():
-    lock = ForkSafeLock()
+    lock = fork_safe_lock()
 
     def release():
-        lock.__exit__()
+        lock.release()
         with in_another_thread(lock):
             pass
 
@@ -77,15 +77,15 @@ def test_a_lock_of_the_forking_thread_is_still_its_own_in_the_child():
 
 @forks
 def test_a_child_of_a_child():
-    lock = ForkSafeLock()
+    lock = fork_safe_lock()
     with in_another_thread(lock):
         assert ends_in_child(lambda: take(lock) if ends_in_child(lambda: take(lock)) else os._exit(1))
 
 
 def test_threads_take_turns():
-    lock, order = ForkSafeLock(), []
+    lock, order = fork_safe_lock(), []
     with lock, lock:
-        other = Thread(target=lambda: (lock.__enter__(), order.append("other"), lock.__exit__()))
+        other = Thread(target=lambda: (lock.acquire(), order.append("other"), lock.release()))
         other.start()
         order.append("this")
     other.join()

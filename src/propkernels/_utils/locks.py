@@ -2,58 +2,47 @@
 
 ``os.fork`` copies the memory of a process, but only the calling thread. A lock held by another thread would
 stay locked forever in the child. All locks of the library are therefore created here, and locks held by other
-threads are replaced in the child.
+threads are freed in the child.
 """
 
 from __future__ import annotations
 
 import functools
 import os
+from _thread import RLock
 from collections.abc import Callable
 from contextlib import nullcontext
-from threading import RLock
 from typing import Any, TypeVar
 from weakref import WeakSet
 
 Value = TypeVar("Value")
+_LOCKS: WeakSet[RLock] = WeakSet()
 
 
-class ForkSafeLock:
-    """Reentrant lock for ``with`` blocks; free in a forked child unless held by the forking thread.
+def fork_safe_lock() -> RLock:
+    """Return a reentrant lock for ``with`` blocks; free in a forked child unless held by the forking thread.
 
-    The protected data must be consistent at any moment, because the child inherits its current state.
+    The protected data must be consistent at any moment, because the child inherits its current state. The
+    lock is an object of C: handlers of signals, which may raise KeyboardInterrupt after any call of Python
+    code, do not run between its ``__enter__`` and the block, so that it is never left locked.
 
     Examples
     --------
-    >>> lock = ForkSafeLock()
+    >>> lock = fork_safe_lock()
     >>> with lock, lock:
     ...     pass
     """
-
-    def __init__(self) -> None:
-        self._lock = RLock()
-        _LOCKS.add(self)
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
-    def free(self) -> None:
-        """Replace the lock, unless it is free or held by this thread."""
-        if self._lock.acquire(blocking=False):
-            self._lock.release()
-        else:
-            self._lock = RLock()
-
-
-_LOCKS: WeakSet[ForkSafeLock] = WeakSet()
+    lock = RLock()
+    _LOCKS.add(lock)
+    return lock
 
 
 def _free_all() -> None:
     for lock in list(_LOCKS):
-        lock.free()
+        if lock.acquire(blocking=False):  # free, or held by this thread
+            lock.release()
+        else:
+            lock._at_fork_reinit()  # type: ignore[attr-defined]  # as the locks of logging
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork

@@ -14,7 +14,7 @@ from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -26,7 +26,7 @@ from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
-from propkernels._utils.locks import ForkSafeLock
+from propkernels._utils.locks import fork_safe_lock
 
 STEPS_OF_A_THREAD = 2**16  # least work per thread: a millisecond or two
 STEPS_OF_A_PIECE = 2**18  # least work of a piece, also of a thread inside another thread's work
@@ -150,8 +150,8 @@ def run_threads(
     spare = _Spare(wanted - 1) if outer is None else outer
     call = _Call(function, items, most, spare)
     with one_blas_thread() if uses_blas else nullcontext():
-        spare.open(call)
         try:
+            spare.open(call)
             call.take_all()
         finally:
             n_joined = spare.close(call)
@@ -190,18 +190,22 @@ class _Call:
         self.ended: SimpleQueue[None] = SimpleQueue()
 
     def take_all(self) -> None:
-        """Compute items until none is left."""
-        with _inside(self._spare):
-            while True:
-                try:
-                    at, item = self.left.popleft()
-                except IndexError:
-                    return
-                try:
-                    self.results[at] = self._function(item)
-                except BaseException as error:
-                    self.errors[at] = error
-                    self.left.clear()
+        """Compute items until none is left, in a context of their own."""
+        copy_context().run(self._take_all)
+
+    def _take_all(self) -> None:
+        _SPARE.set(self._spare)
+        _ACTIVE.set(None)
+        while True:
+            try:
+                at, item = self.left.popleft()
+            except IndexError:
+                return
+            try:
+                self.results[at] = self._function(item)
+            except BaseException as error:
+                self.errors[at] = error
+                self.left.clear()
 
 
 class _Spare:
@@ -215,7 +219,7 @@ class _Spare:
         self.number = number
         self.known: dict[int | None, int] = {}  # number of cores by n_jobs
         self._calls: list[_Call] = []
-        self._lock = ForkSafeLock()
+        self._lock = fork_safe_lock()
 
     def open(self, call: _Call) -> None:
         """Let threads join a call, and start those that are spare."""
@@ -234,7 +238,8 @@ class _Spare:
         """Let no more threads join a call; return how often one did."""
         with self._lock:
             call.left.clear()
-            self._calls.remove(call)
+            with suppress(ValueError):  # Ctrl-C before it was open
+                self._calls.remove(call)
             return call.n_joined
 
     def help_out(self, first: _Call | None = None) -> None:
@@ -274,17 +279,6 @@ def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: in
     run_threads(function, [slice(*run) for run in pairwise(bounds)], threads)
 
 
-@contextmanager
-def _inside(spare: _Spare) -> Iterator[None]:
-    """Set the threads that calls inside the block may start; its device is the CPU."""
-    tokens = _SPARE.set(spare), _ACTIVE.set(None)
-    try:
-        yield
-    finally:
-        _SPARE.reset(tokens[0])
-        _ACTIVE.reset(tokens[1])
-
-
 _SPARE: ContextVar[_Spare | None] = ContextVar("propkernels_threads", default=None)
 
 
@@ -305,34 +299,41 @@ class BlasLimits:
     """
 
     def __init__(self) -> None:
-        self._lock = ForkSafeLock()
-        self._limits: list[int] = []
+        self._lock = fork_safe_lock()
+        self._limits: dict[object, int] = {}  # of the running blocks
         self._before: list[int] = []
+        self._now: int | None = None
 
     @contextmanager
     def at_most(self, limit: int) -> Iterator[None]:
         """Limit BLAS to a number of threads inside the block."""
-        with self._lock:
-            if not self._limits:
-                self._before = [library.get_num_threads() for library in _libraries()]
-            self._change([*self._limits, limit])
+        block = object()
         try:
+            self._set(block, limit)
             yield
         finally:
-            with self._lock:
-                kept = self._limits.copy()
-                kept.remove(limit)
-                self._change(kept)
+            try:
+                self._set(block)
+            except BaseException:  # Ctrl-C in between
+                self._set(block)
+                raise
 
-    def _change(self, limits: list[int]) -> None:
-        """Replace the limits, and set the libraries to the smallest one if it differs from before."""
-        old, new = min(self._limits, default=None), min(limits, default=None)
-        self._limits = limits
-        if old != new:
-            for library, before in zip(_libraries(), self._before, strict=True):
-                _release(library)
-                library.set_num_threads(before if new is None else min(before, new))
-                _release(library)
+    def _set(self, block: object, limit: int | None = None) -> None:
+        """Let a block have a limit or none, and set the libraries to the smallest one of all blocks."""
+        with self._lock:
+            if not self._limits and self._now is None:
+                self._before = [library.get_num_threads() for library in _libraries()]
+            self._limits.pop(block, None)
+            if limit is not None:
+                self._limits[block] = limit
+            smallest = min(self._limits.values(), default=None)
+            if smallest != self._now:
+                self._now = -1  # until all libraries are set
+                for library, before in zip(_libraries(), self._before, strict=True):
+                    _release(library)
+                    library.set_num_threads(before if smallest is None else min(before, smallest))
+                    _release(library)
+                self._now = smallest
 
 
 def _release(library: Any) -> None:
@@ -398,8 +399,9 @@ def active_device() -> Any:
 @contextmanager
 def running_on(device: Any) -> Iterator[None]:
     """Set the active device inside the block; None: the CPU."""
-    token = _ACTIVE.set(device)
+    before = _ACTIVE.get()
     try:
+        _ACTIVE.set(device)
         yield
     finally:
-        _ACTIVE.reset(token)
+        _ACTIVE.set(before)

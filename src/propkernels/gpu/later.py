@@ -13,22 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.locks import ForkSafeLock
 from propkernels.counts.counters import StreamCounts
 
 
 class LaterCounts:
-    """Counts of all streams, computed once, by the first thread that reads them."""
+    """Counts of all streams, computed when they are first read, by each thread that reads at once."""
 
     def __init__(self, compute: Callable[[], Sequence[StreamCounts]]) -> None:
-        self._lock = ForkSafeLock()
         self._compute: Callable[[], Sequence[StreamCounts]] | None = compute
         self._streams: Sequence[StreamCounts] = ()
 
     def __getitem__(self, number: int) -> StreamCounts:
-        with self._lock:
-            if self._compute is not None:
-                self._streams, self._compute = self._compute(), None
+        if (compute := self._compute) is not None:
+            self._streams, self._compute = compute(), None  # in this order, for other threads
         return self._streams[number]
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels import _core
-from propkernels._utils.locks import ForkSafeLock, cached_property
+from propkernels._utils.locks import cached_property, fork_safe_lock
 
 THREADS_OF_A_COPY = min(16, os.cpu_count() or 1)
 WORKERS = max(THREADS_OF_A_COPY - 1, 1)  # write what arrives, while the calling thread keeps the bus busy
@@ -80,7 +80,7 @@ class Transfer:
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
         self._own = local()
-        self._lock = ForkSafeLock()  # of the slots
+        self._lock = fork_safe_lock()  # of the slots
         n_threads = max(THREADS_OF_A_COPY, WORKERS)  # workers wait for each other, so that all must run
         self._threads = ThreadPoolExecutor(n_threads, thread_name_prefix="propkernels-copy")
         # copies do not wait for the preparations of a large matrix

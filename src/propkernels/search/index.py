@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import RLock
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import GraphInput, check_integer, check_share, shown
 from propkernels._utils.ids import id_array, is_id, plain_ids
-from propkernels._utils.locks import ForkSafeLock
+from propkernels._utils.locks import fork_safe_lock
 from propkernels._utils.stored import require
 from propkernels._utils.typing import Array, Estimator, Seed
 from propkernels.convert.check import check_graphs
@@ -89,7 +90,7 @@ class Contents(NamedTuple):
 
 
 # Locks are stored outside the indexes, so that these can be copied, pickled and saved.
-_WRITERS: WeakKeyDictionary[GraphIndex, ForkSafeLock] = WeakKeyDictionary()
+_WRITERS: WeakKeyDictionary[GraphIndex, RLock] = WeakKeyDictionary()
 
 
 class GraphIndex(GraphInput, BaseEstimator):
@@ -362,9 +363,9 @@ class GraphIndex(GraphInput, BaseEstimator):
         """
         return dict(vars(self))
 
-    def _writing(self) -> ForkSafeLock:
+    def _writing(self) -> RLock:
         """Lock held by writers from reading the old contents until replacing them."""
-        return _WRITERS.setdefault(self, ForkSafeLock())
+        return _WRITERS.setdefault(self, fork_safe_lock())
 
     def _check_parts(self) -> None:
         """Refuse a number of names other than that of the graphs."""
