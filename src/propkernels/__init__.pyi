@@ -48,6 +48,7 @@ from .nodes import NodeRegressor as NodeRegressor
 from .novelty import NoveltyDetector as NoveltyDetector
 from .scale import featurize as featurize
 from .search import GraphIndex as GraphIndex
+from .search import similarity as similarity
 from .sets import SimilaritySplit as SimilaritySplit
 from .sets import SphereExclusion as SphereExclusion
 from .sets import align as align

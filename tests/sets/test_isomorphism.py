@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
-from propkernels.sets.contents import everything, groups_by_step
+from propkernels.codes.contents import everything, groups_by_step
 from propkernels.sets.isomorphism import (
     canonical_forms,
     first_ambiguous,

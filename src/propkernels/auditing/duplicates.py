@@ -12,8 +12,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from propkernels.auditing.target import Target
+from propkernels.codes.contents import Groups, everything, groups_by_step, in_company, labels_alone
 from propkernels.graphs.database import GraphDatabase
-from propkernels.sets.contents import Groups, everything, groups_by_step, in_company, labels_alone
 from propkernels.sets.isomorphism import isomorphism_classes
 
 N_REFINEMENTS = 10  # color refinements before candidate duplicates are compared exactly

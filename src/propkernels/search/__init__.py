@@ -2,5 +2,6 @@
 
 from propkernels.search.index import GraphIndex
 from propkernels.search.nearest import Neighbors
+from propkernels.search.similarity import similarity
 
-__all__ = ["GraphIndex", "Neighbors"]
+__all__ = ["GraphIndex", "Neighbors", "similarity"]

@@ -24,6 +24,7 @@ from propkernels.counts.counters import Counter
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.grid_database import Grid
+from propkernels.kernels.neighborhoods import Neighborhoods
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.search.inverted_file import InvertedFile
 from propkernels.search.measures import Measure, measure_of
@@ -112,11 +113,13 @@ class GraphIndex(GraphInput, BaseEstimator):
     kernel : estimator or None, default=None
         A kernel of this library that counts codes: propagation kernels (also on grids, and P2K) and
         Weisfeiler-Lehman with the linear base kernel, label histograms, shortest paths and GraphHopper on
-        labels. None: ``PropagationKernel(t_max=5)``. Similarities are always normalized.
+        labels. None: ``PropagationKernel(t_max=5)``; with "jaccard", what :func:`similarity` counts.
+        Similarities are always normalized.
     similarity : {"cosine", "jaccard", "tanimoto", "intersection"}, default="cosine"
         Similarity of two count vectors x and y, over the bins of all iterations, from 0 to 1 (equal counts).
         "cosine": normalized kernel <x, y> / sqrt(<x, x> <y, y>). "jaccard": sum of the smaller over sum of
-        the larger counts, which chemists call the Tanimoto similarity of count fingerprints [2]_.
+        the larger counts, which chemists call the Tanimoto similarity of count fingerprints [2]_; without
+        a kernel, the number that :func:`similarity` returns.
         "tanimoto": <x, y> / (<x, x> + <y, y> - <x, y>). "intersection": sum of the smaller counts, over the
         square root of the product of both sums of counts.
     random_state : int, RandomState or None, default=None
@@ -135,6 +138,7 @@ class GraphIndex(GraphInput, BaseEstimator):
     --------
     PropagationKernel : The default kernel.
     load_model : Loads a saved index, or opens it in its file.
+    similarity : The similarity of two graphs.
     similar_because : Shared bins of two graphs.
 
     References
@@ -210,10 +214,11 @@ class GraphIndex(GraphInput, BaseEstimator):
         """
         graphs = check_graphs(X)
         names = range(len(graphs)) if ids is None else check_ids(ids, len(graphs), ())
-        default = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=self.random_state)
+        measure = measure_of(self.similarity)
+        default: Any = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=self.random_state)
+        default = Neighborhoods() if measure.name == "jaccard" else default
         kernel = default if self.kernel is None else clone(self.kernel)
         check_counting(kernel)
-        measure = measure_of(self.similarity)
         fitted = clone(kernel).fit(graphs)
         file = InvertedFile.of(measure.features(fitted._training_counts, self.n_jobs))
         counter = measure.counter(fitted._counter)

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer
+from propkernels.codes.contents import Contents, contents_by_value
 from propkernels.convert.check import check_edges
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.sets.contents import Contents
-from propkernels.sets.hashes import contents_by_value
 
 Neighbors = list[list[int]]
 

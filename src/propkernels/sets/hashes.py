@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
-from propkernels._utils.randomness import label_keys, mix
+from propkernels._utils.randomness import mix
+from propkernels.codes.contents import Contents, Words, contents_by_value, everything, number_equal
 from propkernels.codes.refinement import multiset_codes
 from propkernels.convert.check import check_edges, is_one_graph
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn
-from propkernels.sets.contents import Contents, Words, bits, everything, number_equal
 from propkernels.sets.isomorphism import AT_ONCE, canonical_form, isomorphism_classes
 
 PARTS = ("labels", "edge_labels", "weights", "attributes")  # of a graph, beside its edges
-UNKNOWN = ("unobserved",)  # stands for a missing label
 
 
 def graph_hash(
@@ -100,35 +98,6 @@ def _exact_hashes(contents: Contents) -> list[str]:
             )
         hashes.append(hashlib.blake2b(form, digest_size=16).hexdigest())
     return hashes
-
-
-def contents_by_value(graphs: GraphDatabase, ignore: Collection[str] = ()) -> Contents:
-    """Return graphs with words that are functions of values alone, equal in every database."""
-    nodes = [_label_words(None if "labels" in ignore else graphs.label_column, graphs.n_nodes)]
-    n_entries = graphs.adjacency.nnz
-    edges = [_label_words(None if "edge_labels" in ignore else graphs.edge_label_column, n_entries)]
-    weights = np.ones(n_entries) if "weights" in ignore else graphs.adjacency.data
-    edges.append(bits(weights[:, None]))
-    if "attributes" not in ignore:
-        if graphs.node_attributes is not None:
-            nodes.append(bits(graphs.node_attributes))
-        if graphs.edge_attributes is not None:
-            edges.append(bits(graphs.edge_attributes))
-    return Contents(graphs, np.column_stack(nodes), np.column_stack(edges))
-
-
-def _label_words(column: Any, number: int) -> Words:
-    """Return one word per label; distributions are summed over their labels, which have no order."""
-    if column is None:
-        return np.broadcast_to(label_keys([UNKNOWN]), (number,))[:, None]
-    if isinstance(column, LabelColumn):
-        return label_keys((*column.values, UNKNOWN))[column.ids][:, None]
-    table = column.probabilities.tocsr()
-    words = np.zeros(number, dtype=np.uint64)
-    rows = np.repeat(np.arange(number), np.diff(table.indptr))
-    probabilities = bits(table.data[:, None])[:, 0]
-    np.add.at(words, rows, mix(label_keys(column.values)[table.indices], probabilities))
-    return np.where(column.observed, words, label_keys([UNKNOWN])[0])[:, None]
 
 
 def color_hashes(contents: Contents, n_jobs: int | None = None) -> list[str]:

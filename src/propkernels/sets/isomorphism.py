@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.randomness import mix
-from propkernels.sets.contents import Contents, Groups, Words, in_company, number_equal
+from propkernels.codes.contents import Contents, Groups, Words, in_company, number_equal
 
 AT_ONCE = 4  # refinements between two checks for stability
 MOST_CHOICES = 300  # individualized nodes per graph
@@ -80,7 +80,7 @@ def canonical_forms(contents: Contents, n_jobs: int | None = None) -> list[bytes
     Examples
     --------
     >>> import networkx as nx, propkernels as pk
-    >>> from propkernels.sets.contents import everything
+    >>> from propkernels.codes.contents import everything
     >>> cycle, other = nx.cycle_graph(6), nx.relabel_nodes(nx.cycle_graph(6), {0: 3, 3: 0})
     >>> forms = canonical_forms(everything(pk.from_networkx([cycle, other, nx.path_graph(6)])))
     >>> forms[0] == forms[1], forms[0] == forms[2]

@@ -80,6 +80,7 @@ _BY_MODULE = {
         "Nodes",
     ),
     "propkernels.kernels.label_entries": ("EntryCoder",),
+    "propkernels.kernels.neighborhoods": ("NeighborhoodCoder", "Neighborhoods"),
     "propkernels.kernels.weisfeiler_lehman": (
         "RefinementCoder",
         "WeisfeilerLehman",

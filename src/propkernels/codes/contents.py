@@ -10,7 +10,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.arrays import ranges
-from propkernels._utils.randomness import mix
+from propkernels._utils.randomness import label_keys, mix
 from propkernels.codes.refinement import multiset_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
@@ -27,6 +27,7 @@ from propkernels.graphs.labels import LabelColumn
 Groups = NDArray[np.int64]
 Words = NDArray[np.uint64]
 NOT_A_NUMBER = np.uint64(0x7FF8000000000000)
+UNKNOWN = ("unobserved",)  # stands for a missing label
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,41 @@ def everything(graphs: GraphDatabase) -> Contents:
         edges.append(bits(graphs.edge_attributes))
     edges.append(bits(graphs.adjacency.data[:, None]))
     return Contents(graphs, np.column_stack(nodes), np.column_stack(edges))
+
+
+def contents_by_value(
+    graphs: GraphDatabase, ignore: Collection[str] = (), words: Callable[[Any], Words] | None = None
+) -> Contents:
+    """Return graphs with words that are functions of values alone, equal in every database.
+
+    ``words`` turns tables of weights and attributes into words: their bits by default.
+    """
+    words = words or bits
+    nodes = [_label_words(None if "labels" in ignore else graphs.label_column, graphs.n_nodes)]
+    n_entries = graphs.adjacency.nnz
+    edges = [_label_words(None if "edge_labels" in ignore else graphs.edge_label_column, n_entries)]
+    weights = np.ones(n_entries) if "weights" in ignore else graphs.adjacency.data
+    edges.append(words(weights[:, None]))
+    if "attributes" not in ignore:
+        if graphs.node_attributes is not None:
+            nodes.append(words(graphs.node_attributes))
+        if graphs.edge_attributes is not None:
+            edges.append(words(graphs.edge_attributes))
+    return Contents(graphs, np.column_stack(nodes), np.column_stack(edges))
+
+
+def _label_words(column: Any, number: int) -> Words:
+    """Return one word per label; distributions are summed over their labels, which have no order."""
+    if column is None:
+        return np.broadcast_to(label_keys([UNKNOWN]), (number,))[:, None]
+    if isinstance(column, LabelColumn):
+        return label_keys((*column.values, UNKNOWN))[column.ids][:, None]
+    table = column.probabilities.tocsr()
+    words = np.zeros(number, dtype=np.uint64)
+    rows = np.repeat(np.arange(number), np.diff(table.indptr))
+    probabilities = bits(table.data[:, None])[:, 0]
+    np.add.at(words, rows, mix(label_keys(column.values)[table.indices], probabilities))
+    return np.where(column.observed, words, label_keys([UNKNOWN])[0])[:, None]
 
 
 def labels_alone(graphs: GraphDatabase) -> Contents:

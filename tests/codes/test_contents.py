@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 
 import propkernels as pk
-from propkernels.sets.contents import bits, everything, groups_by_step, labels_alone
+from propkernels.codes.contents import bits, everything, groups_by_step, labels_alone
 
 
 def test_equal_groups_are_equal_rows_of_the_exact_kernel():
