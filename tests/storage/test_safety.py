@@ -201,7 +201,8 @@ def test_other_trees_never_crash(name, folder, data):
 def test_an_index_has_a_weight_for_every_stream_of_its_counter(name, folder):
     """Otherwise a small file could ask for a million iterations."""
     header, arrays = parts_of(file_of(name))
-    (coder,) = (one for kind in ("Propagation", "Neighborhood") for one in find(header["model"], f"{kind}Coder"))
+    kinds = ("PropagationCoder", "NeighborhoodCoder")
+    (coder,) = (one for kind in kinds for one in find(header["model"], kind))
     coder["t_max"] = 10**6
     refused(forged(header, arrays), folder, "every stream needs a weight")
 
