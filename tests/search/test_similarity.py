@@ -57,10 +57,8 @@ def naive(graphs, t_max=3):
 
 
 def _rounded(x):
-    if x == 0:
-        return 0.0
-    steps = [math.copysign(m * 2.0**e, x) for e in range(-12, 12) for m in (1, 1.5)]
-    return min(steps, key=lambda step: abs(step - x))
+    mantissa, exponent = math.frexp(x)
+    return round(4 * mantissa) * 2.0 ** (exponent - 2)
 
 
 @quiet
