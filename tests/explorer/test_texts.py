@@ -14,7 +14,7 @@ def test_the_header_says_whether_graphs_were_held_out(data, model):
     assert "(given model; its training graphs may be among them)" in fewer
     held_out = pk.explore(data.graphs, data.target).html
     assert "% predicted correctly (default model, held out)" in held_out
-    assert "chosen on the same graphs" in held_out
+    assert "chosen and learned without it" in held_out
 
 
 def test_kernels_of_a_sum_are_listed_without_seeds():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels._utils.parallel import one_blas_thread
 from propkernels.models import choose as module
 from propkernels.models.choose import (
-    Found,
     Problem,
     Setting,
     averaged,
@@ -15,16 +15,10 @@ from propkernels.models.choose import (
     choose,
     settings_of,
 )
-from propkernels.models.least_squares import Solution
 
 DATA = pk.datasets.make_molecules(80, random_state=0)
 COLUMN = 2.0 * DATA.target[:, None] - 1
 PROBLEM = Problem(DATA.graphs, COLUMN, DATA.target, 0)
-
-
-def found(number, held_out):
-    held = np.asarray(held_out, dtype=float)[:, None]
-    return Found(Setting(number, None, False), None, Solution(held, np.zeros(1), held, 1.0))
 
 
 @pytest.mark.parametrize("limits", [(300, 1500), (30, 1500), (30, 50)])
@@ -35,19 +29,54 @@ def test_the_kernel_that_tells_classes_apart_is_found(limits, monkeypatch):
     labels = np.repeat(DATA.target, DATA.graphs.graph_sizes)
     problem = Problem(DATA.graphs.with_labels(labels), COLUMN, DATA.target, 0)
     kernels = [pk.kernels.LabelHistogram(labels=None), pk.kernels.LabelHistogram()]
-    chosen = choose(problem, kernels, settings_of(kernels, None, "auto"))
+    chosen, held_out = choose(problem, kernels, settings_of(kernels, None, "auto"))
     assert chosen[0].setting.kernel == 1
-    assert chosen[0].solution.held_out.shape == (80, 1)
-    assert problem.errors(chosen[0].solution.held_out) == 0
+    assert chosen[0].solution.held_out.shape == held_out.shape == (80, 1)
+    assert problem.errors(chosen[0].solution.held_out) == problem.errors(held_out) == 0
+
+
+@pytest.mark.parametrize("groups", [None, [np.arange(i, 80, 20) for i in range(20)]])
+def test_held_out_decisions_are_those_of_choices_without_the_fold(groups):
+    """Ridges, settings and their average are chosen anew by the other graphs alone, as by a new problem."""
+    kernels = [pk.PropagationKernel(t_max=1), pk.WeisfeilerLehman(t_max=2), pk.kernels.LabelHistogram()]
+    noisy = np.where(np.random.default_rng(0).random((80, 1)) < 0.2, -COLUMN, COLUMN)
+    problem = Problem(DATA.graphs, noisy, DATA.target, 0, groups=groups)
+    settings = settings_of(kernels, None, False)
+    chosen, held_out = choose(problem, kernels, settings)
+    assert sorted(np.concatenate(problem.folds).tolist()) == list(range(80))
+    assert len(problem.folds) == 10
+    unlike = 0
+    for fold in problem.folds:
+        rest = np.setdiff1d(np.arange(80), fold)
+        own = groups and [np.flatnonzero(np.isin(rest, group)) for group in groups if group[0] in rest]
+        matrices = {}
+        for setting in settings:
+            kernel = module.redrawn(kernels[setting.kernel], 0)
+            kernel.set_params(**({} if setting.t_max is None else {"t_max": setting.t_max}))
+            matrices[setting] = np.asarray(kernel.fit_transform(DATA.graphs), dtype=float)
+        found = []
+        for matrix in matrices.values():
+            unit = matrix.diagonal().mean() / matrix[np.ix_(rest, rest)].diagonal().mean()
+            ridges = [unit * ridge for ridge in module.RIDGES]
+            solved = module.solve(matrix[np.ix_(rest, rest)], noisy[rest], ridges, groups=own)
+            best = min(solved, key=lambda one: ((one.held_out - noisy[rest]) ** 2).mean())
+            found.append((best.held_out, matrix[np.ix_(fold, rest)] @ best.coefficients + best.intercepts))
+        inner = Problem(None, noisy[rest], DATA.target[rest], 0)
+        places = averaged(inner, np.array([held for held, _ in found]), 3)
+        expected = np.mean([found[i][1] for i in places], axis=0)
+        np.testing.assert_allclose(held_out[fold], expected, atol=1e-6)
+        unlike += {settings[i] for i in places} != {one.setting for one in chosen}
+    assert unlike  # some folds choose otherwise
 
 
 def test_candidates_join_while_the_error_of_the_mean_falls():
     truth, noise = COLUMN[:, 0], np.random.default_rng(0).normal(size=80)
-    one, opposite, bad = found(0, truth + 0.4 * noise), found(1, truth - 0.5 * noise), found(2, -truth)
-    chosen = averaged(PROBLEM, [bad, opposite, one], 3)
-    assert [each.setting.kernel for each in chosen] == [0, 1]
-    assert averaged(PROBLEM, [bad, opposite, one], 1) == [one]
-    assert averaged(PROBLEM, [one, one], 3) == [one]  # the same again does not help
+    bad, opposite, one = -truth, truth - 0.5 * noise, truth + 0.4 * noise
+    candidates = np.array([bad, opposite, one])[:, :, None]
+    assert averaged(PROBLEM, candidates, 3) == [2, 1]
+    assert averaged(PROBLEM, candidates, 1) == [2]
+    assert averaged(PROBLEM, candidates[[2, 2]], 3) == [0]  # the same again does not help
+    assert averaged(PROBLEM, candidates[:2], 3, without=noise > -9) == [0]  # no graph counts
 
 
 def test_weights_count_in_the_error():
@@ -93,8 +122,10 @@ def test_settings():
 def test_threads_and_seeds_give_the_same_bits():
     kernels = [pk.PropagationKernel(t_max=2), pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard")]
     settings = settings_of(kernels, None, "auto")
-    one = choose(PROBLEM, kernels, settings)
-    two = choose(Problem(DATA.graphs, COLUMN, DATA.target, 0, n_jobs=2), kernels, settings)
+    with one_blas_thread():  # as fit does
+        one, held = choose(PROBLEM, kernels, settings)
+        two, same = choose(Problem(DATA.graphs, COLUMN, DATA.target, 0, n_jobs=2), kernels, settings)
     assert [each.setting for each in one] == [each.setting for each in two]
     for left, right in zip(one, two, strict=True):
         assert np.array_equal(left.solution.held_out, right.solution.held_out)
+    assert np.array_equal(held, same)

@@ -1,5 +1,7 @@
 """Least squares: closed forms against refits, with weights, groups and missing entries."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
@@ -46,6 +48,40 @@ def test_decisions_and_held_out_decisions_are_those_of_refits(names, weights, gr
             missing = np.isnan(targets[:, column])
             np.testing.assert_allclose(found.held_out[missing, column], own[missing], atol=1e-8)
             assert (found.coefficients[missing, column] == 0).all()
+
+
+@pytest.mark.parametrize("groups", [None, GROUPS])
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("name", ["full", "gap"])
+def test_decisions_without_a_fold_are_those_of_refits_without_it(name, weights, groups):
+    """Of its own graphs by the others; and of each other graph (or group), which is left out as well."""
+    folds = [np.arange(0, 9), np.arange(9, 15), np.arange(15, 30)]
+    solved = solve(KERNEL, TARGETS_OF[name][:, None], RIDGES, weights, groups, folds)
+    for (ridge, found), (number, fold) in product(zip(RIDGES, solved, strict=True), enumerate(folds)):
+        apart, rest = found.apart[number][:, 0], np.setdiff1d(np.arange(30), fold)
+        expected = np.full(30, np.nan)
+        expected[fold] = refit(rest, name, ridge, weights)[fold]
+        for group in np.arange(30)[:, None] if groups is None else groups:
+            if not np.isin(group, fold).any():
+                expected[group] = refit(np.setdiff1d(rest, group), name, ridge, weights)[group]
+        expected[np.isnan(TARGETS_OF[name])] = np.nan
+        np.testing.assert_allclose(apart, expected, atol=1e-7)
+
+
+def test_targets_of_a_fold_do_not_matter_without_it():
+    """What is chosen by decisions about other graphs does not depend on the targets of the fold."""
+    folds, changed = [np.arange(10), np.arange(10, 30)], TARGETS.copy()
+    changed[:10] += 10.0
+    (one,), (other,) = (solve(KERNEL, y, [0.1], folds=folds) for y in (TARGETS, changed))
+    np.testing.assert_allclose(one.apart[0], other.apart[0], atol=1e-9)
+    assert not np.allclose(one.apart[1], other.apart[1])
+
+
+def test_single_precision_is_enough():
+    kernel = KERNEL / np.sqrt(np.outer(KERNEL.diagonal(), KERNEL.diagonal()))
+    folds = [np.arange(10), np.arange(10, 30)]
+    exact, rough = (solve(k, TARGETS, [0.1], folds=folds)[0] for k in (kernel, kernel.astype(np.float32)))
+    np.testing.assert_allclose(exact.apart, rough.apart, atol=1e-3)
 
 
 def test_weight_zero_is_absence():

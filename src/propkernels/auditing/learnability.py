@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.auditing.baselines import baseline_predictions
-from propkernels.auditing.ridge import HeldOut, RidgeFolds
 from propkernels.auditing.target import Target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.calibrate import calibrate
@@ -120,28 +119,33 @@ class CrossValidation:
     target : Target
     folds : sequence of (train, test)
     held_out : dict
-        For each setting (t, C), one set of predictions per fold.
+        For each setting (t, C), predictions without each fold, (folds, graphs, columns): of its graphs, and
+        of each other graph from the other training graphs.
     """
 
     target: Target
     folds: Folds
-    held_out: dict[Setting, list[HeldOut]]
+    held_out: dict[Setting, Matrix]
 
     def choose(self, t: int | None = None) -> list[Setting]:
         """Return the best setting per fold, by leave-one-out inside its training part; ``t`` fixes t."""
         settings = [setting for setting in self.held_out if t is None or setting[0] == t]
         return [
-            min(settings, key=lambda s: (self.target.loss(self.held_out[s][i].train, train), s))
+            min(settings, key=lambda s: (self.target.loss(self.held_out[s][i, train], train), s))
             for i, (train, _) in enumerate(self.folds)
         ]
 
-    def at(self, chosen: Sequence[Setting]) -> list[HeldOut]:
+    def at(self, chosen: Sequence[Setting]) -> list[Matrix]:
         """Return the predictions of each fold with its chosen setting."""
         return [self.held_out[setting][fold] for fold, setting in enumerate(chosen)]
 
     def score(self, name: str, chosen: Sequence[Setting]) -> Score:
         """Return the score on the held-out graphs of each fold with its chosen setting."""
-        return Score.of(name, self.fold_scores([held.test for held in self.at(chosen)]))
+        return Score.of(name, self.fold_scores(self.tested(chosen)))
+
+    def tested(self, chosen: Sequence[Setting]) -> list[Matrix]:
+        """Return the predictions of each fold's own graphs with its chosen setting."""
+        return [own[test] for own, (_, test) in zip(self.at(chosen), self.folds, strict=True)]
 
     def fold_scores(self, decisions: Sequence[Matrix]) -> list[float]:
         """Return the score of each fold from the decisions on its test graphs."""
@@ -161,14 +165,15 @@ def learning_of(
     for t, kernel in enumerate(kernels):
         for cost in COSTS:
             tell(f"cross-validation, t = {t}")
-            held_out[t, cost] = RidgeFolds.fit(kernel, cost).held_out(target.columns, folds)
+            tests = [test for _, test in folds]
+            held_out[t, cost] = solve(kernel, target.columns, [1 / (PER_COST * cost)], folds=tests)[0].apart
     validation = CrossValidation(target, folds, held_out)
     chosen = validation.choose()
     kernel_score = validation.score("the kernel", chosen)
     tell("baselines")
     baselines = _baseline_scores(graphs, validation)
     tell("learning curve")
-    decisions = _scattered(validation, [held.test for held in validation.at(chosen)])
+    decisions = _scattered(validation, validation.tested(chosen))
     t, cost = max(chosen, key=chosen.count)
     return Learning(
         "accuracy" if target.is_classes else "R^2",
@@ -226,7 +231,7 @@ def _last_point(validation: CrossValidation, score: Score) -> tuple[int, float, 
     return size, score.mean, score.error
 
 
-def calibration_of(held: Sequence[HeldOut], target: Target, folds: Folds) -> CalibrationReport | None:
+def calibration_of(held: Sequence[Matrix], target: Target, folds: Folds) -> CalibrationReport | None:
     """Return the calibration of held-out predictions, with confidence learned inside the training parts.
 
     None if the training part of a fold lacks a class.
@@ -238,7 +243,7 @@ def calibration_of(held: Sequence[HeldOut], target: Target, folds: Folds) -> Cal
         truth = target.values
         if len(np.unique(truth[train])) < len(target.classes):
             return None
-        probabilities = calibrate(decisions.train, truth[train]).probabilities(decisions.test)
+        probabilities = calibrate(decisions[train], truth[train]).probabilities(decisions[test])
         confidence.append(probabilities.max(axis=1))
         is_correct.append(probabilities.argmax(axis=1) == truth[test])
     return reliability(np.concatenate(confidence), np.concatenate(is_correct))
@@ -275,12 +280,12 @@ def chance_error(shares: NDArray[Any], counts: NDArray[Any]) -> float:
     return float((counts * deviations).sum() / counts.sum())
 
 
-def _coverage(held: Sequence[HeldOut], target: Target, folds: Folds) -> CalibrationReport:
+def _coverage(held: Sequence[Matrix], target: Target, folds: Folds) -> CalibrationReport:
     """Return the coverage of prediction intervals whose widths are error quantiles of the training part."""
     inside, numbers = np.zeros(len(LEVELS)), target.columns[:, 0]
     for decisions, (train, test) in zip(held, folds, strict=True):
-        widths = np.quantile(np.abs(decisions.train[:, 0] - numbers[train]), LEVELS)
-        inside += (np.abs(decisions.test[:, 0] - numbers[test])[:, None] <= widths).sum(axis=0)
+        widths = np.quantile(np.abs(decisions[train, 0] - numbers[train]), LEVELS)
+        inside += (np.abs(decisions[test, 0] - numbers[test])[:, None] <= widths).sum(axis=0)
     n = len(numbers)
     observed = inside / n
     error = float(np.abs(observed - LEVELS).mean())

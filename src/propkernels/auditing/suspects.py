@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.auditing.ridge import RidgeFolds
 from propkernels.auditing.target import Target
 from propkernels.models.folds import choosing_folds
+from propkernels.models.least_squares import PER_COST, solve
 
 Matrix = NDArray[Any]
 REPEATS, FOLDS = 5, 10
@@ -72,13 +72,14 @@ def suspects_of(kernel: Matrix, cost: float, target: Target, seed: int, names: N
 
     ``names`` are the positions of the graphs in the whole data set.
     """
-    machines = RidgeFolds.fit(kernel, cost)
-    decisions = np.array(
-        [
-            machines.cross_predict(target.columns, choosing_folds(target.values, FOLDS, seed=seed + i))
-            for i in range(1, REPEATS + 1)
-        ]
-    )
+    repeats = [choosing_folds(target.values, FOLDS, seed=seed + i) for i in range(1, REPEATS + 1)]
+    folds = [test for repeat in repeats for _, test in repeat]
+    (found,) = solve(kernel, target.columns, [1 / (PER_COST * cost)], folds=folds)
+    decisions = np.empty((REPEATS, *target.columns.shape))
+    apart = iter(found.apart)
+    for own, repeat in zip(decisions, repeats, strict=True):
+        for _, test in repeat:
+            own[test] = next(apart)[test]
     wrong, margins = (_wrong_classes if target.is_classes else _outliers)(decisions, target)
     always = np.flatnonzero(wrong.all(axis=0))
     order = always[np.lexsort((always, -margins[always]))]

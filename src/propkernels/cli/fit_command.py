@@ -35,10 +35,6 @@ from propkernels.cli.explain_command import can_explain
 
 Duplicates = Literal["keep", "merge"]
 MOST_COMPARED = 20_000  # graphs that are compared without being asked to
-OPTIMISTIC = """
-This score is optimistic: it is the best score of all candidates, on the folds
-that were used to choose. 'propkernels evaluate' estimates the score on new
-graphs."""
 
 
 @reads_data
@@ -152,7 +148,6 @@ def report(model: Any, output: Path, took: float, verbose: bool) -> None:
     for name, value in choices(model, verbose):
         table.add_row(name, cell(value))
     stdout().print(table)
-    print_text(OPTIMISTIC)
     print_text(f"\nWrote {output} ({size_of(output)}), learned in {seconds(took)}. Next:")
     print_text(f"  propkernels predict {output} NEW -o predictions.csv")
     if can_explain(model):
@@ -172,7 +167,7 @@ def choices(model: Any, verbose: bool = False) -> list[tuple[str, str]]:
         *_kernel_rows(model, verbose),
         ("C", f"{model.C_:g}"),
         ("solver", str(model.solver_)),
-        (name, f"{score} of the training graphs held out (optimistic)"),
+        (name, f"{score} of the training graphs held out"),
     ]
 
 

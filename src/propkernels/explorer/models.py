@@ -186,8 +186,7 @@ def learned_model(
         margins[known] = _margins(_two_columns(model.held_out_[known]), target[known])
     carried = carried_rule(model.rule_, graphs, model.n_jobs)
     source = (
-        "Predictions are held out: each graph is predicted by the model without it. The settings were chosen "
-        "on the same graphs, which is slightly optimistic."
+        "Predictions are held out: each graph is predicted by a model that was chosen and learned without it."
     )
     return Explained(model, carried, predictions, margins, "default model, held out", source)
 

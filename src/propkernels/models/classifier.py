@@ -109,10 +109,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         :class:`SumKernel` of several kernels whose decisions are averaged.
     t_max_, normalize_, C_, solver_ : chosen settings, of the best kernel if several are averaged
     held_out_ : ndarray, (n, columns)
-        Decision about each training graph by the model without it; NaN where it was not computed.
+        Decision about each training graph by a model without it; NaN where it was not computed. Up to 1,500
+        graphs, that of a model whose settings were chosen without the graph's fold, one of ten.
     score_ : float
-        Share of the training graphs that are right when held out. The settings were chosen on the same
-        graphs, so it is optimistic; :func:`evaluate` estimates the score on new graphs.
+        Share of the training graphs that are right when held out; :func:`evaluate` also tells its spread.
     imputer_ : LabelImputer or None
         Imputes missing node labels before the kernel, if that was better when held out.
     rule_ : Rule
@@ -143,8 +143,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
        doi:10.1016/j.patcog.2006.12.015.
     .. [3] C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger (2017). On calibration of modern neural networks.
        International Conference on Machine Learning, 1321-1330. Temperature scaling.
-    .. [4] R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani (2021). Predictive inference with the
-       jackknife+. Annals of Statistics 49 (1), 486-507. doi:10.1214/20-AOS1965.
+    .. [4] V. Vovk (2015). Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74,
+       9-28. doi:10.1007/s10472-013-9368-4.
 
     Examples
     --------
@@ -264,10 +264,11 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def predict_set(self, X: Graphs, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return which classes each graph may have, so that its class is among them with a given probability.
 
-        Conformal prediction (jackknife, Barber et al. 2021) from decisions about held-out training graphs,
-        class by class: of the graphs of each class, the share ``coverage`` has its class in the set, if new
-        graphs are drawn like the training graphs. A set may be empty: the graph is unlike all classes. Graphs
-        from elsewhere, such as other scaffolds, are covered less often.
+        Conformal prediction from decisions about training graphs by models that were chosen and learned
+        without them (ten folds; Vovk 2015), class by class: of the graphs of each class, the share
+        ``coverage`` has its class in the set, if new graphs are drawn like the training graphs. A set may be
+        empty: the graph is unlike all classes. Graphs from elsewhere, such as other scaffolds, are covered
+        less often.
 
         Parameters
         ----------

@@ -6,12 +6,16 @@ rival. With n scores and r = ceil(coverage (n + 1)), q is the r-th smallest one.
 is [f(x) - q, f(x) + q]; a class is in its set if the score of the class is at most q, with scores and q of
 each class apart (Mondrian), so that each class has the coverage.
 
-This is the jackknife [1]_. Its guarantee needs decisions that hardly change if one graph is left out, as
-those of least squares do; measured coverage is in the documentation.
+Held-out decisions are those of ten folds, without each of which the model is chosen anew (cross-conformal
+prediction [1]_, [2]_): the decisions of one model about the graphs that chose it are too good. New graphs are
+decided by the model of all graphs, whose guarantee needs decisions that hardly change if a fold is left out.
+With few graphs a little more is covered than asked for; measured coverage is in the documentation.
 
 References
 ----------
-.. [1] R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani (2021). Predictive inference with the
+.. [1] V. Vovk (2015). Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74, 9-28.
+   doi:10.1007/s10472-013-9368-4.
+.. [2] R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani (2021). Predictive inference with the
    jackknife+. Annals of Statistics 49 (1), 486-507. doi:10.1214/20-AOS1965.
 """
 

@@ -8,9 +8,10 @@ norm. With A = (D K D + ridge I)^-1, d = D 1 and G = A - A d d' A / (d' A d):
 
 A graph i that is left out, alone or with the other graphs S of its group, has the decision [1]_
 
-    f_-i(x_i) = y_i - (G D Y)_i / (G_ii d_i),   or   Y_S - D_S^-1 (G_SS)^-1 (G D Y)_S:
+    f_-i(x_i) = y_i - (G D Y)_i / (G_ii d_i),   or   Y_S - D_S^-1 (G_SS)^-1 (G D Y)_S,
 
-choosing, calibrating and conformal sets need no folds.
+and without the graphs S, G of the others T becomes G_TT - G_TS (G_SS)^-1 G_ST: what is chosen by decisions
+about held-out graphs can be chosen anew without each fold, and no machine is fitted again.
 
 References
 ----------
@@ -23,29 +24,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.linalg import solve as solve_system
-from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.linalg.lapack import get_lapack_funcs
 from scipy.sparse import issparse
 
 Matrix = NDArray[np.float64]
 Values = NDArray[np.float64]
 Indices = NDArray[np.int64]
+AT_ONCE = 2**22
+NO_FOLD = np.zeros((1, 0), dtype=np.int64)
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # in mean diagonals of the kernel matrix
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Coefficients of the training graphs, (n, columns), intercepts, held-out decisions, and the ridge."""
+    """Least squares of one ridge.
+
+    Attributes
+    ----------
+    coefficients : ndarray, (n, columns)
+    intercepts : ndarray, (columns,)
+    held_out : ndarray, (n, columns)
+        Decision about each graph without it, or without its group.
+    ridge : float
+    apart : ndarray, (folds, n, columns)
+        Decisions without each fold: about its own graphs, and about each other graph that is held out too.
+    """
 
     coefficients: Matrix
     intercepts: Values
     held_out: Matrix
     ridge: float
+    apart: Matrix
 
 
 def solve(
@@ -54,6 +70,7 @@ def solve(
     ridges: Sequence[float] = RIDGES,
     weights: Values | None = None,
     groups: Sequence[Indices] | None = None,
+    folds: Sequence[Indices] | None = None,
 ) -> list[Solution]:
     """Return one solution per ridge.
 
@@ -68,16 +85,26 @@ def solve(
         Weights of squared errors; graphs of weight 0 are not learned from.
     groups : sequence of ndarray, optional
         Graphs that are left out together; by default each alone.
+    folds : sequence of ndarray, optional
+        Parts without which everything is solved as well; groups are not split.
 
     Returns
     -------
     list of Solution
-        Held-out decisions of missing entries, and of graphs of weight 0, are those of the model itself.
+        Held-out decisions of missing entries, and of graphs of weight 0, are those of the model itself; NaN
+        without a fold.
     """
     n, n_columns = targets.shape
     unit = float(kernel.diagonal().mean()) or 1.0
+    shape = len(folds or ()), n, n_columns
     found = [
-        Solution(np.zeros((n, n_columns)), np.zeros(n_columns), np.zeros((n, n_columns)), float(ridge))
+        Solution(
+            np.zeros((n, n_columns)),
+            np.zeros(n_columns),
+            np.zeros((n, n_columns)),
+            float(ridge),
+            np.full(shape, np.nan),
+        )
         for ridge in ridges
     ]
     for columns, pattern in patterns_of(targets):
@@ -88,76 +115,107 @@ def solve(
             continue
         part = kernel if whole else np.ascontiguousarray(kernel[np.ix_(rows, rows)])
         scale = np.ones(len(rows)) if weights is None else np.sqrt(weights[rows] / weights[rows].mean())
-        places = _places(groups, rows, n)
-        penalties = [unit * ridge for ridge in ridges]
-        solved = _projected(part, scale, targets[np.ix_(rows, columns)], penalties, places)
-        for one, (coefficients, intercepts, held_out) in zip(found, solved, strict=True):
-            one.coefficients[np.ix_(rows, columns)] = coefficients
-            one.intercepts[columns] = intercepts
-            one.held_out[np.ix_(rows, columns)] = held_out
+        places, own_targets = _places(groups, rows, n), targets[np.ix_(rows, columns)]
+        scaled = part if weights is None else scale[:, None] * part * scale
+        for one in found:
+            machine = _Machine(scaled, scale, own_targets, unit * one.ridge)
+            one.coefficients[np.ix_(rows, columns)] = coefficients = scale[:, None] * machine.dual
+            one.intercepts[columns] = machine.intercepts
+            one.held_out[np.ix_(rows, columns)] = own_targets - machine.errors(places)[0]
             if not whole:
                 others = np.flatnonzero(~pattern)
-                decided = kernel[np.ix_(others, rows)] @ coefficients + intercepts
+                decided = kernel[np.ix_(others, rows)] @ coefficients + machine.intercepts
                 one.held_out[np.ix_(others, columns)] = decided
+            for numbers, some in _by_size(_places(folds, rows, n) or [], len(rows)):
+                one.apart[np.ix_(numbers, rows, columns)] = own_targets - machine.errors(places, some)
     return found
 
 
-def _places(groups: Sequence[Indices] | None, rows: Indices, n: int) -> list[Indices] | None:
-    """Return the positions, among ``rows``, of each group that has some; None if each graph is alone."""
-    if groups is None:
+def _places(parts: Sequence[Indices] | None, rows: Indices, n: int) -> list[Indices] | None:
+    """Return the positions of each part among ``rows``; None if each graph is alone."""
+    if parts is None:
         return None
     at = np.full(n, -1)
     at[rows] = np.arange(len(rows))
-    return [places[places >= 0] for places in (at[group] for group in groups) if (places >= 0).any()]
+    return [places[places >= 0] for places in (at[part] for part in parts)]
 
 
-def _projected(
-    kernel: Matrix,
-    scale: Values,
-    targets: Matrix,
-    penalties: Sequence[float],
-    groups: list[Indices] | None,
-) -> Iterator[tuple[Matrix, Values, Matrix]]:
-    """Yield coefficients, intercepts and held-out decisions for each penalty; see the formulas above."""
-    scaled = scale[:, None] * targets
-    inverses = _inverses(kernel if (scale == 1).all() else scale[:, None] * kernel * scale, penalties)
-    for multiply, block in inverses:
-        a_d, a_y = multiply(scale), multiply(scaled)
-        total = scale @ a_d
-        intercepts = scale @ a_y / total
-        dual = a_y - np.outer(a_d, intercepts)
-        if groups is None:
-            own = (block(None) - a_d**2 / total).clip(np.finfo(float).tiny)  # 0 if there is a single graph
-            residuals = dual / own[:, None]
-        else:
-            residuals = np.empty_like(dual)
-            for group in groups:
-                own = block(group) - np.outer(a_d[group], a_d[group]) / total
-                residuals[group] = np.linalg.lstsq(own, dual[group], rcond=1e-12)[0]
-        yield scale[:, None] * dual, intercepts, targets - residuals / scale[:, None]
+def _by_size(folds: Sequence[Indices], n: int) -> Iterator[tuple[Indices, Indices]]:
+    """Yield numbers and graphs, (folds, graphs), of folds of equal size that leave at least two graphs.
+
+    At most ``AT_ONCE`` entries of the inverse are needed at a time, or those of one fold.
+    """
+    sizes = np.array([len(fold) for fold in folds], dtype=np.int64)
+    for size in np.unique(sizes[(sizes > 0) & (sizes < n - 1)]):
+        same, step = np.flatnonzero(sizes == size), max(1, AT_ONCE // (size * n))
+        for numbers in np.split(same, np.arange(step, len(same), step)):
+            yield numbers, np.array([folds[number] for number in numbers])
 
 
-def _inverses(kernel: Matrix, penalties: Sequence[float]) -> Iterator[tuple[Any, Any]]:
-    """Yield two functions per penalty: products with A, and its diagonal (None) or the block of a group.
+class _Machine:
+    """G and G D Y of the formulas above for one penalty.
 
     A is R' R, where R is the inverse of the Cholesky factor, in two thirds of n^3 operations. Where there is
     no factor, since a kernel is not positive definite, negative eigenvalues count as 0.
     """
-    for penalty in penalties:
+
+    def __init__(self, kernel: Matrix, scale: Values, targets: Matrix, penalty: float) -> None:
         system = np.array(kernel.T, order="F")  # of a symmetric matrix: rows become columns without a shuffle
         system.flat[:: len(system) + 1] += penalty
-        factor, failed = dpotrf(system, lower=1, overwrite_a=1)
+        factorize, invert, self._square = get_lapack_funcs(("potrf", "trtri", "lauum"), (system,))
+        factor, failed = factorize(system, lower=1, overwrite_a=1)
         if not failed:
-            root, failed = dtrtri(factor, lower=1, overwrite_c=1)
+            root, failed = invert(factor, lower=1, overwrite_c=1)
         if failed:
             values, vectors = eigh(kernel, driver="evd", check_finite=False)
             root = np.asfortranarray((vectors / np.sqrt(values.clip(0) + penalty)).T)
-        yield (
-            lambda x, r=root: r.T @ (r @ x),
-            lambda group, r=root: (
-                np.einsum("ij,ij->j", r, r) if group is None else r[:, group].T @ r[:, group]
-            ),
-        )
+        self._is_triangular = not failed
+        self.scale = scale.astype(root.dtype)
+        self._root = root
+        self._of_ones = root.T @ (root @ self.scale)
+        self._total = self.scale @ self._of_ones
+        of_targets = root.T @ (root @ (scale[:, None] * targets).astype(root.dtype))
+        self.intercepts = self.scale @ of_targets / self._total
+        self.dual = of_targets - np.outer(self._of_ones, self.intercepts)
+
+    @cached_property
+    def inverse(self) -> Matrix:
+        """G."""
+        if self._is_triangular:
+            product = np.tril(self._square(self._root, lower=1)[0])
+            product += np.tril(product, -1).T
+        else:
+            product = self._root.T @ self._root
+        product -= np.outer(self._of_ones / self._total, self._of_ones)
+        return np.asarray(product)
+
+    @cached_property
+    def _diagonal(self) -> Values:
+        return np.asarray(np.einsum("ij,ij->j", self._root, self._root) - self._of_ones**2 / self._total)
+
+    def errors(self, groups: Sequence[Indices] | None, folds: Indices = NO_FOLD) -> Matrix:
+        """Return the errors of all graphs without each of some folds of equal size, (folds, graphs, columns).
+
+        Those outside a fold are left out as well, alone or by group.
+        """
+        shape = *folds.shape, len(self.dual)
+        across = self.inverse[folds] if folds.size else np.zeros(shape, dtype=self.dual.dtype)
+        inverse = np.linalg.inv(np.take_along_axis(across, folds[:, None], axis=2))
+        solved = inverse @ across
+        dual = self.dual - solved.transpose(0, 2, 1) @ self.dual[folds]
+        if groups is None:
+            own = self._diagonal - np.einsum("fsn,fsn->fn", across, solved)
+            errors = dual / own.clip(np.finfo(own.dtype).tiny)[:, :, None]  # 0 if there is a single graph
+        else:
+            errors = np.empty_like(dual)
+            for group in groups:
+                block = self.inverse[np.ix_(group, group)]
+                own = block - across[:, :, group].transpose(0, 2, 1) @ solved[:, :, group]
+                errors[:, group] = [
+                    np.linalg.lstsq(a, b, rcond=1e-12)[0] for a, b in zip(own, dual[:, group], strict=True)
+                ]
+        np.put_along_axis(errors, folds[:, :, None], inverse @ self.dual[folds], axis=1)
+        return np.asarray(errors / self.scale[:, None])
 
 
 PER_COST = 10.0  # an error e costs 10 C e^2 / 2: as much as C |e| of a support vector regression at e = 1/5

@@ -90,10 +90,10 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
         :class:`SumKernel` of several kernels whose predictions are averaged.
     t_max_, normalize_, C_, solver_ : chosen settings, of the best kernel if several are averaged
     held_out_ : ndarray, (n, columns)
-        Prediction of each training graph by the model without it; NaN where it was not computed.
+        Prediction of each training graph by a model without it; NaN where it was not computed. Up to 1,500
+        graphs, that of a model whose settings were chosen without the graph's fold, one of ten.
     score_ : float
-        R^2 of the held-out predictions. The settings were chosen on the same graphs, so it is optimistic;
-        :func:`evaluate` estimates the score on new graphs.
+        R^2 of the held-out predictions; :func:`evaluate` also tells its spread.
     imputer_ : LabelImputer or None
         Imputes missing node labels before the kernel, if that was better when held out.
     n_targets_ : int
@@ -209,9 +209,10 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     def predict_interval(self, X: Graphs, coverage: float = 0.9) -> Matrix:
         """Return an interval for the number of each graph that contains it with a given probability.
 
-        Conformal prediction (jackknife, Barber et al. 2021) from predictions of held-out training graphs: the
-        share ``coverage`` of the intervals contains the number, if new graphs are drawn like the training
-        graphs. Graphs from elsewhere, such as other scaffolds, are covered less often.
+        Conformal prediction from predictions of training graphs by models that were chosen and learned
+        without them (ten folds; Barber et al. 2021): the share ``coverage`` of the intervals contains the
+        number, if new graphs are drawn like the training graphs. Graphs from elsewhere, such as other
+        scaffolds, are covered less often.
 
         Parameters
         ----------

@@ -57,7 +57,7 @@ class Learned:
         Decisions without intercepts.
     intercepts : ndarray, (columns,)
     held_out : ndarray, (n, columns)
-        Decisions about the training graphs by rules that have not seen them.
+        Decisions about the training graphs by rules that have not seen them; see ``choose``.
     costs : list of float
         The chosen C of each kernel, the inverse of its ridge.
     posterior : Posterior or None
@@ -99,9 +99,9 @@ def learn(
     """
     ridges = [1 / cost for cost in costs]
     if solver == "ridge":
-        chosen = choose(problem, kernels, settings, ridges, tell=tell)
-        return _mean_of([_dual(problem.graphs, found) for found in chosen])
-    (best,) = choose(problem, kernels, settings, ridges, 1, tell, on_all=False)
+        chosen, held_out = choose(problem, kernels, settings, ridges, tell=tell)
+        return _mean_of([_dual(problem.graphs, found) for found in chosen], held_out)
+    (best,), _ = choose(problem, kernels, settings, ridges, 1, tell, on_all=False)
     setting = best.setting
     kernel, wanted = redrawn(kernels[setting.kernel], problem.seed), setting._asdict()
     names = [name for name in ("normalize", "t_max") if wanted[name] is not None]
@@ -130,16 +130,14 @@ def _dual(graphs: GraphDatabase, found: Found) -> Learned:
     return Learned([found.setting], [kernel], rule, solution.intercepts, solution.held_out, costs)
 
 
-def _mean_of(parts: Sequence[Learned]) -> Learned:
-    """Return the mean of rules that were learned from different kernels."""
-    if len(parts) == 1:
-        return parts[0]
+def _mean_of(parts: Sequence[Learned], held_out: Matrix) -> Learned:
+    """Return the mean of rules that were learned from different kernels, with these held-out decisions."""
     return Learned(
         [setting for part in parts for setting in part.settings],
         [kernel for part in parts for kernel in part.kernels],
         mean_rule([part.rule for part in parts]),
         np.mean([part.intercepts for part in parts], axis=0),
-        np.mean([part.held_out for part in parts], axis=0),
+        held_out,
         [cost for part in parts for cost in part.costs],
     )
 
