@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation import Diffusion, LabelPropagation
 from tests.strategies import databases, permute_graphs, permute_nodes
 from tests.test_contract_discovery import (
@@ -159,6 +160,47 @@ def test_labels_of_all_kinds_side_by_side(cls):
     matrix = gram(cls, output)
     assert np.array_equal(matrix, matrix.T)
     assert_same(estimator.transform(input_of(cls, graphs)), output)
+
+
+# missing labels
+
+
+def without_label(graphs, node):
+    """The same graphs, one label of them hidden."""
+    column = graphs.label_column
+    ids = column.ids.copy()
+    ids[node] = -1
+    return graphs.with_labels(LabelColumn(ids, column.values))
+
+
+def between_others(cls, parameters, graphs, hidden=False):
+    """The kernel, or features in any order of columns, of all graphs but that with the rarest label."""
+    column = graphs.label_column
+    ids = column.ids[column.observed]
+    node = np.flatnonzero(column.observed)[np.argmin(np.bincount(ids)[ids])]
+    output = dense(fitted(cls, parameters, without_label(graphs, node) if hidden else graphs)[1])
+    others = np.delete(np.arange(len(graphs)), graphs.graph_ids[node])
+    if kind(cls) == "kernel":
+        return output[np.ix_(others, others)]
+    used = output[others][:, output[others].any(axis=0)]
+    return used[:, np.lexsort(used)]
+
+
+@every_case
+def test_hiding_a_label_changes_nothing_between_other_graphs(cls, parameters):
+    if parameters.get("base_kernel") == "rbf":
+        pytest.skip("learns its width from all graphs")
+    reference = between_others(cls, parameters, the_zoo())
+    assert np.array_equal(between_others(cls, parameters, the_zoo(), hidden=True), reference)
+
+
+@every_class
+def test_hiding_one_more_label_changes_nothing_between_other_graphs(cls):
+    """With default parameters also if others have gaps, as long as each has a label."""
+    graphs = hide_labels(the_zoo(), 0.3)
+    graphs = graphs[np.bincount(graphs.graph_ids, graphs.label_column.observed, len(graphs)) > 1]
+    reference = between_others(cls, {}, graphs)
+    assert np.array_equal(between_others(cls, {}, graphs, hidden=True), reference)
 
 
 # the ways to one result

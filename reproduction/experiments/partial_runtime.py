@@ -62,7 +62,8 @@ def seconds(method: str, graphs: Any, iterations: int) -> float:
 def compute(method: str, graphs: Any, iterations: int) -> Any:
     """Return the kernel matrix of a method."""
     if method == "PK":
-        return PropagationKernel(t_max=iterations, random_state=0).fit_transform(graphs)
+        kernel = PropagationKernel(propagation="label_propagation", t_max=iterations, random_state=0)
+        return kernel.fit_transform(graphs)
     return WeisfeilerLehman(t_max=iterations).fit_transform(graphs)
 
 

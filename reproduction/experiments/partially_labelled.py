@@ -21,7 +21,8 @@ REPEATS = 10
 SHARES = (20, 40, 60, 80)
 DATASETS = ("MSRC_9", "MSRC_21")
 RECIPES: dict[str, Callable[[], Recipe]] = {
-    "PK": lambda: Recipe({"": PropagationKernel(t_max=10)}, is_random=True),
+    # Eq. 3, as in the authors' program, which pushes labels back after the step
+    "PK": lambda: Recipe({"": PropagationKernel(propagation="label_propagation", t_max=10)}, is_random=True),
     "LP+WL": lambda: Recipe({"": WeisfeilerLehman(t_max=10)}),
     "WL": lambda: Recipe({"": WeisfeilerLehman(t_max=10)}),
 }

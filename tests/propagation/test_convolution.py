@@ -249,7 +249,7 @@ def test_unobserved_pixels_start_from_the_prior():
     pictures = [np.where(p == 2, -1, p) for p in images()]
     grids = pk.GridDatabase(pictures)
     reference = pk.PropagationKernel(propagation="diffusion", t_max=3, random_state=0)
-    computed = pk.PropagationKernel(t_max=3, random_state=0)
+    computed = pk.PropagationKernel(propagation="convolution", t_max=3, random_state=0)
     np.testing.assert_array_equal(computed.fit_transform(grids), reference.fit_transform(grids.to_graphs()))
     uniform = [np.stack([p == 0, p == 1], axis=-1).astype(float) for p in pictures]
     for p in uniform:

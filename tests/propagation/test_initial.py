@@ -9,6 +9,7 @@ from scipy.sparse import coo_array, csr_array, csr_matrix
 
 import propkernels as pk
 from propkernels.propagation import Diffusion, LabelPropagation, LabelSpreading, PartialAbsorption
+from propkernels.propagation.filling import fill_labels
 from propkernels.propagation.initial import (
     initial_distributions,
     label_column,
@@ -19,7 +20,14 @@ from tests.propagation import dense
 from tests.strategies import databases, permute_nodes
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
 
-SCHEMES = ("diffusion", "label_propagation", "partial_absorption", "label_spreading", "belief_propagation")
+SCHEMES = (
+    "auto",
+    "diffusion",
+    "label_propagation",
+    "partial_absorption",
+    "label_spreading",
+    "belief_propagation",
+)
 METRICS = ("tv", "hellinger")
 
 
@@ -221,7 +229,8 @@ def test_a_prior_may_name_labels_that_fit_has_not_seen():
 
 
 def test_the_prior_is_that_of_the_training_graphs():
-    fitted = pk.PropagationKernel(prior="frequency", t_max=0, random_state=0).fit(partly())
+    parameters = {"propagation": "diffusion", "prior": "frequency", "t_max": 0, "random_state": 0}
+    fitted = pk.PropagationKernel(**parameters).fit(partly())
     new = one(2, [], [None, 5])
     assert fitted.transform(new).tolist() == [[2.0]]  # the unobserved node starts like those in fit
 
@@ -279,35 +288,29 @@ def test_bad_priors_leave_a_fitted_estimator_as_it_was(cls, prior, message):
     assert all(vars(estimator)[name] is value for name, value in state.items())
 
 
-# auto
+# names
 
 
-def chosen(graphs, **parameters):
-    return type(pk.PropagationKernel(random_state=0, **parameters).fit(graphs)._coder.scheme)
-
-
-def test_auto_is_label_propagation_if_and_only_if_a_label_is_missing_at_fit():
-    assert chosen(labelled_zoo()) is Diffusion
-    assert chosen(dense.partial_zoo()) is LabelPropagation
-    assert chosen(zoo()["unobserved labels"]) is LabelPropagation
-    assert chosen(zoo()["no labels"]) is Diffusion  # degrees are never missing
-    assert chosen(dense.partial_zoo(), labels="degree") is Diffusion
-    assert chosen(dense.partial_zoo(), labels=None) is Diffusion
-    assert chosen(one(5, cycle_edges(5), ROWS)) is LabelPropagation
-    assert chosen(as_distributions(labelled_zoo())) is Diffusion
-    assert chosen(pk.GraphDatabase.concat([labelled_zoo(), zoo()["no labels"]])) is LabelPropagation
-
-
-def test_auto_stays_what_it_was_at_fit():
-    fitted = pk.PropagationKernel(random_state=0).fit(labelled_zoo())
-    fitted.transform(dense.partial_zoo())
-    assert type(fitted._coder.scheme) is Diffusion
-
-
-def test_auto_gives_what_the_chosen_scheme_gives():
+def test_auto_is_diffusion_from_filled_labels():
+    """For every graph alike, whether its labels, or others', are missing."""
     graphs = dense.partial_zoo()
-    assert np.array_equal(kernel(graphs), kernel(graphs, propagation=LabelPropagation()))
+    complete = graphs.with_labels(fill_labels(graphs, graphs.label_column))
+    assert np.array_equal(kernel(graphs), kernel(complete, propagation=Diffusion()))
     assert np.array_equal(kernel(labelled_zoo()), kernel(labelled_zoo(), propagation=Diffusion()))
+    blank = zoo()["unobserved labels"]
+    assert np.array_equal(kernel(blank), kernel(blank, propagation=Diffusion()))
+
+
+def test_one_word_for_each_scheme_of_the_paper():
+    graphs = dense.partial_zoo()
+    words = {
+        "diffusion": Diffusion(),
+        "label_propagation": LabelPropagation(),
+        "push_back": LabelPropagation("before"),
+    }
+    found = {word: kernel(graphs, propagation=word) for word in words}
+    assert all(np.array_equal(found[word], kernel(graphs, propagation=words[word])) for word in words)
+    assert len({matrix.tobytes() for matrix in [*found.values(), kernel(graphs)]}) == 4
 
 
 def test_orders_of_magnitude_of_degrees():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.scale.pure import rebuilt
@@ -28,11 +29,18 @@ def test_missing_labels_need_fitted_features(tmp_path):
     graphs = pk.check_graphs([(path, ["C", "O", "C"])] * 3 + [(path, ["C", None, "C"])])
     graphs.to_parquet(tmp_path / "graphs.parquet", row_group_size=1)
     features = pk.PropagationFeatures(n_features=64, random_state=0)
+    opened = pk.featurize(tmp_path / "graphs.parquet", features, tmp_path / "filled")
+    assert (opened.to_scipy() != features.fit_transform(graphs)).nnz == 0
+    plain = pk.PropagationFeatures(propagation="diffusion", n_features=64, random_state=0)
     with pytest.raises(pk.scale.PartsFailedError, match="a node without a label"):
-        pk.featurize(tmp_path / "graphs.parquet", features, tmp_path / "out")
-    fitted = features.fit(graphs)
+        pk.featurize(tmp_path / "graphs.parquet", plain, tmp_path / "out")
+    fitted = plain.fit(graphs)
     opened = pk.featurize(tmp_path / "graphs.parquet", fitted, tmp_path / "fitted")
     assert (opened.to_scipy() != fitted.transform(graphs)).nnz == 0
+    blank = pk.GraphDatabase.concat([graphs, pk.check_graphs([(path, [None] * 3)])])
+    blank.to_parquet(tmp_path / "blank.parquet", row_group_size=1)
+    with pytest.raises(pk.scale.PartsFailedError, match="no label at all"):
+        pk.featurize(tmp_path / "blank.parquet", clone(features), tmp_path / "blank")
     refinement = pk.WeisfeilerLehmanFeatures(n_features=64)
     opened = pk.featurize(tmp_path / "graphs.parquet", refinement, tmp_path / "wl")
     assert (opened.to_scipy() != refinement.fit_transform(graphs)).nnz == 0

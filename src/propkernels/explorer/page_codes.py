@@ -188,6 +188,9 @@ def _propagation(
         "scheme": scheme_settings(counter.scheme, values, graphs),
         "streams": len(streams),
         "hashes": counter.n_hashes,
+        "byKey": np.argsort(label_keys(values)).tolist()
+        if counter.fills and counter.source == "node"
+        else None,
     }
     iterations, per_hash = np.repeat(np.arange(counter.t_max + 1), counter.n_hashes), 1
     if counter.attributes is not None:

@@ -24,11 +24,13 @@ from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.time_views import learn_in_time
 from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes
 from propkernels.propagation.edge_labels import EdgeFactors
+from propkernels.propagation.filling import fill_labels
 from propkernels.propagation.gaussian_mixtures import GaussianMixtures
 from propkernels.propagation.initial import (
     KNOWN_SOURCES,
     LABEL_SOURCES,
     UNKNOWN,
+    InitialDistributions,
     Prior,
     check_edge_labels,
     initial_distributions,
@@ -58,6 +60,8 @@ class PropagationCoder(Coder):
         Coder of attributes, if there are any.
     edge_labels : bool
         Whether propagated values depend on edge labels.
+    fills : bool
+        Whether missing labels are filled before anything propagates.
     """
 
     scheme: PropagationScheme
@@ -68,6 +72,7 @@ class PropagationCoder(Coder):
     n_hashes: int
     attributes: AttributeCoder | None = None
     edge_labels: bool = False
+    fills: bool = False
 
     def _check_parts(self) -> None:
         """Raise if t_max, n_hashes or the source of labels is out of range."""
@@ -85,13 +90,14 @@ class PropagationCoder(Coder):
         source = label_source(graphs, parameters.labels)
         column = label_column(graphs, source)
         on_grids = isinstance(graphs, GridDatabase)
-        scheme = resolve_scheme(parameters.propagation, not bool(column.observed.all()), on_grids)
+        scheme = resolve_scheme(parameters.propagation, on_grids)
+        fills = isinstance(parameters.propagation, str) and parameters.propagation == "auto"
         seed = draw_seed(parameters.random_state)
         lsh = LocalitySensitiveHash(parameters.metric, bin_width, seed, _LABELS)
         factors = EdgeFactors(seed, _ATTRIBUTES) if edge_labels else None
         attribute_coder = _learn_attributes(graphs, parameters, attributes, scheme, t_max, seed, factors)
         prior = learn_prior(column, parameters.prior)
-        return cls(scheme, source, prior, lsh, t_max, n_hashes, attribute_coder, edge_labels)
+        return cls(scheme, source, prior, lsh, t_max, n_hashes, attribute_coder, edge_labels, fills)
 
     def restricted(self, t_max: int) -> PropagationCoder:
         """Return a coder for the first iterations."""
@@ -113,18 +119,22 @@ class PropagationCoder(Coder):
 
     def _label_arguments(self, graphs: GraphDatabase, n_jobs: int | None) -> tuple[Any, ...]:
         """Return the arguments of ``label_codes`` for all nodes."""
-        initial = initial_distributions(label_column(graphs, self.source), self.prior)
         factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
+        initial = self.initial(graphs)
         return graphs, self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs, factors
+
+    def initial(self, graphs: GraphDatabase) -> InitialDistributions:
+        """Return P_0 of all nodes."""
+        column = label_column(graphs, self.source)
+        return initial_distributions(fill_labels(graphs, column) if self.fills else column, self.prior)
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Return codes on a GPU; None if only the CPU can compute them."""
         from propkernels.gpu.device_attributes import attribute_streams
         from propkernels.gpu.device_labels import label_streams
 
-        initial = initial_distributions(label_column(graphs, self.source), self.prior)
         factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
-        arguments = (self.scheme, initial, self.lsh, self.t_max, self.n_hashes)
+        arguments = (self.scheme, self.initial(graphs), self.lsh, self.t_max, self.n_hashes)
         labels = label_streams(graphs, *arguments, runtime, factors)
         if labels is None or self.attributes is None:
             return labels
@@ -193,9 +203,12 @@ class PropagationKernel(CountKernel):
     Parameters
     ----------
     propagation : str or PropagationScheme, default="auto"
-        Propagation scheme. "auto": convolution on grids, label propagation where node labels are
-        missing, else diffusion. A name ("diffusion", "lazy_diffusion", "label_propagation",
-        "absorbing_walk", "partial_absorption", "label_spreading", "belief_propagation", "convolution"),
+        Propagation scheme. "auto": diffusion, Eq. (1) of [1]_, or convolution on grids. Where node labels are
+        missing, five steps of Eq. (3) first give each such node the label that is most probable inside
+        its own graph, so that a missing label changes nothing between other graphs; a graph without any
+        label starts from the ``prior``. The paper's schemes as they are: "diffusion", Eq. (1) from the
+        prior; "label_propagation", Eq. (3); "push_back", Eq. (14). Other names: "lazy_diffusion",
+        "absorbing_walk", "partial_absorption", "label_spreading", "belief_propagation", "convolution". Or
         an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``, or a user-defined scheme
         (see :class:`PropagationScheme`).
     labels : {"auto", "node", "degree", "log_degree", None}, default="auto"
@@ -203,9 +216,9 @@ class PropagationKernel(CountKernel):
         their orders of magnitude (``floor(log2 d)``, for graphs in which they differ widely); or one constant
         label (None). "auto": node labels if the graphs have them, else degrees.
     prior : {"uniform", "frequency"}, mapping or sequence, default="uniform"
-        Initial distribution of nodes without an observed label: uniform over the labels of the training
-        graphs, their frequencies, a mapping from labels to weights, or one weight for each of
-        ``graphs.label_values``. Use :class:`LabelDistributions` for a prior per node.
+        Initial distribution of nodes without a label (with ``propagation="auto"``, of graphs without any):
+        uniform over the labels of the training graphs, their frequencies, a mapping from labels to weights,
+        or one weight for each of ``graphs.label_values``. :class:`LabelDistributions` has one per node.
     attributes : None, {"sum", "product", "joint"} or object, default=None
         Treatment of continuous node attributes. The label bin of a node is combined with attribute bins of a
         new hash per iteration. "sum": one kernel contribution per attribute dimension (the paper's

@@ -231,8 +231,8 @@ def _partially_labeled() -> list[Any]:
     """
     wide: dict[str, Any] = {"prior": "frequency", "base_kernel": "intersection", **WIDE}
     return [
-        PropagationKernel(),
-        PropagationKernel(base_kernel="intersection", t_max=5),
+        PropagationKernel(propagation="label_propagation"),
+        PropagationKernel(propagation="label_propagation", base_kernel="intersection", t_max=5),
         PropagationKernel(propagation=_summed(), prior="frequency", base_kernel="intersection", t_max=5),
         PropagationKernel(propagation=_summed(), t_max=6, **wide),
         WeisfeilerLehman(t_max=4, base_kernel="intersection"),

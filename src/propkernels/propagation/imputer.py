@@ -147,7 +147,7 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
         column = label_column(database, "node")
         if not column.present:
             raise ValueError("no node label is observed in the graphs: give at least one node a label")
-        scheme, prior = resolve_scheme(self.propagation, True), learn_prior(column, self.prior)
+        scheme, prior = resolve_scheme(self.propagation), learn_prior(column, self.prior)
         sample = database[:1]
         scheme.prepare(sample, initial_distributions(label_column(sample, "node"), prior))  # validates it
         frequencies = dict(zip(column.present, label_frequencies(column).tolist(), strict=True))

@@ -406,11 +406,11 @@ SCHEMES: dict[str, Callable[[], PropagationScheme]] = {
 }
 
 
-def resolve_scheme(propagation: Any, labels_missing: bool, on_grids: bool = False) -> PropagationScheme:
-    """Return the scheme of that name, or a copy of the given scheme; "auto" depends on the graphs."""
+def resolve_scheme(propagation: Any, on_grids: bool = False) -> PropagationScheme:
+    """Return the scheme of that name, or a copy of the given scheme; "auto" is diffusion or convolution."""
     if isinstance(propagation, str):
         check_choice(propagation, ("auto", *SCHEMES), "propagation")
-        default = "convolution" if on_grids else "label_propagation" if labels_missing else "diffusion"
+        default = "convolution" if on_grids else "diffusion"
         return SCHEMES[default if propagation == "auto" else propagation]()
     if isinstance(propagation, type) or not all(hasattr(propagation, m) for m in ("prepare", "step")):
         raise TypeError(

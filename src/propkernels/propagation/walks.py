@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -279,6 +280,7 @@ class LabelSpreading(AffineScheme):
 
 SCHEMES |= {
     "label_propagation": LabelPropagation,
+    "push_back": partial(LabelPropagation, clamp="before"),
     "absorbing_walk": AbsorbingWalk,
     "partial_absorption": PartialAbsorption,
     "label_spreading": LabelSpreading,

@@ -35,8 +35,9 @@ class PureFeatures:
         Class, parameters and version, as JSON; with a hash of the learned state if the user fitted it.
     is_whole : bool
         Whether all feature values are integers.
-    needs_labels : {"", "some", "all"}
-        Whether graphs need node labels ("some"), and whether all of them must be observed ("all").
+    needs_labels : {"", "some", "one", "all"}
+        Whether graphs need node labels ("some"), and whether one of each graph ("one") or all of them
+        must be observed.
     """
 
     estimator: CountFeatures
@@ -49,13 +50,15 @@ class PureFeatures:
         column = graphs.label_column
         if self.needs_labels and column is None and graphs.n_nodes:
             raise ValueError("these graphs have no node labels, but the graphs of the first part have them")
-        if self.needs_labels == "all" and column is not None and not column.observed.all():
-            node = int(np.flatnonzero(~column.observed)[0])
-            graph = int(np.searchsorted(graphs.graph_ptr, node, side="right")) - 1
-            raise ValueError(
-                f"graph {graph} of a block has a node without a label, so initial distributions of "
-                f"unobserved nodes must be learned: {FIT_FIRST}"
-            )
+        if self.needs_labels in ("all", "one") and column is not None:
+            observed = np.bincount(graphs.graph_ids, column.observed, len(graphs))
+            wanted = graphs.graph_sizes if self.needs_labels == "all" else np.minimum(graphs.graph_sizes, 1)
+            for graph in np.flatnonzero(observed < wanted)[:1].tolist():
+                what = "a node without a label" if self.needs_labels == "all" else "no label at all"
+                raise ValueError(
+                    f"graph {graph} of a block has {what}, so initial distributions of unobserved nodes must "
+                    f"be learned: {FIT_FIRST}"
+                )
         return csr_array(self.estimator.transform(graphs))
 
 
@@ -98,7 +101,10 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
         description["fitted"] = digest_of(estimator._coder, "_coder")
     streams = estimator._counter.count(sample, None, 1)
     is_whole = not estimator.normalize and all(stream.weight == 1.0 for stream in streams)
-    needs = "" if is_fitted or parameters["labels"] != "node" else "all" if "prior" in parameters else "some"
+    needs = "some"
+    if "prior" in parameters:
+        needs = "one" if estimator._coder.fills else "all"
+    needs = "" if is_fitted or parameters["labels"] != "node" else needs
     return PureFeatures(estimator, description, is_whole, needs)
 
 
@@ -113,11 +119,8 @@ def _resolved(features: CountFeatures, sample: GraphDatabase) -> CountFeatures:
             "random_state must be an integer, so that all parts and later runs have the same hash "
             f"functions; got {shown(seed)}"
         )
-    changes = {"labels": label_source(sample, parameters["labels"])}
-    if parameters.get("propagation") == "auto":
-        changes["propagation"] = "diffusion"
-    estimator: CountFeatures = clone(features).set_params(**changes)
-    return estimator
+    estimator: CountFeatures = clone(features)
+    return estimator.set_params(labels=label_source(sample, parameters["labels"]))
 
 
 def rebuilt(description: Record) -> CountFeatures:

@@ -106,6 +106,7 @@ function replaceNotCounted(row) {
 function propagatedCodes(spec, graph) {
   const { n } = graph;
   const start = Int32Array.from({ length: n }, (_, i) => startLabel(spec, graph, i));
+  if (spec.byKey) fillLabels(spec, graph, start);
   const step = affineStep(spec.scheme, graph, start, spec.unknown);
   const rows = [];
   for (let s = 0; s < spec.streams; s++) {
@@ -119,6 +120,35 @@ function propagatedCodes(spec, graph) {
     rows.push(hashed(now, spec.offsets[s], t > 0 ? step.vanished : null));
   }
   return rows;
+}
+
+/** Missing labels become those that absorb most walks of five steps, inside the graph (fill_labels). */
+function fillLabels(spec, graph, start) {
+  const observed = Array.from(start, (label) => label !== spec.unknown);
+  const counts = new Map();
+  for (const label of start) if (label !== spec.unknown) counts.set(label, (counts.get(label) || 0) + 1);
+  if (!counts.size || observed.every(Boolean)) return;
+  const step = affineStep({ name: "absorption" }, graph, start, spec.unknown);
+  const best = new Float64Array(graph.n).fill(-1), frequent = new Float64Array(graph.n), chosen = start.slice();
+  for (const label of spec.byKey.filter((value) => counts.has(value))) {
+    let now = Float64Array.from(chosen, (_, i) => (start[i] === label ? 1 : 0)), then = new Float64Array(graph.n);
+    for (let made = 0; made < 5; made++) {
+      walk({}, graph, step, 0, made, now, then, null);
+      [now, then] = [then, now];
+    }
+    for (let i = 0; i < graph.n; i++) {
+      const share = rint(now[i] * 2 ** 30), count = counts.get(label);
+      if (share < best[i] || (share === best[i] && count <= frequent[i])) continue;
+      [best[i], frequent[i], chosen[i]] = [share, count, label];
+    }
+  }
+  for (let i = 0; i < graph.n; i++) if (!observed[i]) start[i] = chosen[i];
+}
+
+/** The nearest whole number; halves go to the even one. */
+function rint(x) {
+  const nearest = Math.round(x);
+  return nearest - x === 0.5 && nearest % 2 ? nearest - 1 : nearest;
 }
 
 /**

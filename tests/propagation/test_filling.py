@@ -1,0 +1,108 @@
+"""Missing labels are filled inside their own graph, by five steps of Eq. 3."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import propkernels as pk
+from propkernels._utils.randomness import label_keys
+from propkernels.graphs.labels import LabelColumn
+from propkernels.propagation import Convolution, filling
+from propkernels.propagation.filling import fill_labels
+from tests import naive
+from tests.propagation import dense
+from tests.strategies import databases, permute_nodes
+
+
+def filled(graphs):
+    return graphs.with_labels(fill_labels(graphs, graphs.label_column))
+
+
+def names(column, nodes):
+    return [None if i < 0 else column.values[i] for i in column.ids[nodes].tolist()]
+
+
+def check_twin(graphs):
+    column, complete = graphs.label_column, fill_labels(graphs, graphs.label_column)
+    rank = {column.values[i]: place for place, i in enumerate(label_keys(column.values).argsort().tolist())}
+    for i, graph in enumerate(graphs):
+        nodes = slice(graphs.graph_ptr[i], graphs.graph_ptr[i + 1])
+        assert names(complete, nodes) == naive.filled(graph.adjacency, names(column, nodes), rank)
+
+
+@pytest.mark.parametrize("values_in_memory", [2**22, 1])
+def test_naive_twin_on_the_zoo(values_in_memory, monkeypatch):
+    """However many columns are computed at a time."""
+    monkeypatch.setattr(filling, "VALUES_IN_MEMORY", values_in_memory)
+    check_twin(dense.moderate_zoo())
+
+
+@settings(max_examples=60)
+@given(graphs=databases(partial=True, weighted=True, directed=True, max_graphs=4))
+def test_naive_twin_on_generated_graphs(graphs):
+    check_twin(graphs)
+
+
+def test_a_graph_depends_on_itself_alone():
+    graphs = dense.partial_zoo()
+    whole = filled(graphs)
+    assert all(filled(graphs[[i]]) == whole[[i]] for i in range(len(graphs)))
+    rng = np.random.default_rng(0)
+    assert filled(permute_nodes(graphs, rng)) == permute_nodes(whole, np.random.default_rng(0))
+
+
+def test_distributions_are_filled_as_labels_are():
+    """Known ones stay; an uncertain one has a say, but is no label that holds walks."""
+    path = np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1)
+    rows = np.ma.array([[1.0, 0], [0.2, 0.8], [0, 0], [0, 0]], mask=[[0, 0], [0, 0], [1, 1], [1, 1]])
+    graphs = pk.check_graphs([(path, pk.LabelDistributions(rows, ["C", "O"]))])
+    column = fill_labels(graphs, graphs.label_column)
+    assert column.to_array().tolist() == [[1, 0], [0.2, 0.8], [1, 0], [1, 0]]
+    assert column.known.all()
+    assert column.observed.tolist() == [True, False, True, True]
+
+
+def images(random_state):
+    rng = np.random.default_rng(random_state)
+    return [rng.integers(0, 3, (5, 6)), rng.integers(0, 3, (4, 4)), rng.integers(0, 3, (5, 6))]
+
+
+@pytest.mark.parametrize("hidden", [0.05, 0.5])
+def test_pixels_are_filled_as_nodes_of_the_grid_are(hidden):
+    rng = np.random.default_rng(0)
+    partial = [np.where(rng.random(image.shape) < hidden, -1, image) for image in images(1)]
+    grids = pk.GridDatabase(partial)
+    graphs = grids.to_graphs((1, 4))
+    assert fill_labels(grids, grids.label_column) == fill_labels(graphs, graphs.label_column)
+    kernel = pk.PropagationKernel(t_max=4, random_state=0)
+    assert np.array_equal(kernel.fit_transform(grids), kernel.fit_transform(graphs))
+
+
+@pytest.mark.parametrize(
+    "propagation", ["auto", Convolution((1, 8)), Convolution(clamp="after"), Convolution(clamp="before")]
+)
+def test_a_hidden_pixel_changes_nothing_between_other_images(propagation):
+    kernel = pk.PropagationKernel(propagation=propagation, t_max=4, random_state=0)
+    before = kernel.fit_transform(pk.GridDatabase(images(0)))
+    hidden = images(0)
+    hidden[1][2, 2] = -1
+    after = kernel.fit_transform(pk.GridDatabase(hidden))
+    others = np.ix_([0, 2], [0, 2])
+    assert np.array_equal(before[others], after[others])
+    assert not np.array_equal(before, after)
+
+
+def test_one_hidden_label_does_not_make_the_kernel_a_histogram():
+    """Paths abab and aabb have equal histograms; a third graph with a gap must not make them equal."""
+    path = np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1)
+    pair = [(path, list("abab")), (path, list("aabb"))]
+    kernel = pk.PropagationKernel(t_max=2, random_state=0)
+    alone = kernel.fit_transform(pair)
+    assert alone[0, 1] < alone[0, 0]
+    assert np.array_equal(kernel.fit_transform([*pair, (path, ["a", None, "c", "b"])])[:2, :2], alone)
+
+
+def test_names_are_kept():
+    column = LabelColumn(np.array([0, -1, 1], dtype=np.int32), ("a", "b", "never"))
+    graphs = pk.GraphDatabase(np.ones((3, 3)) - np.eye(3), [0, 3], column)
+    assert fill_labels(graphs, column).values == column.values
