@@ -115,7 +115,7 @@ def test_attributes_are_taken_together_where_there_are_many(dimensions, expected
 
 def test_missing_labels_are_propagated_or_diffused_in_wide_bins():
     kernels = default_kernels(hide_labels(GRAPHS, 0.3, random_state=0))
-    assert kernels[0].propagation == "auto"
+    assert kernels[0].propagation == "label_propagation"
     assert any(getattr(kernel, "bin_width", 0) == 1.0 and kernel.prior == "frequency" for kernel in kernels)
 
 
