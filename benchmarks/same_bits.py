@@ -180,7 +180,8 @@ def models() -> Iterator[tuple[str, Callable[[], Any]]]:
         ],
     )
     kernel = find("WeisfeilerLehman")().fit(mutag.graphs)
-    shared = [find("similar_because")(kernel, mutag.graphs[0], mutag.graphs[i]) for i in range(1, 6)]
+    first, *rest = mutag.graphs[:6]
+    shared = [find("similar_because")(kernel=kernel, g=first, h=other) for other in rest]
     yield "shared parts | MUTAG", lambda: [[bin.contribution for bin in each.bins] for each in shared]
 
 

@@ -61,8 +61,7 @@ def draw_similar() -> Any:
 
     graphs = pk.datasets.load("MUTAG").graphs
     figure, axes = pyplot.subplots(1, 2, figsize=(7.6, 3.0), layout="constrained")
-    kernel = pk.WeisfeilerLehman(t_max=3)
-    pk.plotting.plot_similarity(kernel, graphs[0], graphs[10], t=3, ax=axes)
+    pk.similar_because(graphs[0], graphs[10], kernel=pk.WeisfeilerLehman(t_max=3)).plot(t=3, ax=axes)
     return figure
 
 

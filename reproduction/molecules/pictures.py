@@ -37,9 +37,8 @@ def by_iteration() -> Picture:
 
 def shared() -> Picture:
     """Two esters of ethanol."""
-    return pk.molecules.draw_similarity(
-        pk.WeisfeilerLehman(t_max=2, edge_labels=True), *ESTERS, size=(380, 300)
-    )
+    kernel = pk.WeisfeilerLehman(t_max=2, edge_labels=True)
+    return pk.molecules.draw_similarity(*ESTERS, kernel=kernel, size=(380, 300))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -131,7 +131,7 @@ def test_pairwise_kernels_can_be_searched_and_compared(kernel):
     similarities, ids = index.query(data.graphs, k=20)
     assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
     for fitted in (index, kernel):
-        found = pk.similar_because(fitted, data.graphs[2], data.graphs[3])
+        found = pk.similar_because(data.graphs[2], data.graphs[3], kernel=fitted)
         assert found.value == pytest.approx(matrix[2, 3], abs=1e-12)
 
 

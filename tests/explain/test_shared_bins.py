@@ -5,12 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
 from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.explain.rule import Rule, dual_members, mean_rule
 from propkernels.kernels import LabelHistogram
 from propkernels.propagation import Diffusion
+from tests.strategies import databases
 from tests.test_contract_discovery import cases, fitted_on_the_zoo, gram, input_of, the_zoo
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -44,11 +46,20 @@ def pair(seed=0):
     return joined.with_attributes(rng.integers(0, 3, (joined.n_nodes, 2)).astype(float))
 
 
+@given(databases(2, 2, weighted=True, directed=True, edge_labels=True, n_attributes=1))
+def test_without_a_kernel_contributions_add_up_to_the_similarity(graphs):
+    why = pk.similar_because(graphs[0], graphs[1])
+    assert why.value == pytest.approx(pk.similarity(graphs[0], graphs[1]) if why.bins else 0.0, rel=1e-12)
+    for side in "gh":
+        assert why.node_contributions(side).sum() == pytest.approx(why.value, rel=1e-12)
+    assert str(why).startswith("similarity = ")
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_contributions_add_up_to_the_kernel(kernel):
     graphs = pair()
     reference = clone(kernel).fit_transform(graphs)[0, 1]
-    why = pk.similar_because(kernel, graphs[0], graphs[1])
+    why = pk.similar_because(graphs[0], graphs[1], kernel=kernel)
     assert reference > 0
     assert why.value == pytest.approx(reference, rel=1e-12)
     assert sum(shared.contribution for shared in why.bins) == pytest.approx(reference, rel=1e-12)
@@ -68,22 +79,22 @@ def test_every_kernel_that_counts_on_the_zoo(cls, parameters):
     has_bins = any(getattr(estimator, name, None) is not None for name in ("_counter", "_counting"))
     if getattr(estimator, "n_features", None) is not None or not has_bins:
         with pytest.raises((TypeError, ValueError)):
-            pk.similar_because(estimator, graphs[0], graphs[1])
+            pk.similar_because(graphs[0], graphs[1], kernel=estimator)
         return
     for i, j in ((0, 1), (3, 3), (4, 9), (len(graphs) - 1, 2)):
-        why = pk.similar_because(estimator, graphs[i], graphs[j])
+        why = pk.similar_because(graphs[i], graphs[j], kernel=estimator)
         assert why.value == pytest.approx(matrix[i, j], rel=1e-9, abs=1e-12)
 
 
 def test_whole_numbers_add_up_exactly():
     graphs = pair(1)
     kernel = pk.PropagationKernel(t_max=4, random_state=0)
-    assert pk.similar_because(kernel, *graphs).value == kernel.fit_transform(graphs)[0, 1]
+    assert pk.similar_because(*graphs, kernel=kernel).value == kernel.fit_transform(graphs)[0, 1]
 
 
 def test_the_bins_of_label_counts_are_the_labels():
     graphs = pair()
-    why = pk.similar_because(LabelHistogram(), *graphs)
+    why = pk.similar_because(*graphs, kernel=LabelHistogram())
     counts = [Counter(graph.node_labels.tolist()) for graph in graphs]
     assert {b.labels[0]: b.contribution for b in why.bins} == {
         label: counts[0][label] * counts[1][label] for label in counts[0] if label in counts[1]
@@ -95,7 +106,7 @@ def test_the_bins_of_label_counts_are_the_labels():
 
 def test_nodes_of_a_refined_bin_have_equal_neighbourhoods():
     graphs = pair()
-    why = pk.similar_because(pk.WeisfeilerLehman(t_max=1), *graphs)
+    why = pk.similar_because(*graphs, kernel=pk.WeisfeilerLehman(t_max=1))
 
     def seen(graph, node):
         row = graph.adjacency[[node]]
@@ -109,13 +120,13 @@ def test_nodes_of_a_refined_bin_have_equal_neighbourhoods():
 
 
 def test_bins_of_several_hashes_with_the_same_nodes_are_one_entry():
-    why = pk.similar_because(pk.PropagationKernel(t_max=0, n_hashes=4, random_state=0), *pair())
+    why = pk.similar_because(*pair(), kernel=pk.PropagationKernel(t_max=0, n_hashes=4, random_state=0))
     assert {b.n_hashes for b in why.bins} == {4}
     assert len({(b.t, tuple(b.nodes_g)) for b in why.bins}) == len(why.bins)
 
 
 def test_shortest_paths_are_pairs_of_nodes():
-    why = pk.similar_because(pk.ShortestPath(), (PATH, ["C", "O", "C"]), (PATH, ["C", "O", "N"]))
+    why = pk.similar_because((PATH, ["C", "O", "C"]), (PATH, ["C", "O", "N"]), kernel=pk.ShortestPath())
     found = {(tuple(map(tuple, b.nodes_g)), tuple(map(tuple, b.nodes_h))) for b in why.bins}
     assert found == {(((0, 1), (2, 1)), ((0, 1),)), (((1, 0), (1, 2)), ((1, 0),))}
     assert "0-1 2-1" in str(why)
@@ -124,7 +135,7 @@ def test_shortest_paths_are_pairs_of_nodes():
 def test_a_fitted_kernel_keeps_what_it_has_learned():
     data = pk.datasets.make_synthetic(12, random_state=0)
     kernel = pk.PropagationKernel(t_max=2, attributes="sum", normalize=True, random_state=0).fit(data.graphs)
-    why = pk.similar_because(kernel, data.graphs[3], data.graphs[7])
+    why = pk.similar_because(data.graphs[3], data.graphs[7], kernel=kernel)
     assert why.value == pytest.approx(kernel.transform(data.graphs[[3]])[0, 7], rel=1e-12)
 
 
@@ -132,7 +143,7 @@ def test_a_classifier_stands_for_its_kernel():
     data = pk.datasets.make_molecules(40, random_state=0)
     model = pk.PropagationClassifier(C=10, t_max=2, normalize=True, random_state=0)
     model.fit(data.graphs, data.target)
-    why = pk.similar_because(model, data.graphs[0], data.graphs[1])
+    why = pk.similar_because(data.graphs[0], data.graphs[1], kernel=model)
     kernel = clone(model.kernel_).fit(data.graphs)
     assert why.value == pytest.approx(kernel.transform(data.graphs[[0]])[0, 1], rel=1e-12)
 
@@ -141,7 +152,7 @@ def test_an_index_says_why_it_found_a_graph():
     graphs = pk.datasets.make_molecules(30, random_state=0).graphs
     index = pk.GraphIndex(random_state=0).fit(graphs[:25])
     similarities, ids = index.query(graphs[27], k=2)
-    why = pk.similar_because(index, graphs[27], graphs[int(ids[1])])
+    why = pk.similar_because(graphs[27], graphs[int(ids[1])], kernel=index)
     assert why.value == pytest.approx(similarities[1], rel=1e-9)
 
 
@@ -151,7 +162,7 @@ def test_grids(normalize):
     mask = rng.random((6, 7)) < 0.8
     grids = pk.GridDatabase([rng.integers(0, 2, (5, 5)), rng.integers(0, 2, (6, 7))], masks=[None, mask])
     kernel = pk.PropagationKernel(t_max=2, normalize=normalize, random_state=0)
-    why = pk.similar_because(kernel, grids[0], grids[1])
+    why = pk.similar_because(grids[0], grids[1], kernel=kernel)
     assert why.value == pytest.approx(kernel.fit_transform(grids)[0, 1], rel=1e-12)
     assert why.node_contributions("h").shape == (mask.sum(), 3)
 
@@ -163,7 +174,7 @@ def test_ratios_are_shared_by_bins(base_kernel, normalize):
     options = {"base_kernel": base_kernel, "normalize": normalize}
     g, h = (np.zeros((3, 3)), list("CCO")), (np.zeros((3, 3)), list("COO"))
     for kernel in (pk.WeisfeilerLehman(t_max=1, **options), pk.PropagationKernel(t_max=1, **options)):
-        why = pk.similar_because(kernel, g, h)
+        why = pk.similar_because(g, h, kernel=kernel)
         share = Fraction(2, 6) if base_kernel == "tanimoto" else Fraction(1, 4)
         unit = 2 if normalize else 1  # a graph has similarity 1 to itself at each of two iterations
         assert [b.contribution for b in why.bins] == pytest.approx([float(share / unit)] * 4)
@@ -171,12 +182,12 @@ def test_ratios_are_shared_by_bins(base_kernel, normalize):
 
 
 def test_graphs_without_nodes_share_nothing():
-    why = pk.similar_because(LabelHistogram(base_kernel="jaccard"), *[(np.zeros((0, 0)), [])] * 2)
+    why = pk.similar_because(*[(np.zeros((0, 0)), [])] * 2, kernel=LabelHistogram(base_kernel="jaccard"))
     assert (why.value, why.bins) == (0.0, ())
 
 
 def test_graphs_with_nothing_in_common():
-    why = pk.similar_because(LabelHistogram(normalize=True), (PATH, list("CCC")), (PATH, list("OOO")))
+    why = pk.similar_because((PATH, list("CCC")), (PATH, list("OOO")), kernel=LabelHistogram(normalize=True))
     assert (why.value, why.bins, why.records()) == (0.0, (), [])
     assert "0 shared bins" in str(why)
     assert len(why.to_frame()) == 0
@@ -195,7 +206,7 @@ def test_graphs_with_nothing_in_common():
 def test_what_cannot_be_taken_apart_is_refused(kernel, kind, message):
     graphs = pair()
     with pytest.raises(kind, match=message):
-        pk.similar_because(kernel, *graphs)
+        pk.similar_because(*graphs, kernel=kernel)
 
 
 def test_a_mean_of_kernels_with_different_t_max_counts_each_up_to_its_own():
@@ -207,11 +218,11 @@ def test_a_mean_of_kernels_with_different_t_max_counts_each_up_to_its_own():
     model.rule_ = mean_rule([Rule.of(one) for one in members])
     assert len(model.rule_.vocabularies) == 1
     expected = sum(kernel.fit_transform(graphs[:2])[0, 1] for kernel in kernels)
-    assert pk.similar_because(model, graphs[0], graphs[1]).value == expected
+    assert pk.similar_because(graphs[0], graphs[1], kernel=model).value == expected
 
 
 def test_tables():
-    why = pk.similar_because(pk.PropagationKernel(t_max=3, random_state=0), *pair())
+    why = pk.similar_because(*pair(), kernel=pk.PropagationKernel(t_max=3, random_state=0))
     frame = why.to_frame()
     assert len(frame) == len(why.bins)
     assert frame["share"].sum() == pytest.approx(1)
@@ -219,11 +230,11 @@ def test_tables():
     text = why.table(2).splitlines()
     assert text[0].split()[:2] == ["t", "adds"]
     assert text[-1] == f"... and {len(why.bins) - 2} more"
-    assert repr(why).startswith("Similarity(k = ")
+    assert repr(why).startswith("Similarity(")
 
 
 def test_distributions_have_no_single_label():
     rows = np.array([[0.5, 0.5], [1.0, 0.0], [0.5, 0.5]])
     graphs = pk.GraphDatabase(PATH, [0, 3], pk.LabelDistributions(rows))
-    why = pk.similar_because(pk.PropagationKernel(t_max=1, random_state=0), graphs[0], graphs[0])
+    why = pk.similar_because(graphs[0], graphs[0], kernel=pk.PropagationKernel(t_max=1, random_state=0))
     assert {b.labels for b in why.bins} == {()}

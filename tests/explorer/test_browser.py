@@ -232,7 +232,7 @@ def test_what_neighbors_share_is_lit_up_in_both(page, molecules, exploration):
     for member in exploration.model.rule_.members:  # the mean of the normalized kernels
         one = pk.PropagationClassifier()
         one.rule_ = Rule([replace(member, normalize=True)])
-        why = pk.similar_because(one, molecules.graphs[8], molecules.graphs[other])
+        why = pk.similar_because(molecules.graphs[8], molecules.graphs[other], kernel=one)
         for k, side in enumerate("gh"):
             expected[k] = expected[k] + why.node_contributions(side).sum(axis=1)
     n_members = len(exploration.model.rule_.members)

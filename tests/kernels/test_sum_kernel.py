@@ -88,7 +88,7 @@ def test_a_sum_of_counting_kernels_counts(normalize_parts, solver, tmp_path):
     similarities, ids = index.query(DATA.graphs, k=4)
     assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
     kernel.fit(TRAIN)
-    found = pk.similar_because(kernel, DATA.graphs[3], DATA.graphs[25])
+    found = pk.similar_because(DATA.graphs[3], DATA.graphs[25], kernel=kernel)
     assert found.value == pytest.approx(kernel.transform(DATA.graphs[[25]])[0, 3], abs=1e-12)
 
 

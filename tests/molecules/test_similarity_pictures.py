@@ -24,18 +24,18 @@ def test_shared_atoms_and_bonds_are_colored(model, kind):
     kernel = pk.WeisfeilerLehman(t_max=1, edge_labels=True)
     index = pk.GraphIndex(kernel=kernel).fit(pk.from_smiles(SMILES))
     given = {"kernel": kernel, "pipeline": model, "model": model[-1], "index": index}[kind]
-    picture = pk.molecules.draw_similarity(given, "CCO", Chem.MolFromSmiles("CCN"))
+    picture = pk.molecules.draw_similarity("CCO", Chem.MolFromSmiles("CCN"), kernel=given)
     g, h = picture.panels
     assert g.values[2] == h.values[2] == 0  # oxygen and nitrogen are not shared
     assert g.values[0] > g.values[1] > 0  # the surroundings of the methyl group are
     assert g.bonds[0] > g.bonds[1] == 0
-    first = pk.molecules.draw_similarity(given, "CCO", "CCN", t=1, bonds=False)
+    first = pk.molecules.draw_similarity("CCO", "CCN", kernel=given, t=1, bonds=False)
     assert first.panels[0].bonds is None
     assert np.flatnonzero(first.panels[0].values).tolist() == [0]
 
 
 def test_titles_give_the_kernel_value_and_the_number_of_shared_atoms():
-    picture = pk.molecules.draw_similarity(pk.WeisfeilerLehman(t_max=0), "CCO", "CCN")
+    picture = pk.molecules.draw_similarity("CCO", "CCN", kernel=pk.WeisfeilerLehman(t_max=0))
     assert [panel.title for panel in picture.panels] == [
         "k(g, h) = 4; g: 2 of 3 atoms",
         "k(g, h) = 4; h: 2 of 3 atoms",

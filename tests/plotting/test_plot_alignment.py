@@ -39,14 +39,14 @@ def test_turned_points_fall_on_their_partners():
 def test_similar_graphs_are_drawn_alike():
     g = nx.random_labeled_tree(9, seed=1)
     h = nx.relabel_nodes(g, dict(zip(g, np.random.default_rng(1).permutation(9).tolist(), strict=True)))
-    left, right = pk.plotting.plot_similarity(pk.WeisfeilerLehman(t_max=3), g, h)
+    left, right = pk.similar_because(g, h).plot()
     places = [np.asarray(ax.collections[-1].get_offsets()) for ax in (left, right)]
     for a, b in pk.align(g, h).pairs.tolist():
         assert np.linalg.norm(places[0][a] - places[1][b]) < 4.0
 
 
 def test_pictures_of_any_graphs(tmp_path):
-    picture = pk.molecules.draw_similarity(pk.WeisfeilerLehman(t_max=2), nx.path_graph(4), nx.cycle_graph(4))
+    picture = pk.molecules.draw_similarity(nx.path_graph(4), nx.cycle_graph(4))
     picture.save(tmp_path / "two.svg")
     assert "<svg" in (tmp_path / "two.svg").read_text()
     assert picture.png.startswith(b"\x89PNG")
@@ -56,5 +56,5 @@ def test_pictures_of_any_graphs(tmp_path):
 def test_graphs_with_names_of_elements_are_pictures_of_molecules():
     pytest.importorskip("rdkit")
     graphs = pk.from_smiles(["CCO", "CCN"], node_labels="symbol")
-    picture = pk.molecules.draw_similarity(pk.WeisfeilerLehman(t_max=2), graphs[0], graphs[1])
+    picture = pk.molecules.draw_similarity(graphs[0], graphs[1])
     assert repr(picture) == "MoleculePicture(2 panels)"

@@ -6,11 +6,10 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 import propkernels as pk
-from propkernels.kernels import LabelHistogram
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 G, H = (PATH, ["C", "O", "C"]), (PATH, ["C", "O", "N"])
-KERNEL = pk.WeisfeilerLehman(t_max=1)
+FOUND = pk.similar_because(G, H, kernel=pk.WeisfeilerLehman(t_max=1))
 
 
 def shown(ax):
@@ -19,7 +18,7 @@ def shown(ax):
 
 
 def test_nodes_show_their_part_on_either_side():
-    left, right = pk.plotting.plot_similarity(KERNEL, G, H)
+    left, right = pk.plotting.plot_similarity(FOUND)
     assert shown(left)[0].tolist() == [2, 1, 2]
     assert shown(right)[0].tolist() == [4, 1, 0]
     assert shown(left)[1].get_clim() == shown(right)[1].get_clim() == (0, 4)
@@ -29,23 +28,21 @@ def test_nodes_show_their_part_on_either_side():
 
 
 def test_one_iteration():
-    left, right = pk.plotting.plot_similarity(KERNEL, G, H, t=1)
+    left, right = pk.plotting.plot_similarity(FOUND, t=1)
     assert shown(left)[0].tolist() == [1, 0, 1]
     assert shown(right)[0].tolist() == [2, 0, 0]
 
 
-def test_what_was_found_before_is_drawn():
-    found = pk.similar_because(KERNEL, G, H)
+def test_the_result_draws_itself():
     axes = Figure().subplots(1, 2)
-    assert pk.plotting.plot_similarity(found, G, H, ax=axes) == list(axes)
-    with pytest.raises(ValueError, match="of other graphs"):
-        pk.plotting.plot_similarity(found, G, (np.zeros((1, 1)), ["C"]))
+    assert pk.similar_because(G, H).plot(ax=axes, t=0) == list(axes)
+    assert axes[0].figure.axes[-1].get_ylabel() == "part of similarity = 0.1429, t = 0"
 
 
 def test_molecules_are_formulas():
     pytest.importorskip("rdkit")
     graphs = pk.from_smiles(["CC(=O)Oc1ccccc1C(=O)O", "O=C(O)c1ccccc1O"])
-    for ax in pk.plotting.plot_similarity(KERNEL, graphs[0], graphs[1]):
+    for ax in pk.similar_because(graphs[0], graphs[1]).plot():
         assert len(ax.images) == 1
         assert not ax.texts
 
@@ -53,24 +50,20 @@ def test_molecules_are_formulas():
 def test_grids():
     mask = np.array([[True, False, True], [True, True, True]])
     grids = pk.GridDatabase([np.zeros((2, 3), dtype=int), np.zeros((2, 2), dtype=int)], masks=[mask, None])
-    left, right = pk.plotting.plot_similarity(
-        pk.PropagationKernel(t_max=0, random_state=0), grids[0], grids[1]
-    )
+    left, right = pk.similar_because(grids[0], grids[1]).plot()
     assert len(left.collections[0].get_paths()) == mask.sum()
     assert len(right.collections[0].get_paths()) == 4
 
 
 def test_nothing_in_common():
-    left, _ = pk.plotting.plot_similarity(LabelHistogram(), (PATH, list("CCC")), (PATH, list("OOO")))
+    left, _ = pk.similar_because((PATH, list("CCC")), (PATH, list("OOO"))).plot()
     assert shown(left)[0].tolist() == [0, 0, 0]
     assert left.get_title() == "g: 0 of 3 nodes"
 
 
 def test_bad_arguments(without):
     with pytest.raises(ValueError, match="t must be between 0 and 1; got 2"):
-        pk.plotting.plot_similarity(KERNEL, G, H, t=2)
-    with pytest.raises(TypeError, match="is not a dot product or a ratio of counts"):
-        pk.plotting.plot_similarity(pk.PropagationKernel(base_kernel="rbf"), G, H)
+        FOUND.plot(t=2)
     without("matplotlib")
     with pytest.raises(ImportError, match=r"propkernels\[plot\]"):
-        pk.plotting.plot_similarity(KERNEL, G, H)
+        pk.plotting.plot_similarity(FOUND)

@@ -102,7 +102,7 @@ def test_shared_bins_add_up_to_the_similarity(name):
     index = pk.GraphIndex(kernel=KERNEL, similarity=name).fit(GRAPHS)
     values, ids = index.query(GRAPHS[0], k=4)
     for value, other in zip(values, ids, strict=True):
-        assert pk.similar_because(index, GRAPHS[0], GRAPHS[int(other)]).value == pytest.approx(value)
+        assert pk.similar_because(GRAPHS[0], GRAPHS[int(other)], kernel=index).value == pytest.approx(value)
 
 
 def test_unknown_measures_and_thresholds_are_refused():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,10 +22,14 @@ from propkernels.counts.counters import Occurrences
 from propkernels.counts.products import inverse_length
 from propkernels.explain.members import SharedBins
 from propkernels.graphs.accepted import OneGraph
+from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.kernels.neighborhoods import Neighborhoods
 from propkernels.search.index import GraphIndex
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
     from pandas import DataFrame
 
 Nodes = NDArray[np.int64]
@@ -67,11 +71,13 @@ class Similarity:
     bins : tuple of SharedBin
         Shared bins, the largest contribution first; contributions add up to ``value``.
     value : float
-        k(g, h).
-    sizes : (int, int)
-        Numbers of nodes of the two graphs.
+        The similarity, or k(g, h) of the given kernel.
+    graphs : GraphDatabase
+        The two graphs.
     n_steps : int
         Number of iterations, t_max + 1.
+    noun : {"similarity", "k(g, h)"}
+        What the value is called.
 
     See Also
     --------
@@ -88,20 +94,20 @@ class Similarity:
     --------
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(2, random_state=0).graphs
-    >>> kernel = pk.WeisfeilerLehman(t_max=1)
-    >>> why = pk.similar_because(kernel, graphs[0], graphs[1])
+    >>> why = pk.similar_because(graphs[0], graphs[1], kernel=pk.WeisfeilerLehman(t_max=1))
     >>> why.value == sum(shared.contribution for shared in why.bins)
     True
     """
 
     bins: tuple[SharedBin, ...]
     value: float
-    sizes: tuple[int, int]
+    graphs: GraphDatabase
     n_steps: int
+    noun: str
 
     @property
     def by_iteration(self) -> NDArray[np.float64]:
-        """Contribution of each iteration to k(g, h), (t_max + 1,)."""
+        """Contribution of each iteration to the value, (t_max + 1,)."""
         parts: list[list[float]] = [[] for _ in range(self.n_steps)]
         for shared in self.bins:
             parts[shared.t].append(shared.contribution)
@@ -118,10 +124,10 @@ class Similarity:
         Returns
         -------
         ndarray of shape (nodes, t_max + 1)
-            Contributions, which add up to k(g, h).
+            Contributions, which add up to the value.
         """
         check_choice(of, ("g", "h"), "of")
-        shares = np.zeros((self.sizes[of == "h"], self.n_steps))
+        shares = np.zeros((self.graphs.graph_sizes[int(of == "h")], self.n_steps))
         for shared in self.bins:
             nodes = shared.nodes_g if of == "g" else shared.nodes_h
             np.add.at(shares[:, shared.t], nodes.ravel(), shared.contribution / nodes.size)
@@ -169,7 +175,15 @@ class Similarity:
         return ["t", "adds", "share", "labels", "nodes of g", "nodes of h"], rows
 
     def __str__(self) -> str:
-        return f"k(g, h) = {self.value:.6g}, from {len(self.bins)} shared bins\n{self.table()}"
+        return f"{self.noun} = {self.value:.6g}, from {len(self.bins)} shared bins\n{self.table()}"
+
+    def plot(
+        self, *, t: int | None = None, cmap: str | Colormap | None = "Reds", ax: Sequence[Axes] | None = None
+    ) -> list[Axes]:
+        """Draw both graphs, nodes colored by contribution: :func:`propkernels.plotting.plot_similarity`."""
+        from propkernels.plotting.plot_similarity import plot_similarity
+
+        return plot_similarity(self, t=t, cmap=cmap, ax=ax)
 
     def _repr_html_(self) -> str:
         from propkernels.plotting.pages.fragments import Remark, Table, show_result
@@ -182,7 +196,7 @@ class Similarity:
         return show_result(repr(self), Table(head, rows), *more)
 
     def __repr__(self) -> str:
-        return f"Similarity(k = {self.value:.6g}, {len(self.bins)} shared bins, t = 0..{self.n_steps - 1})"
+        return f"Similarity({self.value:.6g}, {len(self.bins)} shared bins, t = 0..{self.n_steps - 1})"
 
 
 def _listed(nodes: Nodes) -> str:
@@ -219,19 +233,23 @@ def countings_of(kernel: Any, graphs: Any) -> list[SharedBins]:
     return [SharedBins(fitted._counter, False, False, bool(fitted.normalize))]
 
 
-def similar_because(kernel: Estimator, g: OneGraph, h: OneGraph) -> Similarity:
-    """Return the shared bins of two graphs, with their nodes on each side and contributions to k(g, h).
+def similar_because(g: OneGraph, h: OneGraph, *, kernel: Estimator | None = None) -> Similarity:
+    """Return why two graphs are similar: the neighborhoods that they share, with their nodes on each side.
+
+    The similarity of two graphs is a sum over bins of nodes that have equal neighborhoods of t steps; what
+    each bin adds is its contribution. ``print`` lists the largest, and ``plot`` draws both graphs in color.
 
     Parameters
     ----------
-    kernel : estimator
-        A dot product or a ratio of counts: :class:`PropagationKernel`, :class:`P2K`,
-        :class:`WeisfeilerLehman` and :class:`LabelHistogram` with all base kernels but "rbf",
-        :class:`ShortestPath`, :class:`GraphHopper` and :class:`SubgraphMatching` without attributes, and
-        their features. A fitted kernel is used as it is; an unfitted one is fitted on the two graphs. A
-        classifier or regressor stands for its fitted kernel, an index for its similarity.
     g, h : graph
-        An item of a database, a networkx graph, or a tuple; see :func:`propkernels.check_graphs`.
+        As for :func:`similarity`: graphs of networkx, SMILES, adjacency matrices, items of a database, ...
+    kernel : estimator, optional
+        By default contributions add up to ``similarity(g, h)``, with a kernel to its value k(g, h). A dot
+        product or a ratio of counts: :class:`PropagationKernel`, :class:`P2K`, :class:`WeisfeilerLehman` and
+        :class:`LabelHistogram` with all base kernels but "rbf", :class:`ShortestPath`, :class:`GraphHopper`
+        and :class:`SubgraphMatching` without attributes, and their features. A fitted kernel is used as it
+        is; an unfitted one is fitted on the two graphs. A classifier or regressor stands for its fitted
+        kernel, an index for its similarity.
 
     Returns
     -------
@@ -239,6 +257,7 @@ def similar_because(kernel: Estimator, g: OneGraph, h: OneGraph) -> Similarity:
 
     See Also
     --------
+    similarity : The value alone.
     propkernels.explain.Similarity : The result.
     propkernels.plotting.plot_similarity : Draws both graphs.
 
@@ -247,18 +266,22 @@ def similar_because(kernel: Estimator, g: OneGraph, h: OneGraph) -> Similarity:
     >>> import numpy as np, propkernels as pk
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> g, h = (path, ["C", "O", "C"]), (path, ["C", "O", "N"])
-    >>> print(pk.similar_because(pk.WeisfeilerLehman(t_max=1), g, h))
-    k(g, h) = 5, from 3 shared bins
-    t  adds   share  labels  nodes of g  nodes of h
-    0    +2  40.0 %  C       0 2         0
-    1    +2  40.0 %  C       0 2         0
-    0    +1  20.0 %  O       1           1
+    >>> print(pk.similar_because(g, h))
+    similarity = 0.142857, from 3 shared bins
+    t      adds   share  labels  nodes of g  nodes of h
+    0  +0.04762  33.3 %  C       0 2         0
+    0  +0.04762  33.3 %  O       1           1
+    1  +0.04762  33.3 %  C       0 2         0
     """
     graphs = check_graphs([g, h])
+    if kernel is None:
+        parts = [SharedBins(Neighborhoods()._learn_coder(graphs), True, True, False, together=True)]
+    else:
+        parts = countings_of(kernel, graphs)
     n_jobs = getattr(kernel, "n_jobs", None)
     merged: dict[tuple[int, bytes, bytes], SharedBin] = {}
     last = 0
-    for counting in countings_of(kernel, graphs):
+    for counting in parts:
         found = islice(counting.counter.occurrences(graphs, n_jobs), counting.n_streams)
         streams = [
             _compared(replace(one, assigned=one.assigned or counting.assigned), graphs) for one in found
@@ -273,8 +296,7 @@ def similar_because(kernel: Estimator, g: OneGraph, h: OneGraph) -> Similarity:
     bins = [replace(one, labels=_labels(one, graphs)) for one in merged.values()]
     bins.sort(key=lambda shared: (-shared.contribution, shared.t, shared.nodes_g.ravel().tolist()))
     value = math.fsum(shared.contribution for shared in bins)
-    sizes = int(graphs.graph_sizes[0]), int(graphs.graph_sizes[1])
-    return Similarity(tuple(bins), value, sizes, last + 1)
+    return Similarity(tuple(bins), value, graphs, last + 1, "similarity" if kernel is None else "k(g, h)")
 
 
 @dataclass(frozen=True)

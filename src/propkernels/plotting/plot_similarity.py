@@ -1,4 +1,4 @@
-"""plot_similarity: two graphs side by side, nodes colored by their contribution to the kernel value."""
+"""plot_similarity: two graphs side by side, nodes colored by what they share."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from propkernels._utils.checks import shown
-from propkernels._utils.typing import Estimator
-from propkernels.convert.check import check_graphs
-from propkernels.explain.shared_bins import Similarity, similar_because
-from propkernels.graphs.accepted import OneGraph
+from propkernels.explain.shared_bins import Similarity
 from propkernels.graphs.database import GraphDatabase
 from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.panels import draw_pair
@@ -23,25 +20,21 @@ if TYPE_CHECKING:
 
 
 def plot_similarity(
-    kernel: Estimator | Similarity,
-    g: OneGraph,
-    h: OneGraph,
+    similarity: Similarity,
     *,
     t: int | None = None,
     cmap: str | Colormap | None = "Reds",
     ax: Sequence[Axes] | None = None,
 ) -> list[Axes]:
-    """Draw two graphs with nodes colored by their contribution to k(g, h).
+    """Draw two graphs with nodes colored by their contribution to the similarity.
 
     The contribution of a shared bin is divided among its nodes, in each of the two graphs. The second graph
-    is turned so that nodes with equal surroundings are in similar places (:func:`propkernels.align`).
+    is turned so that nodes with equal neighborhoods are in similar places (:func:`propkernels.align`).
 
     Parameters
     ----------
-    kernel : estimator or Similarity
-        A kernel, as for :func:`similar_because`, or the result of that function for these graphs.
-    g, h : graph
-        As for :func:`similar_because`.
+    similarity : Similarity
+        Result of :func:`similar_because`.
     t : int, optional
         Iteration to show; by default the sum over all iterations.
     cmap : str or Colormap, default="Reds"
@@ -61,24 +54,21 @@ def plot_similarity(
     >>> import matplotlib; matplotlib.use("Agg")
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(2, random_state=0).graphs
-    >>> left, right = pk.plotting.plot_similarity(pk.WeisfeilerLehman(t_max=2), graphs[0], graphs[1])
+    >>> left, right = pk.plotting.plot_similarity(pk.similar_because(graphs[0], graphs[1]))
     >>> left.get_title().startswith("g: ")
     True
     """
     from matplotlib.colors import Normalize
 
     axes = several_axes(ax, 2)
-    graphs = check_graphs([g, h])
-    similarity = kernel if isinstance(kernel, Similarity) else similar_because(kernel, g, h)
-    if similarity.sizes != tuple(graphs.graph_sizes.tolist()):
-        raise ValueError("the similarity is of other graphs: numbers of nodes differ")
+    graphs = similarity.graphs
     if t is not None and not 0 <= t < similarity.n_steps:
         raise ValueError(f"t must be between 0 and {similarity.n_steps - 1}; got {shown(t)}")
     contributions = [similarity.node_contributions(side) for side in ("g", "h")]
     values = [array.sum(axis=1) if t is None else array[:, t] for array in contributions]
     norm = Normalize(0.0, max(float(array.max(initial=0.0)) for array in values) or 1.0)
     pairs = align(graphs[0], graphs[1]).pairs if isinstance(graphs, GraphDatabase) else None
-    meaning = f"part of k(g, h) = {similarity.value:.4g}{'' if t is None else f', t = {t}'}"
+    meaning = f"part of {similarity.noun} = {similarity.value:.4g}{'' if t is None else f', t = {t}'}"
     draw_pair(axes, graphs, values, norm, cmap, pairs=pairs, as_formulas=True, meaning=meaning)
     for where, side, array in zip(axes, "gh", values, strict=True):
         where.set_title(f"{side}: {np.count_nonzero(array)} of {len(array)} nodes", fontsize=10)

@@ -51,7 +51,7 @@ def results():
         "Graph": graphs[0],
         "Explanation": model.explain(graphs[:2]),
         "Counterfactuals": model.counterfactuals(graphs[0], n=3, budget=1000),
-        "Similarity": pk.similar_because(kernel, graphs[0], graphs[1]),
+        "Similarity": pk.similar_because(graphs[0], graphs[1], kernel=kernel),
         "Bins": model.top_bins(graphs, classes, n=3),
         "Evaluation": pk.evaluate(named, model=kernel, cv=3, random_state=0),
     }
