@@ -129,6 +129,24 @@ def test_optional_packages_are_imported_inside_functions(package):
             assert package not in {name.split(".")[0] for name in names}, path.relative_to(PACKAGE)
 
 
+OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "memmap", "fromfile"}
+OPENERS |= {"tofile", "loadtxt", "genfromtxt", "savetxt", "read_csv", "OSFile", "ZipFile", "urlopen"}
+# what takes a stream or bytes, or has another meaning; Arrow opens by name what open_regular has looked at
+ALLOWED = {"ZipFile(stream", "archive.open(", "pillow.open(io.BytesIO", "OSFile(os.fsencode(path))"}
+ALLOWED |= {"source_options.open(", "options.open(", "self.open(", "spare.open("}
+
+
+def test_files_are_opened_by_safe_files_only():
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(tree_of(path)) if path.name != "safe_files.py" else ():
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", None))
+                text = ast.unparse(node)
+                is_opener = name in OPENERS or text.startswith(("np.load(", "np.save"))
+                is_allowed = any(part in text for part in ALLOWED)
+                assert is_allowed or not is_opener, f"{path}, line {node.lineno}: {text[:60]}"
+
+
 def test_every_folder_is_a_known_station():
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert folders <= {*HELPERS, *STATIONS, *ON_TOP}

@@ -145,7 +145,7 @@ def test_tables_of_other_programs(tmp_path):
     path.write_bytes(b'\xef\xbb\xbfname,"a ""b""",name\r\n1,"x\r\ny",3\r\n\r\n')
     assert read_table(path) == {"name": ["1"], 'a "b"': ["x\r\ny"]}
     path.write_bytes(b"a\n\xff\n")
-    with pytest.raises(ValueError, match=r"x.csv cannot be read as a table: .*utf-8"):
+    with pytest.raises(ValueError, match=r"x.csv cannot be read as a table: byte 1 is 0xff, .* as UTF-8"):
         read_table(path)
 
 

@@ -152,11 +152,11 @@ def test_links_out_of_the_folder_are_refused(folder, tmp_path_factory):
     (folder / "oak" / "inside.png").symlink_to(folder / "elm" / "g.png")
     assert len(read_image_folder(folder)) == 5
     (folder / "oak" / "out.png").symlink_to(secret)
-    with pytest.raises(ValueError, match=r"the image oak/out\.png is a link that leads out of the folder"):
+    with pytest.raises(ValueError, match=r"oak/out\.png is a link that leads out of the folder"):
         read_image_folder(folder)
     (folder / "oak" / "out.png").unlink()
     (folder / "ash").symlink_to(secret.parent)
-    with pytest.raises(ValueError, match=r"the image ash/secret\.png is a link that leads out"):
+    with pytest.raises(ValueError, match=r"ash/secret\.png is a link that leads out"):
         read_image_folder(folder)
 
 
@@ -165,5 +165,5 @@ def test_files_and_folders_that_are_too_large(folder, monkeypatch):
     with pytest.raises(ValueError, match=r"the images up to elm/c\.jpg take more than the 100 bytes allowed"):
         read_image_folder(folder)
     monkeypatch.setattr(module, "MOST_FILE_BYTES", 50)
-    with pytest.raises(ValueError, match=r"the image elm/c\.jpg is larger than the 50 bytes allowed"):
+    with pytest.raises(ValueError, match=r"elm/c\.jpg is larger than the 50 bytes allowed"):
         read_image_folder(folder)

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.safe_files import text_of
+
 WAYS_OUT = (
     'learn from features without a kernel matrix (solver="linear", or a linear model of scikit-learn on '
     "PropagationFeatures), or search with GraphIndex"
@@ -524,7 +526,7 @@ def available_memory() -> int | None:
 
 def _machine() -> Iterator[int]:
     with suppress(OSError, ValueError):
-        for line in MEMINFO.read_text().splitlines():
+        for line in text_of(MEMINFO).splitlines():
             if line.startswith("MemAvailable:"):
                 yield 1024 * int(line.split()[1])
 
@@ -536,14 +538,14 @@ def _own_limit(pages: Path = Path("/proc/self/statm")) -> Iterator[int]:
 
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
-            used = int(pages.read_text().split()[0]) * resource.getpagesize()
+            used = int(text_of(pages).split()[0]) * resource.getpagesize()
             yield max(most - used, 0)
 
 
 def _control_groups(processes: Path = Path("/proc/self/cgroup"), root: Path = CGROUPS) -> Iterator[int]:
     """Yield the memory left in each control group of this process, innermost group first."""
     with suppress(OSError):
-        for line in processes.read_text().splitlines():
+        for line in text_of(processes).splitlines():
             _, controllers, path = line.split(":", 2)
             if controllers == "":
                 yield from _left_inside(root, path, *_VERSION_2)
@@ -557,13 +559,13 @@ def _left_inside(root: Path, path: str, limit: str, usage: str, inactive: str) -
         if root != group and root not in group.parents:
             return
         with suppress(OSError, ValueError):  # "max" means no limit
-            most, used = int((group / limit).read_text()), int((group / usage).read_text())
+            most, used = int(text_of(group / limit)), int(text_of(group / usage))
             yield max(most - used + _reclaimable(group, inactive), 0)
 
 
 def _reclaimable(group: Path, name: str) -> int:
     with suppress(OSError, ValueError):
-        for line in (group / "memory.stat").read_text().splitlines():
+        for line in text_of(group / "memory.stat").splitlines():
             if line.split()[0] == name:
                 return int(line.split()[1])
     return 0

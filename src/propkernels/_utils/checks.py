@@ -50,6 +50,9 @@ def reason_of(error: BaseException) -> str:
         raise error
     if isinstance(error, KeyError):
         return f"{shown(error.args[0]) if error.args else 'a part'} is missing"
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return f"byte {error.start + 1:,} is 0x{byte:02x}, which is not text in UTF-8: save it as UTF-8"
     if isinstance(error, (AttributeError, IndexError, TypeError, RecursionError)):
         return "a part of it is of the wrong kind"
     return " ".join(str(error).split())[:200] or type(error).__name__

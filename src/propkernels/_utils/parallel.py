@@ -27,6 +27,7 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from propkernels._utils.locks import fork_safe_lock
+from propkernels._utils.safe_files import text_of
 
 STEPS_OF_A_THREAD = 2**16  # least work per thread: a millisecond or two
 STEPS_OF_A_PIECE = 2**18  # least work of a piece, also of a thread inside another thread's work
@@ -83,7 +84,7 @@ def cores_of_control_groups(
     """
     cores = math.inf
     with suppress(OSError, ValueError):
-        for line in processes.read_text().splitlines():
+        for line in text_of(processes).splitlines():
             _, controllers, path = line.split(":", 2)
             if controllers == "" or "cpu" in controllers.split(","):
                 top = root if controllers == "" else root / "cpu"
@@ -97,9 +98,7 @@ def _quota(group: Path) -> int | float:
     with suppress(OSError, ValueError):
         files = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
         is_new = (group / "cpu.max").is_file()
-        texts = (
-            (group / "cpu.max").read_text().split() if is_new else [(group / f).read_text() for f in files]
-        )
+        texts = text_of(group / "cpu.max").split() if is_new else [text_of(group / f) for f in files]
         quota, period = map(int, texts)  # "max" means no quota, and so does -1
         return math.ceil(quota / period) if quota > 0 and period > 0 else math.inf
     return math.inf

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
+from importlib.resources import files
 from typing import IO, Any, Literal, overload
 from zipfile import ZIP_STORED, ZipFile
 
@@ -226,14 +227,28 @@ def discard_unfinished() -> None:
                 os.unlink(temporary)
 
 
-def open_regular(path: Pathlike) -> io.BufferedReader:
+def open_regular(path: Pathlike, inside: Pathlike | None = None) -> io.BufferedReader:
     """Open a regular file for reading; raise OSError for pipes and devices instead of waiting.
+
+    Nothing else in the library opens a file to read it.
+
+    Parameters
+    ----------
+    path : str or path
+    inside : str or path, optional
+        Folder that the file was found in: links that lead out of it are not followed.
 
     Raises
     ------
     OSError
         If the file cannot be opened, or is not a regular one.
+    ValueError
+        If it is a link that leads out of the folder.
     """
+    if inside is not None:
+        top = os.path.realpath(inside)
+        if os.path.commonpath([top, os.path.realpath(path)]) != top:
+            raise ValueError(f"{os.fspath(path)} is a link that leads out of the folder {os.fspath(inside)}")
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _PLAIN)
     try:
         mode = os.fstat(handle).st_mode
@@ -248,10 +263,22 @@ def open_regular(path: Pathlike) -> io.BufferedReader:
         raise
 
 
-def read_regular(path: Pathlike) -> bytes:
-    """Return the bytes of a regular file; see :func:`open_regular`."""
-    with open_regular(path) as stream:
+def read_regular(path: Pathlike, inside: Pathlike | None = None, most: int | None = None) -> bytes:
+    """Return the bytes of a regular file, which has at most so many; see :func:`open_regular`."""
+    with open_regular(path, inside) as stream:
+        if most is not None and os.fstat(stream.fileno()).st_size > most:
+            raise ValueError(f"{os.fspath(path)} is larger than the {most:,} bytes allowed")
         return stream.read()
+
+
+def text_of(path: Pathlike) -> str:
+    """Return the text (UTF-8) of a regular file."""
+    return read_regular(path).decode("utf-8-sig")
+
+
+def packaged_text(*parts: str) -> str:
+    """Return the text of a file of this package."""
+    return files("propkernels").joinpath(*parts).read_text(encoding="utf-8")
 
 
 @contextmanager

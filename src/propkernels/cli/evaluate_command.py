@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from propkernels._utils.safe_files import atomic_write
+from propkernels._utils.safe_files import atomic_write, text_of
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
     KERNELS,
@@ -146,7 +146,7 @@ def evaluate(
     protocol: dict[str, Any] = {
         "cv": int(folds) if folds is not None and folds != LEAVE_ONE_OUT else folds,
         "n_repeats": repeats,
-        "groups": None if groups is None else groups.read_text().split(),
+        "groups": None if groups is None else text_of(groups).split(),
         "random_state": seed,
         "n_jobs": jobs,
         "scoring": scoring,

@@ -112,12 +112,14 @@ def molecule_kernel(graphs: Any, t_max: int) -> Any:
 
 def is_model_file(name: str) -> bool:
     """Whether a path is a file written by save_model."""
+    from propkernels._utils.safe_files import open_regular
     from propkernels.storage.archive import HEADER
 
-    if not zipfile.is_zipfile(name):
-        return False
-    with zipfile.ZipFile(name) as archive:
-        return HEADER in archive.namelist()
+    with open_regular(name) as stream:
+        if not zipfile.is_zipfile(stream):
+            return False
+        with zipfile.ZipFile(stream) as archive:
+            return HEADER in archive.namelist()
 
 
 def read_index(file: str) -> GraphIndex:

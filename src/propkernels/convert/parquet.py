@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,7 @@ from propkernels._utils.cells import is_missing, typed_column
 from propkernels._utils.checks import reason_of, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.parallel import run_threads, thread_count
-from propkernels._utils.safe_files import atomic_write
+from propkernels._utils.safe_files import atomic_write, open_regular
 from propkernels._utils.typing import Array, PathLike, Target
 from propkernels.convert.build import Faults, FlatGraphs, build
 from propkernels.graphs.accepted import Graphs
@@ -27,6 +27,8 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 
 KEY, VERSION = b"propkernels", 1
+# Memory that a file may take: so much anyway, and so many times its size; a value takes about 32 bytes.
+FREE_BYTES, MOST_EXPANSION, BYTES_OF_A_VALUE = 2**27, 1000, 32
 ROWS_OF_A_RUN = 2**12  # least number of graphs that a thread decodes
 REQUIRED = ("n_nodes", "source", "target")
 
@@ -227,7 +229,7 @@ def read_parquet(
     if step != 1:
         raise ValueError("rows must be a slice without a step")
     with reading_parquet(path):
-        table = _rows_between(file, first, max(first, last), n_jobs)
+        table = _rows_between(file, first, max(first, last), n_jobs, path)
     notes, threads = _notes(file, path), max(min(thread_count(n_jobs), table.num_rows // ROWS_OF_A_RUN), 1)
     cuts = np.linspace(0, table.num_rows, threads + 1).astype(int).tolist()
     runs = list(pairwise(cuts))
@@ -246,6 +248,7 @@ def iter_parquet(path: PathLike) -> Iterator[tuple[GraphDatabase, Array | None]]
     file = open_parquet(path)
     notes, first = _notes(file, path), 0
     for group in range(file.num_row_groups):
+        check_values(file.metadata, [group], path)
         with reading_parquet(path):
             table = file.read_row_group(group)
         yield _decode(table, notes, first)
@@ -267,6 +270,8 @@ def iter_rows(
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     file = open_parquet(path)
     notes, (groups, row) = _notes(file, path), _groups_between(file, first, last)
+    for group in groups:  # one is in memory at a time
+        check_values(file.metadata, [group], path)
     batches = file.iter_batches(batch_size=rows_per_block, row_groups=groups, use_threads=False)
     while True:
         with reading_parquet(path):
@@ -302,8 +307,10 @@ def open_any_parquet(path: Any, texts: Sequence[str] = ()) -> Any:
     """Return an open Parquet file; repeated values of columns of texts are kept once in memory."""
     pa = import_optional("pyarrow", extra="parquet", purpose="Parquet files need")
     pq = import_optional("pyarrow.parquet", extra="parquet", purpose="Parquet files need")
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"the file {path} does not exist")
+    try:
+        open_regular(path).close()  # no pipe: Arrow opens files by name
+    except FileNotFoundError:
+        raise FileNotFoundError(f"the file {path} does not exist") from None
     with reading_parquet(path):
         source = pa.OSFile(os.fsencode(path))  # text paths would have to be UTF-8
         return pq.ParquetFile(source, read_dictionary=list(texts))
@@ -347,9 +354,25 @@ def _check_notes(notes: dict[str, Any]) -> None:
     Names.from_pairs(notes.get("names"))
 
 
-def _rows_between(file: Any, first: int, last: int, n_jobs: int | None) -> Any:
+def check_values(metadata: Any, groups: Iterable[int], path: Any) -> None:
+    """Raise ValueError if row groups would take memory out of proportion to the file.
+
+    A run of equal values takes a few bytes, whatever its length. The numbers of values are in the footer.
+    """
+    chunks = [metadata.row_group(i) for i in groups]
+    n_values = sum(some.column(j).num_values for some in chunks for j in range(some.num_columns))
+    n_bytes = os.path.getsize(path)
+    if n_values * BYTES_OF_A_VALUE > max(FREE_BYTES, MOST_EXPANSION * n_bytes):
+        raise ValueError(
+            f"{path} has {n_bytes:,} bytes, and declares {n_values:,} values: too many to be read at once; "
+            "write it in smaller row groups, and read some rows at a time"
+        )
+
+
+def _rows_between(file: Any, first: int, last: int, n_jobs: int | None, path: Any) -> Any:
     """Return rows first to last - 1 as a table; with several threads, Arrow uses its own."""
     groups, start = _groups_between(file, first, last)
+    check_values(file.metadata, groups, path)
     if not groups:
         return file.schema_arrow.empty_table()
     return file.read_row_groups(groups, use_threads=thread_count(n_jobs) > 1).slice(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
-from importlib.resources import files
 
 import numpy as np
 from scipy.sparse import coo_array
 
+from propkernels._utils.safe_files import packaged_text
 from propkernels.datasets.dataset import Dataset
 from propkernels.graphs import GraphDatabase, GridDatabase
 
@@ -43,7 +43,7 @@ def load_families() -> Dataset:
     >>> str(data.graphs.ids[0]), data.target_names[0]
     ('5-hydroxytryptophan', 'amino acid')
     """
-    text = files("propkernels").joinpath("datasets", "static", "families.csv").read_text(encoding="utf-8")
+    text = packaged_text("datasets", "static", "families.csv")
     rows = list(csv.DictReader(text.splitlines()))
     families, target = np.unique([row["family"] for row in rows], return_inverse=True)
     graphs = _graphs(rows)

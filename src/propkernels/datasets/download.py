@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.progress import ProgressBar
+from propkernels._utils.safe_files import atomic_write
 from propkernels.datasets.tu_files import read_files
 
 
@@ -139,7 +140,7 @@ def _write(response: Any, url: str, archive: Path, most_bytes: int) -> str:
     """Write the body to a file and return its SHA-256; raise TooLongError if it is longer than expected."""
     declared, done, digest = response.headers.get("Content-Length", ""), 0, hashlib.sha256()
     length = int(declared) if declared.isdecimal() else None
-    with archive.open("wb") as file, ProgressBar(f"Downloading {archive.name}", length, unit="B") as bar:
+    with atomic_write(archive) as file, ProgressBar(f"Downloading {archive.name}", length, unit="B") as bar:
         for chunk in response.iter_content(CHUNK_BYTES):
             done += len(chunk)
             if done > most_bytes or (length or 0) > most_bytes:

@@ -40,6 +40,8 @@ def read_folder(path: Path, how: Reading) -> Dataset:
     for suffixes, reader in READERS:
         chosen = [file for file in files if file.suffix.lower() in suffixes]
         nested = [file for file in chosen if file.parent != path]
+        for file in chosen:
+            open_regular(file, path).close()  # refuses links out of the folder
         if chosen:
             return reader(path, nested or chosen, how)
     for file in files:

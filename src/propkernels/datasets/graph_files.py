@@ -22,6 +22,7 @@ from propkernels.datasets.reading import Reading
 
 COMMENTS = ("#", "%", "//")
 MOST_ENTRIES = 1000  # of a list of numbers, each of which becomes a column
+FREE_CELLS, MOST_CELLS = 10**6, 100  # of a table: as many anyway, and per value in a file
 KEYS = {"edges": ("graph", "source", "target"), "nodes": ("graph", "node"), "graphs": ("graph",)}
 Data = dict[str, Any]
 
@@ -172,7 +173,11 @@ def read_graph_files(paths: Sequence[Path], how: Reading, name: str, place: Path
         several += graphs
     names = [graph.name for graph in several]
     ids = names if None not in names and len(set(names)) == len(names) else list(range(len(several)))
-    return dataset_of(_tables(several, ids), how, name, place, any(graph.directed for graph in several))
+    try:
+        tables = _tables(several, ids)
+    except ValueError as error:
+        raise ValueError(f"{place} cannot be read: {error}") from None
+    return dataset_of(tables, how, name, place, any(graph.directed for graph in several))
 
 
 def _tables(several: Sequence[FileGraph], ids: Sequence[Any]) -> dict[str, Columns]:
@@ -211,5 +216,10 @@ def _is_number(value: Any) -> bool:
 def _columns(rows: Sequence[Data], keys: Sequence[str]) -> Columns:
     """Return typed columns with missing cells as None or NaN; keys stay as they are."""
     names = dict.fromkeys((*keys, *(name for row in rows for name in row)))
+    if len(names) * len(rows) > max(FREE_CELLS, MOST_CELLS * sum(map(len, rows))):
+        raise ValueError(
+            f"{len(rows):,} rows of data have {len(names):,} different names, so that almost all cells "
+            "of a table would be empty: use the same names in all graphs"
+        )
     cells = {name: [row.get(name) for row in rows] for name in names}
     return {name: object_array(some) if name in keys else typed_column(some) for name, some in cells.items()}

@@ -175,6 +175,8 @@ def read_source(source: Any, how: Reading) -> Dataset:
     if len(path.parts) <= 1 and (is_there or not path.suffix):
         how.refuse_columns("data sets by name")
         return _chosen(load(text, target_required=how.target_required, n_jobs=how.n_jobs), how)
+    if path.exists():
+        raise ValueError(f"{path} is neither a file nor a folder: a pipe or a device is not read")
     raise FileNotFoundError(f"the file or folder {path} does not exist")
 
 

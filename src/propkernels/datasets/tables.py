@@ -14,7 +14,8 @@ from typing import Any
 from propkernels._utils.arrays import available_memory
 from propkernels._utils.checks import reason_of
 from propkernels._utils.optional import import_optional
-from propkernels.convert.parquet import open_any_parquet, reading_parquet
+from propkernels._utils.safe_files import open_regular
+from propkernels.convert.parquet import check_values, open_any_parquet, reading_parquet
 
 SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
 TARGET_NAMES = ("target", "label", "class", "activity", "y", "active")
@@ -47,8 +48,9 @@ def read_table(path: Path) -> dict[str, list[str]]:
 def read_parquet_table(path: Path) -> dict[str, list[str]]:
     """Return the cells of a Parquet table as strings, by column name."""
     names = parquet_names(path)
-    n_rows = open_any_parquet(path).metadata.num_rows
-    room = available_memory()
+    metadata = open_any_parquet(path).metadata
+    check_values(metadata, range(metadata.num_row_groups), path)
+    n_rows, room = metadata.num_rows, available_memory()
     if room is not None and BYTES_OF_A_CELL * n_rows * len(names) > room:
         raise ValueError(f"{path} has {n_rows:,} rows of {len(names)} columns, too many for the memory")
     table: dict[str, list[str]] = {name: [] for name in names}
@@ -101,7 +103,7 @@ def _cells_of(column: Any) -> list[str]:
 
 def iter_sdf_records(path: Path, first: int = 0) -> Iterator[tuple[int, bytes]]:
     """Yield the byte position and content of each record of an SDF file, with its last line ``$$$$``."""
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         stream.seek(first)
         place, size, pending = first, 0, list[bytes]()
         while line := stream.readline(LONGEST_RECORD):
@@ -192,7 +194,7 @@ def iter_records(path: Path, first: int = 0, quoted: bool = True) -> Iterator[tu
     quoted : bool, default=True
         Whether to interpret quotes.
     """
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         stream.seek(first)
         place, size, pending, open_quote = first, 0, list[bytes](), False
         while line := stream.readline(LONGEST_RECORD):

@@ -6,7 +6,8 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import reason_of
 from propkernels._utils.parallel import run_threads
+from propkernels._utils.safe_files import open_regular, read_regular
 from propkernels.graphs.container import count
 
 MOST_MEMBERS = 10_000
@@ -27,34 +29,32 @@ ENCRYPTED = 1
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
 
 
-def open_archive(path: Path) -> zipfile.ZipFile:
-    """Return an open zip; raise ValueError for members that point outside and for excessive sizes.
+@contextmanager
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip; raise ValueError for members that point outside and for excessive sizes.
 
     Parameters
     ----------
     path : Path
         Path of the zip.
 
-    Returns
-    -------
+    Yields
+    ------
     zipfile.ZipFile
-        The caller closes it.
 
     Raises
     ------
     ValueError
         If the file is not a zip, is damaged, or is unsafe; this is found before unpacking.
     """
-    try:
-        archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
-        raise ValueError(f"{path.name} is not a zip file, or it is damaged ({reason_of(error)})") from None
-    try:
+    with open_regular(path) as stream:
+        try:
+            archive = zipfile.ZipFile(stream)
+        except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
+            text = f"{path.name} is not a zip file, or it is damaged ({reason_of(error)})"
+            raise ValueError(text) from None
         check_members(archive.infolist(), path)
-    except ValueError:
-        archive.close()
-        raise
-    return archive
+        yield archive
 
 
 def check_members(members: Iterable[zipfile.ZipInfo], path: Path) -> None:
@@ -127,7 +127,7 @@ def read_files(
     if path.is_dir():
         entries = [p.relative_to(path).as_posix() for p in [*path.glob("*.txt"), *path.glob("*/*.txt")]]
         name, chosen = choose_files(entries, name, path)
-        return name, {kind: (path / entry).read_bytes() for kind, entry in chosen.items()}
+        return name, {kind: read_regular(path / entry, path, MOST_BYTES) for kind, entry in chosen.items()}
     if not path.exists():
         raise FileNotFoundError(f"the folder or zip {path} does not exist")
     with open_archive(path) as archive:

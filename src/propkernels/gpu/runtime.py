@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from functools import cache
-from importlib.resources import files
 from typing import Any, Protocol
 
 import numpy as np
 
+from propkernels._utils.safe_files import packaged_text
 from propkernels.gpu.transfer import Transfer
 
 THREADS = 320  # threads of a block, which processes a packet of small graphs
@@ -111,7 +111,7 @@ class CudaRuntime:
 @cache
 def _module() -> Any:
     cupy = import_cupy()
-    source = files("propkernels.gpu").joinpath("kernels.cu").read_text(encoding="utf-8")
+    source = packaged_text("gpu", "kernels.cu")
     options = ("--std=c++17", "--fmad=false", *DEFINED)
     return cupy.RawModule(code=source, options=options)
 

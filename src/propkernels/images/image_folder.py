@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
+from propkernels._utils.safe_files import read_regular
 from propkernels.datasets.folders import IMAGES as SUFFIXES
 
 MOST_PIXELS = 2**26  # of one image; 8192 x 8192
+FREE_PIXELS, PIXELS_OF_A_BYTE = 2**20, 50  # a pixel takes 34 bytes in a grid
 MOST_BYTES = 2**32  # of all decoded images together
 MOST_FILE_BYTES = 2**28
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")  # no other parser sees the bytes
@@ -80,23 +82,13 @@ def read_image_folder(path: str | os.PathLike[str]) -> ImageFolder:
     files = _images(root, "*/*") or _images(root, "*")
     if not files:
         raise ValueError(f"{root} has no images ({', '.join(SUFFIXES)}), nor subfolders with images")
-    return as_image_folder((file.relative_to(root).as_posix(), _read(file, root)) for file in files)
+    return as_image_folder(
+        (file.relative_to(root).as_posix(), read_regular(file, root, MOST_FILE_BYTES)) for file in files
+    )
 
 
 def _images(root: Path, pattern: str) -> list[Path]:
     return sorted(file for file in root.glob(pattern) if is_image(file.name) and file.is_file())
-
-
-def _read(file: Path, root: Path) -> bytes:
-    """Return the bytes of a file; refuse links out of the folder and files that are too large."""
-    name = file.relative_to(root).as_posix()
-    if not file.resolve().is_relative_to(root.resolve()):
-        raise ValueError(f"the image {name} is a link that leads out of the folder {root}")
-    with file.open("rb") as stream:
-        size = os.fstat(stream.fileno()).st_size
-        if size > MOST_FILE_BYTES:
-            raise ValueError(f"the image {name} is larger than the {MOST_FILE_BYTES:,} bytes allowed")
-        return stream.read(size)
 
 
 def as_image_folder(named: Iterable[tuple[str, bytes]]) -> ImageFolder:
@@ -138,7 +130,7 @@ def decode_image(data: bytes, name: str) -> NDArray[np.uint8]:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
             with pillow.open(io.BytesIO(data), formats=FORMATS) as image:
-                _check_size(image.size)
+                _check_size(image.size, len(data))
                 return _decode(image)
     except PROBLEMS as error:
         raise ValueError(f"the image {name} cannot be read: {_reason(error)}") from None
@@ -170,12 +162,15 @@ def _reason(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _check_size(size: tuple[int, int]) -> None:
+def _check_size(size: tuple[int, int], n_bytes: int) -> None:
     width, height = size
     if width < 1 or height < 1:
         raise ValueError(f"it has no pixels ({width} x {height})")
-    if width * height > MOST_PIXELS:
-        raise ValueError(f"it has {width} x {height} pixels, more than the {MOST_PIXELS:,} allowed")
+    most = min(FREE_PIXELS + PIXELS_OF_A_BYTE * n_bytes, MOST_PIXELS)
+    if width * height > most:
+        raise ValueError(
+            f"it has {width} x {height} pixels, more than the {most:,} allowed for {n_bytes:,} bytes"
+        )
 
 
 def _decode(image: Any) -> NDArray[np.uint8]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from propkernels._utils.cells import CellKinds, parse_cell
+from propkernels._utils.safe_files import open_regular
 from propkernels.convert.parquet import open_any_parquet
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
@@ -116,7 +117,7 @@ def _header(path: Path) -> tuple[list[str], bytes]:
 def _layout(path: Path, reading: Reading) -> Layout:
     """Return the columns of a text file, from its header."""
     if path.suffix.lower() in (".smi", ".smiles"):
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             return Layout(None, 0, None, BOM if stream.read(3) == BOM else b"")
     names, header = _header(path)
     chosen = _columns(path, reading)

@@ -17,6 +17,7 @@ from propkernels._utils.checks import reason_of
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import open_regular
 from propkernels._utils.typing import Array, Record
+from propkernels.convert.parquet import check_values
 
 PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
 
@@ -108,6 +109,7 @@ def open_part(path: Path, check: bool = False) -> Iterator[Any]:
             file = pq.ParquetFile(stream, page_checksum_verification=check)
             if not _holds_features(file.schema_arrow):
                 raise ValueError(f"{path} does not hold features: remove it and run again")
+            check_values(file.metadata, range(file.num_row_groups), path)
             yield file
     except FileNotFoundError:
         raise FileNotFoundError(f"{path} is missing: run again to compute it") from None

@@ -6,11 +6,10 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from propkernels._utils.safe_files import Pathlike, atomic_write
+from propkernels._utils.safe_files import Pathlike, atomic_write, packaged_text
 from propkernels._version import __version__
 from propkernels.plotting.pages.data import embed_json
 
@@ -128,7 +127,7 @@ def read_static(name: str) -> str:
 def _resource(name: str, kind: str) -> str:
     """Return the text of a file in the folder "static" or "templates" of a package."""
     folder, _, file = name.rpartition("/")
-    return files("propkernels").joinpath(*folder.split("/"), kind, file).read_text(encoding="utf-8")
+    return packaged_text(*folder.split("/"), kind, file)
 
 
 @cache
