@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +32,8 @@ from scipy.linalg import eigh
 from scipy.linalg import solve as solve_system
 from scipy.linalg.lapack import get_lapack_funcs
 from scipy.sparse import issparse
+
+from propkernels._utils.locks import cached_property
 
 Matrix = NDArray[np.float64]
 Values = NDArray[np.float64]
