@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -115,6 +116,8 @@ def is_model_file(name: str) -> bool:
     from propkernels._utils.safe_files import open_regular
     from propkernels.storage.archive import HEADER
 
+    if not Path(name).is_file():
+        return False
     with open_regular(name) as stream:
         if not zipfile.is_zipfile(stream):
             return False
