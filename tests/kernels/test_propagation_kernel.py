@@ -241,7 +241,8 @@ def test_naive_twin_on_generated_graphs(graphs):
 
 def test_it_is_the_propagation_kernel_with_gaussian_mixtures():
     graphs = some_graphs()
-    reference = pk.PropagationKernel(attributes=GaussianMixtures(), t_max=3, random_state=0)
+    mixtures = GaussianMixtures(n_sample_points=100, combine="sum", scale=None, ridge=0, refit_every=None)
+    reference = pk.PropagationKernel(attributes=mixtures, t_max=3, random_state=0)
     computed = pk.P2K(t_max=3, random_state=0)
     assert np.array_equal(computed.fit_transform(graphs), reference.fit_transform(graphs))
     assert computed.attributes is None, "parameters are left as they were given"

@@ -221,9 +221,9 @@ class PropagationKernel(CountKernel):
         or one weight for each of ``graphs.label_values``. :class:`LabelDistributions` has one per node.
     attributes : None, {"sum", "product", "joint"} or object, default=None
         Treatment of continuous node attributes. The label bin of a node is combined with attribute bins of a
-        new hash per iteration. "sum": one kernel contribution per attribute dimension (the paper's
-        experiments); "product": nodes must agree in all dimensions (the paper's equation); "joint": one
-        hash of the whole vector. In these three, missing values (NaN) have a separate bin, so that missing
+        new hash per iteration. "sum": one kernel contribution per attribute dimension, as in the authors'
+        program; "product": nodes must agree in all dimensions, Eq. (11); "joint": one hash of the whole
+        vector. In these three, missing values (NaN) have a separate bin, so that missing
         agrees with missing only; for "joint", a vector with any missing value is missing.
         :class:`PropagatedAttributes` diffuses attributes along the edges, :class:`GaussianMixtures`
         diffuses their distributions (P2K); both fill missing values.
@@ -352,8 +352,8 @@ class PropagationKernel(CountKernel):
 class P2K(PropagationKernel):
     """Propagation kernel with propagated attribute distributions (P2K, Algorithm 4).
 
-    Equal to :class:`PropagationKernel` with ``attributes=GaussianMixtures()``; the setting of the paper is
-    ``P2K(attributes=GaussianMixtures(scale=None, ridge=0))``.
+    Equal to :class:`PropagationKernel` with ``attributes=GaussianMixtures()``. Other treatments are options
+    of the mixtures: with many attributes, ``GaussianMixtures(scale="initial", ridge=1)`` is worth a try.
 
     Parameters
     ----------

@@ -38,22 +38,22 @@ class GaussianMixtures(AttributeTreatment):
     A node with a missing attribute (NaN) starts as the mixture of the other nodes of its graph (else of all
     nodes). If edge labels count, densities that cross an edge are multiplied by a factor of its label; a
     refit replaces them by one Gaussian at the unweighted mean, which discards earlier edge labels.
-    The paper uses ``GaussianMixtures(scale=None, ridge=0)``.
+    The defaults are those of the paper.
 
     Parameters
     ----------
     n_sample_points : int, default=100
         Number of points at which densities are compared.
     combine : {"sum", "product", "joint"}, default="sum"
-        "sum": one kernel contribution per point, as in the paper; "product": nodes must agree at all
-        points; "joint": one hash of the whole vector.
-    scale : {"initial", "each", None}, default="initial"
-        Unit of densities, relative to the bin width. "initial": the standard deviation per point over the
-        training nodes at t = 0; "each": the standard deviation at every t; None: no scaling.
-    ridge : float, default=1
+        "sum": one kernel contribution per point, as in the paper's experiments; "product": nodes must agree
+        at all points; "joint": one hash of the whole vector.
+    scale : {"initial", "each", None}, default=None
+        Unit of densities, relative to the bin width. None: no scaling, as in the paper; "initial": the
+        standard deviation per point over the training nodes at t = 0; "each": the one at every t.
+    ridge : float, default=0
         Added to the diagonal of the covariance, in units of the mean variance of the attributes (1 if they
-        are standardized). It widens the Gaussians, which with 0 (the paper) hardly overlap in many
-        dimensions. With 0, directions in which attributes do not vary are left out.
+        are standardized). With 0, as in the paper, directions in which attributes do not vary are left out;
+        in many dimensions Gaussians then hardly overlap, and 1 widens them.
     refit_every : int or None, default=None
         Number of steps after which each mixture is replaced by one Gaussian at its mean, with the
         covariance of these means. None: never.
@@ -87,8 +87,8 @@ class GaussianMixtures(AttributeTreatment):
         *,
         n_sample_points: int = 100,
         combine: str = "sum",
-        scale: str | None = "initial",
-        ridge: float = 1.0,
+        scale: str | None = None,
+        ridge: float = 0.0,
         refit_every: int | None = None,
         laziness: float = 0.0,
     ) -> None:
