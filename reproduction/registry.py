@@ -31,7 +31,7 @@ TITLES: dict[ModuleType, str] = {  # in the order of the report
     partially_labelled: "Partially Labeled Graphs",
     partial_runtime: "Runtime for Partially Labeled MSRC21",
     attributed: "Attributed Graphs",
-    peers: "Runtimes beside GraKeL",
+    peers: "Runtimes vs. GraKeL",
     grids: "Grid Graphs",
     noise: "Missing and noisy information (Q2)",
     sensitivity: "Parameter Sensitivity of PK",

@@ -86,9 +86,7 @@ def sections(state: State) -> list[Section]:
         "vectors, linear kernel); CSM: subgraphs of up to 3 nodes, with edge labels where there are some. A "
         "time limit is that of the whole process, a few seconds of loading and of ours included."
     ]
-    return [
-        Section("Runtimes beside GraKeL", COLUMNS, [_row(job.cells[0], state) for job in state.jobs], notes)
-    ]
+    return [Section("Runtimes vs. GraKeL", COLUMNS, [_row(job.cells[0], state) for job in state.jobs], notes)]
 
 
 def _row(one: Cell, state: State) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ def _errors(path: Path) -> list[tuple[str, float]]:
 
 def _nodes(page: str) -> list[tuple[str, float, float]]:
     """Rows of nodes.md with a published accuracy of a graph convolutional network (GCN)."""
-    table = page.partition("## Splits of others")[2].partition("\n## ")[0]
+    table = page.partition("## Published splits")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\w+) \|[^|]*\| GCN ([\d.]+)[^|]*\|[^|]*\| ([\d.]+)", table, re.MULTILINE)
     return [(name, float(ours), float(theirs)) for name, theirs, ours in rows]
 
@@ -134,7 +134,7 @@ def _draw_seconds(ax: Any, seconds: list[tuple[str, str, float, float | None]]) 
     ax.set_yticks(range(len(rows)), [f"{method}  {data}" for data, method, _, _ in rows], fontsize=8)
     ax.set_xscale("log")
     ax.set_xlabel("seconds for the kernel matrix (log scale)", fontsize=9)
-    ax.set_title("Seconds beside GraKeL", loc="left")
+    ax.set_title("Seconds vs. GraKeL", loc="left")
     handles = [ax.plot([], [], "o", color=color)[0] for color in (OURS, THEIRS)]
     _below(ax, handles, ["propkernels", "GraKeL (arrow: over 75 s)"])
 

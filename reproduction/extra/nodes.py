@@ -293,7 +293,7 @@ standard deviation over the measured splits. Processor seconds are those of one 
 machine than that of the last table: 16 fits ran at once on its 8 cores with two threads each, which makes
 each of them slower.
 
-## Splits of others
+## Published splits
 
 {table}
 

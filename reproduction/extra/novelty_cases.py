@@ -1,4 +1,4 @@
-"""What is to be told apart: two data sets, sets of molecules with their atoms, or the classes of one set."""
+"""What is distinguished: two data sets, sets of molecules with their atoms, or classes of one set."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ DOTS_PER_INCH = 144
 
 
 def explained_molecule() -> tuple[Any, int]:
-    """An explanation of MUTAG molecules that were not learned from, and one of them."""
+    """An explanation of MUTAG held-out molecules, and one of them."""
     data = pk.datasets.load("MUTAG")
     order = np.random.default_rng(0).permutation(len(data.graphs))
     train, test = order[:150], order[150:]

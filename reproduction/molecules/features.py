@@ -18,7 +18,7 @@ ECFP = "ECFP"
 
 
 def refined(mols: Sequence[Any], labels: str = "symbol", t_max: int = 3) -> csr_array:
-    """Weisfeiler-Lehman features: atoms with their surroundings up to three bonds, bond types told apart."""
+    """Weisfeiler-Lehman features: atoms with their neighborhoods up to three bonds, by bond type."""
     return refined_of(pk.from_rdkit(mols, node_labels=labels), t_max)
 
 
@@ -33,7 +33,7 @@ def refined_invariants(mols: Sequence[Any]) -> csr_array:
 
 
 def three_views(mols: Sequence[Any]) -> csr_array:
-    """Surroundings of symbols, of invariants and of roles, side by side."""
+    """Neighborhoods of symbols, of invariants and of roles, side by side."""
     graphs = pk.from_rdkit(mols, node_labels=RECIPES)
     features = pk.WeisfeilerLehmanFeatures(t_max=3, edge_labels=True, labels="entries")
     return features.fit_transform(graphs)

@@ -94,7 +94,7 @@ def test_images_and_point_clouds_are_drawn_at_their_places(run, tmp_path):
 @pytest.mark.slow
 def test_a_sample_is_stratified_and_named(run, small_folder):
     html, meta = page_of(run, small_folder, "--first", 10)
-    assert "A sample of 10 of 40 graphs." in html
+    assert "A sample of 10 of 40." in html
     assert len(meta["classes"]) == 2
 
 

@@ -49,7 +49,7 @@ def test_graphs_and_means_are_those_of_the_features(features):
 
 
 @pytest.mark.parametrize("column", [0, 40, 200])
-def test_surroundings_are_those_of_networkx(column):
+def test_neighborhoods_are_those_of_networkx(column):
     features = pk.PropagationFeatures(t_max=3, random_state=0).fit(DATA.graphs)
     (one,) = features.describe(column, DATA.graphs)
     whole = DATA.graphs[one.graph].to_networkx()
@@ -66,11 +66,11 @@ def test_surroundings_are_those_of_networkx(column):
     shells = [
         sorted(labels[n] for n, d in distances.items() if d == r) for r in range(max(distances.values()) + 1)
     ]
-    assert one.surroundings == " | ".join(" ".join(shell) for shell in shells)
+    assert one.neighborhood == " | ".join(" ".join(shell) for shell in shells)
 
 
 def test_the_codes_of_the_example_are_the_code_of_the_bin():
-    """Another graph that consists of the surroundings of a Weisfeiler-Lehman bin and more has the bin too."""
+    """Another graph that consists of the neighborhood of a Weisfeiler-Lehman bin and more has the bin too."""
     features = pk.WeisfeilerLehmanFeatures(t_max=1).fit(DATA.graphs)
     for column in range(0, len(features.get_feature_names_out()), 5):
         (one,) = features.describe(column, DATA.graphs)
@@ -131,19 +131,19 @@ def test_tables_name_what_is_known():
         "mean_without",
         "graph",
         "node",
-        "surroundings",
+        "neighborhood",
     ]
     assert len(row.split()) == len(head.split())
     frame = bins.to_frame()
     assert frame.shape == (1, 8)
-    assert frame.surroundings[0] == bins[0].surroundings
+    assert frame.neighborhood[0] == bins[0].neighborhood
     assert list(features.describe(0, DATA.graphs).records()[0]) == [
         "column",
         "t",
         "n_graphs",
         "graph",
         "node",
-        "surroundings",
+        "neighborhood",
     ]
 
 

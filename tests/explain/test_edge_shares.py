@@ -1,4 +1,4 @@
-"""edge_contributions: what nodes add, shared out among the edges of their surroundings."""
+"""edge_contributions: what nodes add, shared out among the edges of their neighborhoods."""
 
 import tracemalloc
 from fractions import Fraction

@@ -282,7 +282,7 @@ def test_of_several_classes_the_predicted_one_is_explained_by_default(molecules)
     assert "for class" in found._repr_html_()
 
 
-def test_substructures_are_the_strongest_surroundings():
+def test_substructures_are_the_strongest_neighborhoods():
     pytest.importorskip("rdkit")
     graphs = pk.from_smiles(["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"])
     model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
@@ -294,7 +294,7 @@ def test_substructures_are_the_strongest_surroundings():
     of_node = {(3, 0): "[#8]", (3, 1): "[#6]-[#8]", (2, 1): "[#6]-[#6]-[#8]"}  # CCCO
     assert found[0]["smarts"] == of_node[found[0]["node"], found[0]["t"]]
     every = [one["smarts"] for one in explanation.substructures(4, n=10)]
-    assert len(set(every)) == len(every)  # carbons of equal surroundings are listed once
+    assert len(set(every)) == len(every)  # carbons of equal neighborhoods are listed once
     assert 2 <= len(every) < 5
     with pytest.raises(ValueError, match="need the molecules"):
         explanation.with_graphs(pk.GraphDatabase.concat([graphs, graphs])[:6]).substructures(0)

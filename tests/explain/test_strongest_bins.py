@@ -49,7 +49,7 @@ def test_a_planted_bin_is_found():
     if model is None:
         pytest.fail("the generated molecules all have the label, or none has it")
     (top,) = model.top_bins(DATA.graphs, planted, n=1)
-    assert top.surroundings == "O"
+    assert top.neighborhood == "O"
     assert (top.mean_with, top.mean_without, top.n_graphs) == (1.0, 0.0, planted.sum())
     assert top.weight > 0
 
@@ -81,8 +81,8 @@ def test_order_of_graphs_changes_nothing():
     model = fitted()
     one, other = (model.top_bins(graphs, n=8) for graphs in (DATA.graphs, DATA.graphs[order]))
     assert [bin.weight for bin in one] == [bin.weight for bin in other]
-    assert [bin.surroundings.split(" | ")[0] for bin in one] == [
-        bin.surroundings.split(" | ")[0] for bin in other
+    assert [bin.neighborhood.split(" | ")[0] for bin in one] == [
+        bin.neighborhood.split(" | ")[0] for bin in other
     ]
 
 

@@ -40,7 +40,7 @@ for (const element of document.querySelectorAll('body *')) {
 }
 return found
 """
-TABS = ("graph", "errors", "bins", "selection", "about")
+TABS = ("graph", "errors", "patterns", "selection", "about")
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,12 @@
 import numpy as np
 
 import propkernels as pk
+from propkernels.counts.bins import Bin
 from propkernels.explorer.page_contents import (
     graph_arrays,
     likely_ranges,
     page_words,
+    pattern_name,
     short_names,
     telling_bins,
 )
@@ -40,16 +42,33 @@ def test_a_node_is_called_by_the_first_of_its_views():
     assert short_names(None, None) == {}
 
 
-def test_bins_that_tell_graphs_apart_come_first_and_once(data, model):
+def test_patterns_that_separate_graphs_come_first_and_once(data, model):
     bins = model.top_bins(data.graphs, data.target, 60)
-    shown = telling_bins([*bins, *bins], 10, len(data.graphs))
-    assert len({(b.t, b.graph, b.node, b.level, b.surroundings) for b in shown}) == 10
-    rare = [b.n_graphs < 5 for b in shown]
+    named = [(pattern_name(bin_, data.graphs), bin_) for bin_ in bins]
+    shown = telling_bins([*named, *named], 10, len(data.graphs))
+    assert len({name for name, _ in shown}) == len(shown) == 10
+    rare = [b.n_graphs < 5 for _, b in shown]
     assert rare == sorted(rare)
-    parts = {b.n_graphs: b.n_graphs * (len(data.graphs) - b.n_graphs) for b in shown}
-    common = [b.weight**2 * parts[b.n_graphs] for b in shown if b.n_graphs >= 5]
+    n = len(data.graphs)
+    common = [b.weight**2 * b.n_graphs * (n - b.n_graphs) for _, b in shown if b.n_graphs >= 5]
     assert common == sorted(common, reverse=True)
     assert telling_bins([], 3, 9) == []
+
+
+def test_patterns_are_named_in_words():
+    graphs = pk.from_smiles(["CCCO"])
+    assert pattern_name(Bin(None, 2, 0.5, 9, None, None, neighborhood="N | C O | O"), graphs) == (
+        "N with C O, then O"
+    )
+    path = Bin(None, 0, 0.5, 9, None, None, graph=0, node=0, nodes=(0, 3), neighborhood="C O")
+    assert pattern_name(path, graphs) == "C and O, 3 apart"
+    several = pk.PropagationClassifier(
+        kernel=[pk.WeisfeilerLehman(t_max=1, base_kernel="intersection")], C=1, random_state=0
+    )
+    data = pk.datasets.make_molecules(40, random_state=0)
+    page = pk.explore(data.graphs, data.target, several.fit(data.graphs, data.target)).html
+    names = [bin_["name"] for bin_ in embedded(page, "ex-meta")["bins"][0]["bins"]]
+    assert any(name.startswith("at least ") for name in names)
 
 
 def test_ranges_are_those_of_python(data):

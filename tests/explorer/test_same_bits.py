@@ -1,5 +1,7 @@
 """Codes and decisions of edited graphs: the page and Python agree."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -26,6 +28,8 @@ return arguments[0].map(([g, edits]) => {
     codes: counted.parts.map((part) => part.codes.map((row) => [...row])),
     decisions: [...app.model.decisions(counted)],
     similarities: [...app.similarity.of(counted)],
+    chances: app.model.calibration
+      && app.model.probabilities(app.model.decisions(counted), app.model.nearness(counted)),
     sums: app.model.contributions(counted, app.model.share(1)).map((part) => part.reduce((a, b) => a + b, 0)),
   };
 });
@@ -141,6 +145,10 @@ def compare(browser, model, graphs, path, seed=0):
         decisions = model._decisions(graph)[0]
         scale = max(1.0, float(np.abs(decisions).max()))
         np.testing.assert_allclose(answer["decisions"], decisions, rtol=0, atol=1e-12 * scale)
+        if answer["chances"] is not None:
+            with warnings.catch_warnings(action="ignore", category=pk.models.ForeignGraphsWarning):
+                chances = model.predict_proba(graph)[0]
+            np.testing.assert_allclose(answer["chances"], chances, rtol=1e-9, atol=1e-12)
         second = {} if not hasattr(model, "classes_") else {"classes": model.classes_[1]}
         total = float(model.explain(graph, **second).contributions.sum())
         assert sum(answer["sums"]) == pytest.approx(total, abs=1e-12 * scale)

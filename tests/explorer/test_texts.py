@@ -1,30 +1,34 @@
 """texts: the line beside the title, and the tab "About"."""
 
+import re
+
 import numpy as np
 
 import propkernels as pk
-from propkernels.explorer.page_contents import WORDS
-from propkernels.explorer.texts import kernel_texts, page_about
+from propkernels.explorer.texts import page_about
 
 
 def test_the_header_says_whether_graphs_were_held_out(data, model):
     training = pk.explore(data.graphs, data.target, model).html
-    assert "% predicted correctly (given model, probably on its training graphs)" in training
+    assert "% predicted correctly (given model, probably on its training molecules)" in training
     fewer = pk.explore(data.graphs[:20], data.target[:20], model).html
-    assert "(given model; its training graphs may be among them)" in fewer
+    assert "(given model; its training molecules may be among them)" in fewer
     held_out = pk.explore(data.graphs, data.target).html
     assert "% predicted correctly (default model, held out)" in held_out
     assert "chosen and learned without it" in held_out
 
 
-def test_kernels_of_a_sum_are_listed_without_seeds():
-    kernel = pk.SumKernel([pk.WeisfeilerLehman(n_jobs=2), pk.PropagationKernel(t_max=3, random_state=5)])
-    assert kernel_texts(kernel) == ["WeisfeilerLehman()", "PropagationKernel(t_max=3)"]
+def test_pages_of_molecules_speak_of_molecules_and_about_has_no_code(data):
+    html = pk.explore(data.graphs, data.target).html
+    text = re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]+>", " ", html, flags=re.S)
+    assert "chosen and learned without it" in text
+    assert not re.search(r"\b(graphs?|nodes?|surroundings)\b", text), text
+    assert not re.search(r"\bA atom\b|\b[A-Z]\w+\((?!\.)\w+=", text)
+    assert f"{len(data.graphs)} molecules · " in text
 
 
 def test_a_page_without_a_target_says_so():
-    paragraphs = page_about(None, pk.WeisfeilerLehman(), 7, WORDS)
-    assert "the normalized kernel WeisfeilerLehman()" in paragraphs[0]
+    paragraphs = page_about(None, pk.WeisfeilerLehman(), 7)
     assert "exact 7 nearest neighbors" in paragraphs[0]
     assert paragraphs[-1] == "There is no target, so no model was trained."
 

@@ -78,7 +78,7 @@ def test_decisions_and_contacts_equal_those_of_python(browser, tmp_path, directe
               decision: decide(graph),
               parted: decide(propkernels.edited(graph, {kind: "part", a, b})),
               relabeled: decide(propkernels.edited(graph, {kind: "relabel", node: a, label: 0})),
-              shares: [...propkernels.contactShares(graph, app.view.parts, -1)],
+              shares: [...propkernels.edgeShares(graph, app.view.parts, -1)],
             };
             """,
             g,

@@ -264,7 +264,7 @@ def test_one_contribution_for_each_sample_point(number):
     assert len(estimator._counts) == number * 4
 
 
-def test_nodes_with_equal_surroundings_agree_whoever_they_are():
+def test_nodes_with_equal_neighborhoods_agree_whoever_they_are():
     """Mass on one node is exchangeable with mass on another of the same attributes (the paper's example)."""
     graphs = some_graphs()
     twice = pk.GraphDatabase.concat([graphs, graphs])

@@ -117,7 +117,7 @@ def test_bad_input_is_named(model, which, molecules, number, error, message):
         pk.molecules.draw_molecule(given, molecules, number)
 
 
-def test_bonds_have_their_parts_in_the_surroundings(model):
+def test_bonds_have_their_parts_in_the_neighborhoods(model):
     explanation = model[-1].explain(pk.from_smiles(SMILES))
     picture = pk.molecules.draw_molecule(model, SMILES, 4)
     ends, values = explanation.edge_contributions(4)

@@ -27,7 +27,7 @@ def test_shared_atoms_and_bonds_are_colored(model, kind):
     picture = pk.molecules.draw_similarity("CCO", Chem.MolFromSmiles("CCN"), kernel=given)
     g, h = picture.panels
     assert g.values[2] == h.values[2] == 0  # oxygen and nitrogen are not shared
-    assert g.values[0] > g.values[1] > 0  # the surroundings of the methyl group are
+    assert g.values[0] > g.values[1] > 0  # the neighborhood of the methyl group is
     assert g.bonds[0] > g.bonds[1] == 0
     first = pk.molecules.draw_similarity("CCO", "CCN", kernel=given, t=1, bonds=False)
     assert first.panels[0].bonds is None

@@ -1,4 +1,4 @@
-"""Applicability: unseen surroundings, by radius and by node."""
+"""Applicability: unseen neighborhoods, by radius and by node."""
 
 import networkx as nx
 import numpy as np

@@ -97,7 +97,7 @@ def test_labels_of_another_reader_are_foreign(labels):
     graphs = pk.from_smiles(smiles, node_labels=labels)
     others = pk.from_smiles(smiles, node_labels=("symbol", "invariants"))
     fitted = pk.PropagationRegressor(kernel=pk.ShortestPath(), random_state=0).fit(graphs, graphs.graph_sizes)
-    fitted.predict_interval(pk.from_smiles(["CCCCCCCCCCCCNO"] * 3, node_labels=labels))  # other surroundings
+    fitted.predict_interval(pk.from_smiles(["CCCCCCCCCCCCNO"] * 3, node_labels=labels))  # other neighborhoods
     with pytest.warns(pk.models.ForeignGraphsWarning, match="100.0 % of all nodes"):
         fitted.predict_interval(others)
 

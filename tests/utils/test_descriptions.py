@@ -42,5 +42,7 @@ def test_other_values_have_other_descriptions():
     "value", [len, object(), float("nan"), {1}, np.array([None])], ids=lambda v: type(v).__name__
 )
 def test_values_that_cannot_be_told_apart_are_refused(value):
-    with pytest.raises(TypeError, match=r"x=.* cannot be written down, so results could not be told apart"):
+    with pytest.raises(
+        TypeError, match=r"x=.* cannot be written down, so results could not be distinguished"
+    ):
         described(value, "x")

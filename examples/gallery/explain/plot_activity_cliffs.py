@@ -62,7 +62,7 @@ for i, axis in enumerate(axes):
 plt.show()
 
 # %%
-# The default regressor tries surroundings of atoms up to three bonds away, and shortest paths between atoms.
+# The default regressor tries neighborhoods of atoms up to three bonds away, and shortest paths between atoms.
 # It says what it chose: here atoms alone, by element, invariants and role.
 
 print("chosen kernel:", model[-1].kernel_)

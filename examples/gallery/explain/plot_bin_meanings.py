@@ -2,7 +2,7 @@
 What a model has learned, as substructures
 ==========================================
 
-A decision is a sum of weights of bins, and a bin is a kind of surroundings. ``top_bins`` lists the
+A decision is a sum of weights of bins, and a bin is a kind of neighborhood. ``top_bins`` lists the
 strongest with an example, as SMARTS for molecules and as a small graph for everything.
 """
 

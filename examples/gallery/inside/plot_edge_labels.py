@@ -2,7 +2,7 @@
 Kinds of edges
 ==============
 
-Two friends or two rivals? With ``edge_labels=True``, what crosses an edge is told apart by its label.
+Two friends or two rivals? With ``edge_labels=True``, what crosses an edge depends on its label.
 Here two classes of small networks differ in nothing but which ties are which.
 """
 

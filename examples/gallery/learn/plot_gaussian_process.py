@@ -2,7 +2,7 @@
 Error bars from a Gaussian process
 ==================================
 
-``solver="gp"`` predicts a number and how sure it is. Graphs unlike those that were learned from get wide
+``solver="gp"`` predicts a number and how sure it is. Graphs unlike the training graphs get wide
 bars.
 """
 

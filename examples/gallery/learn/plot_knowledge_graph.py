@@ -4,7 +4,7 @@ A knowledge graph: types of its entities
 
 Facts name people, companies and towns, and the types of some of them are unknown. The triples are one graph;
 no neighborhoods are cut out of it. Relations are counted in both directions, and their labels enter the codes
-of surroundings.
+of neighborhoods.
 """
 
 import matplotlib.pyplot as plt

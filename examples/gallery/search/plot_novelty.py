@@ -3,7 +3,7 @@ Notice what is new
 ==================
 
 A detector learns from normal graphs what is normal. New graphs get a p-value: how often a normal graph
-would look at least as strange. For each node it says at which radius its surroundings have never been
+would look at least as strange. For each node it says at which radius its neighborhood has never been
 seen.
 """
 

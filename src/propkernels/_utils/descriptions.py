@@ -44,7 +44,9 @@ def described(value: Any, name: str) -> Any:
         return {"array": hashlib.sha256(array.tobytes()).hexdigest(), "type": f"{array.dtype} {array.shape}"}
     state = _state(value)
     if state is None:
-        raise TypeError(f"{name}={shown(value)} cannot be written down, so results could not be told apart")
+        raise TypeError(
+            f"{name}={shown(value)} cannot be written down, so results could not be distinguished"
+        )
     return {"class": type(value).__name__, "parameters": {k: described(v, k) for k, v in state.items()}}
 
 

@@ -56,7 +56,7 @@ def explore(
     whole = with_edges(whole) if fitted is None else whole
     data = whole if first is None else whole.sample(first, seed)
     is_sample = len(data.graphs) < len(whole.graphs)
-    note = f"a sample of {len(data.graphs):,} of {len(whole.graphs):,} graphs" if is_sample else None
+    note = f"a sample of {len(data.graphs):,} of {len(whole.graphs):,}" if is_sample else None
     with warnings_as_lines(), spinner(f"Exploring {data.name}"):
         page = make_page(
             data,

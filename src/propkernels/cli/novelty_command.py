@@ -48,7 +48,7 @@ def novelty(
     """Find graphs that are unlike the graphs of another data set.
 
     A small p-value means that few normal graphs are as unusual. With --explain, the nodes of a graph are
-    listed by contribution to its rarity, with the first step at which their surroundings are unseen.
+    listed by contribution to its rarity, with the first step at which their neighborhoods are unseen.
     """
     table, image = outputs(output or [], explain, force)
     normal, data = with_common_labels([source_options.open(name, n_jobs=jobs) for name in (train, new)])

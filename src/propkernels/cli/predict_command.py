@@ -61,7 +61,7 @@ def predict(
     details: Annotated[
         bool,
         typer.Option(
-            "--details", help="Also write the share of unseen surroundings, and substructures as SMARTS."
+            "--details", help="Also write the share of unseen neighborhoods, and substructures as SMARTS."
         ),
     ] = False,
     nearest: Annotated[
@@ -243,7 +243,7 @@ def compute(model: Any, graphs: Any, targets: Sequence[Any] = ()) -> tuple[Any, 
 
 
 def detail_columns(model: Any, graphs: Any) -> dict[str, Any]:
-    """Return the share of unseen surroundings, and the strongest substructures of molecules as SMARTS."""
+    """Return the share of unseen neighborhoods, and the strongest substructures of molecules as SMARTS."""
     import numpy as np
 
     columns: dict[str, Any] = {}

@@ -53,7 +53,7 @@ def similar(
     """Search a data set for the graphs most similar to a graph.
 
     Similarity is the normalized kernel: 1 for graphs with equal features. By default, molecules are compared
-    as fingerprints are: by the Tanimoto (Jaccard) similarity of counts of surroundings, 0 to 2 bonds wide.
+    as fingerprints are: by the Tanimoto (Jaccard) similarity of counts of neighborhoods, 0 to 2 bonds wide.
     The graph itself is not listed. An index that Python saved is searched with its own kernel, for a graph of
     the data set --from.
     """

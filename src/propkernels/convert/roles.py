@@ -1,7 +1,7 @@
 """Pharmacophoric roles of atoms: those of FCFP, for all atoms of many molecules at once.
 
 The definitions are RDKit's patterns (after Gobbi and Poppinger 1998), which RDKit matches one molecule and
-one role at a time. Each pattern covers an atom and its surroundings up to two bonds, so it is evaluated by
+one role at a time. Each pattern covers an atom and its neighborhood up to two bonds, so it is evaluated by
 sums over bonds.
 """
 

@@ -1,7 +1,7 @@
 """Descriptions of bins: an example, the number of graphs, and their mean target.
 
 A bin contains all items with one code. In propagation and Weisfeiler-Lehman kernels, an item is a node with
-its surroundings of radius t: the nodes at most t edges away, and the edges with an end less than t edges
+its neighborhood of radius t: the nodes at most t edges away, and the edges with an end less than t edges
 away, which is the part of the graph that t steps of diffusion reach.
 """
 
@@ -27,7 +27,7 @@ from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import label_text
 
-MOST_TEXT = 48  # characters of a bin's surroundings in a table
+MOST_TEXT = 48  # characters of a bin's neighborhood in a table
 HEADINGS = {"n_graphs": "graphs", "mean_with": "target with it", "mean_without": "without it"}  # in notebooks
 
 
@@ -61,13 +61,13 @@ class Bin:
     graph, node : int or None
         An example: the smallest graph with the bin, and its first such node. None: no graph has the bin.
     nodes : tuple of int
-        Nodes of the surroundings in the example, nearest first.
+        Nodes of the neighborhood in the example, nearest first.
     subgraph : Graph or None
-        The surroundings, with nodes in the order of ``nodes``; node 0 is the root.
-    surroundings : str
+        The neighborhood, with nodes in the order of ``nodes``; node 0 is the root.
+    neighborhood : str
         Labels of these nodes by distance: "C | C N | O" is a C with neighbors C and N, and O behind them.
     smarts : str or None
-        The surroundings as SMARTS, if molecules are given.
+        The neighborhood as SMARTS, if molecules are given.
     stream, code : int or None
         Stream of the bin, and the code of its nodes.
     member : int
@@ -85,7 +85,7 @@ class Bin:
     node: int | None = None
     nodes: tuple[int, ...] = ()
     subgraph: Graph | None = None
-    surroundings: str = ""
+    neighborhood: str = ""
     smarts: str | None = None
     stream: int | None = None
     code: int | None = None
@@ -118,7 +118,7 @@ class Bins(Sequence[Bin]):
     def records(self) -> list[dict[str, Any]]:
         """Return one record per bin, without fields that are None for all bins."""
         names = ("column", "t", "weight", "n_graphs", "mean_with", "mean_without", "level", "graph", "node")
-        records = [{name: getattr(b, name) for name in (*names, "surroundings", "smarts")} for b in self]
+        records = [{name: getattr(b, name) for name in (*names, "neighborhood", "smarts")} for b in self]
         omitted = {name for name in names if all(record[name] is None for record in records)}
         omitted |= {"level"} if all(b.level == 1 for b in self) else set()
         omitted |= {"smarts"} if all(b.smarts is None for b in self) else set()
@@ -134,7 +134,7 @@ class Bins(Sequence[Bin]):
             return "no bins"
         head = list(records[0])
         rows = [[_cell(name, record[name]) for name in head] for record in records]
-        table = format_table(head, rows, left=("surroundings", "smarts"))
+        table = format_table(head, rows, left=("neighborhood", "smarts"))
         return f"{table}\n(weights {self.subject})" if self.subject else table
 
     __repr__ = __str__
@@ -292,7 +292,7 @@ def nodes_around(
 def _subgraph(
     graphs: GraphDatabase, nodes: NDArray[np.int64], distances: NDArray[np.int64], radius: int
 ) -> Graph:
-    """Return the surroundings as a graph, without edges between two nodes at distance ``radius``."""
+    """Return the neighborhood as a graph, without edges between two nodes at distance ``radius``."""
     matrix = graphs.adjacency
     position = np.full(matrix.shape[0], -1)
     position[nodes] = np.arange(len(nodes))
@@ -334,7 +334,7 @@ def _shells(
 
 
 def smarts_of(mol: Any, roots: NDArray[np.int64], radius: int) -> str:
-    """Return the surroundings of an atom, or several atoms with the bonds between them, as SMARTS."""
+    """Return the neighborhood of an atom, or several atoms with the bonds between them, as SMARTS."""
     chem = import_optional("rdkit.Chem", extra="chem", purpose="SMARTS need")
     atoms, bonds = set(roots.tolist()), list[int]()
     if radius:

@@ -1,4 +1,4 @@
-"""Contributions of edges: those of nodes, divided among the edges of their surroundings."""
+"""Contributions of edges: those of nodes, divided among the edges of their neighborhoods."""
 
 from __future__ import annotations
 

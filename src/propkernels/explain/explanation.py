@@ -138,7 +138,7 @@ class Explanation:
         return self.contributions[self._nodes(graph)]
 
     def edge_contributions(self, graph: int, t: int | None = None) -> tuple[NDArray[np.int64], Values]:
-        """Return the contributions of one graph's nodes, divided among the edges of their surroundings.
+        """Return the contributions of one graph's nodes, divided among the edges of their neighborhoods.
 
         The code of a node at iteration t depends on the edges with an end at most t - 1 steps away. They get
         equal shares of its contribution, so that at t > 0 contributions of edges add up to those of all nodes
@@ -176,7 +176,7 @@ class Explanation:
     def contacts(self, graph: int = 0) -> list[Record]:
         """Return the contacts of a graph in time with their contributions, the strongest first.
 
-        The contribution of a node is divided among the edges of its surroundings, see
+        The contribution of a node is divided among the edges of its neighborhood, see
         :meth:`edge_contributions`; the shares of waiting (the same vertex at another time) are left out.
 
         Parameters
@@ -249,7 +249,7 @@ class Explanation:
     def substructures(self, graph: int = 0, n: int = 3, molecules: Molecules | None = None) -> list[Record]:
         """Return the n substructures of a molecule with the largest contributions, as SMARTS.
 
-        A substructure is an atom with its surroundings of radius t, whose contribution is that of the atom at
+        A substructure is an atom with its neighborhood of radius t, whose contribution is that of the atom at
         iteration t; each atom is the middle of at most one. Of several with the same SMARTS, such as the
         atoms of a trifluoromethyl group, only the strongest is listed.
 

@@ -49,7 +49,7 @@ class Exploration:
         Predictions on the page: class numbers 0, 1, ..., or real numbers.
     novelty : ndarray of shape (n,)
         1 minus the mean similarity to the nearest graphs; for nodes, the information content of their
-        surroundings in nats.
+        neighborhoods in nats.
     how : str
         Origin of the predictions, in a few words.
     noun : str

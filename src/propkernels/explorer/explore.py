@@ -35,6 +35,7 @@ from propkernels.explorer.places import given_places, image_places, pixel_places
 from propkernels.explorer.texts import (
     GLOSSARY,
     edit_rule,
+    in_words,
     page_about,
     page_facts,
     page_notes,
@@ -55,9 +56,11 @@ if TYPE_CHECKING:
 
 MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
 NEIGHBORS = 61  # nearest neighbors used by t-SNE
-TABS = [(name, name.capitalize()) for name in ("errors", "bins", "selection", "about")]
+TABS = [(name, name.capitalize()) for name in ("errors", "patterns", "selection", "about")]
 MOST_CLASSES = 60  # more distinct integers are a regression target
 USUAL_NAMES = ("name", "title", "compound", "iupac", "id")  # columns that name graphs without other ids
+UNLIKE = 0.05  # share of graphs whose nearest other graph is farther than what a page calls familiar
+EQUAL = 1 - 1e-9  # similarity of graphs with the same counts
 LARGEST_PIXEL = 127  # largest side of an image: positions are 8-bit integers
 
 
@@ -218,14 +221,17 @@ def explore(
         "ids": texts,
         "details": {name: values for name, values in details.items() if values != texts},
         "pixels": pixels,
+        "familiar": float(np.quantile(similarities[:, 0], UNLIKE)),
         "words": words,
-        "glossary": GLOSSARY,
-        "source": "" if found is None else found.source,
+        "glossary": {word: in_words(meaning, words) for word, meaning in GLOSSARY.items()},
+        "source": "" if found is None else in_words(found.source, words),
         "heldOut": found is not None and model is None,
         "first": telling_graph(shown, found, numbers, classes),
         "groups": map_groups(points, shown, by_class, chemistry),
     }
     sections["map"]["xy"] = quantized(points)
+    if names is not None:
+        sections["map"]["twin"] = twins(similarities, neighbors, numbers)
     if chemistry is not None:
         sections["graphs"] |= depictions(shown, chemistry)
     elif places is not None:
@@ -237,11 +243,12 @@ def explore(
         name,
         meta,
         sections,
-        facts=page_facts(shown, found, numbers, classes, words),
+        facts=in_words(page_facts(len(shown), found, numbers, classes), words),
         notes=page_notes(shown, carried, [note, skipped, missing]),
-        about=page_about(found, kernel, n_neighbors, words),
+        about=[in_words(text, words) for text in page_about(found, kernel, n_neighbors)],
         reading=reading_line(meta),
         rule=edit_rule(meta),
+        has_kinds=bool(meta["kinds"]) and not meta["time"],
         tabs=[("graph", words["graph"].capitalize()), *TABS],
         noun=words["graph"],
         words=words,
@@ -251,6 +258,12 @@ def explore(
     predictions = None if found is None else found.predictions
     how = "" if found is None else found.how
     return Exploration(name, html, None if found is None else found.model, points, predictions, novelty, how)
+
+
+def twins(similarities: Any, neighbors: Any, classes: Any) -> Any:
+    """Return, for each graph, one of another class with the same counts; -1: none."""
+    equal = (similarities >= EQUAL) & (classes[neighbors] != classes[:, None])
+    return np.where(equal.any(axis=1), neighbors[np.arange(len(equal)), equal.argmax(axis=1)], -1)
 
 
 def _named_by(columns: Mapping[str, Any] | None, graphs: Any) -> Any:

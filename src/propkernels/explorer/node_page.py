@@ -41,7 +41,7 @@ GLOSSARY = {
     "add up to the decision.",
     "step": "The smallest number of edges of a walk that brings a contribution.",
     "lead": "The largest probability minus the second largest: small for unsure predictions.",
-    "similar nodes": "Nodes with equal surroundings: the share of equal codes up to three steps away.",
+    "similar nodes": "Nodes with equal neighborhoods: the share of equal codes up to three steps away.",
 }
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import shortest_path
 
 from propkernels.convert.graph_molecules import MOST_BONDS
 from propkernels.counts.bins import Bin
 from propkernels.datasets.dataset import ELEMENTS
+from propkernels.explain.rule import same_codes
 from propkernels.explorer.carried import CarriedRule
 from propkernels.explorer.map_columns import Column
 from propkernels.explorer.models import Explained
@@ -19,7 +21,7 @@ from propkernels.graphs.labels import LabelColumn
 from propkernels.models.defaults import has_views
 
 Arrays = dict[str, NDArray[Any]]
-BINS = 12  # shown per class
+BINS, MOST_TEXT = 10, 60  # shown per class, and letters of their names
 CANDIDATES = 5  # times as many bins with large weights are looked at
 LEAST_GRAPHS = 5  # bins of fewer graphs are shown last
 MOST_RANGES, COVERAGE = 6000, 0.9  # graphs with intervals or sets, and their coverage
@@ -71,17 +73,19 @@ def page_contents(
         "ranges": None,
         "bins": [],
     }
+    maps = {column.key: values for column, values in described}
     if found is not None:
+        calibration, nearness = _calibration(found, graphs)
+        maps |= nearness
         meta["model"] = {
             "columns": found.model.rule_.n_decisions,
             "intercepts": np.asarray(found.model.intercept_, dtype=np.float64).ravel().tolist(),
             "classes": found.layout.n_classes,
-            "calibration": _calibration(found.model),
+            "calibration": calibration,
         }
         meta["ranges"] = likely_ranges(found, graphs)
         target = next(values for column, values in described if column.key == "target")
-        meta["bins"] = _bins(found, graphs, target, names, short)
-    maps = {column.key: values for column, values in described}
+        meta["bins"] = _patterns(found, graphs, target, names, short)
     if found is not None and "margin" not in maps:
         maps["margin"] = found.margins
     return meta, {"map": maps, "graphs": structure} | carried.sections
@@ -106,12 +110,23 @@ def are_elements(names: list[str]) -> bool:
     return bool(names) and set(names) <= SYMBOLS
 
 
-def _calibration(model: Any) -> dict[str, Any] | None:
-    """Return slope and power from which the page computes probabilities of classes."""
-    found = getattr(model, "calibration_", None)
-    if found is None or found.multilabel:
-        return None
-    return {"slope": float(found.slopes[0]), "power": float(found.power)}
+def _calibration(found: Explained, graphs: GraphDatabase) -> tuple[dict[str, Any] | None, Arrays]:
+    """Return what the page computes probabilities from, and the similarity of each graph to training graphs.
+
+    ``live``: all training graphs are on the page, so that probabilities of edited graphs are known, too.
+    """
+    model = found.model
+    fitted = getattr(model, "calibration_", None)
+    if fitted is None or fitted.multilabel:
+        return None, {}
+    settings: dict[str, Any] = {"slope": float(fitted.slopes[0]), "power": float(fitted.power)}
+    if not fitted.power:
+        return settings, {}
+    index, bins = model.index_, found.carried.bins
+    near = index.query(graphs, k=1)[0][:, 0]
+    place = next(i for i, b in enumerate(bins) if same_codes(b.vocabulary.counter, index._counter.counter))
+    settings |= {"vocabulary": place, "weights": index._file.weights.tolist()}
+    return settings | {"live": len(index) == len(graphs) and bool((near == 1).all())}, {"nearness": near}
 
 
 def short_names(column: Any, names: Mapping[Any, str] | None) -> dict[Any, str]:
@@ -126,41 +141,59 @@ def _label_texts(column: Any, names: Mapping[Any, str] | None) -> list[str]:
     return [str((names or {}).get(value, value)) for value in column.values]
 
 
-def _bins(found: Explained, graphs: Any, target: Any, names: Any, label_names: Any) -> list[dict[str, Any]]:
+def _patterns(found: Explained, graphs: Any, target: Any, names: Any, labels: Any) -> list[dict[str, Any]]:
     """Return the bins with the largest weights; of more than two classes, for each against the others."""
 
-    def described(subject: str, target: Any, n: int = BINS, **classes: Any) -> dict[str, Any]:
-        listed = found.model.top_bins(graphs, target, n=CANDIDATES * n, label_names=label_names, **classes)
-        return {"subject": subject, "bins": _records(telling_bins(listed, n, len(graphs)), found)}
+    def described(subject: str, target: Any, **classes: Any) -> dict[str, Any]:
+        listed = found.model.top_bins(graphs, target, n=CANDIDATES * BINS, label_names=labels, **classes)
+        named = [(pattern_name(bin_, graphs), bin_) for bin_ in listed]
+        return {"subject": subject, "bins": _records(telling_bins(named, BINS, len(graphs)), found)}
 
     if names is None:
-        return [described("for a larger prediction", target)]
+        return [described("a larger prediction", target)]
     classes = found.model.classes_
     if len(classes) == 2:
-        return [described(f"for {names[1]} against {names[0]}", classes[target])]
+        return [described(f"{names[1]} (red) and {names[0]} (blue)", classes[target])]
     return [
-        described(f"for {name} against the others", classes[target], max(4, BINS // 2), classes=value)
+        described(name, classes[target], classes=value)
         for name, value in zip(names, classes.tolist(), strict=True)
     ]
 
 
-def telling_bins(bins: Sequence[Bin], n: int, n_graphs: int) -> list[Bin]:
-    """Return the n bins that tell graphs apart: by weight times deviation of their presence, rare ones last.
+def telling_bins(bins: Sequence[tuple[str, Bin]], n: int, n_graphs: int) -> list[tuple[str, Bin]]:
+    """Return the n bins that separate graphs best: by weight times deviation of presence, rare ones last.
 
-    Of the same surroundings in several kernels, the bin with the largest weight is kept.
+    Of bins with one name, those of several kernels or with several counts, the best is kept.
     """
-    different = {(b.t, b.level, b.n_graphs, b.graph, b.node, b.surroundings): b for b in reversed(bins)}
-    shares = [b.n_graphs / n_graphs for b in different.values()]
-    spreads = [(share * (1 - share)) ** 0.5 for share in shares]
-    weights = [
-        (b.n_graphs < LEAST_GRAPHS, -abs(b.weight or 0) * spread)
-        for b, spread in zip(different.values(), spreads, strict=True)
-    ]
-    order = sorted(range(len(weights)), key=weights.__getitem__)
-    return [list(different.values())[i] for i in order[:n]]
+
+    def rank(named: tuple[str, Bin]) -> tuple[bool, float]:
+        _, bin_ = named
+        share = bin_.n_graphs / n_graphs
+        return bin_.n_graphs < LEAST_GRAPHS, -abs(bin_.weight or 0) * (share * (1 - share)) ** 0.5
+
+    different: dict[str, tuple[str, Bin]] = {}
+    for name, bin_ in sorted(bins, key=rank):
+        different.setdefault(name, (name, bin_))
+    return list(different.values())[:n]
 
 
-def _records(bins: Any, found: Explained) -> list[dict[str, Any]]:
+def pattern_name(bin_: Bin, graphs: GraphDatabase) -> str:
+    """Return a bin in words: "C", "N with C O O, then C", or "C and N, 3 apart" for ends of a path.
+
+    The number of times that it occurs is not a part of its name.
+    """
+    root, *shells = bin_.neighborhood.split(" | ")
+    if shells:
+        text = f"{root} with {', then '.join(shells)}"
+        return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    if len(bin_.nodes) == 2 and bin_.graph is not None:
+        first, second = bin_.nodes
+        steps = shortest_path(graphs[bin_.graph].adjacency, unweighted=True, indices=first)[second]
+        return f"{root.replace(' ', ' and ', 1)}, {steps:g} apart"
+    return root or f"a node, t = {bin_.t}"
+
+
+def _records(bins: Sequence[tuple[str, Bin]], found: Explained) -> list[dict[str, Any]]:
     """Return one JSON record per bin."""
     carried = found.carried
     return [
@@ -168,7 +201,7 @@ def _records(bins: Any, found: Explained) -> list[dict[str, Any]]:
             "vocabulary": carried.places[bin_.member],
             "stream": bin_.stream,
             "bin": carried.bins[carried.places[bin_.member]].place(bin_.stream, bin_.code),
-            "t": bin_.t,
+            "name": f"at least {bin_.level} \N{MULTIPLICATION SIGN} {name}" if bin_.level > 1 else name,
             "weight": bin_.weight,
             "count": bin_.n_graphs,
             "with": _number(bin_.mean_with),
@@ -177,9 +210,9 @@ def _records(bins: Any, found: Explained) -> list[dict[str, Any]]:
             "graph": bin_.graph,
             "node": bin_.node,
             "nodes": list(bin_.nodes),
-            "surroundings": bin_.surroundings,
         }
-        for bin_ in bins
+        for name, bin_ in bins
+        if bin_.stream is not None and bin_.code is not None
     ]
 
 

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from propkernels.explorer.models import Explained
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.sum_kernel import SumKernel
 
 GLOSSARY = {
-    "bin": "All nodes with equal (or nearly equal) surroundings of t steps: one feature of the kernel.",
+    "pattern": "A node with its neighborhood of t steps: one feature of the kernel. Nodes with equal (or "
+    "nearly equal) neighborhoods have the same pattern.",
+    "corrects": "This pattern occurs together with others that count the other way: its weight takes back a "
+    "part of theirs, so that it points against the share of its class.",
     "iteration": "The number of steps t that a node sees around it: at t = 0 only its label, at t = 1 its "
     "neighbors, and so on.",
-    "decision": "Contributions of all nodes and iterations plus an intercept. Its sign, or the largest of "
-    "several decisions, gives the class.",
+    "decision": "Contributions of all nodes and iterations plus an intercept, one decision per class; the "
+    "largest one is the prediction.",
     "contribution": "The part of the decision that a node adds; these parts add up to the decision exactly.",
-    "probability": "The decision, calibrated on graphs that were held out from training.",
+    "probability": "The decision, calibrated on graphs that were held out from training. It is not shown for "
+    "graphs unlike the data.",
     "90 % interval": "The range that contains the target of 9 of 10 new graphs like this one (conformal "
-    "prediction). Edited and pasted graphs have none: it takes the models of all folds, which would make the "
-    "page several times as large; Python's predict_interval computes it.",
+    "prediction). Python's predict_interval computes it for other graphs.",
     "90 % set": "The classes that contain the true one for 9 of 10 new graphs like this one (conformal "
-    "prediction); empty for a graph unlike all classes. Edited and pasted graphs have none: it takes the "
-    "models of all folds, which would make the page several times as large; Python's predict_set computes "
-    "it.",
+    "prediction), shown if it is not the predicted class alone; empty for a graph unlike all classes. "
+    "Python's predict_set computes it for other graphs.",
     "margin": "The score of the true class minus the best other score: below 0 the graph is misclassified.",
     "novelty": "1 minus the mean similarity to the nearest graphs: near 1 for a graph unlike all others.",
-    "similarity": "The mean of the normalized kernels: 1 for equal graphs, 0 without a common bin.",
+    "similarity": "The mean of the normalized kernels: 1 for equal counts, 0 without a common pattern.",
+    "unlike the data": "The nearest graph is less similar than that of 95 % of the graphs of the page.",
     "held out": "Predicted by a model that was trained without this graph.",
 }
 CLEAR = 0.8  # quantile of margins, from which on a graph is predicted clearly
@@ -69,9 +72,9 @@ def reading_line(meta: dict[str, Any]) -> str:
         sides = f"Red {nodes} are evidence for “{classes[1]}”, blue {nodes} for “{classes[0]}”. "
     else:
         sides = f"Red {nodes} are evidence for the predicted class, blue {nodes} against it. "
-    edit = "" if meta["pixels"] else f" Press Relabel and click on the {nodes} to change the prediction."
+    edit = "" if meta["pixels"] else f" Press Change and click on {nodes} to see the prediction change."
     if meta.get("time"):
-        edit = " Press Remove and click on a contact to change the prediction."
+        edit = " Press Remove and click on a contact to see the prediction change."
     return points + sides + "Click a point to open it." + edit
 
 
@@ -98,12 +101,15 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def page_facts(
-    graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any, words: Mapping[str, str]
-) -> str:
-    """Return the line beside the title: sizes of the data, and the score and origin of the predictions."""
-    sizes = zip(words.values(), (len(graphs), graphs.n_nodes, graphs.n_edges), strict=True)
-    parts = [f"{size:,} {noun}s" for noun, size in sizes if (noun, words["node"]) != ("edge", "pixel")]
+def in_words(text: str, words: Mapping[str, str]) -> str:
+    """Return a text on graphs, nodes and edges in the words of the page."""
+    named = re.sub(r"\b(graph|node|edge)(?=s?\b)", lambda found: words[found[1]], text)
+    return re.sub(r"\b([Aa]) (?=[aeiou])", r"\1n ", named)
+
+
+def page_facts(n_graphs: int, found: Explained | None, numbers: Any, classes: Any) -> str:
+    """Return the line beside the title: the number of graphs, and the score and origin of the predictions."""
+    parts = [f"{n_graphs:,} graphs"]
     if found is not None:
         known = found.predictions >= 0 if classes is not None else np.isfinite(found.predictions)
         if known.any():
@@ -117,48 +123,26 @@ def _score(predictions: Any, numbers: Any, classes: Any) -> str:
     return f"root mean squared error {np.sqrt(np.mean((predictions - numbers) ** 2)):.3f}"
 
 
-def page_about(found: Explained | None, kernel: Any, n_neighbors: int, words: Mapping[str, str]) -> list[str]:
+def page_about(found: Explained | None, kernel: Any, n_neighbors: int) -> list[str]:
     """Return the paragraphs of the tab "About"."""
-    kernels = kernel_texts(kernel)
-    graph = words["graph"]
-    several = f"the mean of {len(kernels)} normalized kernels, those of the model"
-    similarity = f"the normalized kernel {kernels[0]}" if len(kernels) == 1 else several
+    n_kernels = len(kernel.kernels or ()) if isinstance(kernel, SumKernel) else 1
+    several = "the normalized kernel" if n_kernels == 1 else f"the mean of {n_kernels} normalized kernels"
     paragraphs = [
-        f"Each point of the map is {with_article(graph)}; nearby points are similar {graph}s. Similarity is "
-        f"{similarity}: {graph}s are similar if many of their {words['node']}s have similar surroundings of "
-        f"up to t steps. The map is computed by t-SNE from the exact {n_neighbors} nearest neighbors of each "
-        f"{graph}. Distances between distant groups are not meaningful.",
-        f"Novelty is 1 minus the mean similarity to the nearest {graph}s.",
+        f"Each point of the map is a graph; nearby points are similar graphs. Similarity is {several}: "
+        "graphs are similar if many of their nodes have similar neighborhoods of up to t steps. The map is "
+        f"computed by t-SNE from the exact {n_neighbors} nearest neighbors of each graph. Distances between "
+        "distant groups are not meaningful.",
     ]
     if found is None:
         return [*paragraphs, "There is no target, so no model was trained."]
-    return [*paragraphs, *_about_model(found, kernels), found.source]
-
-
-def _about_model(found: Explained, kernels: list[str]) -> list[str]:
-    """Return sentences on the model and on its decisions in the page."""
-    model, listed = found.model, "; ".join(kernels)
-    settings = f"C = {model.C_:g}, solver {getattr(model, 'solver_', '')!r}"
     solver = {"svm": "a support vector machine", "gp": "a Gaussian process"}.get(
-        model.solver_, "least squares"
+        found.model.solver_, "least squares"
     )
-    if len(kernels) == 1:
-        what = f"{solver} on this kernel ({settings})"
-    elif isinstance(model.kernel, SumKernel):
-        what = f"{solver} on the sum of {len(kernels)} kernels ({settings}): {listed}"
-    else:
-        what = f"the mean of {len(kernels)} solutions by {solver}, one per kernel: {listed}"
+    what = "on this kernel" if n_kernels == 1 else f"on {n_kernels} kernels"
     return [
-        f"The model is {what}.",
-        "The decision for a graph is an exact sum over nodes and iterations, plus an intercept. The page "
-        "computes it from the graph as Python does, so edits take effect at once.",
+        *paragraphs,
+        f"The model is {solver} {what}, with C = {found.model.C_:g}. A decision is an exact sum over nodes "
+        "and iterations, plus an intercept. The page computes it as Python does, so edits take effect at "
+        "once. Python shows all settings: explore(...).model.",
+        found.source,
     ]
-
-
-def kernel_texts(kernel: Any) -> list[str]:
-    """Return the repr of each kernel of a sum in one line, without random_state and n_jobs."""
-    if isinstance(kernel, SumKernel):
-        return [text for part in kernel.kernels or [] for text in kernel_texts(part)]
-    plain = clone(kernel)
-    drawn = {name: None for name in ("random_state", "n_jobs") if name in plain.get_params(deep=False)}
-    return [" ".join(repr(plain.set_params(**drawn)).split())]

@@ -47,7 +47,7 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
     --------
     GraphDatabase.with_descriptors : Adds descriptors to graphs.
     MoleculesToGraphs : Computes descriptors of molecules.
-    SumKernel : Compares graphs by their surroundings and by their descriptors.
+    SumKernel : Compares graphs by their neighborhoods and by their descriptors.
 
     Notes
     -----

@@ -359,7 +359,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         >>> kernel = pk.PropagationKernel(propagation=pk.propagation.Diffusion(0.5, "none"), t_max=1)
         >>> model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(data.graphs, data.target)
         >>> bins = model.top_bins(data.graphs, data.target, n=3)
-        >>> len(bins), bins[0].subgraph.node_labels[0] == bins[0].surroundings.split(" | ")[0]
+        >>> len(bins), bins[0].subgraph.node_labels[0] == bins[0].neighborhood.split(" | ")[0]
         (3, True)
         """
         graphs = self._named(self._checked(X))

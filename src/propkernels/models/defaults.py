@@ -78,7 +78,7 @@ def default_steps(kernels: list[Any]) -> tuple[int, ...] | None:
     """Return the candidates for t_max if the user gives neither kernel nor t_max; None: all of each kernel.
 
     Classes of graphs whose labels have several entries, such as molecules, have one: folds at random prefer
-    small surroundings, which many molecules of a series share, and which tell less about new scaffolds.
+    small neighborhoods, which many molecules of a series share, and which tell less about new scaffolds.
     """
     first = kernels[0]
     is_ratio = getattr(first, "base_kernel", None) == RATIO["base_kernel"]
@@ -172,7 +172,7 @@ def _in_time() -> list[Any]:
 def _by_entry(graphs: GraphDatabase, is_regression: bool, is_linear: bool) -> list[Any]:
     """Kernels for labels with several entries, such as those of atoms: all entries, or the first.
 
-    Classes are told apart by the ratio of counts of all entries alone. On folds by scaffold within training
+    Classes take the ratio of counts of all entries alone. On folds by scaffold within training
     molecules of MoleculeNet, a choice among more kernels and sums of them was not better. See
     docs/measured/scaffolds.md and docs/measured/fingerprints.md.
     """
@@ -191,7 +191,7 @@ def _by_entry(graphs: GraphDatabase, is_regression: bool, is_linear: bool) -> li
 def _with_paths(kernels: list[Any], column: Any) -> SumKernel:
     """Sum of kernels of all entries, by ratios and by smaller counts, and of paths between fine entries.
 
-    Shortest paths tell where groups are that lie farther apart than surroundings reach. Within the training
+    Shortest paths tell where groups are that lie farther apart than neighborhoods reach. Within the training
     parts of four targets of MoleculeACE, the sum had a smaller error than each of its parts.
     """
     entries = range(1, number_of_entries(column))

@@ -215,7 +215,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             return self.imputer_.transform(graphs)
 
     def applicability(self, X: Graphs) -> Applicability:
-        """Return which surroundings of nodes did not occur in training, per radius and node.
+        """Return which neighborhoods of nodes did not occur in training, per radius and node.
 
         Parameters
         ----------
@@ -224,12 +224,12 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         Returns
         -------
         Applicability
-            Shares of unseen surroundings; predictions for mostly unseen graphs are unreliable.
+            Shares of unseen neighborhoods; predictions for mostly unseen graphs are unreliable.
         """
         graphs = self._checked(X)
         if not self.rule_.vocabularies:
             name = type(self.kernel_).__name__
-            raise TypeError(f"{name} compares graphs without counting bins: there are no surroundings")
+            raise TypeError(f"{name} compares graphs without counting bins: there are no neighborhoods")
         return applicability_of(self.rule_.vocabularies, graphs, self.n_jobs)
 
     def _variances(self, graphs: GraphDatabase) -> Matrix:

@@ -124,7 +124,7 @@ def draw_molecule(
     """Draw molecules with atoms and bonds colored by their contributions: red for, blue against.
 
     The color of an atom shows its contribution to the decision, which at iteration t depends on its
-    surroundings of up to t bonds. The color of a bond shows its share in the surroundings of all atoms (see
+    neighborhood of up to t bonds. The color of a bond shows its share in the neighborhoods of all atoms (see
     ``Explanation.edge_contributions``), on a separate scale because these shares are small.
 
     Parameters

@@ -30,7 +30,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
 
     Nodes are seen through several views: their attributes; attributes summed over 2, 4 and 10 steps of a
     walk; attributes, positional statistics and targets of nodes up to three or four steps away, side by side
-    (with a linear and a radial machine); and codes of surroundings. Views compete on held-out nodes, whose
+    (with a linear and a radial machine); and codes of neighborhoods. Views compete on held-out nodes, whose
     targets are removed before propagation. Decisions of at most four views are averaged, with shares that
     make the log loss on held-out nodes small [4]_. A node's own target never enters its features.
 

@@ -148,7 +148,7 @@ class Tallies(WalksFrom):
         tally.add("crossed", 2, nodes, totals[nodes], columns, n)
 
     def _add_codes(self, tally: Tally, node: int, weights: Matrix) -> None:
-        """Add the contribution of the codes of a node's surroundings, by step."""
+        """Add the contribution of the codes of a node's neighborhood, by step."""
         sheet = self.sheet
         columns, steps = sheet.code_columns(node)
         for t in np.unique(steps).tolist():

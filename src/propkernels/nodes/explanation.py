@@ -25,7 +25,7 @@ class NodeExplanation:
     """Contributions that add up to decisions about nodes, returned by ``explain`` of a model of nodes.
 
     The same sum is given twice: by the node where a contribution comes from (and the number of steps), and by
-    column: attribute, node label, positional statistic, target of known nodes, or code of surroundings.
+    column: attribute, node label, positional statistic, target of known nodes, or code of neighborhoods.
 
     Attributes
     ----------
@@ -185,5 +185,5 @@ def column_names(inputs: NodeInputs, targets: Array | list[str]) -> dict[str, li
             *(f"target {name}, by neighbors' attributes" for name in targets),
             "known, by attributes",
         ],
-        "codes": ["codes of surroundings"],
+        "codes": ["codes of neighborhoods"],
     }

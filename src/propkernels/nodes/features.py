@@ -32,7 +32,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
     """Features of the nodes of a graph, side by side.
 
     Attributes (with node labels) and positional statistics are propagated for t = 0..t_max steps; targets of
-    known nodes for 1..4 steps, without a node's own target; codes of surroundings are hashed to columns.
+    known nodes for 1..4 steps, without a node's own target; codes of neighborhoods are hashed to columns.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
     attributes, structure, targets : bool, default=True
         Whether to include attributes and node labels, positional statistics, and propagated targets.
     codes : bool, default=False
-        Whether to include codes of surroundings, as sparse columns; the result is then sparse.
+        Whether to include codes of neighborhoods, as sparse columns; the result is then sparse.
     direction : {"both", "follow", "reverse"}, default="both"
         Direction in which walks cross directed edges.
     random_state : int, RandomState or None, default=None

@@ -258,7 +258,7 @@ class NodeInputs:
     attributes : AttributeInputs or None
     structure : StructureInputs
     coder : PropagationCoder or None
-        Codes of surroundings.
+        Codes of neighborhoods.
     n_codes : int
         Number of hashed columns of codes.
     direction : str
@@ -294,7 +294,7 @@ def learn_inputs(graphs: GraphDatabase, direction: str, codes: bool, seed: int) 
 
 
 def _learn_coder(graphs: GraphDatabase, seed: int) -> PropagationCoder:
-    """Return the coder of surroundings: diffusion of node labels, or of orders of magnitude of degrees."""
+    """Return the coder of neighborhoods: diffusion of node labels, or of orders of magnitude of degrees."""
     kernel = PropagationKernel(
         labels="log_degree" if graphs.label_column is None else "node",
         edge_labels=graphs.edge_label_column is not None,

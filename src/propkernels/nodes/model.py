@@ -318,12 +318,12 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         return NodeExplanation(chosen, found, decisions, self.graph_, columns, speaks_for, against)
 
     def applicability(self, X: OneGraph | None = None) -> Applicability:
-        """Return which surroundings of nodes did not occur in the training graph, per radius and node.
+        """Return which neighborhoods of nodes did not occur in the training graph, per radius and node.
 
         Parameters
         ----------
         X : graph, optional
-            By default the training graph, whose surroundings all occurred.
+            By default the training graph, whose neighborhoods all occurred.
 
         Returns
         -------

@@ -274,7 +274,7 @@ class Rows:
 
 
 def hashed_codes(streams: Sequence[CodeStreams], n_codes: int, nodes: Indices | slice) -> csr_array:
-    """Return codes of surroundings as sparse columns: one entry per node and stream, of equal norm."""
+    """Return codes of neighborhoods as sparse columns: one entry per node and stream, of equal norm."""
     n, width = (table := code_table(streams, n_codes, nodes)[0]).shape
     values = np.full(n * width, 1 / np.sqrt(width))
     index = index_dtype(n * width, n_codes)

@@ -1,4 +1,4 @@
-"""Novelty: graphs unlike the training graphs, their p-values, and node surroundings unseen in training."""
+"""Novelty: graphs unlike the training graphs, their p-values, and node neighborhoods unseen in training."""
 
 from propkernels.novelty.applicability import Applicability
 from propkernels.novelty.detector import NoveltyDetector

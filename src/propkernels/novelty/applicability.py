@@ -1,4 +1,4 @@
-"""Applicability: which surroundings of new nodes occurred in the training graphs of a model."""
+"""Applicability: which neighborhoods of new nodes occurred in the training graphs of a model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Applicability:
-    """Share of the surroundings in new graphs that did not occur in the training graphs of a model.
+    """Share of the neighborhoods in new graphs that did not occur in the training graphs of a model.
 
     Returned by ``applicability`` of :class:`PropagationClassifier` and :class:`PropagationRegressor`.
 
     Attributes
     ----------
     unseen : ndarray of shape (nodes, t_max + 1)
-        1 where the surroundings of a node up to radius t never occurred in training, 0 where they did; the
+        1 where the neighborhood of a node up to radius t never occurred in training, 0 where it did; the
         share of a node's bins where it has several at one t.
     graph_ptr : ndarray of shape (graphs + 1,)
         Offsets of the nodes of each graph.
@@ -60,23 +60,23 @@ class Applicability:
 
     @property
     def by_radius(self) -> Values:
-        """Share of each graph's nodes with unseen surroundings, per radius: (graphs, t_max + 1)."""
+        """Share of each graph's nodes with unseen neighborhoods, per radius: (graphs, t_max + 1)."""
         ends = np.concatenate([np.zeros((1, self.unseen.shape[1])), np.cumsum(self.unseen, axis=0)])
         sizes = np.diff(self.graph_ptr)
         return np.asarray(np.diff(ends[self.graph_ptr], axis=0) / np.maximum(sizes, 1)[:, None])
 
     @property
     def by_node(self) -> Values:
-        """Share of the radii at which each node's surroundings are unseen: (nodes,)."""
+        """Share of the radii at which each node's neighborhood is unseen: (nodes,)."""
         return np.asarray(self.unseen.mean(axis=1))
 
     @property
     def by_graph(self) -> Values:
-        """Share of unseen surroundings over all nodes and radii of each graph: (graphs,)."""
+        """Share of unseen neighborhoods over all nodes and radii of each graph: (graphs,)."""
         return np.asarray(self.by_radius.mean(axis=1))
 
     def table(self, n: int = 10) -> str:
-        """Return a text table of the n graphs with the largest share of unseen surroundings."""
+        """Return a text table of the n graphs with the largest share of unseen neighborhoods."""
         order = np.argsort(-self.by_graph, kind="stable")[:n]
         head = ["graph", "unseen", *(f"t{t}" for t in range(self.unseen.shape[1]))]
         values = np.column_stack([self.by_graph, self.by_radius])

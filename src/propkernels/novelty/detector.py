@@ -105,7 +105,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     See Also
     --------
     GraphIndex : The nearest neighbors themselves.
-    PropagationClassifier : Its ``applicability`` returns which surroundings are unseen.
+    PropagationClassifier : Its ``applicability`` returns which neighborhoods are unseen.
     propkernels.plotting.plot_explanation : Draws what ``explain`` returns.
 
     Notes
@@ -290,7 +290,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         """
         graphs = self._checked(X)
         rarity = self._scores["rarity"]
-        around = rarity.surroundings(graphs, self.n_jobs)
+        around = rarity.neighborhoods(graphs, self.n_jobs)
         contributions = around.information * rarity.shares(graphs)[:, None]
         known = around.seen, around.numbers
         return NoveltyExplanation(contributions, graphs.graph_ptr, 0.0, graphs, None, None, *known)

@@ -80,7 +80,7 @@ def unknown_labels(known: NDArray[np.uint64], graphs: Any) -> NDArray[np.bool_] 
 def _keys(graphs: Any) -> NDArray[np.uint64] | None:
     """Return a key of each node's label, of several entries that begin with a text: of it and their number.
 
-    The first entry is the symbol of an atom; the others may be as rare as surroundings. Labels of readers
+    The first entry is the symbol of an atom; the others may be as rare as neighborhoods. Labels of readers
     that give other entries have other keys.
     """
     column = graphs.label_column if isinstance(graphs, GraphDatabase) else None

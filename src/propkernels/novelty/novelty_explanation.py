@@ -61,7 +61,7 @@ class NoveltyExplanation(Explanation):
 
     @property
     def unseen_nodes(self) -> NDArray[np.int64]:
-        """First iteration at which each node's surroundings are unseen; -1 if all are seen."""
+        """First iteration at which each node's neighborhood is unseen; -1 if all are seen."""
         unseen = self.seen < 1
         return np.where(unseen.any(axis=1), unseen.argmax(axis=1), -1).astype(np.int64)
 
@@ -82,7 +82,7 @@ class NoveltyExplanation(Explanation):
 
     def key(self, nodes: str = "nodes") -> str:
         """Return the meaning of colors in drawings, as a sentence about ``nodes``, such as "atoms"."""
-        return f"Darker {nodes} have rarer surroundings."
+        return f"Darker {nodes} have rarer neighborhoods."
 
     def _record(self, graph: int, node: int) -> dict[str, Any]:
         at = int(self.graph_ptr[graph]) + node

@@ -31,7 +31,7 @@ class Tally(NamedTuple):
     numbers: Values
 
 
-class Surroundings(NamedTuple):
+class Neighborhoods(NamedTuple):
     """Statistics of the bins of nodes, per iteration: arrays of shape (nodes, iterations).
 
     Attributes
@@ -116,12 +116,12 @@ class RarityScore(Score):
             total -= _sums(counts.graphs, counts.numbers[:, None] * nats, n).T
         return total / (np.maximum(graphs.graph_sizes, 1) * len(tallies))
 
-    def surroundings(self, graphs: GraphDatabase, n_jobs: int | None) -> Surroundings:
+    def neighborhoods(self, graphs: GraphDatabase, n_jobs: int | None) -> Neighborhoods:
         """Return information, share seen and occurrences of the bins of each node."""
         parts = [self._part(part, n_jobs) for part in self.counter.parts_of(graphs)]
-        return Surroundings(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return Neighborhoods(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
-    def _part(self, graphs: GraphDatabase, n_jobs: int | None) -> Surroundings:
+    def _part(self, graphs: GraphDatabase, n_jobs: int | None) -> Neighborhoods:
         nats: dict[int, Values] = {}
         streams = zip(self.counter.occurrences(graphs, n_jobs), self.codes, self.numbers, strict=True)
         described = []
@@ -132,7 +132,7 @@ class RarityScore(Score):
             content = np.where(items.codes == NO_BIN, 0.0, content)
             add_column(nats, items.iteration, items.by_node(content, graphs.n_nodes))
             described.append((items, seen))
-        return Surroundings(stack_columns(nats), *means_by_node(described, graphs.n_nodes))
+        return Neighborhoods(stack_columns(nats), *means_by_node(described, graphs.n_nodes))
 
     def shares(self, graphs: GraphDatabase) -> Values:
         """Weight of one nat of each node in its graph's rarity."""

@@ -26,7 +26,7 @@ def plot_alignment(
     *,
     ax: Sequence[Axes] | None = None,
 ) -> list[Axes]:
-    """Draw two graphs side by side, nodes colored by how much their surroundings agree with their partner's.
+    """Draw two graphs side by side, nodes colored by how much their neighborhoods agree with their partner's.
 
     The second graph is turned so that partners, which are joined by lines, are in similar places.
 

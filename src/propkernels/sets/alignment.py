@@ -44,7 +44,7 @@ class Alignment:
 
 
 def align(g: OneGraph, h: OneGraph, *, t_max: int = 10) -> Alignment:
-    """Return pairs of nodes of two graphs: those with the most equal surroundings, step by step.
+    """Return pairs of nodes of two graphs: those with the most equal neighborhoods, step by step.
 
     Codes of color refinement form a hierarchy of bins, for which matching nodes bin by bin, from t_max down
     to 0, is an optimal assignment [1]_. Among equal choices, neighbors of matched nodes are matched first.

@@ -69,11 +69,14 @@ function pictureOf(graph, positions) {
   };
 }
 
+const STRONGEST = 0.72; // of a color behind the symbol of an atom, which stays legible
+
 /** Colors of values that are positive or negative, or of shares between 0 and the largest. */
 function shaded(values, limit, isShare = false) {
-  const flat = meta.atoms || meta.pixels; // the strength of the color shows the value
+  const most = meta.atoms ? STRONGEST : 1;
+  const color = (v) => (isShare ? between(sharedStops(), (most * v) / limit) : diverging(most * v, limit));
   return {
-    fills: Array.from(values, (v) => (isShare ? between(GREENS, flat ? 0.85 : v / limit) : diverging(flat ? Math.sign(v) * 0.85 * limit : v, limit))),
+    fills: Array.from(values, (v) => color(meta.pixels ? Math.sign(v) * limit : v)), // pixels show values by size
     strengths: Array.from(values, (v) => Math.min(Math.abs(v) / limit, 1)),
   };
 }
@@ -108,7 +111,11 @@ function recolor() {
       if (value >= 0) counts[value]++;
       map.colors.set(color, 3 * i);
     }
-    column.names.forEach((name, c) => legend.append(legendButton(column, c, name, counts[c], colors[c])));
+    const buttons = column.names.map((name, c) => legendButton(column, c, name, counts[c], colors[c]));
+    // classes whose names are on the map need no legend
+    const named = buttons.length > 6 && map.groups.length >= buttons.length / 2 && ["target", "predicted"].includes(column.key);
+    if (named) legend.append(make("details", {}, make("summary", {}, `${buttons.length} classes: show or hide some`), make("div", { className: "ex-legend" }, ...buttons)));
+    else legend.append(...buttons);
   } else {
     const { low, high } = column;
     for (let i = 0; i < map.n; i++) {
@@ -216,7 +223,7 @@ function listen() {
       const found = map.at(x, y, event.pointerType === "touch" ? 18 : 9);
       if (found >= 0) {
         select(found);
-        if (innerWidth <= 900) byId("ex-tabs").scrollIntoView({ block: "start" });
+        showDetails();
       }
     }
     map.lasso = null;
@@ -251,7 +258,10 @@ function listen() {
       byId("ex-search").focus();
     } else if (event.key === "Escape") byId("ex-meaning").hidden = true;
   });
-  document.addEventListener("click", () => { byId("ex-meaning").hidden = true; });
+  document.addEventListener("click", (event) => {
+    byId("ex-meaning").hidden = true;
+    if (!event.target.closest("#ex-save")) byId("ex-save").open = false;
+  });
   byId("ex-in").addEventListener("click", () => map.zoomAt(1.5));
   byId("ex-out").addEventListener("click", () => map.zoomAt(1 / 1.5));
   byId("ex-reset").addEventListener("click", resetMap);
@@ -260,6 +270,8 @@ function listen() {
     event.currentTarget.setAttribute("aria-pressed", String(on));
     canvas.classList.toggle("ex-lassoing", on);
   });
+  byId("ex-save").addEventListener("click", (event) => { if (event.target.closest("div")) byId("ex-save").open = false; });
+  byId("ex-svg").addEventListener("click", savePicture);
   byId("ex-png").addEventListener("click", () => map.toPNG((blob) => download(fileName(document.title, "png"), blob)));
   byId("ex-csv").addEventListener("click", () => download(fileName(document.title, "csv"), tableOf(Array.from({ length: app.n }, (_, g) => g).filter((g) => map.shown[g]))));
   addEventListener("hashchange", () => { const g = graphOfHash(); if (g >= 0 && g !== app.selected) select(g); });
@@ -323,7 +335,10 @@ function find() {
     for (const list of texts) if (found < 0) found = list.findIndex(match);
   }
   byId("ex-search").setAttribute("aria-invalid", String(found < 0));
-  if (found >= 0) select(found);
+  if (found >= 0) {
+    select(found);
+    showDetails();
+  }
   say(found < 0 ? `No ${words.graph} is called “${wanted}”.` : "");
 }
 
@@ -362,7 +377,7 @@ function nameOf(g) {
 function factsOf(g) {
   const { target, predicted } = app.map_;
   if (!target) return [];
-  const how = meta.heldOut ? "trained without it: " : "predicted: ";
+  const how = meta.heldOut ? "held out: " : "predicted: ";
   if (!meta.classes) return [`target ${plain(target[g])}`, predicted ? `${how}${plain(predicted[g])}` : ""].filter(Boolean);
   const facts = [target[g] < 0 ? "class not known" : `class: ${className(target[g])}`];
   if (predicted && predicted[g] >= 0) facts.push(`${how}${className(predicted[g])} ${target[g] < 0 ? "" : predicted[g] === target[g] ? "✓" : "✗"}`);
@@ -386,8 +401,16 @@ function savePicture() {
   download(fileName(byId("ex-name").textContent, "svg"), new Blob([standaloneSVG(byId("ex-graph"))], { type: "image/svg+xml" }));
 }
 
+/** Bring what was opened into view on a phone, where it lies below the map. */
+function showDetails() {
+  if (innerWidth <= 900) byId("ex-tabs").scrollIntoView({ block: "start" });
+}
+
 function select(g) {
   say("");
+  byId("ex-read").hidden = true; // who clicks has read it
+  const pasted = byId("ex-paste-error");
+  if (pasted) pasted.textContent = "";
   app.selected = g;
   app.map.selected = g;
   app.map.show(g);
@@ -405,6 +428,7 @@ function showPicture() {
 }
 
 function chooseTab(name) {
+  if (app.view) say(app.index && !app.index.complete ? app.busy.textContent : "");
   for (const tab of document.querySelectorAll(".ex-tabs [role=tab]")) {
     const chosen = tab.id === `ex-tab-${name}`;
     tab.setAttribute("aria-selected", String(chosen));

@@ -1,4 +1,4 @@
-// Chemistry of the page: hydrogens and charges of edited molecules, valences, and a reader of SMILES.
+// Chemistry of the page: hydrogens and charges of edited molecules, valences, and a reader and a writer of SMILES.
 
 const VALENCES = { H: 1, B: 3, C: 4, N: 3, O: 2, F: 1, Si: 4, P: 5, S: 6, Cl: 1, As: 5, Se: 6, Br: 1, Te: 6, I: 1 };
 const SMALLEST_RING = 5; // atoms of a ring that an edit may close
@@ -203,8 +203,12 @@ function perceived(atoms, bonds) {
     if (atom.hydrogens !== null) return atom.hydrogens;
     const own = found.filter(([a, b]) => a === i || b === i);
     const sum = own.reduce((total, bond) => total + bond[2], 0);
-    return Math.max(freeValence(atom.symbol, sum, own.some((bond) => bond[2] === 1.5)), 0);
+    const aromatic = own.some((bond) => bond[2] === 1.5), free = freeValence(atom.symbol, sum, aromatic);
+    if (free < 0 && !aromatic) throw new Error(`${atom.symbol}, atom ${i + 1}, has too many bonds`);
+    return Math.max(free, 0);
   });
+  const odd = withoutKekule(kept.map(({ symbol, charge }, i) => ({ symbol, charge, hydrogens: hydrogens[i] })), found);
+  if (odd >= 0) throw new Error(`the ring of atom ${odd + 1} cannot be aromatic: no alternating double bonds fit`);
   aromatize(kept, found, rings);
   return { symbols: kept.map((atom) => atom.symbol), charges: kept.map((atom) => atom.charge), hydrogens, bonds: found };
 }
@@ -257,4 +261,105 @@ function aromatize(atoms, bonds, rings) {
     return total % 4 === 2;
   });
   for (const ring of aromatic) for (const bond of ring.bonds) bond[2] = 1.5;
+}
+
+/**
+ * An atom of an aromatic ring for which no alternating double bonds exist; -1: there is none.
+ * @param {Array} atoms {symbol, charge, hydrogens} each
+ * @param {Array} bonds [a, b, order] each
+ */
+function withoutKekule(atoms, bonds) {
+  const around = new Map();
+  const used = atoms.map(({ hydrogens }) => hydrogens);
+  for (const [a, b, order] of bonds) for (const i of [a, b]) used[i] += order === 1.5 ? 1 : order;
+  const wants = (i) => {
+    const { symbol, charge } = atoms[i], most = VALENCES[symbol] || 0;
+    const shift = symbol === "C" || symbol === "B" ? -Math.abs(charge) : charge;
+    const choices = { 5: [3, 5], 6: [2, 4, 6] }[most] || (symbol === "N" ? [3, 5] : [most]);
+    return (choices.map((valence) => valence + shift).find((valence) => valence >= used[i]) || 0) > used[i];
+  };
+  for (const [a, b, order] of bonds) {
+    if (order !== 1.5) continue;
+    for (const [i, j] of [[a, b], [b, a]]) if (wants(i)) around.set(i, [...(around.get(i) || []), ...(wants(j) ? [j] : [])]);
+  }
+  // double bonds are a perfect matching of these atoms: the atom with fewest partners first
+  const match = (left) => {
+    if (!left.size) return -1;
+    const choices = (i) => around.get(i).filter((j) => left.has(j));
+    const i = [...left].reduce((best, k) => (choices(k).length < choices(best).length ? k : best));
+    let found = i;
+    for (const j of choices(i)) {
+      found = match(new Set([...left].filter((k) => k !== i && k !== j)));
+      if (found < 0) return -1;
+    }
+    return found;
+  };
+  return match(new Set(around.keys()));
+}
+
+/** SMILES of a molecule as it is drawn, without stereochemistry; "" where bonds have no orders or do not fit. */
+function smilesOf(graph, meta) {
+  if (!graph.atoms || !haveOrders(meta)) return "";
+  const { hydrogens, charges, faulty } = chemistryOf(graph, meta);
+  const bonds = graph.edges.map(([a, b, kind]) => [a, b, bondOrder(meta.kinds, kind)]);
+  const atoms = Array.from(graph.labels, (label, i) => ({ symbol: labelName(label), charge: charges[i], hydrogens: hydrogens[i] }));
+  if (faulty.size || withoutKekule(atoms, bonds) >= 0) return "";
+  const around = atoms.map(() => []), closures = atoms.map(() => []), seen = new Set(), done = new Set();
+  bonds.forEach(([a, b, order], e) => { around[a].push([b, order, e]); around[b].push([a, order, e]); });
+  const aromatic = around.map((list) => list.some(([, order]) => order === 1.5));
+  const text = (i) => {
+    const { symbol, charge, hydrogens: h } = atoms[i], sum = around[i].reduce((total, [, order]) => total + order, 0);
+    const name = aromatic[i] ? symbol.toLowerCase() : symbol;
+    if (!charge && /^(B|C|N|O|P|S|F|Cl|Br|I)$/.test(symbol) && h === Math.max(freeValence(symbol, sum, aromatic[i]), 0)) return name;
+    const sign = charge > 0 ? "+" : "-", size = Math.abs(charge);
+    return `[${name}${h ? `H${h > 1 ? h : ""}` : ""}${charge ? sign + (size > 1 ? size : "") : ""}]`;
+  };
+  const link = (i, j, order) => (order === 2 ? "=" : order === 3 ? "#" : order === 1 && aromatic[i] && aromatic[j] ? "-" : "");
+  // first the bonds that close rings, then the text
+  let number = 0;
+  const close = (i, from) => {
+    seen.add(i);
+    for (const [j, order, e] of around[i]) {
+      if (e === from || done.has(e)) continue;
+      done.add(e);
+      if (seen.has(j)) {
+        const digits = ++number > 9 ? `%${number}` : String(number);
+        closures[j].push(link(i, j, order) + digits);
+        closures[i].push(digits);
+        around[i] = around[i].filter((bond) => bond[2] !== e);
+        around[j] = around[j].filter((bond) => bond[2] !== e);
+      } else close(j, e);
+    }
+  };
+  const write = (i, from) => {
+    const next = around[i].filter(([, , e]) => e !== from).map(([j, order, e]) => link(i, j, order) + write(j, e));
+    return text_[i] + closures[i].join("") + next.map((part, k) => (k + 1 < next.length ? `(${part})` : part)).join("");
+  };
+  const text_ = atoms.map((_, i) => text(i)), starts = [];
+  for (let i = 0; i < atoms.length; i++) if (!seen.has(i)) { starts.push(i); close(i, -1); }
+  return starts.map((i) => write(i, -1)).join(".");
+}
+
+/** Whether two graphs are the same, up to the numbers of their nodes; also false where that takes too long to tell. */
+function isSame(one, other) {
+  if (one.n !== other.n || one.edges.length !== other.edges.length) return false;
+  const place = new Int32Array(one.n).fill(-1), taken = new Uint8Array(other.n), order = components(one).flat();
+  const charge = (graph, i) => (graph.atoms && graph.atoms[i] ? graph.atoms[i].charge : 0);
+  const ends = (graph, i) => Array.from({ length: graph.ptr[i + 1] - graph.ptr[i] }, (_, k) => [graph.ends[graph.ptr[i] + k], graph.kinds[graph.ptr[i] + k]]);
+  const fits = (i, j) => one.labels[i] === other.labels[j] && one.ptr[i + 1] - one.ptr[i] === other.ptr[j + 1] - other.ptr[j] && charge(one, i) === charge(other, j)
+    && ends(one, i).every(([k, kind]) => place[k] < 0 || ends(other, j).some(([l, its]) => l === place[k] && its === kind));
+  let steps = 0;
+  const extend = (k) => {
+    if (k === order.length) return true;
+    for (let j = 0; j < other.n && steps < 200000; j++, steps++) {
+      if (taken[j] || !fits(order[k], j)) continue;
+      place[order[k]] = j;
+      taken[j] = 1;
+      if (extend(k + 1)) return true;
+      place[order[k]] = -1;
+      taken[j] = 0;
+    }
+    return false;
+  };
+  return extend(0);
 }

@@ -1,7 +1,5 @@
-// Colors: classes from the style, numbers by viridis, contributions by RdBu, similarity by greens.
+// Colors: classes, contributions and what is shared from the style, numbers by viridis.
 
-const RDBU = ["#2166ac", "#4393c3", "#92c5de", "#d1e5f0", "#f7f7f7", "#fddbc7", "#f4a582", "#d6604d", "#b2182b"].map(hexColor);
-const GREENS = ["#f7f7f7", "#e5f5e0", "#c7e9c0", "#a1d99b", "#74c476", "#41ab5d", "#238b45", "#006d2c"].map(hexColor);
 const VIRIDIS = ["#440154", "#46327e", "#365c8d", "#277f8e", "#1fa187", "#4ac16d", "#a0da39", "#fde725"].map(hexColor);
 const N_CLASS_COLORS = 16;
 
@@ -16,9 +14,18 @@ function between(stops, share) {
   return stops[first].map((value, i) => Math.round(value + (place - first) * (stops[first + 1][i] - value)));
 }
 
+/** Colors of contributions from negative to positive, or of shares from nothing to all, through the ground of drawings. */
+function divergingStops() {
+  return [styleColor("--against"), styleColor("--canvas"), styleColor("--for")];
+}
+
+function sharedStops() {
+  return [styleColor("--canvas"), styleColor("--shared")];
+}
+
 /** The color of a contribution between -limit and limit. */
 function diverging(value, limit) {
-  return between(RDBU, 0.5 + (0.5 * value) / (limit || 1));
+  return between(divergingStops(), 0.5 + (0.5 * value) / (limit || 1));
 }
 
 function cssColor([red, green, blue]) {

@@ -23,9 +23,9 @@ function bondOrder(kindNames, kind) {
  * Draw a graph.
  * @param {SVGElement} svg emptied first
  * @param {object} picture graph, positions, fills (a color for each node), and what is optional: labels (texts),
- *   strengths (from 0 to 1, how strongly a fill is shown in a formula), atoms (whether it is a formula), chemistry
- *   ({hydrogens, charges, wedges, faulty}), kindNames, pixels, shades (gray values behind pixels), rings (set of
- *   nodes), dimmed (set of nodes), lit (set of nodes), onNode, onEdge, nodeTitle
+ *   strengths (from 0 to 1, of the values that fills show), edges (values of bonds by a * n + b), atoms (whether it is
+ *   a formula), chemistry ({hydrogens, charges, wedges, faulty}), kindNames, pixels, shades (gray values behind pixels),
+ *   rings (set of nodes), dimmed (set of nodes), lit (set of nodes), onNode, onEdge, nodeTitle
  */
 function drawGraph(svg, picture) {
   const { graph, positions } = picture;
@@ -35,6 +35,7 @@ function drawGraph(svg, picture) {
   const radius = picture.pixels ? 0.5 : picture.atoms ? 0.4 * typicalLength(graph, positions) : 0.6 * Math.min(typicalLength(graph, positions), 1.2) * (graph.n > 60 ? 0.62 : 0.55);
   const halos = svgElement("g", {}), lines = svgElement("g", { stroke: picture.atoms ? "var(--ink)" : "var(--soft)", "stroke-linecap": "round", fill: "none" });
   svg.append(halos, lines);
+  if (picture.atoms && picture.edges) drawBondHalos(halos, picture, radius);
   const texts = picture.atoms ? atomTexts(picture) : null;
   if (!picture.pixels) for (const [e, edge] of graph.edges.entries()) drawEdge(lines, picture, edge, e, radius, texts);
   for (let i = 0; i < graph.n; i++) {
@@ -49,8 +50,19 @@ function drawGraph(svg, picture) {
   if (picture.onEdge) for (const line of lines.querySelectorAll("[data-edge]")) line.addEventListener("click", () => picture.onEdge(Number(line.dataset.edge)));
 }
 
+/** Bonds in the colors of their contributions, as of draw_molecule: the strongest bond like the strongest atom. */
+function drawBondHalos(halos, { graph, positions, edges }, radius) {
+  const most = Math.max(...[...edges.values()].map(Math.abs), 1e-12);
+  for (const [a, b] of graph.edges) {
+    const value = edges.get(a * graph.n + b) || 0;
+    if (Math.abs(value) < 0.02 * most) continue;
+    const [[x1, y1], [x2, y2]] = [positions[a], positions[b]];
+    halos.append(svgElement("line", { x1, y1, x2, y2, stroke: cssColor(diverging(STRONGEST * value, most)), "stroke-width": 1.15 * radius }));
+  }
+}
+
 function makeClickable(node, picture, i) {
-  const title = picture.nodeTitle ? picture.nodeTitle(i) : `node ${i}`;
+  const title = picture.nodeTitle ? picture.nodeTitle(i) : `${words.node} ${i}`;
   node.append(svgElement("title", {}, title));
   for (const [key, value] of [["tabindex", 0], ["role", "button"], ["aria-label", title], ["class", "ex-node"]]) node.setAttribute(key, value);
   node.addEventListener("click", () => picture.onNode(i));
@@ -111,7 +123,7 @@ function atomTexts({ graph, labels, chemistry }) {
 function drawAtom(node, halos, picture, i, radius, text) {
   const [x, y] = picture.positions[i];
   const strength = picture.strengths ? picture.strengths[i] : 0;
-  if (strength > 0.02) halos.append(svgElement("circle", { cx: x, cy: y, r: radius * 0.95, fill: cssColor(picture.fills[i]), "fill-opacity": 0.12 + 0.68 * strength, "data-halo": i }));
+  if (strength > 0.02) halos.append(svgElement("circle", { cx: x, cy: y, r: radius * 0.95, fill: cssColor(picture.fills[i]), "data-halo": i }));
   const area = svgElement("circle", { cx: x, cy: y, r: radius * 0.85, fill: "transparent" });
   mark(area, picture, i, 0.07);
   node.append(area);
@@ -174,7 +186,7 @@ function drawEdge(lines, picture, [a, b, kind], e, radius, texts) {
     }
   }
   const name = kindNames && kind >= 0 ? kindNames[kind] : "";
-  if (picture.onEdge) group.append(svgElement("line", { x1: ax, y1: ay, x2: bx, y2: by, "stroke-width": 0.5, stroke: "transparent" }), svgElement("title", {}, `edge ${a}–${b}${name ? `: ${name}` : ""}`));
+  if (picture.onEdge) group.append(svgElement("line", { x1: ax, y1: ay, x2: bx, y2: by, "stroke-width": 0.5, stroke: "transparent" }), svgElement("title", {}, `${words.edge} ${a}–${b}${name ? `: ${name}` : ""}`));
   if (graph.directed) group.append(arrowHead(ax, ay, bx, by, radius));
   lines.append(group);
 }

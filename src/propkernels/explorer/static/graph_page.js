@@ -23,11 +23,11 @@ async function start() {
   app.similarity = new Similarity(app.index, members);
   if (meta.model) app.model = new Model(app.index, members, meta.model);
   say("");
-  showBins();
+  showPatterns();
   listenToPaste();
   if (app.selected >= 0) app.view.open(app.selected);
   document.body.dataset.ready = "true";
 }
 
 start().catch(failed);
-globalThis.propkernels = { app, select, setFilter, edited, builtGraph, laidOut, faultsOf, readSmiles, readPasted, chemistryOf, contactShares, Counterfactuals }; // for programs, and for the curious
+globalThis.propkernels = { app, select, setFilter, edited, builtGraph, laidOut, faultsOf, readSmiles, readPasted, chemistryOf, smilesOf, isSame, edgeShares, Counterfactuals }; // for programs, and for the curious

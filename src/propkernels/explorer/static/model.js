@@ -297,11 +297,32 @@ class Model {
     return this.classes === 2 ? Number(decisions[0] > 0) : indexOfLargest(decisions);
   }
 
-  /** Probability of each class, softmax(slope * similarity^power * decision); null if the model has no calibration. */
-  probabilities(decisions, similarity = 1) {
-    if (!this.calibration) return null;
+  /**
+   * Similarity of a counted graph to the nearest training graph, on which probabilities depend: the sum of smaller counts
+   * over the sum of larger ones; NaN where training graphs are not on the page.
+   */
+  nearness(counted) {
+    const { power, live, vocabulary: place, weights } = this.calibration;
+    if (!power) return 1;
+    if (!live) return NaN;
+    const vocabulary = this.index.vocabularies[place], part = counted.parts[place];
+    const shared = new Float64Array(this.index.collection.length), stream = new Float64Array(shared.length), total = new Float64Array(shared.length);
+    weights.forEach((weight, s) => {
+      stream.fill(0);
+      vocabulary.addShared(part.streams[s], s, true, stream);
+      for (let g = 0; g < shared.length; g++) {
+        shared[g] += weight * stream[g];
+        total[g] += weight * (part.own[1][s] + vocabulary.own[1][s][g]);
+      }
+    });
+    return shared.reduce((most, value, g) => Math.max(most, value / (total[g] - value || 1)), 0);
+  }
+
+  /** Probability of each class, softmax(slope * nearness^power * decision); null if it is not known. */
+  probabilities(decisions, nearness) {
+    if (!this.calibration || Number.isNaN(nearness)) return null;
     const { slope, power } = this.calibration;
-    const scale = slope * Math.max(similarity, 1e-3) ** power;
+    const scale = slope * Math.max(nearness, 1e-3) ** power;
     const logits = Array.from(this.classes === 2 ? [-decisions[0], decisions[0]] : decisions, (value) => scale * value);
     const most = Math.max(...logits);
     const parts = logits.map((value) => Math.exp(value - most));

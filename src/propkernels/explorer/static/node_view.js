@@ -21,7 +21,6 @@ class NodeView {
     this.nSimilar = explained.nodes.length ? explained.similar.length / explained.nodes.length : 0;
     byId("ex-previous").addEventListener("click", () => this._step(-1));
     byId("ex-next").addEventListener("click", () => this._step(1));
-    byId("ex-svg").addEventListener("click", savePicture);
   }
 
   /** Open the next explained node, in either direction. */
@@ -99,7 +98,7 @@ class NodeView {
       nodeTitle: (i) => `${nameOf(chosen[i])}${colors ? `, predicted ${className(app.map_.predicted[chosen[i]])}` : ""}${values[i] ? `, adds ${signed(values[i])}` : ""}`,
     });
     const side = parts && meta.classes ? className(parts.favored) : "";
-    const scale = !parts ? [colors ? "Colors: predicted classes." : ""] : [side ? `against ${side}` : "lowers", ramp(RDBU), side ? `for ${side}` : "raises"];
+    const scale = !parts ? [colors ? "Colors: predicted classes." : ""] : [side ? `against ${side}` : "lowers", ramp(divergingStops()), side ? `for ${side}` : "raises"];
     byId("ex-scale").replaceChildren(...scale);
     const left = app.around[v].filter((u) => !number.has(u)).length;
     const hidden = left ? `${plain(left)} more ${left === 1 ? "neighbor is" : "neighbors are"} not drawn. ` : "";
@@ -123,7 +122,7 @@ class NodeView {
     );
   }
 
-  /** Nodes with similar surroundings, and all neighbors. */
+  /** Nodes with similar neighborhoods, and all neighbors. */
   _similar() {
     const { app, v } = this, { explained } = app;
     const box = byId("ex-neighbors");

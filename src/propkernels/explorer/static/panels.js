@@ -1,4 +1,4 @@
-// Errors, bins and the selection.
+// Errors, patterns and the selection.
 
 /** Confusion matrix and the misclassified by margin; of numbers, the largest errors. */
 function showErrors() {
@@ -7,7 +7,7 @@ function showErrors() {
   if (!target || !predicted) return panel.replaceChildren(make("p", {}, "There is no target, so no model was trained."));
   panel.replaceChildren(make("h2", {}, meta.classes ? "Confusion matrix" : "Largest errors"), make("p", { className: "pk-soft" }, meta.source));
   const all = Array.from({ length: app.n }, (_, g) => g);
-  if (meta.classes) panel.append(confusion(target, predicted));
+  if (meta.classes) panel.append(...confusion(target, predicted));
   const wrong = all.filter((g) => (meta.classes ? predicted[g] >= 0 && predicted[g] !== target[g] : Number.isFinite(margin[g])));
   wrong.sort((a, b) => (meta.classes ? margin[a] - margin[b] : margin[b] - margin[a]));
   if (meta.classes) panel.append(make("h3", {}, `${plain(wrong.length)} misclassified, smallest `, term("margin"), " first"));
@@ -43,24 +43,29 @@ const watcher = new IntersectionObserver((entries) => {
   }
 });
 
+/** Counts of true and predicted classes; of many classes, only those with errors. */
 function confusion(target, predicted) {
-  const n = meta.classes.length;
-  const counts = Array.from({ length: n }, () => new Array(n).fill(0));
+  const counts = meta.classes.map(() => new Array(meta.classes.length).fill(0));
   for (let g = 0; g < app.n; g++) if (predicted[g] >= 0) counts[target[g]][predicted[g]]++;
-  const head = make("tr", {}, make("th", {}, "true \\ predicted"), ...meta.classes.map((name) => make("th", { scope: "col" }, name)), make("th", { scope: "col" }, "recall"));
-  const rows = counts.map((row, c) => {
-    const total = row.reduce((a, b) => a + b, 0);
-    const cells = row.map((count, p) => {
-      const share = total ? count / total : 0;
-      const button = make("button", { type: "button", title: `Show the ${count} ${words.graph}s of class ${meta.classes[c]} predicted ${meta.classes[p]}`, onclick: () => setFilter(Array.from({ length: app.n }, (_, g) => g).filter((g) => target[g] === c && predicted[g] === p), `${meta.classes[c]} predicted ${meta.classes[p]}`) }, plain(count));
-      const color = between(c === p ? [hexColor("#ffffff"), hexColor("#0072b2")] : [hexColor("#ffffff"), hexColor("#d55e00")], share);
+  const all = meta.classes.map((_, c) => c);
+  const shown = meta.classes.length > 5 ? all.filter((c) => all.some((p) => p !== c && (counts[c][p] || counts[p][c]))) : all;
+  const head = make("tr", {}, make("th", {}, "true \\ predicted"), make("th", { scope: "col", className: "pk-number" }, "right"), ...shown.map((c) => make("th", { scope: "col" }, meta.classes[c])));
+  const rows = shown.map((c) => {
+    const total = counts[c].reduce((a, b) => a + b, 0);
+    const cells = shown.map((p) => {
+      const count = counts[c][p], title = `${meta.classes[c]} predicted ${meta.classes[p]}`;
+      if (!count) return make("td", { className: "pk-soft" }, "·");
+      const color = between(c === p ? sharedStops() : [styleColor("--canvas"), styleColor("--bad")], 0.15 + (0.7 * count) / total);
+      const button = make("button", { type: "button", title: `Show the ${plain(count)} ${words.graph}s of class ${title}`, onclick: () => setFilter(Array.from({ length: app.n }, (_, g) => g).filter((g) => target[g] === c && predicted[g] === p), title) }, plain(count));
       button.style.background = cssColor(color);
       button.style.color = textOn(color);
       return make("td", {}, button);
     });
-    return make("tr", {}, make("th", { scope: "row" }, meta.classes[c]), ...cells, make("td", {}, total ? `${((100 * row[c]) / total).toFixed(1)} %` : "–"));
+    return make("tr", {}, make("th", { scope: "row" }, meta.classes[c]), make("td", { className: "pk-number" }, total ? `${((100 * counts[c][c]) / total).toFixed(1)} %` : "–"), ...cells);
   });
-  return make("div", { className: "pk-scroll" }, make("table", { className: `pk-table ex-confusion${n > 5 ? " ex-many" : ""}` }, make("thead", {}, head), make("tbody", {}, ...rows)));
+  const table = make("table", { className: `pk-table ex-confusion${shown.length > 5 ? " ex-many" : ""}` }, make("thead", {}, head), make("tbody", {}, ...rows));
+  const right = all.filter((c) => !shown.includes(c)).map((c) => meta.classes[c]);
+  return [shown.length ? make("div", { className: "pk-scroll" }, table) : "", right.length ? make("p", { className: "pk-soft" }, `Without errors: ${right.join(", ")}.`) : ""];
 }
 
 function errorTable(graphs) {
@@ -73,42 +78,48 @@ function errorTable(graphs) {
     drawWhenSeen(frame, g);
     return frame;
   };
-  const rows = graphs.map((g) => make("tr", {}, make("td", {}, framed(g)), make("td", {}, pointLink(g, idOf(g))), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g]))));
+  const rows = graphs.map((g) => make("tr", {}, make("td", {}, framed(g)), make("td", {}, pointLink(g, idOf(g)), ...twinOf(g)), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g]))));
   return make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
-/** The bins with the largest weights, each with an example. */
-function showBins() {
-  const panel = byId("ex-panel-bins");
-  panel.replaceChildren();
-  if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no target, so no model was trained."));
-  for (const { subject, bins } of meta.bins) {
-    panel.append(make("h2", {}, term("bin", "Bins"), ` that count most ${subject}`));
-    panel.append(make("p", { className: "pk-soft" }, `Each row is a pattern of radius t around ${withArticle(words.node)}. A positive weight is evidence ${meta.classes ? "for the class named first" : "for a larger prediction"}. Patterns that tell most ${words.graph}s apart come first. The last columns are the ${meta.classes ? "share of this class" : "mean target"} among ${words.graph}s with and without the pattern. Where weight and share point in opposite directions, the pattern corrects others that occur with it.`));
-    panel.append(make("div", { className: "pk-scroll" }, dataTable(["example", "weight", `${words.graph}s`, "with", "without"], bins.map(binRow), "ex-rows")));
-  }
+/** A graph that is the same for the model, with another class. */
+function twinOf(g) {
+  const twin = app.map_.twin ? app.map_.twin[g] : -1;
+  return twin < 0 ? [] : [make("div", { className: "pk-soft" }, "same as ", pointLink(twin, idOf(twin)), `, which is ${className(app.map_.target[twin])}`)];
 }
 
-function binRow(bin) {
+/** The patterns with the largest weights for one class, each with an example. */
+function showPatterns(chosen = 0) {
+  const panel = byId("ex-panel-patterns");
+  panel.replaceChildren();
+  if (!meta.bins || !meta.bins.length) return panel.append(make("p", {}, "There is no target, so no model was trained."));
+  const { subject, bins } = meta.bins[chosen];
+  const menu = make("select", { "aria-label": "Class", onchange: () => showPatterns(Number(menu.value)) }, ...meta.bins.map((group, k) => make("option", { value: String(k) }, group.subject)));
+  menu.value = String(chosen);
+  const share = meta.classes ? `share of ${meta.classes.length === 2 ? meta.classes[1] : subject}` : "mean target";
+  panel.append(
+    make("h2", {}, term("pattern", "Patterns"), meta.classes ? " for " : " for larger predictions", meta.bins.length > 1 ? menu : meta.classes ? subject : ""),
+    make("p", { className: "pk-soft" }, `What counts most, one example each. With and without: ${share} among ${words.graph}s that have the pattern, and among the others.`),
+    make("div", { className: "pk-scroll" }, dataTable(["pattern", "weight", `${words.graph}s`, "with", "without"], bins.map(patternRow), "ex-rows")),
+  );
+  if (chosen) menu.focus();
+}
+
+function patternRow(bin) {
   const cell = make("td", {});
   if (bin.graph !== null) {
-    const graph = app.graphs.graph(bin.graph);
-    const inside = new Set(bin.nodes);
-    const dimmed = new Set(Array.from({ length: graph.n }, (_, i) => i).filter((i) => !inside.has(i)));
-    const picture = thumbnail(bin.graph, { rings: new Set([bin.node]), dimmed });
-    const everywhere = () => setFilter(graphsWith(bin), `with the bin of ${words.node} ${bin.node} of ${words.graph} ${idOf(bin.graph)}, t = ${bin.t}`);
-    const around = bin.surroundings.length > 60 ? `${bin.surroundings.slice(0, 57)}…` : bin.surroundings;
-    cell.append(make("div", { className: "ex-example" }, picture, make("div", {},
-      make("div", {}, `t = ${bin.t}${bin.level > 1 ? `, ≥ ${bin.level} times` : ""}`),
-      make("div", { className: "pk-soft" }, app.meta.codes[bin.vocabulary].attributes ? `${around}, similar attributes` : around),
-      make("div", {}, pointLink(bin.graph, `in ${meta.ids ? "" : `${words.graph} `}${idOf(bin.graph)}`)),
-      make("div", {}, make("button", { type: "button", className: "ex-link", onclick: everywhere }, "on the map")),
+    const { n } = app.graphs.graph(bin.graph), inside = new Set(bin.nodes);
+    const dimmed = new Set(Array.from({ length: n }, (_, i) => i).filter((i) => !inside.has(i)));
+    const everywhere = () => setFilter(graphsWith(bin), `with ${bin.name}`);
+    cell.append(make("div", { className: "ex-example" }, thumbnail(bin.graph, { rings: new Set(bin.nodes.length === 2 ? bin.nodes : [bin.node]), dimmed }), make("div", {},
+      make("div", {}, app.meta.codes[bin.vocabulary].attributes ? `${bin.name}, similar attributes` : bin.name),
+      make("div", {}, pointLink(bin.graph, `in ${meta.ids ? "" : `${words.graph} `}${idOf(bin.graph)}`), " · ", make("button", { type: "button", className: "ex-link", onclick: everywhere }, "on the map")),
     )));
   }
-  const percent = (value) => (value === null ? "–" : meta.classes ? `${(100 * value).toFixed(0)} %` : plain(value));
+  const show = (value) => (value === null ? "–" : meta.classes ? `${(100 * value).toFixed(0)} %` : plain(value));
   const corrects = bin.with !== null && bin.without !== null && bin.weight * (bin.with - bin.without) < 0;
-  const weight = make("td", { className: "pk-number" }, signed(bin.weight), corrects ? make("div", { className: "pk-soft" }, "corrects") : "");
-  return make("tr", {}, cell, weight, make("td", { className: "pk-number" }, plain(bin.count)), make("td", { className: "pk-number" }, percent(bin.with)), make("td", { className: "pk-number" }, percent(bin.without)));
+  const weight = make("td", { className: "pk-number" }, signed(bin.weight), ...(corrects ? [make("div", {}, term("corrects"))] : []));
+  return make("tr", {}, cell, weight, ...[plain(bin.count), show(bin.with), show(bin.without)].map((text) => make("td", { className: "pk-number" }, text)));
 }
 
 /** Graphs that have a bin, at least as many times as its level says. */
@@ -124,7 +135,7 @@ function showSelection() {
   const panel = byId("ex-panel-selection");
   const chosen = app.filter ? [...app.filter] : [];
   if (!app.filter) {
-    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points, click a cell of the confusion matrix under Errors, or press “on the map” beside a bin."));
+    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points, click a cell of the confusion matrix under Errors, or press “on the map” beside a pattern."));
   }
   panel.replaceChildren(...selectionHead(chosen));
   if (meta.classes) {

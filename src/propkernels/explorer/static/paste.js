@@ -51,16 +51,11 @@ function pastedEdges(lines) {
   return builtGraph(number.size, Int32Array.from(labels), edges, app.meta.directed, new Int32Array(number.size).fill(-1), app.graphs.packed.attributes);
 }
 
-/** Where a counted graph belongs on the map: the mean of its nearest graphs, weighted by similarity. */
-function placeOnMap(counted) {
-  let x = 0, y = 0, total = 0;
-  for (const { graph, similarity } of app.similarity.nearest(counted, 5)) {
-    const weight = similarity ** 4 + 1e-12;
-    x += weight * app.map.x[graph];
-    y += weight * app.map.y[graph];
-    total += weight;
-  }
-  return { x: x / total, y: y / total };
+/** Where a graph belongs on the map: the mean of its nearest graphs, weighted by similarity. */
+function placeOnMap(near) {
+  const weights = near.map(({ similarity }) => similarity ** 4 + 1e-12), total = weights.reduce((a, b) => a + b, 0);
+  const mean = (places) => near.reduce((sum, { graph }, k) => sum + (weights[k] / total) * places[graph], 0);
+  return { x: mean(app.map.x), y: mean(app.map.y) };
 }
 
 function listenToPaste() {
@@ -75,7 +70,11 @@ function listenToPaste() {
     try {
       const graph = readPasted(byId("ex-paste-text").value);
       byId("ex-paste-error").textContent = "";
+      say("");
+      chooseTab(noun);
       app.view.openGuest(graph);
+      byId("ex-read").hidden = true;
+      showDetails();
     } catch (error) {
       byId("ex-paste-error").textContent = `Not read: ${error.message}.`;
     }

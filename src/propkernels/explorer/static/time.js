@@ -62,7 +62,7 @@ function vertexName(graph, v) {
 /** How large a graph is, in two texts. */
 function sizesOf(graph) {
   if (meta.pixels) return [`${plain(graph.n)} pixels`];
-  if (!graph.times) return [`${plain(graph.n)} ${words.node}s`, `${plain(graph.edges.length)} ${words.edge}s`];
+  if (!graph.times) return [`${plain(graph.n)} ${words.node}${graph.n === 1 ? "" : "s"}`];
   return [`${plain(graph.vertexIds.length)} vertices`, `${plain(contactsOf(graph).length)} contacts`];
 }
 
@@ -77,10 +77,10 @@ function contactsOf(graph) {
 }
 
 /**
- * Contributions of contacts, by a * n + b (edge_contributions): those of a node at iteration t, divided among the edges
+ * Contributions of edges, by a * n + b (edge_contributions): those of a node at iteration t, divided among the edges
  * with an end at most t - 1 steps away.
  */
-function contactShares(graph, parts, wanted) {
+function edgeShares(graph, parts, wanted) {
   const number = new Map(), around = Array.from({ length: graph.n }, () => []);
   for (const [from, to] of graph.edges) {
     const [a, b] = from < to ? [from, to] : [to, from];
@@ -112,14 +112,6 @@ function contactShares(graph, parts, wanted) {
   return new Map([...number].map(([key, e]) => [key, shares[e]]));
 }
 
-/** Contributions of contacts, and their largest absolute value, for drawTime; nothing without contributions of nodes. */
-function contactColors(graph, parts, wanted) {
-  if (!parts) return {};
-  const shares = contactShares(graph, parts, wanted);
-  const most = contactsOf(graph).reduce((largest, { a, b }) => Math.max(largest, Math.abs(shares.get(a * graph.n + b))), 0) || 1;
-  return { shares, most };
-}
-
 const ROW = 22, WIDE = 640, MOST_NAMED = 60;
 
 /** Places of nodes: time to the right, one line per vertex, vertices by their first time. */
@@ -137,11 +129,11 @@ function timePlaces(graph, row = ROW) {
 /**
  * Draw a graph in time.
  * @param {SVGElement} svg emptied first
- * @param {object} picture as of drawGraph, and: shares (contributions of contacts by a * n + b), most (their largest
- *   absolute value), onContact
+ * @param {object} picture as of drawGraph, and onContact
  */
 function drawTime(svg, picture) {
-  const { graph, shares, most = 1, small } = picture;
+  const { graph, edges: shares, small } = picture;
+  const most = shares ? contactsOf(graph).reduce((largest, { a, b }) => Math.max(largest, Math.abs(shares.get(a * graph.n + b))), 0) || 1 : 1;
   const row = small ? Math.min((0.62 * WIDE) / Math.max(graph.vertexIds.length - 1, 1), 90) : ROW; // thumbnails are less wide
   const { x, low, high, line, positions } = timePlaces(graph, row);
   const radius = small ? Math.min(0.3 * row + 5, 16) : 6;

@@ -1,18 +1,21 @@
-// One graph: its picture, the decision as a sum, edits, similar graphs and smallest changes.
+// One graph: its picture, the prediction as a sum, edits, similar graphs and smallest changes.
+
+const EQUAL = 1 - 1e-9; // similarity of graphs with the same counts
 
 class GraphView {
   constructor(app) {
     this.app = app;
-    this.g = -1;
+    this.g = -1; // -1: a graph that the user has pasted
     this.state = null; // {graph, positions}, as it is edited
     this.past = [];
     this.mode = "look";
     this.first = -1; // the first of two nodes to be joined
     this.t = -1; // -1: all iterations
-    this.target = 0;
+    this.target = 0; // the class that colors speak for
     this.compared = -1;
     this.picture = null; // what is drawn
     this.search = 0; // number of the current search for changes
+    this.lit = new Set(); // nodes that a hovered edit touches
     this.frame = new Frame(this, byId("ex-graph"));
     this._listen();
   }
@@ -24,131 +27,123 @@ class GraphView {
     (meta.kinds || []).forEach((name, kind) => byId("ex-kind").append(make("option", { value: String(kind) }, name)));
     byId("ex-label").value = String(usualLabel(meta));
     byId("ex-kind").value = String(Math.max((meta.kinds || []).indexOf("single"), 0));
-    this.lit = new Set(); // nodes that a hovered edit touches
-    byId("ex-label-box").hidden = !(meta.labels && meta.labels.length);
-    byId("ex-kind-box").hidden = !(meta.kinds && meta.kinds.length);
     byId("ex-undo").addEventListener("click", () => this._undo());
-    byId("ex-restore").addEventListener("click", () => {
-      byId("ex-hint").textContent = "";
-      if (this.guest) this.openGuest(this.guest);
-      else this.open(this.g);
-    });
-    byId("ex-svg").addEventListener("click", savePicture);
+    byId("ex-restore").addEventListener("click", () => this._start(this.past[0]));
     byId("ex-more").addEventListener("click", () => {
-      const more = byId("ex-sums").classList.toggle("ex-all");
+      const more = byId("ex-steps").hidden;
+      byId("ex-steps").hidden = !more;
       byId("ex-more").textContent = more ? "Hide iterations" : "Show each iteration";
+      if (!more) this._setStep(-1);
     });
-    byId("ex-t").addEventListener("input", () => {
-      this.t = Number(byId("ex-t").value) - 1;
-      byId("ex-t-text").textContent = this.t < 0 ? "all" : `t = ${this.t}`;
-      this.compared = -1;
-      this.draw();
-    });
-    byId("ex-class").addEventListener("change", () => {
-      this.target = Number(byId("ex-class").value);
-      this.compared = -1;
-      this.draw();
-    });
+    byId("ex-t").addEventListener("input", () => this._setStep(Number(byId("ex-t").value) - 1));
     byId("ex-previous").addEventListener("click", () => select((this.g + this.app.n - 1) % this.app.n));
     byId("ex-next").addEventListener("click", () => select((this.g + 1) % this.app.n));
-    byId("ex-search-flips").addEventListener("click", () => this._searchFlips());
-    if (meta.classes) meta.classes.forEach((name, c) => byId("ex-class").append(make("option", { value: String(c) }, name)));
-    byId("ex-class-box").hidden = !meta.classes || meta.classes.length < 3;
+    byId("ex-search-flips").addEventListener("click", () => (this.running ? this._stopSearch() : this._searchFlips()));
     byId("ex-canvas").classList.toggle("ex-long", Boolean(meta.time));
-    if (meta.pixels) {
-      byId("ex-paste-open").hidden = byId("ex-degrees").parentElement.hidden = true;
-      for (const button of byId("ex-modes").children) button.hidden = !["look", "relabel"].includes(button.dataset.mode);
-    }
-    if (meta.time) {
-      byId("ex-kind-box").hidden = byId("ex-paste-open").hidden = true;
-      for (const button of byId("ex-modes").children) button.hidden = button.dataset.mode === "link" || button.dataset.mode === "grow";
-    }
+    const left = meta.pixels ? ["look", "relabel"] : meta.time ? ["look", "relabel", "remove"] : null;
+    for (const button of byId("ex-modes").children) button.hidden = left && !left.includes(button.dataset.mode);
+    byId("ex-degrees").parentElement.hidden = Boolean(meta.pixels);
+    byId("ex-paste-open").hidden = Boolean(left);
+  }
+
+  _setStep(t) {
+    this.t = t;
+    byId("ex-t").value = String(t + 1);
+    byId("ex-t-text").textContent = t < 0 ? "all" : `t = ${t}`;
+    this.compared = -1;
+    this.draw();
+  }
+
+  /** Whether the graph is one of the page, as it is there. */
+  get isOwn() {
+    return this.g >= 0 && !this.past.length;
   }
 
   /** Show a graph of the page, as it is. */
   open(g) {
-    const { app } = this;
     this.g = g;
-    this.guest = null;
-    app.map.guest = null;
-    const graph = app.graphs.graph(g);
+    const graph = this.app.graphs.graph(g);
+    const isLarge = graph.n > 2000;
+    byId("ex-live").hidden = isLarge;
+    if (!isLarge) return this._start({ graph, positions: positionsOf(g, graph) });
     byId("ex-name").textContent = nameOf(g);
-    byId("ex-status").textContent = [...sizesOf(graph), ...factsOf(g)].join(" · ");
-    byId("ex-details").replaceChildren(...app.meta.details.map(([name, texts]) => this._detail(name, texts[g])));
-    if (graph.n > 2000) {
-      byId("ex-live").hidden = true;
-      byId("ex-status").textContent += " · too large to be drawn";
-      return;
-    }
-    this._start({ graph, positions: positionsOf(g, graph) });
+    byId("ex-status").textContent = [...sizesOf(graph), ...factsOf(g), "too large to be drawn"].join(" · ");
+    byId("ex-details").replaceChildren();
   }
 
-  /** Show a graph that the user has pasted, and place it on the map. */
+  /** Show a graph that the user has pasted. */
   openGuest(graph) {
-    const { app } = this;
-    this.guest = graph;
-    this.g = -1;
-    app.selected = app.map.selected = -1;
-    byId("ex-name").textContent = `Your ${words.graph}`;
-    byId("ex-status").textContent = [...sizesOf(graph), `not among the ${words.graph}s of the page`].join(" · ");
-    byId("ex-details").replaceChildren();
+    this.g = this.app.selected = this.app.map.selected = -1;
+    byId("ex-live").hidden = false;
     this._start({ graph, positions: laidOut(graph) });
-    app.map.guest = placeOnMap(this.counted);
-    app.map.draw();
   }
 
   _start(state) {
     this.past = [];
     this.first = -1;
-    this.compared = -1;
     this.lit.clear();
     this.frame.reset();
-    byId("ex-live").hidden = false;
     byId("ex-hint").textContent = "";
     byId("ex-flip-list").replaceChildren();
     byId("ex-flip-text").textContent = "";
-    this.search++;
-    this._show(state, true);
-  }
-
-  /** A text of the graph, such as its SMILES, with a button that copies it. */
-  _detail(name, text) {
-    const copy = make("button", { type: "button", className: "ex-copy", title: `Copy ${name}`, "aria-label": `Copy ${name}` }, "copy");
-    copy.addEventListener("click", async () => {
-      try { await navigator.clipboard.writeText(text); copy.textContent = "copied"; } catch { getSelection().selectAllChildren(copy.previousSibling); }
-      setTimeout(() => { copy.textContent = "copy"; }, 1200);
-    });
-    return make("div", {}, make("span", { className: "pk-soft" }, `${name} `), make("code", {}, text), copy);
+    this._stopSearch();
+    this._show(state);
   }
 
   /** Show a state of the graph: count it, decide, explain, compare. */
-  _show(state, original = false) {
+  _show(state) {
     const { app } = this;
     this.state = state;
+    this.compared = -1;
     byId("ex-undo").disabled = byId("ex-restore").disabled = !this.past.length;
     this.counted = app.similarity ? app.index.count(state.graph) : null;
     this.decisions = this.counted && app.model ? app.model.decisions(this.counted) : null;
-    if (original) {
-      this.before = this.decisions;
-      if (this.decisions && app.meta.classes) this.target = app.meta.classes.length === 2 ? 1 : app.model.predicted(this.decisions);
-      byId("ex-class").value = String(this.target);
-    }
-    const steps = app.index ? app.index.steps : 1;
-    byId("ex-t").max = String(steps);
+    this.near = this.counted ? app.similarity.nearest(this.counted, 6, this.isOwn ? this.g : -1) : [];
+    this.isForeign = Boolean(this.counted) && !this.isOwn && !(this.near[0].similarity >= app.meta.familiar);
+    if (this.decisions && app.meta.classes) this.target = app.meta.classes.length === 2 ? 1 : app.model.predicted(this.decisions);
+    if (app.index) byId("ex-t").max = String(app.index.steps);
+    app.map.guest = this.g < 0 && !this.isForeign ? placeOnMap(this.near.slice(0, 5)) : null;
+    app.map.paintOverlay();
+    this._name();
+    this._tools();
     this._neighbors();
     this.draw();
   }
 
-  _parts() {
-    const { model } = this.app;
-    return model && this.counted ? model.contributions(this.counted, model.share(this.target)) : null;
+  /** Name, facts and texts of what is drawn: an edited graph is not the one that it was made from. */
+  _name() {
+    const { app, state: { graph } } = this;
+    const name = this.g < 0 ? `Your ${words.graph}` : nameOf(this.g);
+    byId("ex-name").textContent = this.past.length ? `${name}, edited` : name;
+    byId("ex-status").textContent = [...sizesOf(graph), ...(this.isOwn ? factsOf(this.g) : this._nearestFacts())].join(" · ");
+    const smiles = this.isOwn ? "" : smilesOf(graph, app.meta);
+    const details = this.isOwn ? app.meta.details.map(([title, texts]) => [title, texts[this.g]]) : smiles ? [["SMILES", smiles]] : [];
+    byId("ex-details").replaceChildren(...details.map(([title, text]) => copyable(title, text)));
+  }
+
+  /** What the data know of an edited or pasted graph: the nearest graph and its similarity. */
+  _nearestFacts() {
+    if (!this.near.length) return [];
+    const { graph: g, similarity } = this.near[0];
+    const facts = factsOf(g).slice(0, 1);
+    if (similarity < EQUAL) return [`nearest: ${nameOf(g)}, similarity ${similarity.toFixed(2)}`];
+    return [isSame(this.state.graph, this.app.graphs.graph(g)) ? `the same as ${nameOf(g)}` : `for the model the same as ${nameOf(g)}`, ...facts];
+  }
+
+  /** Menus and buttons of edits are there while something is edited. */
+  _tools() {
+    const { meta } = this.app;
+    byId("ex-edits").hidden = this.mode === "look" && !this.past.length;
+    byId("ex-label-box").hidden = !(meta.labels && meta.labels.length) || !["relabel", "grow"].includes(this.mode);
+    byId("ex-kind-box").hidden = !(meta.kinds && meta.kinds.length) || meta.time || !["relabel", "grow", "link"].includes(this.mode);
   }
 
   draw() {
     if (!this.state) return;
     const { app } = this;
     const { graph, positions } = this.state;
-    const parts = this._parts();
+    const { model } = app;
+    const parts = model && this.counted ? model.contributions(this.counted, model.share(this.target)) : null;
     this.parts = parts;
     const values = new Float64Array(graph.n);
     let limit = 0;
@@ -161,23 +156,23 @@ class GraphView {
       limit = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
     }
     const picture = pictureOf(graph, positions);
-    this.faulty = picture.chemistry ? [...picture.chemistry.faulty] : [];
+    const edges = (graph.times || picture.atoms) && parts && this.compared < 0 ? edgeShares(graph, parts, this.t) : null;
     const drawn = {
-      ...picture, ...(this.compared >= 0 || parts ? shaded(values, limit, this.compared >= 0) : {}),
+      ...picture, ...(this.compared >= 0 || parts ? shaded(values, limit, this.compared >= 0) : {}), edges,
       rings: this.first >= 0 ? new Set([this.first]) : null, lit: this.lit,
       onNode: (i) => this._clickNode(i),
       onEdge: (e) => this._clickEdge(e),
-      onContact: (a, b) => this._clickContact(a, b),
+      onContact: (a, b) => { if (this.mode === "remove") this.apply({ kind: "part", a, b }); },
       nodeTitle: (i) => `${this._nodeName(i)}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
     };
-    if (graph.times) drawTime(byId("ex-graph"), { ...drawn, ...contactColors(graph, this.compared >= 0 ? null : parts, this.t) });
+    if (graph.times) drawTime(byId("ex-graph"), drawn);
     else this.paint(drawn);
-    this._scale(limit, Boolean(parts));
+    this._scale(limit);
     this._verdict();
-    this._warn();
-    this._sums(parts);
-    byId("ex-explained").hidden = !app.model;
-    byId("ex-flips").hidden = !app.model || !app.meta.classes || Boolean(app.meta.time);
+    this._warn(picture.chemistry ? [...picture.chemistry.faulty] : []);
+    this._sums();
+    byId("ex-explained").hidden = !app.meta.model;
+    byId("ex-flips").hidden = !app.meta.model || !app.meta.classes || Boolean(app.meta.time);
   }
 
   /** Draw a picture, as it is zoomed. */
@@ -187,103 +182,84 @@ class GraphView {
     this.frame.apply();
   }
 
-  _scale(limit, explained) {
-    const box = byId("ex-scale");
-    if (this.compared >= 0) box.replaceChildren(make("span", {}, `shared with ${nameOf(this.compared)}: nothing`), ramp(GREENS), make("span", {}, "much"));
-    else if (explained) {
-      const [less, more] = this._sides();
-      box.replaceChildren(make("span", {}, `for ${less}`), ramp(RDBU), make("span", {}, `for ${more}`), make("span", {}, "darkest: ", term("contribution"), ` of ${plain(limit)}`));
-    } else box.replaceChildren();
+  /** The key of the colors; of several classes, the menu of the class that they speak for. */
+  _scale(limit) {
+    const box = byId("ex-scale"), { classes } = this.app.meta;
+    if (this.compared >= 0) return box.replaceChildren(`shared with ${nameOf(this.compared)}: nothing`, ramp(sharedStops()), "much");
+    if (!this.parts) return box.replaceChildren();
+    const strongest = make("span", {}, "strongest: ", term("contribution"), ` of ${plain(limit)}`);
+    if (!classes) return box.replaceChildren("smaller", ramp(divergingStops()), "larger", strongest);
+    if (classes.length === 2) return box.replaceChildren(`for ${classes[0]}`, ramp(divergingStops()), `for ${classes[1]}`, strongest);
+    const menu = make("select", { id: "ex-class", "aria-label": "Class that the colors speak for" }, ...classes.map((name, c) => make("option", { value: String(c) }, name)));
+    menu.value = String(this.target);
+    menu.addEventListener("change", () => {
+      this.target = Number(menu.value);
+      this.draw();
+      byId("ex-class").focus();
+    });
+    box.replaceChildren("against", ramp(divergingStops()), "for ", menu, strongest);
   }
 
   /** Say which atoms have too many bonds. */
-  _warn() {
-    const { graph } = this.state;
-    const named = this.faulty.slice(0, 4).map((i) => `${labelName(graph.labels[i])} ${i}`);
-    byId("ex-warning").textContent = this.faulty.length ? `No such molecule exists: ${named.join(", ")} ${this.faulty.length > 1 ? "have" : "has"} too many bonds.` : "";
+  _warn(faulty) {
+    const named = faulty.slice(0, 4).map((i) => `${labelName(this.state.graph.labels[i])} ${i}`);
+    byId("ex-warning").textContent = faulty.length ? `No such molecule exists: ${named.join(", ")} ${faulty.length > 1 ? "have" : "has"} too many bonds.` : "";
   }
 
-  /** What negative and positive contributions speak for. */
-  _sides() {
-    const { classes } = this.app.meta;
-    if (!classes) return ["smaller", "larger"];
-    if (classes.length === 2) return [classes[1 - this.target], classes[this.target]];
-    return ["others", classes[this.target]];
-  }
-
+  /** What the model says: never a probability for a graph unlike the data. */
   _verdict() {
-    const { model, meta } = this.app;
+    const { model, meta, map_ } = this.app, { decisions } = this;
     const box = byId("ex-verdict");
-    box.hidden = !this.decisions;
-    if (!this.decisions) return;
-    const edited_ = this.past.length > 0;
+    box.hidden = !meta.model;
+    box.classList.toggle("ex-doubt", this.isForeign);
+    if (!meta.model) return;
+    const chip = (c) => make("span", { className: "ex-chip" }, dot(classColors(meta.classes.length)[c]), make("b", {}, meta.classes[c]));
+    if (!decisions) { // the map has predictions before the model is ready
+      const known = map_.predicted && this.g >= 0 ? map_.predicted[this.g] : -1;
+      return box.replaceChildren(make("span", {}, meta.heldOut ? "Held out" : "Predicted"), meta.classes ? (known < 0 ? "" : chip(known)) : make("b", {}, plain(known)), make("span", { className: "pk-soft" }, "the model is loading …"));
+    }
+    const doubt = this.isForeign ? make("b", { className: "ex-warning" }, "Unlike the data: do not trust this prediction.") : "";
+    const who = make("span", {}, this.isOwn && meta.heldOut ? `Final model (has seen this ${words.graph})` : "The model predicts");
+    const range = meta.ranges && this.isOwn ? meta.ranges[this.g] : null;
     if (!meta.classes) {
-      box.replaceChildren(make("span", {}, this._who()), make("b", { id: "ex-decision" }, plain(this.decisions[0])));
-      const range = this._range();
+      box.replaceChildren(doubt, who, make("b", { id: "ex-decision" }, plain(decisions[0])));
       if (range && range[0] !== null) box.append(make("span", { id: "ex-range" }, term("90 % interval"), ` ${plain(range[0])} to ${plain(range[1])}`));
-      if (edited_) box.append(make("span", { className: "pk-soft" }, `before the edits: ${plain(this.before[0])}`));
-      return;
-    }
-    const show = (decisions) => {
+    } else {
       const c = model.predicted(decisions);
-      return [c, model.score(decisions, meta.classes.length === 2 ? 1 : c)];
-    };
-    const [c, score] = show(this.decisions);
-    const colors = classColors(meta.classes.length);
-    const isOwn = this.g >= 0 && !edited_;
-    const [near] = isOwn ? [{ similarity: 1 }] : this.app.similarity.nearest(this.counted, 1);
-    const chances = model.probabilities(this.decisions, near ? near.similarity : 0);
-    box.replaceChildren(
-      make("span", {}, this._who()), make("span", { className: "ex-chip" }, dot(colors[c]), make("b", {}, meta.classes[c])),
-      chances ? make("span", {}, term("probability"), ` ${percent(chances[c])}`) : "",
-      make("span", { id: "ex-decision", className: "pk-soft" }, term("decision"), ` ${signed(score)}`),
-    );
-    const possible = this._range();
-    if (possible) box.append(make("span", { id: "ex-range" }, term("90 % set"), `: ${possible.map((k) => meta.classes[k]).join(", ") || "none"}`));
-    if (edited_) {
-      const [old, oldScore] = show(this.before);
-      box.append(make("span", { className: "pk-soft" }, `before the edits: ${meta.classes[old]}, ${signed(oldScore)}`));
+      const chances = this.isForeign || !model.calibration ? null : model.probabilities(decisions, this.isOwn ? (map_.nearness ? map_.nearness[this.g] : 1) : model.nearness(this.counted));
+      box.replaceChildren(doubt, who, chip(c), chances ? make("span", { id: "ex-chance" }, term("probability"), ` ${percent(chances[c])}`) : "");
+      if (range && (range.length !== 1 || range[0] !== c)) box.append(make("span", { id: "ex-range" }, term("90 % set"), `: ${range.map((k) => meta.classes[k]).join(", ") || "none"}`));
+    }
+    if (this.past.length) {
+      const before = model.decisions(this.app.index.count(this.past[0].graph));
+      box.append(make("span", { className: "pk-soft" }, `before the edits: ${meta.classes ? meta.classes[model.predicted(before)] : plain(before[0])}`));
     }
   }
 
-  /** Interval or possible classes of the graph as it is in the data; null for edited and pasted graphs. */
-  _range() {
-    const { ranges } = this.app.meta;
-    return ranges && this.g >= 0 && !this.past.length ? ranges[this.g] : null;
-  }
-
-  /** Which model speaks, as the map may show predictions of others. */
-  _who() {
-    if (this.guest) return "The model predicts";
-    return this.app.meta.heldOut && !this.past.length ? `Final model (has seen this ${words.graph})` : "The model predicts";
-  }
-
-  /** The decision as a sum over iterations. */
-  _sums(parts) {
-    const box = byId("ex-sums");
-    box.replaceChildren();
+  /** The decision as a sum: in a sentence, and by iteration. */
+  _sums() {
+    const { parts } = this, { model, meta } = this.app;
+    byId("ex-sums").replaceChildren();
+    byId("ex-sum").replaceChildren();
+    byId("ex-more").hidden = !parts;
     if (!parts) return;
-    const { model } = this.app;
     const sums = parts.map((part) => part.reduce((a, b) => a + b, 0));
     const share = model.share(this.target);
     const rest = model.intercepts.reduce((sum, value, c) => sum + share[c] * value, 0);
+    const all = sums.reduce((a, b) => a + b, 0);
+    const what = meta.classes ? [term("decision"), ` for ${meta.classes[this.target]}`] : ["prediction"];
+    byId("ex-sum").append("The ", ...what, ` is the sum of ${meta.time ? "contacts" : `${words.node}s`} ${signed(all)} and intercept ${signed(rest)}: `, make("b", { id: "ex-total" }, signed(all + rest)));
     const most = Math.max(...sums.map(Math.abs), Math.abs(rest), 1e-12);
-    const row = (name, value, className_) => make("tr", { className: className_ }, make("td", {}, name), make("td", {}, bar(value, most)), make("td", {}, signed(value)));
-    const rows = sums.map((value, t) => row(`t = ${t}`, value, t === this.t ? "ex-now" : ""));
-    const total = sums.reduce((a, b) => a + b, 0) + rest;
-    rows.push(row("intercept", rest, ""), make("tr", { className: "ex-total" }, make("td", {}, "sum"), make("td", {}), make("td", {}, signed(total))));
-    const head = make("p", { className: "ex-sentence" }, `The decision is a sum over ${words.node}s and `, term("iteration", "iterations"), `: ${signed(total)}.`);
-    box.append(head, make("table", { className: "ex-sums" }, make("tbody", {}, ...rows)));
+    const row = (name, value, className_ = "") => make("tr", { className: className_ }, make("td", {}, name), make("td", {}, bar(value, most)), make("td", {}, signed(value)));
+    byId("ex-sums").append(make("table", { className: "ex-sums" }, make("tbody", {}, ...sums.map((value, t) => row(`t = ${t}`, value, t === this.t ? "ex-now" : "")), row("intercept", rest))));
   }
 
   _setMode(mode) {
     this.mode = mode;
     this.first = -1;
     for (const button of byId("ex-modes").children) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
-    byId("ex-hint").textContent = {
-      look: "", relabel: `Click ${withArticle(words.node)} to give it the chosen label.`, link: `Click two ${words.node}s to join them, or to part them if they are joined.`,
-      grow: `Click ${withArticle(words.node)} to attach a new one with the chosen label.`, remove: `Click ${withArticle(words.node)} or ${words.edge} to remove it.`,
-    }[mode];
+    byId("ex-hint").textContent = mode === "look" ? "" : `${[...byId("ex-modes").children].find((button) => button.dataset.mode === mode).title}.`;
+    this._tools();
     this.draw();
   }
 
@@ -321,10 +297,6 @@ class GraphView {
     return graph.times ? `${vertexName(graph, graph.vertices[i])} at ${plain(graph.times[i])}` : `${words.node} ${i}`;
   }
 
-  _clickContact(a, b) {
-    if (this.mode === "remove") this.apply({ kind: "part", a, b });
-  }
-
   _clickEdge(e) {
     if (this.mode === "remove") this.apply({ kind: "unlink", edge: e });
     else if (this.mode === "relabel" && this.app.meta.kinds && this.app.meta.kinds.length) {
@@ -336,7 +308,6 @@ class GraphView {
   /** Edit the graph: everything moves at once. */
   apply(edit) {
     this.past.push(this.state);
-    this.compared = -1;
     const { graph, positions } = this.state;
     this.lit.clear();
     byId("ex-hint").textContent = editText(graph, edit, { label: labelName, kind: kindName });
@@ -353,21 +324,16 @@ class GraphView {
   /** Graphs most similar to the graph as it is now, with what is shared lit up. */
   _neighbors() {
     const { app } = this;
-    const box = byId("ex-neighbors");
-    box.replaceChildren();
-    if (!this.counted) return box.append(make("p", { className: "pk-soft" }, "The index is being built …"));
-    const without = this.past.length ? -1 : this.g;
-    for (const { graph: g, similarity } of app.similarity.nearest(this.counted, 6, without)) {
+    byId("ex-neighbors").replaceChildren(...this.near.map(({ graph: g, similarity }) => {
       const other = app.index.count(app.graphs.graph(g));
       const values = app.similarity.shared(this.counted, other)[1];
-      const most = Math.max(...values, 1e-12);
-      const picture = other.graph.n <= 400 ? thumbnail(g, shaded(values, most, true)) : null;
+      const picture = other.graph.n <= 400 ? thumbnail(g, shaded(values, Math.max(...values, 1e-12), true)) : null;
       const card = make("div", { className: "ex-neighbor", "data-graph": String(g) }, picture, make("b", {}, nameOf(g)), make("div", {}, `similarity ${similarity.toFixed(3)}`), ...factsOf(g).slice(0, 1).map((text) => make("div", {}, text)));
-      const compare = make("button", { type: "button", "aria-pressed": "false", title: `Show in the large picture what both ${words.graph}s share` }, "shared");
+      const compare = make("button", { type: "button", "aria-pressed": "false", title: `Show in the large picture what both ${words.graph}s share` }, "compare");
       compare.addEventListener("click", () => this._compare(g, card, compare));
       card.append(make("span", { className: "ex-group" }, compare, make("button", { type: "button", onclick: () => select(g) }, "open")));
-      box.append(card);
-    }
+      return card;
+    }));
   }
 
   _compare(g, card, button) {
@@ -382,39 +348,51 @@ class GraphView {
     if (on) showPicture();
   }
 
+  _stopSearch() {
+    this.search++;
+    this.running = false;
+    byId("ex-search-flips").textContent = "Search";
+  }
+
   /** Look for the smallest changes that flip the class, and list them as they are found. */
   async _searchFlips() {
     const { app } = this;
-    const own = ++this.search;
     const { graph } = this.state;
     const nLabels = app.meta.labels ? app.meta.labels.length : 0;
     const used = app.meta.codes.some(({ source }) => source === "node") && nLabels;
-    if (byId("ex-degrees").checked && !app.degrees) app.degrees = largestDegrees(app.graphs, Math.max(nLabels, 1));
-    const chemical = Boolean(graph.atoms) && haveOrders(app.meta) && byId("ex-degrees").checked;
+    const restricted = byId("ex-degrees").checked;
+    const chemical = Boolean(graph.atoms) && haveOrders(app.meta) && restricted;
+    if (restricted && !app.degrees) app.degrees = largestDegrees(app.graphs, Math.max(nLabels, 1));
     const allowed = {
       labels: used ? Array.from({ length: nLabels }, (_, i) => i) : [0],
       kinds: app.meta.kinds && app.meta.kinds.length ? app.meta.kinds.map((_, i) => i) : [-1],
-      degrees: byId("ex-degrees").checked && !chemical ? app.degrees : null,
+      degrees: restricted && !chemical ? app.degrees : null,
       rules: chemical ? (one) => new MoleculeRules(one, app.meta) : null,
       edges: !app.meta.pixels && app.index.vocabularies.some(({ readsEdges }) => readsEdges),
       nodes: !app.meta.pixels,
     };
-    const target = app.model.predicted(this.decisions);
-    const search = new Counterfactuals(app.model, graph, target, allowed);
-    const base = this.state;
+    const search = new Counterfactuals(app.model, graph, app.model.predicted(this.decisions), allowed);
+    const base = this.state, valid = chemical ? " valid" : "", began = performance.now();
+    const own = ++this.search;
+    this.running = true;
+    byId("ex-search-flips").textContent = "Stop";
     let listed = -1;
-    await inSlices(search, (job, done) => {
-      const valid = chemical ? " valid" : "";
+    const tell = (job, done) => {
       const left = allowed.edges || app.meta.pixels ? "" : " This model does not read edges: edits of edges are left out.";
       const ended = job.found.length ? "" : " None of them flips the class, nor do two edits from the best single ones.";
-      byId("ex-flip-text").textContent = done ? `${plain(job.tried)}${valid} edits tried.${left}${ended}` : `Trying … ${plain(job.tried)}${valid} edits so far.`;
+      const seconds = ((performance.now() - began) / 1000) * (1 / Math.max(job.share, 0.01) - 1);
+      const rest = job.share > 0.02 && seconds >= 1 ? `, about ${Math.ceil(seconds)} s left` : "";
+      byId("ex-flip-text").textContent = done ? `${plain(job.tried)}${valid} edits tried.${left}${ended}` : `Trying … ${plain(job.tried)}${valid} edits so far${rest}.`;
       if (job.found.length !== listed || done) this._listFlips(job.found, base);
       listed = job.found.length;
-    }, () => own !== this.search);
+    };
+    const finished = await inSlices(search, tell, () => own !== this.search);
+    if (finished) this._stopSearch();
+    else if (this.state === base && !this.running) byId("ex-flip-text").textContent = `Stopped after ${plain(search.tried)}${valid} edits.`;
   }
 
   _listFlips(found, base) {
-    const names = { label: labelName, kind: kindName };
+    const names = { label: labelName, kind: kindName }, { classes, familiar } = this.app.meta;
     byId("ex-flip-list").replaceChildren(...found.map(({ edits, graph: result, predicted, times }) => {
       const texts = [], touched = new Set();
       let graph = base.graph, positions = base.positions;
@@ -437,14 +415,24 @@ class GraphView {
       };
       const picture = svgElement("svg", { role: "img", "aria-label": `the edited ${words.graph}` });
       if (result.n <= 120) drawGraph(picture, { ...pictureOf(graph, positions), small: graph.n > 34, rings: new Set([...touched].filter((i) => i < graph.n)) });
-      const decisions = this.app.model.decisions(this.app.index.count(result));
-      const classes = this.app.meta.classes;
-      const score = this.app.model.score(decisions, classes.length === 2 ? 1 : predicted);
+      const [near] = this.app.similarity.nearest(this.app.index.count(result), 1);
+      const unlike = near.similarity < familiar ? ", unlike the data" : "";
       const button = make("button", { type: "button", className: "ex-flip", onclick: apply, onmouseenter: () => light(true), onmouseleave: () => light(false), onfocus: () => light(true), onblur: () => light(false) },
-        picture, make("span", {}, make("b", {}, texts.join(", then ")), make("span", {}, `→ ${classes[predicted]}, decision ${signed(score)}${times > 1 ? ` · ${times} symmetric ways` : ""}`)));
+        picture, make("span", {}, make("b", {}, texts.join(", then ")), make("span", {}, `→ ${classes[predicted]}${unlike}${times > 1 ? ` · ${times} symmetric ways` : ""}`)));
       return make("li", {}, button);
     }));
   }
+}
+
+/** A text of a graph, such as its SMILES, with a button that copies it. */
+function copyable(name, text) {
+  const code = make("code", {}, text);
+  const copy = make("button", { type: "button", className: "ex-copy", title: `Copy ${name}`, "aria-label": `Copy ${name}` }, "copy");
+  copy.addEventListener("click", async () => {
+    try { await navigator.clipboard.writeText(text); copy.textContent = "copied"; } catch { getSelection().selectAllChildren(code); }
+    setTimeout(() => { copy.textContent = "copy"; }, 1200);
+  });
+  return make("div", {}, make("span", { className: "pk-soft" }, `${name} `), code, copy);
 }
 
 /** The label that a new node has unless another one is chosen: carbon in molecules, else the most frequent one. */
