@@ -115,7 +115,10 @@ def named_options(path):
 
 
 SHARED = {"--smiles", "--target", "--id-column", "--node-labels", "--edge-labels", "--errors"}
-COMMAND_OF = {"nodes_command": ("nodes fit", "nodes predict"), "demo_command": ("demo", "datasets")}
+COMMAND_OF = {
+    "nodes_command": ("nodes fit", "nodes predict", "nodes explain"),
+    "demo_command": ("demo", "datasets"),
+}
 
 
 @pytest.mark.parametrize("package", ["datasets", "convert", "images", "kernels", "models", "search"])
@@ -203,12 +206,13 @@ def test_unused_columns_are_named_and_labels_can_be_chosen(run, tmp_path):
     (tmp_path / "n.csv").write_text(
         "graph,node,aa,chain,mass\na,1,ALA,A,1.5\na,2,GLY,A,2\nb,1,ALA,B,1\nb,2,VAL,B,1\n"
     )
-    result = run("similar", "e.csv,n.csv", "--to", 0)
-    assert "columns ['aa', 'chain'] are not used: --node-labels" in result.stderr
-    chosen = run("similar", "e.csv,n.csv", "--to", 0, "--node-labels", "aa")
-    assert "column 'chain' is not used" in chosen.stderr
+    assert Input().open("e.csv,n.csv").graphs.node_labels[1] == ("GLY", "A")
     labels = Input(node_labels="aa").open("e.csv,n.csv").graphs.node_labels
     assert labels.tolist() == ["ALA", "GLY", "ALA", "VAL"]
+    (tmp_path / "n.csv").write_text((tmp_path / "n.csv").read_text().replace("aa", "type"))
+    result = run("similar", "e.csv,n.csv", "--to", 0)
+    assert "the column 'chain' of nodes is not used: name a column as label to use it" in result.stderr
+    (tmp_path / "n.csv").write_text((tmp_path / "n.csv").read_text().replace("type", "aa"))
     wrong = run("similar", "e.csv,n.csv", "--to", 0, "--node-labels", "amino")
     assert "has no column 'amino'; the others are ['aa', 'chain', 'mass']" in wrong.stderr
 

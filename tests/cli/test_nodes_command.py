@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.cli.nodes_command import noted_columns, read_tables
+from propkernels.cli.nodes_command import noted_columns
+from propkernels.datasets.node_tables import read_nodes
 
 
 @pytest.fixture
@@ -27,11 +28,11 @@ def rows_of(path):
 
 @pytest.mark.slow
 def test_predictions_are_those_of_python(run, tables):
-    options = ("--nodes", "nodes.csv", "--label", "topic", "--jobs", 1)
+    options = ("--nodes", "nodes.csv", "--target", "topic", "--jobs", 1)
     result = run("nodes", "fit", "edges.csv", *options, "-o", "model.pk", "--predictions", "all.csv")
     assert result.exit_code == 0, result.stderr
     rows = rows_of(tables / "all.csv")
-    found = read_tables(tables / "edges.csv", tables / "nodes.csv", "topic", None, False)
+    found = read_nodes(tables / "edges.csv", tables / "nodes.csv", "topic")
     y = np.array(found.target, dtype=object)
     model = pk.NodeClassifier(random_state=0).fit(found.graph, y)
     assert [row["prediction"] for row in rows] == model.predict().tolist()
@@ -43,7 +44,7 @@ def test_predictions_are_those_of_python(run, tables):
         "edges.csv",
         "--nodes",
         "nodes.csv",
-        "--label",
+        "--target",
         "topic",
         "-o",
         "new.csv",
@@ -53,19 +54,19 @@ def test_predictions_are_those_of_python(run, tables):
 
 
 def test_tables_are_read_in_their_order(tables):
-    found = read_tables(tables / "edges.csv", tables / "nodes.csv", "topic", None, False)
+    found = read_nodes(tables / "edges.csv", tables / "nodes.csv", "topic")
     assert found.names[:2] == ["n0", "n1"]
     assert found.target[:2] == [None, "a"]
     assert found.graph.node_attributes[8].tolist() == [1.0]
-    assert read_tables(tables / "edges.csv", None, None, None, True).graph.is_directed
+    assert read_nodes(tables / "edges.csv", directed=True).graph.is_directed
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--label", "subject"), "has no column 'subject'"),
-        (("--label", "size"), "is not a number"),
-        (("--label", "topic", "--attributes", "weight"), "has no column 'weight'"),
+        (("--target", "subject"), "has no column 'subject'"),
+        (("--target", "size", "--attributes", "topic"), "has topic 'a', which is not a number"),
+        (("--target", "topic", "--attributes", "weight"), "has no column 'weight'"),
     ],
 )
 def test_refusals(run, tables, options, words):
@@ -81,7 +82,7 @@ def test_columns_are_known_by_their_names_and_directions_stay(run, tables):
     moved = [",".join(row.split(",")[k] for k in (0, 3, 1, 2)) for row in ["name,topic,size,age", *rows]]
     (tables / "moved.csv").write_text("\n".join(moved))
     fit = run(
-        *("nodes", "fit", "edges.csv", "--nodes", "nodes.csv", "--label", "topic", "--directed"),
+        *("nodes", "fit", "edges.csv", "--nodes", "nodes.csv", "--target", "topic", "--directed"),
         *("--jobs", 1, "-o", "model.pk"),
     )
     assert fit.exit_code == 0, fit.stderr
@@ -92,16 +93,16 @@ def test_columns_are_known_by_their_names_and_directions_stay(run, tables):
         assert result.exit_code == 0, result.stderr
     assert rows_of(tables / "moved") == rows_of(tables / "nodes")
     without = run("nodes", "predict", "model.pk", "edges.csv", "-o", "none.csv")
-    assert "the column 'size' is needed: give the table of nodes by --nodes" in without.stderr
+    assert "the column 'size' is needed: give the table of nodes, too" in without.stderr
 
 
 def test_an_edge_that_is_listed_twice_is_one(tmp_path):
     (tmp_path / "edges.csv").write_text("from,to\na,b\na,b\nb,c\nc,b\n")
-    graph = read_tables(tmp_path / "edges.csv", None, None, None, False).graph
+    graph = read_nodes(tmp_path / "edges.csv").graph
     assert graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
-@pytest.mark.parametrize("note", ["{", "1", "[1]", '{"a": 2}'])
+@pytest.mark.parametrize("note", ["{", "1", "[1]", '{"labels": 2}', '{"weight": [1]}'])
 def test_notes_that_are_no_names_are_refused(note):
-    with pytest.raises(ValueError, match="name them by --attributes"):
-        noted_columns({"attributes": note})
+    with pytest.raises(ValueError, match="notes no columns"):
+        noted_columns({"columns": note})

@@ -338,7 +338,8 @@ def test_tables_are_one_graph():
     nodes = pd.DataFrame(
         {"name": list("cab"), "size": [1.0, 2.0, 3.0], "label": list("xyx"), "word": list("uvw")}
     )
-    graph = check_graph((edges, nodes))
+    with pytest.warns(UserWarning, match="the column 'word' of nodes is not used"):
+        graph = check_graph((edges, nodes))
     assert graph.n_nodes == 3
     assert graph.node_attributes.ravel().tolist() == [1.0, 2.0, 3.0]
     assert graph.adjacency.toarray().tolist() == [[0, 3, 2], [3, 0, 1], [2, 1, 0]]

@@ -62,15 +62,18 @@ def test_a_column_says_whether_edges_are_directed(tmp_path):
 
 
 def test_columns_that_are_not_used_are_named(tmp_path):
-    paths = files(tmp_path, edges="source,target\na,b\n", nodes="node,color,shape\na,red,box\nb,blue,box\n")
-    with pytest.warns(UserWarning, match=r"\['color', 'shape'\] are not used: --node-labels") as caught:
+    rows = "".join(
+        f"p{i},person {i},{'red' if i % 2 else 'blue'},{'box' if i % 3 else 'can'}\n" for i in range(30)
+    )
+    paths = files(tmp_path, edges="source,target\np0,p1\n", nodes=f"node,full name,color,shape\n{rows}")
+    with pytest.warns(UserWarning, match="the column 'full name' of nodes is not used") as caught:
         graphs = read_edges(paths, OPTIONAL).graphs
     assert len(caught) == 1
-    assert graphs.label_column is None
+    assert graphs.node_labels[1] == ("red", "box"), "columns of text make tuples"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        chosen = read_edges(paths, Reading(node_labels=("color", "shape"), target_required=False))
-    assert chosen.graphs.node_labels.tolist() == [("red", "box"), ("blue", "box")]
+        chosen = read_edges(paths, Reading(node_labels=("color",), target_required=False))
+    assert chosen.graphs.node_labels[:2].tolist() == ["blue", "red"]
 
 
 @pytest.mark.parametrize(

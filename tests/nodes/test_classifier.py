@@ -41,7 +41,7 @@ def test_groups_are_found():
 def test_few_validation_nodes_choose_together_with_folds_of_the_others():
     labeled = np.flatnonzero(Y >= 0)
     model = pk.NodeClassifier(cv=2)
-    folds, fitted = model._folds(TRUTH[labeled], labeled, labeled[::3], len(Y), 0)
+    folds, fitted = model._folds(TRUTH[labeled], labeled, labeled[::3], 0)
     held = [labeled[places].tolist() for _, places in folds]
     assert held[0] == labeled[::3].tolist()
     assert sorted(held[1] + held[2]) == np.setdiff1d(labeled, labeled[::3]).tolist()

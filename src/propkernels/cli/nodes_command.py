@@ -1,10 +1,10 @@
-"""``propkernels nodes fit`` and ``propkernels nodes predict``: targets of the nodes of one graph."""
+"""``propkernels nodes fit``, ``predict`` and ``explain``: targets of the nodes of one graph."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,11 +16,12 @@ from propkernels.cli.console import (
     check_output,
     print_text,
     spinner,
+    warnings_as_lines,
     write_csv,
 )
 
 if TYPE_CHECKING:
-    from propkernels.graphs.database import GraphDatabase
+    from propkernels.datasets.node_tables import NodeTables
 
 nodes = typer.Typer(
     cls=OneSentenceErrors,
@@ -28,115 +29,63 @@ nodes = typer.Typer(
     help="Predict targets of the nodes of one graph.",
     rich_markup_mode=None,
 )
+KINDS = ("attributes", "labels", "weight", "relation")  # of columns
 Edges = Annotated[
-    Path, typer.Argument(metavar="EDGES", help="CSV or TSV file, one edge per line: two columns of nodes.")
+    Path,
+    typer.Argument(metavar="EDGES", help="Table of edges (CSV, TSV): columns source and target, or two."),
 ]
 NodeTable = Annotated[
     Path | None,
-    typer.Option("--nodes", metavar="FILE", help="CSV or TSV file, one node per line; first column: name."),
+    typer.Option("--nodes", metavar="FILE", help="Table of nodes (CSV, TSV); first column: name."),
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges lead from the first to the second node.")]
 Attributes = Annotated[
     str | None,
-    typer.Option("--attributes", metavar="A,B", help="Columns of numbers; default: all but the label."),
+    typer.Option("--attributes", metavar="A,B", help="Columns of numbers of nodes; default: all."),
 ]
-Label = Annotated[
-    str, typer.Option("--label", metavar="COLUMN", help="Column of the target; empty cells are unknown.")
+Labels = Annotated[
+    str | None, typer.Option("--node-labels", metavar="A,B", help="Columns of text of nodes; default: all.")
 ]
-
-
-class NodeTables(NamedTuple):
-    """A graph read from tables.
-
-    Attributes
-    ----------
-    graph : GraphDatabase
-    names : list of str
-        Name of each node.
-    columns : list of str
-        Names of the attributes.
-    target : list of str or None
-        Cell of the target column per node; None where it is empty or the node is in no table.
-    """
-
-    graph: GraphDatabase
-    names: list[str]
-    columns: list[str]
-    target: list[str | None]
+Weight = Annotated[
+    str | None, typer.Option("--weight", metavar="COLUMN", help="Weight of edges; default 'weight'.")
+]
+Relation = Annotated[
+    str | None, typer.Option("--edge-labels", metavar="COLUMN", help="Label of edges; default: text.")
+]
+ModelOfNodes = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels nodes fit'.")
+]
 
 
 def read_tables(
-    edges: Path, node_table: Path | None, label: str | None, wanted: list[str] | None, directed: bool
+    edges: Path, node_table: Path | None, target: str | None, columns: dict[str, list[str]], directed: bool
 ) -> NodeTables:
-    """Return the graph of a table of edges and a table of nodes; nodes in the order of their tables."""
-    import numpy as np
-    from scipy.sparse import coo_array
+    """Return the graph of tables; warnings of columns that are not used are printed as lines."""
+    from propkernels.datasets.node_tables import read_nodes
 
-    from propkernels.datasets.tables import read_table
-    from propkernels.graphs.database import GraphDatabase
-
-    ends = list(read_table(edges).values())[:2]
-    if len(ends) < 2:
-        raise ValueError(f"{edges} needs two columns: the nodes at both ends of an edge")
-    table = {} if node_table is None else read_table(node_table)
-    keys = next(iter(table.values()), [])
-    if len(set(keys)) < len(keys):
-        raise ValueError(f"{node_table} names a node twice")
-    number = {name: i for i, name in enumerate(dict.fromkeys([*keys, *ends[0], *ends[1]]))}
-    rows, columns = ([number[name] for name in column] for column in ends)
-    n = len(number)
-    once = coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)).tocsr()
-    once.data[:] = 1.0  # an edge that is listed twice is one edge, as one that is listed in both directions
-    wiring = once if directed else once.maximum(once.T)
-    target = _target(table, label, n, node_table)
-    chosen = [name for name in list(table)[1:] if name != label] if wanted is None else wanted
-    values = _attributes(table, chosen, n, node_table)
-    graph = GraphDatabase(wiring, [0, n], node_attributes=values)
-    return NodeTables(graph, list(number), chosen, target)
+    with warnings_as_lines():
+        return read_nodes(edges, node_table, target, columns, directed)
 
 
-def _attributes(table: dict[str, list[str]], chosen: list[str], n: int, path: Any) -> Any:
-    """Return the columns of numbers; NaN where a cell is empty or a node is in no table; None without any."""
-    import numpy as np
-
-    from propkernels.datasets.tables import listed_names
-
-    unknown = [name for name in chosen if name not in table]
-    if unknown and path is None:
-        raise ValueError(f"the column {unknown[0]!r} is needed: give the table of nodes by --nodes")
-    if unknown:
-        raise ValueError(f"{path} has no column {unknown[0]!r}; its columns are {listed_names(list(table))}")
-    if not chosen:
-        return None
-    values = np.full((n, len(chosen)), np.nan)
-    for j, name in enumerate(chosen):
-        for i, cell in enumerate(table[name]):
-            try:
-                values[i, j] = float(cell) if cell.strip() else np.nan
-            except ValueError:
-                reason = f"row {i + 1} of column {name!r} of {path} is not a number: {cell[:40]!r}"
-                raise ValueError(f"{reason}; name the columns of numbers with --attributes") from None
-    return values
-
-
-def _target(table: dict[str, list[str]], label: str | None, n: int, path: Any) -> list[str | None]:
-    if label is None:
-        return [None] * n
-    if label not in table:
-        raise ValueError(f"{path or 'without --nodes there'} has no column {label!r}")
-    cells = [cell.strip() or None for cell in table[label]]
-    return cells + [None] * (n - len(cells))
+def _named(*options: str | None) -> dict[str, list[str]]:
+    """Return the columns that options name, by kind."""
+    return {kind: text.split(",") for kind, text in zip(KINDS, options, strict=True) if text is not None}
 
 
 @nodes.command(cls=PlainUsage)
 def fit(
     edges: Edges,
-    label: Label,
+    target: Annotated[
+        str, typer.Option("--target", metavar="COLUMN", help="Column of the target; blank cells are unknown.")
+    ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, such as model.pk.")
     ],
     node_table: NodeTable = None,
     attributes: Attributes = None,
+    labels: Labels = None,
+    weight: Weight = None,
+    relation: Relation = None,
     directed: Directed = False,
     numbers: Annotated[bool, typer.Option("--numbers", help="The target is a number, not a class.")] = False,
     predictions: Annotated[
@@ -151,14 +100,15 @@ def fit(
     check_output(output, force, "model.pk")
     if predictions is not None:
         check_output(predictions, force, "predictions.csv")
-    tables = read_tables(edges, node_table, label, _listed(attributes), directed)
+    tables = read_tables(edges, node_table, target, _named(attributes, labels, weight, relation), directed)
     import propkernels as pk
     from propkernels.storage.model_files import write_model
 
-    model: Any = pk.NodeRegressor if numbers else pk.NodeClassifier
+    kind: Any = pk.NodeRegressor if numbers else pk.NodeClassifier
     with spinner(f"Learning from {sum(v is not None for v in tables.target)} nodes"):
-        model = model(random_state=seed, n_jobs=jobs).fit(tables.graph, _values(tables.target, numbers))
-    write_model(model, output, {"attributes": json.dumps(tables.columns), "directed": json.dumps(directed)})
+        model = kind(random_state=seed, n_jobs=jobs).fit(tables.graph, _values(tables.target, numbers))
+    model._names = tuple(tables.names)
+    write_model(model, output, {"columns": json.dumps(tables.columns), "directed": json.dumps(directed)})
     print_text(f"{tables.graph.n_nodes} nodes, {tables.graph.n_edges} edges; score {model.score_:.3f}")
     print_text(f"seen: {'; '.join(model.views_)}")
     print_text(f"wrote {output}")
@@ -168,22 +118,50 @@ def fit(
 
 @nodes.command(cls=PlainUsage)
 def predict(
-    path: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels nodes fit'.")],
+    path: ModelOfNodes,
     edges: Edges,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="CSV file of predictions.")],
     node_table: NodeTable = None,
-    label: Annotated[
-        str | None, typer.Option("--label", metavar="COLUMN", help="Column of known targets, if any.")
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="COLUMN", help="Column of known targets, if any.")
     ] = None,
-    attributes: Attributes = None,
     directed: Directed = False,
     force: Force = False,
 ) -> None:
     """Predict the nodes of another graph, some of whose targets may be known.
 
-    Attributes are the columns that the model was trained on, by name; directed edges stay directed.
+    Columns are those that the model was trained on, by name; directed edges stay directed.
     """
     check_output(output, force, "predictions.csv")
+    import propkernels as pk
+
+    model, notes = _model_of_nodes(path)
+    directed = directed or notes.get("directed") == "true"
+    tables = read_tables(edges, node_table, target, noted_columns(notes), directed)
+    write_predictions(model, tables.graph, tables, output, isinstance(model, pk.NodeRegressor))
+
+
+@nodes.command(cls=PlainUsage)
+def explain(
+    path: ModelOfNodes,
+    node: Annotated[str, typer.Argument(metavar="NODE", help="Name of a node of the training graph.")],
+    top: Annotated[int, typer.Option("--top", min=1, metavar="N", help="Number of rows.")] = 10,
+) -> None:
+    """Show which neighbors and columns a prediction about a node comes from."""
+    model, _ = _model_of_nodes(path)
+    named = {str(name): number for number, name in enumerate(model.node_names_)}
+    if node not in named:
+        from propkernels._utils.checks import shown
+
+        raise ValueError(f"the training graph has no node {node!r}; its nodes are {shown(list(named))}")
+    number = named[node]
+    only = [i == number for i in range(len(named))]
+    print_text(f"{node}: {model.predict(nodes=only)[0]}")
+    print_text(model.explain(only).table(0, top))
+
+
+def _model_of_nodes(path: Path) -> tuple[Any, dict[str, str]]:
+    """Return a model of nodes, and the notes of its file."""
     import propkernels as pk
     from propkernels.storage.model_files import read_model
 
@@ -192,25 +170,22 @@ def predict(
         raise ValueError(
             f"{path} holds a {type(model).__name__}: 'propkernels nodes fit' writes models of nodes"
         )
-    wanted = _listed(attributes) if attributes is not None else noted_columns(notes)
-    directed = directed or notes.get("directed") == "true"
-    tables = read_tables(edges, node_table, label, wanted, directed)
-    write_predictions(model, tables.graph, tables, output, isinstance(model, pk.NodeRegressor))
+    return model, dict(notes)
 
 
-def _listed(names: str | None) -> list[str] | None:
-    return None if names is None else names.split(",")
-
-
-def noted_columns(notes: dict[str, str]) -> list[str] | None:
-    """Return the names of the attributes that a model file notes; None without such a note."""
+def noted_columns(notes: dict[str, str]) -> dict[str, list[str]]:
+    """Return the columns that a model file notes, by kind; none without such a note."""
     try:
-        names = json.loads(notes.get("attributes", "null"))
+        noted = json.loads(notes.get("columns", "{}"))
     except ValueError:
-        names = "?"
-    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
-        raise ValueError("the model notes no list of attributes: name them by --attributes")
-    return names
+        noted = None
+    if not isinstance(noted, dict) or not all(_is_list(noted.get(kind, [])) for kind in KINDS):
+        raise ValueError("the model notes no columns of tables: fit it again by 'propkernels nodes fit'")
+    return {kind: noted[kind] for kind in KINDS if kind in noted}
+
+
+def _is_list(names: Any) -> bool:
+    return isinstance(names, list) and all(isinstance(name, str) for name in names)
 
 
 def _values(cells: list[str | None], numbers: bool) -> Any:

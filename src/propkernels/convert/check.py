@@ -103,8 +103,8 @@ def check_graph(graph: OneGraph) -> GraphDatabase:
         A networkx, igraph or RDKit graph, data of PyTorch Geometric, an adjacency matrix, or a tuple
         ``(adjacency, node_labels[, node_attributes])``. Tables are one graph, too: a DataFrame of edges
         (columns "source" and "target", "head" and "tail", or the first two; "weight", "relation"), or a tuple
-        of DataFrames ``(edges, nodes)`` (columns "node" or the first; "label"; columns of numbers are
-        attributes: leave a target out). Other lists are read as several graphs.
+        of DataFrames ``(edges, nodes)`` (columns "node" or the first), whose other columns are used as in
+        :func:`from_pandas`: leave a target out. Other lists are read as several graphs.
 
     Returns
     -------
@@ -120,15 +120,38 @@ def check_graph(graph: OneGraph) -> GraphDatabase:
     >>> pk.convert.check_graph(nx.path_graph(3))
     GraphDatabase(1 graph, 3 nodes, 2 edges)
     """
+    return named_graph(graph)[0]
+
+
+def named_graph(graph: OneGraph, target: str | None = None) -> tuple[GraphDatabase, list[Any] | None]:
+    """Return one graph, as :func:`check_graph` does, and the names of its nodes; None if they have none.
+
+    Nodes of networkx graphs, vertices of igraph graphs with the attribute "name", and rows of tables have
+    names. A column ``target`` of the table of nodes is left out, if there is one.
+    """
     given: Any = graph
-    database: Any
     if tables := _tables_of(given):
-        database = one_graph(*tables)
-    else:
-        database = check_graphs([given] if is_one_graph(given) else given)
+        edges, *nodes = tables
+        left = [] if target is None else [target]
+        return one_graph(edges, *(table.drop(columns=left, errors="ignore") for table in nodes))
+    database: Any = check_graphs([given] if is_one_graph(given) else given)
     if isinstance(database, GridDatabase):
         raise TypeError("models of nodes need a graph with edges, and a grid stores none")
-    return cast("GraphDatabase", database)
+    if is_networkx(given):
+        return database, list(given.nodes)
+    has_names = networkx.is_igraph(given) and "name" in given.vs.attributes()
+    return cast("GraphDatabase", database), given.vs["name"] if has_names else None
+
+
+def target_column(graph: OneGraph, column: str) -> Any:
+    """Return a column of the table of nodes; raise ValueError if there is none."""
+    tables = _tables_of(graph)
+    if len(tables) < 2 or column not in tables[1].columns:
+        columns = (
+            f"the columns {list(map(str, tables[1].columns))}" if len(tables) > 1 else "no table of nodes"
+        )
+        raise ValueError(f"y names the column {column!r} of the table of nodes, and there are {columns}")
+    return tables[1][column].to_numpy()
 
 
 def _tables_of(graph: Any) -> tuple[Any, ...]:

@@ -119,7 +119,9 @@ def from_contacts(
         graph=graph,
         label=None if history is None else "label",
         attributes=("vertex", "time"),
+        weight=None,
         edge_label="relation",
+        edge_attributes=(),
         directed=True,
         errors=errors,
     )

@@ -21,6 +21,16 @@ from propkernels.convert.build import (
     with_target,
 )
 from propkernels.convert.listing import list_edges
+from propkernels.convert.table_columns import (
+    USUAL_WEIGHTS,
+    Roles,
+    column_roles,
+    find_usual,
+    is_auto,
+    joined_labels,
+    kind_of_column,
+    warn_unused,
+)
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
@@ -37,15 +47,15 @@ def from_pandas(
     nodes: DataFrame | None = None,
     graphs: DataFrame | None = None,
     *,
-    graph: str = "graph",
+    graph: str | None = "graph",
     source: str = "source",
     target: str = "target",
     node: str = "node",
-    label: str | None = None,
-    attributes: Sequence[str] = (),
-    weight: str | None = None,
-    edge_label: str | None = None,
-    edge_attributes: Sequence[str] = (),
+    label: str | Sequence[str] | None = "auto",
+    attributes: str | Sequence[str] = "auto",
+    weight: str | None = "auto",
+    edge_label: str | Sequence[str] | None = "auto",
+    edge_attributes: str | Sequence[str] = "auto",
     graph_target: str | None = None,
     directed: bool = False,
     errors: str = "raise",
@@ -54,6 +64,11 @@ def from_pandas(
 
     Graphs and nodes are in order of first appearance: in ``graphs``, if given, then in ``nodes``, then in
     ``edges``. The ids of the database are the keys of the graphs.
+
+    All readers of tables use columns by one rule: a column with a usual name ("label", "type", "kind",
+    "element", "symbol"; "relation" of edges) is the label, or else the columns of text are, of which several
+    make tuples; "weight" holds weights; columns of numbers are attributes. A warning names columns that are
+    not used, such as texts that are nearly all different.
 
     Parameters
     ----------
@@ -64,11 +79,11 @@ def from_pandas(
     graphs : DataFrame, optional
         One row per graph, with the column ``graph``; adds graphs without nodes, the order, and the target.
     graph, source, target, node : str
-        Columns of keys: the graph in all tables, the ends of an edge, and the node in ``nodes``. Graph and
-        key identify a node, so that each graph may number its nodes from 0.
-    label, attributes : str or None, sequence of str
-        Columns of ``nodes``.
-    weight, edge_label, edge_attributes : str or None, sequence of str
+        Columns of keys: the graph in all tables (None: the tables are of one graph), the ends of an edge, and
+        the node in ``nodes``. Graph and key identify a node, so that each graph may number its nodes from 0.
+    label, attributes : "auto", str, sequence of str or None
+        Columns of ``nodes``; "auto": by the rule above.
+    weight, edge_label, edge_attributes : "auto", str, sequence of str or None
         Columns of ``edges``.
     graph_target : str, optional
         Column of ``graphs`` that is the target. Missing values stay missing: NaN among numbers, None among
@@ -96,15 +111,22 @@ def from_pandas(
     >>> found, found.ids.tolist()
     (GraphDatabase(2 graphs, 5 nodes, 3 edges, 3 node labels), ['b', 'a'])
     """
-    check_columns(edges, "edges", [graph, source, target, weight, edge_label, *edge_attributes])
+    check_columns(edges, "edges", [graph, source, target, *_named(weight, edge_label, edge_attributes)])
     if nodes is not None:
-        check_columns(nodes, "nodes", [graph, node, label, *attributes])
-    elif label is not None or attributes:
+        check_columns(nodes, "nodes", [graph, node, *_named(label, attributes)])
+    elif _named(label, attributes):
         raise ValueError("label and attributes are columns of nodes, which is not given")
     if graph_target is not None and graphs is None:
         raise ValueError("graph_target is a column of graphs, which is not given")
     if graphs is not None:
         check_columns(graphs, "graphs", [graph, graph_target])
+    if graph is None:
+        graph = _GRAPH
+        edges = edges.assign(**{graph: 0})
+        nodes = None if nodes is None else nodes.assign(**{graph: 0})
+        graphs = None if graphs is None else graphs.assign(**{graph: 0})
+    of_edges = column_roles(edges, "edges", (graph, source, target), edge_label, edge_attributes, weight)
+    of_nodes = None if nodes is None else column_roles(nodes, "nodes", (graph, node), label, attributes)
     keys = _Keys(edges, nodes, graphs, graph, source, target, node)
     faults = Faults(errors, len(keys.ids), keys.ids)
     keys.check(faults)
@@ -116,12 +138,14 @@ def from_pandas(
         first,
         second,
         directed,
-        None if weight is None else _numbers(edges, [weight], edge_order, "edges", keys, faults)[:, 0],
-        None if label is None else _labels(nodes, label, order, "nodes", keys, faults),
-        _numbers(nodes, attributes, order, "nodes", keys, faults) if attributes else None,
-        None if edge_label is None else _labels(edges, edge_label, edge_order, "edges", keys, faults),
-        _numbers(edges, edge_attributes, edge_order, "edges", keys, faults) if edge_attributes else None,
-        tuple(edge_attributes) or None,
+        None
+        if of_edges.weight is None
+        else _numbers(edges, [of_edges.weight], edge_order, "edges", keys, faults)[:, 0],
+        None if of_nodes is None else _labels(nodes, of_nodes, order, "nodes", keys, faults),
+        None if of_nodes is None else _attributes(nodes, of_nodes, order, "nodes", keys, faults),
+        _labels(edges, of_edges, edge_order, "edges", keys, faults),
+        _attributes(edges, of_edges, edge_order, "edges", keys, faults),
+        tuple(map(str, of_edges.attributes)) or None,
     )
     if not directed:
         _list_edges_once(flat, edge_order, faults)
@@ -137,48 +161,45 @@ def from_pandas(
     return with_target(database, values.tolist(), faults)
 
 
-def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> GraphDatabase:
-    """Return one graph of a table of edges, and of nodes in the order of their table.
+def one_graph(edges: DataFrame, nodes: DataFrame | None = None) -> tuple[GraphDatabase, list[Any]]:
+    """Return one graph of a table of edges, and of nodes in the order of their table; and the keys of nodes.
+
+    Other columns are used as in :func:`from_pandas`, but models of nodes use no attributes of edges.
 
     Parameters
     ----------
     edges : DataFrame
-        Columns "source" and "target", "head" and "tail", or else the first two, hold the ends; "weight" holds
-        weights, and "relation" labels of edges.
+        Columns "source" and "target", "head" and "tail", or else the first two, hold the ends.
     nodes : DataFrame, optional
-        The column "node", or else the first one, holds the keys of all nodes of ``edges``; "label" holds node
-        labels, and columns of numbers are attributes: leave a target out. Without this table, nodes are in
-        order of appearance in the column of sources, then of targets.
+        The column "node", or else the first one, holds the keys of all nodes of ``edges``: leave a target
+        out. Without this table, nodes are in order of appearance, row by row.
 
     Examples
     --------
     >>> import pandas as pd
     >>> one_graph(pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}))
-    GraphDatabase(1 graph, 3 nodes, 2 edges)
+    (GraphDatabase(1 graph, 3 nodes, 2 edges), ['a', 'b', 'c'])
     """
     if len(edges.columns) < 2:
         raise ValueError("a table of edges needs two columns: the nodes at both ends")
     usual = (("source", "target"), ("head", "tail"))
     source, target = next((ends for ends in usual if set(ends) <= set(edges.columns)), edges.columns[:2])
-    key = label = None
-    columns: list[Any] = []
+    key = "node" if nodes is None or "node" in nodes.columns else nodes.columns[0]
+    numbers = [name for name in edges.columns if kind_of_column(edges[name]) == "numbers"]
+    numbers = [c for c in numbers if c not in (source, target, find_usual(edges.columns, USUAL_WEIGHTS))]
+    if numbers:
+        warn_unused(numbers, "edges", 'call a column "weight" to weigh edges by it')
+    graph = from_pandas(edges, nodes, graph=None, source=source, target=target, node=key, edge_attributes=())
     if nodes is not None:
-        key = "node" if "node" in nodes.columns else nodes.columns[0]
-        label = "label" if "label" in nodes.columns and key != "label" else None
-        columns = [c for c in nodes.columns if c not in (key, label) and nodes[c].dtype.kind in "fiub"]
-        nodes = nodes.assign(**{_GRAPH: 0})
-    return from_pandas(
-        edges.assign(**{_GRAPH: 0}),
-        nodes,
-        graph=_GRAPH,
-        source=source,
-        target=target,
-        node="node" if key is None else key,
-        label=label,
-        attributes=columns,
-        weight="weight" if "weight" in edges.columns else None,
-        edge_label="relation" if "relation" in edges.columns else None,
-    )
+        return graph, nodes[key].tolist()
+    pairs = zip(edges[source].tolist(), edges[target].tolist(), strict=True)
+    return graph, list(dict.fromkeys(end for pair in pairs for end in pair))
+
+
+def _named(*columns: str | Sequence[str] | None) -> list[str]:
+    """Return the columns that a caller names."""
+    several = [[] if one is None or is_auto(one) else one for one in columns]
+    return [name for some in several for name in ([some] if isinstance(some, str) else some)]
 
 
 def check_columns(table: Any, name: str, columns: Sequence[str | None]) -> None:
@@ -188,8 +209,9 @@ def check_columns(table: Any, name: str, columns: Sequence[str | None]) -> None:
     for column in columns:
         if column is not None and column not in table.columns:
             raise ValueError(f"{name} has no column {column!r}; its columns are {shown(list(table.columns))}")
-        if column is not None and list(table.columns).count(column) > 1:
-            raise ValueError(f"{name} has several columns {column!r}: rename all but one")
+    if not table.columns.is_unique:
+        column = table.columns[table.columns.duplicated()][0]
+        raise ValueError(f"{name} has several columns {column!r}: rename all but one")
 
 
 class _Keys:
@@ -297,20 +319,32 @@ def _place(columns: list[tuple[str, Any]], position: int) -> str:
     return f"row {position - int(ends[at]) + len(columns[at][1])} of {columns[at][0]}"
 
 
-def _labels(table: Any, column: str, order: Codes, name: str, keys: _Keys, faults: Faults) -> LabelColumn:
+def _labels(
+    table: Any, roles: Roles, order: Codes, name: str, keys: _Keys, faults: Faults
+) -> LabelColumn | None:
     """Return labels in the order of the graphs; faults name rows of labels that are not hashable."""
+    if not roles.labels:
+        return None
+    column, shown_as = joined_labels(table, roles.labels), ", ".join(map(str, roles.labels))
     try:
-        return LabelColumn.from_values(table[column]).take(order)
+        return LabelColumn.from_values(column).take(order)
     except Exception:
-        values = table[column].tolist()
+        values = column.tolist()
     for row, graph in enumerate(keys.graphs_of(name).tolist()):
         reason = why_no_label(values[row])
         if reason is not None:
             faults.add(
-                graph, f"row {row} of {name} has {column} {shown(values[row])}, which {reason}", TypeError
+                graph, f"row {row} of {name} has {shown_as} {shown(values[row])}, which {reason}", TypeError
             )
             values[row] = None
     return LabelColumn.from_values(values).take(order)
+
+
+def _attributes(
+    table: Any, roles: Roles, order: Codes, name: str, keys: _Keys, faults: Faults
+) -> NDArray[np.float64] | None:
+    """Return columns of numbers in the order of the graphs; None without any."""
+    return _numbers(table, roles.attributes, order, name, keys, faults) if roles.attributes else None
 
 
 def _numbers(

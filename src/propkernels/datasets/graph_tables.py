@@ -1,14 +1,11 @@
 """Data sets from tables of edges, nodes and graphs: CSV files, or tables that graph files were read into.
 
-Columns are used by one rule. Keys (``graph``, ``node``, ``source``, ``target``) have usual names. The label
-of nodes is the column that the caller names, else a column with a usual name, else the only column of texts;
-the same holds for edges. All columns of numbers are attributes. Other columns are not used, and a warning
-names them.
+Keys (``graph``, ``node``, ``source``, ``target``) have usual names; other columns are used by the one rule of
+:mod:`propkernels.convert.table_columns`.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 from propkernels._utils.cells import read_cells, read_labels
 from propkernels._utils.optional import import_optional
 from propkernels.convert.pandas import from_pandas
+from propkernels.convert.table_columns import AUTO, USUAL_LABELS, column_roles
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
@@ -35,8 +33,6 @@ SOURCE = ("source", "source_id", "src", "from", "node1")
 TARGET = ("target", "target_id", "dst", "to", "node2")
 NODE = ("node", "node_id", "nodeid")
 GRAPH = ("graph", "graph_id", "graphid")
-NODE_LABELS = ("label", "node_label", "type", "kind", "element", "symbol")
-EDGE_LABELS = ("label", "edge_label", "type", "kind", "relation")
 KEYS = {"graph": ("graph",), "node": ("node", "source", "target")}  # columns that share a type
 
 
@@ -58,7 +54,7 @@ def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
         for table in tables.values():
             table["graph"] = ["0"] * len(next(iter(table.values())))
     name = places["edges"].stem.removesuffix("edges").rstrip("_-") or places["edges"].absolute().parent.name
-    return dataset_of(_typed(tables, how), how, name, places)
+    return dataset_of(typed_tables(tables, how), how, name, places)
 
 
 def _recognized(table: Cells, path: Path) -> tuple[str, Cells]:
@@ -66,33 +62,36 @@ def _recognized(table: Cells, path: Path) -> tuple[str, Cells]:
     names, stem = list(table), path.stem.casefold()
     found = {key: find_column(names, None, usual, path) for key, usual in _USUAL.items()}
     if found["source"] and found["target"] and not stem.endswith(("nodes", "graphs")):
-        return "edges", _renamed(table, found, ("graph", "source", "target"))
+        return "edges", renamed(table, {key: found[key] for key in ("graph", "source", "target")})
     if stem.endswith("nodes"):
         found["node"] = found["node"] or find_column(names, None, ("id", "name"), path)
     if found["node"] and not stem.endswith("graphs"):
-        return "nodes", _renamed(table, found, ("graph", "node"))
+        return "nodes", renamed(table, {key: found[key] for key in ("graph", "node")})
     found["graph"] = found["graph"] or find_column(names, None, ("id", "name"), path)
     if found["graph"] is None:
         raise ValueError(
             f"{path} is no table of edges (columns source and target), nodes (column node) or graphs (column "
             f"graph); its columns are {listed_names(names)}"
         )
-    return "graphs", _renamed(table, found, ("graph",))
+    return "graphs", renamed(table, {key: found[key] for key in ("graph",)})
 
 
 _USUAL = {"source": SOURCE, "target": TARGET, "node": NODE, "graph": GRAPH}
 
 
-def _renamed(table: Cells, found: Mapping[str, str | None], keys: Sequence[str]) -> Cells:
-    new = {found[key]: key for key in keys if found[key]}
-    return {new.get(name, name): cells for name, cells in table.items()}
+def renamed(table: Cells, found: Mapping[str, str | None]) -> Cells:
+    """Return the table with the names of its key columns unified; others of these names get an underscore."""
+    new = {name: key for key, name in found.items() if name}
+    return {
+        new.get(name, f"{name}_" if name in new.values() else name): cells for name, cells in table.items()
+    }
 
 
-def _typed(tables: dict[str, Cells], how: Reading) -> dict[str, Columns]:
+def typed_tables(tables: dict[str, Cells], how: Reading) -> dict[str, Columns]:
     """Return columns with their texts converted to labels, numbers or other values."""
     named: dict[str, set[str | None]] = {
-        "nodes": {*NODE_LABELS, *how.node_labels},
-        "edges": {*EDGE_LABELS, how.edge_labels},
+        "nodes": {*USUAL_LABELS["nodes"], *how.node_labels},
+        "edges": {*USUAL_LABELS["edges"], how.edge_labels},
     }
     keys = {"graph", "node", "source", "target"}  # of rows; read again together with those of other tables
     read: dict[str, Columns] = {}
@@ -142,7 +141,7 @@ def dataset_of(
     places = dict.fromkeys(KINDS, places["edges"]) | places
     if how.smiles_column:
         raise ValueError(f"{places['edges']} has no column {how.smiles_column!r} of SMILES")
-    arguments = _arguments(tables, how, places)
+    arguments = _roles(tables, how, places)
     if "directed" in tables["edges"]:
         directed = bool(np.all(tables["edges"]["directed"]))
     frames = {kind: pd.DataFrame(columns) for kind, columns in tables.items()}
@@ -156,63 +155,35 @@ def dataset_of(
     return Dataset(name, graphs, target, (), extras)
 
 
-def _arguments(tables: dict[str, Columns], how: Reading, places: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments for :func:`from_pandas`: labels, weight and attributes; warn about other columns."""
-    edges, nodes = tables["edges"], tables.get("nodes")
-    edge_label = _label(edges, (how.edge_labels,) if how.edge_labels else (), "edges", places["edges"])
-    used = {"graph", "source", "target", "weight", "directed", edge_label}
-    attributes = [name for name in edges if name not in used and _is_numeric(edges[name])]
-    arguments: dict[str, Any] = {"edge_label": edge_label, "edge_attributes": attributes}
-    arguments |= {"weight": "weight"} if "weight" in edges else {}
-    _warn_unused(edges, {*used, *attributes}, "edges", "--edge-labels (edge_labels=)", places["edges"])
+def _roles(tables: dict[str, Columns], how: Reading, places: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments for :func:`from_pandas`: labels, weight and attributes."""
+    edges, nodes = dict(tables["edges"]), tables.get("nodes")
+    edges.pop("directed", None)
+    wanted = (how.edge_labels,) if how.edge_labels else ()
+    _check_labels(edges, wanted, "edges", places["edges"])
+    used = column_roles(edges, "edges", ("graph", "source", "target"), wanted or AUTO)
+    arguments = {"edge_label": used.labels, "edge_attributes": used.attributes, "weight": used.weight}
     if nodes is None:
         if how.node_labels:
             raise ValueError(
                 f"{places['edges']} has no table of nodes, so --node-labels (node_labels=) does not apply"
             )
         return arguments
-    label = _label(nodes, how.node_labels, "nodes", places["nodes"])
-    used = {"graph", "node", label, *how.node_labels}
-    attributes = [name for name in nodes if name not in used and _is_numeric(nodes[name])]
-    _warn_unused(nodes, {*used, *attributes}, "nodes", "--node-labels (node_labels=)", places["nodes"])
-    return arguments | {"label": label, "attributes": attributes}
+    _check_labels(nodes, how.node_labels, "nodes", places["nodes"])
+    used = column_roles(nodes, "nodes", ("graph", "node"), how.node_labels or AUTO)
+    return arguments | {"label": used.labels, "attributes": used.attributes}
 
 
-def _label(table: Columns, wanted: Sequence[str], kind: str, place: Any) -> str | None:
-    """Return the column of labels; several requested columns are joined to one column of tuples."""
-    names = [
-        name for name in table if name not in ("graph", "node", "source", "target", "weight", "directed")
-    ]
+def _check_labels(table: Columns, wanted: Sequence[str], kind: str, place: Any) -> None:
+    """Raise ValueError if a table has no column that is asked for."""
     for column in wanted:
-        if column not in names:
-            raise ValueError(
-                f"{place}: the table of {kind} has no column {column!r}; the others are {listed_names(names)}"
+        if column not in table:
+            others = listed_names(
+                [name for name in table if name not in ("graph", "node", "source", "target")]
             )
-    if len(wanted) > 1:
-        joined = np.empty(len(table[wanted[0]]), dtype=object)
-        joined[:] = list(zip(*(table[column].tolist() for column in wanted), strict=True))
-        table[" ".join(wanted)] = joined
-        return " ".join(wanted)
-    if wanted:
-        return wanted[0]
-    usual = find_column(names, None, NODE_LABELS if kind == "nodes" else EDGE_LABELS, place)
-    texts = [name for name in names if not _is_numeric(table[name])]
-    return usual or (texts[0] if len(texts) == 1 else None)
-
-
-def _is_numeric(values: NDArray[Any]) -> bool:
-    return values.dtype.kind in "bif"
-
-
-def _warn_unused(table: Columns, used: set[str | None], kind: str, option: str, place: Any) -> None:
-    unused = [name for name in table if name not in used]
-    if unused:
-        columns = f"column {unused[0]!r} is" if len(unused) == 1 else f"columns {listed_names(unused)} are"
-        warnings.warn(
-            f"{place}: the {columns} not used: {option} makes a column the label of {kind}, and columns of "
-            "numbers are attributes",
-            stacklevel=5,
-        )
+            raise ValueError(
+                f"{place}: the table of {kind} has no column {column!r}; the others are {others}"
+            )
 
 
 def _target(tables: dict[str, Columns], graphs: Any, how: Reading, place: Any) -> NDArray[Any]:

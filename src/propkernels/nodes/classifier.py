@@ -158,8 +158,8 @@ class NodeClassifier(ClassifierMixin, NodeModel):
             By default the training graph.
         y : array-like, optional
             Known targets of the nodes of ``X``, with gaps, as in ``fit``.
-        nodes : mask or sequence of int, optional
-            Nodes that the entries of ``y`` belong to.
+        nodes : mask or sequence of names or numbers, optional
+            Without y, the nodes to decide about, by default all; with y, the nodes of its entries.
         """
         decisions = self._decisions(X, y, nodes)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
@@ -167,7 +167,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     def predict(
         self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
     ) -> Array:
-        """Return the class of each node of the training graph, or of another graph.
+        """Return the class of each node of the training graph (or of ``nodes``), or of another graph.
 
         See :meth:`decision_function` for the parameters.
         """
@@ -208,7 +208,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
 
         Parameters
         ----------
-        nodes : int, mask or sequence of int
+        nodes : name or number, mask, or sequence of names or numbers
         classes : class, or pair of classes, optional
             The class whose decision is explained; of a pair, its decision minus that of the second class.
             Default: the predicted class of each node; of two classes, the second. With several labels, the
@@ -231,11 +231,8 @@ class NodeClassifier(ClassifierMixin, NodeModel):
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on the nodes of a graph whose class is known; X None: the training graph."""
-        predicted = self.predict(X)
-        known = KnownNodes.of(y, None, len(predicted))
-        return float(
-            accuracy_score(known.target, predicted[known.nodes], sample_weight=known.weights(sample_weight))
-        )
+        predicted, known = self._score_parts(X, y, True)
+        return float(accuracy_score(known.target, predicted, sample_weight=known.weights(sample_weight)))
 
 
 def _spread(target: NDArray[Any], width: int) -> Matrix:

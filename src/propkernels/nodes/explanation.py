@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,8 @@ class NodeExplanation:
     speaks_for, against : Any
         Class favored by positive contributions of each node, and what it is compared with (None: the mean of
         the others); None for regression.
+    names : sequence or None
+        Name of each node of the graph; None: nodes are called by their numbers.
 
     See Also
     --------
@@ -72,6 +74,7 @@ class NodeExplanation:
     columns: dict[str, list[str]]
     speaks_for: object = None
     against: object = None
+    names: Sequence[Hashable] | None = None
 
     @property
     def intercepts(self) -> Matrix:
@@ -109,7 +112,11 @@ class NodeExplanation:
                 if values[node] and node not in first:
                     first[int(node)] = t
         return [
-            {"node": int(node), "step": first.get(int(node), 0), "contribution": float(totals[node])}
+            {
+                "node": self._name(int(node)),
+                "step": first.get(int(node), 0),
+                "contribution": float(totals[node]),
+            }
             for node in order
             if totals[node]
         ]
@@ -117,7 +124,7 @@ class NodeExplanation:
     def table(self, i: int = 0, n: int = 10) -> str:
         """Return a text table of the strongest neighbors and columns of the i-th explained node."""
         rows = [
-            [f"node {r['node']}", f"first at step {r['step']}", f"{format_number(r['contribution'])}"]
+            [_called(r["node"]), f"first at step {r['step']}", f"{format_number(r['contribution'])}"]
             for r in self.records(i, n)
         ]
         named = list(self.by_column(i).items())[:n]
@@ -152,8 +159,11 @@ class NodeExplanation:
 
         part, nodes = self.neighborhood(i, n)
         values = self.neighbor_totals(i)[nodes]
-        title = f"contributions to the decision about node {self.nodes[i]}"
+        title = f"contributions to the decision about {_called(self._name(int(self.nodes[i])))}"
         return graph_svg(part[0], values=values, marked=[0], size=size, title=title)
+
+    def _name(self, node: int) -> Hashable:
+        return node if self.names is None else self.names[node]
 
     def _repr_html_(self) -> str:
         from propkernels.plotting.pages.fragments import Drawing, Table, show_result
@@ -167,6 +177,10 @@ class NodeExplanation:
         noun = "1 node" if count == 1 else f"{count} nodes"
         words = "" if self.speaks_for is None else f", for {_classes(self.speaks_for)}"
         return f"NodeExplanation({noun}{words})"
+
+
+def _called(name: Hashable) -> str:
+    return name if isinstance(name, str) else f"node {name}"
 
 
 def _classes(classes: Any) -> str:

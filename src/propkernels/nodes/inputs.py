@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation_kernel import PropagationCoder, PropagationKernel
+from propkernels.models.defaults import has_views
 from propkernels.nodes.structure import frequent_relations, structure_columns
 
 Matrix = NDArray[np.float64]
@@ -117,31 +119,47 @@ class AttributeInputs:
 
 
 def _frequent_labels(graphs: GraphDatabase) -> tuple[Hashable, ...]:
+    """Return the node labels with a column; of tuples, their entries, as (place, value)."""
     column = graphs.label_column
     if column is None:
         return ()
     if not isinstance(column, LabelColumn):
         return tuple(column.values[:MOST_NODE_LABELS])
-    numbers = np.bincount(column.ids[column.observed], minlength=len(column.values))
+    numbers: Counter[Hashable] = Counter()
+    by_entry = has_views(column)
+    counts = np.bincount(column.ids[column.observed], minlength=len(column.values))
+    for value, count in zip(column.values, counts.tolist(), strict=True):
+        for one in _entries(value, by_entry) if count else ():
+            numbers[one] += count
+    values = tuple(numbers)
     # equally frequent labels are ordered by their keys, since the order of nodes must not matter
-    order = np.lexsort((label_keys(column.values), -numbers))[:MOST_NODE_LABELS]
-    return tuple(column.values[i] for i in order if numbers[i])
+    order = np.lexsort((label_keys(values), -np.array([numbers[value] for value in values])))
+    return tuple(values[i] for i in order[:MOST_NODE_LABELS])
+
+
+def _entries(value: Any, by_entry: bool) -> list[Any]:
+    if not (by_entry and isinstance(value, tuple)):
+        return [value]
+    return [(i, one) for i, one in enumerate(value) if one is not None]
 
 
 def _one_hot(column: Any, values: tuple[Hashable, ...], n_nodes: int) -> csr_array:
-    """Return one column per value, 1 at nodes with that label, or its probability."""
+    """Return one column per value, 1 at nodes with that label (or an entry of it), or its probability."""
     if column is None:
         return csr_array((n_nodes, len(values)))
-    place = {value: i for i, value in enumerate(values)}
-    columns = np.array([place.get(value, -1) for value in (*column.values, None)])
+    place, by_entry = {value: i for i, value in enumerate(values)}, has_views(column)
+    pairs = [
+        (row, place[one])
+        for row, value in enumerate(column.values)
+        for one in _entries(value, by_entry)
+        if one in place
+    ]
+    rows, chosen = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    table = csr_array((np.ones(len(rows)), (rows, chosen)), shape=(len(column.values) + 1, len(values)))
     if isinstance(column, LabelColumn):
-        chosen = columns[column.ids]  # -1, unobserved, is the last entry
-        rows = np.flatnonzero(chosen >= 0)
-        return csr_array((np.ones(len(rows)), (rows, chosen[rows])), shape=(n_nodes, len(values)))
-    chances = column.probabilities.tocoo()
-    rows, chosen = chances.coords[0], columns[chances.coords[1]]
-    keep = (chosen >= 0) & column.known[rows]
-    return csr_array((chances.data[keep], (rows[keep], chosen[keep])), shape=(n_nodes, len(values)))
+        return csr_array(table[np.where(column.observed, column.ids, len(column.values))])
+    known = csr_array(column.probabilities.multiply(column.known[:, None]))
+    return csr_array(known @ table[:-1])
 
 
 def _are_counts(matrix: Any) -> bool:

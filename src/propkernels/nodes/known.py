@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import object_array
 from propkernels._utils.cells import is_missing
 from propkernels._utils.checks import shown
 
 Indices = NDArray[np.int64]
+Names = Sequence[Hashable] | None
 
 
 @dataclass(frozen=True)
@@ -32,21 +35,30 @@ class KnownNodes:
     entries: Indices
 
     @classmethod
-    def of(cls, y: Any, nodes: Any, n_nodes: int, integers_may_miss: bool = True) -> KnownNodes:
+    def of(
+        cls, y: Any, nodes: Any, n_nodes: int, integers_may_miss: bool = True, names: Names = None
+    ) -> KnownNodes:
         """Return the labeled nodes of a target with gaps (None, NaN, masked, -1 among integers).
 
         Several columns become rows of numbers, in which single entries may be NaN.
 
         Parameters
         ----------
-        y : array-like
-            One entry per node, or per node of ``nodes``.
-        nodes : mask or sequence of int, or None
+        y : array-like, mapping or Series
+            One entry per node, or per node of ``nodes``; or by name (without names: by number).
+        nodes : mask or sequence of names or numbers, or None
         n_nodes : int
         integers_may_miss : bool
             Whether -1 among integers means missing.
+        names : sequence, or None
+            Name of each node.
         """
-        places = np.arange(n_nodes) if nodes is None else node_numbers(nodes, n_nodes, "nodes")
+        if nodes is None and isinstance(y, Mapping):
+            nodes, y = list(y), list(y.values())
+        elif nodes is None and names is not None and hasattr(y, "iloc"):
+            index = y.index.tolist()
+            nodes, y = None if index == list(range(len(y))) else index, y.to_numpy()
+        places = np.arange(n_nodes) if nodes is None else node_numbers(nodes, n_nodes, "nodes", names)
         values = _array(y)
         if values.ndim not in (1, 2) or len(values) != len(places):
             raise ValueError(f"y has shape {values.shape} for {len(places)} nodes: give one entry per node")
@@ -106,18 +118,40 @@ def _gaps(values: Any, integers_may_miss: bool) -> NDArray[np.bool_]:
     return np.asarray(gaps | (np.asarray(values) == -1), dtype=bool) if is_integer else gaps
 
 
-def node_numbers(nodes: Any, n_nodes: int, name: str) -> Indices:
-    """Return node numbers of a mask or of a sequence of numbers."""
+def node_numbers(nodes: Any, n_nodes: int, name: str, names: Names = None) -> Indices:
+    """Return the numbers of nodes that a mask, names or numbers choose.
+
+    Integers are numbers where no name is an integer.
+    """
     try:
         array = np.asarray(nodes)
     except ValueError:  # entries of different lengths
-        raise TypeError(f"{name} must be a mask or a sequence of node numbers, got {shown(nodes)}") from None
+        array = object_array(list(nodes))
     if array.dtype == bool:
         if array.shape != (n_nodes,):
             raise ValueError(f"{name} is a mask of shape {array.shape} for {n_nodes} nodes")
         return np.flatnonzero(array)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise TypeError(f"{name} must be a mask or a sequence of node numbers, got an array of {array.dtype}")
+    are_numbers = array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iu")
+    if names is not None and not (are_numbers and not any(isinstance(one, int) for one in names)):
+        return _named(nodes, name, names)
+    if not are_numbers:
+        raise TypeError(
+            f"{name} must be a mask or a sequence of node numbers, got {shown(nodes)}: the nodes of this "
+            "graph have no names"
+        )
     if array.size and not (array.min() >= 0 and array.max() < n_nodes):
         raise ValueError(f"{name} has a node number outside 0..{n_nodes - 1}")
     return array.astype(np.int64)
+
+
+def _named(nodes: Any, name: str, names: Sequence[Hashable]) -> Indices:
+    """Return the numbers of nodes with these names."""
+    number = {one: i for i, one in enumerate(names)}
+    wanted = [one.item() if isinstance(one, np.generic) else one for one in nodes]
+    unknown = [one for one in wanted if not isinstance(one, Hashable) or one not in number]
+    if unknown:
+        raise ValueError(
+            f"{name} has the node {shown(unknown[0])}, which the graph does not have; its nodes are "
+            f"{shown(list(names))}"
+        )
+    return np.array([number[one] for one in wanted], dtype=np.int64)

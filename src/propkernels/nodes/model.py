@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
@@ -17,7 +17,7 @@ from propkernels._utils.parallel import one_blas_thread
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels._utils.typing import Array, Target
 from propkernels.codes.codes import CodeStreams
-from propkernels.convert.check import check_graph
+from propkernels.convert.check import check_graph, named_graph, target_column
 from propkernels.counts.entries import Vocabulary
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
@@ -102,6 +102,8 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     _surroundings: Vocabulary
     views_: list[str]
     guesses_: bool
+    _names: tuple[Hashable, ...] | None
+    _target_column: str | None
     score_: Annotated[float, SOMETIMES]
     views: Any
     C: Any
@@ -152,14 +154,15 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         ----------
         X : graph or GraphDatabase
             See :func:`propkernels.convert.check_graph`; attributes may be sparse.
-        y : array-like of shape (N,) or (N, columns)
-            Class or number of each node. None and NaN mean unknown, and so does -1 among classes that are
-            integers. Several columns are labels 0 and 1 of a classifier, or numbers of a regressor, with the
-            same gaps.
-        validation : mask or sequence of int, optional
+        y : array-like of shape (N,) or (N, columns), mapping, Series or str
+            Class or number of each node, in order, or by name of the node (a dict, or a Series with names as
+            index); or the column of the table of nodes. None and NaN mean unknown, and so does -1 among
+            classes that are integers. Several columns are labels 0 and 1 of a classifier, or numbers of a
+            regressor, with the same gaps. Names are those of a networkx graph, or keys of tables.
+        validation : mask or sequence of names or numbers, optional
             Labeled nodes that only choose: machines are fitted to the other labeled nodes. Fewer than 500
             choose together with folds of the others.
-        nodes : mask or sequence of int, optional
+        nodes : mask or sequence of names or numbers, optional
             Nodes that the entries of ``y`` belong to; by default all.
         sample_weight : array-like of shape (N,) or (nodes,), optional
             Weight of the errors of each entry of ``y``.
@@ -168,15 +171,20 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         -------
         self
         """
-        graphs = check_graph(X)
-        known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self))
+        column = y if isinstance(y, str) else None
+        graphs, names = named_graph(X, column)
+        y = y if column is None else target_column(X, column)
+        known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self), names)
         target, spread = self._learning_target(known, known.weights(sample_weight))
         seeds = draw_seeds(self.random_state, 1)[0]
-        folds, fitted = self._folds(target.strata, known.nodes, validation, graphs.n_nodes, seeds.inner)
+        held = None if validation is None else node_numbers(validation, graphs.n_nodes, "validation", names)
+        folds, fitted = self._folds(target.strata, known.nodes, held, seeds.inner)
         with one_blas_thread():
             learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, seeds.kernel)
         self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
         self._keep_target(target, learned)
+        self._target_column = column
+        self._names = None if names is None or names == list(range(len(names))) else tuple(names)
         self.score_ = learned.choice.score()
         return self
 
@@ -263,13 +271,13 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         self.guesses_ = learned.guesses
 
     def _folds(
-        self, target: NDArray[Any], nodes: Indices, validation: Any, n_nodes: int, seed: int
+        self, target: NDArray[Any], nodes: Indices, validation: Indices | None, seed: int
     ) -> tuple[Folds, Indices]:
         """Return the folds for the choice, and the places of the nodes that are fitted."""
         everyone, cv = np.arange(len(nodes)), DEFAULT_FOLDS if self.cv is None else self.cv
         if validation is None:
             return choosing_folds(target, cv, None, seed), everyone
-        held = np.isin(nodes, node_numbers(validation, n_nodes, "validation"))
+        held = np.isin(nodes, validation)
         if not held.any() or held.all():
             raise ValueError("validation must name some labeled nodes, and not all of them")
         fitted, alone = everyone[~held], ((everyone[~held], everyone[held]),)
@@ -279,16 +287,19 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         return (*alone, *((fitted[train], fitted[test]) for train, test in inside)), fitted
 
     def _decisions(self, X: Any, y: Any, nodes: Any) -> Matrix:
-        """Return decisions of all nodes of the fitted graph (None), or of another one."""
+        """Return decisions of nodes of the fitted graph (None) or another one; without y, of ``nodes``."""
         check_is_fitted(self, "_members")
+        if X is None and y is not None:
+            raise ValueError("y holds known targets of another graph: pass the graph, too")
         if X is None:
-            return self.decisions_
-        graphs = check_graph(X)
+            return self.decisions_ if nodes is None else self.decisions_[self._chosen(nodes, "nodes")]
+        graphs, names = named_graph(X, self._target_column)
         with one_blas_thread():
             sheet = Sheet(graphs, self._inputs, self.n_jobs)
             if y is None:
-                return mean_decisions(self._blind_members, sheet, None)
-            known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self))
+                every = mean_decisions(self._blind_members, sheet, None)
+                return every if nodes is None else every[node_numbers(nodes, len(every), "nodes", names)]
+            known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self), names)
             hops = self._hops(sheet, known.nodes, self._spread_of(known.target))
             return mean_decisions(self._members, sheet, hops)
 
@@ -303,7 +314,21 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     def _chosen(self, nodes: Any, name: str) -> Indices:
         """Return the numbers of nodes of the training graph that a user names."""
         check_is_fitted(self, "_members")
-        return node_numbers(np.atleast_1d(nodes), self.graph_.n_nodes, name)
+        several = nodes if np.iterable(nodes) and not isinstance(nodes, str) else [nodes]
+        return node_numbers(several, self.graph_.n_nodes, name, self._names)
+
+    @property
+    def node_names_(self) -> list[Hashable]:
+        """Names of the nodes of the training graph; their numbers, if they have no names."""
+        return list(range(self.graph_.n_nodes)) if self._names is None else list(self._names)
+
+    def _score_parts(self, X: Any, y: Any, integers_may_miss: bool) -> tuple[Array, KnownNodes]:
+        """Return predictions of nodes whose target is known, and the known targets."""
+        predicted = self.predict(X)
+        names: Any = self._names if X is None else named_graph(X, self._target_column)[1]
+        y = target_column(X, y) if isinstance(y, str) else y
+        known = KnownNodes.of(y, None, len(predicted), integers_may_miss, names)
+        return predicted[known.nodes], known
 
     def _explain(
         self, chosen: Indices, weights: Matrix, names: list[str], speaks_for: Any = None, against: Any = None
@@ -315,7 +340,9 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             found = [tallies.of(int(v), self._members, w) for v, w in zip(chosen, weights, strict=True)]
         decisions = np.einsum("ij,ij->i", self.decisions_[chosen], weights)
         columns = column_names(self._inputs, names)
-        return NodeExplanation(chosen, found, decisions, self.graph_, columns, speaks_for, against)
+        return NodeExplanation(
+            chosen, found, decisions, self.graph_, columns, speaks_for, against, self._names
+        )
 
     def applicability(self, X: OneGraph | None = None) -> Applicability:
         """Return which neighborhoods of nodes did not occur in the training graph, per radius and node.
@@ -345,6 +372,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             require(len(self.nodes_) == len(self._targets), "every labeled node needs a target")
             require(((self.nodes_ >= 0) & (self.nodes_ < n)).all(), "a labeled node is out of range")
             require(self.decisions_.ndim == 2 and len(self.decisions_) == n, "every node needs decisions")
+            require(self._names is None or len(self._names) == n, "every node needs a name")
             require(len(self._members) > 0 and len(self._blind_members) > 0, "a model needs members")
             members = (*self._members, *self._blind_members)
             widths = {len(one.intercepts) for one in members}

@@ -128,8 +128,8 @@ class NodeRegressor(RegressorMixin, NodeModel):
             By default the training graph.
         y : array-like, optional
             Known targets of the nodes of ``X``, with gaps, as in ``fit``.
-        nodes : mask or sequence of int, optional
-            Nodes that the entries of ``y`` belong to.
+        nodes : mask or sequence of names or numbers, optional
+            Without y, the nodes to decide about, by default all; with y, the nodes of its entries.
         """
         return self._predictions(self._decisions(X, y, nodes))
 
@@ -156,7 +156,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
 
         Parameters
         ----------
-        nodes : int, mask or sequence of int
+        nodes : name or number, mask, or sequence of names or numbers
         column : int, default=0
             Column of a target with several columns.
         """
@@ -170,10 +170,8 @@ class NodeRegressor(RegressorMixin, NodeModel):
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return R^2 on the nodes of a graph whose number is known; X None: the training graph."""
-        predicted = self.predict(X)
-        known = KnownNodes.of(y, None, len(predicted), integers_may_miss=False)
-        weights = known.weights(sample_weight)
-        return float(r2_score(known.target, predicted[known.nodes], sample_weight=weights))
+        predicted, known = self._score_parts(X, y, False)
+        return float(r2_score(known.target, predicted, sample_weight=known.weights(sample_weight)))
 
 
 def _spread(target: Matrix) -> Matrix:
