@@ -318,8 +318,10 @@ def core_numbers(most: int) -> list[int]:
 
 def main() -> None:
     """Measure and write, or merge."""
-    from propkernels._utils.parallel import thread_count
+    from propkernels._utils.parallel import thread_count, workers
 
+    with workers(-1):
+        most = thread_count()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cores", description=__doc__)
     parser.add_argument("-o", "--output", type=Path, help="file of the section")
     parser.add_argument(
@@ -329,7 +331,7 @@ def main() -> None:
         help="put the section of these files into docs/measured/benchmarks.md",
     )
     parser.add_argument("--only", action="append", help="jobs whose name contains this; may be repeated")
-    parser.add_argument("--cores", type=int, default=thread_count(-1), help="most cores")
+    parser.add_argument("--cores", type=int, default=most, help="most cores")
     parser.add_argument("--ends", action="store_true", help="measure on one core and on the most only")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()

@@ -21,7 +21,7 @@ import numpy as np
 import propkernels as pk
 from benchmarks.data import is_present
 from benchmarks.report import replace_section, section_between
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads, workers
 from propkernels._utils.randomness import mix
 from propkernels.codes.codes import LocalitySensitiveHash, in_key_order, stream_numbers
 from propkernels.gpu import device_codes as codes
@@ -272,8 +272,8 @@ def stages(name: str, graphs: Any, coder: Any) -> Iterator[Line]:
     def line(what: str, function: Callable[[], Any]) -> Line:
         return Line(f"{name}, stage: {what}", best(function, 3), None)
 
-    yield line("graphs prepared and copied, codes", lambda: pipeline.streams_of(coder, graphs, runtime, -1))
-    streams = pipeline.streams_of(coder, graphs, runtime, -1)
+    yield line("graphs prepared and copied, codes", lambda: pipeline.streams_of(coder, graphs, runtime))
+    streams = pipeline.streams_of(coder, graphs, runtime)
     device = pipeline.Device(runtime)
     ptr = np.asarray(graphs.graph_ptr, dtype=np.int64)
     where = DeviceGraphs(runtime, ptr, capacity=counts.capacity_for(len(streams.codes)))
@@ -288,7 +288,8 @@ def stages(name: str, graphs: Any, coder: Any) -> Iterator[Line]:
 
     def written() -> None:
         memory, step = np.empty(n * n), 2**20
-        run_threads(lambda k: memory[k : k + step].fill(1.0), range(0, n * n, step), -1)
+        with workers(-1):
+            run_threads(lambda k: memory[k : k + step].fill(1.0), range(0, n * n, step))
 
     yield line("memory of the matrix written for the first time, nothing else", written)
 

@@ -205,7 +205,7 @@ def test_most_hashes_split_nothing_with_the_papers_width_on_3_dimensions():
         mixtures = GaussianMixtures(scale=scale, ridge=0)
         kernel = pk.P2K(attributes=mixtures, labels=None, t_max=0, random_state=0)
         learned = kernel.fit(graphs)._coder
-        block = next(iter(learned.codes(graphs, None)))
+        block = next(iter(learned.codes(graphs)))
         shares[scale] = np.mean(block.salts != NO_BIN)
     assert shares[None] > 0.8
     assert shares["initial"] < 0.1

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.stats import norm
 
 import propkernels as pk
+from propkernels._utils.parallel import workers
 from propkernels._utils.randomness import label_keys
 from propkernels.codes import codes as module
 from propkernels.codes.attribute_codes import _hash_columns
@@ -166,7 +167,7 @@ def test_compiled_codes_are_the_same():
     edges = np.array([0.0, -0.0, 2.0**36, -(2.0**36), np.nextafter(2.0**36, 0), np.inf, -np.inf])
     values = np.concatenate([values, edges])
     codes = np.empty((1, len(values)), dtype=np.int64)
-    _hash_columns(values[:, None], np.ones(1), np.zeros(1), codes, None)
+    _hash_columns(values[:, None], np.ones(1), np.zeros(1), codes)
     np.testing.assert_array_equal(codes[0], floor_codes(values))
 
 
@@ -211,7 +212,8 @@ class Hidden:
 
 
 def all_codes(coder, graphs, n_jobs=None):
-    (block,) = coder.codes(graphs, n_jobs)
+    with workers(n_jobs):
+        (block,) = coder.codes(graphs)
     return block.codes
 
 
@@ -256,8 +258,8 @@ def test_threads_share_large_graphs(name, n_hashes, monkeypatch):
     reference = codes_of(graphs, OPERATORS[name], n_hashes=n_hashes)
     monkeypatch.setattr(module, "NODES_IN_CACHE", 5)
     monkeypatch.setattr(module, "ENTRIES_OF_A_LARGE_GRAPH", 0)
-    monkeypatch.setattr(module, "threads_for", lambda work, n_jobs: 3)
-    work = module.Work.of(graphs, graphs.adjacency.indptr, 1, 3)
+    monkeypatch.setattr(module, "threads_for", lambda work: 3)
+    work = module.Work.of(graphs, graphs.adjacency.indptr, 1)
     assert work.large
     assert len(work.runs) > 2
     assert np.array_equal(codes_of(graphs, OPERATORS[name], 3, n_hashes=n_hashes), reference)
@@ -399,6 +401,6 @@ def test_a_block_makes_all_its_steps(weighted, restarts, pushes, labelled, t_max
     if labelled:
         kinds = GENERATOR.integers(0, 3, graphs.adjacency.nnz).astype(np.int32)
         edge_labels = kinds, GENERATOR.choice([0.5, 1.0, 2.0], (t_max, 3, n_streams))
-    codes = _fused(graphs, operator, initial, vectors, offsets, n_hashes, None, edge_labels)
+    codes = _fused(graphs, operator, initial, vectors, offsets, n_hashes, edge_labels)
     start = np.asarray((initial.table @ vectors)[initial.rows])
     np.testing.assert_array_equal(codes, expected_codes(operator, start, offsets, n_hashes, edge_labels))

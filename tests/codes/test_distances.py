@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 import propkernels as pk
+from propkernels._utils.parallel import workers
 from propkernels.codes import distances
 from propkernels.codes.distances import by_size, check_pairs, path_lengths, runs_of_graphs
 from tests.zoo import labelled_zoo
@@ -53,14 +54,16 @@ def test_runs_cover_all_graphs(monkeypatch):
 def test_threads_get_runs_of_similar_size(monkeypatch):
     monkeypatch.setattr(distances, "PAIRS_OF_A_RUN", 1)
     graphs = labelled_zoo()
-    runs, most = list(runs_of_graphs(graphs, 2)), (graphs.graph_sizes**2).sum() // 8
+    with workers(2):
+        runs, most = list(runs_of_graphs(graphs)), (graphs.graph_sizes**2).sum() // 8
     assert pk.GraphDatabase.concat(runs) == graphs
     assert all(len(run) == 1 or (run.graph_sizes**2).sum() <= most for run in runs)
 
 
 def test_results_are_in_the_order_of_runs():
     runs, sizes = ["a", "b", "c", "d"], [1, 9, 4, 9]
-    assert by_size(str.upper, runs, sizes, 2) == ["A", "B", "C", "D"]
+    with workers(2):
+        assert by_size(str.upper, runs, sizes) == ["A", "B", "C", "D"]
 
 
 def test_too_many_pairs_are_refused_before_anything_is_allocated():
@@ -80,7 +83,8 @@ def test_weighted_lengths_are_those_of_scipy(n_jobs, monkeypatch):
         weights = np.where(rng.random((n, n)) < 0.1, 10.0 ** rng.uniform(-6, 6, (n, n)), 0.0)
         graphs.append(weights if n == 9 else np.maximum(weights, weights.T))
     database = pk.from_adjacency(graphs)
-    found = path_lengths(database, True, n_jobs)
+    with workers(n_jobs):
+        found = path_lengths(database, True)
     for k, weights in enumerate(graphs):
         expected = np.asarray(dijkstra(csr_array(weights)))
         lengths = found.distances[found.pair_ptr[k] : found.pair_ptr[k + 1]].reshape(expected.shape)

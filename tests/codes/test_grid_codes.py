@@ -23,7 +23,7 @@ def test_streams_are_steps_and_hashes(boundary, masked, clamped):
     initial = initial_distributions(label_column(grids, "node"), Prior((), None))
     vectors = GENERATOR.integers(-9, 9, (len(initial.values), 6)).astype(float)
     offsets = GENERATOR.random(6)
-    codes = grid_codes(operator, initial, vectors, offsets, 2, None)
+    codes = grid_codes(operator, initial, vectors, offsets, 2)
     start = current = np.asarray((initial.table @ vectors)[initial.rows])
     for t in range(3):
         streams = slice(2 * t, 2 * t + 2)
@@ -40,5 +40,5 @@ def test_fourier_transforms_give_the_codes_of_sums(clamped):
     offsets = GENERATOR.random(6)
     made = partial(GridOperator, grids, FILTERS["cross"], "wrap", **clamps)
     operators = [made(path="direct"), made(path="fourier")]
-    direct, fourier = (grid_codes(o, initial, vectors, offsets, 2, None) for o in operators)
+    direct, fourier = (grid_codes(o, initial, vectors, offsets, 2) for o in operators)
     np.testing.assert_array_equal(fourier, direct)

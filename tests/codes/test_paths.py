@@ -7,6 +7,7 @@ import pytest
 
 import propkernels as pk
 from propkernels import _core
+from propkernels._utils.parallel import workers
 from propkernels.codes.codes import NO_BIN
 from propkernels.codes.distances import path_lengths
 from propkernels.kernels.graph_hopper import HopCounter, Hopped, _node_matrices
@@ -46,7 +47,8 @@ def shortest_paths(graphs, graph, source):
 def test_lengths_and_hops(largest_weight, n_jobs, monkeypatch):
     monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
     graphs = some_graphs(largest_weight)
-    hops, matrices = Hopped.of(graphs, True, n_jobs), list(_node_matrices(graphs, True, n_jobs))
+    with workers(n_jobs):
+        hops, matrices = Hopped.of(graphs, True), list(_node_matrices(graphs, True))
     lengths = hops.paths
     for graph, n in enumerate(graphs.graph_sizes):
         distances = lengths.distances[lengths.pair_ptr[graph] : lengths.pair_ptr[graph + 1]]
@@ -69,9 +71,9 @@ def test_lengths_and_hops(largest_weight, n_jobs, monkeypatch):
 def test_counts_are_those_of_single_nodes(largest_weight):
     """Positions of nodes on paths, summed by label, have the codes of the positions of each node."""
     graphs, counter = some_graphs(largest_weight), HopCounter("node", True)
-    (counted,) = counter.count(graphs, None, 1)
+    (counted,) = counter.count(graphs, None)
     expected = defaultdict(float)
-    for one in counter.occurrences(graphs, 1):
+    for one in counter.occurrences(graphs):
         owners = np.searchsorted(graphs.graph_ptr, one.nodes[:, 0], side="right") - 1
         for graph, code, number in zip(owners, one.codes, one.numbers, strict=True):
             expected[int(graph), int(code)] += number
@@ -129,7 +131,7 @@ def counted_triplets(graphs, part=0, n_parts=1):
 
 def test_triplets_are_those_of_all_pairs():
     graphs, coder = some_graphs(), TripletCoder("node", True, False)
-    (counted,) = coder.count(graphs, None, 1)
+    (counted,) = coder.count(graphs, None)
     lengths = path_lengths(graphs, True)
     codes = coder._codes(lengths)
     for graph in range(len(graphs)):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from propkernels._utils.parallel import workers
 from propkernels._utils.randomness import OTHER_FACTOR, mix
 from propkernels.codes.codes import NO_BIN
 from propkernels.codes.refinement import ANY_OTHER, as_streams, multiset_codes
@@ -37,7 +38,7 @@ def test_classes_are_those_of_dictionaries(labeled):
     rows = np.repeat(np.arange(GRAPHS.n_nodes), np.diff(GRAPHS.adjacency.indptr))
     edges[:] = (rows + GRAPHS.adjacency.indices) % 2
     given = edges if labeled else None
-    streams = multiset_codes(GRAPHS, KEYS, given, 3, 1)
+    streams = multiset_codes(GRAPHS, KEYS, given, 3)
     colors = KEYS.tolist()
     for t in range(4):
         assert same_classes(partition(streams.codes[t]), colors)
@@ -49,11 +50,12 @@ def test_classes_are_those_of_dictionaries(labeled):
 def test_threads_do_not_matter(monkeypatch, labeled, entries):
     """Without a least number of entries, threads share the nodes of the larger graphs."""
     edges = (np.arange(GRAPHS.adjacency.nnz) % 3).astype(np.uint64) if labeled else None
-    expected = multiset_codes(GRAPHS, KEYS, edges, 3, 1).codes
+    expected = multiset_codes(GRAPHS, KEYS, edges, 3).codes
     monkeypatch.setattr("propkernels.codes.codes.NODES_IN_CACHE", 16)
     monkeypatch.setattr("propkernels.codes.codes.ENTRIES_OF_A_LARGE_GRAPH", entries)
-    monkeypatch.setattr("propkernels.codes.codes.threads_for", lambda work, n_jobs: 3)
-    np.testing.assert_array_equal(multiset_codes(GRAPHS, KEYS, edges, 3, 3).codes, expected)
+    monkeypatch.setattr("propkernels.codes.codes.threads_for", lambda work: 3)
+    with workers(3):
+        np.testing.assert_array_equal(multiset_codes(GRAPHS, KEYS, edges, 3).codes, expected)
 
 
 def test_the_word_for_not_counted_is_replaced():
@@ -76,7 +78,7 @@ def test_refinement_adds_up_mixed_neighbors(labeled):
     a, generator = GRAPHS.adjacency, np.random.default_rng(0)
     keys = generator.integers(0, 2**63, a.nnz).astype(np.uint64) if labeled else None
     start = generator.integers(0, 2**63, GRAPHS.n_nodes).astype(np.uint64)
-    codes = multiset_codes(GRAPHS, start, keys, 2, 1).codes.view(np.uint64)
+    codes = multiset_codes(GRAPHS, start, keys, 2).codes.view(np.uint64)
     for t in (1, 2):
         for i in range(GRAPHS.n_nodes):
             total = int(mix(codes[t - 1, i]))

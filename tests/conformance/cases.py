@@ -117,5 +117,5 @@ def edge_labels_of(graphs):
 
 def codes_in_python(counter, graphs):
     """Words of the codes of all items, stream by stream: the lower half of each, then the upper one."""
-    blocks = counter.listed(graphs, 1).blocks
+    blocks = counter.listed(graphs).blocks
     return [codes.astype("<i8").view("<u4").tolist() for block in blocks for _, _, codes in block.streams()]

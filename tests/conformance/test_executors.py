@@ -45,7 +45,7 @@ def test_javascript_codes_the_zoo(browser, tmp_path):
 
 def counted(kernel, graphs):
     """For each stream, the codes of the bins in ascending order, and the counts of all graphs."""
-    streams = kernel._counting.counter.count(graphs, None, 1)
+    streams = kernel._counting.counter.count(graphs, None)
     return [(np.sort(s.codes), s.counts.toarray()[:, np.argsort(s.codes)]) for s in streams]
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import propkernels as pk
+from propkernels._utils.parallel import workers
 from propkernels.convert.parquet import from_parquet, iter_parquet, read_parquet, to_parquet
 from propkernels.graphs import GraphDatabase
 
@@ -33,7 +34,8 @@ def test_ranges_of_rows_and_row_groups(file):
 def test_threads_read_the_same_graphs(file, n_jobs, monkeypatch):
     path, graphs = file
     monkeypatch.setattr("propkernels.convert.parquet.ROWS_OF_A_RUN", 4)
-    part, target = read_parquet(path, rows=slice(2, 25), n_jobs=n_jobs)
+    with workers(n_jobs):
+        part, target = read_parquet(path, rows=slice(2, 25))
     assert part == graphs[2:25]
     assert part.ids.tolist() == graphs.ids[2:25].tolist()
     assert target.tolist() == list(range(2, 25))

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels._utils import parallel
+from propkernels._utils.parallel import workers
 from propkernels.counts import base_kernels
 from propkernels.counts.base_kernels import UserKernel, _are_summed_first, resolve_base_kernel
 from propkernels.counts.counters import StreamCounts
@@ -68,7 +69,8 @@ def expected(name, left, right):
 def test_square_and_diagonal(name, n_jobs):
     train = streams(15)
     kernel = resolve_base_kernel(name).fit(train)
-    computed = kernel.square(train, n_jobs)
+    with workers(n_jobs):
+        computed = kernel.square(train)
     assert np.allclose(computed, expected(name, train, train), rtol=1e-12)
     assert np.allclose(kernel.diagonal(train), computed.diagonal(), rtol=1e-12)
     assert np.array_equal(computed, computed.T)
@@ -78,7 +80,7 @@ def test_square_and_diagonal(name, n_jobs):
 def test_cross_with_bins_that_are_new_to_fit(name):
     train, new = streams(15), streams(6, bins=(20, 5, 31, 9), seed=50)
     kernel = resolve_base_kernel(name).fit(train)
-    computed = kernel.cross(new, train, None)
+    computed = kernel.cross(new, train)
     assert np.allclose(computed, expected(name, new, train), rtol=1e-12)
 
 
@@ -86,10 +88,10 @@ def test_cross_with_bins_that_are_new_to_fit(name):
 def test_cumulative_adds_one_iteration_after_the_other(name):
     train = streams(15)
     kernel = resolve_base_kernel(name).fit(train)
-    computed = kernel.cumulative(train, None)
+    computed = kernel.cumulative(train)
     assert computed.shape == (2, 15, 15)
-    assert np.array_equal(computed[0], kernel.square(train[:2], None))
-    assert np.array_equal(computed[1], kernel.square(train, None))
+    assert np.array_equal(computed[0], kernel.square(train[:2]))
+    assert np.array_equal(computed[1], kernel.square(train))
 
 
 def test_streams_of_different_weights():
@@ -99,9 +101,9 @@ def test_streams_of_different_weights():
     ]
     kernel = resolve_base_kernel("linear")
     reference = expected("linear", train, train)
-    assert np.allclose(kernel.square(train, None), reference)
-    assert np.allclose(kernel.cross(train, train, None), reference)
-    assert np.allclose(kernel.cumulative(train, None)[-1], reference)
+    assert np.allclose(kernel.square(train), reference)
+    assert np.allclose(kernel.cross(train, train), reference)
+    assert np.allclose(kernel.cumulative(train)[-1], reference)
 
 
 def split_zoo():
@@ -213,7 +215,7 @@ def test_counts_are_added_before_weights_that_are_equal_or_powers_of_two(weights
 def test_graphs_without_nodes_are_equal_in_a_radial_kernel():
     kernel = resolve_base_kernel("rbf")
     empty = csr_array((3, 0)), csr_array((2, 0))
-    assert np.array_equal(kernel.cross_of(*empty, None), np.ones((3, 2)))
+    assert np.array_equal(kernel.cross_of(*empty), np.ones((3, 2)))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -223,9 +225,11 @@ def test_ratios_of_many_streams_are_those_of_one_after_the_other(name, n_jobs, m
     kernel, few = resolve_base_kernel(name), streams(70, (12, 5, 30, 8, 9, 40, 3, 21), 4)
     joined = csr_array(np.vstack([few[0].counts.toarray(), few[0].counts.toarray()]))
     few.insert(2, replace(few[0], counts=joined[:70]))  # not a part of the arrays of others
-    one_by_one = [kernel.square(few, n_jobs), kernel.cumulative(few, n_jobs)]
+    with workers(n_jobs):
+        one_by_one = [kernel.square(few), kernel.cumulative(few)]
     monkeypatch.setattr(base_kernels, "MANY_RATIOS", 2)
-    together = [kernel.square(few, n_jobs), kernel.cumulative(few, n_jobs)]
+    with workers(n_jobs):
+        together = [kernel.square(few), kernel.cumulative(few)]
     assert all(np.array_equal(a, b) for a, b in zip(one_by_one, together, strict=True))
 
 

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels._utils import parallel
+from propkernels._utils.parallel import workers
 from propkernels._utils.randomness import mix
 from propkernels.codes.codes import NO_BIN, CodeStreams
 from propkernels.counts import columns
@@ -120,7 +121,9 @@ def test_every_cut_gives_the_same_bits(monkeypatch, sizes, weights):
     monkeypatch.setattr(columns, "ITEMS_OF_A_PIECE", 2**14)
     ptr = np.concatenate([[0], np.cumsum(sizes)])
     block = random_codes(int(ptr[-1]), weights)
-    reference, computed = (hashed_codes([block], ptr, 500, n_jobs) for n_jobs in (1, 4))
+    reference = hashed_codes([block], ptr, 500)
+    with workers(4):
+        computed = hashed_codes([block], ptr, 500)
     for name in ("data", "indices", "indptr"):
         assert getattr(reference, name).tobytes() == getattr(computed, name).tobytes()
 
@@ -136,6 +139,7 @@ def test_streams_stand_side_by_side(width, n_jobs, monkeypatch):
         counts.indices = (part.shape[1] - 1 - counts.indices).astype(np.int32)
         counts.has_sorted_indices = False
         streams.append(StreamCounts(counts, np.arange(part.shape[1]), 0, 1.0))
-    joined = join_streams(streams, [width - 1, 3], [2.0, 1.0], n_jobs)
+    with workers(n_jobs):
+        joined = join_streams(streams, [width - 1, 3], [2.0, 1.0])
     np.testing.assert_array_equal(joined.toarray(), np.hstack([2 * parts[0][:, :-1], parts[1]]))
     assert joined.has_canonical_format

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from propkernels._utils.parallel import workers
 from propkernels.codes.codes import NO_BIN, CodeStreams
 from propkernels.counts.counters import Counter as ItemCounter
 from propkernels.counts.counters import (
@@ -111,7 +112,8 @@ def test_codes_that_meet_in_the_table_are_told_apart():
 def test_streams_keep_their_iteration_and_weight():
     streams = streams_of([1, 2], [3, 3], [4, 5])
     for n_jobs in (None, 2):
-        computed = count_streams([streams], np.array([0, 1, 2]), n_jobs=n_jobs)
+        with workers(n_jobs):
+            computed = count_streams([streams], np.array([0, 1, 2]))
         assert [(s.iteration, s.weight, s.counts.shape[1]) for s in computed] == [
             (0, 0.5, 2),
             (1, 0.5, 1),
@@ -146,7 +148,9 @@ def test_rows_with_more_codes_than_one_partition_holds(distinct):
     codes[:, rng.random(40_000) < 0.01] = NO_BIN
     ptr = np.array([0, 10, 10, 5_000, 40_000])
     for n_jobs in (None, 2):
-        for row, computed in zip(codes, count_streams([streams_of(*codes)], ptr, n_jobs=n_jobs), strict=True):
+        with workers(n_jobs):
+            found = count_streams([streams_of(*codes)], ptr)
+        for row, computed in zip(codes, found, strict=True):
             assert as_dictionaries(computed) == dictionaries(row, ptr)
 
 
@@ -201,7 +205,9 @@ def test_each_graph_counts_its_bins(kinds, n_jobs, monkeypatch):
     codes = np.random.default_rng(0).integers(-kinds, kinds, (3, 200))
     codes[:, ::7] = NO_BIN
     graph_ptr = np.array([0, 0, 1, 60, 200])
-    for row, (counts, bins) in enumerate(counts_of_rows(codes, np.arange(3), graph_ptr, n_jobs)):
+    with workers(n_jobs):
+        found = counts_of_rows(codes, np.arange(3), graph_ptr)
+    for row, (counts, bins) in enumerate(found):
         assert len(set(bins.tolist())) == len(bins)
         assert as_dictionaries(StreamCounts(counts, bins, 0, 1.0)) == dictionaries(codes[row], graph_ptr)
 

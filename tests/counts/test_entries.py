@@ -36,7 +36,7 @@ def vocabulary_of(kernel):
 def naive_entries(vocabulary, graphs):
     """For each stream and graph, the column (or None) and the count of each code."""
     found = []
-    for stream, items in enumerate(vocabulary.counter.occurrences(graphs, None)):
+    for stream, items in enumerate(vocabulary.counter.occurrences(graphs)):
         column = {code: i for i, code in enumerate(vocabulary.codes[stream].tolist())}
         counted = [Counter() for _ in range(len(graphs))]
         numbers = np.ones(len(items.codes)) if items.numbers is None else items.numbers

@@ -19,7 +19,7 @@ def summed(normalize):
 @pytest.mark.parametrize("normalize", [False, True])
 def test_the_dot_product_of_joined_counts_is_the_sum(normalize):
     kernel = summed(normalize)
-    streams = kernel._counter.count(GRAPHS, None, 1)
+    streams = kernel._counter.count(GRAPHS, None)
     assert [stream.iteration for stream in streams] == sorted(stream.iteration for stream in streams)
     gram = sum(s.weight * (s.counts @ s.counts.T).toarray() for s in streams)
     np.testing.assert_allclose(gram, kernel.transform(GRAPHS), rtol=1e-12)
@@ -28,8 +28,8 @@ def test_the_dot_product_of_joined_counts_is_the_sum(normalize):
 @pytest.mark.parametrize("normalize", [False, True])
 def test_items_add_up_to_counts(normalize):
     counter = summed(normalize)._counter
-    streams = counter.count(GRAPHS, None, 1)
-    for stream, items in zip(streams, counter.occurrences(GRAPHS, 1), strict=True):
+    streams = counter.count(GRAPHS, None)
+    for stream, items in zip(streams, counter.occurrences(GRAPHS), strict=True):
         assert (items.iteration, items.weight) == (stream.iteration, stream.weight)
         scales = np.ones(len(GRAPHS)) if items.scales is None else items.scales
         totals = np.bincount(items.graphs_of_items(GRAPHS), minlength=len(GRAPHS)) * scales

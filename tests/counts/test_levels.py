@@ -35,7 +35,7 @@ def test_levels_equal_the_naive_twin(rows):
     (levels,) = levels_of([stream])
     expected = naive_intersection(rows)
     assert np.array_equal((levels.counts @ levels.counts.T).toarray(), expected)
-    assert np.array_equal(Intersection().square([stream], None), 0.5 * expected)
+    assert np.array_equal(Intersection().square([stream]), 0.5 * expected)
     assert levels.counts.nnz == np.sum(rows)
     assert len(set(levels.codes.tolist())) == levels.counts.shape[1]
     assert (levels.iteration, levels.weight) == (2, 0.5)
@@ -103,8 +103,8 @@ def test_intersections_fold_and_explain(kernel, features, graphs, normalize):
     rule = Rule.of(dual_members(kernel, coefficients))
     expected = kernel.transform(graphs) @ coefficients
     assert isinstance(rule.members[0], FoldedMember)
-    assert np.allclose(rule.decisions(graphs, None), expected, atol=1e-9, rtol=0)
-    explanation = explain_rule(rule, graphs, [1.0, -2.0], [0.0, 0.25], None)
+    assert np.allclose(rule.decisions(graphs), expected, atol=1e-9, rtol=0)
+    explanation = explain_rule(rule, graphs, [1.0, -2.0], [0.0, 0.25])
     assert np.allclose(explanation.decisions, expected @ [1.0, -2.0] - 0.5, atol=1e-9, rtol=0)
 
 
@@ -113,7 +113,7 @@ def test_nodes_of_a_bin_share_the_weights_of_its_levels_equally():
     train = [(path, ["C", "O", "C"]), (path, ["C", "C", "C"]), (path, ["O", "N", "N"])]
     kernel = LabelHistogram(base_kernel="intersection").fit(train)
     rule = Rule.of(dual_members(kernel, np.array([[1.0], [10.0], [100.0]])))
-    explanation = explain_rule(rule, pk.check_graphs([(path, ["C", "N", "C"])]), [1.0], [0.0], None)
+    explanation = explain_rule(rule, pk.check_graphs([(path, ["C", "N", "C"])]), [1.0], [0.0])
     # two C: the first level is worth 1 + 10, the second 1 + 10; one N: the first level is worth 100
     assert explanation.contributions[:, 0].tolist() == [11.0, 100.0, 11.0]
 

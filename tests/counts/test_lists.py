@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from propkernels._utils.parallel import workers
 from propkernels.counts.lists import CodeList, count_lists, numbered
 
 GENERATOR = np.random.default_rng(0)
@@ -20,7 +21,8 @@ def random_list(n_graphs, n_codes):
 def test_lists_stand_below_each_other(n_jobs, known):
     lists, codes, counts = zip(*(random_list(n, 12) for n in (3, 1, 4)), strict=True)
     known = None if known is None else np.array(known)
-    stream = count_lists(lists, known, n_jobs)
+    with workers(n_jobs):
+        stream = count_lists(lists, known)
     codes, counts = np.concatenate(codes), np.concatenate(counts)
     assert np.array_equal(stream.codes[stream.counts.indices], codes)
     assert np.array_equal(stream.counts.data, counts)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import propkernels as pk
+from propkernels._utils.parallel import workers
 from propkernels.counts import products as linear
 from propkernels.counts.base_kernels import Linear
 from propkernels.counts.counters import StreamCounts
@@ -49,7 +50,8 @@ def test_square_against_dense(n, density):
     counts = random_counts(n, 80, density)
     reference = exact(counts, counts)
     for n_jobs in (None, 2):
-        computed = square_gram([unsorted(counts)], n_jobs)
+        with workers(n_jobs):
+            computed = square_gram([unsorted(counts)])
         assert np.array_equal(computed, reference)
         assert np.array_equal(computed, computed.T)
 
@@ -89,13 +91,15 @@ def test_both_ways_to_add_bins(n, density, largest, in_cache, n_jobs, monkeypatc
     matrices = list(map(unsorted, parts))
     matrices += [matrices[1]] * 2  # counts three times
     reference = sum(exact(part, part) for part in [*parts, *[parts[1]] * 2])
-    computed = square_gram(matrices, n_jobs)
+    with workers(n_jobs):
+        computed = square_gram(matrices)
     assert np.array_equal(computed, reference)
 
 
 def test_threads_share_the_bins_of_a_large_stream(in_cache):
     counts = random_counts(300, 2500, 0.4)
-    assert np.array_equal(square_gram([unsorted(counts)], 2), exact(counts, counts))
+    with workers(2):
+        assert np.array_equal(square_gram([unsorted(counts)]), exact(counts, counts))
 
 
 @pytest.mark.parametrize("entries", [1, 100])
@@ -103,7 +107,8 @@ def test_batches_are_added(entries, in_cache, n_jobs, monkeypatch):
     monkeypatch.setattr(linear, "ENTRIES_IN_MEMORY", entries)
     parts = [random_counts(40, 30, 0.2, seed) for seed in range(5)]
     reference = sum(exact(part, part) for part in parts)
-    assert np.array_equal(square_gram(list(map(unsorted, parts)), n_jobs), reference)
+    with workers(n_jobs):
+        assert np.array_equal(square_gram(list(map(unsorted, parts))), reference)
 
 
 @pytest.mark.parametrize("threshold", [-1.0, 1.0])
@@ -111,7 +116,8 @@ def test_bins_of_equal_contents_are_merged(threshold, in_cache, n_jobs, monkeypa
     monkeypatch.setattr(linear, "WORTH_MERGING", threshold)
     part = random_counts(40, 25, 0.08, largest=3)
     part = np.hstack([part, part[:, ::-1], part])
-    assert np.array_equal(square_gram([unsorted(part)] * 2, n_jobs), 2 * exact(part, part))
+    with workers(n_jobs):
+        assert np.array_equal(square_gram([unsorted(part)] * 2), 2 * exact(part, part))
 
 
 @pytest.mark.parametrize("largest", [9, 10**6], ids=["float32", "float64"])
@@ -122,8 +128,10 @@ def test_many_streams(popular_rows, largest, n_jobs, monkeypatch):
     parts = list(map(unsorted, dense))
     parts += parts[:3] * 2  # the same matrices count three times
     reference = sum(exact(part, part) for part in [*dense, *dense[:3] * 2])
-    assert np.array_equal(square_gram(parts, n_jobs), reference)
-    assert np.array_equal(sums_of_rows(parts, True, n_jobs).sum(axis=0), np.diag(reference))
+    with workers(n_jobs):
+        assert np.array_equal(square_gram(parts), reference)
+    with workers(n_jobs):
+        assert np.array_equal(sums_of_rows(parts, True).sum(axis=0), np.diag(reference))
 
 
 def test_sums_beyond_the_exact_range_are_moved(n_jobs, monkeypatch):
@@ -132,7 +140,8 @@ def test_sums_beyond_the_exact_range_are_moved(n_jobs, monkeypatch):
     limit = 1.0 + max(exact(part, part).max() for part in dense if part.size)
     monkeypatch.setattr(linear, "EXACT_FLOAT32", limit)
     reference = sum(exact(part, part) for part in dense)
-    assert np.array_equal(square_gram(list(map(unsorted, dense)), n_jobs), reference)
+    with workers(n_jobs):
+        assert np.array_equal(square_gram(list(map(unsorted, dense))), reference)
 
 
 @pytest.mark.parametrize("weight", [1.0, 1 / 3])
@@ -151,7 +160,8 @@ def test_products_and_smaller_counts_are_added(minimum, index, n_jobs):
     x, y = random_counts(12, 9, 0.4, 1), random_counts(7, 9, 0.4, 2)
     left, right, gram = unsorted(x), csr_array(y.astype(float)), np.ones((12, 7))
     left.indices, left.indptr = left.indices.astype(index), left.indptr.astype(index)
-    add_sparse(left, right, minimum, gram, n_jobs)
+    with workers(n_jobs):
+        add_sparse(left, right, minimum, gram)
     pairs = x[:, None], y[None]
     expected = (np.minimum(*pairs) if minimum else pairs[0] * pairs[1]).sum(axis=2)
     assert np.array_equal(gram, 1 + expected)
@@ -202,7 +212,8 @@ def test_many_small_counts_remain_exact():
 def test_rectangular_against_dense(m, n, density):
     left, right = random_counts(m, 50, density, 1), random_counts(n, 50, density, 2)
     for n_jobs in (None, 2):
-        computed = rectangular_gram(unsorted(left), unsorted(right), n_jobs)
+        with workers(n_jobs):
+            computed = rectangular_gram(unsorted(left), unsorted(right))
         assert computed.shape == (m, n)
         assert np.array_equal(computed, exact(left, right))
 

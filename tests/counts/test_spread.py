@@ -5,6 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels._utils import parallel
+from propkernels._utils.parallel import workers
 from propkernels.counts import spread
 from propkernels.counts.counters import count_streams
 from propkernels.propagation import GaussianMixtures, PropagatedAttributes
@@ -47,20 +48,23 @@ def test_counts_are_those_of_listed_codes(treatment, n_jobs):
     graphs = holes(some_graphs())
     coder = coder_of(treatment, graphs, n_hashes=2, attribute_bin_width=[1.0, 0.3])
     assert coder.attributes.spreads
-    expected = count_streams(coder.codes(graphs, None), graphs.graph_ptr)
-    assert_equal(coder.count(graphs, None, n_jobs), expected)
+    expected = count_streams(coder.codes(graphs), graphs.graph_ptr)
+    with workers(n_jobs):
+        assert_equal(coder.count(graphs, None), expected)
     known = [stream.codes[:2] for stream in expected]
-    expected = count_streams(coder.codes(graphs, None), graphs.graph_ptr, known)
-    assert_equal(coder.count(graphs, known, n_jobs), expected)
+    expected = count_streams(coder.codes(graphs), graphs.graph_ptr, known)
+    with workers(n_jobs):
+        assert_equal(coder.count(graphs, known), expected)
 
 
 def test_columns_with_one_code_share_the_counts_of_labels(n_jobs):
     graphs = some_graphs()
     coder = coder_of(TREATMENTS["mixtures"], graphs, attribute_bin_width=1e6)
-    counts = coder.count(graphs, None, n_jobs)
+    with workers(n_jobs):
+        counts = coder.count(graphs, None)
     assert len(counts) == 5 * 21
     assert len({id(stream.counts) for stream in counts}) == 5
-    assert_equal(counts, count_streams(coder.codes(graphs, None), graphs.graph_ptr))
+    assert_equal(counts, count_streams(coder.codes(graphs), graphs.graph_ptr))
 
 
 @pytest.mark.parametrize(
@@ -75,8 +79,8 @@ def test_columns_that_depend_on_each_other_are_listed(treatment, options):
     graphs = some_graphs()
     coder = coder_of(treatment, graphs, **options)
     assert not coder.attributes.spreads
-    expected = count_streams(coder.codes(graphs, None), graphs.graph_ptr)
-    assert_equal(coder.count(graphs, None, None), expected)
+    expected = count_streams(coder.codes(graphs), graphs.graph_ptr)
+    assert_equal(coder.count(graphs, None), expected)
 
 
 def test_threads_have_as_many_runs_of_columns():

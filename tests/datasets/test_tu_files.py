@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from propkernels._utils.parallel import workers
 from propkernels.datasets import read_tu
 from propkernels.datasets import tu_files as archive
 from propkernels.datasets.tu_files import float_table, integer_table, read_files, text_lines
@@ -250,4 +251,5 @@ def test_text_lines() -> None:
 
 def test_threads_unpack_the_same_files(tmp_path: Path) -> None:
     path = write_zip(tmp_path / "TINY.zip", TINY)
-    assert read_files(path, n_jobs=3) == read_files(path)
+    with workers(3):
+        assert read_files(path) == read_files(path)

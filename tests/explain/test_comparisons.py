@@ -89,7 +89,7 @@ def test_contributions_equal_the_naive_twin(kernel, things, matches, n_steps):
     coefficients = np.random.default_rng(SEED).normal(size=(5, 1))
     matrix = kernel.fit(train).transform(test)
     explanation = explain_rule(
-        Rule.of(dual_members(kernel, coefficients)), pk.check_graphs(test), [1.0], [0.5], None
+        Rule.of(dual_members(kernel, coefficients)), pk.check_graphs(test), [1.0], [0.5]
     )
     for position, graph in enumerate(test):
         expected = naive_contributions(train, coefficients[:, 0], graph, things, matches, n_steps)
@@ -117,8 +117,8 @@ def test_weights_of_sizes_and_kinds_of_edges_enter():
     coefficients = np.random.default_rng(0).normal(size=(12, 1))
     matrix = kernel.fit(data.graphs[:12]).transform(data.graphs)
     rule = Rule.of(dual_members(kernel, coefficients))
-    assert np.allclose(rule.decisions(data.graphs, None), matrix @ coefficients, atol=1e-12, rtol=0)
-    explanation = explain_rule(rule, data.graphs, [1.0], [0.0], None)
+    assert np.allclose(rule.decisions(data.graphs), matrix @ coefficients, atol=1e-12, rtol=0)
+    explanation = explain_rule(rule, data.graphs, [1.0], [0.0])
     assert np.allclose(explanation.decisions, (matrix @ coefficients)[:, 0], atol=1e-12, rtol=0)
 
 
@@ -182,7 +182,7 @@ KERNELS = [
 def bins_of(kernel, graphs):
     """For each stream: iteration, weight, and for each graph the codes of its nodes."""
     found = []
-    for items in kernel._coder.occurrences(graphs, None):
+    for items in kernel._coder.occurrences(graphs):
         parts = [items.codes[graphs.graph_ptr[i] : graphs.graph_ptr[i + 1]] for i in range(len(graphs))]
         found.append((items.iteration, items.weight, [part.tolist() for part in parts]))
     return found
@@ -220,10 +220,10 @@ def test_contributions_are_those_of_the_definition(kernel, base_kernel, normaliz
     coefficients[::3] = 0
     rule, share = Rule.of(dual_members(kernel, coefficients)), np.array([0.5, -2.0])
     assert isinstance(rule.members[0], RatioMember)
-    found = explain_rule(rule, TEST, share, [1.0, 3.0], None)
+    found = explain_rule(rule, TEST, share, [1.0, 3.0])
     expected = naive_ratio_contributions(kernel, coefficients @ share, TRAIN, TEST)
     np.testing.assert_allclose(found.contributions, expected, rtol=0, atol=1e-12)
-    decisions = rule.decisions(TEST, None) @ share + [0.5 * 1.0 - 2.0 * 3.0]
+    decisions = rule.decisions(TEST) @ share + [0.5 * 1.0 - 2.0 * 3.0]
     np.testing.assert_allclose(found.decisions, decisions, rtol=0, atol=1e-9)
 
 
@@ -235,7 +235,7 @@ def test_models_with_ratios_are_explained(base_kernel):
     explanation = model.explain(TEST)
     np.testing.assert_allclose(explanation.decisions, model.predict(TEST), rtol=0, atol=1e-9)
     bins = model.top_bins(TEST, n=3)
-    (weighted,) = model.rule_.bin_weights(TEST, np.ones(1), None)
+    (weighted,) = model.rule_.bin_weights(TEST, np.ones(1))
     largest = np.sort(np.abs(weighted.weights))[::-1][:3]
     np.testing.assert_allclose([abs(one.weight) for one in bins], largest)
 
@@ -248,9 +248,9 @@ def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kerne
         Rule.of(dual_members(kernel, np.random.default_rng(1).normal(size=(30, 2)))),
         np.array([1.0, 3.0]),
     )
-    alone = [rule.bin_weights(TEST[[i]], share, None)[0] for i in range(len(TEST))]
+    alone = [rule.bin_weights(TEST[[i]], share)[0] for i in range(len(TEST))]
     for i, bins in enumerate(alone):
-        streams = bins.counter.count(TEST[[i]], None, None)
+        streams = bins.counter.count(TEST[[i]], None)
         keys = zip(bins.stream.tolist(), bins.codes.tolist(), strict=True)
         weight = dict(zip(keys, bins.weights.tolist(), strict=True))
         total = sum(
@@ -258,8 +258,8 @@ def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kerne
             for s, stream in enumerate(streams)
             for b, n in zip(stream.counts.indices, stream.counts.data, strict=True)
         )
-        assert total == pytest.approx(rule.decisions(TEST[[i]], None)[0] @ share, abs=1e-12)
-    (together,) = rule.bin_weights(TEST, share, None)
+        assert total == pytest.approx(rule.decisions(TEST[[i]])[0] @ share, abs=1e-12)
+    (together,) = rule.bin_weights(TEST, share)
     mean = np.mean([one.weights for one in alone], axis=0)
     np.testing.assert_allclose(together.weights, mean, rtol=0, atol=1e-12)
 
@@ -267,7 +267,7 @@ def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kerne
 def test_graphs_without_nodes_add_nothing():
     graphs = pk.check_graphs([(np.zeros((0, 0)), []), (np.zeros((2, 2)), ["C", "O"])])
     kernel = LabelHistogram(base_kernel="jaccard").fit(graphs)
-    found = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs, [1.0], [0.0], None)
+    found = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs, [1.0], [0.0])
     assert found.contributions.tolist() == [[0.5], [0.5]]
-    empty = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs[:0], [1.0], [0.0], None)
+    empty = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs[:0], [1.0], [0.0])
     assert empty.contributions.shape == (0, 1)

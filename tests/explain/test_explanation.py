@@ -67,7 +67,7 @@ def test_every_rule_that_compares_bins_on_the_zoo(cls, parameters):
     if not rule.compares_bins:
         return
     graphs = input_of(cls, the_zoo())
-    explanation = explain_rule(rule, graphs, [1.0, -0.5], [2.0, 4.0], None)
+    explanation = explain_rule(rule, graphs, [1.0, -0.5], [2.0, 4.0])
     reference = matrix @ (coefficients @ [1.0, -0.5])
     scale = max(np.abs(reference).max(), 1.0)
     assert np.allclose(explanation.decisions / scale, reference / scale, atol=1e-12, rtol=0)

@@ -42,7 +42,7 @@ def member_of(cls, **parameters):
 @pytest.mark.parametrize("cls", KERNELS)
 def test_decisions_and_lengths_are_those_of_the_kernel(cls):
     kernel, member = member_of(cls)
-    counted = Counted(NEW, None)
+    counted = Counted(NEW)
     np.testing.assert_allclose(member.decide(counted), kernel.transform(NEW) @ COEFFICIENTS, atol=1e-11)
     expected = np.ones(len(NEW)) if cls is JointMember else kernel.self_similarities(NEW)
     np.testing.assert_allclose(member.lengths(counted), expected, atol=1e-11)
@@ -57,7 +57,7 @@ def test_bins_of_all_kinds_contribute_what_they_decide(base_kernel, n_decisions)
     coefficients = np.random.default_rng(0).normal(size=(100, n_decisions))
     kernel = pk.WeisfeilerLehman(t_max=4, base_kernel=base_kernel).fit(train)
     (member,) = dual_members(kernel, coefficients)
-    counted = Counted(new, None)
+    counted = Counted(new)
     decisions = member.decide(counted)
     np.testing.assert_allclose(decisions, kernel.transform(new) @ coefficients, rtol=1e-11, atol=1e-11)
     chosen = np.arange(len(new)) % n_decisions
@@ -69,18 +69,18 @@ def test_bins_of_all_kinds_contribute_what_they_decide(base_kernel, n_decisions)
 @pytest.mark.parametrize("cls", [FoldedMember, RatioMember])
 def test_lengths_of_normalized_members_are_1(cls):
     _, member = member_of(cls, normalize=True)
-    assert np.array_equal(member.lengths(Counted(NEW, None)), np.ones(len(NEW)))
+    assert np.array_equal(member.lengths(Counted(NEW)), np.ones(len(NEW)))
 
 
 def test_graphs_are_counted_once_per_vocabulary():
     _, member = member_of(FoldedMember)
-    counted = Counted(NEW, None)
+    counted = Counted(NEW)
     assert counted.entries(member.vocabulary) is counted.entries(member.vocabulary)
 
 
 def test_kernels_without_bins_have_no_contributions():
     _, member = member_of(KernelMember)
-    counted, share = Counted(NEW, None), np.ones(2)
+    counted, share = Counted(NEW), np.ones(2)
     for ask in (member.contributions, member.bin_weights):
         with pytest.raises(TypeError, match="LabelHistogram compares graphs without counting bins"):
             ask(counted, share)

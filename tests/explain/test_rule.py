@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
+from propkernels._utils.parallel import workers
 from propkernels.explain.members import Counted
 from propkernels.explain.rule import Rule, dual_members, mean_rule, merged_vocabularies, same_codes
 from propkernels.kernels import LabelHistogram
@@ -38,18 +39,19 @@ def rule_of(kernel, coefficients=COEFFICIENTS):
 def test_decisions_are_kernel_values_times_coefficients(kernel):
     fitted, rule = rule_of(kernel)
     expected = fitted.transform(NEW) @ COEFFICIENTS
-    np.testing.assert_allclose(rule.decisions(NEW, None), expected, atol=1e-11, rtol=0)
-    np.testing.assert_allclose(rule.scaled(3.0).decisions(NEW, None), 3 * expected, atol=1e-10, rtol=0)
+    np.testing.assert_allclose(rule.decisions(NEW), expected, atol=1e-11, rtol=0)
+    np.testing.assert_allclose(rule.scaled(3.0).decisions(NEW), 3 * expected, atol=1e-10, rtol=0)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_decisions_have_the_same_bits_in_any_batch_and_thread(kernel, monkeypatch):
     _, rule = rule_of(kernel)
-    together = rule.decisions(NEW, None)
-    alone = np.concatenate([rule.decisions(NEW[[i]], None) for i in range(len(NEW))])
+    together = rule.decisions(NEW)
+    alone = np.concatenate([rule.decisions(NEW[[i]]) for i in range(len(NEW))])
     assert rule.compares_bins is False or np.array_equal(together, alone)
     monkeypatch.setattr("propkernels.explain.rule.CODES_AT_ONCE", 50)
-    assert np.array_equal(rule.decisions(NEW, 2), together)
+    with workers(2):
+        assert np.array_equal(rule.decisions(NEW), together)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -58,35 +60,35 @@ def test_contributions_add_up_to_decisions(kernel):
     weights = np.array([[1.0, -0.5], [0.0, 1.0], [2.0, 0.0]])
     if not rule.compares_bins:
         with pytest.raises(TypeError, match="compares graphs without counting bins"):
-            rule.terms(NEW, weights, None)
+            rule.terms(NEW, weights)
         return
     chosen = np.arange(len(NEW)) % 3
     for number, numbers in ((None, np.zeros(len(NEW), dtype=int)), (chosen, chosen)):
-        found = rule.terms(NEW, weights, None, None if number is None else lambda decisions: chosen)
+        found = rule.terms(NEW, weights, None if number is None else lambda decisions: chosen)
         sums = np.bincount(NEW.graph_ids, found.nodes.sum(axis=1), minlength=len(NEW))
-        expected = (rule.decisions(NEW, None) @ weights.T)[np.arange(len(NEW)), numbers]
+        expected = (rule.decisions(NEW) @ weights.T)[np.arange(len(NEW)), numbers]
         np.testing.assert_allclose(sums, expected, atol=1e-9, rtol=0)
         assert np.array_equal(found.chosen, numbers)
 
 
 def test_the_mean_of_rules_is_the_mean_of_their_decisions():
     rules = [rule_of(kernel)[1] for kernel in KERNELS.values()]
-    expected = np.mean([rule.decisions(NEW, None) for rule in rules], axis=0)
-    np.testing.assert_allclose(mean_rule(rules).decisions(NEW, None), expected, atol=1e-11, rtol=0)
+    expected = np.mean([rule.decisions(NEW) for rule in rules], axis=0)
+    np.testing.assert_allclose(mean_rule(rules).decisions(NEW), expected, atol=1e-11, rtol=0)
 
 
 def test_jaccard_is_exact():
     """Ratios of whole numbers: the quotients of the definition, as fractions."""
     fitted, rule = rule_of(LabelHistogram(base_kernel="jaccard"), np.ones((25, 1)))
     counts = [np.asarray(fitted._counts[0].counts[[i]].todense())[0].astype(int).tolist() for i in range(25)]
-    new = fitted._coder.count(NEW[:1], [fitted._counts[0].codes], None)[0]
+    new = fitted._coder.count(NEW[:1], [fitted._counts[0].codes])[0]
     own = np.asarray(new.counts.todense())[0].astype(int).tolist()
     expected = Fraction(0)
     for other in counts:
         other = other + [0] * (len(own) - len(other))
         pairs = list(zip(own, other, strict=True))
         expected += Fraction(sum(map(min, pairs)), sum(map(max, pairs)))
-    assert rule.decisions(NEW[:1], None)[0, 0] == pytest.approx(float(expected), abs=1e-13)
+    assert rule.decisions(NEW[:1])[0, 0] == pytest.approx(float(expected), abs=1e-13)
 
 
 def test_vocabularies_are_shared_where_hash_functions_are():
@@ -100,7 +102,7 @@ def test_vocabularies_are_shared_where_hash_functions_are():
     ]
     rule = mean_rule([rule_of(kernel)[1] for kernel in kernels])
     assert [len(one.codes) for one in rule.vocabularies] == [5, 3, 3]
-    counted = Counted(NEW, None)
+    counted = Counted(NEW)
     for member in rule.members:
         member.decide(counted)
     assert len(counted._entries) == 3
@@ -126,9 +128,9 @@ def test_bins_of_several_members_are_listed_once():
     ]
     rules = [rule_of(kernel)[1] for kernel in kernels]
     share = np.array([1.0, -1.0])
-    merged = Rule.of([member for rule in rules for member in rule.members]).bin_weights(NEW, share, None)
+    merged = Rule.of([member for rule in rules for member in rule.members]).bin_weights(NEW, share)
     assert len(merged) == 2  # levels of bins, and bins
-    alone = [rule.bin_weights(NEW, share, None)[0] for rule in rules]
+    alone = [rule.bin_weights(NEW, share)[0] for rule in rules]
     for bins, parts in zip(merged, (alone[:2], alone[2:]), strict=True):
         keys = list(zip(bins.stream.tolist(), bins.codes.tolist(), strict=True))
         assert len(keys) == len(set(keys))

@@ -15,8 +15,8 @@ def test_neighbors_are_exact(data, base_kernel):
     K = kernel.fit_transform(data.graphs)
     np.fill_diagonal(K, -1)
     rule = Rule.of(dual_members(kernel, np.ones((len(data.graphs), 1))))
-    compared = comparisons(carried_rule(rule, data.graphs, None))
-    similarities, neighbors = nearest_graphs(compared, 5, None)
+    compared = comparisons(carried_rule(rule, data.graphs))
+    similarities, neighbors = nearest_graphs(compared, 5)
     np.testing.assert_allclose(similarities, -np.sort(-K, axis=1)[:, :5])
     np.testing.assert_allclose(np.take_along_axis(K, neighbors, axis=1), similarities)
 
@@ -30,4 +30,4 @@ def test_coordinates_keep_their_shape():
 
 def test_fewer_than_five_graphs_stay_where_they_start():
     start = np.array([[0.0, 1.0], [2.0, 3.0]])
-    assert embed(np.ones((2, 1)), np.array([[1], [0]]), start, 0, None) is start
+    assert embed(np.ones((2, 1)), np.array([[1], [0]]), start, 0) is start

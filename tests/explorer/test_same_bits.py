@@ -121,7 +121,7 @@ def similarities_in_python(model, graphs, graph):
     both = pk.GraphDatabase.concat([graphs, graph])
     found = []
     for bins in model.rule_.shared_bins():
-        streams = bins.counter.count(both, None, 1)
+        streams = bins.counter.count(both, None)
         kernel = np.zeros((len(both), len(both)))
         for stream in streams[: bins.n_streams]:
             counts = stream.counts.toarray()

@@ -219,7 +219,7 @@ def codes() -> dict[str, list[list[int]]]:
 
 def _codes(kernel: Any) -> list[list[int]]:
     coder = kernel.fit(graphs(0, 3))._coder
-    found = coder.codes(graphs(0, 3), None)
+    found = coder.codes(graphs(0, 3))
     blocks = [found] if hasattr(found, "codes") else list(found)
     return [row for block in blocks for row in block.codes.tolist()]
 

@@ -31,7 +31,7 @@ def both_codes(runtime, graphs, scheme, t_max=5, n_hashes=1, plain=False):
     column = label_column(graphs, label_source(graphs, "auto"))
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     lsh = LocalitySensitiveHash("tv", 1e-5, 7)
-    expected = label_codes(graphs, scheme, initial, lsh, t_max, n_hashes, 1)
+    expected = label_codes(graphs, scheme, initial, lsh, t_max, n_hashes)
     streams = stream_numbers(t_max, n_hashes)
     ordered, keys = in_key_order(initial)
     operator = scheme.prepare(graphs, ordered)

@@ -30,7 +30,7 @@ def test_hashed_counts_equal_the_features(runtime, sizes, n_features):
     column = label_column(graphs, label_source(graphs, "auto"))
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     lsh = LocalitySensitiveHash("tv", 1e-5, 3)
-    streams = label_codes(graphs, Diffusion(), initial, lsh, 4, 1, 1)
+    streams = label_codes(graphs, Diffusion(), initial, lsh, 4, 1)
     rows = device_counts.count_columns(
         on_device(runtime, graphs),
         runtime.to_device(streams.codes),
@@ -51,7 +51,7 @@ def test_a_vocabulary_equals_the_features(runtime, sizes):
     graphs = many_graphs(sizes)
     features = pk.PropagationFeatures(t_max=3, random_state=3, propagation=Diffusion(isolated="vanish"))
     expected = features.fit_transform(graphs)
-    (streams,) = features._coder.codes(graphs, 1)
+    (streams,) = features._coder.codes(graphs)
     listed, bins = device_counts.vocabulary(runtime.to_device(streams.codes), runtime)
     for computed, known in zip(bins, features._stream_codes, strict=True):
         np.testing.assert_array_equal(runtime.to_host(computed), known)
@@ -67,7 +67,7 @@ def test_counts_by_slots_have_the_products_of_a_vocabulary(runtime, sizes):
     graphs = many_graphs(sizes)
     kernel = pk.PropagationKernel(t_max=3, n_hashes=2, random_state=3)
     kernel.set_params(propagation=Diffusion(isolated="vanish")).fit(graphs)
-    (streams,) = kernel._coder.codes(graphs, 1)
+    (streams,) = kernel._coder.codes(graphs)
     rows = device_counts.count_slots(on_device(runtime, graphs), runtime.to_device(streams.codes))
     counts = [stream.counts.toarray() for stream in kernel._counts]
     gram = runtime.to_host(device_gram.square_gram(rows, runtime))

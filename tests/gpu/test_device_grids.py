@@ -31,7 +31,7 @@ def both(runtime, grids, scheme, t_max=4, n_hashes=2):
     column = label_column(grids, label_source(grids, "auto"))
     initial = initial_distributions(column, learn_prior(column, "uniform"))
     arguments = (grids, scheme, initial, LocalitySensitiveHash("tv", 1e-5, 3), t_max, n_hashes)
-    return runtime.to_host(label_streams(*arguments, runtime).codes), host.label_codes(*arguments, 1).codes
+    return runtime.to_host(label_streams(*arguments, runtime).codes), host.label_codes(*arguments).codes
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)

@@ -18,7 +18,7 @@ def test_refinement_is_the_same_bits(runtime, sizes):
     keys = rng.integers(0, 2**63, graphs.n_nodes).astype(np.uint64) % np.uint64(3)
     edge_keys = rng.integers(0, 2, graphs.adjacency.nnz).astype(np.uint64)
     for edges in (None, edge_keys):
-        expected = multiset_codes(graphs, keys, edges, 4, 1).codes
+        expected = multiset_codes(graphs, keys, edges, 4).codes
         given = None if edges is None else runtime.to_device(edges)
         computed = device_codes.refined_codes(on_device(runtime, graphs), runtime.to_device(keys), given, 4)
         np.testing.assert_array_equal(runtime.to_host(computed), expected)

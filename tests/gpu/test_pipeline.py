@@ -236,7 +236,7 @@ def test_codes_on_the_device_are_released(device):
     graphs, kernel = attributed(), pk.PropagationKernel(t_max=2, random_state=0)
     with one.square(len(graphs), True):
         coder = kernel.fit(graphs)._coder
-        streams = one.count(coder, graphs, None, None)
+        streams = one.count(coder, graphs, None)
         assert one._is_coded(streams)
         assert not one._is_coded(streams[:-1])
     assert one._coded is None

@@ -320,7 +320,7 @@ def test_what_training_graphs_split_and_a_new_graph_does_not():
     train, _ = split_nothing()
     single = one(1, attributes=[[0.3, 0.0]])
     estimator = kernel("sum").fit(train)
-    block = next(iter(estimator._coder.codes(single, None)))
+    block = next(iter(estimator._coder.codes(single)))
     assert (block.salts != NO_BIN).all(), "one node alone splits nothing"
     both = pk.GraphDatabase.concat([single, train])
     assert np.array_equal(estimator.transform(single)[0], estimator.transform(both)[0])

@@ -25,8 +25,8 @@ def test_the_diagonal_of_tiles_is_that_of_the_matrix():
 def test_counted_graphs_have_one_kernel_however_it_is_asked_for():
     comparison, counts = COUNTED._comparison, COUNTED._prepared
     assert isinstance(comparison, CountedComparison)
-    square = comparison.square(counts, None)
-    cross, diagonal = comparison.cross(GRAPHS, counts, None)
+    square = comparison.square(counts)
+    cross, diagonal = comparison.cross(GRAPHS, counts)
     assert np.array_equal(cross, square)
     assert np.array_equal(diagonal, square.diagonal())
     assert np.array_equal(comparison.diagonal(counts), square.diagonal())

@@ -79,9 +79,9 @@ def test_gram_holds_one_matrix_and_little_more():
     graphs = molecules(1500)
     model = pk.PropagationKernel(t_max=T_MAX, random_state=0).fit(graphs)
     counts = [stream.counts for stream in model._counts]
-    model._base_kernel.square(model._counts, None)
+    model._base_kernel.square(model._counts)
     tracemalloc.start()
-    model._base_kernel.square(model._counts, None)
+    model._base_kernel.square(model._counts)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     entries = sum(part.nnz for part in counts)

@@ -162,7 +162,7 @@ def test_codes_are_those_of_algorithm_2(metric, n_hashes):
     kernel = pk.PropagationKernel(
         t_max=t_max, metric=metric, bin_width=w, n_hashes=n_hashes, random_state=6
     ).fit(graphs)
-    (computed,) = kernel._coder.codes(graphs, None)
+    (computed,) = kernel._coder.codes(graphs)
     v, b = given_draws(kernel._coder.lsh, graphs.label_values, t_max, n_hashes)
     distributions = naive.dense_distributions(graphs, naive.walk, t_max, graphs.label_values)
     for s, t in enumerate(computed.iterations):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels._utils.parallel import one_blas_thread
+from propkernels._utils.parallel import one_blas_thread, workers
 from propkernels.models import choose as module
 from propkernels.models.choose import (
     Problem,
@@ -124,7 +124,8 @@ def test_threads_and_seeds_give_the_same_bits():
     settings = settings_of(kernels, None, "auto")
     with one_blas_thread():  # as fit does
         one, held = choose(PROBLEM, kernels, settings)
-        two, same = choose(Problem(DATA.graphs, COLUMN, DATA.target, 0, n_jobs=2), kernels, settings)
+        with workers(2):
+            two, same = choose(Problem(DATA.graphs, COLUMN, DATA.target, 0), kernels, settings)
     assert [each.setting for each in one] == [each.setting for each in two]
     for left, right in zip(one, two, strict=True):
         assert np.array_equal(left.solution.held_out, right.solution.held_out)

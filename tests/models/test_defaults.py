@@ -13,8 +13,7 @@ GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs
 
 def named(graphs, **arguments):
     """Class, base kernel and treatment of attributes of each default kernel."""
-    kernels = default_kernels(graphs, 2, **arguments)
-    assert all(kernel.n_jobs == 2 for kernel in kernels)
+    kernels = default_kernels(graphs, **arguments)
     return [(type(k).__name__, k.base_kernel, getattr(k, "attributes", None)) for k in kernels]
 
 
@@ -65,12 +64,11 @@ def test_views_of_atoms_are_refined_side_by_side():
     ]
     assert not any(kernel.edge_labels for kernel in default_kernels(graphs))
     bonds = pk.GraphDatabase(path, [0, 2], node_labels=labels, edge_labels=["double", "double"])
-    *single, total = default_kernels(bonds, n_jobs=2, is_regression=True)
+    *single, total = default_kernels(bonds, is_regression=True)
     assert all(kernel.edge_labels for kernel in single)
     assert {kernel.base_kernel for kernel in single} == {"intersection", "jaccard"}
     assert [kernel.labels for kernel in total.kernels] == ["entries", "entries", 1, 2]
     assert sum(total.weights) == pytest.approx(1)
-    assert {kernel.n_jobs for kernel in (*single, *total.kernels)} == {2}
     numbers = pk.GraphDatabase(path, [0, 2], node_labels=[(1, 2), (3, 4)])
     assert {kernel.labels for kernel in default_kernels(numbers)} == {"auto"}
 
@@ -132,5 +130,5 @@ def test_unlabelled_graphs_are_tried_with_degrees_and_their_magnitude():
 
 def test_the_users_kernels_come_first_and_alone():
     kernel = pk.WeisfeilerLehman()
-    assert check_kernels(kernel, GRAPHS, None) == [kernel]
-    assert check_kernels((kernel, kernel), GRAPHS, None) == [kernel, kernel]
+    assert check_kernels(kernel, GRAPHS) == [kernel]
+    assert check_kernels((kernel, kernel), GRAPHS) == [kernel, kernel]

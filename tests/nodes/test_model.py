@@ -18,7 +18,7 @@ def model():
 
 
 def test_decisions_of_the_training_graph_are_the_mean_of_its_members(model):
-    sheet = Sheet(model.graph_, model._inputs, None)
+    sheet = Sheet(model.graph_, model._inputs)
     hops = model._hops(sheet, model.nodes_, model._targets)
     np.testing.assert_array_equal(mean_decisions(model._members, sheet, hops), model.decisions_)
     np.testing.assert_array_equal(model.transduction_, model.predict())
@@ -56,7 +56,7 @@ def test_blocks_of_all_views_have_the_widths_that_are_checked(maker):
     graph = pk.GraphDatabase(graph.adjacency, [0, 20], graph.node_labels, rng.normal(size=(20, 2)))
     several = np.column_stack([Y, np.roll(Y, 3)]) % 2
     model = maker(C=1.0, random_state=0).fit(graph, several)
-    sheet, n_targets = Sheet(model.graph_, model._inputs, None), model._targets.shape[1]
+    sheet, n_targets = Sheet(model.graph_, model._inputs), model._targets.shape[1]
     blocks = {b for view in default_views(model._inputs, 20, 2, n_targets) for b in view.blocks}
     assert {block.source for block in blocks} == set(SOURCES)
     walks = WalksFrom(sheet, KnownTargets(model.nodes_, model._targets))

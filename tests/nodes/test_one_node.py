@@ -34,7 +34,7 @@ def graph(n=30, directed=False):
 )
 def test_features_of_one_node_are_those_of_all(block, directed):
     given = graph(directed=directed)
-    sheet = Sheet(given, learn_inputs(given, "both", True, 0)[0], None)
+    sheet = Sheet(given, learn_inputs(given, "both", True, 0)[0])
     known = KnownTargets(np.array([0, 3, 5, 8]), np.eye(2)[[0, 1, 1, 0]])
     returns = return_chances_of(sheet.walks, known.nodes, 4)
     hops = target_hops(sheet.walks, Known(known.spread, known.nodes, returns), sheet.between([block]))

@@ -14,7 +14,7 @@ def sheet():
     club = nx.karate_club_graph()
     attributes = np.random.default_rng(0).normal(size=(34, 3))
     graphs = pk.GraphDatabase(nx.to_scipy_sparse_array(club), [0, 34], None, attributes)
-    return Sheet(graphs, learn_inputs(graphs, "both", True, 0)[0], None)
+    return Sheet(graphs, learn_inputs(graphs, "both", True, 0)[0])
 
 
 @pytest.mark.parametrize(

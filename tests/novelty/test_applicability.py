@@ -25,11 +25,11 @@ def test_bins_of_the_training_graphs_are_all_that_is_known(cls, base_kernel):
     coder = (
         pk.PropagationKernel(t_max=2, random_state=model.kernel_.random_state).fit(DATA.graphs[:30])._coder
     )
-    known = [set(o.codes.tolist()) for o in coder.occurrences(DATA.graphs[:30], None)]
+    known = [set(o.codes.tolist()) for o in coder.occurrences(DATA.graphs[:30])]
     reference = np.array(
         [
             [code not in seen for code in o.codes.tolist()]
-            for o, seen in zip(coder.occurrences(new, None), known, strict=True)
+            for o, seen in zip(coder.occurrences(new), known, strict=True)
         ]
     ).T
     assert np.array_equal(found.unseen, reference)

@@ -38,8 +38,8 @@ def test_seen_and_numbers_are_those_of_the_nodes_codes():
     model = detector("size").fit(TRAIN)  # explains whatever the score is
     explanation = model.explain(NEW)
     counter = model.index_._counter
-    known = [found.codes.tolist() for found in counter.occurrences(TRAIN, None)]
-    for t, found in enumerate(counter.occurrences(NEW, None)):
+    known = [found.codes.tolist() for found in counter.occurrences(TRAIN)]
+    for t, found in enumerate(counter.occurrences(NEW)):
         numbers = [known[t].count(code) for code in found.codes.tolist()]
         assert explanation.numbers[:, t].tolist() == numbers
         assert explanation.seen[:, t].tolist() == [float(number > 0) for number in numbers]

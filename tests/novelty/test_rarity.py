@@ -13,8 +13,7 @@ from tests.novelty.naive import GRAPHS, NEW, TRAIN, every_kernel, groups, traini
 def bags(counter, graphs):
     """For each graph and stream, the number of occurrences of each code, counted in Python."""
     return [
-        [Bag(items.codes.tolist()) for items in counter.occurrences(graphs[[i]], None)]
-        for i in range(len(graphs))
+        [Bag(items.codes.tolist()) for items in counter.occurrences(graphs[[i]])] for i in range(len(graphs))
     ]
 
 

@@ -43,7 +43,7 @@ def masks(seed=1, shapes=SHAPES):
 
 def codes(grids, t_max=4, fitted_on=None, **parameters):
     kernel = pk.PropagationKernel(t_max=t_max, random_state=3, **parameters).fit(fitted_on or grids)
-    (block,) = kernel._coder.codes(grids, None)
+    (block,) = kernel._coder.codes(grids)
     return np.asarray(block.codes)
 
 

@@ -86,7 +86,7 @@ def test_codes_are_those_of_the_dense_distributions(name, n_hashes, metric):
     vectors, offsets = lsh.vectors(label_keys(start.values), streams), lsh.offsets(streams)
     column = label_column(graphs, "node")
     initial = initial_distributions(column, learn_prior(column, "uniform"))
-    computed = label_codes(graphs, SCHEMES[name], initial, lsh, 3, n_hashes, None)
+    computed = label_codes(graphs, SCHEMES[name], initial, lsh, 3, n_hashes)
     history = dense_steps(name, start)
     for s, t in enumerate(computed.iterations):
         reference = naive.calculate_lsh(history[t], vectors[:, s], offsets[s], 1.0, metric)

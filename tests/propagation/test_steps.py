@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
+from propkernels._utils.parallel import workers
 from propkernels.propagation.schemes import AffineOperator, affine_weights, walk_operator
 from tests.zoo import labelled_zoo
 
@@ -17,11 +18,13 @@ def test_a_step_is_the_sum_of_neighbors_and_the_node(n_columns, n_jobs, monkeypa
     n = adjacency.shape[0]
     spread, keep, current = rng.random(n), rng.random(n), rng.normal(size=(n, n_columns))
     operator = AffineOperator(adjacency, spread, keep)
-    following = operator.step(current, current, n_jobs)
+    with workers(n_jobs):
+        following = operator.step(current, current)
     expected = spread[:, None] * (adjacency @ current) + keep[:, None] * current
     np.testing.assert_allclose(following, expected, rtol=1e-12)
     rows = np.array([0, 2, n - 1])
-    np.testing.assert_array_equal(operator.step(current, current, n_jobs, rows)[rows], following[rows])
+    with workers(n_jobs):
+        np.testing.assert_array_equal(operator.step(current, current, rows)[rows], following[rows])
 
 
 def test_nodes_without_edges_keep_their_share():

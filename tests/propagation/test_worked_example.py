@@ -71,7 +71,7 @@ def test_counts_and_contributions_are_those_of_the_figure(t):
     probabilities = library_history(graphs, LabelPropagation(clamp="before"), 1)[t][:, 1]
     codes = np.array([[bin_of(p, t) for p in probabilities]])
     streams = CodeStreams(codes, np.array([t]), np.ones(1))
-    (counted,) = count_streams([streams], graphs.graph_ptr, None, None)
+    (counted,) = count_streams([streams], graphs.graph_ptr, None)
     counts = counted.counts.toarray()
     computed = np.zeros_like(FEATURES[t])
     computed[:, counted.codes] = counts

@@ -29,7 +29,7 @@ def index(similarity, **others):
 def reference(index, queries, k, above):
     """The k most similar graphs of all."""
     answers = []
-    for query in Query.all(index._counter.count(queries, None, None), index._measure):
+    for query in Query.all(index._counter.count(queries, None), index._measure):
         values = index._file.similarities(query)
         order = np.lexsort((np.arange(len(values)), -values))
         order = order[values[order] >= above][:k]
@@ -86,7 +86,7 @@ def test_a_query_without_known_levels_finds_nothing():
 def test_graphs_not_met_are_less_similar():
     """With ``n_needed`` levels read, the best graph without a common level stays below the similarity."""
     known = index("jaccard")
-    for query in Query.all(known._counter.count(QUERIES, None, None), known._measure):
+    for query in Query.all(known._counter.count(QUERIES, None), known._measure):
         (search,) = known._file.searches(query)
         plan, values = bounds.Plan.of(search), search.similarities()
         reader = bounds._Reader(search, plan)
@@ -98,7 +98,7 @@ def test_graphs_not_met_are_less_similar():
 
 def test_counts_are_read_whole():
     known = pk.GraphIndex(kernel=KERNEL).fit(GRAPHS)
-    (query,) = Query.all(known._counter.count(GRAPHS[:1], None, None), known._measure)
+    (query,) = Query.all(known._counter.count(GRAPHS[:1], None), known._measure)
     assert bounds.Plan.of(*known._file.searches(query)) is None
 
 
@@ -110,7 +110,7 @@ def test_later_graphs_are_those_after_a_graph(similarity, least_graphs, monkeypa
         pk.GraphIndex(kernel=KERNEL, similarity=similarity).fit(GRAPHS[:90]).add(GRAPHS[90:]).remove([100])
     )
     for graph in (0, 50, 95, 158, 159):
-        (query,) = Query.all(known._counter.count(GRAPHS[[graph]], None, None), known._measure)
+        (query,) = Query.all(known._counter.count(GRAPHS[[graph]], None), known._measure)
         values = known._file.similarities(query)
         for above in (0.3, -1.0):
             expected = [i for i in range(graph + 1, 160) if values[i] > above]

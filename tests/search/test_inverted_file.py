@@ -13,7 +13,7 @@ def test_segments_are_as_good_as_one():
     graphs = pk.datasets.make_molecules(60, random_state=0).graphs
     streams = CASES["molecules"]
     counter = pk.PropagationKernel(t_max=3, random_state=0).fit(graphs)._counter
-    parts = [InvertedFile.of(counter.count(graphs[i : i + 9], None, 1)) for i in range(0, 60, 9)]
+    parts = [InvertedFile.of(counter.count(graphs[i : i + 9], None)) for i in range(0, 60, 9)]
     alive = np.arange(60) % 7 > 0
     one = InvertedFile.of(streams)
     whole = InvertedFile(one.segments, one.weights, one.squares, alive)
@@ -38,11 +38,11 @@ def test_a_query_of_another_kernel_is_refused():
 def test_added_and_removed_graphs_leave_the_old_file_unchanged():
     graphs = pk.datasets.make_molecules(20, random_state=0).graphs
     counter = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs)._counter
-    query = Query.all(counter.count(graphs[:1], None, 1))[0]
-    file = InvertedFile.of(counter.count(graphs[:12], None, 1))
+    query = Query.all(counter.count(graphs[:1], None))[0]
+    file = InvertedFile.of(counter.count(graphs[:12], None))
     before = file.similarities(query)
-    grown = file.append(counter.count(graphs[12:], None, 1))
-    whole = InvertedFile.of(counter.count(graphs, None, 1)).similarities(query)
+    grown = file.append(counter.count(graphs[12:], None))
+    whole = InvertedFile.of(counter.count(graphs, None)).similarities(query)
     assert np.array_equal(grown.similarities(query), whole)
     left, is_renumbered = grown.drop(np.array([3, 5]))
     assert not is_renumbered
@@ -55,10 +55,10 @@ def test_segments_have_no_more_graphs_than_words_can_number(monkeypatch):
     monkeypatch.setattr("propkernels.search.inverted_file.MOST_GRAPHS", 25)
     graphs = pk.datasets.make_molecules(60, random_state=0).graphs
     counter = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs)._counter
-    file = InvertedFile.of(counter.count(graphs[:10], None, 1))
+    file = InvertedFile.of(counter.count(graphs[:10], None))
     for first in range(10, 60, 10):
-        file = file.append(counter.count(graphs[first : first + 10], None, 1))
+        file = file.append(counter.count(graphs[first : first + 10], None))
     assert [part.n_graphs for part in file.segments] == [20, 20, 20]
-    query = Query.all(counter.count(graphs[:1], None, 1))[0]
-    whole = InvertedFile.of(counter.count(graphs, None, 1))
+    query = Query.all(counter.count(graphs[:1], None))[0]
+    whole = InvertedFile.of(counter.count(graphs, None))
     assert np.array_equal(file.similarities(query), whole.similarities(query))

@@ -44,7 +44,7 @@ def test_permuted_statistics_are_those_of_permuted_rows():
     rng = np.random.default_rng(0)
     features = csr_array(rng.integers(0, 3, (9, 5)).astype(float))
     for n_first in (4, 6):
-        observed, permuted = exchanged_statistics(features, n_first, 20, 7, None)
+        observed, permuted = exchanged_statistics(features, n_first, 20, 7)
         assert observed == pytest.approx(contributions_of(features, n_first).sum())
         rng = np.random.default_rng(np.random.SeedSequence(7).spawn(1)[0])
         for value in permuted:

@@ -18,10 +18,27 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import propkernels as pk
 from propkernels._utils import parallel
-from propkernels._utils.parallel import cores_of_control_groups, one_blas_thread, run_threads, thread_count
+from propkernels._utils.parallel import (
+    cores_of_control_groups,
+    one_blas_thread,
+    run_threads,
+    thread_count,
+    threaded,
+    workers,
+)
 from propkernels.counts import products as linear
 from propkernels.kernels import AttributeKernel
 from propkernels.kernels.attribute_kernel import MeanOverPairs
+
+
+def run(function, items, n_jobs, **options):
+    with workers(n_jobs):
+        return run_threads(function, items, **options)
+
+
+def count(n_jobs):
+    with workers(n_jobs):
+        return thread_count()
 
 
 def blas_threads() -> set[int]:
@@ -37,17 +54,17 @@ def test_one_blas_thread_and_as_before_afterwards():
 
 
 def test_blas_threads_never_raise_the_limit_of_the_environment():
-    with threadpool_limits(1, user_api="blas"), parallel.blas_threads(2):
+    with threadpool_limits(1, user_api="blas"), workers(2), parallel.blas_threads():
         assert blas_threads() == {1}
-    with threadpool_limits(2, user_api="blas"), parallel.blas_threads(None):
+    with threadpool_limits(2, user_api="blas"), parallel.blas_threads():
         assert blas_threads() == {1}
 
 
 def test_threads_share_the_threads_of_blas():
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        with parallel.blas_threads(2):
-            seen = run_threads(lambda _: blas_threads(), range(2), 2, uses_blas=True)
+        with workers(2), parallel.blas_threads():
+            seen = run(lambda _: blas_threads(), range(2), 2, uses_blas=True)
             assert seen == [{1}, {1}]
             assert blas_threads() == before
         assert blas_threads() == before
@@ -68,17 +85,45 @@ def test_a_limit_that_another_thread_sets_is_in_force():
 
 def test_blas_has_one_thread_where_several_threads_use_it():
     with threadpool_limits(2, user_api="blas"):
-        assert run_threads(lambda _: blas_threads(), range(2), 4, uses_blas=True) == [{1}, {1}]
+        assert run(lambda _: blas_threads(), range(2), 4, uses_blas=True) == [{1}, {1}]
 
 
 def test_blocks_that_end_in_another_order_leave_the_limit_as_it_was():
     with threadpool_limits(2, user_api="blas"):
-        before, first, second = blas_threads(), one_blas_thread(), parallel.blas_threads(2)
+        before, first, second = blas_threads(), one_blas_thread(), parallel.blas_threads()
         first.__enter__()
         second.__enter__()
         first.__exit__(None, None, None)
         second.__exit__(None, None, None)
         assert blas_threads() == before
+
+
+def test_calls_inside_keep_the_threads_of_the_call_around_them():
+    """None keeps them, a number replaces them until its block ends; threads see those of their call."""
+
+    @threaded
+    def asked(*, n_jobs=None):
+        return thread_count()
+
+    assert asked() == 1
+    assert asked(n_jobs=3) == 3
+    with workers(5):
+        assert (asked(), asked(n_jobs=2), asked()) == (5, 2, 5)
+        with pytest.raises(ZeroDivisionError), workers(4):
+            asked(n_jobs=1 // 0)
+        assert asked() == 5
+        assert run_threads(lambda _: parallel._N_JOBS.get(), range(20)) == [5] * 20
+    with ThreadPoolExecutor(1) as pool, workers(5):
+        assert pool.submit(asked).result() == 1
+    assert asked() == 1
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "error"), [(0, ValueError), (True, TypeError), (1.5, TypeError), ("2", TypeError)]
+)
+def test_numbers_of_threads_are_checked(n_jobs, error):
+    with pytest.raises(error, match="n_jobs must be None"), workers(n_jobs):
+        pass
 
 
 @pytest.mark.parametrize(("n_jobs", "n_items"), [(4, 4), (4, 2), (5, 3)])
@@ -95,9 +140,9 @@ def test_at_most_n_jobs_threads_work_at_a_time(n_jobs, n_items):
             working -= 1
 
     for _ in range(5):
-        run_threads(lambda _: run_threads(inner, range(7), 8), range(n_items), n_jobs)
+        run(lambda _: run(inner, range(7), 8), range(n_items), n_jobs)
     assert 1 < most <= n_jobs
-    assert thread_count(8) == 8
+    assert count(8) == 8
 
 
 def test_threads_without_items_help_inside_the_items_of_others():
@@ -106,12 +151,12 @@ def test_threads_without_items_help_inside_the_items_of_others():
     def outer(item):
         first.wait()  # each item has a thread
         if item == 0:
-            while thread_count(8) < 3:  # the other two end
+            while count(8) < 3:  # the other two end
                 sleep(0.001)
-            assert sorted(run_threads(lambda _: barrier.wait(), range(3), 8)) == [0, 1, 2]
+            assert sorted(run(lambda _: barrier.wait(), range(3), 8)) == [0, 1, 2]
         return item
 
-    assert run_threads(outer, range(3), 3) == [0, 1, 2]
+    assert run(outer, range(3), 3) == [0, 1, 2]
 
 
 def test_tiles_are_computed_with_one_blas_thread(monkeypatch):
@@ -133,7 +178,8 @@ def test_rows_of_the_dense_product_in_threads(monkeypatch):
     monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
     counts = np.random.default_rng(0).integers(0, 4, (100, 30)).astype(np.int32)
     for n_jobs in (1, 2, 3):
-        gram = linear.square_gram([csr_array(counts)], n_jobs)
+        with workers(n_jobs):
+            gram = linear.square_gram([csr_array(counts)])
         assert np.array_equal(gram, counts @ counts.T)
 
 
@@ -141,7 +187,7 @@ def threads_in_a_worker(n_jobs):
     """Number of threads inside a process of multiprocessing; a warning is an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return thread_count(n_jobs)
+        return count(n_jobs)
 
 
 @pytest.mark.slow
@@ -152,11 +198,11 @@ def test_threads_inside_a_worker_of_multiprocessing():
 
 def test_thread_count_follows_joblib(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert thread_count(None) == 1
-    assert thread_count(3) == 3
-    assert thread_count(-1) == cpu_count()
+    assert count(None) == 1
+    assert count(3) == 3
+    assert count(-1) == cpu_count()
     with parallel_config(n_jobs=2):
-        assert thread_count(None) == 2
+        assert count(None) == 2
 
 
 @pytest.mark.parametrize(("variable", "n_cores"), [("1", 1), ("1,4", 1), ("0", 2), ("all", 2), ("", 2)])
@@ -165,21 +211,21 @@ def test_all_cores_are_those_that_the_environment_allows(monkeypatch, variable, 
     monkeypatch.setattr("joblib.parallel.cpu_count", lambda: 2)
     monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: 2)
     monkeypatch.setenv("OMP_NUM_THREADS", variable)
-    assert thread_count(-1) == n_cores
-    assert thread_count(3) == 3
+    assert count(-1) == n_cores
+    assert count(3) == 3
 
 
 def all_cores():
-    return thread_count(-1)
+    return count(-1)
 
 
 @pytest.mark.slow
 def test_workers_of_joblib_share_the_cores(monkeypatch):
     """joblib tells its processes how many threads each may start, unless the user has."""
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    workers = max(cpu_count(), 2)
-    found = Parallel(n_jobs=workers, backend="loky")(delayed(all_cores)() for _ in range(workers))
-    assert max(found) <= max(cpu_count() // workers, 1)
+    n = max(cpu_count(), 2)
+    found = Parallel(n_jobs=n, backend="loky")(delayed(all_cores)() for _ in range(n))
+    assert max(found) <= max(cpu_count() // n, 1)
 
 
 def write_group(folder, **files):
@@ -211,7 +257,7 @@ def test_quotas_of_the_first_version_of_control_groups(tmp_path):
 def test_all_cores_are_those_of_the_quota(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr("propkernels._utils.parallel.cores_of_control_groups", lambda: 1)
-    assert (thread_count(-1), thread_count(3), thread_count(None)) == (1, 3, 1)
+    assert (count(-1), count(3), count(None)) == (1, 3, 1)
 
 
 def threads_of_work(_):
@@ -219,7 +265,7 @@ def threads_of_work(_):
     before = psutil.Process().num_threads()
     graphs = pk.datasets.make_molecules(2000, random_state=0).graphs
     pk.PropagationKernel(random_state=0, n_jobs=-1).fit_transform(graphs)
-    return thread_count(-1), psutil.Process().num_threads() - before
+    return count(-1), psutil.Process().num_threads() - before
 
 
 @pytest.mark.slow
@@ -243,13 +289,13 @@ def test_no_more_threads_than_cores_in_workers(backend, monkeypatch):
 
 
 def test_results_are_in_the_order_of_items():
-    assert run_threads(lambda x: x * x, range(100), 4) == [x * x for x in range(100)]
-    assert run_threads(abs, [], 4) == []
+    assert run(lambda x: x * x, range(100), 4) == [x * x for x in range(100)]
+    assert run(abs, [], 4) == []
 
 
 def test_items_run_at_the_same_time():
     barrier = Barrier(3, timeout=20)
-    assert sorted(run_threads(lambda _: barrier.wait(), range(3), 3)) == [0, 1, 2]
+    assert sorted(run(lambda _: barrier.wait(), range(3), 3)) == [0, 1, 2]
 
 
 def test_the_first_error_is_raised_and_later_items_are_left_out():
@@ -262,9 +308,9 @@ def test_the_first_error_is_raised_and_later_items_are_left_out():
         sleep(0.001)
 
     with pytest.raises(ValueError, match="item 3"):
-        run_threads(fails, range(1000), 2)
+        run(fails, range(1000), 2)
     assert len(begun) < 10
-    assert run_threads(abs, [-1, -2], 2) == [1, 2]
+    assert run(abs, [-1, -2], 2) == [1, 2]
 
 
 @pytest.mark.parametrize("is_refused", [True, False])
@@ -276,11 +322,11 @@ def test_threads_that_do_not_start_are_not_waited_for(monkeypatch, is_refused):
             raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(parallel, "start_new_thread", start)
-    assert run_threads(abs, [-1, -2, -3], 4) == [1, 2, 3]
+    assert run(abs, [-1, -2, -3], 4) == [1, 2, 3]
 
 
 def in_a_child(queue):
-    queue.put(run_threads(abs, [-1, -2, -3], 3))
+    queue.put(run(abs, [-1, -2, -3], 3))
 
 
 @pytest.mark.slow
@@ -300,7 +346,7 @@ def test_a_forked_child_starts_its_own_threads():
         child.join(30)
         assert child.exitcode == 0
 
-    run_threads(fork, range(2), 2)
+    run(fork, range(2), 2)
 
 
 def test_threads_without_items_join_calls_that_have_begun():
@@ -313,9 +359,9 @@ def test_threads_without_items_join_calls_that_have_begun():
     def outer(item):
         if item == 0:
             return has_begun.wait(20)
-        return run_threads(inner, range(2), 2)
+        return run(inner, range(2), 2)
 
-    assert run_threads(outer, range(2), 2) == [True, [None, None]]
+    assert run(outer, range(2), 2) == [True, [None, None]]
 
 
 def test_no_more_threads_join_a_call_than_it_asks_for():
@@ -329,9 +375,9 @@ def test_no_more_threads_join_a_call_than_it_asks_for():
         working.pop()
 
     def outer(item):
-        return has_begun.wait(20) if item < 3 else run_threads(inner, range(40), 2)
+        return has_begun.wait(20) if item < 3 else run(inner, range(40), 2)
 
-    run_threads(outer, range(4), 4)
+    run(outer, range(4), 4)
     assert max(most) == 2
 
 
@@ -339,14 +385,14 @@ def test_calls_inside_calls_return_their_own_results_and_errors():
     def inner(pair):
         if pair[1] == 7 and pair[0] % 3 == 0:
             raise ValueError(f"{pair[0]}")
-        return sum(run_threads(lambda x: x * pair[1], range(5), 3))
+        return sum(run(lambda x: x * pair[1], range(5), 3))
 
     def outer(item):
         try:
-            return run_threads(inner, [(item, k) for k in range(10)], 4)
+            return run(inner, [(item, k) for k in range(10)], 4)
         except ValueError as error:
             return str(error)
 
     expected = [str(item) if item % 3 == 0 else [10 * k for k in range(10)] for item in range(40)]
     for _ in range(5):
-        assert run_threads(outer, range(40), 6) == expected
+        assert run(outer, range(40), 6) == expected

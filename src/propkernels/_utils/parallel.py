@@ -1,5 +1,6 @@
 """Threads of this machine, and the device of the current computation.
 
+A public function or method with ``n_jobs`` is :func:`threaded`; functions inside it have no such argument.
 Loops of ``propkernels._core`` have threads of their own, without the GIL; :func:`threads_for` says how many
 they use. :func:`run_threads` is for Python functions that call such loops, BLAS or numpy. An estimator with
 ``device="cuda"`` runs its methods inside :func:`running_on`; counting and the Gram matrix call
@@ -15,19 +16,23 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
-from functools import cache
+from functools import cache, wraps
 from itertools import pairwise
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
+from propkernels._utils.checks import shown
 from propkernels._utils.locks import fork_safe_lock
 from propkernels._utils.safe_files import text_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 STEPS_OF_A_THREAD = 2**16  # least work per thread: a millisecond or two
 STEPS_OF_A_PIECE = 2**18  # least work of a piece, also of a thread inside another thread's work
@@ -35,8 +40,41 @@ PIECES_OF_A_THREAD = 4  # most pieces per thread, so that threads end together
 PIECES_OF_A_STAGE = 16  # the same, of compiled loops, whose pieces cost nothing to begin
 
 
-def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads for ``n_jobs``, by joblib's rules (None: 1, -1: all cores).
+@contextmanager
+def workers(n_jobs: int | None) -> Iterator[None]:
+    """Set the number of threads of what runs inside the block; None keeps that of the block around it."""
+    if n_jobs is None:
+        yield
+        return
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)):
+        raise TypeError(f"n_jobs must be None or a whole number, got {shown(n_jobs)}")
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be None, a number of threads, or -1 for all cores; got 0")
+    before = _N_JOBS.get()
+    try:
+        _N_JOBS.set(int(n_jobs))
+        yield
+    finally:
+        _N_JOBS.set(before)
+
+
+def threaded(function: Callable[P, R]) -> Callable[P, R]:
+    """Run a public function with its argument ``n_jobs``, or a method with that of its estimator."""
+    is_argument = "n_jobs" in (function.__kwdefaults__ or ())
+
+    @wraps(function)
+    def run(*args: P.args, **named: P.kwargs) -> R:
+        n_jobs: Any = named.get("n_jobs") if is_argument else args[0].n_jobs  # type: ignore[attr-defined]
+        if n_jobs is None:
+            return function(*args, **named)
+        with workers(n_jobs):
+            return function(*args, **named)
+
+    return run
+
+
+def thread_count() -> int:
+    """Return the number of threads of the current call, by joblib's rules (None: 1, -1: all cores).
 
     All cores are those that this process may use: its affinity, the CPU quotas of its control groups, and
     ``OMP_NUM_THREADS``, which joblib and Dask set in their workers. Inside a thread of :func:`run_threads`
@@ -44,14 +82,15 @@ def thread_count(n_jobs: int | None) -> int:
     ``n_jobs`` of the outermost call; it changes while they work. The threading backend is selected, because
     joblib's default (processes) allows only one worker inside a process of ``multiprocessing``, and warns.
     """
-    wanted, spare = _wanted(n_jobs), _SPARE.get()
+    wanted, spare = _wanted(), _SPARE.get()
     return wanted if spare is None else min(wanted, 1 + spare.number)
 
 
-def _wanted(n_jobs: int | None) -> int:
-    """Return the number of threads for ``n_jobs`` if no other threads work; calls inside a call ask once."""
+def _wanted() -> int:
+    """Return the number of threads if no other threads work; calls inside a call ask once."""
+    n_jobs = _N_JOBS.get()
     if n_jobs is not None and n_jobs > 0:
-        return int(n_jobs)
+        return n_jobs
     if n_jobs is None and get_active_backend()[1] in (None, 1):
         return 1
     spare = _SPARE.get()
@@ -104,10 +143,10 @@ def _quota(group: Path) -> int | float:
     return math.inf
 
 
-def threads_for(work: int, n_jobs: int | None) -> int:
+def threads_for(work: int) -> int:
     """Return the number of threads worth starting for ``work`` elementary steps."""
     least = least_work()
-    return max(1, min(thread_count(n_jobs), work // least)) if work >= 2 * least else 1
+    return max(1, min(thread_count(), work // least)) if work >= 2 * least else 1
 
 
 def least_work() -> int:
@@ -134,15 +173,17 @@ def pieces_for(work: int, threads: int) -> int:
 
 
 def run_threads(
-    function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int | None, *, uses_blas: bool = False
+    function: Callable[[Any], Any], items: Sequence[Any], *, work: int | None = None, uses_blas: bool = False
 ) -> list[Any]:
-    """Return the results of a function for all items, in order, using up to ``n_jobs`` threads.
+    """Return the results of a function for all items, in order, from threads worth their elementary ``work``.
 
     Threads that have no item help with calls inside the function, also with those that have begun. If the
     function ``uses_blas``, BLAS has one thread: products that several threads ask for at once wait for each
     other in OpenBLAS, and spin. To limit BLAS takes a millisecond, too long for short compiled loops.
     """
-    wanted = _wanted(n_jobs) if len(items) > 1 else 1
+    if len(items) < 2:
+        return list(map(function, items))
+    wanted = _wanted() if work is None else threads_for(work)
     if wanted == 1:
         return list(map(function, items))
     outer, most = _SPARE.get(), min(wanted, len(items)) - 1
@@ -181,7 +222,7 @@ class _Call:
     def __init__(
         self, function: Callable[[Any], Any], items: Sequence[Any], most: int, spare: _Spare
     ) -> None:
-        self._function, self._spare = function, spare
+        self._function, self._spare, self._n_jobs = function, spare, _N_JOBS.get()
         self.left, self.most = deque(enumerate(items)), most
         self.results: list[Any] = [None] * len(items)
         self.errors: dict[int, BaseException] = {}
@@ -195,6 +236,7 @@ class _Call:
     def _take_all(self) -> None:
         _SPARE.set(self._spare)
         _ACTIVE.set(None)
+        _N_JOBS.set(self._n_jobs)
         while True:
             try:
                 at, item = self.left.popleft()
@@ -268,16 +310,17 @@ def stage_pieces(threads: int) -> int:
     return PIECES_OF_A_STAGE * threads if threads > 1 else 1
 
 
-def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...], n_jobs: int | None) -> None:
+def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...]) -> None:
     """Call a function for runs of rows of a matrix, in threads."""
-    threads = threads_for(shape[0] * shape[1], n_jobs)
+    threads = threads_for(shape[0] * shape[1])
     if threads == 1:
         function(slice(0, shape[0]))
         return
     bounds = np.linspace(0, shape[0], pieces_for(shape[0] * shape[1], threads) + 1).astype(int).tolist()
-    run_threads(function, [slice(*run) for run in pairwise(bounds)], threads)
+    run_threads(function, [slice(*run) for run in pairwise(bounds)])
 
 
+_N_JOBS: ContextVar[int | None] = ContextVar("propkernels_n_jobs", default=None)
 _SPARE: ContextVar[_Spare | None] = ContextVar("propkernels_threads", default=None)
 
 
@@ -353,9 +396,9 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return _BLAS.at_most(1)
 
 
-def blas_threads(n_jobs: int | None) -> AbstractContextManager[None]:
-    """Limit BLAS to ``n_jobs`` threads inside the block (None: 1, -1: all cores); never raise its limit."""
-    return _BLAS.at_most(thread_count(n_jobs))
+def blas_threads(most: float = math.inf) -> AbstractContextManager[None]:
+    """Limit BLAS to the threads of the current call inside the block, at ``most``; never raise its limit."""
+    return _BLAS.at_most(int(max(min(thread_count(), most), 1)))
 
 
 def whole_runs(ptr: NDArray[Any], least: float) -> NDArray[np.int64]:

@@ -163,34 +163,31 @@ def sameness_of(
     test: GraphDatabase | None,
     test_target: Target | None,
     t_max: int,
-    n_jobs: int | None,
 ) -> Sameness:
     """Return duplicates, leaks and indistinguishable graphs, in linear time except for exact duplicates."""
     n, together = len(graphs), graphs if test is None else GraphDatabase.concat([graphs, test])
     contents = everything(together)
-    steps = groups_by_step(contents, max(t_max, N_REFINEMENTS), n_jobs)
-    classes, undecided = isomorphism_classes(contents, steps[-1], n_jobs)
+    steps = groups_by_step(contents, max(t_max, N_REFINEMENTS))
+    classes, undecided = isomorphism_classes(contents, steps[-1])
     plain: tuple[Indistinguishable, ...] = ()
     if contents.edge_keys is not None:
-        plain = describe_steps(groups_by_step(labels_alone(graphs), t_max, n_jobs), target)
+        plain = describe_steps(groups_by_step(labels_alone(graphs), t_max), target)
     return Sameness(
         describe_steps([row[:n] for row in steps[: t_max + 1]], target),
         plain,
         duplicates_of(classes[:n], target, undecided),
-        _without_attributes(graphs, target, n_jobs),
+        _without_attributes(graphs, target),
         None if test is None else leaks_of(classes, steps[t_max], n, target, test_target),
         classes,
     )
 
 
-def _without_attributes(
-    graphs: GraphDatabase, target: Target | None, n_jobs: int | None
-) -> Duplicates | None:
+def _without_attributes(graphs: GraphDatabase, target: Target | None) -> Duplicates | None:
     if graphs.node_attributes is None and graphs.edge_attributes is None:
         return None
     bare = everything(graphs.with_attributes(None).with_edge_attributes(None))
-    steps = groups_by_step(bare, N_REFINEMENTS, n_jobs)
-    classes, undecided = isomorphism_classes(bare, steps[-1], n_jobs)
+    steps = groups_by_step(bare, N_REFINEMENTS)
+    classes, undecided = isomorphism_classes(bare, steps[-1])
     return duplicates_of(classes, target, undecided)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from propkernels._utils.checks import check_integer, kind_of
-from propkernels._utils.parallel import blas_threads, thread_count
+from propkernels._utils.parallel import blas_threads, threaded
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import draw_seed
 from propkernels.auditing.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
@@ -37,6 +37,7 @@ LEAST_LEARNED = 10  # fewer graphs with a target are not scored
 N_STAGES = 6  # of the progress bar, besides two per iteration
 
 
+@threaded
 def audit(
     graphs: Dataset | Graphs,
     target: ArrayLike | None = None,
@@ -114,11 +115,14 @@ def audit(
     t_max = check_integer(t_max, "t_max", 0)
     seed = draw_seed(random_state) % 2**31
     tested, tested_target, _ = (None, None, {}) if test is None else _opened(test, test_target, wanted)
-    measure = clone(default_kernel(database)).set_params(t_max=t_max, normalize=True, n_jobs=n_jobs)
+    measure = clone(default_kernel(database)).set_params(t_max=t_max, normalize=True)
     if "random_state" in measure.get_params(deep=False):
         measure.set_params(random_state=seed)
     chosen = sample_of(database, wanted, seed)
-    with ProgressBar("Audit", N_STAGES + 2 * (t_max + 1)) as bar, blas_threads(_useful(n_jobs, len(chosen))):
+    with (
+        ProgressBar("Audit", N_STAGES + 2 * (t_max + 1)) as bar,
+        blas_threads(len(chosen) // GRAPHS_OF_A_THREAD),
+    ):
 
         def tell(what: str) -> None:
             bar.describe(f"Audit: {what}")
@@ -129,7 +133,7 @@ def audit(
             database, None if wanted is None else wanted.counts(), names.get("label_names", {})
         )
         tell("duplicates")
-        sameness = sameness_of(database, wanted, tested, tested_target, t_max, n_jobs)
+        sameness = sameness_of(database, wanted, tested, tested_target, t_max)
         tell("kernels")
         part = database if len(chosen) == len(database) else database[chosen]
         known, classes = None if wanted is None else wanted.take(chosen), sameness.classes[chosen]
@@ -169,11 +173,6 @@ def audit(
         label_names=names.get("label_names", {}),
     )
     return replace(result, sentences=sentences_of(result))
-
-
-def _useful(n_jobs: int | None, n_graphs: int) -> int:
-    """Return the number of threads that shorten the inversion of a matrix; more would only wait."""
-    return max(min(thread_count(n_jobs), n_graphs // GRAPHS_OF_A_THREAD), 1)
 
 
 def _opened(

@@ -79,19 +79,17 @@ class AttributeCoder:
         """Raise an error if ``combine`` is unknown."""
         require(self.combine in ("sum", "product", "joint"), "dimensions are combined in an unknown way")
 
-    def join(
-        self, graphs: GraphDatabase, labels: CodeStreams, n_jobs: int | None = None
-    ) -> Iterator[CodeStreams]:
+    def join(self, graphs: GraphDatabase, labels: CodeStreams) -> Iterator[CodeStreams]:
         """Yield label codes joined with attribute codes, one block per iteration and bin width."""
         attributes = self.standardizer(graphs)
         iterations = np.unique(labels.iterations)
-        matrices = islice(self.learned.matrices(graphs, attributes, n_jobs), len(iterations))
+        matrices = islice(self.learned.matrices(graphs, attributes), len(iterations))
         for t, matrix in zip(iterations, matrices, strict=True):
             streams = np.flatnonzero(labels.iterations == t)
             weight = float(labels.weights[streams[0]])
             for lsh in (self.lsh, *self.further):
                 coder = replace(self, lsh=lsh)
-                yield coder._block(int(t), matrix, labels.codes[streams], weight, n_jobs)
+                yield coder._block(int(t), matrix, labels.codes[streams], weight)
 
     @property
     def spreads(self) -> bool:
@@ -99,10 +97,10 @@ class AttributeCoder:
         is_alone = self.combine == "sum" and not self.lsh.takes_root
         return is_alone and bool(getattr(self.learned, "spreads", False))
 
-    def spread(self, graphs: GraphDatabase, labels: CodeStreams, n_jobs: int | None = None) -> SpreadStreams:
+    def spread(self, graphs: GraphDatabase, labels: CodeStreams) -> SpreadStreams:
         """Return what the streams of :meth:`join` are computed from, if it ``spreads``."""
         learned: Any = self.learned
-        spread = learned.spread(graphs, self.standardizer(graphs), n_jobs)
+        spread = learned.spread(graphs, self.standardizer(graphs))
         iterations, n_hashes = np.unique(labels.iterations, return_counts=True)
         functions = [
             _hash_function(lsh, int(t), h, spread.start.shape[1])
@@ -120,7 +118,6 @@ class AttributeCoder:
         matrix: NDArray[np.float64],
         label_codes: NDArray[np.int64],
         weight: float,
-        n_jobs: int | None,
     ) -> CodeStreams:
         """Return the streams of one iteration: per label hash, one per column ("sum") or one in all.
 
@@ -136,11 +133,11 @@ class AttributeCoder:
 
         def one_hash(h: int) -> None:
             joined = codes[n_labels + h * width : n_labels + (h + 1) * width]
-            single = self._hash(t, h, matrix, joined, n_jobs, label_codes[h])
+            single = self._hash(t, h, matrix, joined, label_codes[h])
             salts[h * width : (h + 1) * width] = single
             rows[h * width + np.flatnonzero(single != NO_BIN)] = h
 
-        run_threads(one_hash, range(n_labels), threads_for(n_labels * matrix.size, n_jobs))
+        run_threads(one_hash, range(n_labels), work=n_labels * matrix.size)
         iterations, weights = np.full(len(rows), t), np.full(len(rows), weight)
         return CodeStreams(codes, iterations, weights, rows, salts)
 
@@ -150,7 +147,6 @@ class AttributeCoder:
         h: int,
         matrix: NDArray[np.float64],
         codes: NDArray[np.int64],
-        n_jobs: int | None,
         labels: NDArray[np.int64] | None = None,
     ) -> NDArray[np.int64]:
         """Write attribute codes, one row per stream, joined with the codes of ``labels``, if given.
@@ -160,10 +156,10 @@ class AttributeCoder:
         vectors, offset, offsets = _hash_function(self.lsh, t, h, matrix.shape[1])
         if self.combine == "joint":
             projected = _projected(matrix, vectors)[:, None]
-            return _hash_columns(projected, np.ones(1), offset, codes, n_jobs, labels)
+            return _hash_columns(projected, np.ones(1), offset, codes, labels)
         if self.combine == "sum":
-            return _hash_columns(matrix, vectors, offsets, codes, n_jobs, labels)
-        if _hash_product(matrix, vectors, offsets, codes[0], n_jobs):
+            return _hash_columns(matrix, vectors, offsets, codes, labels)
+        if _hash_product(matrix, vectors, offsets, codes[0]):
             return codes[:, 0].copy() if len(matrix) else np.zeros(1, dtype=np.int64)
         if labels is not None:
             _core.join_row(labels, codes[0])
@@ -184,14 +180,13 @@ def _hash_columns(
     vectors: NDArray[np.float64],
     offsets: NDArray[np.float64],
     codes: NDArray[np.int64],
-    n_jobs: int | None,
     labels: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
     """Hash each column to a row of ``codes``, in threads, joined with the codes of ``labels``, if given.
 
     Return the attribute code of each column that has only one; ``NO_BIN`` for other columns.
     """
-    threads, single = threads_for(matrix.size, n_jobs), np.empty(len(codes), dtype=np.int64)
+    threads, single = threads_for(matrix.size), np.empty(len(codes), dtype=np.int64)
     bounds = np.arange(threads + 1) * len(codes) // threads
     values = np.ascontiguousarray(matrix), None, vectors, offsets
     _core.hash_columns(*values, MISSING, labels, bounds, codes, single, threads)
@@ -211,13 +206,12 @@ def _hash_product(
     vectors: NDArray[np.float64],
     offsets: NDArray[np.float64],
     codes: NDArray[np.int64],
-    n_jobs: int | None,
 ) -> bool:
     """Write one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel).
 
     Return whether the codes of all columns are constant.
     """
-    threads = threads_for(matrix.size, n_jobs)
+    threads = threads_for(matrix.size)
     bounds, is_constant = np.arange(threads + 1) * len(matrix) // threads, np.empty(threads, dtype=bool)
     values = np.ascontiguousarray(matrix), vectors, offsets
     _core.hash_product(*values, MISSING, bounds, codes, is_constant, threads)

@@ -176,7 +176,6 @@ def label_codes(
     lsh: LocalitySensitiveHash,
     t_max: int,
     n_hashes: int,
-    n_jobs: int | None,
     edge_factors: EdgeFactors | None = None,
 ) -> CodeStreams:
     """Return the label codes of all nodes: Algorithms 1 and 3 up to the codes.
@@ -196,12 +195,12 @@ def label_codes(
             if edge_factors is not None:
                 edges = edges_of_operator(graphs, prepared, getattr(scheme, "direction", "follow"))
                 labels = edges.kinds, edge_factors.draw(edges.keys, streams, np.arange(1, t_max + 1))
-            codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, n_jobs, labels)
+            codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, labels)
             return _as_streams(codes, t_max, n_hashes)
         if isinstance(prepared, GridOperator) and edge_factors is None:
             from propkernels.codes.grid_codes import grid_codes
 
-            codes = grid_codes(prepared, initial, vectors, offsets, n_hashes, n_jobs)
+            codes = grid_codes(prepared, initial, vectors, offsets, n_hashes)
             return _as_streams(codes, t_max, n_hashes)
     if edge_factors is not None:
         raise ValueError(
@@ -216,7 +215,7 @@ def label_codes(
         nodes = graphs.graph_ptr[runs[run]], graphs.graph_ptr[runs[run + 1]]
         return _stepwise(part, scheme, initial.block(*nodes), hasher, t_max, n_hashes)
 
-    parts = run_threads(one_run, range(len(runs) - 1), n_jobs)
+    parts = run_threads(one_run, range(len(runs) - 1))
     codes = np.concatenate(parts, axis=1) if parts else np.empty((len(streams), 0), dtype=np.int64)
     return _as_streams(codes, t_max, n_hashes)
 
@@ -244,7 +243,6 @@ def _fused(
     vectors: NDArray[np.float64],
     offsets: NDArray[np.float64],
     n_hashes: int,
-    n_jobs: int | None,
     edge_labels: tuple[NDArray[np.int32], NDArray[np.float64]] | None = None,
 ) -> NDArray[np.int64]:
     """Return codes by the compiled loop, which makes all steps of a block of graphs while it is in the cache.
@@ -261,7 +259,7 @@ def _fused(
         None if edge_labels is None else edge_labels[0],
         None if edge_labels is None else _by_lanes(edge_labels[1], unused, _core.LANES),
     )
-    work = Work.of(graphs, operator.adjacency.indptr, codes.size, n_jobs)
+    work = Work.of(graphs, operator.adjacency.indptr, codes.size)
     rules = step, (initial.rows, projected), offsets, n_hashes
     for bounds in work.large:
         _core.propagate_large(*rules, bounds, codes, work.threads)
@@ -335,9 +333,9 @@ class Work(NamedTuple):
     large: list[NDArray[np.int64]]
 
     @classmethod
-    def of(cls, graphs: GraphDatabase, indptr: NDArray[Any], size: int, n_jobs: int | None) -> Work:
+    def of(cls, graphs: GraphDatabase, indptr: NDArray[Any], size: int) -> Work:
         """Return the work on these graphs for ``size`` codes."""
-        ptr, threads = graphs.graph_ptr, threads_for(size, n_jobs)
+        ptr, threads = graphs.graph_ptr, threads_for(size)
         cuts = whole_runs(ptr, NODES_IN_CACHE)
         if threads == 1:
             return cls(1, np.stack([ptr[cuts[:-1]], ptr[cuts[1:]]], axis=1), np.arange(len(cuts)), [])

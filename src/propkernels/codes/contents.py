@@ -66,9 +66,9 @@ class Contents:
         entries = ranges(indptr[rows], indptr[rows + 1] - indptr[rows])
         return Contents(self.graphs[positions], self.nodes[rows], self.edges[entries])
 
-    def refined(self, colors: Words, t_max: int, n_jobs: int | None = None) -> NDArray[np.int64]:
+    def refined(self, colors: Words, t_max: int) -> NDArray[np.int64]:
         """Return Weisfeiler-Lehman codes that start from ``colors``: (t_max + 1, N)."""
-        return multiset_codes(self.graphs, colors, self.edge_keys, t_max, n_jobs).codes
+        return multiset_codes(self.graphs, colors, self.edge_keys, t_max).codes
 
 
 def everything(graphs: GraphDatabase) -> Contents:
@@ -149,9 +149,9 @@ def _keys(rows: Words) -> Words:
     return mix(*rows.T)
 
 
-def groups_by_step(contents: Contents, t_max: int, n_jobs: int | None) -> list[Groups]:
+def groups_by_step(contents: Contents, t_max: int) -> list[Groups]:
     """Return, for t = 0, ..., t_max, one group number per graph; graphs of a group have equal codes."""
-    codes = contents.refined(contents.node_keys, t_max, n_jobs)
+    codes = contents.refined(contents.node_keys, t_max)
     return [equal_multisets(row, contents.graphs.graph_ptr) for row in codes]
 
 

@@ -39,15 +39,12 @@ class PathLengths:
         Whether all edges have length 1.
     pair_ptr : ndarray of int64, (n + 1,)
         Offsets of the graphs' distances.
-    n_jobs : int or None
-        Threads that search; they take start nodes.
     """
 
     graphs: GraphDatabase
     weights: NDArray[np.float64]
     has_hops: bool
     pair_ptr: NDArray[np.int64]
-    n_jobs: int | None
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -63,7 +60,7 @@ class PathLengths:
         binary digits, so that equal sums of weights in another order are equal.
         """
         found = np.empty(self.pair_ptr[-1])
-        bounds, threads = runs_of_nodes(self.graphs, self.n_jobs)
+        bounds, threads = runs_of_nodes(self.graphs)
         _core.path_distances(self.arrays, self.has_hops, bounds, found, threads)
         return found
 
@@ -78,7 +75,7 @@ class PathLengths:
         return np.asarray(self.graphs.graph_ptr[graph][:, None] + np.stack(ends, axis=1))
 
 
-def path_lengths(graphs: GraphDatabase, weighted: bool, n_jobs: int | None = None) -> PathLengths:
+def path_lengths(graphs: GraphDatabase, weighted: bool) -> PathLengths:
     """Return all distances, which are computed on first use.
 
     Examples
@@ -93,13 +90,13 @@ def path_lengths(graphs: GraphDatabase, weighted: bool, n_jobs: int | None = Non
     check_pairs(graphs)
     has_hops = not weighted or graphs.is_unweighted
     weights = np.ones(graphs.adjacency.nnz) if has_hops else graphs.adjacency.data.astype(np.float64)
-    return PathLengths(graphs, weights, has_hops, offsets(graphs.graph_sizes**2), n_jobs)
+    return PathLengths(graphs, weights, has_hops, offsets(graphs.graph_sizes**2))
 
 
-def runs_of_nodes(graphs: GraphDatabase, n_jobs: int | None) -> tuple[NDArray[np.int64], int]:
+def runs_of_nodes(graphs: GraphDatabase) -> tuple[NDArray[np.int64], int]:
     """Return bounds of runs of nodes with about equal numbers of pairs, and threads to take them."""
     pairs = offsets(np.repeat(graphs.graph_sizes, graphs.graph_sizes))
-    threads = threads_for(STEPS_OF_A_PAIR * int(pairs[-1]), n_jobs)
+    threads = threads_for(STEPS_OF_A_PAIR * int(pairs[-1]))
     return equal_work(pairs, stage_pieces(threads)), threads
 
 
@@ -109,11 +106,9 @@ def check_pairs(graphs: GraphDatabase) -> None:
     check_room(pairs, PAIRS_AT_ONCE, ways_out=WITHOUT_PAIRS)
 
 
-def runs_of_graphs(
-    graphs: GraphDatabase, n_jobs: int | None = None, steps_of_a_pair: int = 1
-) -> Iterator[GraphDatabase]:
+def runs_of_graphs(graphs: GraphDatabase, steps_of_a_pair: int = 1) -> Iterator[GraphDatabase]:
     """Yield runs of graphs whose pairs of nodes fit into memory; up to four per thread, by pairs."""
-    most = pairs_of_a_run(int(np.square(graphs.graph_sizes).sum()), n_jobs, steps_of_a_pair)
+    most = pairs_of_a_run(int(np.square(graphs.graph_sizes).sum()), steps_of_a_pair)
     for first, last in run_bounds(graphs.graph_sizes**2, min(PAIRS_IN_MEMORY, most)):
         yield graphs[first:last]
 
@@ -135,25 +130,25 @@ def run_bounds(work: NDArray[Any], most: float) -> list[tuple[int, int]]:
     return bounds
 
 
-def threads_for_pairs(graphs: GraphDatabase, n_jobs: int | None, steps_of_a_pair: int = 1) -> int:
+def threads_for_pairs(graphs: GraphDatabase, steps_of_a_pair: int = 1) -> int:
     """Return the number of threads worth starting for all pairs of nodes; see :func:`pairs_of_a_run`."""
     work = steps_of_a_pair * int(np.square(graphs.graph_sizes).sum())
-    return max(min(thread_count(n_jobs), work // (LEAST_RUNS_OF_A_THREAD * PAIRS_OF_A_RUN)), 1)
+    return max(min(thread_count(), work // (LEAST_RUNS_OF_A_THREAD * PAIRS_OF_A_RUN)), 1)
 
 
-def pairs_of_a_run(n_pairs: int, n_jobs: int | None, steps_of_a_pair: int = 1) -> int:
+def pairs_of_a_run(n_pairs: int, steps_of_a_pair: int = 1) -> int:
     """Return the number of pairs of nodes of a run, up to four runs per thread; all pairs for one thread.
 
     ``steps_of_a_pair``: work per pair, in units of a breadth-first search.
     """
-    threads = thread_count(n_jobs)
+    threads = thread_count()
     if threads == 1:
         return n_pairs + 1
     return max(n_pairs // (RUNS_OF_A_THREAD * threads), PAIRS_OF_A_RUN // steps_of_a_pair, 1)
 
 
-def by_size(function: Callable[[Any], Any], runs: Sequence[Any], sizes: Any, n_jobs: int | None) -> list[Any]:
+def by_size(function: Callable[[Any], Any], runs: Sequence[Any], sizes: Any) -> list[Any]:
     """Return the results of a function for all runs, in order; threads take the largest runs first."""
     order = np.argsort(-np.asarray(sizes), kind="stable")
-    found = run_threads(lambda k: function(runs[k]), order.tolist(), n_jobs)
+    found = run_threads(lambda k: function(runs[k]), order.tolist())
     return [found[place] for place in np.argsort(order)]

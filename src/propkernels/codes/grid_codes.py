@@ -22,7 +22,6 @@ def grid_codes(
     vectors: NDArray[np.float64],
     offsets: NDArray[np.float64],
     n_hashes: int,
-    n_jobs: int | None,
 ) -> NDArray[np.int64]:
     """Return the codes of all counted pixels, (streams, N)."""
     projected = np.asarray(initial.table @ vectors)
@@ -30,7 +29,7 @@ def grid_codes(
     if operator.path == "fourier":
         _by_fourier(operator, initial, projected, offsets, n_hashes, codes)
     else:
-        grids, threads = operator.grids, thread_count(n_jobs)
+        grids, threads = operator.grids, thread_count()
         share = max(grids.n_nodes / stage_pieces(threads), 1024)
         bounds = np.union1d(whole_runs(grids.graph_ptr, min(share, PIXELS_OF_A_RUN)), operator.changes)
         start = initial.rows, projected

@@ -17,7 +17,6 @@ def multiset_codes(
     node_keys: NDArray[np.uint64],
     edge_keys: NDArray[np.uint64] | None,
     t_max: int,
-    n_jobs: int | None,
 ) -> CodeStreams:
     """Return codes after 0 .. t_max refinements; each hashes a node's code with its neighbors' multiset.
 
@@ -31,7 +30,6 @@ def multiset_codes(
     node_keys : ndarray of uint64, (N,)
     edge_keys : ndarray of uint64, one per stored entry of the adjacency, or None
     t_max : int
-    n_jobs : int or None
 
     Returns
     -------
@@ -41,7 +39,7 @@ def multiset_codes(
     codes = np.empty((t_max + 1, graphs.n_nodes), dtype=np.uint64)
     codes[0] = node_keys
     edges = graphs.adjacency.indptr, graphs.adjacency.indices, edge_keys
-    work = Work.of(graphs, graphs.adjacency.indptr, codes.size, n_jobs)
+    work = Work.of(graphs, graphs.adjacency.indptr, codes.size)
     for bounds in work.large:
         _core.refine_large(edges, bounds, codes, work.threads)
     _core.refine(edges, work.blocks, work.runs, codes, work.threads)

@@ -17,7 +17,7 @@ from propkernels._utils.arrays import check_declared, check_sizes, object_array
 from propkernels._utils.cells import is_missing, typed_column
 from propkernels._utils.checks import reason_of, shown
 from propkernels._utils.optional import import_optional
-from propkernels._utils.parallel import run_threads, thread_count
+from propkernels._utils.parallel import run_threads, thread_count, threaded
 from propkernels._utils.safe_files import atomic_write, open_regular
 from propkernels._utils.typing import Array, PathLike, Target
 from propkernels.convert.build import Faults, FlatGraphs, build
@@ -191,6 +191,7 @@ def _read_target(column: Any) -> NDArray[Any]:
     return typed_column(column.to_pylist())
 
 
+@threaded
 def from_parquet(path: PathLike, *, rows: slice | None = None, n_jobs: int | None = None) -> GraphDatabase:
     """Read graphs from a Parquet file.
 
@@ -217,24 +218,22 @@ def from_parquet(path: PathLike, *, rows: slice | None = None, n_jobs: int | Non
     to_parquet : Write the file.
     read_parquet : With the target.
     """
-    return read_parquet(path, rows=rows, n_jobs=n_jobs)[0]
+    return read_parquet(path, rows=rows)[0]
 
 
-def read_parquet(
-    path: Any, *, rows: slice | None = None, n_jobs: int | None = None
-) -> tuple[GraphDatabase, Any]:
+def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase, Any]:
     """Return graphs, and the target or None; threads decode runs of rows side by side."""
     file = open_parquet(path)
     first, last, step = (rows or slice(None)).indices(file.metadata.num_rows)
     if step != 1:
         raise ValueError("rows must be a slice without a step")
     with reading_parquet(path):
-        table = _rows_between(file, first, max(first, last), n_jobs, path)
-    notes, threads = _notes(file, path), max(min(thread_count(n_jobs), table.num_rows // ROWS_OF_A_RUN), 1)
+        table = _rows_between(file, first, max(first, last), path)
+    notes, threads = _notes(file, path), max(min(thread_count(), table.num_rows // ROWS_OF_A_RUN), 1)
     cuts = np.linspace(0, table.num_rows, threads + 1).astype(int).tolist()
     runs = list(pairwise(cuts))
     decoded = run_threads(
-        lambda run: _decode(table.slice(run[0], run[1] - run[0]), notes, first + run[0]), runs, n_jobs
+        lambda run: _decode(table.slice(run[0], run[1] - run[0]), notes, first + run[0]), runs
     )
     if len(decoded) == 1:
         return decoded[0]
@@ -369,15 +368,13 @@ def check_values(metadata: Any, groups: Iterable[int], path: Any) -> None:
         )
 
 
-def _rows_between(file: Any, first: int, last: int, n_jobs: int | None, path: Any) -> Any:
+def _rows_between(file: Any, first: int, last: int, path: Any) -> Any:
     """Return rows first to last - 1 as a table; with several threads, Arrow uses its own."""
     groups, start = _groups_between(file, first, last)
     check_values(file.metadata, groups, path)
     if not groups:
         return file.schema_arrow.empty_table()
-    return file.read_row_groups(groups, use_threads=thread_count(n_jobs) > 1).slice(
-        first - start, last - first
-    )
+    return file.read_row_groups(groups, use_threads=thread_count() > 1).slice(first - start, last - first)
 
 
 def _groups_between(file: Any, first: int, last: int) -> tuple[list[int], int]:

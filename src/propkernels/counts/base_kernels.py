@@ -64,82 +64,82 @@ class BaseKernel(ABC):
         return 5
 
     @abstractmethod
-    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+    def square_of(self, counts: csr_array) -> Matrix:
         """Return the kernel among graphs, (n, n)."""
 
     @abstractmethod
-    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+    def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return the kernel between graphs, (m, n), for counts with the same columns."""
 
     @abstractmethod
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return k(x, x) of each graph."""
 
-    def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
+    def square(self, streams: Streams) -> Matrix:
         """Return the kernel among training graphs, summed over streams."""
         if self.is_ratio and _are_many(streams):
             total = np.zeros((streams[0].counts.shape[0],) * 2)
-            self._add_ratios(total, streams, n_jobs)
+            self._add_ratios(total, streams)
             return total
-        total = self.square_stream(streams[0], n_jobs)
+        total = self.square_stream(streams[0])
         for stream in streams[1:]:
-            self.add_square(total, stream, n_jobs)
+            self.add_square(total, stream)
         return total
 
     def at(self, iteration: int) -> BaseKernel:
         """Return the kernel between the counts of one iteration."""
         return self
 
-    def square_stream(self, stream: StreamCounts, n_jobs: int | None) -> Matrix:
+    def square_stream(self, stream: StreamCounts) -> Matrix:
         """Return the contribution of one stream to the kernel among training graphs."""
-        return _scaled(self.at(stream.iteration).square_of(stream.counts, n_jobs), stream.weight, n_jobs)
+        return _scaled(self.at(stream.iteration).square_of(stream.counts), stream.weight)
 
-    def add_square(self, total: Matrix, stream: StreamCounts, n_jobs: int | None) -> None:
+    def add_square(self, total: Matrix, stream: StreamCounts) -> None:
         """Add the contribution of one stream to the kernel among training graphs, in place."""
-        add_matrix(total, self.square_stream(stream, n_jobs), n_jobs)
+        add_matrix(total, self.square_stream(stream))
 
-    def products(self, streams: Streams, n_jobs: int | None) -> Products | None:
+    def products(self, streams: Streams) -> Products | None:
         """Return weights and streams whose products sum to the kernel; None if there are none."""
         return None
 
-    def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
+    def cross(self, new: Streams, train: Streams) -> Matrix:
         """Return the kernel of new against training graphs, including bins not seen in fit."""
         return sum_in_order(
-            self.at(x.iteration).cross_of(x.counts, _widen(y.counts, x.counts.shape[1]), n_jobs) * x.weight
+            self.at(x.iteration).cross_of(x.counts, _widen(y.counts, x.counts.shape[1])) * x.weight
             for x, y in zip(new, train, strict=True)
         )
 
-    def diagonal(self, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def diagonal(self, streams: Streams) -> NDArray[np.float64]:
         """Return k(x, x) of each graph over all of its bins, including those not seen in fit."""
-        threads = threads_for(sum(s.counts.nnz for s in streams) // ENTRIES_OF_A_STEP, n_jobs)
-        parts = np.array(run_threads(lambda s: self.diagonal_of(s.counts), streams, threads))
+        work = sum(s.counts.nnz for s in streams) // ENTRIES_OF_A_STEP
+        parts = np.array(run_threads(lambda s: self.diagonal_of(s.counts), streams, work=work))
         return _in_order(parts, streams)
 
-    def diagonal_in(self, kernel: Matrix, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def diagonal_in(self, kernel: Matrix, streams: Streams) -> NDArray[np.float64]:
         """Return k(x, x) as :meth:`diagonal` does, given the kernel among training graphs."""
         if self.is_dot_product and all(stream.weight == 1.0 for stream in streams):
             return kernel.diagonal().copy()  # whole numbers: the same in any order
-        return self.diagonal(streams, n_jobs)
+        return self.diagonal(streams)
 
-    def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
+    def cumulative(self, streams: Streams) -> Matrix:
         """Return the kernels for t_max = 0, 1, ...: each adds one iteration to the one before."""
         n, n_kernels = streams[0].counts.shape[0], streams[-1].iteration + 1
         kernels = np.zeros((n_kernels, n, n))
         for t in range(n_kernels):
             if t:
-                add_matrix(kernels[t], kernels[t - 1], n_jobs)
+                add_matrix(kernels[t], kernels[t - 1])
             own = [stream for stream in streams if stream.iteration == t]
             if self.is_ratio and _are_many(streams):
-                self._add_ratios(kernels[t], own, n_jobs)
+                self._add_ratios(kernels[t], own)
                 continue
             for stream in own:  # one by one, as in square, so that rounding is the same
-                self.add_square(kernels[t], stream, n_jobs)
+                self.add_square(kernels[t], stream)
         return kernels
 
-    def _add_ratios(self, total: Matrix, streams: Streams, n_jobs: int | None) -> None:
+    def _add_ratios(self, total: Matrix, streams: Streams) -> None:
         """Add the ratios of many small streams to the kernel among training graphs, at once, in order."""
         counts, weights = [stream.counts for stream in streams], [stream.weight for stream in streams]
-        add_stream_ratios(counts, weights, bool(self.assigned), total, n_jobs)
+        add_stream_ratios(counts, weights, bool(self.assigned), total)
 
 
 def _in_order(parts: Matrix, streams: Streams) -> NDArray[np.float64]:
@@ -171,43 +171,43 @@ class Linear(BaseKernel):
         """Return 1 if all streams share one product; else 2, the sum and the next product."""
         return 1 if len(_by_weight(streams)) == 1 else 2
 
-    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+    def square_of(self, counts: csr_array) -> Matrix:
         """Return Phi Phi^T."""
-        return square_gram([counts], n_jobs)
+        return square_gram([counts])
 
-    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+    def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return X Y^T."""
-        return rectangular_gram(left, right, n_jobs)
+        return rectangular_gram(left, right)
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return the squared length of each count vector."""
         return self_products(counts)
 
-    def diagonal(self, streams: Streams, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def diagonal(self, streams: Streams) -> NDArray[np.float64]:
         """Return k(x, x) of each graph over all of its bins; counts on a device are squared there."""
         device = active_device()
         found = None if device is None else device.diagonal(streams)
         if found is not None:
             return np.asarray(found)
-        return _in_order(sums_of_rows([s.counts for s in streams], True, n_jobs), streams)
+        return _in_order(sums_of_rows([s.counts for s in streams], True), streams)
 
-    def products(self, streams: Streams, n_jobs: int | None) -> Products:
+    def products(self, streams: Streams) -> Products:
         """Return the streams of equal weight."""
         return [(weight, [streams[i] for i in group]) for weight, group in _by_weight(streams)]
 
-    def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
+    def square(self, streams: Streams) -> Matrix:
         """Return the kernel among training graphs, with streams side by side."""
         total: Matrix | None = None
-        for weight, group in self.products(streams, n_jobs):
-            part = _scaled(square_gram([stream.counts for stream in group], n_jobs), weight, n_jobs)
+        for weight, group in self.products(streams):
+            part = _scaled(square_gram([stream.counts for stream in group]), weight)
             if total is None:
                 total = part
             else:
-                add_matrix(total, part, n_jobs)
+                add_matrix(total, part)
         assert total is not None
         return total
 
-    def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
+    def cross(self, new: Streams, train: Streams) -> Matrix:
         """Return the kernel against training graphs, without bins not seen in fit, which contribute 0."""
         known = [len(s.codes) for s in train]
         return sum_in_order(
@@ -215,30 +215,26 @@ class Linear(BaseKernel):
                 rectangular_gram(
                     join_streams([new[i] for i in group], [known[i] for i in group]),
                     join_streams([train[i] for i in group]),
-                    n_jobs,
                 ),
                 weight,
-                n_jobs,
             )
             for weight, group in _by_weight(train)
         )
 
-    def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
+    def cumulative(self, streams: Streams) -> Matrix:
         """Return the kernels for t_max = 0, 1, ...; integers are summed before they are weighted."""
         weights = {s.weight for s in streams}
         if len(weights) > 1:
-            return super().cumulative(streams, n_jobs)
+            return super().cumulative(streams)
         n, n_kernels = streams[0].counts.shape[0], streams[-1].iteration + 1
         kernels = np.zeros((n_kernels, n, n))
         for t in range(n_kernels):
             if t:
-                add_matrix(kernels[t], kernels[t - 1], n_jobs)
-            add_matrix(
-                kernels[t], square_gram([s.counts for s in streams if s.iteration == t], n_jobs), n_jobs
-            )
+                add_matrix(kernels[t], kernels[t - 1])
+            add_matrix(kernels[t], square_gram([s.counts for s in streams if s.iteration == t]))
         weight = weights.pop()
         for kernel in kernels if weight != 1.0 else ():
-            _scaled(kernel, weight, n_jobs)
+            _scaled(kernel, weight)
         return kernels
 
 
@@ -248,10 +244,10 @@ def _by_weight(streams: Streams) -> list[tuple[float, list[int]]]:
     return [(w, [i for i, s in enumerate(streams) if s.weight == w]) for w in weights]
 
 
-def _scaled(gram: Matrix, weight: float, n_jobs: int | None) -> Matrix:
+def _scaled(gram: Matrix, weight: float) -> Matrix:
     """Multiply by a weight in place."""
     if weight != 1.0:
-        by_rows(lambda rows: np.multiply(gram[rows], weight, out=gram[rows]), gram.shape, n_jobs)
+        by_rows(lambda rows: np.multiply(gram[rows], weight, out=gram[rows]), gram.shape)
     return gram
 
 
@@ -269,27 +265,27 @@ class Ratio(BaseKernel):
         """Return 2: the sum and the next product."""
         return 2
 
-    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+    def square_of(self, counts: csr_array) -> Matrix:
         """Return the ratios among graphs."""
         own = self._shared.diagonal_of(counts)
-        return _ratio(square_gram([self._summed(counts)], n_jobs), own, own, n_jobs)
+        return _ratio(square_gram([self._summed(counts)]), own, own)
 
-    def add_square(self, total: Matrix, stream: StreamCounts, n_jobs: int | None) -> None:
+    def add_square(self, total: Matrix, stream: StreamCounts) -> None:
         """Add the ratios of one stream among training graphs, in place."""
         own, shared = (
             self._shared.diagonal_of(stream.counts),
-            square_gram([self._summed(stream.counts)], n_jobs),
+            square_gram([self._summed(stream.counts)]),
         )
-        _ratio(shared, own, own, n_jobs, stream.weight, total)
+        _ratio(shared, own, own, stream.weight, total)
 
     def _summed(self, counts: csr_array) -> csr_array:
         """Return the features whose dot product is s."""
         return one_stream_levels(counts) if self.assigned else counts
 
-    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+    def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return the ratios between graphs."""
         own, other = self._shared.diagonal_of(left), self._shared.diagonal_of(right)
-        return _ratio(self._shared.cross_of(left, right, n_jobs), own, other, n_jobs)
+        return _ratio(self._shared.cross_of(left, right), own, other)
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return 1 for each graph with nodes, else 0."""
@@ -332,47 +328,47 @@ class Intersection(BaseKernel):
         """Return 2: the sum and the next product."""
         return 2
 
-    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+    def square_of(self, counts: csr_array) -> Matrix:
         """Return the histogram intersection among graphs."""
-        return square_gram([one_stream_levels(counts)], n_jobs)
+        return square_gram([one_stream_levels(counts)])
 
-    def products(self, streams: Streams, n_jobs: int | None) -> Products:
+    def products(self, streams: Streams) -> Products:
         """Return the levels of streams of equal weight; where rounding depends on it, of each stream."""
-        levels = levels_of(streams, n_jobs, coded=False)
+        levels = levels_of(streams, coded=False)
         if _are_summed_first(streams):
-            return Linear().products(levels, n_jobs)
+            return Linear().products(levels)
         return [(stream.weight, [stream]) for stream in levels]
 
-    def square(self, streams: Streams, n_jobs: int | None) -> Matrix:
+    def square(self, streams: Streams) -> Matrix:
         """Return the kernel among training graphs, from all levels at once where that is possible."""
         if _are_summed_first(streams):
-            return Linear().square(levels_of(streams, n_jobs, coded=False), n_jobs)
-        return super().square(streams, n_jobs)
+            return Linear().square(levels_of(streams, coded=False))
+        return super().square(streams)
 
-    def cross(self, new: Streams, train: Streams, n_jobs: int | None) -> Matrix:
+    def cross(self, new: Streams, train: Streams) -> Matrix:
         """Return the kernel against training graphs; integers are summed before they are weighted."""
         if not _are_summed_first(train):
-            return super().cross(new, train, n_jobs)
+            return super().cross(new, train)
         total: Matrix | None = None
         for weight, group in _by_weight(train):
             part = np.zeros((new[0].counts.shape[0], train[0].counts.shape[0]))
             for x, y in ((new[i].counts, train[i].counts) for i in group):
-                add_sparse(x, _widen(y, x.shape[1]), True, part, n_jobs)
-            _scaled(part, weight, n_jobs)
+                add_sparse(x, _widen(y, x.shape[1]), True, part)
+            _scaled(part, weight)
             total = part if total is None else np.add(total, part, out=total)
         assert total is not None
         return total
 
-    def cumulative(self, streams: Streams, n_jobs: int | None) -> Matrix:
+    def cumulative(self, streams: Streams) -> Matrix:
         """Return the kernels for t_max = 0, 1, ..., from the levels of each iteration where possible."""
         if _are_summed_first(streams):
-            return Linear().cumulative(levels_of(streams, n_jobs, coded=False), n_jobs)
-        return super().cumulative(streams, n_jobs)
+            return Linear().cumulative(levels_of(streams, coded=False))
+        return super().cumulative(streams)
 
-    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+    def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return the histogram intersection between graphs."""
         gram = np.zeros((left.shape[0], right.shape[0]))
-        add_sparse(left, right, True, gram, n_jobs)
+        add_sparse(left, right, True, gram)
         return gram
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
@@ -397,12 +393,11 @@ def _ratio(
     shared: Matrix,
     left: NDArray[np.float64],
     right: NDArray[np.float64],
-    n_jobs: int | None,
     weight: float = 1.0,
     total: Matrix | None = None,
 ) -> Matrix:
     """Add s / (l + r - s) times a weight to ``total``; by default, replace s. 0 / 0 is 0."""
-    threads = threads_for(shared.size, n_jobs)
+    threads = threads_for(shared.size)
     if total is None:
         _core.make_ratios(shared, left, right, weight, threads)
         return shared
@@ -431,11 +426,11 @@ class RadialBasis(BaseKernel):
         kernel.gamma = self.gammas[iteration]
         return kernel
 
-    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+    def square_of(self, counts: csr_array) -> Matrix:
         """Return the RBF kernel among graphs."""
-        return self.cross_of(counts, counts, n_jobs)
+        return self.cross_of(counts, counts)
 
-    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+    def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return scikit-learn's RBF kernel between graphs."""
         from sklearn.metrics.pairwise import rbf_kernel
 
@@ -454,11 +449,11 @@ class UserKernel(BaseKernel):
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
         self.function = function
 
-    def square_of(self, counts: csr_array, n_jobs: int | None) -> Matrix:
+    def square_of(self, counts: csr_array) -> Matrix:
         """Return the kernel among graphs."""
-        return self.cross_of(counts, counts, n_jobs)
+        return self.cross_of(counts, counts)
 
-    def cross_of(self, left: csr_array, right: csr_array, n_jobs: int | None) -> Matrix:
+    def cross_of(self, left: csr_array, right: csr_array) -> Matrix:
         """Return the kernel between graphs; raise an error if its shape is wrong."""
         kernel = np.array(self.function(left, right), dtype=np.float64, order="C")
         if kernel.shape != (left.shape[0], right.shape[0]):
@@ -469,7 +464,7 @@ class UserKernel(BaseKernel):
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return k(x, x), computed graph by graph."""
-        return np.array([self.cross_of(counts[[i]], counts[[i]], None)[0, 0] for i in range(counts.shape[0])])
+        return np.array([self.cross_of(counts[[i]], counts[[i]])[0, 0] for i in range(counts.shape[0])])
 
 
 _BY_NAME: dict[str, type[BaseKernel]] = {

@@ -181,9 +181,7 @@ class Shown(NamedTuple):
     label_names: Mapping[Any, str] = {}
 
 
-def describe_bins(
-    counter: Counter, chosen: Sequence[ChosenBin], shown: Shown, n_jobs: int | None = None
-) -> list[Bin]:
+def describe_bins(counter: Counter, chosen: Sequence[ChosenBin], shown: Shown) -> list[Bin]:
     """Return descriptions of bins from the graphs that have them.
 
     Parameters
@@ -191,17 +189,14 @@ def describe_bins(
     counter : Counter
     chosen : sequence of ChosenBin
     shown : Shown
-    n_jobs : int or None
     """
     if shown.molecules is not None and len(shown.molecules) != len(shown.graphs):
         raise ValueError(f"there are {len(shown.molecules)} molecules for {len(shown.graphs)} graphs")
-    streams = counter.count(shown.graphs, None, n_jobs)
-    return [_described(counter, streams[item.stream], item, shown, n_jobs) for item in chosen]
+    streams = counter.count(shown.graphs, None)
+    return [_described(counter, streams[item.stream], item, shown) for item in chosen]
 
 
-def _described(
-    counter: Counter, stream: StreamCounts, chosen: ChosenBin, shown: Shown, n_jobs: int | None
-) -> Bin:
+def _described(counter: Counter, stream: StreamCounts, chosen: ChosenBin, shown: Shown) -> Bin:
     """Return the description of one bin."""
     having = _graphs_having(stream, chosen.code)
     head = (chosen.column, stream.iteration, chosen.weight, int(having.sum()), *_means(shown.target, having))
@@ -210,7 +205,7 @@ def _described(
     owners = np.flatnonzero(having)
     graph = int(owners[np.argmin(np.diff(shown.graphs.graph_ptr)[owners])])
     alone = shown.graphs[[graph]]
-    items = next(islice(counter.occurrences(alone, n_jobs), chosen.stream, None))
+    items = next(islice(counter.occurrences(alone), chosen.stream, None))
     roots, level, code = _first_item(items, chosen.code)
     plain = alone.to_graphs() if isinstance(alone, GridDatabase) else alone
     radius = stream.iteration if items.nodes is None else 0

@@ -25,7 +25,6 @@ def join_streams(
     streams: Sequence[StreamCounts],
     n_bins: Sequence[int] | None = None,
     scales: Sequence[float] | None = None,
-    n_jobs: int | None = None,
 ) -> csr_array:
     """Return the count matrices of streams side by side, every row sorted by column.
 
@@ -36,7 +35,6 @@ def join_streams(
         Number of bins of each stream to keep; drops bins not seen in fit.
     scales : sequence of float, optional
         Factor of the counts of each stream.
-    n_jobs : int or None
     """
     n, arrays = streams[0].counts.shape[0], Streams.of([stream.counts for stream in streams])
     indptr, indices, counts, widths = arrays
@@ -45,7 +43,7 @@ def join_streams(
         offsets(widths),
         np.ones(len(streams)) if scales is None else np.array(scales, dtype=float),
     )
-    threads = threads_for(sum(map(len, indices)), n_jobs)
+    threads = threads_for(sum(map(len, indices)))
     bounds = np.linspace(0, n, stage_pieces(threads) + 1).astype(np.int64)
     lengths = np.empty(n, dtype=np.int64)
     _core.count_kept(indptr, indices, widths, bounds, lengths, threads)
@@ -74,7 +72,7 @@ class Entries(NamedTuple):
     values: NDArray[np.float64]
 
 
-def hashed_columns(streams: Sequence[StreamCounts], n_features: int, n_jobs: int | None = None) -> csr_array:
+def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_array:
     """Return features of a fixed width: (iteration, stream, code) of a bin hashes to its column.
 
     Counts of bins in the same column are summed, so dot products can only grow; with many more columns
@@ -87,12 +85,10 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int, n_jobs: int
         return Entries(stream.counts.indptr, column[stream.counts.indices][None, :], stream.counts.data)
 
     numbers = numbered(streams)
-    return sum_rows(run_threads(entries, range(len(streams)), n_jobs), n_features, 1.0, n_jobs)
+    return sum_rows(run_threads(entries, range(len(streams))), n_features, 1.0)
 
 
-def hashed_codes(
-    blocks: Iterable[CodeStreams], ptr: NDArray[np.int64], n_features: int, n_jobs: int | None = None
-) -> csr_array:
+def hashed_codes(blocks: Iterable[CodeStreams], ptr: NDArray[np.int64], n_features: int) -> csr_array:
     """Return the ``hashed_columns`` of the counts of codes, without numbering bins.
 
     Parameters
@@ -102,41 +98,38 @@ def hashed_codes(
     ptr : ndarray of int64, (graphs + 1,)
         Offsets of the graphs' items.
     n_features : int
-    n_jobs : int or None
     """
     columns: list[NDArray[Any]] = []
     scales: list[float] = []
     seen: dict[int, int] = {}
     for block in blocks:
-        made = _block_columns(block, n_features, seen, n_jobs)
+        made = _block_columns(block, n_features, seen)
         for scale, run in groupby(range(len(made)), np.sqrt(block.weights).__getitem__):
             some = list(run)
             columns.append(made[some[0] : some[-1] + 1])
             scales.append(float(scale))
     if len(set(scales)) == 1:  # counts are summed as integers
         entries = [Entries(ptr, some, np.empty(0)) for some in columns]
-        return sum_rows(entries, n_features, scales[0], n_jobs)
+        return sum_rows(entries, n_features, scales[0])
     values = {scale: np.full(ptr[-1], scale) for scale in set(scales)}
     entries = [Entries(ptr, some, values[scale]) for some, scale in zip(columns, scales, strict=True)]
-    return sum_rows(entries, n_features, 1.0, n_jobs)
+    return sum_rows(entries, n_features, 1.0)
 
 
-def _block_columns(
-    block: CodeStreams, n_features: int, seen: dict[int, int], n_jobs: int | None
-) -> NDArray[Any]:
+def _block_columns(block: CodeStreams, n_features: int, seen: dict[int, int]) -> NDArray[Any]:
     """Return the columns of all items of a block, one row per stream; ``seen`` as in ``number_within``."""
     n_streams, n = len(block.iterations), block.codes.shape[1]
     columns = np.empty((n_streams, n), dtype=_column_dtype(n_features))
     words = mix(block.iterations, np.array(number_within(block.iterations, seen), dtype=np.int64))
     cuts = np.linspace(0, n, max(1, -(-n // ITEMS_OF_A_PIECE)) + 1).astype(np.int64)
     salts = np.full(n_streams, NO_BIN) if block.salts is None else block.salts
-    threads = threads_for(columns.size, n_jobs)
+    threads = threads_for(columns.size)
     codes = np.ascontiguousarray(block.codes)
     _core.hash_to_columns(codes, block.rows, salts, cuts, words, n_features, columns, threads)
     return columns
 
 
-def sum_rows(entries: Sequence[Entries], n_features: int, factor: float, n_jobs: int | None) -> csr_array:
+def sum_rows(entries: Sequence[Entries], n_features: int, factor: float) -> csr_array:
     """Return the sum of all entries, times a factor, as one matrix with sorted rows.
 
     Work is cut into pieces of about equal numbers of entries: runs of rows, or ranges of columns of a long
@@ -146,7 +139,7 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float, n_jobs:
     ptr = np.zeros(n + 1, dtype=np.int64)
     for one in entries:
         ptr += one.indptr.astype(np.int64) * len(one.columns)
-    threads = threads_for(int(ptr[-1] - ptr[0]), n_jobs)
+    threads = threads_for(int(ptr[-1] - ptr[0]))
     pieces = _pieces(ptr, n_features, threads)
     sources = tuple(map(_alike, zip(*entries, strict=True)))
     sizes, filled = np.empty((2, len(pieces)), dtype=np.int64)

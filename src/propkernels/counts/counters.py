@@ -56,7 +56,6 @@ def count_streams(
     blocks: Iterable[CodeStreams],
     graph_ptr: NDArray[np.int64],
     known: Sequence[NDArray[np.int64]] | None = None,
-    n_jobs: int | None = None,
 ) -> list[StreamCounts]:
     """Return the counts of codes per graph for each stream (step "count bin strengths" of Algorithm 1).
 
@@ -71,7 +70,6 @@ def count_streams(
     known : sequence of ndarray, optional
         For each stream, the codes of the first columns (the bins seen in fit). Other codes get further
         columns: nothing is dropped.
-    n_jobs : int or None
 
     Returns
     -------
@@ -80,7 +78,7 @@ def count_streams(
     result: list[StreamCounts] = []
     for block in blocks:
         rows, row_of_stream = np.unique(block.rows, return_inverse=True)
-        counted = counts_of_rows(block.codes, rows, graph_ptr, n_jobs)
+        counted = counts_of_rows(block.codes, rows, graph_ptr)
         for s, row in enumerate(row_of_stream):
             counts, bins = counted[row]
             t, weight = int(block.iterations[s]), float(block.weights[s])
@@ -99,16 +97,16 @@ def count_codes(
     codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64] | None = None
 ) -> tuple[csr_array, NDArray[np.int64]]:
     """Return the counts of one row of codes, and the codes of its bins, those of ``known`` first."""
-    ((counts, bins),) = counts_of_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr, None)
+    ((counts, bins),) = counts_of_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr)
     return (counts, bins) if known is None else _after_known(counts, bins, known)
 
 
 def counts_of_rows(
-    codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64], n_jobs: int | None
+    codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64]
 ) -> list[tuple[csr_array, NDArray[np.int64]]]:
     """Return the counts and bin codes of rows of codes; threads take rows."""
     n_graphs, n_nodes, n_rows = len(graph_ptr) - 1, codes.shape[1], len(rows)
-    threads = min(threads_for(n_rows * n_nodes, n_jobs), max(n_rows, 1))
+    threads = min(threads_for(n_rows * n_nodes), max(n_rows, 1))
     indptr = np.empty((n_rows, n_graphs + 1), dtype=np.int32)
     # rows of the length of all codes: what is not written takes no memory
     indices, bins = (np.empty((n_rows, n_nodes), dtype=dtype) for dtype in (np.int32, np.int64))
@@ -226,14 +224,14 @@ class Counter(ABC):
     """
 
     @abstractmethod
-    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None, /) -> list[StreamCounts]:
+    def count(self, graphs: GraphDatabase, known: Known, /) -> list[StreamCounts]:
         """Return the counts of each stream; ``known`` codes are the first columns, and nothing is dropped."""
 
     @abstractmethod
-    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None, /) -> Iterator[Occurrences]:
+    def occurrences(self, graphs: GraphDatabase, /) -> Iterator[Occurrences]:
         """Yield the items of each stream; per graph, the number of items with a code is its count."""
 
-    def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
+    def listed(self, graphs: GraphDatabase) -> Listed | None:
         """Return the codes of all items if each counts once and streams have the same items; else None."""
         return None
 
@@ -269,33 +267,30 @@ class Coder(Counter):
     """Counter of node codes; subclasses implement ``codes``, one code per node and stream."""
 
     @abstractmethod
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
+    def codes(self, graphs: GraphDatabase) -> Iterable[CodeStreams]:
         """Return the codes of all nodes in blocks of streams, which need not be in memory together."""
 
     @abstractmethod
     def restricted(self, t: int, /) -> Coder:
         """Return a coder of the first iterations, 0 .. t."""
 
-    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+    def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
         """Return the counts of each stream; ``known`` codes are the first columns."""
         device = active_device()
-        given = graphs, known, n_jobs
-        counted = self.counted_directly(*given) if device is None else device.count(self, *given)
-        if counted is not None:
-            return list(counted)
-        return count_streams(self.codes(graphs, n_jobs), graphs.graph_ptr, known, n_jobs)
+        direct = self.counted_directly(graphs, known) if device is None else device.count(self, graphs, known)
+        if direct is not None:
+            return list(direct)
+        return count_streams(self.codes(graphs), graphs.graph_ptr, known)
 
-    def counted_directly(
-        self, graphs: GraphDatabase, known: Known, n_jobs: int | None
-    ) -> list[StreamCounts] | None:
+    def counted_directly(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts] | None:
         """Return the counts if they need no codes of all nodes at once; else None."""
         return None
 
-    def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed | None:
+    def listed(self, graphs: GraphDatabase) -> Listed | None:
         """Return the codes of all nodes; None on a device, which counts on its own."""
         if active_device() is not None:
             return None
-        return Listed(graphs.graph_ptr, self.codes(graphs, n_jobs), False)
+        return Listed(graphs.graph_ptr, self.codes(graphs), False)
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Return codes on a GPU (:mod:`propkernels.gpu`), or None if only the CPU can compute them."""
@@ -306,9 +301,9 @@ class Coder(Counter):
         """Approximate number of codes per node, to plan memory."""
         return 16
 
-    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+    def occurrences(self, graphs: GraphDatabase) -> Iterator[Occurrences]:
         """Yield the nodes and their codes for each stream."""
-        for block in self.codes(graphs, n_jobs):
+        for block in self.codes(graphs):
             for t, weight, codes in block.streams():
                 yield Occurrences(codes, None, t, weight)
 

@@ -58,12 +58,12 @@ class Vocabulary:
         _core.find_columns(self.table, stream, np.ascontiguousarray(codes), columns)
         return columns
 
-    def enter(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Entries:
+    def enter(self, graphs: GraphDatabase) -> Entries:
         """Return the entries of graphs: their bins, counts and columns, in one pass over codes."""
-        listed = self.counter.listed(graphs, n_jobs)
+        listed = self.counter.listed(graphs)
         if listed is not None:
-            return _of_codes(self, listed, graphs, n_jobs)
-        return _of_counts(self, self.counter.count(graphs, None, n_jobs), graphs, n_jobs)
+            return _of_codes(self, listed, graphs)
+        return _of_counts(self, self.counter.count(graphs, None), graphs)
 
 
 class BinTable(NamedTuple):
@@ -153,7 +153,6 @@ def split_by_node(
     graphs: GraphDatabase,
     known: Sequence[Codes],
     weights: Sequence[Values],
-    n_jobs: int | None,
 ) -> Values:
     """Return ``sum over streams of counts @ weights``, split by node and iteration.
 
@@ -164,7 +163,6 @@ def split_by_node(
     known : sequence of ndarray of int64
         For each stream, the codes that have weights; all other codes have weight 0.
     weights : sequence of ndarray
-    n_jobs : int or None
 
     Returns
     -------
@@ -172,7 +170,7 @@ def split_by_node(
         The rows of a graph's nodes add up to the weighted sum of its counts.
     """
     parts = counter.parts_of(graphs)
-    return np.concatenate([_split_part(counter, part, known, weights, n_jobs) for part in parts])
+    return np.concatenate([_split_part(counter, part, known, weights) for part in parts])
 
 
 def _split_part(
@@ -180,23 +178,22 @@ def _split_part(
     graphs: GraphDatabase,
     known: Sequence[Codes],
     weights: Sequence[Values],
-    n_jobs: int | None,
 ) -> Values:
     """Split the sums of graphs whose items fit into memory."""
     level_ptr = None
     if isinstance(counter, LevelCounter):
         counter = counter.counter
-        streams = counter.count(graphs, None, n_jobs)
+        streams = counter.count(graphs, None)
         level_ptr, weights = level_weights(streams, known, weights)
         known = [stream.codes for stream in streams]
-    entries = Vocabulary(counter, list(known)).enter(graphs, n_jobs)
+    entries = Vocabulary(counter, list(known)).enter(graphs)
     values, first = np.empty(len(entries.counts)), np.zeros(len(graphs), dtype=np.int64)
     table = np.concatenate(weights)[:, None]
     _core.folded_values(entries.arrays, len(known), level_ptr, table, first, values)
     return entries.by_node(values, len(known))
 
 
-def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase, n_jobs: int | None) -> Entries:
+def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> Entries:
     """Return the entries of graphs whose items have one code per stream."""
     ptr, n_streams, n_items = listed.ptr, len(vocabulary.codes), int(listed.ptr[-1])
     sizes = np.zeros((n_streams, len(graphs)), dtype=np.int64)
@@ -206,7 +203,7 @@ def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase, n_j
     for block in listed.blocks:
         rows = np.ascontiguousarray(block.by_stream())
         iterations[stream : stream + len(rows)] = block.iterations
-        threads = threads_for(rows.size, n_jobs)
+        threads = threads_for(rows.size)
         _core.enter_codes(vocabulary.table, rows, stream, ptr, *filled, threads)
         stream += len(rows)
     starts = np.arange(n_streams, dtype=np.int64)[:, None] * n_items + ptr[:-1]
@@ -214,9 +211,7 @@ def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase, n_j
     return Entries(graphs, starts, sizes, columns.ravel(), counts.ravel(), iterations, places, pair_ptr)
 
 
-def _of_counts(
-    vocabulary: Vocabulary, streams: Sequence[StreamCounts], graphs: GraphDatabase, n_jobs: int | None
-) -> Entries:
+def _of_counts(vocabulary: Vocabulary, streams: Sequence[StreamCounts], graphs: GraphDatabase) -> Entries:
     """Return the entries of graphs that are already counted."""
     starts, columns, first = [], [], 0
     for number, stream in enumerate(streams):
@@ -228,7 +223,7 @@ def _of_counts(
     iterations = np.array([stream.iteration for stream in streams], dtype=np.int64)
 
     def items() -> list[tuple[Occurrences, NDArray[np.int64]]]:
-        occurrences = vocabulary.counter.occurrences(graphs, n_jobs)
+        occurrences = vocabulary.counter.occurrences(graphs)
         return [
             (part, _slots(part, stream, ends[s], graphs))
             for s, (part, stream) in enumerate(zip(occurrences, streams, strict=True))

@@ -66,9 +66,9 @@ class JoinedCounter(Counter):
         parts = np.array([part for _, part in order], dtype=np.int64)
         return cls(counters, weights, np.array(normalized, dtype=np.bool_), parts)
 
-    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+    def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
         """Return the counts of all parts; ``known`` codes are the first columns."""
-        streams = self.join([counter.count(graphs, None, n_jobs) for counter in self.counters])
+        streams = self.join([counter.count(graphs, None) for counter in self.counters])
         if known is None:
             return streams
         return [after_known(stream, codes) for stream, codes in zip(streams, known, strict=True)]
@@ -90,21 +90,17 @@ class JoinedCounter(Counter):
             for part, counter in enumerate(self.counters)
         ]
 
-    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+    def occurrences(self, graphs: GraphDatabase) -> Iterator[Occurrences]:
         """Yield the items of all parts."""
-        items = [self._items(part, counter, graphs, n_jobs) for part, counter in enumerate(self.counters)]
+        items = [self._items(part, counter, graphs) for part, counter in enumerate(self.counters)]
         return (_next(items[part]) for part in self.parts)
 
-    def _scales(
-        self, part: int, counter: Counter, graphs: GraphDatabase, n_jobs: int | None
-    ) -> Values | None:
-        return inverse_lengths(counter.count(graphs, None, n_jobs)) if self.normalized[part] else None
+    def _scales(self, part: int, counter: Counter, graphs: GraphDatabase) -> Values | None:
+        return inverse_lengths(counter.count(graphs, None)) if self.normalized[part] else None
 
-    def _items(
-        self, part: int, counter: Counter, graphs: GraphDatabase, n_jobs: int | None
-    ) -> Iterator[Occurrences]:
-        scales, weight = self._scales(part, counter, graphs, n_jobs), float(self.weights[part])
-        for items in counter.occurrences(graphs, n_jobs):
+    def _items(self, part: int, counter: Counter, graphs: GraphDatabase) -> Iterator[Occurrences]:
+        scales, weight = self._scales(part, counter, graphs), float(self.weights[part])
+        for items in counter.occurrences(graphs):
             product = items.scales if scales is None else scales
             if scales is not None and items.scales is not None:
                 product = scales * items.scales

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from propkernels import _core
 from propkernels._utils.arrays import index_dtype, rows_of
-from propkernels._utils.parallel import run_threads, threads_for
+from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import mix
 from propkernels.counts.counters import (
     Codes,
@@ -42,16 +42,16 @@ class LevelCounter(Counter):
 
     counter: Counter
 
-    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+    def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
         """Return the counts of levels; ``known`` codes are the first columns."""
-        streams = levels_of(self.counter.count(graphs, None, n_jobs), n_jobs)
+        streams = levels_of(self.counter.count(graphs, None))
         if known is None:
             return streams
         return [after_known(stream, codes) for stream, codes in zip(streams, known, strict=True)]
 
-    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+    def occurrences(self, graphs: GraphDatabase) -> Iterator[Occurrences]:
         """Yield the items of the bins; levels have no separate items."""
-        return (replace(items, assigned=True) for items in self.counter.occurrences(graphs, n_jobs))
+        return (replace(items, assigned=True) for items in self.counter.occurrences(graphs))
 
     def parts_of(self, graphs: GraphDatabase) -> Iterable[GraphDatabase]:
         """Return runs of graphs whose items fit into memory."""
@@ -64,9 +64,7 @@ class LevelCounter(Counter):
         return [f"bin{b}_level{k}" for b, k in zip(bins.tolist(), level.tolist(), strict=True)]
 
 
-def levels_of(
-    streams: Sequence[StreamCounts], n_jobs: int | None = None, coded: bool = True
-) -> list[StreamCounts]:
+def levels_of(streams: Sequence[StreamCounts], coded: bool = True) -> list[StreamCounts]:
     """Return streams with bins turned into levels; streams that share counts share the result.
 
     Kernel matrices need no codes: without ``coded``, streams keep those of the bins.
@@ -82,8 +80,8 @@ def levels_of(
     array([7, 9])
     """
     distinct = {id(stream.counts): stream.counts for stream in streams}
-    threads = threads_for(sum(counts.nnz for counts in distinct.values()), n_jobs)
-    made = dict(zip(distinct, run_threads(_levels, list(distinct.values()), threads), strict=True))
+    work = sum(counts.nnz for counts in distinct.values())
+    made = dict(zip(distinct, run_threads(_levels, list(distinct.values()), work=work), strict=True))
 
     def one_stream(stream: StreamCounts) -> StreamCounts:
         counts, most = made[id(stream.counts)]
@@ -91,7 +89,7 @@ def levels_of(
         codes = stream.codes if is_same else level_codes(stream.codes, most)
         return StreamCounts(counts, codes, stream.iteration, stream.weight)
 
-    return run_threads(one_stream, streams, threads if coded else 1)
+    return run_threads(one_stream, streams, work=work if coded else 0)
 
 
 def one_stream_levels(counts: csr_array) -> csr_array:

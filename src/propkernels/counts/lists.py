@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from propkernels import _core
 from propkernels._utils.arrays import index_dtype, offsets, rows_of
-from propkernels._utils.parallel import run_threads, threads_for
+from propkernels._utils.parallel import run_threads
 from propkernels.counts.counters import StreamCounts
 
 ENTRIES_OF_A_STEP = 4  # entries that are copied in the time of an elementary step
@@ -63,9 +63,7 @@ def numbered(codes: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.in
     return numbers, bins
 
 
-def count_lists(
-    lists: Sequence[CodeList], known: NDArray[np.int64] | None = None, n_jobs: int | None = None
-) -> StreamCounts:
+def count_lists(lists: Sequence[CodeList], known: NDArray[np.int64] | None = None) -> StreamCounts:
     """Return the counts of all graphs as one stream; ``known`` codes are the first columns."""
     bins, numbers = _merged([np.empty(0, np.int64) if known is None else known, *(one.bins for one in lists)])
     ends = offsets([len(one.columns) for one in lists])
@@ -76,7 +74,7 @@ def count_lists(
         run = slice(ends[k], ends[k + 1])
         columns[run], counts[run] = numbers[k + 1][lists[k].columns], lists[k].counts
 
-    run_threads(place, range(len(lists)), threads_for(int(ends[-1]) // ENTRIES_OF_A_STEP, n_jobs))
+    run_threads(place, range(len(lists)), work=int(ends[-1]) // ENTRIES_OF_A_STEP)
     shape = len(indptr) - 1, len(bins)
     return StreamCounts(rows_of(counts, columns, indptr.astype(columns.dtype), shape), bins, 0, 1.0)
 

@@ -33,9 +33,7 @@ ENTRIES_OF_A_STEP = 8  # entries that a short loop reads in the time of an eleme
 ENTRIES_IN_MEMORY = 2**23  # (graph, bin) pairs sorted by bin at a time
 
 
-def square_gram(
-    parts: Sequence[csr_array], n_jobs: int | None = None, copies: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
+def square_gram(parts: Sequence[csr_array], copies: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
     """Return the sum of Phi Phi^T over count matrices with the same rows, exact.
 
     Matrix k counts ``copies[k]`` times; by default, once.
@@ -57,7 +55,7 @@ def square_gram(
         return gram
     popular_from = max(int(POPULAR * n), 1) + 1
     limits = popular_from, POPULAR_ROWS, WORTH_MERGING, EXACT_FLOAT32, MATRIX_IN_CACHE, ROWS_OF_A_TILE
-    rules = *limits, thread_count(n_jobs), least_work()
+    rules = *limits, thread_count(), least_work()
     lengths = offsets([part.nnz for part in parts])
     # Threads are those of this package: those of BLAS spin after a product, and delay what is next.
     with one_blas_thread():
@@ -105,29 +103,27 @@ def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.i
     return [same[0] for same in shared.values()], np.array([len(same) for same in shared.values()])
 
 
-def rectangular_gram(left: csr_array, right: csr_array, n_jobs: int | None = None) -> NDArray[np.float64]:
+def rectangular_gram(left: csr_array, right: csr_array) -> NDArray[np.float64]:
     """Return X Y^T for counts with the same columns, exact."""
     gram = np.zeros((left.shape[0], right.shape[0]))
-    add_sparse(left, right, False, gram, n_jobs)
+    add_sparse(left, right, False, gram)
     return gram
 
 
-def add_sparse(
-    left: csr_array, right: csr_array, minimum: bool, gram: NDArray[np.float64], n_jobs: int | None
-) -> None:
+def add_sparse(left: csr_array, right: csr_array, minimum: bool, gram: NDArray[np.float64]) -> None:
     """Add X Y^T, or the sums of smaller counts, to ``gram``."""
     by_bin = csc_array(right)
     by_bin.sort_indices()
     rows, bins = (Streams.of([m]) for m in (left, by_bin))
     pair = [(s.indptr[0], s.indices[0], s.data[0]) for s in (rows, bins)]
-    _core.add_products(*pair, minimum, gram, thread_count(n_jobs))
+    _core.add_products(*pair, minimum, gram, thread_count())
 
 
-def sums_of_rows(parts: Sequence[csr_array], squared: bool, n_jobs: int | None = None) -> NDArray[np.float64]:
+def sums_of_rows(parts: Sequence[csr_array], squared: bool) -> NDArray[np.float64]:
     """Return the sums of counts of each graph, or of their squares, one row per matrix."""
     streams = Streams.of(parts)
     sums = np.empty((len(parts), parts[0].shape[0]))
-    threads = threads_for(sum(part.nnz for part in parts) // ENTRIES_OF_A_STEP, n_jobs)
+    threads = threads_for(sum(part.nnz for part in parts) // ENTRIES_OF_A_STEP)
     _core.sum_rows(streams.indptr, streams.data, squared, sums, threads)
     return sums
 
@@ -147,7 +143,6 @@ def add_stream_ratios(
     weights: Sequence[float],
     minimum: bool,
     total: NDArray[np.float64],
-    n_jobs: int | None,
 ) -> None:
     """Add the weighted ratios s / (l + r - s) of streams, in order, to a symmetric matrix of few graphs.
 
@@ -155,7 +150,7 @@ def add_stream_ratios(
     graph with itself.
     """
     n, n_entries = len(total), sum(part.nnz for part in parts)
-    threads = threads_for(n_entries + len(parts) * n * n // 4, n_jobs)
+    threads = threads_for(n_entries + len(parts) * n * n // 4)
     bounds = np.sqrt(np.linspace(0, n * n, threads + 1)).astype(np.int64)  # of equal numbers of pairs
     _core.add_stream_ratios(*Streams.of(parts), np.array(weights), minimum, bounds, total, threads)
 
@@ -164,20 +159,19 @@ def normalized(
     kernel: NDArray[np.float64],
     left: NDArray[np.float64],
     right: NDArray[np.float64],
-    n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Return the kernel divided by the square roots of the self-similarities; 0 for graphs without nodes.
 
     The result is written into ``kernel``.
     """
-    threads = threads_for(kernel.size, n_jobs)
+    threads = threads_for(kernel.size)
     _core.scale_rows(kernel, inverse_length(left), inverse_length(right), threads)
     return kernel
 
 
-def add_matrix(total: NDArray[np.float64], matrix: NDArray[np.float64], n_jobs: int | None) -> None:
+def add_matrix(total: NDArray[np.float64], matrix: NDArray[np.float64]) -> None:
     """Add a matrix to ``total`` in place, in threads."""
-    by_rows(lambda rows: np.add(total[rows], matrix[rows], out=total[rows]), total.shape, n_jobs)
+    by_rows(lambda rows: np.add(total[rows], matrix[rows], out=total[rows]), total.shape)
 
 
 def inverse_length(self_similarity: NDArray[np.float64]) -> NDArray[np.float64]:

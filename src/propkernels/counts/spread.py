@@ -23,18 +23,17 @@ def count_spread(
     streams: SpreadStreams,
     graph_ptr: NDArray[np.int64],
     known: Sequence[NDArray[np.int64]] | None = None,
-    n_jobs: int | None = None,
 ) -> list[StreamCounts]:
     """Return the counts of all streams; threads take columns, and all iterations of them.
 
     The values, codes and bins of a few columns stay in the cache, and threads wait for each other once.
     Streams of a hash function that gives all nodes one code share the counts of their label hash.
     """
-    single, runs = _counted(streams, graph_ptr, n_jobs)
+    single, runs = _counted(streams, graph_ptr)
     labels, (n_steps, n_functions, _) = streams.labels, single.shape
     rows = np.arange(len(labels.codes)).reshape(n_steps, -1)[:, np.arange(n_functions) % streams.n_hashes]
     needed = np.unique(rows[(single != NO_BIN).any(axis=2)])
-    shared = dict(zip(needed.tolist(), counts_of_rows(labels.codes, needed, graph_ptr, n_jobs), strict=True))
+    shared = dict(zip(needed.tolist(), counts_of_rows(labels.codes, needed, graph_ptr), strict=True))
     result: list[StreamCounts] = []
     for t, f in np.ndindex(n_steps, n_functions):
         row = int(rows[t, f])
@@ -77,12 +76,10 @@ class _Run(NamedTuple):
         return rows_of(self.counts[a:b], self.indices[a:b], self.indptr[row], shape), self.codes[c:d]
 
 
-def _counted(
-    streams: SpreadStreams, graph_ptr: NDArray[np.int64], n_jobs: int | None
-) -> tuple[NDArray[np.int64], list[_Run]]:
+def _counted(streams: SpreadStreams, graph_ptr: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[_Run]]:
     """Return the attribute codes of columns that have only one, and the counts of the others."""
     n, (n_steps, n_functions, n_columns) = len(streams.spread.start), streams.vectors.shape
-    threads = threads_for(STEPS_OF_A_CODE * streams.vectors.size * n, n_jobs)
+    threads = threads_for(STEPS_OF_A_CODE * streams.vectors.size * n)
     bounds = _column_bounds(n_columns, threads)
     runs = [
         _Run.make(width, n_steps * n_functions * width, n, len(graph_ptr) - 1)

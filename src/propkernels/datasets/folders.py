@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import reason_of
+from propkernels._utils.parallel import workers
 from propkernels._utils.safe_files import open_regular
 from propkernels.convert.parquet import read_parquet
 from propkernels.convert.points import from_points
@@ -85,7 +86,8 @@ def _read_graph_files(path: Path, files: Sequence[Path], how: Reading) -> Datase
 
 def _read_parquet_files(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     how.refuse_columns("Parquet files of graphs")
-    parts = [read_parquet(file, n_jobs=how.n_jobs) for file in files]
+    with workers(how.n_jobs):
+        parts = [read_parquet(file) for file in files]
     graphs = GraphDatabase.concat([part for part, _ in parts])
     targets = [target for _, target in parts if target is not None]
     if len(targets) not in (0, len(parts)):

@@ -10,6 +10,7 @@ from typing import Any
 
 from propkernels._utils.cells import read_cells
 from propkernels._utils.checks import shown
+from propkernels._utils.parallel import workers
 from propkernels._utils.typing import PathLike
 from propkernels.convert.parquet import has_graphs, read_parquet
 from propkernels.convert.points import from_points
@@ -199,7 +200,8 @@ def _read_parquet(path: Path, how: Reading) -> Dataset:
     if not has_graphs(path):
         return _read_table(path, how)
     how.refuse_columns("Parquet files of graphs")
-    graphs, target = read_parquet(path, n_jobs=how.n_jobs)
+    with workers(how.n_jobs):
+        graphs, target = read_parquet(path)
     return Dataset(path.stem, graphs, how.stored_target(target, len(graphs), path))
 
 

@@ -104,9 +104,7 @@ def read_member(archive: zipfile.ZipFile, member: str, path: Path) -> bytes:
 ADJACENCY = "_A.txt"
 
 
-def read_files(
-    path: Path, name: str | None = None, n_jobs: int | None = None
-) -> tuple[str, dict[str, bytes]]:
+def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, bytes]]:
     """Return the name of a data set and the contents of all its text files.
 
     Parameters
@@ -115,8 +113,6 @@ def read_files(
         Folder or zip with ``NAME_A.txt`` and the other files, at the top or in a folder inside it.
     name : str, optional
         The NAME; by default that of the only file that ends in ``_A.txt``.
-    n_jobs : int or None
-        Number of threads that unpack members of a zip.
 
     Returns
     -------
@@ -138,7 +134,7 @@ def read_files(
         with open_archive(path) as own:  # threads share no archive
             return read_member(own, entry, path)
 
-    found = dict(zip(largest_first, run_threads(unpacked, largest_first, n_jobs), strict=True))
+    found = dict(zip(largest_first, run_threads(unpacked, largest_first), strict=True))
     return name, {kind: found[entry] for kind, entry in chosen.items()}
 
 

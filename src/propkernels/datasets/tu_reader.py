@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from propkernels._utils.arrays import check_declared, offsets
+from propkernels._utils.parallel import threaded
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.tu_files import float_table, integer_table, read_files, text_lines
 from propkernels.graphs import GraphDatabase, LabelColumn
@@ -35,6 +36,7 @@ KNOWN = [
 NODE_EXTRAS = ("coordinates", "normals")
 
 
+@threaded
 def read_tu(
     path: str | os.PathLike[str],
     name: str | None = None,
@@ -75,7 +77,7 @@ def read_tu(
     ValueError
         If files are damaged or inconsistent; the message names the file and the line.
     """
-    name, files = read_files(Path(path), name, n_jobs)
+    name, files = read_files(Path(path), name)
     return TuFiles(name, files, target_required).assemble()
 
 

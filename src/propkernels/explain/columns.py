@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import shown
+from propkernels._utils.parallel import workers
 from propkernels._utils.typing import Estimator
 from propkernels.convert.check import check_graphs
 from propkernels.counts.columns import hashed_column, numbered
@@ -86,17 +87,18 @@ def explain_columns(
     start = np.asarray(intercept, dtype=np.float64)
     if start.size != 1:
         raise ValueError(f"intercept must be one number, got shape {start.shape}")
-    contributions = _contributions(fitted, database, np.asarray(coef, dtype=np.float64))
+    with workers(fitted.n_jobs):
+        contributions = _contributions(fitted, database, np.asarray(coef, dtype=np.float64))
     return Explanation(contributions, database.graph_ptr, start.item(), database, speaks_for, against)
 
 
 def _contributions(features: CountFeatures, graphs: GraphDatabase, coef: Values) -> Values:
     """Return the contribution of each node and iteration to ``features @ coef``, (nodes, iterations)."""
     vocabulary = None if features._n_columns is not None else features._stream_codes
-    streams = features._counter.count(graphs, vocabulary, features.n_jobs)
+    streams = features._counter.count(graphs, vocabulary)
     weights = _bin_weights(features, streams, coef)
     codes = [stream.codes for stream in streams]
-    contributions = split_by_node(features._counter, graphs, codes, weights, features.n_jobs)
+    contributions = split_by_node(features._counter, graphs, codes, weights)
     if features.normalize:
         scale = inverse_length(features._lengths(streams, features._joined(streams)))
         contributions *= scale[graphs.graph_ids][:, None]

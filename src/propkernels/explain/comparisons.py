@@ -76,7 +76,6 @@ def explain_rule(
     graphs: GraphDatabase,
     weights: Any,
     intercepts: Any,
-    n_jobs: int | None,
     speaks_for: Any = None,
     against: Any = None,
 ) -> Explanation:
@@ -98,12 +97,11 @@ def explain_rule(
         Weight of each decision; ``[1.0]`` for a rule with one decision.
     intercepts : array-like, (decisions,)
         Intercept of each decision.
-    n_jobs : int or None
     speaks_for, against : Any
         The classes compared, if any; see :class:`~propkernels.explain.Explanation`.
     """
     share = np.asarray(weights, dtype=np.float64)
-    found = rule.terms(graphs, share[None, :], n_jobs)
+    found = rule.terms(graphs, share[None, :])
     intercept = float(share @ np.asarray(intercepts, dtype=np.float64))
     terms = 0.0 if rule.compares_bins else found.descriptors
     return Explanation(
@@ -116,11 +114,10 @@ def explain_predicted(
     graphs: GraphDatabase,
     classes: NDArray[Any],
     intercepts: NDArray[np.float64],
-    n_jobs: int | None,
 ) -> Explanation:
     """Return the explanation of the decision of each graph's predicted class."""
     columns = np.eye(len(classes))
-    found = rule.terms(graphs, columns, n_jobs, lambda decisions: (decisions + intercepts).argmax(axis=1))
+    found = rule.terms(graphs, columns, lambda decisions: (decisions + intercepts).argmax(axis=1))
     return Explanation(
         found.nodes,
         graphs.graph_ptr,

@@ -41,17 +41,16 @@ class Counted:
     Parameters
     ----------
     graphs : GraphDatabase or GridDatabase
-    n_jobs : int or None
     """
 
-    def __init__(self, graphs: GraphDatabase, n_jobs: int | None) -> None:
-        self.graphs, self.n_jobs = graphs, n_jobs
+    def __init__(self, graphs: GraphDatabase) -> None:
+        self.graphs = graphs
         self._entries: dict[Vocabulary, Entries] = {}
 
     def entries(self, vocabulary: Vocabulary) -> Entries:
         """Return the entries of all graphs in a vocabulary."""
         if vocabulary not in self._entries:
-            self._entries[vocabulary] = vocabulary.enter(self.graphs, self.n_jobs)
+            self._entries[vocabulary] = vocabulary.enter(self.graphs)
         return self._entries[vocabulary]
 
 

@@ -108,15 +108,14 @@ class Rule:
         """Return decisions, (graphs, decisions), from counts."""
         return sum_in_order([member.decide(counted) for member in self.members])
 
-    def decisions(self, graphs: GraphDatabase, n_jobs: int | None) -> Matrix:
+    def decisions(self, graphs: GraphDatabase) -> Matrix:
         """Return decisions, (graphs, decisions)."""
-        return np.concatenate(self.by_runs(graphs, n_jobs, self.decide))
+        return np.concatenate(self.by_runs(graphs, self.decide))
 
     def terms(
         self,
         graphs: GraphDatabase,
         weights: Matrix,
-        n_jobs: int | None,
         choose: Callable[[Matrix], NDArray[np.int64]] | None = None,
     ) -> Terms:
         """Return the terms of one weighted sum of decisions per graph, in one pass over codes.
@@ -125,7 +124,6 @@ class Rule:
         ----------
         graphs : GraphDatabase
         weights : ndarray, (sums, decisions)
-        n_jobs : int or None
         choose : callable, optional
             Returns the number of the sum of each graph from decisions, (graphs, decisions); by default 0.
         """
@@ -137,30 +135,30 @@ class Rule:
             descriptors = [member.descriptor_terms(counted, sums) for member in self.members]
             return Terms(add_columns(nodes), sum_in_order(descriptors), sums.chosen)
 
-        runs = self.by_runs(graphs, n_jobs, one_run)
+        runs = self.by_runs(graphs, one_run)
         return runs[0] if len(runs) == 1 else Terms(*map(np.concatenate, zip(*runs, strict=True)))
 
-    def bin_weights(self, graphs: GraphDatabase, share: Values, n_jobs: int | None) -> list[WeightedBins]:
+    def bin_weights(self, graphs: GraphDatabase, share: Values) -> list[WeightedBins]:
         """Return the weights of all bins, each bin once; weights that differ between graphs are averaged."""
-        counted = Counted(graphs, n_jobs)
+        counted = Counted(graphs)
         return merged_bins([bins for member in self.members for bins in member.bin_weights(counted, share)])
 
     def shared_bins(self) -> list[SharedBins]:
         """Return the comparison of two graphs of each member."""
         return [bins for member in self.members for bins in member.shared_bins()]
 
-    def by_runs(self, graphs: GraphDatabase, n_jobs: int | None, function: Callable[[Counted], T]) -> list[T]:
+    def by_runs(self, graphs: GraphDatabase, function: Callable[[Counted], T]) -> list[T]:
         """Return the results of a function on runs of graphs that fit in memory, in threads."""
         width = sum(len(v.codes) * v.counter.items_per_node(graphs) for v in self.vocabularies)
         if not self.is_explained or not width or active_device() is not None:
-            return [function(Counted(graphs, n_jobs))]
-        threads = thread_count(n_jobs)
+            return [function(Counted(graphs))]
+        threads = thread_count()
         least = min(CODES_AT_ONCE / width, max(graphs.n_nodes / threads, NODES_OF_A_THREAD))
         runs = whole_runs(graphs.graph_ptr, least)
         if len(runs) <= 2:
-            return [function(Counted(graphs, n_jobs))]
+            return [function(Counted(graphs))]
         parts = [slice(a, b) for a, b in pairwise(runs)]
-        return run_threads(lambda part: function(Counted(graphs[part], 1)), parts, n_jobs, uses_blas=True)
+        return run_threads(lambda part: function(Counted(graphs[part])), parts, uses_blas=True)
 
 
 def merged_bins(parts: Sequence[WeightedBins]) -> list[WeightedBins]:

@@ -278,11 +278,10 @@ def similar_because(g: OneGraph, h: OneGraph, *, kernel: Estimator | None = None
         parts = [SharedBins(Neighborhoods()._learn_coder(graphs), True, True, False, together=True)]
     else:
         parts = countings_of(kernel, graphs)
-    n_jobs = getattr(kernel, "n_jobs", None)
     merged: dict[tuple[int, bytes, bytes], SharedBin] = {}
     last = 0
     for counting in parts:
-        found = islice(counting.counter.occurrences(graphs, n_jobs), counting.n_streams)
+        found = islice(counting.counter.occurrences(graphs), counting.n_streams)
         streams = [
             _compared(replace(one, assigned=one.assigned or counting.assigned), graphs) for one in found
         ]

@@ -22,7 +22,6 @@ def strongest_bins(
     target: NDArray[np.float64] | None,
     molecules: Any,
     label_names: Mapping[Any, str] | None,
-    n_jobs: int | None,
     subject: str,
 ) -> Bins:
     """Return descriptions of the bins with the largest absolute weights.
@@ -37,7 +36,6 @@ def strongest_bins(
     target : ndarray of float64, (n,), or None
     molecules : sequence of rdkit.Chem.Mol, or None
     label_names : mapping or None
-    n_jobs : int or None
     subject : str
     """
     member = np.repeat(np.arange(len(members)), [len(one.codes) for one in members])
@@ -53,6 +51,6 @@ def strongest_bins(
     for number, one in enumerate(members):
         own = order[member[order] == number]
         chosen = [ChosenBin(int(stream[i]), int(codes[i]), None, float(values[i])) for i in own]
-        found = describe_bins(one.counter, chosen, shown, n_jobs) if chosen else []
+        found = describe_bins(one.counter, chosen, shown) if chosen else []
         described |= {i: replace(bin_, member=number) for i, bin_ in zip(own.tolist(), found, strict=True)}
     return Bins([described[i] for i in order.tolist()], subject)

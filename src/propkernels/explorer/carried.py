@@ -62,10 +62,10 @@ class PageBins:
     sum: int
 
     @classmethod
-    def number(cls, vocabulary: Vocabulary, graphs: GraphDatabase, n_jobs: int | None) -> PageBins:
+    def number(cls, vocabulary: Vocabulary, graphs: GraphDatabase) -> PageBins:
         """Number the bins of the graphs of a page."""
         settings, arrays = code_function(vocabulary.counter, graphs)
-        listed = vocabulary.counter.listed(graphs, n_jobs)
+        listed = vocabulary.counter.listed(graphs)
         if listed is None:
             raise NotLive(f"{type(vocabulary.counter).__name__} does not list its codes")
         streams, total = [], 0
@@ -149,7 +149,7 @@ class CarriedRule:
         return {f"code{v}": bins.arrays for v, bins in enumerate(self.bins)} | {"model": self.arrays}
 
 
-def carried_rule(rule: Rule, graphs: Any, n_jobs: int | None) -> CarriedRule:
+def carried_rule(rule: Rule, graphs: Any) -> CarriedRule:
     """Return a rule serialized for a page.
 
     Parameters
@@ -157,7 +157,6 @@ def carried_rule(rule: Rule, graphs: Any, n_jobs: int | None) -> CarriedRule:
     rule : Rule
     graphs : GraphDatabase
         The graphs of the page.
-    n_jobs : int or None
 
     Raises
     ------
@@ -166,7 +165,7 @@ def carried_rule(rule: Rule, graphs: Any, n_jobs: int | None) -> CarriedRule:
     """
     if not rule.compares_bins:
         raise NotLive("one of its kernels compares graphs without counting bins")
-    bins = [PageBins.number(vocabulary, graphs, n_jobs) for vocabulary in rule.vocabularies]
+    bins = [PageBins.number(vocabulary, graphs) for vocabulary in rule.vocabularies]
     writer = _Writer(bins)
     members = [writer.member(member) for member in rule.members]
     return CarriedRule(bins, members, writer.arrays, writer.leaves, writer.places)

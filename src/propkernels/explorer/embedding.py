@@ -61,11 +61,11 @@ class Comparison:
         name = BASE_KERNELS[isinstance(leaf, RatioMember), is_assigned(leaf)]
         return cls(resolve_base_kernel(name), bins.streams[: len(leaf.stream_weights)])
 
-    def similarities(self, rows: slice, n_jobs: int | None) -> Values:
+    def similarities(self, rows: slice) -> Values:
         """Return normalized kernel values of the graphs ``rows`` with all graphs: (rows, n)."""
         part = [replace(stream, counts=stream.counts[rows]) for stream in self.streams]
         lengths = inverse_length(self.base.diagonal(self.streams))
-        return self.base.cross(part, self.streams, n_jobs) * lengths[rows, None] * lengths
+        return self.base.cross(part, self.streams) * lengths[rows, None] * lengths
 
     def features(self) -> csr_array:
         """Return normalized counts, or levels for smaller counts: one row per graph."""
@@ -82,9 +82,7 @@ def comparisons(carried: CarriedRule) -> list[Comparison]:
     ]
 
 
-def nearest_graphs(
-    compared: Sequence[Comparison], k: int, n_jobs: int | None
-) -> tuple[Values, NDArray[np.int64]]:
+def nearest_graphs(compared: Sequence[Comparison], k: int) -> tuple[Values, NDArray[np.int64]]:
     """Return similarities and positions of the k most similar other graphs of each graph.
 
     Similarity is the mean of the normalized kernels of all members.
@@ -93,14 +91,13 @@ def nearest_graphs(
     ----------
     compared : sequence of Comparison
     k : int
-    n_jobs : int or None
     """
     n = compared[0].streams[0].counts.shape[0]
     similarities, neighbors = np.zeros((n, k)), np.zeros((n, k), dtype=np.int64)
     with ProgressBar("explore: nearest neighbors", n) as bar:
         for first in range(0, n, BLOCK):
             rows = slice(first, min(first + BLOCK, n))
-            values = sum_in_order(kernel.similarities(rows, n_jobs) for kernel in compared) / len(compared)
+            values = sum_in_order(kernel.similarities(rows) for kernel in compared) / len(compared)
             values[np.arange(len(values)), np.arange(rows.start, rows.stop)] = -np.inf
             order = np.stack([largest(row, k) for row in values])
             similarities[rows], neighbors[rows] = np.take_along_axis(values, order, axis=1), order
@@ -108,9 +105,7 @@ def nearest_graphs(
     return similarities, neighbors
 
 
-def embed(
-    similarities: Values, neighbors: NDArray[np.int64], start: Values, seed: int, n_jobs: int | None
-) -> Values:
+def embed(similarities: Values, neighbors: NDArray[np.int64], start: Values, seed: int) -> Values:
     """Return one point per graph by t-SNE from exact nearest neighbors.
 
     Parameters
@@ -120,7 +115,6 @@ def embed(
     start : ndarray of shape (n, 2)
         Initial points, see :func:`spectral_start`.
     seed : int
-    n_jobs : int or None
 
     References
     ----------
@@ -148,10 +142,9 @@ def embed(
         max_iter=ROUNDS_OF_MANY if n > MANY else ROUNDS,
         angle=ANGLE_OF_MANY if n > MANY else 0.5,
         random_state=seed,
-        n_jobs=n_jobs,
     )
     # with few points, threads only wait for each other
-    threads = thread_count(n_jobs) if n > MANY else 1
+    threads = thread_count() if n > MANY else 1
     limits = {pool["prefix"]: min(threads, pool["num_threads"]) for pool in threadpool_info()}
     with ProgressBar("explore: t-SNE"), threadpool_limits(limits):
         return np.asarray(machine.fit_transform(graph), dtype=np.float64)

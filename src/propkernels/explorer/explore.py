@@ -12,6 +12,7 @@ from sklearn.base import is_regressor
 from propkernels._utils.arrays import object_array
 from propkernels._utils.cells import has_fractions
 from propkernels._utils.optional import has_package
+from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.typing import Column, Molecules
 from propkernels.convert.check import check_graphs
@@ -64,6 +65,7 @@ EQUAL = 1 - 1e-9  # similarity of graphs with the same counts
 LARGEST_PIXEL = 127  # largest side of an image: positions are 8-bit integers
 
 
+@threaded
 def explore(
     graphs: Dataset | Graphs,
     target: ArrayLike | None = None,
@@ -160,7 +162,6 @@ def explore(
             layout=layout,
             note=note,
             random_state=random_state,
-            n_jobs=n_jobs,
         )
     data: Any = graphs if hasattr(graphs, "graphs") and hasattr(graphs, "target_names") else None
     if data is not None:
@@ -200,16 +201,16 @@ def explore(
         raise ValueError("a model requires a target: explore(graphs, target, model)")
     if numbers is None:
         kernel, rule = comparing_rule(shown)
-        carried = carried_rule(rule, shown, n_jobs)
+        carried = carried_rule(rule, shown)
     else:
         if model is None:
-            found = learned_model(shown, numbers, classes, seed, n_jobs)
+            found = learned_model(shown, numbers, classes, seed)
         else:
-            found = given_model(model, shown, numbers, classes, n_jobs)
+            found = given_model(model, shown, numbers, classes)
         kernel, carried = found.model.kernel_, found.carried
     compared, n_neighbors = comparisons(carried), min(NEIGHBORS, len(shown) - 1)
-    similarities, neighbors = nearest_graphs(compared, n_neighbors, n_jobs)
-    points = embed(similarities, neighbors, spectral_start(compared, seed), seed, n_jobs)
+    similarities, neighbors = nearest_graphs(compared, n_neighbors)
+    points = embed(similarities, neighbors, spectral_start(compared, seed), seed)
     novelty = 1.0 - similarities[:, :SHOWN].mean(axis=1)
     words = page_words(shown, pixels)
     described = map_columns(shown, numbers, names, found, novelty, columns, words)

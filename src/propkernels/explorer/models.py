@@ -59,7 +59,7 @@ class Explained:
 
 
 def given_model(
-    model: Any, graphs: GraphDatabase, target: NDArray[Any], classes: NDArray[Any] | None, jobs: Any
+    model: Any, graphs: GraphDatabase, target: NDArray[Any], classes: NDArray[Any] | None
 ) -> Explained:
     """Return a fitted model with its predictions for the graphs of the page.
 
@@ -72,7 +72,6 @@ def given_model(
         Class numbers, or real numbers.
     classes : ndarray or None
         The classes; None for regression.
-    jobs : int or None
 
     Raises
     ------
@@ -81,7 +80,7 @@ def given_model(
     """
     try:
         _check_carried(model, classes)
-        carried = carried_rule(model.rule_, graphs, jobs)
+        carried = carried_rule(model.rule_, graphs)
     except NotLive as reason:
         raise refusal(model, reason) from None
     predictions, margins = _of_given(model, graphs, target, classes)
@@ -152,7 +151,7 @@ def _margins(scores: Values, target: NDArray[np.int64]) -> Values:
 
 
 def learned_model(
-    graphs: GraphDatabase, target: NDArray[Any], classes: NDArray[Any] | None, seed: Any, jobs: Any
+    graphs: GraphDatabase, target: NDArray[Any], classes: NDArray[Any] | None, seed: Any
 ) -> Explained:
     """Train the default model, and predict each graph by the model without it.
 
@@ -165,12 +164,10 @@ def learned_model(
     classes : ndarray or None
         The classes; None for regression.
     seed : random_state
-    jobs : int or None
     """
     options: dict[str, Any] = {
-        "kernel": page_kernels(graphs, classes is None, jobs),
+        "kernel": page_kernels(graphs, classes is None),
         "random_state": seed,
-        "n_jobs": jobs,
     }
     if len(graphs) > MANY:
         options |= {"C": MANY_COSTS, "t_max": MANY_STEPS, "solver": "linear", "normalize": True}
@@ -184,18 +181,18 @@ def learned_model(
         predictions, margins = np.full(len(target), -1), np.zeros(len(target))
         predictions[known] = model._layout.predictions(model.held_out_[known])
         margins[known] = _margins(_two_columns(model.held_out_[known]), target[known])
-    carried = carried_rule(model.rule_, graphs, model.n_jobs)
+    carried = carried_rule(model.rule_, graphs)
     source = (
         "Predictions are held out: each graph is predicted by a model that was chosen and learned without it."
     )
     return Explained(model, carried, predictions, margins, "default model, held out", source)
 
 
-def page_kernels(graphs: GraphDatabase, is_regression: bool, jobs: int | None) -> list[Any] | None:
+def page_kernels(graphs: GraphDatabase, is_regression: bool) -> list[Any] | None:
     """Return the candidate kernels; None: all default kernels, if the page supports each of them."""
     if len(graphs) > MANY:
         return [quick_kernel(graphs)]
-    default = default_kernels(graphs, jobs, is_regression)
+    default = default_kernels(graphs, is_regression)
     kernels = [kernel for kernel in default if _is_carried(kernel, graphs)]
     column = graphs.label_column
     is_complete = column is None or bool(column.observed.all())  # otherwise, models impute labels

@@ -57,7 +57,6 @@ def explore_nodes(
     layout: Any,
     note: str | None,
     random_state: Any,
-    n_jobs: int | None,
 ) -> Exploration:
     """Return the page of the training graph of a model of nodes; see :func:`propkernels.explore`.
 
@@ -71,10 +70,10 @@ def explore_nodes(
     seed, names = draw_seed(random_state) % 2**31, _names(ids, graphs)
     classes, truth = _class_names(model, class_names), _numbers_of(model, target, graphs.n_nodes)
     chances = model.predict_proba() if isinstance(model, NodeClassifier) and model.calibration_ else None
-    points = _points(graphs, layout, seed, n_jobs)
+    points = _points(graphs, layout, seed)
     described = _columns(graphs, model, truth, chances, classes, columns)
     chosen = _explained(graphs, chances)
-    explanation, codes = model.explain(chosen), _codes(graphs, seed, n_jobs)
+    explanation, codes = model.explain(chosen), _codes(graphs, seed)
     explained, mentioned = explained_arrays(explanation, _favored(model, explanation))
     similar = [most_similar(codes, node, min(SIMILAR + 1, graphs.n_nodes)) for node in chosen.tolist()]
     explained |= {
@@ -117,11 +116,11 @@ def explore_nodes(
     return Exploration(name, html, model, points, predictions, information(codes), "fitted", "nodes")
 
 
-def _codes(graphs: GraphDatabase, seed: int, n_jobs: int | None) -> Indices:
+def _codes(graphs: GraphDatabase, seed: int) -> Indices:
     """Return the codes of all nodes up to three steps away, (streams, nodes)."""
     source: Literal["log_degree", "node"] = "log_degree" if graphs.label_column is None else "node"
     kernel = PropagationKernel(labels=source, t_max=3, n_hashes=4, bin_width=0.1, random_state=seed)
-    blocks = kernel._learn_coder(graphs).codes(graphs, n_jobs)
+    blocks = kernel._learn_coder(graphs).codes(graphs)
     return np.array([codes for block in blocks for _, _, codes in block.streams()])
 
 
@@ -189,7 +188,7 @@ def _numbers_of(model: NodeModel, target: Any, n: int) -> NDArray[Any] | None:
     return numbers
 
 
-def _points(graphs: GraphDatabase, layout: Any, seed: int, n_jobs: int | None) -> Values:
+def _points(graphs: GraphDatabase, layout: Any, seed: int) -> Values:
     """Return given positions, or a t-SNE map of nodes by the neighbors that they share."""
     if layout is not None:
         points = np.asarray(layout, dtype=np.float64)
@@ -205,8 +204,8 @@ def _points(graphs: GraphDatabase, layout: Any, seed: int, n_jobs: int | None) -
     compared = [
         Comparison(resolve_base_kernel("linear"), [StreamCounts(counts, np.arange(counts.shape[1]), 0, 1.0)])
     ]
-    similarities, nearest = nearest_graphs(compared, min(NEIGHBORS, graphs.n_nodes - 1), n_jobs)
-    return embed(similarities, nearest, spectral_start(compared, seed), seed, n_jobs)
+    similarities, nearest = nearest_graphs(compared, min(NEIGHBORS, graphs.n_nodes - 1))
+    return embed(similarities, nearest, spectral_start(compared, seed), seed)
 
 
 def _columns(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import partial
 from itertools import pairwise
 from operator import is_
@@ -92,14 +93,14 @@ class Device:
             self._room = None
 
     def count(
-        self, coder: Any, graphs: Any, known: Sequence[NDArray[np.int64]] | None, n_jobs: int | None
+        self, coder: Any, graphs: Any, known: Sequence[NDArray[np.int64]] | None
     ) -> list[StreamCounts] | None:
         """Return the counts, ``known`` codes first; None if the graphs do not fit the device."""
         if len(list(batches(coder, graphs, self.runtime))) > 1:
             return None
-        streams = streams_of(coder, graphs, self.runtime, n_jobs)
+        streams = streams_of(coder, graphs, self.runtime)
         if known is None and self._expects_square and can_count_slots(*streams.codes.shape):
-            compute = partial(self._exact_counts, coder, graphs, n_jobs)
+            compute = partial(self._exact_counts, coder, graphs)
             later = later_streams(compute, streams.iterations.tolist(), streams.weights.tolist())
             self._coded = later, streams, graphs.graph_ptr
             return later
@@ -108,13 +109,13 @@ class Device:
             return counted
         return [after_known(stream, codes) for stream, codes in zip(counted, known, strict=True)]
 
-    def _exact_counts(self, coder: Any, graphs: Any, n_jobs: int | None) -> list[StreamCounts]:
+    def _exact_counts(self, coder: Any, graphs: Any) -> list[StreamCounts]:
         """Return the counts on the host, from codes that are still on the device or computed again."""
         if self._coded is not None:
             return stream_counts(*self._coded[1:], self.runtime)
-        counted = Device(self.runtime).count(coder, graphs, None, n_jobs)
+        counted = Device(self.runtime).count(coder, graphs, None)
         if counted is None:  # other data has taken the memory of the device
-            return count_streams(coder.codes(graphs, n_jobs), graphs.graph_ptr, None, n_jobs)
+            return count_streams(coder.codes(graphs), graphs.graph_ptr, None)
         return counted
 
     def square_gram(self, parts: Sequence[csr_array]) -> NDArray[np.float64] | None:
@@ -203,13 +204,13 @@ class Device:
             return self._slot_rows()
         return side_by_side([stream.counts for stream in streams], self.runtime)
 
-    def hashed_features(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> csr_array:
+    def hashed_features(self, coder: Any, graphs: Any, n_features: int) -> csr_array:
         """Return features of a fixed width, on the host."""
-        return hashed_features(coder, graphs, n_features, self.runtime, n_jobs)
+        return hashed_features(coder, graphs, n_features, self.runtime)
 
-    def features_on_device(self, coder: Any, graphs: Any, n_features: int, n_jobs: int | None) -> Any:
+    def features_on_device(self, coder: Any, graphs: Any, n_features: int) -> Any:
         """Return features of a fixed width as a CuPy sparse matrix."""
-        streams = streams_of(coder, graphs, self.runtime, n_jobs)
+        streams = streams_of(coder, graphs, self.runtime)
         rows = hashed_rows(streams, graphs.graph_ptr, n_features, self.runtime)
         if len(rows.columns) >= 2**31:
             raise ValueError(
@@ -237,12 +238,12 @@ def side_by_side(parts: Sequence[csr_array], runtime: Runtime) -> DeviceRows:
     return DeviceRows(indptr, *entries, max(int(first[-1]), 1))
 
 
-def streams_of(coder: Any, graphs: Any, runtime: Runtime, n_jobs: int | None) -> DeviceStreams:
+def streams_of(coder: Any, graphs: Any, runtime: Runtime) -> DeviceStreams:
     """Return the codes of graphs on the device, computed there or copied."""
     found: DeviceStreams | None = coder.device_streams(graphs, runtime)
     if found is not None:
         return found
-    streams = [stream for block in coder.codes(graphs, n_jobs) for stream in block.streams()]
+    streams = [stream for block in coder.codes(graphs) for stream in block.streams()]
     codes = np.array([codes for _, _, codes in streams]).reshape(len(streams), graphs.n_nodes)
     iterations = np.array([t for t, _, _ in streams], dtype=np.int64)
     return DeviceStreams(runtime.to_device(codes), iterations, np.array([weight for _, weight, _ in streams]))
@@ -292,9 +293,7 @@ def stream_counts(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> l
     return counted
 
 
-def hashed_features(
-    coder: Any, graphs: Any, n_features: int, runtime: Runtime, n_jobs: int | None
-) -> csr_array:
+def hashed_features(coder: Any, graphs: Any, n_features: int, runtime: Runtime) -> csr_array:
     """Return hashed features on the host; many graphs are processed in batches, two at a time.
 
     While one batch is computed, the results of another are copied.
@@ -302,12 +301,13 @@ def hashed_features(
 
     def one_batch(part: Any) -> tuple[Any, Any, Any]:
         with runtime.stream():
-            rows = hashed_rows(streams_of(coder, part, runtime, n_jobs), part.graph_ptr, n_features, runtime)
+            rows = hashed_rows(streams_of(coder, part, runtime), part.graph_ptr, n_features, runtime)
             return to_host(rows, runtime)
 
     parts = list(batches(coder, graphs, runtime))
     with ThreadPoolExecutor(2) as threads:
-        results = list(threads.map(one_batch, parts)) if len(parts) > 1 else [one_batch(parts[0])]
+        contexts = [copy_context() for _ in parts]  # with the number of threads
+        results = list(threads.map(lambda own, part: own.run(one_batch, part), contexts, parts))
     return stacked(results, n_features)
 
 

@@ -86,7 +86,7 @@ class MeanOverPairs(TiledComparison):
     nodes: NodeComparison
     prepared_type: ClassVar[type] = Nodes
 
-    def prepare(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Nodes:
+    def prepare(self, graphs: GraphDatabase) -> Nodes:
         """Return labels and attributes of the nodes."""
         return self.nodes.nodes(graphs)
 

@@ -67,7 +67,7 @@ class SubgraphComparison(TiledComparison):
         """Number of kernels: one per maximum size."""
         return len(self.lambdas)
 
-    def prepare(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Wired:
+    def prepare(self, graphs: GraphDatabase) -> Wired:
         """Return labels, attributes and edges."""
         pair_ptr = offsets(graphs.graph_sizes**2)
         keys = edge_keys(graphs, self.edge_labels, self.edge_weights)

@@ -51,7 +51,7 @@ class TiledComparison(ABC):
         return self.depth
 
     @abstractmethod
-    def prepare(self, graphs: GraphDatabase, n_jobs: int | None) -> Any:
+    def prepare(self, graphs: GraphDatabase) -> Any:
         """Return the data of each graph that ``tile`` needs."""
 
     @abstractmethod
@@ -63,7 +63,7 @@ class TiledComparison(ABC):
         tiles = [self.tile(prepared, slice(i, i + 1), prepared, slice(i, i + 1)) for i in range(n_graphs)]
         return np.concatenate([np.empty((self.depth, 0)), *(values[:, :, 0] for values in tiles)], axis=1)
 
-    def square(self, prepared: Any, ptr: NDArray[np.int64], n_jobs: int | None, text: str) -> Matrix:
+    def square(self, prepared: Any, ptr: NDArray[np.int64], text: str) -> Matrix:
         """Return the kernel matrices of all graphs, (depth, n, n); tiles below the diagonal are mirrored."""
         runs = _runs(ptr)
         kernels = np.empty((self.depth, len(ptr) - 1, len(ptr) - 1))
@@ -76,7 +76,7 @@ class TiledComparison(ABC):
             kernels[:, rows, columns] = values
             kernels[:, columns, rows] = np.swapaxes(values, 1, 2)
 
-        _each(one_tile, [(a, b) for i, a in enumerate(runs) for b in runs[i:]], n_jobs, text)
+        _each(one_tile, [(a, b) for i, a in enumerate(runs) for b in runs[i:]], text)
         return kernels
 
     def rectangle(
@@ -85,7 +85,6 @@ class TiledComparison(ABC):
         left_ptr: NDArray[np.int64],
         right: Any,
         right_ptr: NDArray[np.int64],
-        n_jobs: int | None,
         text: str,
     ) -> Matrix:
         """Return the kernel matrix of graphs against other graphs, (m, n)."""
@@ -94,7 +93,7 @@ class TiledComparison(ABC):
         def one_tile(tile: Tile) -> None:
             kernel[tile] = check_finite(self.tile(left, tile[0], right, tile[1]))[-1]
 
-        _each(one_tile, [(a, b) for a in _runs(left_ptr) for b in _runs(right_ptr)], n_jobs, text)
+        _each(one_tile, [(a, b) for a in _runs(left_ptr) for b in _runs(right_ptr)], text)
         return kernel
 
 
@@ -103,7 +102,7 @@ def _runs(ptr: NDArray[np.int64]) -> list[slice]:
     return [slice(int(a), int(b)) for a, b in pairwise(whole_runs(ptr, NODES_IN_TILE))]
 
 
-def _each(function: Callable[[Tile], None], tiles: list[Tile], n_jobs: int | None, text: str) -> None:
+def _each(function: Callable[[Tile], None], tiles: list[Tile], text: str) -> None:
     """Apply a function to tiles in threads, with a progress bar."""
     with one_blas_thread(), ProgressBar(text, len(tiles)) as bar:
 
@@ -111,7 +110,7 @@ def _each(function: Callable[[Tile], None], tiles: list[Tile], n_jobs: int | Non
             function(tile)
             bar.step()
 
-        run_threads(one, tiles, n_jobs)
+        run_threads(one, tiles)
 
 
 def check_finite(values: Matrix) -> Matrix:
@@ -154,21 +153,19 @@ class CountedComparison:
         """Return the number of kernel matrices in memory at a time."""
         return self.base_kernel.matrices_at_once(counts)
 
-    def prepare(self, graphs: GraphDatabase, n_jobs: int | None) -> list[StreamCounts]:
+    def prepare(self, graphs: GraphDatabase) -> list[StreamCounts]:
         """Return the counts of the training graphs."""
-        return self.counter.count(graphs, None, n_jobs)
+        return self.counter.count(graphs, None)
 
-    def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
+    def square(self, counts: list[StreamCounts]) -> Matrix:
         """Return the kernel matrix of the training graphs."""
-        return self.base_kernel.square(counts, n_jobs)
+        return self.base_kernel.square(counts)
 
     def diagonal(self, counts: list[StreamCounts]) -> Matrix:
         """Return self-similarities."""
         return self.base_kernel.diagonal(counts)
 
-    def cross(
-        self, graphs: GraphDatabase, train: list[StreamCounts], n_jobs: int | None
-    ) -> tuple[Matrix, Matrix]:
+    def cross(self, graphs: GraphDatabase, train: list[StreamCounts]) -> tuple[Matrix, Matrix]:
         """Return the kernel of new graphs against training graphs, and k(x, x) of the new graphs."""
-        new = self.counter.count(graphs, [stream.codes for stream in train], n_jobs)
-        return self.base_kernel.cross(new, train, n_jobs), self.base_kernel.diagonal(new)
+        new = self.counter.count(graphs, [stream.codes for stream in train])
+        return self.base_kernel.cross(new, train), self.base_kernel.diagonal(new)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.arrays import SPARSE, check_room, sum_in_order
 from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.optional import import_optional
-from propkernels._utils.parallel import run_threads, running_on
+from propkernels._utils.parallel import active_device, run_threads, running_on, threaded
 from propkernels._utils.stored import ANY_NUMBER, require
 from propkernels._utils.typing import Array, LabelNames, Molecules, Target
 from propkernels.convert.check import check_graphs
@@ -51,6 +51,7 @@ class CountFeatures(CountEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_stream_codes")
 
+    @threaded
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Learn the bins of the training graphs; with ``n_features``, only the hash functions."""
         database = check_graphs(X)
@@ -58,6 +59,7 @@ class CountFeatures(CountEstimator):
             self._fit(database, counts=self.n_features is None)
         return self
 
+    @threaded
     def fit_transform(
         self, X: Graphs, y: object = None, **fit_params: object
     ) -> csr_array | NDArray[np.float64]:
@@ -72,10 +74,10 @@ class CountFeatures(CountEstimator):
             with running_on(self._device(database)):
                 self._fit(database, counts=False)
             return self.transform(database)
-        device = self._device(database)
-        with running_on(device):
-            return self._placed(self._features(self._fit(database)), device)
+        with running_on(self._device(database)):
+            return self._placed(self._features(self._fit(database)))
 
+    @threaded
     def transform(self, X: Graphs) -> csr_array | NDArray[np.float64]:
         """Return the features of new graphs.
 
@@ -87,17 +89,16 @@ class CountFeatures(CountEstimator):
             return clone(self).fit_transform(X)
         check_is_fitted(self, "_stream_codes", msg=NOT_FITTED)
         database = check_graphs(X)
-        device = self._device(database)
-        with running_on(device):
-            if device is not None and self._is_hashed_directly():
-                return self._hashed_on(device, database)
+        with running_on(self._device(database)):
+            if active_device() is not None and self._is_hashed_directly():
+                return self._hashed_on_device(database)
             if self._is_hashed_directly():
-                codes = self._coder.codes(database, self.n_jobs)
+                codes = self._coder.codes(database)
                 width = int(self._n_columns or 0)
-                return self._finished(hashed_codes(codes, database.graph_ptr, width, self.n_jobs))
+                return self._finished(hashed_codes(codes, database.graph_ptr, width))
             vocabulary = None if self._n_columns is not None else self._stream_codes
-            features = self._features(self._coder.count(database, vocabulary, self.n_jobs))
-            return self._placed(features, device)
+            features = self._features(self._coder.count(database, vocabulary))
+            return self._placed(features)
 
     def _needs_no_fit(self) -> bool:
         """Return whether columns are the same whatever graphs they are fitted to."""
@@ -113,19 +114,19 @@ class CountFeatures(CountEstimator):
         """Return whether codes are hashed into columns without numbering bins."""
         return self._n_columns is not None and isinstance(self._coder, Coder)
 
-    def _placed(self, features: Any, device: Any) -> Any:
+    def _placed(self, features: Any) -> Any:
         """Return features of the host, or their copy on the device if they are wanted there."""
-        if device is None or getattr(self, "output", "host") == "host":
+        if not self._stays_on_device:
             return features
+        device = active_device()
         return device.to_device(features) if not self.sparse_output else device.sparse_to_device(features)
 
-    def _hashed_on(self, device: Any, graphs: GraphDatabase) -> Any:
+    def _hashed_on_device(self, graphs: GraphDatabase) -> Any:
         """Return hashed features computed on a GPU; the host normalizes them and makes them dense."""
-        arguments = (self._coder, graphs, self._n_columns, self.n_jobs)
-        is_finished = self.sparse_output and not self.normalize
-        if is_finished and getattr(self, "output", "host") == "device":
+        device, arguments = active_device(), (self._coder, graphs, self._n_columns)
+        if self._stays_on_device and self.sparse_output and not self.normalize:
             return device.features_on_device(*arguments)
-        return self._placed(self._finished(device.hashed_features(*arguments)), device)
+        return self._placed(self._finished(device.hashed_features(*arguments)))
 
     def _finished(self, features: csr_array) -> Any:
         """Return hashed features, normalized and dense if requested."""
@@ -167,6 +168,7 @@ class CountFeatures(CountEstimator):
         ]
         return np.array(names, dtype=object)
 
+    @threaded
     def describe(
         self,
         column: int,
@@ -204,7 +206,7 @@ class CountFeatures(CountEstimator):
             )
         mols = None if molecules is None else list(molecules)
         shown = Shown(graphs, target, mols, label_names or {})
-        return Bins(describe_bins(self._counter, self._bins_of(column, graphs), shown, self.n_jobs))
+        return Bins(describe_bins(self._counter, self._bins_of(column, graphs), shown))
 
     def _bins_of(self, column: int, graphs: GraphDatabase) -> list[ChosenBin]:
         """Return the bins of a column."""
@@ -215,7 +217,7 @@ class CountFeatures(CountEstimator):
             stream = int(np.searchsorted(ends, column, side="right"))
             codes = self._stream_codes[stream]
             return [ChosenBin(stream, int(codes[column - int(ends[stream])]), column)]
-        streams = self._counter.count(graphs, None, self.n_jobs)
+        streams = self._counter.count(graphs, None)
         return [
             ChosenBin(number, int(code), column)
             for number, (t, h) in enumerate(numbered(streams))
@@ -244,9 +246,9 @@ class CountFeatures(CountEstimator):
         check_choice(getattr(self, "output", "host"), ("host", "device"), "output")
         check_options(self)
         coder = self._learn_coder(graphs)
-        streams = coder.count(graphs, None, self.n_jobs) if counts else []
+        streams = coder.count(graphs, None) if counts else []
         if n_columns is None:
-            streams = run_threads(rank_bins, streams, self.n_jobs)
+            streams = run_threads(rank_bins, streams)
         streams = base_kernel.features(streams)
         self._coder = base_kernel.counter(coder)
         self._n_columns = n_columns
@@ -267,8 +269,8 @@ class CountFeatures(CountEstimator):
         if self._n_columns is None:
             widths = [len(codes) for codes in self._stream_codes]
             scales = [float(np.sqrt(stream.weight)) for stream in streams]
-            return join_streams(streams, widths, scales, self.n_jobs)
-        return hashed_columns([_scaled(stream) for stream in streams], self._n_columns, self.n_jobs)
+            return join_streams(streams, widths, scales)
+        return hashed_columns([_scaled(stream) for stream in streams], self._n_columns)
 
     def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
         """Return the squared length of each graph's features over all bins, with or without a column."""

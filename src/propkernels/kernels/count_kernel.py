@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from typing import Any, Self
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import GraphInput, check_choice, shown
-from propkernels._utils.parallel import running_on
+from propkernels._utils.parallel import active_device, running_on, threaded
 from propkernels._utils.stored import require
 from propkernels.convert.check import check_graphs
 from propkernels.counts.base_kernels import BaseKernel, resolve_base_kernel
@@ -28,16 +27,11 @@ BOOLEANS = ("normalize", "sparse_output", "standardize")
 
 
 def check_options(estimator: Any) -> None:
-    """Validate boolean parameters and n_jobs."""
+    """Validate boolean parameters."""
     for name in BOOLEANS:
         value = getattr(estimator, name, False)
         if not isinstance(value, (bool, np.bool_)):
             raise TypeError(f"{name} must be True or False, got {shown(value)}")
-    n_jobs = estimator.n_jobs
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral)):
-        raise TypeError(f"n_jobs must be None or a whole number, got {shown(n_jobs)}")
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be None, a number of threads, or -1 for all cores; got 0")
 
 
 class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
@@ -58,6 +52,11 @@ class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
 
         return resolve_device(self.device, graphs.n_nodes)
 
+    @property
+    def _stays_on_device(self) -> bool:
+        """Whether results stay on the device; they never do if the CPU computes."""
+        return active_device() is not None and getattr(self, "output", "host") == "device"
+
 
 Matrix = NDArray[np.float64]
 
@@ -73,6 +72,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     base_kernel: Any
     normalize: bool
 
+    @threaded
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Learn the bins of the training graphs.
 
@@ -89,9 +89,10 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         database = check_graphs(X)
         with running_on(self._device(database)):
             base_kernel, _, counts = learned = self._learn(database)
-            self._keep(*learned, base_kernel.diagonal(counts, self.n_jobs))
+            self._keep(*learned, base_kernel.diagonal(counts))
         return self
 
+    @threaded
     def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> Matrix:
         """Fit, and return the kernel matrix of the training graphs.
 
@@ -103,33 +104,35 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         n = len(database)
         check_room(n, n)
         device = self._device(database)
-        expected = nullcontext() if device is None else device.square(n, not self._stays_on(device))
-        with running_on(device), expected:
+        with (
+            running_on(device),
+            nullcontext() if device is None else device.square(n, not self._stays_on_device),
+        ):
             base_kernel, _, counts = learned = self._learn(database)
-            found = None if device is None else self._computed_on(device, base_kernel, counts)
+            found = None if device is None else self._computed_on_device(base_kernel, counts)
             if found is None:
                 check_room(n, n, base_kernel.matrices_at_once(counts))
-                kernel = base_kernel.square(counts, self.n_jobs)
-                diagonal = base_kernel.diagonal_in(kernel, counts, self.n_jobs)
+                kernel = base_kernel.square(counts)
+                diagonal = base_kernel.diagonal_in(kernel, counts)
                 if self.normalize:
-                    _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
-                found = self._placed(kernel, device), diagonal
+                    _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
+                found = self._placed(kernel), diagonal
         self._keep(*learned, found[1])
         return found[0]
 
-    def _computed_on(
-        self, device: Any, base_kernel: BaseKernel, counts: list[StreamCounts]
+    def _computed_on_device(
+        self, base_kernel: BaseKernel, counts: list[StreamCounts]
     ) -> tuple[Any, NDArray[np.float64]] | None:
         """Return the kernel matrix of the training graphs from a device, and k(x, x) before normalization.
 
         None if the CPU has to compute them.
         """
-        products = base_kernel.products(counts, self.n_jobs)
+        device, products = active_device(), base_kernel.products(counts)
         if products is None:
             return None
-        diagonal = base_kernel.diagonal(counts, self.n_jobs)
+        diagonal = base_kernel.diagonal(counts)
         kernel = device.kernel_matrix(products, diagonal if self.normalize else None)
-        if self._stays_on(device):
+        if self._stays_on_device:
             if kernel is None:
                 shape = f"{len(diagonal):,} x {len(diagonal):,}"
                 raise ValueError(
@@ -141,6 +144,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         are_whole = not self.normalize and all(weight == 1.0 for weight, _ in products)
         return device.to_host(kernel, diagonal.max(initial=0.0) if are_whole else None), diagonal
 
+    @threaded
     def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
         """Fit, and return the kernel matrices of t_max = 0, 1, ... from one pass.
 
@@ -151,20 +155,21 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         """
         database = check_graphs(X)
         check_room(len(database), len(database))
-        device = self._device(database)
-        with running_on(device):
+        with running_on(self._device(database)):
             base_kernel, _, counts = learned = self._learn(database)
             n_kernels = counts[-1].iteration + 1
             check_room(len(database), len(database), n_kernels + base_kernel.matrices_at_once(counts))
-            kernels = base_kernel.cumulative(counts, self.n_jobs)
-            last_diagonal = base_kernel.diagonal_in(kernels[-1], counts, self.n_jobs)
+            kernels = base_kernel.cumulative(counts)
+            last_diagonal = base_kernel.diagonal_in(kernels[-1], counts)
         if self.normalize:
             for t, kernel in enumerate(kernels):  # the same rounding as in a fit with t_max=t
                 diagonal = base_kernel.diagonal([s for s in counts if s.iteration <= t])
-                _unit_diagonal(normalized(kernel, diagonal, diagonal, self.n_jobs), diagonal)
+                _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
         self._keep(*learned, last_diagonal)
-        return self._placed(kernels, device)
+        with running_on(self._device(database)):
+            return self._placed(kernels)
 
+    @threaded
     def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
 
@@ -179,19 +184,17 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         database = check_graphs(X)
         check_room(len(database), len(self.diagonal_), self._base_kernel.matrices_at_once(self._counts))
         new = self._count(database)
-        kernel = self._base_kernel.cross(new, self._counts, self.n_jobs)
+        kernel = self._base_kernel.cross(new, self._counts)
         if self.normalize:
-            normalized(kernel, self._base_kernel.diagonal(new, self.n_jobs), self.diagonal_, self.n_jobs)
-        return self._placed(kernel, self._device(database))
+            normalized(kernel, self._base_kernel.diagonal(new), self.diagonal_)
+        with running_on(self._device(database)):
+            return self._placed(kernel)
 
-    def _stays_on(self, device: Any) -> bool:
-        """Return whether results stay on the device; they never do if the CPU computes."""
-        return device is not None and getattr(self, "output", "host") == "device"
-
-    def _placed(self, kernel: Matrix, device: Any) -> Any:
+    def _placed(self, kernel: Matrix) -> Any:
         """Return a kernel matrix of the host, or its copy on the device if it is wanted there."""
-        return device.to_device(kernel) if self._stays_on(device) else kernel
+        return active_device().to_device(kernel) if self._stays_on_device else kernel
 
+    @threaded
     def self_similarities(self, X: Graphs) -> NDArray[np.float64]:
         """Return k(x, x) of new graphs over all of their bins, before normalization.
 
@@ -234,7 +237,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
 
     def _count(self, graphs: GraphDatabase) -> list[StreamCounts]:
         with running_on(self._device(graphs)):
-            return self._coder.count(graphs, [stream.codes for stream in self._counts], self.n_jobs)
+            return self._coder.count(graphs, [stream.codes for stream in self._counts])
 
     def _restricted(self, t: int | None, normalize: bool) -> Self:
         """Return a fitted copy with fewer iterations, from the counts of this kernel.
@@ -268,7 +271,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         check_options(self)
         check_choice(getattr(self, "output", "host"), ("host", "device"), "output")
         coder = self._learn_coder(graphs)
-        counts = coder.count(graphs, None, self.n_jobs)
+        counts = coder.count(graphs, None)
         base_kernel.fit(counts)
         return base_kernel, coder, counts
 

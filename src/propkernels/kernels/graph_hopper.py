@@ -18,6 +18,7 @@ from propkernels._utils.parallel import (
     stage_pieces,
     thread_count,
     threads_for,
+    workers,
 )
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_array, require
@@ -64,17 +65,15 @@ class HopCounter(Counter):
         """Whether codes depend on edge labels: False."""
         return False
 
-    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+    def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
         """Return counts of (label, position, number of edges); known codes have the first columns."""
-        n_jobs = threads_for_pairs(graphs, n_jobs, STEPS_OF_A_PAIR)
         runs = run_bounds(graphs.graph_sizes**2, RUNS_IN_MEMORY * PAIRS_IN_MEMORY)
-        if len(runs) == 1:
-            lists = self._lists(graphs, n_jobs)
-        else:
-            lists = [one for first, last in runs for one in self._lists(graphs[first:last], n_jobs)]
-        return [count_lists(lists, None if known is None else known[0], n_jobs)]
+        parts = [graphs] if len(runs) == 1 else (graphs[first:last] for first, last in runs)
+        with workers(threads_for_pairs(graphs, STEPS_OF_A_PAIR)):
+            lists = [one for part in parts for one in self._lists(part)]
+            return [count_lists(lists, None if known is None else known[0])]
 
-    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+    def occurrences(self, graphs: GraphDatabase) -> Iterator[Occurrences]:
         """Yield nodes with their positions on paths, and how often each occurs."""
         keys = node_keys(graphs, self.source)
         firsts = iter(graphs.graph_ptr.tolist())
@@ -85,7 +84,7 @@ class HopCounter(Counter):
             codes = mix(keys[first + node], a, b).view(np.int64)
             return codes, first + node, matrices[node, a, b]
 
-        parts = [listed(matrices) for matrices in _node_matrices(graphs, self.weighted, n_jobs)]
+        parts = [listed(matrices) for matrices in _node_matrices(graphs, self.weighted)]
         codes, nodes, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         yield Occurrences(codes, nodes[:, None], 0, 1.0, numbers)
 
@@ -93,12 +92,10 @@ class HopCounter(Counter):
         """Return runs of graphs whose pairs of nodes fit in memory."""
         return runs_of_graphs(graphs)
 
-    def _lists(self, graphs: GraphDatabase, n_jobs: int) -> list[CodeList]:
+    def _lists(self, graphs: GraphDatabase) -> list[CodeList]:
         """Return the counts of runs of graphs; threads share the start nodes of graphs with much work."""
-        hops, (keys, ids) = (
-            Hopped.of(graphs, self.weighted, n_jobs),
-            numbered_keys(plain_labels(graphs, self.source)),
-        )
+        hops = Hopped.of(graphs, self.weighted)
+        keys, ids = numbered_keys(plain_labels(graphs, self.source))
         n_labels, widths = np.minimum(graphs.graph_sizes, len(keys)), hops.most + 1
         hops.check_room(n_labels)
         work = (
@@ -106,7 +103,8 @@ class HopCounter(Counter):
             * (graphs.graph_sizes + np.diff(graphs.adjacency.indptr[graphs.graph_ptr]))
             * widths
         )
-        most = work.sum() / stage_pieces(n_jobs) if n_jobs > 1 else np.inf
+        threads = thread_count()
+        most = work.sum() / stage_pieces(threads) if threads > 1 else np.inf
         runs = run_bounds(work, most)
         bounds = offsets([last - first for first, last in runs])
         is_shared = (np.diff(bounds) == 1) & (work[bounds[:-1]] > most)
@@ -114,16 +112,15 @@ class HopCounter(Counter):
         codes, counts = np.empty(ends[-1], dtype=np.int64), np.empty(ends[-1])  # unused parts take no memory
         lengths = np.empty(len(graphs), dtype=np.int64)
         labels, out = (ids, keys, hops.most), (codes, counts, lengths)
-        _core.list_hops(
-            hops.paths.arrays, hops.paths.distances, *labels, bounds, is_shared, ends, *out, n_jobs
-        )
+        paths = hops.paths.arrays, hops.paths.distances
+        _core.list_hops(*paths, *labels, bounds, is_shared, ends, *out, threads)
 
         def one_run(run: tuple[int, int]) -> CodeList:
             own = lengths[slice(*run)]
             entries = slice(ends[run[0]], ends[run[0]] + own.sum())
             return CodeList.of(own, codes[entries], counts[entries].copy())
 
-        return run_threads(one_run, runs, n_jobs)
+        return run_threads(one_run, runs)
 
 
 @dataclass(frozen=True)
@@ -134,11 +131,11 @@ class Hopped:
     most: NDArray[np.int64]
 
     @classmethod
-    def of(cls, graphs: GraphDatabase, weighted: bool, n_jobs: int | None) -> Hopped:
+    def of(cls, graphs: GraphDatabase, weighted: bool) -> Hopped:
         """Find all distances; threads take start nodes, then graphs."""
-        paths, most = path_lengths(graphs, weighted, n_jobs), np.empty(len(graphs), dtype=np.int64)
+        paths, most = path_lengths(graphs, weighted), np.empty(len(graphs), dtype=np.int64)
         steps = graphs.graph_sizes**2 // (PAIRS_OF_A_STEP if paths.has_hops else 1)
-        threads = threads_for(int(steps.sum()), n_jobs)
+        threads = threads_for(int(steps.sum()))
         bounds = equal_work(offsets(steps), stage_pieces(threads))
         _core.widest_hops(paths.arrays, paths.has_hops, paths.distances, bounds, most, threads)
         return cls(paths, most)
@@ -151,20 +148,20 @@ class Hopped:
             check_room(int(rows[largest]), int(columns[largest]), 2, ways_out=WITHOUT_PAIRS)
 
 
-def _node_matrices(graphs: GraphDatabase, weighted: bool, n_jobs: int | None) -> Iterator[Matrix]:
+def _node_matrices(graphs: GraphDatabase, weighted: bool) -> Iterator[Matrix]:
     """Yield the path-count matrices of the nodes of each graph, (nodes, width, width)."""
     for part in runs_of_graphs(graphs):
-        hops = Hopped.of(part, weighted, n_jobs)
+        hops = Hopped.of(part, weighted)
         hops.check_room(part.graph_sizes)
 
         def of_graph(i: int, hops: Hopped = hops) -> Matrix:
             size, width = int(hops.paths.graphs.graph_sizes[i]), int(hops.most[i]) + 1
             counts = np.empty((size, width, width))
-            every, threads = np.arange(size), thread_count(n_jobs)
+            every, threads = np.arange(size), thread_count()
             _core.count_hops(hops.paths.arrays, hops.paths.distances, i, every, counts, threads)
             return counts
 
-        yield from run_threads(of_graph, range(len(part)), n_jobs)
+        yield from run_threads(of_graph, range(len(part)))
 
 
 class Hops(NamedTuple):
@@ -192,9 +189,9 @@ class HopComparison(TiledComparison):
     weighted: bool
     prepared_type: ClassVar[type] = Hops
 
-    def prepare(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Hops:
+    def prepare(self, graphs: GraphDatabase) -> Hops:
         """Return labels, attributes and path counts."""
-        counts = [_packed(matrices) for matrices in _node_matrices(graphs, self.weighted, n_jobs)]
+        counts = [_packed(matrices) for matrices in _node_matrices(graphs, self.weighted)]
         return Hops(self.nodes.nodes(graphs), counts)
 
     def tile(self, left: Hops, rows: slice, right: Hops, columns: slice) -> Matrix:

@@ -61,7 +61,7 @@ class EntryCoder(RefinementCoder):
         """Return a coder for the first iterations."""
         return replace(self, t_max=t_max)
 
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
+    def codes(self, graphs: GraphDatabase) -> list[CodeStreams]:
         """Return codes of all nodes, ordered by t = 0..t_max, then by entry."""
         column = plain_labels(graphs, "node")
         if len(graphs) and number_of_entries(column, self.width) != self.width:
@@ -73,7 +73,7 @@ class EntryCoder(RefinementCoder):
         parts = []
         for entry in self.entries:
             keys = node_keys(graphs.with_labels(entry_of(column, entry)), "node")
-            parts.append(multiset_codes(graphs, keys, edges, self.t_max, n_jobs).codes)
+            parts.append(multiset_codes(graphs, keys, edges, self.t_max).codes)
         codes = np.stack(parts, axis=1).reshape(self.n_streams, graphs.n_nodes)  # by t, then by entry
         iterations = np.repeat(np.arange(self.t_max + 1), len(self.entries))
         return [CodeStreams(codes, iterations, np.ones(len(iterations)))]

@@ -68,7 +68,7 @@ class NeighborhoodCoder(Coder):
         """Return a coder of the first iterations."""
         return replace(self, t_max=t_max)
 
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
+    def codes(self, graphs: GraphDatabase) -> list[CodeStreams]:
         """Return codes of all nodes for t = 0..t_max, in each view."""
         column, n_neighbors = graphs.label_column, np.diff(graphs.adjacency.indptr)
         known = np.zeros(graphs.n_nodes, dtype=bool) if column is None else column.observed
@@ -85,7 +85,7 @@ class NeighborhoodCoder(Coder):
             nodes, edges = contents.node_keys, mix(*contents.edges.T)
             nodes = np.where(known, nodes, mix(nodes, n_neighbors))
             keys = np.concatenate([edges, mix(edges, 1)])[order]
-            found.append(multiset_codes(both_ways, nodes, keys, self.t_max, n_jobs))
+            found.append(multiset_codes(both_ways, nodes, keys, self.t_max))
         return found
 
     @property

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import GraphInput
+from propkernels._utils.parallel import threaded
 from propkernels._utils.stored import Offsets, is_array, require
 from propkernels.convert.check import check_edges
 from propkernels.counts.counters import Counter, StreamCounts
@@ -45,6 +46,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
         """Validate the parameters, and return the comparison fitted to the training graphs."""
 
+    @threaded
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Prepare the training graphs.
 
@@ -64,6 +66,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._keep(database, comparison, prepared, diagonal)
         return self
 
+    @threaded
     def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> Matrix:
         """Fit, and return the kernel matrix of the training graphs.
 
@@ -73,6 +76,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         return self._finish(self._fit_kernels(X)[-1])
 
+    @threaded
     def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
 
@@ -85,15 +89,16 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         comparison = self._comparison
         check_room(len(database), len(self._train_ptr) - 1, comparison.matrices_at_once(self._prepared))
         if comparison.explicit() is not None:
-            kernel, diagonal = comparison.cross(database, self._prepared, self.n_jobs)
+            kernel, diagonal = comparison.cross(database, self._prepared)
         else:
-            new = comparison.prepare(database, self.n_jobs)
+            new = comparison.prepare(database)
             train = self._prepared, self._train_ptr
             text = type(self).__name__
-            kernel = comparison.rectangle(new, database.graph_ptr, *train, self.n_jobs, text)
+            kernel = comparison.rectangle(new, database.graph_ptr, *train, text)
             diagonal = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
         return normalized(kernel, diagonal, self.diagonal_) if self.normalize else kernel
 
+    @threaded
     def self_similarities(self, X: Graphs) -> NDArray[np.float64]:
         """Return k(x, x) of new graphs, before normalization.
 
@@ -103,7 +108,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         check_is_fitted(self, "_comparison")
         database = check_edges(X)
-        prepared = self._comparison.prepare(database, self.n_jobs)
+        prepared = self._comparison.prepare(database)
         return _diagonal(self._comparison, prepared, len(database))
 
     def _restricted(self, t: int | None, normalize: bool) -> Self:
@@ -155,7 +160,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
         """Return the fitted comparison and the prepared training graphs."""
         comparison: Any = self._check_and_learn(database)
-        return comparison, comparison.prepare(database, self.n_jobs)
+        return comparison, comparison.prepare(database)
 
     def _fit_kernels(self, graphs: Any) -> Matrix:
         """Fit, and return all kernels of one pass without normalization: (depth, n, n)."""
@@ -164,10 +169,10 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         comparison, prepared = self._prepare(database)
         check_room(len(database), len(database), comparison.matrices_at_once(prepared))
         if comparison.explicit() is not None:
-            kernel = comparison.square(prepared, self.n_jobs)
+            kernel = comparison.square(prepared)
             self._keep(database, comparison, prepared, kernel.diagonal().copy())
             return kernel[None]
-        kernels = comparison.square(prepared, database.graph_ptr, self.n_jobs, type(self).__name__)
+        kernels = comparison.square(prepared, database.graph_ptr, type(self).__name__)
         self._keep(database, comparison, prepared, kernels[-1].diagonal().copy())
         return np.asarray(kernels)
 

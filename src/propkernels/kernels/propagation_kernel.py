@@ -103,25 +103,23 @@ class PropagationCoder(Coder):
         """Return a coder for the first iterations."""
         return replace(self, t_max=t_max)
 
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
+    def codes(self, graphs: GraphDatabase) -> Iterable[CodeStreams]:
         """Return codes of all nodes for t = 0..t_max; with attributes, one block per iteration."""
-        labels = label_codes(*self._label_arguments(graphs, n_jobs))
-        return [labels] if self.attributes is None else self.attributes.join(graphs, labels, n_jobs)
+        labels = label_codes(*self._label_arguments(graphs))
+        return [labels] if self.attributes is None else self.attributes.join(graphs, labels)
 
-    def counted_directly(
-        self, graphs: GraphDatabase, known: Known, n_jobs: int | None
-    ) -> list[StreamCounts] | None:
+    def counted_directly(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts] | None:
         """Return the counts of attributes that spread along edges; None for other kernels."""
         if self.attributes is None or not self.attributes.spreads:
             return None
-        labels = label_codes(*self._label_arguments(graphs, n_jobs))
-        return count_spread(self.attributes.spread(graphs, labels, n_jobs), graphs.graph_ptr, known, n_jobs)
+        labels = label_codes(*self._label_arguments(graphs))
+        return count_spread(self.attributes.spread(graphs, labels), graphs.graph_ptr, known)
 
-    def _label_arguments(self, graphs: GraphDatabase, n_jobs: int | None) -> tuple[Any, ...]:
+    def _label_arguments(self, graphs: GraphDatabase) -> tuple[Any, ...]:
         """Return the arguments of ``label_codes`` for all nodes."""
         factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
         initial = self.initial(graphs)
-        return graphs, self.scheme, initial, self.lsh, self.t_max, self.n_hashes, n_jobs, factors
+        return graphs, self.scheme, initial, self.lsh, self.t_max, self.n_hashes, factors
 
     def initial(self, graphs: GraphDatabase) -> InitialDistributions:
         """Return P_0 of all nodes."""
@@ -184,7 +182,7 @@ def _learn_attributes(
     standardizer = Standardizer.learn(graphs, bool(parameters.standardize))
     direction = getattr(scheme, "direction", "follow")
     common = graphs, standardizer(graphs), t_max, direction, seed, edge_factors
-    learned = treatment.learn(*common, parameters.n_jobs)
+    learned = treatment.learn(*common)
     lsh, *further = (
         LocalitySensitiveHash(parameters.attribute_metric, width, seed, _ATTRIBUTES + number)
         for number, width in enumerate(widths)

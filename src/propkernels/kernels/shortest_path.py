@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from propkernels import _core
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice, shown
+from propkernels._utils.parallel import workers
 from propkernels._utils.stored import NOT_FINITE, Offsets, is_whole, require
 from propkernels.codes.codes import NO_BIN, CodeStreams
 from propkernels.codes.distances import (
@@ -91,28 +92,28 @@ class TripletCoder(Counter):
             raise ValueError(f"labels={shown(labels)}: the node labels have entries 0 to {width - 1}")
         return cls("node", *settings, int(labels))
 
-    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+    def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
         """Return counts of triplets; known codes have the first columns."""
-        n_jobs = threads_for_pairs(graphs, n_jobs)
-        if not self.edge_labels and (graphs.is_unweighted or not self.weighted):
-            lists = self._hops(graphs, n_jobs)
-        else:
-            runs = list(runs_of_graphs(graphs, n_jobs))
-            sizes = [int(np.square(run.graph_sizes).sum()) for run in runs]
-            lists = by_size(self._lengths, runs, sizes, n_jobs)
-        return [count_lists(lists, None if known is None else known[0], n_jobs)]
+        with workers(threads_for_pairs(graphs)):
+            if not self.edge_labels and (graphs.is_unweighted or not self.weighted):
+                lists = self._hops(graphs)
+            else:
+                runs = list(runs_of_graphs(graphs))
+                sizes = [int(np.square(run.graph_sizes).sum()) for run in runs]
+                lists = by_size(self._lengths, runs, sizes)
+            return [count_lists(lists, None if known is None else known[0])]
 
-    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+    def occurrences(self, graphs: GraphDatabase) -> Iterator[Occurrences]:
         """Yield ordered pairs of nodes, and the codes of their triplets."""
-        paths = path_lengths(graphs, self.weighted, n_jobs)
-        codes = self._codes(paths, n_jobs)
+        paths = path_lengths(graphs, self.weighted)
+        codes = self._codes(paths)
         joined = np.flatnonzero(codes != NO_BIN)
         yield Occurrences(codes[joined], paths.pairs(joined), 0, 1.0)
 
-    def listed(self, graphs: GraphDatabase, n_jobs: int | None) -> Listed:
+    def listed(self, graphs: GraphDatabase) -> Listed:
         """Return the codes of all ordered pairs of nodes."""
-        paths = path_lengths(graphs, self.weighted, n_jobs)
-        streams = CodeStreams(self._codes(paths, n_jobs)[None, :], np.zeros(1, dtype=np.int64), np.ones(1))
+        paths = path_lengths(graphs, self.weighted)
+        streams = CodeStreams(self._codes(paths)[None, :], np.zeros(1, dtype=np.int64), np.ones(1))
         return Listed(paths.pair_ptr, [streams], True)
 
     def items_per_node(self, graphs: GraphDatabase) -> float:
@@ -129,7 +130,7 @@ class TripletCoder(Counter):
             return plain_labels(graphs, self.source)
         return entry_of(plain_labels(graphs, "node"), self.entry)
 
-    def _hops(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeList]:
+    def _hops(self, graphs: GraphDatabase) -> list[CodeList]:
         """Return counts without a list of pairs, if every edge has length 1."""
         keys, ids = numbered_keys(self._labels(graphs))
         pairs, edges = graphs.graph_sizes**2, (graphs.adjacency.indptr, graphs.adjacency.indices)
@@ -150,9 +151,9 @@ class TripletCoder(Counter):
             codes, counts = _core.count_triplets(*edges, ptr, ids, times, keys, *parts, lengths)
             return CodeList.of(lengths, np.frombuffer(codes, np.int64), np.frombuffer(counts))
 
-        pieces = _pieces(pairs, n_jobs)
+        pieces = _pieces(pairs)
         sizes = [float(pairs[piece.first : piece.last].sum()) / piece.n_parts for piece in pieces]
-        return _joined(pieces, by_size(one_piece, pieces, sizes, n_jobs))
+        return _joined(pieces, by_size(one_piece, pieces, sizes))
 
     def _lengths(self, graphs: GraphDatabase) -> CodeList:
         """Return counts from the codes of all pairs, each code once per graph."""
@@ -160,9 +161,9 @@ class TripletCoder(Counter):
         counted, bins = count_codes(self._codes(paths), paths.pair_ptr)
         return CodeList(np.diff(counted.indptr), counted.indices, counted.data, bins)
 
-    def _codes(self, paths: PathLengths, n_jobs: int | None = None) -> NDArray[np.int64]:
+    def _codes(self, paths: PathLengths) -> NDArray[np.int64]:
         """Return the code of each ordered pair of nodes; ``NO_BIN`` without a path."""
-        bounds, threads = runs_of_nodes(paths.graphs, n_jobs)
+        bounds, threads = runs_of_nodes(paths.graphs)
         if self.edge_labels:  # words of the edge labels along shortest paths
             words, keys = np.empty(paths.pair_ptr[-1], np.uint64), edge_keys(paths.graphs, True, False)
             distances = None if paths.has_hops else paths.distances
@@ -183,9 +184,9 @@ class Piece(NamedTuple):
     n_parts: int
 
 
-def _pieces(pairs: NDArray[np.int64], n_jobs: int | None) -> list[Piece]:
+def _pieces(pairs: NDArray[np.int64]) -> list[Piece]:
     """Return pieces of work: runs of graphs; a large graph is cut by start nodes for threads."""
-    most = pairs_of_a_run(int(pairs.sum()), n_jobs)
+    most = pairs_of_a_run(int(pairs.sum()))
     pieces = []
     for first, last in run_bounds(pairs, min(PAIRS_IN_MEMORY, most)):
         n_parts = max(-(-int(pairs[first]) // most), 1) if last == first + 1 else 1
@@ -258,9 +259,9 @@ class EqualLengths(TiledComparison):
     weighted: bool
     prepared_type: ClassVar[type] = Paths
 
-    def prepare(self, graphs: GraphDatabase, n_jobs: int | None = None) -> Paths:
+    def prepare(self, graphs: GraphDatabase) -> Paths:
         """Return labels, attributes and distances."""
-        paths = path_lengths(graphs, self.weighted, n_jobs)
+        paths = path_lengths(graphs, self.weighted)
         distances = np.where(paths.distances == 0, np.inf, paths.distances)
         return Paths(self.nodes.nodes(graphs), paths.pair_ptr, distances)
 

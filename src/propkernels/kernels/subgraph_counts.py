@@ -82,9 +82,9 @@ class SubgraphCounts(CountedComparison):
             streams.append(replace(stream, weight=float(self.lambdas[size - 1] * symmetries)))
         return streams
 
-    def square(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
+    def square(self, counts: list[StreamCounts]) -> Matrix:
         """Return the kernel matrix of the training graphs; one product per distinct weight."""
-        return self._by_weight(_gram(streams, n_jobs) for streams in self._groups(counts))
+        return self._by_weight(_gram(streams) for streams in self._groups(counts))
 
     def _groups(self, counts: list[StreamCounts]) -> list[list[StreamCounts]]:
         """Return the streams of sizes with equal weights, by weight."""
@@ -99,9 +99,9 @@ class SubgraphCounts(CountedComparison):
         assert total is not None
         return total
 
-    def cumulative(self, counts: list[StreamCounts], n_jobs: int | None) -> Matrix:
+    def cumulative(self, counts: list[StreamCounts]) -> Matrix:
         """Return the kernel matrices of the training graphs for every maximum size, (k, n, n)."""
-        kernels = np.stack([_gram(streams, n_jobs) for streams in self._sizes(counts)])
+        kernels = np.stack([_gram(streams) for streams in self._sizes(counts)])
         kernels *= self.lambdas[:, None, None]
         return np.asarray(np.cumsum(kernels, axis=0, out=kernels))
 
@@ -109,16 +109,14 @@ class SubgraphCounts(CountedComparison):
         """Return self-similarities."""
         return self._sum(Linear().diagonal(streams) for streams in self._sizes(counts))
 
-    def cross(
-        self, graphs: GraphDatabase, train: list[StreamCounts], n_jobs: int | None
-    ) -> tuple[Matrix, Matrix]:
+    def cross(self, graphs: GraphDatabase, train: list[StreamCounts]) -> tuple[Matrix, Matrix]:
         """Return the kernel of new graphs against training graphs, and k(x, x) of the new graphs."""
         known = {_kind_of(stream): stream.codes for stream in train}
         no_codes = np.empty(0, dtype=np.int64)
-        new = self.counter.count(graphs, [known.get(kind, no_codes) for kind in self.counter.kinds()], n_jobs)
+        new = self.counter.count(graphs, [known.get(kind, no_codes) for kind in self.counter.kinds()])
         shared = [stream for stream in new if _kind_of(stream) in known]
         sides = zip(self._sizes(shared), self._sizes(train), strict=True)
-        return self._sum(Linear().cross(a, b, n_jobs) for a, b in sides), self.diagonal(new)
+        return self._sum(Linear().cross(a, b) for a, b in sides), self.diagonal(new)
 
     def _sizes(self, counts: list[StreamCounts]) -> list[list[StreamCounts]]:
         """Return the streams of subgraphs with 1, 2, ... nodes."""
@@ -128,11 +126,11 @@ class SubgraphCounts(CountedComparison):
         return np.asarray(sum(weight * kernel for weight, kernel in zip(self.lambdas, kernels, strict=True)))
 
 
-def _gram(streams: list[StreamCounts], n_jobs: int | None) -> Matrix:
+def _gram(streams: list[StreamCounts]) -> Matrix:
     """Return the sum over streams of <Phi, Phi>, times the number of symmetries."""
     nonempty = [stream for stream in streams if stream.counts.nnz] or streams[:1]
     symmetries = np.array([int(stream.weight) for stream in nonempty])
-    return square_gram([stream.counts for stream in nonempty], n_jobs, symmetries)
+    return square_gram([stream.counts for stream in nonempty], symmetries)
 
 
 Kind = tuple[int, int]  # number of nodes, number of symmetries
@@ -174,9 +172,9 @@ class SubgraphCounter(Counter):
         """
         return [(size, number) for size in range(1, self.k + 1) for number in _divisors(factorial(size))]
 
-    def count(self, graphs: GraphDatabase, known: Known, n_jobs: int | None) -> list[StreamCounts]:
+    def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
         """Return the counts of all graphs; known codes have the first columns."""
-        lengths, found = self._search(graphs, graphs.graph_ptr, None, n_jobs)
+        lengths, found = self._search(graphs, graphs.graph_ptr, None)
         graph = np.repeat(np.arange(len(lengths)), lengths)
         streams = []
         for s, kind in enumerate(self.kinds()):
@@ -192,7 +190,6 @@ class SubgraphCounter(Counter):
         graphs: GraphDatabase,
         ptr: NDArray[np.int64],
         nodes: NDArray[Any] | None,
-        n_jobs: int | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
         """Return numbers of kinds, and the kinds themselves, of the graphs that sets of nodes induce.
 
@@ -203,22 +200,20 @@ class SubgraphCounter(Counter):
             nodes = nodes.astype(there.indices.dtype)
         wiring = there.indptr, there.indices, there.data, back.data, node_keys(graphs, self.source)
         bounds, lengths = whole_runs(ptr, NODES_OF_A_BATCH), np.empty(len(ptr) - 1, dtype=np.int64)
-        threads = threads_for(int(ptr[-1]) * STEPS_OF_A_NODE, n_jobs)
+        threads = threads_for(int(ptr[-1]) * STEPS_OF_A_NODE)
         with ProgressBar("SubgraphMatching", len(bounds) - 1) as bar:
             found = _core.count_subgraphs(wiring, ptr, nodes, self.k, bounds, lengths, bar.step, threads)
         return lengths, np.frombuffer(found, FOUND)
 
-    def occurrences(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterator[Occurrences]:
+    def occurrences(self, graphs: GraphDatabase) -> Iterator[Occurrences]:
         """Yield nodes with the number of their subgraphs of each kind, divided by the number of nodes."""
-        nodes, found = self._subgraphs_of_nodes(graphs, n_jobs)
+        nodes, found = self._subgraphs_of_nodes(graphs)
         for kind in self.kinds():
             chosen = _of_kind(found, kind)
             codes, numbers = found["code"][chosen], found["count"][chosen] / kind[0]
             yield Occurrences(codes, nodes[chosen, None], kind[0] - 1, self._weight(kind), numbers)
 
-    def _subgraphs_of_nodes(
-        self, graphs: GraphDatabase, n_jobs: int | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+    def _subgraphs_of_nodes(self, graphs: GraphDatabase) -> tuple[NDArray[np.int64], NDArray[np.void]]:
         """Return nodes, and the kinds of subgraphs that contain them.
 
         Subgraphs that contain node v are those of the graph, minus those of the graph without v. Nodes more
@@ -228,7 +223,7 @@ class SubgraphCounter(Counter):
         is_other = near.indices != np.repeat(np.arange(n), np.diff(near.indptr))
         members = np.concatenate([near.indices, near.indices[is_other]])
         sizes = np.diff(near.indptr)
-        lengths, found = self._search(graphs, offsets(np.concatenate([sizes, sizes - 1])), members, n_jobs)
+        lengths, found = self._search(graphs, offsets(np.concatenate([sizes, sizes - 1])), members)
         parts = np.split(found, np.cumsum(lengths)[:-1])
         rest = [_difference(parts[v], parts[n + v]) for v in range(n)]
         nodes = np.repeat(np.arange(n), [len(part) for part in rest])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_choice, check_integer, shown
+from propkernels._utils.parallel import threaded
 from propkernels._utils.typing import Floats
 from propkernels.convert.check import check_edges
 from propkernels.counts.products import normalized
@@ -117,6 +118,7 @@ class SubgraphMatching(PairwiseKernel):
         self.normalize = normalize
         self.n_jobs = n_jobs
 
+    @threaded
     def fit_transform_cumulative(self, X: Graphs, y: object = None) -> NDArray[np.float64]:
         """Fit, and return the kernel matrices of k = 1, 2, ... from one pass.
 
@@ -140,11 +142,11 @@ class SubgraphMatching(PairwiseKernel):
         if not isinstance(comparison, SubgraphCounts):
             return super()._fit_kernels(database)
         check_room(len(database), len(database), len(comparison.lambdas) + 1 if cumulative else 2)
-        counts = comparison.prepare(database, self.n_jobs)
+        counts = comparison.prepare(database)
         if cumulative:
-            kernels = comparison.cumulative(counts, self.n_jobs)
+            kernels = comparison.cumulative(counts)
         else:
-            kernels = comparison.square(counts, self.n_jobs)[None]
+            kernels = comparison.square(counts)[None]
         self._keep(database, comparison, counts, kernels[-1].diagonal().copy())
         return kernels
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import Documented, shown
+from propkernels._utils.parallel import threaded
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import Estimator, Floats, Record, Target
 from propkernels.convert.check import check_graphs
@@ -49,7 +50,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     normalize : bool, default=False
         Divide the sum k(x, y) by sqrt(k(x, x) k(y, y)).
     n_jobs : int or None, default=None
-        Not used: each part has its own parameter ``n_jobs``.
+        Number of threads of the parts whose own ``n_jobs`` is None; None means 1, -1 all cores.
 
     Attributes
     ----------
@@ -124,6 +125,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         super().set_params(**parameters)
         return self
 
+    @threaded
     def fit(self, X: Graphs, y: Target | None = None) -> Self:
         """Fit the parts, and learn their weights with ``weights="alignment"``.
 
@@ -147,6 +149,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._keep(parts, weights, [_unit(part, d) for part, d in zip(parts, diagonals, strict=True)])
         return self
 
+    @threaded
     def fit_transform(self, X: Graphs, y: Target | None = None, **fit_params: object) -> Matrix:
         """Fit, and return the kernel matrix of the training graphs.
 
@@ -168,6 +171,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         return self._fit_parts(X)[1]
 
+    @threaded
     def fit_transform_cumulative(self, X: Graphs, y: Target | None = None) -> Matrix:
         """Fit, and return the sums of t_max = 0, 1, ... from one pass of each part.
 
@@ -190,6 +194,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         at = [[stack[min(t, len(stack) - 1)] for stack in stacks] for t in range(last)]
         return np.stack([self._finish(weighted_sum(weights, matrices)) for matrices in at])
 
+    @threaded
     def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
 
@@ -205,6 +210,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             normalized(kernel, self.self_similarities(graphs), self.diagonal_) if self.normalize else kernel
         )
 
+    @threaded
     def self_similarities(self, X: Graphs) -> NDArray[np.float64]:
         """Return k(x, x) of new graphs, before normalization of the sum.
 

@@ -47,11 +47,11 @@ class TimeCoder(Coder):
         """Return a coder of the first iterations."""
         return replace(self, coder=self.coder.restricted(t_max))
 
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> Iterable[CodeStreams]:
+    def codes(self, graphs: GraphDatabase) -> Iterable[CodeStreams]:
         """Return the codes of all nodes, block by block."""
         if not graphs.is_temporal and graphs.n_nodes:
             raise ValueError("the training graphs are graphs in time, these are not: use from_contacts")
-        blocks = self.coder.codes(seen(graphs, self.view, self.labeled), n_jobs)
+        blocks = self.coder.codes(seen(graphs, self.view, self.labeled))
         if self.view != "static" or not graphs.n_nodes:
             return blocks
         last = last_nodes(graphs)

@@ -71,10 +71,10 @@ class RefinementCoder(Coder):
         """Return a coder for the first iterations."""
         return replace(self, t_max=t_max)
 
-    def codes(self, graphs: GraphDatabase, n_jobs: int | None) -> list[CodeStreams]:
+    def codes(self, graphs: GraphDatabase) -> list[CodeStreams]:
         """Return codes of all nodes for t = 0..t_max."""
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
-        return [multiset_codes(graphs, node_keys(graphs, self.source), edges, self.t_max, n_jobs)]
+        return [multiset_codes(graphs, node_keys(graphs, self.source), edges, self.t_max)]
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Return codes on a GPU."""

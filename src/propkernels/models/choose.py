@@ -93,7 +93,6 @@ class Problem:
     weights: Values | None = None
     groups: Sequence[Indices] | None = None
     origin: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    n_jobs: int | None = None
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -105,16 +104,8 @@ class Problem:
         at[kept] = np.arange(len(kept))
         groups = self.groups and [at[group][at[group] >= 0] for group in self.groups]
         weights = None if self.weights is None else self.weights[kept]
-        return Problem(
-            self.graphs[kept],
-            self.targets[kept],
-            self.strata[kept],
-            self.seed,
-            weights,
-            groups,
-            kept,
-            self.n_jobs,
-        )
+        known = self.graphs[kept], self.targets[kept], self.strata[kept]
+        return Problem(*known, self.seed, weights, groups, kept)
 
     @property
     def has_classes(self) -> bool:
@@ -213,7 +204,7 @@ class Problem:
                 best = min(found, key=lambda each: self.loss(each.held_out))
                 return Found(setting, kernel, best, apart)
 
-            yield from run_threads(solved, own, self.n_jobs, uses_blas=True)
+            yield from run_threads(solved, own, uses_blas=True)
 
 
 def settings_of(

@@ -13,6 +13,7 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from propkernels._utils.parallel import threaded
 from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import (
@@ -296,6 +297,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         scores = expit(-self._layout.margins(decisions))
         return np.asarray(scores <= self.conformal_.quantiles(coverage).reshape(scores.shape[1:]))
 
+    @threaded
     def explain(self, X: Graphs, classes: object = None) -> Explanation:
         """Return the contributions of nodes and iterations to the decision for a class.
 
@@ -315,7 +317,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
         graphs = self._named(self._checked(X))
         if classes is None and len(self.intercept_) > 1 and not self._layout.multilabel:
             self._check_explained()
-            return explain_predicted(self.rule_, graphs, self.classes_, self.intercept_, self.n_jobs)
+            return explain_predicted(self.rule_, graphs, self.classes_, self.intercept_)
         return self._explain(graphs, *self._comparison(classes))
 
     def top_bins(

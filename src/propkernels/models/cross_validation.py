@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from propkernels._utils.cells import are_classes, has_fractions
 from propkernels._utils.checks import check_integer, kind_of, shown
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads, workers
 from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.typing import Column, Estimator, Folding, Scoring, Seed, Target
 from propkernels.convert.check import check_graphs
@@ -95,7 +95,7 @@ def evaluate(
     random_state : int, RandomState or None
         Seed of folds and hash functions. Models evaluated with the same seed use the same folds.
     n_jobs : int or None
-        Threads over folds; None is one, -1 all cores. The model has its own ``n_jobs``.
+        Threads over folds; None is one, -1 all cores. Models without ``n_jobs`` use spare ones.
     progress : bool or None, default=None
         None: a progress bar on terminals and in notebooks, after two seconds; True: always; False: never.
 
@@ -140,12 +140,13 @@ def evaluate(
     seeds = draw_seeds(random_state, n_repeats)
     splits = [split(values, cv, numbers, is_stratified, seed.outer) for seed in seeds]
     with (
+        workers(n_jobs),
         stopping_allowed(),
         foreign_graphs_allowed(),
         ProgressBar("evaluate: folds", sum(map(len, splits)), progress=progress) as bar,
     ):
         runs = [
-            _run(fitted, graphs, values, scorer, seed, folds, n_jobs, bar.step)
+            _run(fitted, graphs, values, scorer, seed, folds, bar.step)
             for seed, folds in zip(seeds, splits, strict=True)
         ]
     return Evaluation(
@@ -178,7 +179,6 @@ def _run(
     scorer: Scorer,
     seeds: Seeds,
     folds: Sequence[tuple[Indices, Indices]],
-    n_jobs: int | None,
     tell: Callable[[int], None],
 ) -> list[_FoldResult]:
     """Return the results of the folds of one repeat."""
@@ -194,7 +194,7 @@ def _run(
         choice = Choice(getattr(last, "t_max_", None), float(getattr(last, "C_", np.nan)))
         return _FoldResult(score, choice, seconds, recorder)
 
-    return run_threads(one, folds, n_jobs, uses_blas=True)
+    return run_threads(one, folds, uses_blas=True)
 
 
 def _taken(graphs: Any, places: Indices) -> Any:

@@ -34,16 +34,12 @@ ENTRY_STEPS = 3  # t_max where labels have several entries
 WIDE = {"bin_width": 1.0, "n_hashes": 4}  # similar nodes share bins
 
 
-def default_kernels(
-    graphs: Any, n_jobs: int | None = None, is_regression: bool = False, is_linear: bool = False
-) -> list[Any]:
+def default_kernels(graphs: Any, is_regression: bool = False, is_linear: bool = False) -> list[Any]:
     """Return the candidate kernels for graphs, depending on their labels and attributes.
 
     Parameters
     ----------
     graphs : GraphDatabase or GridDatabase
-    n_jobs : int or None
-        Threads of each kernel.
     is_regression : bool
         Whether to predict numbers, which has its own lists.
     is_linear : bool
@@ -71,7 +67,7 @@ def default_kernels(
         kernels += _described(kernels)
     if is_linear:
         kernels = [kernel for kernel in kernels if has_explicit_counts(kernel)]
-    return [_in_threads(kernel, n_jobs) for kernel in kernels]
+    return kernels
 
 
 def default_steps(kernels: list[Any]) -> tuple[int, ...] | None:
@@ -95,12 +91,6 @@ def prefers_landmarks(graphs: Any) -> bool:
     is_plain = graphs.node_attributes is None and not getattr(graphs, "is_temporal", False)
     is_labeled = is_plain and isinstance(column, LabelColumn) and bool(column.observed.all())
     return is_labeled and has_views(column) and landmark_count(len(graphs)) == LANDMARKS
-
-
-def _in_threads(kernel: Any, n_jobs: int | None) -> Any:
-    """Return the kernel with the number of threads set, also that of its parts."""
-    names = [name for name in kernel.get_params() if f"__{name}".endswith("__n_jobs")]
-    return kernel.set_params(**dict.fromkeys(names, n_jobs))
 
 
 def _described(kernels: list[Any]) -> list[Any]:
@@ -270,11 +260,11 @@ def _summed() -> Diffusion:
 
 
 def check_kernels(
-    kernel: Any, graphs: Any, n_jobs: int | None, is_regression: bool = False, is_linear: bool = False
+    kernel: Any, graphs: Any, is_regression: bool = False, is_linear: bool = False
 ) -> list[Any]:
     """Return the candidates given by the parameter ``kernel``: one, several, or the defaults."""
     if kernel is None:
-        return default_kernels(graphs, n_jobs, is_regression, is_linear)
+        return default_kernels(graphs, is_regression, is_linear)
     several = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
     if not several:
         raise ValueError("kernel must be one estimator or a list of at least one, got an empty list")

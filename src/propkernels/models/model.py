@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer
-from propkernels._utils.parallel import one_blas_thread
+from propkernels._utils.parallel import one_blas_thread, threaded, workers
 from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels._utils.typing import Column, Target
@@ -132,7 +132,11 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         )
         seeds = draw_seeds(self.random_state, 1)[0]
         parts = held_out_parts(target.strata, self.cv, known.take(groups), seeds.inner)
-        with stopping_allowed(), one_blas_thread():  # bits do not depend on the number of threads
+        with (
+            workers(self.n_jobs),
+            stopping_allowed(),
+            one_blas_thread(),
+        ):  # bits do not depend on the number of threads
             learned, problem, imputer, solver = self._learn(graphs, target, parts, seeds)
             self._keep_target(target, learned, problem, getattr(X, "names", Names()))
         self.imputer_, self.solver_ = imputer, solver
@@ -147,9 +151,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         for imputer in self._imputers(graphs):
             known = graphs if imputer is None else imputer.transform(graphs)
             kernels, settings, solver, costs = self._space(known)
-            problem = Problem(
-                known, target.columns, target.strata, seeds.kernel, target.weights, parts, n_jobs=self.n_jobs
-            )
+            problem = Problem(known, target.columns, target.strata, seeds.kernel, target.weights, parts)
             with ProgressBar(f"{self._name}: choosing", len(settings), progress=self.progress) as bar:
                 learned = learn(problem, kernels, settings, solver, costs, is_classifier(self), bar.step)
             tried.append((problem.loss(learned.held_out), learned, problem, imputer, solver))
@@ -173,7 +175,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         if solver == "auto" and is_many and self.kernel is None and is_classifier(self):
             solver = "landmarks" if prefers_landmarks(graphs) else solver
         is_linear = solver == "linear" or (solver == "auto" and is_many)
-        kernels = check_kernels(self.kernel, graphs, self.n_jobs, not is_classifier(self), is_linear)
+        kernels = check_kernels(self.kernel, graphs, not is_classifier(self), is_linear)
         if self.kernel is None and steps is None:
             steps = default_steps(kernels)
         solver = resolve_solver(solver, kernels, len(graphs))
@@ -189,21 +191,22 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         self.t_max_, self.normalize_, self.C_ = best.t_max, best.normalize, learned.costs[0]
         self.conformal_, self.held_out_ = conformal, learned.held_out
 
+    @threaded
     def _decisions(self, graphs: GraphDatabase, stacklevel: int | None = None) -> Matrix:
         """Return decisions; with a stack level, warn about graphs unlike the training graphs."""
         rule = self.rule_
         if stacklevel is None:
-            return np.asarray(rule.decisions(graphs, self.n_jobs)) + self.intercept_
+            return np.asarray(rule.decisions(graphs)) + self.intercept_
         labels = self.known_labels_
         if labels is not None:
             unknown = unknown_labels(labels, graphs)
             if unknown is not None:
-                warn_if_foreign(unknown, graphs, True, stacklevel + 1)
-            return np.asarray(rule.decisions(graphs, self.n_jobs)) + self.intercept_
-        runs = rule.by_runs(graphs, self.n_jobs, lambda run: (rule.decide(run), unknown_degrees(rule, run)))
+                warn_if_foreign(unknown, graphs, True, stacklevel + 2)
+            return np.asarray(rule.decisions(graphs)) + self.intercept_
+        runs = rule.by_runs(graphs, lambda run: (rule.decide(run), unknown_degrees(rule, run)))
         degrees = [found for _, found in runs if found is not None]
         if degrees:
-            warn_if_foreign(np.concatenate(degrees), graphs, False, stacklevel + 1)
+            warn_if_foreign(np.concatenate(degrees), graphs, False, stacklevel + 2)
         return np.concatenate([decisions for decisions, _ in runs]) + self.intercept_
 
     def _checked(self, X: Any) -> GraphDatabase:
@@ -214,6 +217,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         with stopping_allowed():
             return self.imputer_.transform(graphs)
 
+    @threaded
     def applicability(self, X: Graphs) -> Applicability:
         """Return which neighborhoods of nodes did not occur in training, per radius and node.
 
@@ -230,8 +234,9 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         if not self.rule_.vocabularies:
             name = type(self.kernel_).__name__
             raise TypeError(f"{name} compares graphs without counting bins: there are no neighborhoods")
-        return applicability_of(self.rule_.vocabularies, graphs, self.n_jobs)
+        return applicability_of(self.rule_.vocabularies, graphs)
 
+    @threaded
     def _variances(self, graphs: GraphDatabase) -> Matrix:
         """Return the posterior variances at new graphs."""
         if self.posterior_ is None:
@@ -239,10 +244,11 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         own = self_similarities(self.kernel_, graphs)
         return self.posterior_.variances(self.kernel_.transform(graphs), own)
 
+    @threaded
     def _explain(self, graphs: GraphDatabase, weights: NDArray[np.float64], *compared: Any) -> Explanation:
         """Return contributions to a weighted sum of decisions."""
         self._check_explained()
-        return explain_rule(self.rule_, graphs, weights, self.intercept_, self.n_jobs, *compared)
+        return explain_rule(self.rule_, graphs, weights, self.intercept_, *compared)
 
     def _check_explained(self, *so: str) -> None:
         if not self.rule_.is_explained:
@@ -256,6 +262,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
                 lambda graphs: self._decisions(self._checked(graphs)), self.rule_, graph, ask, **options
             )
 
+    @threaded
     def _top_bins(
         self,
         n: int,
@@ -273,8 +280,8 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             )
         self._check_explained("its bins have no weights")
         most = check_integer(n, "n", 1)
-        bins = self.rule_.bin_weights(graphs, np.asarray(weights, dtype=np.float64), self.n_jobs)
-        return strongest_bins(bins, most, graphs, values, n_jobs=self.n_jobs, subject=subject, **shown)
+        bins = self.rule_.bin_weights(graphs, np.asarray(weights, dtype=np.float64))
+        return strongest_bins(bins, most, graphs, values, subject=subject, **shown)
 
     def _check_parts(self) -> None:
         """Refuse a number of intercepts other than that of the decisions."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import MOST_STREAMS, GraphInput, check_choice, check_integer, shown
+from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import Array, Column, Seed, Target
@@ -167,9 +168,10 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
             blocks += [Block("attributes", walk, self.t_max) for walk in self.normalizations]
         return blocks + ([Block("structure", last=self.t_max)] if self.structure else [])
 
+    @threaded
     def _features(self, graphs: GraphDatabase, y: Any) -> Any:
         sheet, nodes, blocks = (
-            Sheet(graphs, self._inputs, self.n_jobs),
+            Sheet(graphs, self._inputs),
             np.arange(graphs.n_nodes),
             self._blocks(),
         )

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice
-from propkernels._utils.parallel import one_blas_thread
+from propkernels._utils.parallel import one_blas_thread, threaded
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels._utils.typing import Array, Target
 from propkernels.codes.codes import CodeStreams
@@ -188,6 +188,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         self.score_ = learned.choice.score()
         return self
 
+    @threaded
     def _learn(
         self,
         graphs: GraphDatabase,
@@ -202,7 +203,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         check_choice(self.direction, DIRECTIONS, "direction")
         costs, goal = check_costs(self.C), goal_of(target)
         inputs, structure = learn_inputs(graphs, self.direction, graphs.n_nodes > 0, seed)
-        sheet = Sheet(graphs, inputs, self.n_jobs, structure)
+        sheet = Sheet(graphs, inputs, structure)
         steps = sheet.walks.label_steps(nodes)
         views = default_views(inputs, graphs.n_nodes, steps, spread.shape[1])
         tried = list(dict.fromkeys(views + default_views(inputs, graphs.n_nodes, steps, 0)))
@@ -286,6 +287,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         inside = choosing_folds(target[fitted], cv if isinstance(cv, int) else DEFAULT_FOLDS, None, seed)
         return (*alone, *((fitted[train], fitted[test]) for train, test in inside)), fitted
 
+    @threaded
     def _decisions(self, X: Any, y: Any, nodes: Any) -> Matrix:
         """Return decisions of nodes of the fitted graph (None) or another one; without y, of ``nodes``."""
         check_is_fitted(self, "_members")
@@ -295,7 +297,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             return self.decisions_ if nodes is None else self.decisions_[self._chosen(nodes, "nodes")]
         graphs, names = named_graph(X, self._target_column)
         with one_blas_thread():
-            sheet = Sheet(graphs, self._inputs, self.n_jobs)
+            sheet = Sheet(graphs, self._inputs)
             if y is None:
                 every = mean_decisions(self._blind_members, sheet, None)
                 return every if nodes is None else every[node_numbers(nodes, len(every), "nodes", names)]
@@ -330,12 +332,13 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         known = KnownNodes.of(y, None, len(predicted), integers_may_miss, names)
         return predicted[known.nodes], known
 
+    @threaded
     def _explain(
         self, chosen: Indices, weights: Matrix, names: list[str], speaks_for: Any = None, against: Any = None
     ) -> NodeExplanation:
         """Return contributions to weighted sums of decisions, one row of weights per node."""
         with one_blas_thread():
-            sheet = Sheet(self.graph_, self._inputs, self.n_jobs)
+            sheet = Sheet(self.graph_, self._inputs)
             tallies = Tallies(sheet, KnownTargets(self.nodes_, self._targets))
             found = [tallies.of(int(v), self._members, w) for v, w in zip(chosen, weights, strict=True)]
         decisions = np.einsum("ij,ij->i", self.decisions_[chosen], weights)
@@ -344,6 +347,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             chosen, found, decisions, self.graph_, columns, speaks_for, against, self._names
         )
 
+    @threaded
     def applicability(self, X: OneGraph | None = None) -> Applicability:
         """Return which neighborhoods of nodes did not occur in the training graph, per radius and node.
 
@@ -358,7 +362,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         """
         check_is_fitted(self, "_members")
         graphs = self.graph_ if X is None else check_graph(X)
-        return applicability_of([self._surroundings], graphs, self.n_jobs)
+        return applicability_of([self._surroundings], graphs)
 
     @property
     @abstractmethod

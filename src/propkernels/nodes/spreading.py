@@ -33,11 +33,10 @@ class Walks:
     ----------
     graphs : GraphDatabase
     direction : {"follow", "reverse", "both"}
-    n_jobs : int or None
     """
 
-    def __init__(self, graphs: GraphDatabase, direction: str, n_jobs: int | None) -> None:
-        self.graphs, self.direction, self.n_jobs = graphs, direction, n_jobs
+    def __init__(self, graphs: GraphDatabase, direction: str) -> None:
+        self.graphs, self.direction = graphs, direction
         self._operators: dict[str, AffineOperator] = {}
         self._transition: csr_array | None = None
 
@@ -52,7 +51,7 @@ class Walks:
 
     def step(self, walk: str, columns: Matrix, rows: Indices | None = None) -> Matrix:
         """Return columns after one step; at some rows only, if they are given."""
-        return self.operator(walk).step(columns, columns, self.n_jobs, rows)
+        return self.operator(walk).step(columns, columns, rows)
 
     def rows_before(self, rows: Indices | None) -> Indices | None:
         """Return the nodes whose values one step of the walk "row" to some nodes uses; None: all nodes."""
@@ -351,7 +350,7 @@ def return_chances_of(walks: Walks, nodes: Indices, steps: int) -> Matrix:
     forward, backward = walks.transition, csr_array(walks.transition.T)
     matrices = [(m.indptr, m.indices, m.data) for m in (forward, backward)]
     chances = np.empty((len(nodes), steps))
-    threads = threads_for(len(nodes) * 1000, walks.n_jobs)
+    threads = threads_for(len(nodes) * 1000)
     bounds = np.linspace(0, len(nodes), stage_pieces(threads) + 1).astype(np.int64)
     _core.return_chances(*matrices, np.ascontiguousarray(nodes), bounds, chances, threads)
     return chances

@@ -114,7 +114,6 @@ class Sheet:
     ----------
     graphs : GraphDatabase
     inputs : NodeInputs
-    n_jobs : int or None
     structure : ndarray, optional
         Standardized positional statistics, if they are known already.
     """
@@ -123,11 +122,10 @@ class Sheet:
         self,
         graphs: GraphDatabase,
         inputs: NodeInputs,
-        n_jobs: int | None,
         structure: Matrix | None = None,
     ) -> None:
         self.graphs, self.inputs = graphs, inputs
-        self.walks = Walks(graphs, inputs.direction, n_jobs)
+        self.walks = Walks(graphs, inputs.direction)
         self._columns: dict[str, Any] = {} if structure is None else {"structure": structure}
         self._codes: csr_array | None = None
         self._streams: list[CodeStreams] | None = None
@@ -146,7 +144,7 @@ class Sheet:
         """Codes of all nodes, by stream."""
         if self._streams is None:
             assert self.inputs.coder is not None
-            self._streams = list(self.inputs.coder.codes(self.graphs, self.walks.n_jobs))
+            self._streams = list(self.inputs.coder.codes(self.graphs))
         return self._streams
 
     @property

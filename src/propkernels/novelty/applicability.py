@@ -90,19 +90,17 @@ class Applicability:
         return f"Applicability({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {share:.1f} % unseen)"
 
 
-def applicability_of(
-    vocabularies: Sequence[Vocabulary], graphs: GraphDatabase, n_jobs: int | None
-) -> Applicability:
+def applicability_of(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase) -> Applicability:
     """Return the applicability of new graphs: look up their bins in the vocabularies of a model."""
-    parts = [_unseen(vocabularies, part, n_jobs) for part in vocabularies[0].counter.parts_of(graphs)]
+    parts = [_unseen(vocabularies, part) for part in vocabularies[0].counter.parts_of(graphs)]
     return Applicability(np.concatenate(parts), graphs.graph_ptr)
 
 
-def _unseen(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase, n_jobs: int | None) -> Values:
+def _unseen(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase) -> Values:
     """Share of each node's bins that are unseen, per iteration, over all vocabularies."""
     described = [
         (items, looked_up(items.codes, codes, np.ones(len(codes))))
         for vocabulary in vocabularies
-        for items, codes in zip(vocabulary.counter.occurrences(graphs, n_jobs), vocabulary.codes, strict=True)
+        for items, codes in zip(vocabulary.counter.occurrences(graphs), vocabulary.codes, strict=True)
     ]
     return 1.0 - means_by_node(described, graphs.n_nodes)[0]

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer, check_positive
 from propkernels._utils.derived import derived
+from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES, Indices, require
 from propkernels._utils.typing import Estimator, Seed
@@ -187,6 +188,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         """
         return self._learn(X, MOST_COMPARISONS)
 
+    @threaded
     def _learn(self, X: Any, comparisons: float) -> Self:
         """Fit with at most ``comparisons`` pairs of training graphs, which limits the judged graphs."""
         contamination = check_contamination(self.contamination)
@@ -202,7 +204,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         folds = deal_folds(len(graphs), seed)
         judged = choose_judged(folds, max(comparisons / len(graphs), LEAST_JUDGED), seed)
         is_sample = len(judged) < len(graphs)
-        training = Training(graphs, index, folds, k, self.n_jobs, judged if is_sample else None)
+        training = Training(graphs, index, folds, k, judged if is_sample else None)
         used = list(COMBINED) if self.score == "auto" else [self.score]
         learned = {name: SCORES[name].learn(training) for name in dict.fromkeys([*used, "rarity"])}
         values = np.array([learned[name][1] for name in used])
@@ -276,6 +278,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         ranked = derived(self.index_, "held-out scores by fold", self._ranked)
         return cross_conformal(values[:-1], ranked)
 
+    @threaded
     def explain(self, X: Graphs) -> NoveltyExplanation:
         """Return the rarity of graphs as a sum over nodes and iterations, for any ``score``.
 
@@ -290,7 +293,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         """
         graphs = self._checked(X)
         rarity = self._scores["rarity"]
-        around = rarity.neighborhoods(graphs, self.n_jobs)
+        around = rarity.neighborhoods(graphs)
         contributions = around.information * rarity.shares(graphs)[:, None]
         known = around.seen, around.numbers
         return NoveltyExplanation(contributions, graphs.graph_ptr, 0.0, graphs, None, None, *known)
@@ -307,6 +310,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         check_is_fitted(self, "index_")
         return check_graphs(X)
 
+    @threaded
     def _values(self, graphs: GraphDatabase, by_fold: bool) -> Values:
         """Scores, (folds + 1, graphs), or only the last row without ``by_fold``."""
         values = np.array([self._scores[name].of_new(graphs, self.index_, by_fold) for name in self._used])

@@ -23,12 +23,12 @@ NU = 0.1  # nu: largest share of training graphs outside the boundary of the one
 
 def for_each_row(index: Any, graphs: GraphDatabase, use: Callable[[int, Values], Any]) -> list[Any]:
     """Apply ``use`` to each graph's similarities to all graphs of an index, one row at a time."""
-    queries = Query.all(index._counter.count(graphs, None, index.n_jobs))
+    queries = Query.all(index._counter.count(graphs, None))
 
     def use_row(row: int) -> Any:
         return use(row, index._file.similarities(queries[row]))
 
-    return run_threads(use_row, range(len(graphs)), index.n_jobs)
+    return run_threads(use_row, range(len(graphs)))
 
 
 def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int | None = None) -> Places:

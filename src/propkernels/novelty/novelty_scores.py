@@ -33,7 +33,6 @@ class Training(NamedTuple):
     folds : ndarray of int64, (graphs,)
         Fold of each graph, 0, 1, ...; no fold is empty.
     n_neighbors : int
-    n_jobs : int or None
     judged : ndarray of int64, (judged,), or None
         Positions of the training graphs to score; None: all.
     """
@@ -42,7 +41,6 @@ class Training(NamedTuple):
     index: Any
     folds: NDArray[np.int64]
     n_neighbors: int
-    n_jobs: int | None
     judged: NDArray[np.int64] | None = None
 
     def of_judged(self, values: Values) -> Values:

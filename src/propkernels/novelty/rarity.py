@@ -81,7 +81,7 @@ class RarityScore(Score):
     def learn(cls, training: Training) -> tuple[RarityScore, Values]:
         """Return the score and its values for the training graphs under the frequencies of all others."""
         counter = training.index._counter
-        tallies = tally(counter, training.graphs, training.n_jobs)
+        tallies = tally(counter, training.graphs)
         codes = [np.unique(counts.codes) for counts in tallies]
         kept = ~training.left_out.T  # (graphs, folds + 1)
         numbers = [
@@ -94,7 +94,7 @@ class RarityScore(Score):
     def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
         """Return the scores of new graphs."""
         rows = slice(None) if by_fold else slice(-1, None)
-        return self._values(graphs, tally(self.counter, graphs, index.n_jobs), rows)
+        return self._values(graphs, tally(self.counter, graphs), rows)
 
     def _values(
         self, graphs: GraphDatabase, tallies: list[Tally], rows: slice, kept: NDArray[np.bool_] | None = None
@@ -116,14 +116,14 @@ class RarityScore(Score):
             total -= _sums(counts.graphs, counts.numbers[:, None] * nats, n).T
         return total / (np.maximum(graphs.graph_sizes, 1) * len(tallies))
 
-    def neighborhoods(self, graphs: GraphDatabase, n_jobs: int | None) -> Neighborhoods:
+    def neighborhoods(self, graphs: GraphDatabase) -> Neighborhoods:
         """Return information, share seen and occurrences of the bins of each node."""
-        parts = [self._part(part, n_jobs) for part in self.counter.parts_of(graphs)]
+        parts = [self._part(part) for part in self.counter.parts_of(graphs)]
         return Neighborhoods(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
-    def _part(self, graphs: GraphDatabase, n_jobs: int | None) -> Neighborhoods:
+    def _part(self, graphs: GraphDatabase) -> Neighborhoods:
         nats: dict[int, Values] = {}
-        streams = zip(self.counter.occurrences(graphs, n_jobs), self.codes, self.numbers, strict=True)
+        streams = zip(self.counter.occurrences(graphs), self.codes, self.numbers, strict=True)
         described = []
         for items, codes, numbers in streams:
             table = numbers[:, -1]
@@ -139,12 +139,12 @@ class RarityScore(Score):
         return 1.0 / (np.maximum(graphs.graph_sizes, 1) * len(self.codes))[graphs.graph_ids]
 
 
-def tally(counter: Counter, graphs: GraphDatabase, n_jobs: int | None) -> list[Tally]:
+def tally(counter: Counter, graphs: GraphDatabase) -> list[Tally]:
     """Count all bins of graphs, stream by stream."""
     parts: list[list[Tally]] = []
     first = 0
     for part in counter.parts_of(graphs):
-        parts.append([_tally(items, part, first) for items in counter.occurrences(part, n_jobs)])
+        parts.append([_tally(items, part, first) for items in counter.occurrences(part)])
         first += len(part)
     return [
         Tally(*(np.concatenate(arrays) for arrays in zip(*streams, strict=True)))

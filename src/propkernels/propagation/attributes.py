@@ -25,7 +25,7 @@ class LearnedAttributes(Protocol):
     """State that an attribute treatment learned in fit."""
 
     def matrices(
-        self, graphs: GraphDatabase, attributes: NDArray[np.float64], n_jobs: int | None = None
+        self, graphs: GraphDatabase, attributes: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
         """Yield the matrices (N, M) to hash at t = 0, 1, 2, ..., given the standardized attributes."""
 
@@ -62,7 +62,6 @@ class AttributeTreatment(Documented, BaseEstimator, ABC):
         direction: str,
         seed: int,
         edge_factors: EdgeFactors | None = None,
-        n_jobs: int | None = None,
     ) -> LearnedAttributes:
         """Learn from the standardized attributes of the training graphs.
 
@@ -90,13 +89,12 @@ class FixedAttributes(AttributeTreatment):
         direction: str,
         seed: int,
         edge_factors: EdgeFactors | None = None,
-        n_jobs: int | None = None,
     ) -> FixedAttributes:
         """Return self: there is nothing to learn."""
         return self
 
     def matrices(
-        self, graphs: GraphDatabase, attributes: NDArray[np.float64], n_jobs: int | None = None
+        self, graphs: GraphDatabase, attributes: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
         """Yield the attributes at every iteration."""
         return repeat(attributes)

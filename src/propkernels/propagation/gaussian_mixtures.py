@@ -107,7 +107,6 @@ class GaussianMixtures(AttributeTreatment):
         direction: str,
         seed: int,
         edge_factors: EdgeFactors | None = None,
-        n_jobs: int | None = None,
     ) -> SpreadingMixtures:
         """Draw the sample points and learn covariances and scales from the training graphs."""
         check_choice(self.scale, SCALES, "scale")
@@ -120,13 +119,13 @@ class GaussianMixtures(AttributeTreatment):
             raise ValueError("every node has a missing attribute: sample points need complete nodes")
         first = GaussianFamily.learn(observed, ridge)
         points = draw_points(observed, number, seed)
-        start, centre = first.densities(observed, points, n_jobs), observed.mean(axis=0)
-        overall = Moments.of(start, n_jobs).means
+        start, centre = first.densities(observed, points), observed.mean(axis=0)
+        overall = Moments.of(start).means
         learned = SpreadingMixtures(
             points, {0: first}, overall, centre, refit, laziness, direction, edge_factors=edge_factors
         )
         known = start if len(observed) == len(attributes) else None
-        return learned.with_scales(graphs, attributes, t_max, ridge, self.scale, n_jobs, known)
+        return learned.with_scales(graphs, attributes, t_max, ridge, self.scale, known)
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ class GaussianFamily:
         log_height = -0.5 * (kept.sum() * np.log(2 * np.pi) + np.log(variances[kept]).sum())
         return cls(directions[:, kept] / np.sqrt(variances[kept]), float(log_height))
 
-    def densities(self, centers: Matrix, points: Matrix, n_jobs: int | None = None) -> Matrix:
+    def densities(self, centers: Matrix, points: Matrix) -> Matrix:
         """Return the density of a Gaussian around each center at each point, (centers, points)."""
         from scipy.spatial.distance import cdist
 
@@ -180,7 +179,7 @@ class GaussianFamily:
             distances = cdist(whitened[rows], places, "sqeuclidean")
             np.exp(self.log_height - 0.5 * distances, out=values[rows])
 
-        by_rows(fill, values.shape, n_jobs)
+        by_rows(fill, values.shape)
         return values
 
 
@@ -248,22 +247,20 @@ class SpreadingMixtures:
         sizes = {len(family.whitening) for family in self.families.values()}
         require(sizes <= {dimensions}, "Gaussians have the dimension of the points")
 
-    def matrices(
-        self, graphs: GraphDatabase, attributes: Matrix, n_jobs: int | None = None
-    ) -> Iterator[Matrix]:
+    def matrices(self, graphs: GraphDatabase, attributes: Matrix) -> Iterator[Matrix]:
         """Yield the scaled densities Q_0, Q_1, ..."""
-        densities = self._densities(graphs, attributes, lambda t, _: self.families[t], n_jobs)
+        densities = self._densities(graphs, attributes, lambda t, _: self.families[t])
         for scale, current in zip(self.scales, densities, strict=False):
-            yield _divided(current, scale, n_jobs)
+            yield _divided(current, scale)
 
     @property
     def spreads(self) -> bool:
         """Whether densities spread along edges, each point by itself: without refits and edge labels."""
         return self.refit_every is None and self.edge_factors is None
 
-    def spread(self, graphs: GraphDatabase, attributes: Matrix, n_jobs: int | None = None) -> Spread:
+    def spread(self, graphs: GraphDatabase, attributes: Matrix) -> Spread:
         """Return the densities of t = 0, and their step and scales."""
-        start = self._start(graphs, attributes, self.families[0], n_jobs)
+        start = self._start(graphs, attributes, self.families[0])
         return Spread(start, walk_operator(graphs, self.laziness, self.direction), self.scales)
 
     def with_scales(
@@ -273,7 +270,6 @@ class SpreadingMixtures:
         t_max: int,
         ridge: float,
         scale: str | None,
-        n_jobs: int | None = None,
         start: Matrix | None = None,
     ) -> SpreadingMixtures:
         """Return the state with scales and the Gaussians of later iterations, learned in one pass.
@@ -287,17 +283,15 @@ class SpreadingMixtures:
             return families[t]
 
         steps = 1 if scale != "each" and self.refit_every is None else t_max + 1
-        densities = self._densities(graphs, attributes, learn_family, n_jobs, start)
-        measured = np.array([Moments.of(current, n_jobs).scales() for current in islice(densities, steps)])
+        densities = self._densities(graphs, attributes, learn_family, start)
+        measured = np.array([Moments.of(current).scales() for current in islice(densities, steps)])
         scales = np.broadcast_to(measured if scale == "each" else measured[:1], (t_max + 1, len(self.points)))
         scales = np.ones_like(scales) if scale is None else np.array(scales)
         return replace(self, families=families, scales=scales)
 
-    def _start(
-        self, graphs: GraphDatabase, attributes: Matrix, family: GaussianFamily, n_jobs: int | None
-    ) -> Matrix:
+    def _start(self, graphs: GraphDatabase, attributes: Matrix, family: GaussianFamily) -> Matrix:
         """Return the densities of t = 0."""
-        densities = family.densities(np.nan_to_num(attributes), self.points, n_jobs)
+        densities = family.densities(np.nan_to_num(attributes), self.points)
         missing = np.isnan(attributes).any(axis=1)
         if not missing.any():
             return densities
@@ -309,31 +303,28 @@ class SpreadingMixtures:
         graphs: GraphDatabase,
         attributes: Matrix,
         family_at: Callable[[int, Matrix], GaussianFamily],
-        n_jobs: int | None,
         start: Matrix | None = None,
     ) -> Iterator[Matrix]:
         """Yield the densities of t = 0, 1, ..., with refits by ``family_at(t, means)``."""
         walk = walk_operator(graphs, self.laziness, self.direction)
-        current = (
-            self._start(graphs, attributes, family_at(0, attributes), n_jobs) if start is None else start
-        )
+        current = self._start(graphs, attributes, family_at(0, attributes)) if start is None else start
         centers = None if self.refit_every is None else fill_missing(attributes, graphs, self.centre)
         for t, step in enumerate(walk_steps(walk, graphs, self.direction, self.edge_factors), start=1):
             yield current
             if centers is None or self.refit_every is None:
-                current = step.step(current, current, n_jobs)
+                current = step.step(current, current)
                 continue
-            centers = walk.step(centers, centers, n_jobs)
+            centers = walk.step(centers, centers)
             if t % self.refit_every == 0:
-                current = family_at(t, centers).densities(centers, self.points, n_jobs)
+                current = family_at(t, centers).densities(centers, self.points)
             else:
-                current = step.step(current, current, n_jobs)
+                current = step.step(current, current)
 
 
-def _divided(values: Matrix, scale: Matrix, n_jobs: int | None) -> Matrix:
+def _divided(values: Matrix, scale: Matrix) -> Matrix:
     """Return values divided by the scale of their column, in threads."""
     quotients = np.empty_like(values)
-    by_rows(lambda rows: np.divide(values[rows], scale, out=quotients[rows]), values.shape, n_jobs)
+    by_rows(lambda rows: np.divide(values[rows], scale, out=quotients[rows]), values.shape)
     return quotients
 
 
@@ -345,7 +336,7 @@ class Moments(NamedTuple):
     largest: Matrix
 
     @classmethod
-    def of(cls, values: Matrix, n_jobs: int | None) -> Moments:
+    def of(cls, values: Matrix) -> Moments:
         """Compute the moments of a matrix with rows; threads take columns."""
         if values.shape[1] == 1:  # numpy sums a single column in another order
             return cls(
@@ -354,7 +345,7 @@ class Moments(NamedTuple):
                 np.abs(values).max(axis=0),
             )
         moments = cls(*np.empty((3, values.shape[1])))
-        threads = min(threads_for(values.size, n_jobs), -(-values.shape[1] // LINE))
+        threads = min(threads_for(values.size), -(-values.shape[1] // LINE))
         bounds = np.arange(threads + 1) * values.shape[1] // threads
         _core.column_moments(np.ascontiguousarray(values), bounds, *moments, threads)
         return moments

@@ -64,7 +64,6 @@ class PropagatedAttributes(AttributeTreatment):
         direction: str,
         seed: int,
         edge_factors: EdgeFactors | None = None,
-        n_jobs: int | None = None,
     ) -> SpreadingAttributes:
         """Learn the mean over all nodes, which replaces missing values in graphs without any value."""
         laziness = check_fraction(self.laziness, "laziness")
@@ -86,23 +85,21 @@ class SpreadingAttributes:
         require(self.elsewhere.ndim == 1, "attributes of nodes elsewhere are one row")
 
     def matrices(
-        self, graphs: GraphDatabase, attributes: NDArray[np.float64], n_jobs: int | None = None
+        self, graphs: GraphDatabase, attributes: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
         """Yield X_0, X_1, ..."""
         walk = walk_operator(graphs, self.laziness, self.direction)
         current = fill_missing(attributes, graphs, self.elsewhere)
         for step in walk_steps(walk, graphs, self.direction, self.edge_factors):
             yield current
-            current = step.step(current, current, n_jobs)
+            current = step.step(current, current)
 
     @property
     def spreads(self) -> bool:
         """Whether attributes spread along edges, each dimension by itself: without edge labels."""
         return self.edge_factors is None
 
-    def spread(
-        self, graphs: GraphDatabase, attributes: NDArray[np.float64], n_jobs: int | None = None
-    ) -> Spread:
+    def spread(self, graphs: GraphDatabase, attributes: NDArray[np.float64]) -> Spread:
         """Return the attributes of t = 0, and their step."""
         start = fill_missing(attributes, graphs, self.elsewhere)
         return Spread(start, walk_operator(graphs, self.laziness, self.direction))

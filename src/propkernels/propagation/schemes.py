@@ -96,7 +96,6 @@ class AffineOperator:
         self,
         current: NDArray[np.float64],
         initial: NDArray[np.float64],
-        n_jobs: int | None = None,
         rows: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float64]:
         """Return the columns (label probabilities, or projections of them) after one step.
@@ -108,7 +107,7 @@ class AffineOperator:
             current = np.where(self.pushed_back[:, None], initial, current)
         current = np.ascontiguousarray(current, dtype=np.float64)
         following = aligned_empty(current.shape)
-        a, threads = self.adjacency, threads_for(self.adjacency.nnz * current.shape[1], n_jobs)
+        a, threads = self.adjacency, threads_for(self.adjacency.nnz * current.shape[1])
         written = np.arange(len(current)) if rows is None else rows
         bounds = np.array([0, len(written)])
         if threads > 1:  # runs have about as many edges as each other

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.optional import import_optional
-from propkernels._utils.parallel import thread_count
+from propkernels._utils.parallel import thread_count, workers
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.safe_files import NO_SPACE, atomic_write
 from propkernels._utils.typing import Estimator, PathLike
@@ -148,7 +148,8 @@ def featurize(
     folder.mkdir(parents=True, exist_ok=True)
     write_manifest(folder, pure.description, names)
     places = [folder / name for name in names]
-    failures = _complete(pure, plan, places, executor, getattr(features, "n_jobs", None))
+    with workers(getattr(features, "n_jobs", None)):
+        failures = _complete(pure, plan, places, executor)
     if failures:
         raise PartsFailedError({i: (plan.parts[i], reason) for i, reason in failures.items()}, len(plan))
     return open_features(out)
@@ -170,7 +171,7 @@ def _sample_of(plan: Plan) -> GraphDatabase:
 
 
 def _complete(
-    features: PureFeatures, plan: Plan, places: list[Path], executor: ExecutorLike, n_jobs: int | None
+    features: PureFeatures, plan: Plan, places: list[Path], executor: ExecutorLike
 ) -> dict[int, str]:
     """Write the files that are missing; return the reasons of parts that failed, by their number."""
     todo = [i for i, place in enumerate(places) if not place.exists()]
@@ -179,7 +180,7 @@ def _complete(
     with ProgressBar("Featurizing", total=len(plan), done=len(plan) - len(todo)) as bar:
         while todo and stalls < MOST_STALLS:
             lost: list[int] = []
-            with _workers(executor, n_jobs) as pool:
+            with _pool(executor) as pool:
                 futures = {pool.submit(write_part, features, plan.parts[i], str(places[i])): i for i in todo}
                 try:
                     for future in as_completed(futures):
@@ -217,10 +218,10 @@ def write_part(features: PureFeatures, part: Part, path: str) -> None:
 
 
 @contextmanager
-def _workers(executor: Any, n_jobs: int | None) -> Iterator[Executor]:
+def _pool(executor: Any) -> Iterator[Executor]:
     """Yield an executor of ``concurrent.futures`` for an ``executor`` argument."""
     if executor is None:
-        with ThreadPoolExecutor(thread_count(n_jobs)) as threads:
+        with ThreadPoolExecutor(thread_count()) as threads:
             yield threads
     elif isinstance(executor, int) and not isinstance(executor, bool):
         context = multiprocessing.get_context("spawn")  # forking a process with threads is not safe
@@ -229,14 +230,14 @@ def _workers(executor: Any, n_jobs: int | None) -> Iterator[Executor]:
             yield processes
     elif isinstance(executor, str):
         distributed = import_optional("distributed", extra="dask", purpose="clusters need")
-        with distributed.Client(executor) as client, _workers(client, None) as pool:
+        with distributed.Client(executor) as client, _pool(client) as pool:
             yield pool
     elif hasattr(executor, "get_executor"):  # a Dask client
         if executor.status not in ("running", "connecting"):
             raise ConnectionError("the connection to the Dask scheduler was lost: run again to resume")
         yield executor.get_executor(pure=False)  # a call that failed is not remembered
     elif hasattr(executor, "get_client"):  # a Dask cluster
-        with executor.get_client() as client, _workers(client, None) as pool:
+        with executor.get_client() as client, _pool(client) as pool:
             yield pool
     elif hasattr(executor, "submit"):
         yield executor

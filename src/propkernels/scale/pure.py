@@ -99,7 +99,7 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
     }
     if is_fitted:
         description["fitted"] = digest_of(estimator._coder, "_coder")
-    streams = estimator._counter.count(sample, None, 1)
+    streams = estimator._counter.count(sample, None)
     is_whole = not estimator.normalize and all(stream.weight == 1.0 for stream in streams)
     needs = "some"
     if "prior" in parameters:

@@ -16,6 +16,7 @@ from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import GraphInput, check_integer, check_share, shown
 from propkernels._utils.ids import id_array, is_id, plain_ids
 from propkernels._utils.locks import fork_safe_lock
+from propkernels._utils.parallel import threaded
 from propkernels._utils.stored import require
 from propkernels._utils.typing import Array, Estimator, Seed
 from propkernels.convert.check import check_graphs
@@ -196,6 +197,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @threaded
     def fit(self, X: Graphs, ids: Iterable[Hashable] | None = None) -> Self:
         """Index graphs, replacing the previous contents.
 
@@ -220,12 +222,13 @@ class GraphIndex(GraphInput, BaseEstimator):
         kernel = default if self.kernel is None else clone(self.kernel)
         check_counting(kernel)
         fitted = clone(kernel).fit(graphs)
-        file = InvertedFile.of(measure.features(fitted._training_counts, self.n_jobs))
+        file = InvertedFile.of(measure.features(fitted._training_counts))
         counter = measure.counter(fitted._counter)
         with self._writing():
             self._replace(Contents(file, counter, names, len(graphs)), kernel_=kernel)
         return self
 
+    @threaded
     def add(self, X: Graphs, ids: Iterable[Hashable] | None = None) -> Self:
         """Add graphs to the index; the kernel learns nothing from them.
 
@@ -253,7 +256,7 @@ class GraphIndex(GraphInput, BaseEstimator):
             else:
                 fresh = range(now.n_added, now.n_added + len(graphs)) if ids is None else ids
                 names = [*now.names, *check_ids(fresh, len(graphs), now.present())]
-            file = now.file.append(now.counter.count(graphs, None, self.n_jobs))
+            file = now.file.append(now.counter.count(graphs, None))
             self._replace(Contents(file, now.counter, names, now.n_added + len(graphs)))
         return self
 
@@ -287,6 +290,7 @@ class GraphIndex(GraphInput, BaseEstimator):
             self._replace(now._replace(file=file, names=names))
         return self
 
+    @threaded
     def query(self, X: Graphs | Graph, k: int | None = None, *, at_least: float | None = None) -> Neighbors:
         """Return the most similar graphs in the index for each of the given graphs.
 
@@ -315,8 +319,8 @@ class GraphIndex(GraphInput, BaseEstimator):
         above = -1.0 if at_least is None else float(np.nextafter(check_share(at_least, "at_least"), -1))
         is_one = isinstance(X, (Graph, Grid)) or is_networkx(X)
         several: Any = [X] if is_one else X
-        counts = now.counter.count(check_graphs(several), None, self.n_jobs)
-        found = now.file.nearest(Query.all(counts, self._measure), most, self.n_jobs, above)
+        counts = now.counter.count(check_graphs(several), None)
+        found = now.file.nearest(Query.all(counts, self._measure), most, above)
         named = [(values, now.named(places)) for values, places in found]
         if is_one:
             return Neighbors(*named[0])

@@ -100,14 +100,14 @@ class InvertedFile:
         return np.flatnonzero(self.alive)
 
     def nearest(
-        self, queries: Sequence[Query], k: int, n_jobs: int | None, above: float = -1.0
+        self, queries: Sequence[Query], k: int, above: float = -1.0
     ) -> list[tuple[NDArray[np.float64], NDArray[np.int64]]]:
         """Return, per query, the k largest similarities above a number and their graphs.
 
         Threads run over the queries of a large file.
         """
-        threads = n_jobs if len(self.squares) >= WORTH_THREADS else 1
-        return run_threads(lambda query: nearest(self.searches(query), k, above), queries, threads)
+        work = None if len(self.squares) >= WORTH_THREADS else 0
+        return run_threads(lambda query: nearest(self.searches(query), k, above), queries, work=work)
 
     def later(self, query: Query, graph: int, above: float) -> NDArray[np.int64]:
         """Return the graphs after a given one with similarities above a number, the most similar first."""

@@ -55,7 +55,7 @@ class Measure(NamedTuple):
         wraps = self.by_levels and not isinstance(counter, LevelCounter)
         return LevelCounter(counter) if wraps else counter
 
-    def features(self, streams: Sequence[StreamCounts], n_jobs: int | None) -> list[StreamCounts]:
+    def features(self, streams: Sequence[StreamCounts]) -> list[StreamCounts]:
         """Return the features of counted graphs.
 
         Raises
@@ -68,7 +68,7 @@ class Measure(NamedTuple):
         for stream in streams:
             if not np.array_equal(stream.counts.data, np.rint(stream.counts.data)):
                 raise ValueError(f"similarity={self.name!r} needs a kernel whose counts are whole numbers")
-        return levels_of(streams, n_jobs)
+        return levels_of(streams)
 
 
 MEASURES = {

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from propkernels._utils.checks import shown
+from propkernels._utils.parallel import workers
 from propkernels._utils.typing import Estimator
 from propkernels.convert.check import check_graphs
 from propkernels.counts.base_kernels import Linear
@@ -97,8 +98,8 @@ def similarity(
         raise TypeError(f"kernel must be a kernel, such as pk.WeisfeilerLehman(), got {shown(kernel)}")
     chosen: Any = Neighborhoods() if kernel is None else clone(kernel)
     if chosen._is_dot_product:
-        levels = measure_of("jaccard").features(chosen.fit(graphs)._training_counts, chosen.n_jobs)
-        shared = Linear().square(levels, chosen.n_jobs)
+        with workers(chosen.n_jobs):
+            shared = Linear().square(measure_of("jaccard").features(chosen.fit(graphs)._training_counts))
         own = shared.diagonal()
         below = own[:, None] + own - shared
     else:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import offsets
 from propkernels._utils.checks import GraphInput, check_integer, check_share
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads, threaded
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, Indices, require
 from propkernels._utils.typing import Estimator, Seed
@@ -38,7 +38,7 @@ def later_neighbors(
     above = float(np.nextafter(at_least, -1))
     with ProgressBar("Comparing", len(graphs)) as bar:
         for first in range(0, len(graphs), AT_ONCE):
-            counts = index._counter.count(graphs[first : first + AT_ONCE], None, index.n_jobs)
+            counts = index._counter.count(graphs[first : first + AT_ONCE], None)
             queries = list(enumerate(Query.all(counts, index._measure), first))
             for (place, _), found in zip(queries, _later(index, queries, above), strict=True):
                 yield place, found
@@ -46,7 +46,7 @@ def later_neighbors(
 
 
 def _later(index: GraphIndex, queries: list[tuple[int, Query]], above: float) -> list[Places]:
-    return run_threads(lambda item: index._file.later(item[1], item[0], above), queries, index.n_jobs)
+    return run_threads(lambda item: index._file.later(item[1], item[0], above), queries)
 
 
 class Neighborhoods:
@@ -166,6 +166,7 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @threaded
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Cluster graphs.
 
@@ -193,6 +194,7 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
         self.n_neighbors_, self.index_ = near.counts, index
         return self
 
+    @threaded
     def predict(self, X: Graphs) -> NDArray[np.int64]:
         """Return the cluster of the most similar center within the threshold; -1 if there is none.
 
@@ -299,6 +301,7 @@ class MaxMinPicker(GraphInput, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @threaded
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Pick graphs.
 
@@ -315,7 +318,7 @@ class MaxMinPicker(GraphInput, BaseEstimator):
         graphs, n_graphs = check_graphs(X), check_integer(self.n_graphs, "n_graphs", 1)
         place = check_integer(self.first, "first", 0, len(graphs) - 1)
         index = index_of(self, graphs)
-        queries = Query.all(index._counter.count(graphs, None, self.n_jobs), index._measure)
+        queries = Query.all(index._counter.count(graphs, None), index._measure)
         largest = np.full(len(graphs), 0.0)  # similarity to the picked graphs; infinite for these
         picked, similarities = [], []
         for _ in range(min(n_graphs, len(graphs))):

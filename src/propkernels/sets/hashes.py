@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_choice
+from propkernels._utils.parallel import threaded, workers
 from propkernels._utils.randomness import mix
 from propkernels.codes.contents import Contents, Words, contents_by_value, everything, number_equal
 from propkernels.codes.refinement import multiset_codes
@@ -22,6 +23,7 @@ from propkernels.sets.isomorphism import AT_ONCE, canonical_form, isomorphism_cl
 PARTS = ("labels", "edge_labels", "weights", "attributes")  # of a graph, beside its edges
 
 
+@threaded
 def graph_hash(
     graph: OneGraph | Graphs, exact: bool = False, *, ignore: Collection[str] = (), n_jobs: int | None = None
 ) -> str | list[str]:
@@ -81,7 +83,7 @@ def graph_hash(
     is_one = is_one_graph(graph)
     several: Any = [graph] if is_one else graph
     contents = contents_by_value(check_edges(several), ignore)
-    hashes = _exact_hashes(contents) if exact else color_hashes(contents, n_jobs)
+    hashes = _exact_hashes(contents) if exact else color_hashes(contents)
     return hashes[0] if is_one else hashes
 
 
@@ -100,7 +102,7 @@ def _exact_hashes(contents: Contents) -> list[str]:
     return hashes
 
 
-def color_hashes(contents: Contents, n_jobs: int | None = None) -> list[str]:
+def color_hashes(contents: Contents) -> list[str]:
     """Return the hash of each graph's stable colors.
 
     A graph is refined four steps at a time until the number of its colors no longer grows, whatever other
@@ -111,7 +113,7 @@ def color_hashes(contents: Contents, n_jobs: int | None = None) -> list[str]:
     n_before = _numbers_of_colors(part.graphs, colors)
     while len(active):
         keys = mix(*part.edges.T) if len(part.edges) else None
-        colors = multiset_codes(part.graphs, colors, keys, AT_ONCE, n_jobs).codes[-1].view(np.uint64)
+        colors = multiset_codes(part.graphs, colors, keys, AT_ONCE).codes[-1].view(np.uint64)
         n_colors = _numbers_of_colors(part.graphs, colors)
         words[active] = np.where((n_colors == n_before)[:, None], _sums(part.graphs, colors), words[active])
         rest = np.flatnonzero(n_colors > n_before)
@@ -189,8 +191,8 @@ def unique(
     """
     database = check_edges(graphs)
     contents = everything(database)
-    alike = number_equal(color_hashes(contents, n_jobs))
-    classes, undecided = isomorphism_classes(contents, alike, n_jobs)
+    with workers(n_jobs):
+        classes, undecided = isomorphism_classes(contents, number_equal(color_hashes(contents)))
     if undecided:
         warnings.warn(
             f"{undecided} graphs have the same colors as another graph, and the exact comparison reached its "

@@ -28,7 +28,7 @@ MOST_TRIALS = 2000  # choices tried per pair of graphs
 MOST_REFINEMENTS = 10_000  # stable colorings per graph in the search for its canonical form
 
 
-def isomorphism_classes(contents: Contents, alike: Groups, n_jobs: int | None) -> tuple[Groups, int]:
+def isomorphism_classes(contents: Contents, alike: Groups) -> tuple[Groups, int]:
     """Return one class number per graph, equal for isomorphic graphs, and the number of undecided graphs.
 
     Parameters
@@ -36,7 +36,6 @@ def isomorphism_classes(contents: Contents, alike: Groups, n_jobs: int | None) -
     contents : Contents
     alike : ndarray of int64
         One group number per graph; isomorphic graphs are in the same group.
-    n_jobs : int or None
 
     Returns
     -------
@@ -47,7 +46,7 @@ def isomorphism_classes(contents: Contents, alike: Groups, n_jobs: int | None) -
     """
     candidates = np.flatnonzero(in_company(alike))
     forms: list[object] = [("alone", i) for i in range(len(alike))]
-    candidate_forms = canonical_forms(contents.take(candidates), n_jobs) if len(candidates) else []
+    candidate_forms = canonical_forms(contents.take(candidates)) if len(candidates) else []
     representatives: dict[int, list[tuple[int, bytes]]] = {}  # distinct graphs of each group
     undecided = sum(form is None for form in candidate_forms)
     for member, form in zip(candidates.tolist(), candidate_forms, strict=True):
@@ -74,7 +73,7 @@ def _class_of(
     return form, is_sure
 
 
-def canonical_forms(contents: Contents, n_jobs: int | None = None) -> list[bytes | None]:
+def canonical_forms(contents: Contents) -> list[bytes | None]:
     """Return one form per graph; None if more than 300 nodes had to be individualized.
 
     Examples
@@ -90,7 +89,7 @@ def canonical_forms(contents: Contents, n_jobs: int | None = None) -> list[bytes
     active, part = np.arange(len(contents.graphs)), contents
     colors = told_apart(contents)
     for _ in range(MOST_CHOICES + 1):
-        colors = stable_colors(part, colors, n_jobs)
+        colors = stable_colors(part, colors)
         chosen = first_ambiguous(colors, part.graphs.graph_ptr)
         for place in np.flatnonzero(chosen < 0).tolist():
             forms[active[place]] = written_down(part, place, colors)
@@ -104,7 +103,7 @@ def canonical_forms(contents: Contents, n_jobs: int | None = None) -> list[bytes
     return forms
 
 
-def stable_colors(contents: Contents, colors: Words, n_jobs: int | None = None) -> Words:
+def stable_colors(contents: Contents, colors: Words) -> Words:
     """Return colors refined until the number of colors no longer grows."""
     owners, n_before = contents.graphs.graph_ids, -1
     while True:
@@ -112,7 +111,7 @@ def stable_colors(contents: Contents, colors: Words, n_jobs: int | None = None) 
         if n_colors in (n_before, len(colors)):
             return colors
         n_before = n_colors
-        colors = contents.refined(colors, AT_ONCE, n_jobs)[-1].view(np.uint64)
+        colors = contents.refined(colors, AT_ONCE)[-1].view(np.uint64)
 
 
 def told_apart(contents: Contents) -> Words:

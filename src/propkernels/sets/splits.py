@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
 from propkernels._utils.checks import check_integer, check_share
+from propkernels._utils.parallel import threaded
 from propkernels._utils.typing import Array, Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
@@ -56,6 +57,7 @@ class _SimilaritySplitter:
     n_jobs: int | None
     n_splits: int
 
+    @threaded
     def groups(self, X: Graphs) -> NDArray[np.int64]:
         """Return one group number per graph; graphs of different groups are less similar than the threshold.
 

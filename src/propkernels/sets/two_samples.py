@@ -15,7 +15,7 @@ from sklearn.base import clone
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_integer
 from propkernels._utils.optional import data_frame
-from propkernels._utils.parallel import run_threads
+from propkernels._utils.parallel import run_threads, threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Estimator, Seed
@@ -129,7 +129,7 @@ class Witness:
     def _nodes(self, graph: int, stream: int, code: int) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
         """Return the nodes of a bin in a graph, and their labels."""
         alone = self._graphs[np.array([graph])]
-        for number, items in enumerate(self._counter.occurrences(alone, None)):
+        for number, items in enumerate(self._counter.occurrences(alone)):
             if number == stream:
                 found = np.flatnonzero(items.codes == code)
                 nodes = found if items.nodes is None else items.nodes[found]
@@ -213,6 +213,7 @@ class TwoSampleTest:
         )
 
 
+@threaded
 def two_sample_test(
     A: Graphs,
     B: Graphs,
@@ -284,7 +285,7 @@ def two_sample_test(
     streams = list(fitted._training_counts)
     features, places = shared_features(streams, bool(getattr(chosen, "normalize", False)))
     contributions = contributions_of(features, sizes[0])
-    observed, permuted = exchanged_statistics(features, sizes[0], n_permutations, seed, n_jobs)
+    observed, permuted = exchanged_statistics(features, sizes[0], n_permutations, seed)
     at_least = observed - ROUNDING * float(self_products(features).max())
     p_value = (1 + int(np.count_nonzero(permuted >= at_least))) / (1 + n_permutations)
     witness = _witness(features, places, contributions, streams, fitted._counter, graphs, sizes[0])
@@ -321,7 +322,7 @@ def contributions_of(features: csr_array, n_first: int) -> Values:
 
 
 def exchanged_statistics(
-    features: csr_array, n_first: int, n_permutations: int, seed: int, n_jobs: int | None
+    features: csr_array, n_first: int, n_permutations: int, seed: int
 ) -> tuple[float, Values]:
     """Return the unbiased MMD^2 of the rows as they are, and of random exchanges of rows.
 
@@ -357,7 +358,7 @@ def exchanged_statistics(
         rng, n_drawn = np.random.default_rng(seeds[start // width]), min(width, n_permutations - start)
         return statistics((rng.permutation(n_rows) for _ in range(n_drawn)), n_drawn)
 
-    permuted = run_threads(block, list(range(0, n_permutations, width)), n_jobs)
+    permuted = run_threads(block, list(range(0, n_permutations, width)))
     return float(statistics([np.arange(n_rows)], 1)[0]), np.concatenate(permuted)
 
 
