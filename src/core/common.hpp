@@ -345,3 +345,4 @@ void bind_structure(nb::module_ &m);
 void bind_grids(nb::module_ &m);
 void bind_steps(nb::module_ &m);
 void bind_search(nb::module_ &m);
+void bind_edits(nb::module_ &m);

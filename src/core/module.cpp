@@ -18,4 +18,5 @@ NB_MODULE(_core, m) {
     bind_grids(m);
     bind_steps(m);
     bind_search(m);
+    bind_edits(m);
 }

@@ -52,6 +52,7 @@ from .search import similarity as similarity
 from .sets import SimilaritySplit as SimilaritySplit
 from .sets import SphereExclusion as SphereExclusion
 from .sets import align as align
+from .sets import edit_distance as edit_distance
 from .sets import graph_hash as graph_hash
 from .sets import two_sample_test as two_sample_test
 from .sets import unique as unique

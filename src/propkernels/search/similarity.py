@@ -65,7 +65,7 @@ def similarity(
     See Also
     --------
     similar_because : The neighborhoods that two graphs share.
-    align : Pairs of nodes, and the edits that remain.
+    edit_distance : A number of edits.
     GraphIndex : The most similar graphs of many.
 
     Notes

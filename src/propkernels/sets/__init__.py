@@ -2,6 +2,7 @@
 
 from propkernels.sets.alignment import Alignment, align
 from propkernels.sets.clusters import MaxMinPicker, SphereExclusion
+from propkernels.sets.edit_distance import edit_distance
 from propkernels.sets.hashes import graph_hash, unique
 from propkernels.sets.splits import SimilarityGroupKFold, SimilaritySplit
 from propkernels.sets.two_samples import Difference, TwoSampleTest, Witness, two_sample_test
@@ -16,6 +17,7 @@ __all__ = [
     "TwoSampleTest",
     "Witness",
     "align",
+    "edit_distance",
     "graph_hash",
     "two_sample_test",
     "unique",

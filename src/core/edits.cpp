@@ -1,0 +1,574 @@
+// Edit distances: nodes of two graphs are matched by their codes, then pairs are swapped while that saves edits; a
+// search proves the smallest cost of small graphs.
+#include <numeric>
+#include <unordered_map>
+
+#include "common.hpp"
+
+namespace {
+// Costs of a new label, and of an insertion or deletion, of a node and of an edge.
+struct Costs {
+    double relabel_node, node, relabel_edge, edge;
+    auto parts() { return std::tie(relabel_node, node, relabel_edge, edge); }
+};
+
+// A neighbor, and the kinds of the edges to it and from it; 0: no edge.
+struct Neighbor {
+    int32_t to, out, in;
+};
+
+// Parallel edges from one node to another are one edge of a kind, a multiset of labels.
+struct Kinds {
+    std::vector<std::vector<uint64_t>> labels{{}};
+    std::unordered_map<uint64_t, int32_t> singles;
+
+    int32_t of(std::vector<uint64_t> &found) {
+        if (found.size() == 1) {
+            const auto [at, is_new] = singles.try_emplace(found[0], int32_t(labels.size()));
+            if (is_new) labels.push_back(found);
+            return at->second;
+        }
+        std::sort(found.begin(), found.end());
+        for (size_t k = 1; k < labels.size(); k++)
+            if (labels[k] == found) return int32_t(k);
+        labels.push_back(found);
+        return int32_t(labels.size()) - 1;
+    }
+};
+
+// One of the two graphs: numbers of node labels, kinds of loops, and neighbors in ascending order.
+struct Side {
+    int32_t n = 0;
+    std::vector<int32_t> label, loop, start{0};
+    std::vector<Neighbor> around;
+
+    template <class Index>
+    Side(Ptr<const Index> indptr, Ptr<const Index> indices, Ptr<const uint64_t> nodes, Ptr<const uint64_t> edges,
+         int64_t first, int64_t last, std::unordered_map<uint64_t, int32_t> &names, Kinds &kinds)
+        : n(int32_t(last - first)), loop(size_t(n)) {
+        struct Entry {
+            int32_t from, to, kind;
+        };
+        std::vector<Entry> entries;
+        std::vector<int32_t> order;
+        std::vector<uint64_t> found;
+        for (int64_t i = first; i < last; i++) {
+            label.push_back(names.try_emplace(nodes[i], int32_t(names.size())).first->second);
+            for (Index e = indptr[i]; e < indptr[i + 1];) {
+                const Index j = indices[e];
+                found.clear();
+                for (; e < indptr[i + 1] && indices[e] == j; e++) found.push_back(edges[e]);
+                const int32_t kind = kinds.of(found);
+                if (j == i) loop[size_t(i - first)] = kind;
+                else entries.push_back({int32_t(i - first), int32_t(j - first), kind});
+            }
+        }
+        std::vector<std::vector<Neighbor>> rows(static_cast<size_t>(n));
+        for (const Entry &e : entries) rows[size_t(e.from)].push_back({e.to, e.kind, 0});
+        for (const Entry &e : entries) rows[size_t(e.to)].push_back({e.from, 0, e.kind});
+        for (auto &row : rows) {
+            std::sort(row.begin(), row.end(), [](const Neighbor &a, const Neighbor &b) { return a.to < b.to; });
+            for (const Neighbor &one : row)
+                if (int32_t(around.size()) > start.back() && around.back().to == one.to)
+                    around.back().out += one.out, around.back().in += one.in;
+                else
+                    around.push_back(one);
+            start.push_back(int32_t(around.size()));
+        }
+    }
+    const Neighbor *begin(int32_t i) const { return around.data() + (i < n ? start[size_t(i)] : 0); }
+    const Neighbor *end(int32_t i) const { return around.data() + (i < n ? start[size_t(i) + 1] : 0); }
+    const Neighbor *find(int32_t i, int32_t j) const {
+        const Neighbor *a = begin(i), *const b = end(i);
+        if (b - a > 12) a = std::lower_bound(a, b, j, [](const Neighbor &one, int32_t k) { return one.to < k; });
+        while (a < b && a->to < j) a++;
+        return a < b && a->to == j ? a : nullptr;
+    }
+};
+
+using Map = std::vector<int32_t>;  // the partner of each node; nodes from n on are none: deleted, or inserted
+
+class Editing {
+  public:
+    Side g, h;
+    static constexpr int32_t ALL_PAIRS = 64;  // nodes of small graphs, or candidates of a node of larger ones
+    int32_t size;                             // pairs, those with no node on one side included
+    bool directed = false;
+    Map image, origin;
+    std::vector<double> agreement;  // of small graphs: the number of equal codes of each pair, and a half
+
+    Editing(Side g_, Side h_, const Kinds &kinds, const Costs &costs)
+        : g(std::move(g_)), h(std::move(h_)), kinds_(kinds), costs_(costs) {
+        costs_.relabel_edge = std::min(costs.relabel_edge, 2 * costs.edge);
+        size = costs.relabel_node > 2 * costs.node ? g.n + h.n : std::max(g.n, h.n);
+        for (const Side *side : {&g, &h})
+            for (const Neighbor &one : side->around) directed |= one.out != one.in;
+        for (int32_t x = 0; x < h.n; x++) {
+            double sum = 0;
+            for (auto *one = h.begin(x); one < h.end(x); one++) sum += both(0, 0, one);
+            inserted_.push_back(sum);
+        }
+    }
+
+    void set(const Map &partner) {
+        image.assign(size_t(size), -1), origin.assign(size_t(size), -1);
+        for (int32_t a = 0; a < g.n; a++)
+            if (partner[size_t(a)] >= 0) image[size_t(a)] = partner[size_t(a)], origin[size_t(partner[size_t(a)])] = a;
+        int32_t free = 0;
+        for (int32_t a = 0; a < size; a++) {
+            if (image[size_t(a)] >= 0) continue;
+            while (origin[size_t(free)] >= 0) free++;
+            image[size_t(a)] = free, origin[size_t(free)] = a;
+        }
+    }
+
+    double total() const {
+        double doubled = 0, sum = 0;  // edges are met from both ends
+        for (int32_t a = 0; a < size; a++) sum += alone(a, image[size_t(a)]), doubled += edges(a, image[size_t(a)]);
+        return sum + doubled / 2;
+    }
+
+    // Lower the cost of the pairs: by gradients if the graphs are small, then by so many swaps of pairs.
+    double improve(int64_t trials) {
+        const double least = bound({}, {});
+        std::vector<int32_t> waiting(static_cast<size_t>(size));
+        const auto swapped = [&] {
+            waiting.resize(size_t(size));
+            std::iota(waiting.begin(), waiting.end(), 0);
+            int64_t some = trials;
+            descend(waiting, some);
+            return total();
+        };
+        const Map matched = image;
+        double cost = swapped();
+        if (size > ALL_PAIRS) return cost;
+        Map best = image;
+        const auto n = static_cast<size_t>(size);
+        const int64_t starts = std::clamp<int64_t>(WORK / std::max(size * size, 1), 2, 16);
+        std::vector<double> shares(n * n);  // of a pair in all pairs
+        uint64_t word = 1;
+        for (int64_t start = 0; start < starts && cost > least; start++) {
+            // first the matching by codes, then pairs by their numbers of equal codes, then the same with noise
+            for (size_t a = 0; a < n; a++) {
+                double sum = 0;
+                for (size_t x = 0; x < n; x++) {
+                    const double noise = start > 1 ? double((word = mix_word(word)) >> 11) * 0x1p-53 : 1;
+                    sum += shares[a * n + x] = start ? noise * agreement[a * n + x] : double(matched[a] == int32_t(x));
+                }
+                for (size_t x = 0; x < n; x++) shares[a * n + x] /= sum;
+            }
+            follow(shares);
+            if (const double now = swapped(); now < cost - 1e-9) cost = now, best = image;
+        }
+        image = best;
+        renumber();
+        return cost;
+    }
+
+    // The smallest cost by depth-first search, from pairs that cost so much; -1 after so many steps.
+    double prove(double cost, int64_t steps) {
+        Search search{*this, cost, steps, {}, {}, {}, {}, image};
+        search.run();
+        if (search.steps < 0) return -1;
+        set(search.best);
+        return search.cost;
+    }
+
+  private:
+    const Kinds &kinds_;
+    Costs costs_;
+    std::vector<double> inserted_;  // cost of inserting all edges at a node of h
+
+    double edge(int32_t a, int32_t b) const {
+        if (a == b) return 0;
+        const auto &one = kinds_.labels[size_t(a)], &other = kinds_.labels[size_t(b)];
+        const size_t fewer = std::min(one.size(), other.size()), more = std::max(one.size(), other.size());
+        size_t common = 0;
+        if (fewer && more > 1)
+            for (size_t i = 0, j = 0; i < one.size() && j < other.size();)
+                if (one[i] == other[j]) common++, i++, j++;
+                else if (one[i] < other[j]) i++;
+                else j++;
+        return double(fewer - common) * costs_.relabel_edge + double(more - fewer) * costs_.edge;
+    }
+    double both(int32_t out, int32_t in, const Neighbor *other) const {
+        const int32_t to = other ? other->out : 0, from = other ? other->in : 0;
+        return edge(out, to) + (directed ? edge(in, from) : 0);
+    }
+    // The cost of a pair of nodes without their edges to others.
+    double alone(int32_t a, int32_t x) const {
+        if (a >= g.n && x >= h.n) return 0;
+        const int32_t own = a < g.n ? g.loop[size_t(a)] : 0, other = x < h.n ? h.loop[size_t(x)] : 0;
+        if (a >= g.n || x >= h.n) return costs_.node + edge(own, other);
+        return (g.label[size_t(a)] == h.label[size_t(x)] ? 0 : costs_.relabel_node) + edge(own, other);
+    }
+    // The cost of all edges at a pair of nodes.
+    double edges(int32_t a, int32_t x) const {
+        double sum = x < h.n ? inserted_[size_t(x)] : 0;
+        for (auto *one = g.begin(a); one < g.end(a); one++) {
+            const Neighbor *other = h.find(x, image[size_t(one->to)]);
+            sum += both(one->out, one->in, other) - (other ? both(0, 0, other) : 0);
+        }
+        return sum;
+    }
+    double between(int32_t a, int32_t b) const {
+        const Neighbor *one = g.find(a, b), *other = h.find(image[size_t(a)], image[size_t(b)]);
+        return one ? both(one->out, one->in, other) : both(0, 0, other);
+    }
+    double around(int32_t a, int32_t b) const {
+        const int32_t x = image[size_t(a)], y = image[size_t(b)];
+        return alone(a, x) + alone(b, y) + edges(a, x) + edges(b, y) - between(a, b);
+    }
+    double swap(int32_t a, int32_t b) {
+        const double before = around(a, b);
+        std::swap(image[size_t(a)], image[size_t(b)]);
+        origin[size_t(image[size_t(a)])] = a, origin[size_t(image[size_t(b)])] = b;
+        return around(a, b) - before;
+    }
+    void wake(int32_t a, std::vector<int32_t> &waiting) const {
+        waiting.push_back(a);
+        for (auto *one = g.begin(a); one < g.end(a); one++) waiting.push_back(one->to);
+    }
+    // Swap waiting nodes with others while that lowers the cost; return the change.
+    double descend(std::vector<int32_t> &waiting, int64_t &trials) {
+        double change = 0;
+        std::vector<int32_t> others;
+        for (size_t at = 0; at < waiting.size() && trials > 0; at++) {
+            const int32_t a = waiting[at];
+            others.clear();
+            if (size <= ALL_PAIRS) {
+                for (int32_t b = 0; b < size; b++) others.push_back(b);
+            } else {  // nodes whose image is beside those of the neighbors
+                for (auto *one = g.begin(a); one < g.end(a) && others.size() < size_t(ALL_PAIRS); one++) {
+                    const int32_t x = image[size_t(one->to)];
+                    for (auto *near = h.begin(x); near < h.end(x) && others.size() < size_t(ALL_PAIRS); near++)
+                        others.push_back(origin[size_t(near->to)]);
+                }
+            }
+            for (const int32_t b : others) {
+                if (a == b || (a >= g.n && b >= g.n)) continue;
+                if (image[size_t(a)] >= h.n && image[size_t(b)] >= h.n) continue;
+                trials--;
+                const double saved = swap(a, b);
+                if (saved < -1e-9) {
+                    change += saved;
+                    if (waiting.size() < 64 * size_t(size)) wake(a, waiting), wake(b, waiting);
+                } else {
+                    std::swap(image[size_t(a)], image[size_t(b)]);
+                    origin[size_t(image[size_t(a)])] = a, origin[size_t(image[size_t(b)])] = b;
+                }
+            }
+        }
+        return change;
+    }
+    static constexpr int64_t WORK = 2500;  // squares of sizes that a millisecond allows
+    static constexpr int STEPS = 12;
+
+    void renumber() {
+        for (int32_t a = 0; a < size; a++) origin[size_t(image[size_t(a)])] = a;
+    }
+    // What the edges at all pairs save if pairs have these shares: products (size, size).
+    void saved_by(const std::vector<double> &shares, std::vector<double> &saved) const {
+        const auto n = static_cast<size_t>(size);
+        std::fill(saved.begin(), saved.end(), 0.0);
+        for (int32_t b = 0; b < g.n; b++)
+            for (int32_t y = 0; y < h.n; y++)
+                if (const double share = shares[size_t(b) * n + size_t(y)])
+                    for (auto *one = g.begin(b); one < g.end(b); one++)
+                        for (auto *other = h.begin(y); other < h.end(y); other++)
+                            saved[size_t(one->to) * n + size_t(other->to)] +=
+                                share * (both(one->out, one->in, nullptr) + both(0, 0, other) - both(one->out, one->in, other));
+    }
+    // Frank-Wolfe steps with integer projections (Leordeanu, Hebert and Sukthankar 2009; for edit distances
+    // Bougleux et al. 2017): the pairs of least gradient are tried, and the shares move towards them.
+    void follow(std::vector<double> &shares) {
+        const auto n = static_cast<size_t>(size);
+        std::vector<double> own(n * n), saved(n * n), other(n * n), gradient(n * n), step(n * n);
+        double cost = std::numeric_limits<double>::infinity();
+        Map best;
+        const auto keep_if_best = [&] {
+            image = assigned(gradient);
+            renumber();
+            if (const double now = total(); now < cost - 1e-9) cost = now, best = image;
+        };
+        for (size_t a = 0; a < n; a++)
+            for (size_t x = 0; x < n; x++) own[a * n + x] = alone(int32_t(a), int32_t(x));
+        saved_by(shares, saved);
+        for (int k = 0; k < STEPS; k++) {
+            for (size_t e = 0; e < n * n; e++) gradient[e] = own[e] - saved[e];
+            keep_if_best();
+            std::fill(step.begin(), step.end(), 0.0);
+            for (size_t a = 0; a < n; a++) step[a * n + size_t(image[a])] = 1;
+            saved_by(step, other);
+            double slope = 0, curve = 0;
+            for (size_t e = 0; e < n * n; e++) {
+                step[e] -= shares[e];
+                slope += gradient[e] * step[e], curve -= (other[e] - saved[e]) * step[e];
+            }
+            if (slope > -1e-9) break;
+            const double length = curve <= 0 ? 1 : std::min(1.0, -slope / curve);
+            for (size_t e = 0; e < n * n; e++) shares[e] += length * step[e], saved[e] += length * (other[e] - saved[e]);
+        }
+        for (size_t e = 0; e < n * n; e++) gradient[e] = -shares[e];
+        keep_if_best();
+        image = best;
+        renumber();
+    }
+    // The pairs of least cost (size, size): the Hungarian algorithm, one row after the other.
+    Map assigned(const std::vector<double> &price) const {
+        const auto n = static_cast<size_t>(size);
+        std::vector<double> row(n + 1), column(n + 1), least(n + 1);
+        std::vector<size_t> holder(n + 1), from(n + 1), open(n), seen(n + 1);
+        for (size_t a = 1; a <= n; a++) {
+            std::iota(open.begin(), open.end(), size_t(1));
+            std::fill(least.begin(), least.end(), std::numeric_limits<double>::infinity());
+            holder[0] = a;
+            size_t n_open = n, n_seen = 0, at = 0;
+            do {
+                seen[n_seen++] = at;
+                const double *const own = price.data() + (holder[at] - 1) * n - 1;
+                const double below = row[holder[at]];
+                size_t next = 0;
+                for (size_t k = 0; k < n_open; k++) {
+                    const size_t x = open[k];
+                    const double now = own[x] - below - column[x];
+                    if (now < least[x]) least[x] = now, from[x] = at;
+                    if (least[x] < least[open[next]]) next = k;
+                }
+                const double smallest = least[open[next]];
+                for (size_t k = 0; k < n_seen; k++) row[holder[seen[k]]] += smallest, column[seen[k]] -= smallest;
+                for (size_t k = 0; k < n_open; k++) least[open[k]] -= smallest;
+                at = open[next], open[next] = open[--n_open];
+            } while (holder[at]);
+            for (; at; at = from[at]) holder[at] = holder[from[at]];
+        }
+        Map found(n);
+        for (size_t x = 1; x <= n; x++) found[holder[x] - 1] = int32_t(x - 1);
+        return found;
+    }
+
+    // Multisets of n and m things with so many in common need at least this.
+    static double differ(int64_t n, int64_t m, int64_t common, double relabel, double insert) {
+        return double(std::min(n, m) - common) * std::min(relabel, 2 * insert) + double(std::abs(n - m)) * insert;
+    }
+    struct Left {  // labels of nodes and kinds of edges that are not matched yet
+        std::vector<int64_t> nodes, edges;
+        int64_t n_nodes = 0, n_edges = 0;
+    };
+    Left left(const Side &side, const std::vector<char> &done) const {
+        Left found;
+        const auto add = [](std::vector<int64_t> &counts, int64_t &n, int32_t what) {
+            if (size_t(what) >= counts.size()) counts.resize(size_t(what) + 1);
+            counts[size_t(what)]++, n++;
+        };
+        for (int32_t i = 0; i < side.n; i++) {
+            const bool is_done = !done.empty() && done[size_t(i)];
+            if (!is_done) add(found.nodes, found.n_nodes, side.label[size_t(i)]);
+            if (!is_done && side.loop[size_t(i)]) add(found.edges, found.n_edges, side.loop[size_t(i)]);
+            for (auto *one = side.begin(i); one < side.end(i); one++)
+                if (one->out && (directed || one->to > i) && !(is_done && done[size_t(one->to)]))
+                    add(found.edges, found.n_edges, one->out);
+        }
+        return found;
+    }
+    // A lower bound of the cost of the nodes that are not matched yet.
+    double bound(const std::vector<char> &done_g, const std::vector<char> &done_h) const {
+        const Left a = left(g, done_g), b = left(h, done_h);
+        const auto common = [](const std::vector<int64_t> &one, const std::vector<int64_t> &other) {
+            int64_t sum = 0;
+            for (size_t k = 0; k < std::min(one.size(), other.size()); k++) sum += std::min(one[k], other[k]);
+            return sum;
+        };
+        const double nodes =
+            differ(a.n_nodes, b.n_nodes, common(a.nodes, b.nodes), costs_.relabel_node, costs_.node);
+        // of two sets of parallel edges, one may be a part of the other
+        const double relabel = kinds_.singles.size() + 1 == kinds_.labels.size() ? costs_.relabel_edge : costs_.edge;
+        return nodes + differ(a.n_edges, b.n_edges, common(a.edges, b.edges), std::min(relabel, costs_.relabel_edge), costs_.edge);
+    }
+
+    struct Search {
+        Editing &of;
+        double cost;
+        int64_t steps;
+        std::vector<int32_t> order;
+        std::vector<char> done_g, done_h;
+        Map now, best;
+
+        void run() {
+            const Side &g = of.g;
+            done_g.assign(size_t(g.n), 0), done_h.assign(size_t(of.h.n), 0), now.assign(size_t(g.n), -1);
+            while (int32_t(order.size()) < g.n) {  // next the node with most neighbors in the order, then of all
+                int32_t best_node = -1;
+                std::pair<int64_t, int64_t> most{-1, -1};
+                for (int32_t a = 0; a < g.n; a++) {
+                    if (done_g[size_t(a)]) continue;
+                    int64_t inside = 0;
+                    for (auto *one = g.begin(a); one < g.end(a); one++) inside += done_g[size_t(one->to)];
+                    const std::pair<int64_t, int64_t> key{inside, g.end(a) - g.begin(a)};
+                    if (key > most) most = key, best_node = a;
+                }
+                order.push_back(best_node), done_g[size_t(best_node)] = 1;
+            }
+            done_g.assign(size_t(g.n), 0);
+            for (int32_t a = 0; a < g.n; a++)
+                if (best[size_t(a)] >= of.h.n) best[size_t(a)] = -1;
+            step(0, 0);
+        }
+        // Edges of a pair to all earlier pairs.
+        double joined(int32_t a, int32_t x) const {
+            double sum = 0;
+            for (auto *one = of.g.begin(a); one < of.g.end(a); one++) {
+                if (!done_g[size_t(one->to)]) continue;
+                const int32_t y = now[size_t(one->to)];
+                sum += of.both(one->out, one->in, y < 0 || x >= of.h.n ? nullptr : of.h.find(x, y));
+            }
+            for (auto *near = of.h.begin(x); near < of.h.end(x); near++) {
+                if (!done_h[size_t(near->to)]) continue;
+                const auto from = std::find(now.begin(), now.end(), near->to);
+                if (!of.g.find(a, int32_t(from - now.begin()))) sum += of.both(0, 0, near);
+            }
+            return sum;
+        }
+        void step(size_t depth, double so_far) {
+            if (steps < 0) return;
+            if (depth == order.size()) {
+                for (int32_t x = 0; x < of.h.n; x++) {  // what is left of h is inserted
+                    if (done_h[size_t(x)]) continue;
+                    so_far += of.alone(of.g.n, x);
+                    for (auto *near = of.h.begin(x); near < of.h.end(x); near++)
+                        if (done_h[size_t(near->to)] || near->to > x) so_far += of.both(0, 0, near);
+                }
+                if (so_far < cost - 1e-9) cost = so_far, best = now;
+                return;
+            }
+            const int32_t a = order[depth];
+            std::vector<std::pair<double, int32_t>> choices;
+            for (int32_t x = 0; x <= of.h.n; x++)
+                if (x == of.h.n || !done_h[size_t(x)]) choices.push_back({of.alone(a, x) + joined(a, x), x});
+            std::sort(choices.begin(), choices.end());
+            done_g[size_t(a)] = 1;
+            for (const auto &[added, x] : choices) {
+                if (--steps < 0) return;
+                if (x < of.h.n) done_h[size_t(x)] = 1, now[size_t(a)] = x;
+                if (so_far + added + of.bound(done_g, done_h) < cost - 1e-9) step(depth + 1, so_far + added);
+                if (x < of.h.n) done_h[size_t(x)] = 0, now[size_t(a)] = -1;
+            }
+            done_g[size_t(a)] = 0;
+        }
+    };
+};
+
+// Matching of two graphs by codes (t_max + 1, N), bin by bin, from the last iteration on.
+struct Matching {
+    const Side &g, &h;
+    Map partner, back, steps;
+    Ptr<const int64_t> left, right;  // codes of the two graphs at one iteration
+    int32_t t = 0;
+
+    Matching(const Side &g_, const Side &h_)
+        : g(g_), h(h_), partner(size_t(g.n), -1), back(size_t(h.n), -1), steps(size_t(g.n), -1) {}
+
+    void pair(int32_t a, int32_t x) { partner[size_t(a)] = x, back[size_t(x)] = a, steps[size_t(a)] = t; }
+
+    // Match free neighbors of a pair that have equal codes, then theirs.
+    void spread(int32_t a, int32_t x) {
+        std::vector<std::pair<int32_t, int32_t>> waiting{{a, x}};
+        std::vector<std::pair<int64_t, int32_t>> free;
+        std::vector<size_t> used;
+        for (size_t at = 0; at < waiting.size(); at++) {
+            const auto [one, other] = waiting[at];
+            free.clear();
+            for (auto *near = h.begin(other); near < h.end(other); near++)
+                if (back[size_t(near->to)] < 0) free.push_back({right[near->to], near->to});
+            if (free.empty()) continue;
+            std::sort(free.begin(), free.end());
+            used.assign(free.size(), 0);  // of the group of equal codes that begins here
+            for (auto *near = g.begin(one); near < g.end(one); near++) {
+                if (partner[size_t(near->to)] >= 0) continue;
+                const int64_t code = left[near->to];
+                const auto first = size_t(
+                    std::lower_bound(free.begin(), free.end(), std::make_pair(code, int32_t(-1))) - free.begin());
+                const size_t place = first < free.size() ? first + used[first] : first;
+                if (place >= free.size() || free[place].first != code) continue;
+                used[first]++;
+                pair(near->to, free[place].second);
+                waiting.push_back({near->to, free[place].second});
+            }
+        }
+    }
+    // Match free nodes with equal codes, from the neighbors of earlier pairs and from rare codes on.
+    void match() {
+        for (int32_t a = 0; a < g.n; a++)
+            if (partner[size_t(a)] >= 0) spread(a, partner[size_t(a)]);
+        std::unordered_map<int64_t, size_t> bins;
+        std::vector<std::pair<Map, Map>> members;
+        for (int32_t a = 0; a < g.n; a++) {
+            if (partner[size_t(a)] >= 0) continue;
+            const auto [at, is_new] = bins.try_emplace(left[a], members.size());
+            if (is_new) members.emplace_back();
+            members[at->second].first.push_back(a);
+        }
+        for (int32_t x = 0; x < h.n; x++)
+            if (const auto at = bins.find(right[x]); back[size_t(x)] < 0 && at != bins.end())
+                members[at->second].second.push_back(x);
+        std::stable_sort(members.begin(), members.end(), [](const auto &one, const auto &other) {
+            return one.first.size() + one.second.size() < other.first.size() + other.second.size();
+        });
+        for (const auto &[own, others] : members) {
+            size_t next = 0;
+            for (const int32_t a : own) {
+                while (next < others.size() && back[size_t(others[next])] >= 0) next++;
+                if (next == others.size() || partner[size_t(a)] >= 0) continue;
+                pair(a, others[next]);
+                spread(a, others[next]);
+            }
+        }
+    }
+};
+
+// Pairs of the nodes before middle with those from it on, as partner (N,), -1: none, and the last iteration of
+// equal codes, steps (N,). nodes (N,) and edges (entries,) are words of labels. With trials, pairs are swapped to
+// lower the cost; with a limit, a search of so many steps proves the smallest. Returns the cost; -1 beyond the limit.
+template <class Index>
+double align_nodes(In<Index> indptr, In<Index> indices, In<uint64_t> nodes, In<uint64_t> edges, In<int64_t, 2> codes,
+                   int64_t middle, Costs costs, int64_t trials, int64_t limit, Out<int64_t> partner, Out<int64_t> steps) {
+    nb::gil_scoped_release release;
+    std::unordered_map<uint64_t, int32_t> names;
+    Kinds kinds;
+    const int64_t n = nodes.size();
+    const auto side = [&](int64_t first, int64_t last) {
+        return Side(indptr.data(), indices.data(), nodes.data(), edges.data(), first, last, names, kinds);
+    };
+    Side g = side(0, middle), h = side(middle, n);
+    Matching matching(g, h);
+    const std::vector<int64_t> same(static_cast<size_t>(std::max<int64_t>(n, 1)));
+    for (int64_t t = codes.shape[0] - 1; t >= -1; t--) {
+        const Ptr<const int64_t> row = t < 0 ? pointer_to(same.data(), n) : codes.row(t);
+        matching.left = row, matching.right = row + middle, matching.t = int32_t(t);
+        matching.match();
+    }
+    for (int64_t a = 0; a < middle; a++) steps[a] = matching.steps[size_t(a)];
+    Editing editing(std::move(g), std::move(h), kinds, costs);
+    editing.set(matching.partner);
+    if (trials > 0 && editing.size <= Editing::ALL_PAIRS) {
+        const int64_t size = editing.size;
+        editing.agreement.assign(size_t(size * size), 0.5);
+        for (int64_t a = 0; a < middle; a++)
+            for (int64_t x = 0; x < n - middle; x++)
+                for (int64_t t = 0; t < codes.shape[0] && codes(t, a) == codes(t, middle + x); t++)
+                    editing.agreement[size_t(a * size + x)]++;
+    }
+    double cost = trials > 0 ? editing.improve(trials) : editing.total();
+    if (limit > 0) cost = editing.prove(cost, limit);
+    fill(partner.data(), n, int64_t(-1));
+    for (int64_t a = 0; a < middle; a++)
+        if (const int32_t x = editing.image[size_t(a)]; x < n - middle)
+            partner[a] = middle + x, partner[middle + x] = a;
+    return cost;
+}
+}  // namespace
+
+void bind_edits(nb::module_ &m) {
+    m.def("align_nodes", align_nodes<int32_t>);
+    m.def("align_nodes", align_nodes<int64_t>);
+}
