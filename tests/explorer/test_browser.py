@@ -753,6 +753,55 @@ def test_bins_that_seem_to_contradict_their_share_say_so(page):
 
 def test_the_page_says_which_model_speaks(page):
     assert "held out: " in page.text("#ex-status")
-    assert page.text("#ex-verdict").startswith("Final model (has seen this graph)")
+    assert page.text("#ex-verdict").startswith("Final model")
+    assert "also on this one" in page.find("#ex-verdict .ex-term").get_attribute("title")
     page.run("propkernels.app.view.apply({kind: 'remove', node: 0})")
     assert page.text("#ex-verdict").startswith("The model predicts")
+
+
+SHIFTS = """
+window.shifts = 0;
+window.early = "";
+new PerformanceObserver((list) => { for (const one of list.getEntries()) window.shifts += one.value; })
+  .observe({type: "layout-shift", buffered: true});
+addEventListener("DOMContentLoaded", () => {
+  const verdict = document.getElementById("ex-verdict");
+  new MutationObserver(() => { window.early ||= verdict.textContent; }).observe(verdict, {childList: true});
+});
+"""
+
+
+def test_the_page_can_be_read_before_the_model_is_ready_and_nothing_jumps(browser, families):
+    added = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": SHIFTS})
+    try:
+        browser.open(families[1])
+        time.sleep(0.3)
+        assert browser.run("return window.shifts") < 0.002
+    finally:
+        browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+    assert browser.run("return window.early").startswith("Held out")
+
+
+def test_a_search_for_flips_says_how_long_it_takes_and_can_be_stopped(browser, families):
+    browser.open(families[1])
+    first = browser.run("return propkernels.app.meta.ids.indexOf('cholesterol')")
+    browser.run("propkernels.select(arguments[0])", first)
+    script = """
+    const done = arguments[0], button = document.getElementById("ex-search-flips");
+    const text = document.getElementById("ex-flip-text"), seen = [];
+    button.click();
+    const timer = setInterval(() => {
+      seen.push([button.textContent, text.textContent]);
+      if (!/Trying/.test(text.textContent)) { clearInterval(timer); done(seen); }
+      else if (seen.length === 8) button.click();
+    }, 60);
+    """
+    seen = browser.driver.execute_async_script(script)
+    assert seen[0][0] == "Stop"
+    assert any("s left" in text for _, text in seen), seen
+    assert seen[-1][0] == "Search"
+    assert seen[-1][1].startswith("Stopped after "), seen[-1]
+    browser.run("document.getElementById('ex-search-flips').click()")
+    browser.run("propkernels.select(0)")  # another molecule ends a search
+    assert browser.text("#ex-search-flips") == "Search"
+    assert browser.text("#ex-flip-text") == ""

@@ -33,6 +33,7 @@ GLOSSARY = {
     "novelty": "1 minus the mean similarity to the nearest graphs: near 1 for a graph unlike all others.",
     "similarity": "The mean of the normalized kernels: 1 for equal counts, 0 without a common pattern.",
     "unlike the data": "The nearest graph is less similar than that of 95 % of the graphs of the page.",
+    "final model": "Trained on all graphs, also on this one.",
     "held out": "Predicted by a model that was trained without this graph.",
 }
 CLEAR = 0.8  # quantile of margins, from which on a graph is predicted clearly

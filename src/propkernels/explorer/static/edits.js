@@ -137,11 +137,18 @@ class Counterfactuals {
     this.most = most;
     this.beam = beam;
     this.tried = 0;
+    this.met = 0; // edits that were looked at, also those that rules forbid
+    this.perGraph = [...singleEdits(graph, allowed)].length;
     this.ones = [];
     this.found = [];
     this.queue = [{ graph, edits: [] }];
     this.edits = null;
     this.done = false;
+  }
+
+  /** How much of the search is done, between 0 and 1. */
+  get share() {
+    return this.met / Math.max(this.perGraph * (1 + this.beam), this.met + 1);
   }
 
   /** Try edits until a deadline; returns whether the search is over. */
@@ -173,6 +180,7 @@ class Counterfactuals {
   }
 
   _try(edit) {
+    this.met++;
     const graph = edited(this.from.graph, edit);
     if (this.rules && !this.rules.allows(edit, graph)) return;
     const decisions = this.model.decisions(this.model.index.count(graph));

@@ -216,10 +216,10 @@ class GraphView {
     const chip = (c) => make("span", { className: "ex-chip" }, dot(classColors(meta.classes.length)[c]), make("b", {}, meta.classes[c]));
     if (!decisions) { // the map has predictions before the model is ready
       const known = map_.predicted && this.g >= 0 ? map_.predicted[this.g] : -1;
-      return box.replaceChildren(make("span", {}, meta.heldOut ? "Held out" : "Predicted"), meta.classes ? (known < 0 ? "" : chip(known)) : make("b", {}, plain(known)), make("span", { className: "pk-soft" }, "the model is loading …"));
+      return box.replaceChildren(make("span", {}, meta.heldOut ? term("held out", "Held out") : "The model predicts"), meta.classes ? (known < 0 ? "" : chip(known)) : make("b", {}, plain(known)), make("span", { className: "pk-soft" }, "the model is loading …"));
     }
     const doubt = this.isForeign ? make("b", { className: "ex-warning" }, "Unlike the data: do not trust this prediction.") : "";
-    const who = make("span", {}, this.isOwn && meta.heldOut ? `Final model (has seen this ${words.graph})` : "The model predicts");
+    const who = make("span", {}, this.isOwn && meta.heldOut ? term("final model", "Final model") : "The model predicts");
     const range = meta.ranges && this.isOwn ? meta.ranges[this.g] : null;
     if (!meta.classes) {
       box.replaceChildren(doubt, who, make("b", { id: "ex-decision" }, plain(decisions[0])));
