@@ -43,7 +43,9 @@ def test_a_page_has_all_nodes_and_the_model(page, model):
 
 def test_the_facts_count_nodes_that_the_model_did_not_learn_from(page, model):
     right = np.mean(model.predict()[np.setdiff1d(np.arange(34), KNOWN)] == np.delete(TRUTH, KNOWN))
+    assert "34 nodes · 78 edges · 8 with known class · " in page.html
     assert f"{100 * right:.1f} % of 26 others predicted correctly" in page.html
+    assert pk.check_graphs([CLUB]).adjacency.diagonal().sum() == 0, "a page leaves the graph as it is"
 
 
 def test_explanations_of_the_page_add_up(model):

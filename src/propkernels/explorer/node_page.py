@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 from propkernels._utils.randomness import draw_seed
 from propkernels.convert.check import check_graph
@@ -41,7 +41,7 @@ GLOSSARY = {
     "add up to the decision.",
     "step": "The smallest number of edges of a walk that brings a contribution.",
     "lead": "The largest probability minus the second largest: small for unsure predictions.",
-    "similar nodes": "Nodes with equal neighborhoods: the share of equal codes up to three steps away.",
+    "similar nodes": "The share of equal neighborhoods, of up to three steps.",
 }
 
 
@@ -197,9 +197,7 @@ def _points(graphs: GraphDatabase, layout: Any, seed: int) -> Values:
                 f"layout has shape {points.shape}: give two numbers for each of {graphs.n_nodes} nodes"
             )
         return points[:, :2]
-    wiring = simple_graph(graphs)
-    wiring.setdiag(1.0)  # a node is its neighbor: adjacent nodes share nodes
-    counts = csr_array(wiring)
+    counts = csr_array(simple_graph(graphs) + eye_array(graphs.n_nodes))  # a node is its neighbor
     counts.data = np.ones(len(counts.data))
     compared = [
         Comparison(resolve_base_kernel("linear"), [StreamCounts(counts, np.arange(counts.shape[1]), 0, 1.0)])
@@ -310,7 +308,9 @@ def _favored(model: NodeModel, explanation: NodeExplanation) -> Indices:
 
 def _facts(graphs: GraphDatabase, model: NodeModel, truth: Any) -> str:
     """Return the line beside the title: sizes, and the score on nodes that the model did not learn from."""
-    parts = [f"{graphs.n_nodes:,} nodes", f"{graphs.n_edges:,} edges", f"{len(model.nodes_):,} learned from"]
+    known = "class" if isinstance(model, NodeClassifier) else "target"
+    n_known = f"{len(model.nodes_):,} with known {known}"
+    parts = [f"{graphs.n_nodes:,} nodes", f"{simple_graph(graphs).nnz // 2:,} edges", n_known]
     if truth is None:
         return " · ".join(parts)
     tested = np.setdiff1d(

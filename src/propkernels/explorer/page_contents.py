@@ -153,7 +153,7 @@ def _patterns(found: Explained, graphs: Any, target: Any, names: Any, labels: An
         return [described("a larger prediction", target)]
     classes = found.model.classes_
     if len(classes) == 2:
-        return [described(f"{names[1]} (red) and {names[0]} (blue)", classes[target])]
+        return [described(names[1], classes[target])]
     return [
         described(name, classes[target], classes=value)
         for name, value in zip(names, classes.tolist(), strict=True)

@@ -25,7 +25,7 @@ function bondOrder(kindNames, kind) {
  * @param {object} picture graph, positions, fills (a color for each node), and what is optional: labels (texts),
  *   strengths (from 0 to 1, of the values that fills show), edges (values of bonds by a * n + b), atoms (whether it is
  *   a formula), chemistry ({hydrogens, charges, wedges, faulty}), kindNames, pixels, shades (gray values behind pixels),
- *   rings (set of nodes), dimmed (set of nodes), lit (set of nodes), onNode, onEdge, nodeTitle
+ *   rims (a color for each node), rings (set of nodes), dimmed (set of nodes), lit (set of nodes), onNode, onEdge, nodeTitle
  */
 function drawGraph(svg, picture) {
   const { graph, positions } = picture;
@@ -100,7 +100,7 @@ function drawPixel(node, picture, i) {
 function drawBall(node, picture, i, radius) {
   const { graph, positions, fills, labels } = picture;
   const [x, y] = positions[i];
-  const circle = svgElement("circle", { cx: x, cy: y, r: radius, fill: cssColor(fills[i]), stroke: "#555", "stroke-width": 0.03 });
+  const circle = svgElement("circle", { cx: x, cy: y, r: radius, fill: cssColor(fills[i]), stroke: picture.rims ? cssColor(picture.rims[i]) : "var(--soft)", "stroke-width": picture.rims ? 0.1 : 0.03 });
   mark(circle, picture, i, 0.14);
   node.append(circle);
   if (!labels || picture.small || graph.n > MOST_LABELED) return;

@@ -38,7 +38,7 @@ class NodeView {
     app.map.draw();
     byId("ex-name").textContent = nameOf(v);
     const count = near.length === 1 ? "1 neighbor" : `${plain(near.length)} neighbors`;
-    byId("ex-status").textContent = [count, ...factsOf(v), app.map_.known[v] ? "the model learned from it" : ""].filter(Boolean).join(" · ");
+    byId("ex-status").textContent = [count, ...factsOf(v), app.map_.known[v] ? "known to the model" : ""].filter(Boolean).join(" · ");
     this.parts = this.place.has(v) ? this._parts(this.place.get(v)) : null;
     this._verdict();
     this.draw();
@@ -93,7 +93,7 @@ class NodeView {
     const colors = meta.classes ? classColors(meta.classes.length) : null;
     const fills = parts ? values.map((value) => diverging(value, limit)) : chosen.map((u) => (colors ? colors[app.map_.predicted[u]] : [160, 160, 160]));
     drawGraph(byId("ex-graph"), {
-      graph, positions: ringed(chosen, new Set(app.around[v])), fills, rings: new Set([0]), labels: chosen.map((u) => (colors ? className(app.map_.predicted[u]) : "")),
+      graph, positions: ringed(chosen, new Set(app.around[v])), fills, rings: new Set([0]), labels: chosen.map((u) => (idOf(u).length <= 3 ? idOf(u) : "")), rims: colors && chosen.map((u) => colors[app.map_.predicted[u]]),
       onNode: (i) => { if (i) select(chosen[i]); },
       nodeTitle: (i) => `${nameOf(chosen[i])}${colors ? `, predicted ${className(app.map_.predicted[chosen[i]])}` : ""}${values[i] ? `, adds ${signed(values[i])}` : ""}`,
     });
@@ -114,7 +114,7 @@ class NodeView {
     const most = Math.max(...[...parts.neighbors, ...parts.columns].map(({ value }) => Math.abs(value)), 1e-9);
     const row = (cells, value, className_ = "") => make("tr", { className: className_ }, make("td", {}, cells), make("td", {}, bar(value, most, 0.75)), make("td", {}, signed(value)));
     const table = (title, rows, rest) => [make("h3", {}, title), make("table", { className: "ex-sums ex-named" }, make("tbody", {}, ...rows,
-      row("all others", rest), row("intercept", parts.intercept), row("decision", parts.decision, "ex-total")))];
+      ...(Math.abs(rest) > 1e-4 * most ? [row("all others", rest)] : []), row("intercept", parts.intercept), row("decision", parts.decision, "ex-total")))];
     const who = ({ node, step }) => make("span", {}, pointLink(node), ` ${node === this.v ? "itself" : step === 1 ? "1 step" : `${step} steps`}`);
     box.append(
       ...table("What neighbors add", parts.neighbors.map((one) => row(who(one), one.value)), parts.total - listed(parts.neighbors)),
@@ -122,7 +122,7 @@ class NodeView {
     );
   }
 
-  /** Nodes with similar neighborhoods, and all neighbors. */
+  /** Nodes with similar neighborhoods. */
   _similar() {
     const { app, v } = this, { explained } = app;
     const box = byId("ex-neighbors");
@@ -131,10 +131,8 @@ class NodeView {
     if (this.place.has(v)) {
       const first = this.place.get(v) * this.nSimilar;
       const similar = Array.from({ length: this.nSimilar }, (_, k) => [explained.similar[first + k], explained.similarities[first + k]]).filter(([u]) => u !== v);
-      box.append(make("h3", {}, term("similar nodes", "Similar nodes")), make("ul", { className: "ex-list" }, ...similar.map(([u, share]) => item(u, `${(100 * share).toFixed(0)} % of codes are equal`))));
+      box.append(make("h3", {}, term("similar nodes", "Similar nodes")), make("ul", { className: "ex-list" }, ...similar.map(([u, share]) => item(u, `${(100 * share).toFixed(0)} % of neighborhoods equal`))));
     }
-    const near = app.around[v].slice(0, MOST_DRAWN);
-    if (near.length) box.append(make("h3", {}, "Neighbors"), make("ul", { className: "ex-list" }, ...near.map((u) => item(u, ""))));
   }
 }
 

@@ -96,10 +96,11 @@ function showPatterns(chosen = 0) {
   const { subject, bins } = meta.bins[chosen];
   const menu = make("select", { "aria-label": "Class", onchange: () => showPatterns(Number(menu.value)) }, ...meta.bins.map((group, k) => make("option", { value: String(k) }, group.subject)));
   menu.value = String(chosen);
-  const share = meta.classes ? `share of ${meta.classes.length === 2 ? meta.classes[1] : subject}` : "mean target";
+  const share = meta.classes ? `share of ${subject}` : "mean target";
+  const against = meta.classes && meta.classes.length === 2 ? `, a negative one for ${meta.classes[0]}` : "";
   panel.append(
     make("h2", {}, term("pattern", "Patterns"), meta.classes ? " for " : " for larger predictions", meta.bins.length > 1 ? menu : meta.classes ? subject : ""),
-    make("p", { className: "pk-soft" }, `What counts most, one example each. With and without: ${share} among ${words.graph}s that have the pattern, and among the others.`),
+    make("p", { className: "pk-soft" }, `What counts most, one example each. A positive weight is evidence for ${subject}${against}. With and without: ${share} among ${words.graph}s that have the pattern, and among the others.`),
     make("div", { className: "pk-scroll" }, dataTable(["pattern", "weight", `${words.graph}s`, "with", "without"], bins.map(patternRow), "ex-rows")),
   );
   if (chosen) menu.focus();
@@ -111,7 +112,7 @@ function patternRow(bin) {
     const { n } = app.graphs.graph(bin.graph), inside = new Set(bin.nodes);
     const dimmed = new Set(Array.from({ length: n }, (_, i) => i).filter((i) => !inside.has(i)));
     const everywhere = () => setFilter(graphsWith(bin), `with ${bin.name}`);
-    cell.append(make("div", { className: "ex-example" }, thumbnail(bin.graph, { rings: new Set(bin.nodes.length === 2 ? bin.nodes : [bin.node]), dimmed }), make("div", {},
+    cell.append(make("div", { className: "ex-example" }, thumbnail(bin.graph, { rings: new Set(app.meta.codes[bin.vocabulary].kind === "paths" ? bin.nodes : [bin.node]), dimmed }), make("div", {},
       make("div", {}, app.meta.codes[bin.vocabulary].attributes ? `${bin.name}, similar attributes` : bin.name),
       make("div", {}, pointLink(bin.graph, `in ${meta.ids ? "" : `${words.graph} `}${idOf(bin.graph)}`), " · ", make("button", { type: "button", className: "ex-link", onclick: everywhere }, "on the map")),
     )));
