@@ -8,21 +8,17 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+
 from reproduction.engine.cells import Store
-from reproduction.engine.jobs import Scope
-from reproduction.engine.results import (
-    count_verdicts,
-    markdown_table,
-    save_figures,
-    save_tables,
-    write_results,
-)
-from reproduction.engine.runner import News, run
-from reproduction.engine.sections import Chapter, Experiment, chapter, everything, find_absent
+from reproduction.engine.jobs import News, Scope, run
+from reproduction.engine.results import write_results
+from reproduction.engine.sections import Experiment
 from reproduction.extra.records import report
 from reproduction.registry import experiments
 
 ALL, REPORT, HEADLINE = "all", "report", "headline"
+RECORDS, PAGE = Path("reproduction/records"), Path("docs/measured/results.md")
 # pages beyond the paper: name -> module, options that its run takes, and what is measured
 PAGES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "defaults": ("extra.defaults", ("repeats", "jobs"), "the default classifier, nested"),
@@ -55,12 +51,18 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="experiments, or one page; without a name: list them")
-    add("--quick", action="store_true", help="one repeat, coarser grids, no slow cells")
-    add("--repeats", type=int, help="repeats of each cell")
+    add("--repeats", type=int, help="repeats of each cell; default: as in the paper")
     add("--dataset", action="append", default=[], help="only this data set; may be given several times")
-    add("-o", "--output", type=Path, default=Path("results"), metavar="FOLDER", help="folder of results")
-    add("--document", type=Path, metavar="FILE", help="file of the report or page; default in FOLDER")
-    add("--update", action="store_true", help="report: keep rows of the file that have more repeats")
+    add("--method", action="append", default=[], help="only this row, or rows that start with this word")
+    add(
+        "-o",
+        "--output",
+        type=Path,
+        default=RECORDS,
+        metavar="FOLDER",
+        help=f"folder of records; default {RECORDS}",
+    )
+    add("--document", type=Path, metavar="FILE", help="file of the report or page")
     add("--jobs", type=int, default=-1, help="threads, or processes; default: all cores")
     return parser.parse_args(arguments)
 
@@ -75,18 +77,16 @@ def answer(options: argparse.Namespace) -> None:
     elif names == [HEADLINE]:
         print(import_module("reproduction.extra.headline").write_headline(options.document or Path("docs")))
     elif names == [REPORT]:
-        document = options.document or options.output / "results.md"
-        absent = find_absent([job for one in known.values() for job in one.jobs(Scope())], store)
-        write_results([everything(one, store, absent) for one in known.values()], document, options.update)
-        print(f"wrote {document}")
+        write_results(known, store, options.document or PAGE)
+        print(f"wrote {options.document or PAGE}")
     elif names[0] in PAGES and len(names) == 1:
         module, takes, _ = PAGES[names[0]]
-        document = options.document or options.output / f"{names[0]}.md"
+        document = options.document or Path("results") / f"{names[0]}.md"
         settings = {name: getattr(options, name) for name in takes}
         page = import_module(f"reproduction.{module}")
         print(page.run(options.dataset, options.output, document, **settings))
     else:
-        scope = Scope(options.quick, options.repeats, tuple(options.dataset))
+        scope = Scope(options.repeats, tuple(options.dataset), tuple(options.method))
         run_and_show(choose(names, known), store, scope, options.jobs)
 
 
@@ -101,28 +101,19 @@ def choose(names: list[str], known: dict[str, Experiment]) -> list[Experiment]:
 
 
 def run_and_show(chosen: list[Experiment], store: Store, scope: Scope, jobs: int) -> None:
-    """Compute what is missing, save tables and figures, and print the tables."""
-    work = [job for one in chosen for job in one.jobs(scope)]
+    """Compute what is missing, and print the tables."""
+    work = [job for one in chosen for job in one.state(store, scope).jobs]
     outcome = run(work, store, n_jobs=jobs, tell=lambda news: report(describe(news)))
-    found = [chapter(one, store, scope, outcome.absent) for one in chosen]
-    for one in found:
-        save_tables(one, store.folder)
-        save_figures(one, store.folder)
-        show(one)
-    print(f"\n{count_verdicts(found).removeprefix('## In short').strip()}")
+    for one in chosen:
+        for section in one.sections(one.state(store, scope, outcome.absent)):
+            print("\n\n".join(filter(None, [f"\n{section.title}", section.markdown(), *section.notes])))
     print(f"{outcome.computed} cells computed, {outcome.kept} were there before; all is in {store.folder}")
-
-
-def show(one: Chapter) -> None:
-    """Print the tables of an experiment, and their notes."""
-    for section in one.sections:
-        print("\n\n".join(filter(None, [f"\n{section.title}", markdown_table(section), *section.notes])))
 
 
 def describe(news: News) -> str:
     """What was measured, in a few words."""
     cell, parts = news.cell, [part for part in news.value.values() if isinstance(part, dict)]
-    accuracies = " / ".join(f"{part['accuracy']:.1f} %" for part in parts if "accuracy" in part)
+    accuracies = " / ".join(f"{np.mean(part['paper']['folds']):.1f} %" for part in parts if "paper" in part)
     head = f"{news.done}/{news.total} {cell.experiment}: {cell.row} on {cell.column}, repeat {cell.repeat}"
     return f"{head}: {accuracies}" if accuracies else head
 

@@ -1,14 +1,18 @@
-"""Cells, the numbers to be measured, and the store that keeps them on disk, one small file each."""
+"""Cells, the numbers to be measured, and the store that keeps them: files of JSON lines."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import platform
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+Value = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,8 @@ class Cell:
 
         Examples
         --------
-        >>> Cell.of("labelled", "PK", "MUTAG", folds=10).file_name
-        'MUTAG--PK--0--b48c230c.json'
+        >>> Cell.of("labelled", "PK", "MUTAG", folds=10).key
+        ('PK', 'MUTAG', 0, 'b48c230c')
         """
         return cls(experiment, row, column, repeat, json.dumps(settings, sort_keys=True))
 
@@ -49,11 +53,18 @@ class Cell:
         return self.experiment, self.row, self.column
 
     @property
-    def file_name(self) -> str:
-        """Name of the file that keeps its value."""
-        digest = hashlib.sha256(self.settings.encode()).hexdigest()[:8]
-        words = (self.column, self.row, str(self.repeat), digest)
-        return "--".join(map(plain_name, words)) + ".json"
+    def key(self) -> tuple[str, str, int, str]:
+        """What tells records of an experiment apart."""
+        return self.row, self.column, self.repeat, hashlib.sha256(self.settings.encode()).hexdigest()[:8]
+
+
+@cache
+def processor() -> str:
+    """Name of the processor, as the system tells it."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def plain_name(text: str) -> str:
@@ -67,15 +78,11 @@ def plain_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.+-]+", "_", text.replace("%", "percent")).strip("_")
 
 
-Value = dict[str, Any]
-FIELDS = ("row", "column", "repeat")
-
-
 class Store:
-    """Values of cells, in a folder.
+    """Values of cells, in a folder: one file of JSON lines for each experiment.
 
-    Every value is a JSON file of its own, written atomically: a run that is interrupted leaves only
-    complete files, and the next run continues from there.
+    A line is added as soon as its value is known: a run that is interrupted leaves complete lines, and the
+    next run continues from there. Settings are written once, in the line before the first value with them.
 
     Parameters
     ----------
@@ -89,56 +96,61 @@ class Store:
     >>> cell in store
     False
     >>> store.keep(cell, {"accuracy": 84.5})
-    >>> store[cell]["accuracy"]
+    >>> Store(store.folder)[cell]["accuracy"]
     84.5
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
+        self._known: dict[str, dict[tuple[Any, ...], Value]] = {}
+        self._settings: set[tuple[str, str]] = set()
 
-    def path(self, cell: Cell) -> Path:
-        """File of a cell."""
-        return self.folder / cell.experiment / cell.file_name
+    def path(self, experiment: str) -> Path:
+        """File of an experiment."""
+        return self.folder / f"paper_{experiment}.jsonl"
+
+    def _read(self, experiment: str) -> dict[tuple[Any, ...], Value]:
+        if experiment not in self._known:
+            found = self._known[experiment] = {}
+            path = self.path(experiment)
+            lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+            for number, line in enumerate(lines, start=1):
+                try:
+                    *key, value = json.loads(line)
+                except ValueError as error:
+                    raise ValueError(f"line {number} of {path} is not readable: delete it") from error
+                if len(key) == 1:
+                    self._settings.add((experiment, key[0]))
+                else:
+                    found[tuple(key)] = value
+        return self._known[experiment]
 
     def __contains__(self, cell: Cell) -> bool:
-        return self.path(cell).is_file()
+        return cell.key in self._read(cell.experiment)
 
     def __getitem__(self, cell: Cell) -> Value:
-        record = read_json(self.path(cell))
-        if record.get("settings") != json.loads(cell.settings):
-            raise ValueError(f"{self.path(cell)} holds a result of other settings: delete it")
-        value: Value = record["value"]
-        return value
+        return self._read(cell.experiment)[cell.key]
 
     def keep(self, cell: Cell, value: Value) -> None:
-        """Write the value of a cell, at once or not at all."""
-        record = {name: getattr(cell, name) for name in FIELDS}
-        record |= {"settings": json.loads(cell.settings), "value": value}
-        write_json(self.path(cell), record)
+        """Add the value of a cell."""
+        known, digest = self._read(cell.experiment), cell.key[-1]
+        lines = [json.dumps([*cell.key, value], separators=(",", ":"))]
+        if (cell.experiment, digest) not in self._settings:
+            head = {**json.loads(cell.settings), "processor": processor()}
+            lines.insert(0, json.dumps([digest, head], separators=(",", ":")))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.path(cell.experiment).open("a", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        known[cell.key] = value
+        self._settings.add((cell.experiment, digest))
+
+    def values(self, experiment: str) -> list[Value]:
+        """All values of an experiment."""
+        return list(self._read(experiment).values())
 
     def missing(self, cells: list[Cell] | tuple[Cell, ...]) -> list[Cell]:
         """Cells without a value."""
         return [cell for cell in cells if cell not in self]
-
-    def kernel_file(self, name: str) -> Path:
-        """File that keeps the matrices of a slow kernel."""
-        folder = self.folder / "kernels"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"{name}.npz"
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a file; say which one where it is damaged."""
-    try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not readable: delete it, and it is computed again") from error
-    return record
-
-
-def write_json(path: Path, record: dict[str, Any]) -> None:
-    """Write a file."""
-    write_text(path, json.dumps(record, indent=1, sort_keys=True) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

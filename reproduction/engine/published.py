@@ -24,6 +24,8 @@ class Published:
         Runtime.
     normalized : bool
         Whether the paper says that the normalized kernel was the better one.
+    bold : bool
+        Whether the paper prints it bold: significantly better than the second best method.
     missing : str
         What is printed instead of an accuracy, such as "out of time".
     """
@@ -32,8 +34,16 @@ class Published:
     error: float | None = None
     seconds: float | None = None
     normalized: bool = False
+    bold: bool = False
     missing: str = ""
     missing_seconds: str = ""
+
+    @property
+    def text(self) -> str:
+        """The accuracy as it is printed, or what is printed instead."""
+        if self.accuracy is None:
+            return self.missing or "-"
+        return f"{self.accuracy:.1f}" if self.accuracy == round(self.accuracy, 1) else f"{self.accuracy:g}"
 
 
 @cache
@@ -98,16 +108,15 @@ class Comparison:
         Ours less the paper's.
     error : float
         Standard error of the difference.
-    p_value : float
-        Of Welch's t-test, two-sided: how probable such a difference is if both measure the same. Half a unit
-        of the paper's last printed digit is taken off the difference.
+    interval : (float, float)
+        95 % interval of the difference, by Welch's t-distribution.
     verdict : {"matches", "better", "worse"}
         "matches": within two standard errors; the last printed digit of the paper is given half a unit.
     """
 
     difference: float
     error: float
-    p_value: float
+    interval: tuple[float, float]
     verdict: str
 
 
@@ -143,21 +152,14 @@ def compare(ours: Measured, accuracy: float, error: float) -> Comparison:
     >>> compare(Measured(82.0, 0.3, 10), 84.5, 0.6).verdict
     'worse'
     """
+    from scipy.stats import t
+
     difference = ours.mean - accuracy
     own = 0.0 if np.isnan(ours.error) else ours.error
     both = float(np.hypot(own, error))
     verdict = MATCHES
     if abs(difference) > 2 * both + ROUNDING:
         verdict = BETTER if difference > 0 else WORSE
-    return Comparison(difference, both, _p_value(difference, own, ours.n_values, error), verdict)
-
-
-def _p_value(difference: float, own: float, n_values: int, error: float) -> float:
-    from scipy.stats import norm, t
-
-    both, beyond = float(np.hypot(own, error)), max(abs(difference) - ROUNDING, 0.0)
-    if both == 0 or beyond == 0:
-        return 1.0 if beyond == 0 else 0.0
-    parts = own**4 / max(n_values - 1, 1) + error**4 / (PUBLISHED_REPEATS - 1)
-    score = beyond / both
-    return float(2 * (t.sf(score, both**4 / parts) if parts > 0 else norm.sf(score)))
+    parts = own**4 / max(ours.n_values - 1, 1) + error**4 / (PUBLISHED_REPEATS - 1)
+    half = 0.0 if both == 0 else float(t.ppf(0.975, both**4 / parts)) * both
+    return Comparison(difference, both, (difference - half, difference + half), verdict)

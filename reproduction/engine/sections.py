@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reproduction.engine.cells import Cell, Store, plain_name
-from reproduction.engine.data import AbsentDataError, load_source
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.published import read_package_file
-from reproduction.engine.runner import kernel_seconds
 
 NOT_RUN = "not run yet"
 Row = tuple[str, ...]
@@ -18,15 +16,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class State:
-    """What there is: the jobs of an experiment, and what the store knows of them.
-
-    Attributes
-    ----------
-    store : Store
-    jobs : sequence of Job
-    absent : dict
-        Data sets that are not there, with one sentence each.
-    """
+    """Jobs of an experiment, the store, and a sentence for each data set that is not there."""
 
     store: Store
     jobs: Sequence[Job]
@@ -36,10 +26,9 @@ class State:
         """Return why a cell has no value."""
         for job in self.jobs:
             if cell in job.cells:
-                if job.dataset in self.absent:
-                    return f"absent: {self.absent[str(job.dataset)]}"
-                return job.skipped or _not_run(cell)
-        return _not_run(cell)
+                found = self.absent.get(str(job.dataset))
+                return f"absent: {found}" if found else job.skipped or NOT_RUN
+        return NOT_RUN
 
 
 @dataclass(frozen=True)
@@ -57,8 +46,6 @@ class Section:
         Sentences below the table.
     figures : dict
         Name of a file, without suffix, to a function that returns a matplotlib figure.
-    is_stand_in : bool
-        Whether accuracies come from other data than the paper's, and are counted apart.
     """
 
     title: str
@@ -66,45 +53,25 @@ class Section:
     rows: Sequence[Row] = ()
     notes: list[str] = field(default_factory=list)
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
-    is_stand_in: bool = False
 
     @property
     def file_name(self) -> str:
         """Name of the CSV file of its table."""
         return f"{plain_name(self.title.replace(':', '')).lower()}.csv"
 
-    @property
-    def has_repeats(self) -> bool:
-        """Whether it is a table of accuracies, whose rows say how many repeats they have."""
-        return "repeats" in self.columns
-
-    def repeats(self, row: Row) -> int:
-        """Number of repeats behind a row; 0 where nothing was measured."""
-        return int(row[self.columns.index("repeats")] or 0)
-
-
-def _not_run(cell: Cell) -> str:
-    seconds = kernel_seconds(*cell.place)
-    return (
-        f"not run yet: the kernels take about {seconds / 60:.0f} min on one core" if seconds > 60 else NOT_RUN
-    )
+    def markdown(self) -> str:
+        """Return the table, without columns that are empty throughout."""
+        if not self.rows:
+            return ""
+        kept = [i for i in range(len(self.columns)) if any(row[i] for row in self.rows)]
+        lines = [[self.columns[i] for i in kept], ["---"] * len(kept)]
+        lines += [[row[i].replace("|", "\\|") for i in kept] for row in self.rows]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure.
-
-    Attributes
-    ----------
-    name : str
-        What the command calls it.
-    title : str
-        What the paper calls it.
-    jobs : callable
-        What is to be computed in a scope.
-    sections : callable
-        Tables and figures, from what is known.
-    """
+    """One table or figure: name for the command, title in the paper, what to compute, and what to show."""
 
     name: str
     title: str
@@ -114,46 +81,9 @@ class Experiment:
     @property
     def about(self) -> str:
         """How it is measured."""
-        found = read_package_file("about.toml").get(self.name, {})
-        return str(found.get("about", ""))
+        return str(read_package_file("about.toml").get(self.name, {}).get("about", ""))
 
-
-@dataclass(frozen=True)
-class Chapter:
-    """An experiment with its sections; ``is_empty`` where the store has nothing of what it computes."""
-
-    experiment: Experiment
-    sections: Sequence[Section]
-    is_empty: bool = False
-
-    @property
-    def has_accuracies(self) -> bool:
-        """Whether there is a table of accuracies among the sections."""
-        return any(section.has_repeats for section in self.sections)
-
-
-def chapter(experiment: Experiment, store: Store, scope: Scope, absent: dict[str, str]) -> Chapter:
-    """Return what a run in a scope has found, or left out."""
-    return Chapter(experiment, experiment.sections(State(store, experiment.jobs(scope), absent)))
-
-
-def everything(experiment: Experiment, store: Store, absent: dict[str, str]) -> Chapter:
-    """Return all that the store knows of an experiment, from full and from quick runs."""
-    full = list(experiment.jobs(Scope()))
-    known = {cell for job in full for cell in job.cells}
-    only_quick = [job for job in experiment.jobs(Scope(quick=True)) if not known.intersection(job.cells)]
-    jobs = full + only_quick
-    is_empty = bool(jobs) and not any(cell in store for job in jobs for cell in job.cells)
-    return Chapter(experiment, experiment.sections(State(store, jobs, absent)), is_empty)
-
-
-def find_absent(jobs: Sequence[Job], store: Store) -> dict[str, str]:
-    """Return the data sets that are not there, of those that cells without a value need."""
-    needed = {job.dataset for job in jobs if job.dataset is not None and store.missing(job.cells)}
-    absent = {}
-    for name in sorted(needed):
-        try:
-            load_source(name)
-        except AbsentDataError as error:
-            absent[name] = str(error)
-    return absent
+    def state(self, store: Store, scope: Scope | None = None, absent: dict[str, str] | None = None) -> State:
+        """What the store knows of the cells in a scope."""
+        scope = scope or Scope()
+        return State(store, [job for job in self.jobs(scope) if scope.wants(job)], absent or {})

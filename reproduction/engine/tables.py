@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from reproduction.engine.cells import Value
 from reproduction.engine.published import (
+    FEW_REPEATS,
     Comparison,
     Measured,
     Published,
@@ -19,7 +20,9 @@ from reproduction.engine.published import (
     summarize,
 )
 from reproduction.engine.sections import Section, State
-from reproduction.protocols.accuracy import VARIANTS
+
+VARIANTS = ("plain", "normalized")
+SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
@@ -29,135 +32,198 @@ class Summary:
     Attributes
     ----------
     table, row, column : str
-    repeats : int
-        How many are in the store.
-    measured : Measured or None
+    folds : list of lists of float
+        Accuracies of each repeat, by its number; empty where nothing was measured.
     variant : str
         The better of "plain" and "normalized".
     chosen : str
         What was chosen most often, in short.
     kernel_seconds : float or None
         Processor time of one kernel.
-    paper : Published
-    comparison : Comparison or None
+    seconds : float
+        Processor time of everything.
+    scaled : float or None
+        Accuracy with C over the mean diagonal, less that with the paper's C, in the same repeats.
     note : str
-        Why a number is missing, or why it is worse.
-    deviation : float
-        Standard deviation over all folds.
+        Why a number is missing.
     """
 
     table: str
     row: str
     column: str
-    repeats: int
-    measured: Measured | None
-    variant: str
-    chosen: str
-    kernel_seconds: float | None
-    paper: Published
-    comparison: Comparison | None
-    note: str
-    deviation: float = 0.0
+    folds: dict[int, list[float]] = field(default_factory=dict)
+    variant: str = ""
+    chosen: str = ""
+    kernel_seconds: float | None = None
+    seconds: float = 0.0
+    scaled: float | None = None
+    note: str = ""
+
+    @property
+    def repeats(self) -> int:
+        """How many are in the store."""
+        return len(self.folds)
+
+    @property
+    def measured(self) -> Measured:
+        """Mean and standard error."""
+        return summarize(list(self.folds.values()))
+
+    @property
+    def mean(self) -> float:
+        """Mean accuracy."""
+        return self.measured.mean
+
+    @property
+    def published_mean(self) -> float:
+        """Mean accuracy in the paper; NaN where it has none."""
+        return float("nan") if self.paper.accuracy is None else self.paper.accuracy
+
+    @property
+    def dataset(self) -> str:
+        """Name of the data set, the first word of the column."""
+        return self.column.split()[0]
+
+    @property
+    def means(self) -> dict[int, float]:
+        """Mean accuracy of each repeat."""
+        return {repeat: float(np.mean(folds)) for repeat, folds in self.folds.items()}
+
+    @property
+    def paper(self) -> Published:
+        """What the paper prints."""
+        return published(self.table, self.row, self.column)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """Ours beside the paper's; None where one is missing."""
+        paper = self.paper
+        if not self.folds or paper.accuracy is None or paper.error is None:
+            return None
+        return compare(self.measured, paper.accuracy, paper.error)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is PK or P2K."""
+        return self.row.split()[0] in ("PK", "P2K")
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether the data are others than the paper's."""
+        return self.table == "grids"
 
 
 def summaries(state: State) -> list[Summary]:
     """Sum up the cells of an experiment, in their order; repeats of one place become one summary."""
-    places: dict[tuple[str, str, str], list[Value]] = {}
+    places: dict[tuple[str, str, str], dict[int, Value]] = {}
     reasons: dict[tuple[str, str, str], str] = {}
     for job in state.jobs:
         for cell in job.cells:
-            values = places.setdefault(cell.place, [])
+            values = places.setdefault(cell.place, {})
             if cell in state.store:
-                values.append(state.store[cell])
+                values[cell.repeat] = state.store[cell]
             else:
                 reasons[cell.place] = state.reason(cell)
     return [_summary(place, values, reasons.get(place, "")) for place, values in places.items()]
 
 
-def _summary(place: tuple[str, str, str], values: Sequence[Value], reason: str) -> Summary:
-    paper = published(*place)
+def _summary(place: tuple[str, str, str], values: dict[int, Value], reason: str) -> Summary:
     if not values:
-        return Summary(*place, 0, None, "", "", None, paper, None, reason)
-    variant, measured = better_variant(values)
-    comparison = None
-    if paper.accuracy is not None and paper.error is not None:
-        comparison = compare(measured, paper.accuracy, paper.error)
-    is_worse = comparison is not None and comparison.verdict == "worse"
-    seconds = [value["kernel_seconds"] for value in values if value.get("kernel_seconds") is not None]
+        return Summary(*place, note=reason)
+    known = [variant for variant in VARIANTS if all(variant in value for value in values.values())]
+    best = max(
+        known, key=lambda variant: np.mean([_mean(value[variant]["paper"]) for value in values.values()])
+    )
+    parts = [value[best] for value in values.values()]
+    both = [_mean(part["scaled"]) - _mean(part["paper"]) for part in parts if "scaled" in part]
+    seconds = [value["kernel_seconds"] for value in values.values() if value.get("kernel_seconds")]
     return Summary(
         *place,
-        len(values),
-        measured,
-        variant,
-        describe_choices(values, variant),
+        {repeat: value[best]["paper"]["folds"] for repeat, value in values.items()},
+        best,
+        describe_choices([name for part in parts for name in part["paper"]["kernel"]]),
         float(np.median(seconds)) if seconds else None,
-        paper,
-        comparison,
-        explanation(*place) if is_worse else "",
-        float(np.std([accuracy for value in values for accuracy in value[variant]["folds"]])),
+        sum(value.get("seconds", 0.0) for value in values.values()),
+        float(np.mean(both)) if both else None,
     )
 
 
-def better_variant(values: Sequence[Value]) -> tuple[str, Measured]:
-    """Return the better of the plain and the normalized kernel; the plain one among equals."""
-    found = {
-        variant: summarize([value[variant]["folds"] for value in values])
-        for variant in VARIANTS
-        if all(variant in value for value in values)
-    }
-    best = max(found, key=lambda variant: found[variant].mean)
-    return best, found[best]
+def _mean(part: Any) -> float:
+    return float(np.mean(part["folds"]))
 
 
-def describe_choices(values: Sequence[Value], variant: str) -> str:
-    """Return the candidate that was chosen most often, and its share."""
-    chosen: list[Any] = [choice for value in values for choice in value[variant]["chosen"]]
-    names = [str(choice[0] if isinstance(choice, list) else choice) for choice in chosen]
+def describe_choices(names: Sequence[str]) -> str:
+    """Return the candidate that was chosen most often, and its share.
+
+    Examples
+    --------
+    >>> describe_choices(["2", "3", "2"])
+    '2 (67 %)'
+    """
     kinds, counts = np.unique(names, return_counts=True)
     if len(kinds) <= 1:
-        return "" if not len(kinds) or kinds[0] in ("", "None") else str(kinds[0])
+        return str(kinds[0]) if len(kinds) else ""
     return f"{kinds[counts.argmax()]} ({100 * counts.max() / len(names):.0f} %)"
 
 
-ACCURACY_COLUMNS = (
-    "data",
-    "method",
-    "here",
-    "paper",
-    "difference",
-    "p",
-    "repeats",
-    "kernel",
-    "chosen",
-    "verdict",
-    "why",
-)
-RUNTIME_COLUMNS = ("data", "method", "here, s", "paper, s", "paper / here")
+def paired_p_value(one: Summary, other: Summary) -> float:
+    """Return p of a paired t-test over the repeats that both have; 1 with fewer than three.
+
+    Examples
+    --------
+    >>> one, other = (Summary("t", "r", "c", {i: [80.0 + i % 2 + k] for i in range(4)}) for k in (2, 0))
+    >>> paired_p_value(one, other)
+    0.0
+    """
+    from scipy.stats import ttest_rel
+
+    common = sorted(one.means.keys() & other.means.keys())
+    if len(common) < FEW_REPEATS:
+        return 1.0
+    first, second = (np.array([each.means[repeat] for repeat in common]) for each in (one, other))
+    if np.ptp(first - second) < 1e-9:
+        return 1.0 if abs(first[0] - second[0]) < 1e-9 else 0.0
+    return float(ttest_rel(first, second).pvalue)
 
 
-def accuracy_section(title: str, summaries: Sequence[Summary], is_stand_in: bool = False) -> Section:
-    """Return the table of accuracies, in percent."""
-    rows = [accuracy_row(one) for one in summaries]
-    return Section(title, ACCURACY_COLUMNS, rows, is_stand_in=is_stand_in)
+def significantly_first(found: Iterable[Summary]) -> Summary | None:
+    """Return the best of a column if it is significantly better than the second best: bold in the paper."""
+    known = sorted((one for one in found if one.folds), key=lambda one: -one.measured.mean)
+    if len(known) < 2 or paired_p_value(known[0], known[1]) >= SIGNIFICANT:
+        return None
+    return known[0]
 
 
-def accuracy_row(one: Summary) -> tuple[str, ...]:
-    """One line of the table."""
-    paper = _published(one.paper)
-    if one.measured is None:
-        return (one.column, one.row, "", paper, "", "", "", "", "", "", one.note)
-    kind = "normalized" if one.variant == "normalized" else "plain"
-    head = (one.column, one.row, with_error(one.measured), paper)
-    return (*head, *_difference(one.comparison), str(one.repeats), kind, one.chosen, *_verdict(one))
-
-
-def _published(paper: Published) -> str:
-    if paper.accuracy is None:
-        return paper.missing
-    accuracy = (
-        f"{paper.accuracy:.1f}" if paper.accuracy == round(paper.accuracy, 1) else f"{paper.accuracy:g}"
+def matrix_section(title: str, found: Sequence[Summary]) -> Section:
+    """Return a table as the paper has it: methods by data sets, the paper's numbers in parentheses."""
+    shown = [one for one in found if one.folds or one.paper.accuracy is not None]
+    columns = list(dict.fromkeys(one.column for one in shown))
+    bold = [
+        significantly_first(one for one in shown if one.column == column and one.paper.accuracy is not None)
+        for column in columns
+    ]
+    cells = {(one.row, one.column): _cell(one, any(one is winner for winner in bold)) for one in shown}
+    rows = list(dict.fromkeys(one.row for one in shown))
+    return Section(
+        title,
+        ("method", *columns),
+        [(row, *(cells.get((row, column), "") for column in columns)) for row in rows],
+        [
+            "Mean and standard error here, the number of repeats in brackets, the paper's mean in "
+            "parentheses. Bold: "
+            "significantly better than the second best of the column (paired t-test over the repeats, p < "
+            f"{SIGNIFICANT:g}; "
+            "the paper's marks in its own parentheses; rows without a number in the paper take no part)."
+        ],
     )
-    return f"{accuracy} ± {paper.error:.1f}" + ("*" if paper.normalized else "")
+
+
+def _cell(one: Summary, is_bold: bool) -> str:
+    paper = f"**({one.paper.text})**" if one.paper.bold else f"({one.paper.text})"
+    if not one.folds:
+        return f"{one.note} {paper}"
+    ours = with_error(one.measured)
+    return f"{f'**{ours}**' if is_bold else ours} [{one.repeats}] {paper}"
 
 
 def with_error(measured: Measured) -> str:
@@ -172,28 +238,50 @@ def with_error(measured: Measured) -> str:
     return f"{measured.mean:.1f}{error}"
 
 
-def _difference(comparison: Comparison | None) -> tuple[str, str]:
-    if comparison is None:
-        return "", ""
-    p_value = "< 0.001" if comparison.p_value < 0.001 else f"{comparison.p_value:.3f}"
-    return f"{comparison.difference:+.1f}", p_value
+COMPARED_COLUMNS = (
+    *("data", "method", "here", "paper", "difference", "95 % interval", "verdict", "repeats"),
+    *("kernel", "chosen", "our C", "why"),
+)
 
 
-def _verdict(one: Summary) -> tuple[str, str]:
-    return ("no number in the paper" if one.comparison is None else one.comparison.verdict), one.note
+def compared_section(
+    title: str, found: Sequence[Summary], reasons: dict[tuple[str, str, str], str]
+) -> Section:
+    """Return one line for each cell: ours, the paper's, and how they compare."""
+    rows = []
+    for one in found:
+        compared, paper = one.comparison, one.paper
+        printed = f"{paper.text} ± {paper.error:.1f}" + ("*" if paper.normalized else "")
+        if compared is None:
+            rows.append((one.column, one.row, "", printed, *[""] * 7, one.note))
+            continue
+        low, high = compared.interval
+        place = (one.table, one.row, one.column)
+        why = explanation(*place) or reasons.get(place, "") if compared.verdict != "matches" else ""
+        rows.append(
+            (one.column, one.row, with_error(one.measured), printed, f"{compared.difference:+.1f}",
+             f"{low:+.1f} to {high:+.1f}", compared.verdict, str(one.repeats), one.variant, one.chosen,
+             "" if one.scaled is None else f"{one.scaled:+.1f}", why)
+        )  # fmt: skip
+    return Section(title, COMPARED_COLUMNS, rows)
 
 
-def runtime_section(title: str, summaries: Sequence[Summary]) -> Section:
+RUNTIME_COLUMNS = ("data", "method", "here, s", "paper, s", "paper / here")
+
+
+def runtime_section(title: str, found: Sequence[Summary]) -> Section:
     """Return the table of kernel runtimes; only of cells with a time."""
-    timed = [one for one in summaries if one.kernel_seconds is not None]
     return Section(
         title,
         RUNTIME_COLUMNS,
-        [runtime_row(one) for one in timed],
+        [runtime_row(one) for one in found if one.kernel_seconds is not None],
         [
-            "Here: processor seconds of one kernel matrix (median over the repeats; PK, P2K and WL: the "
-            "matrices of all iterations up to the largest), after the loops were compiled. The paper: a "
-            "3.4 GHz Core i7, Matlab; CSM in Java, with subgraphs of up to 7 nodes."
+            "Here: processor seconds of one kernel matrix, one thread on a machine that others used at the "
+            "same "
+            "time (median over the repeats; PK, P2K and WL: the matrices of all iterations up to the "
+            "largest, one "
+            "pass), two digits. The paper: a 3.4 GHz Core i7, Matlab; CSM in Java, with subgraphs of up to "
+            "7 nodes."
         ],
     )
 
@@ -203,5 +291,5 @@ def runtime_row(one: Summary) -> tuple[str, ...]:
     assert one.kernel_seconds is not None
     paper = one.paper.seconds
     printed = one.paper.missing_seconds or one.paper.missing if paper is None else f"{paper:,g}"
-    ratio = "" if not paper or not one.kernel_seconds else f"{paper / one.kernel_seconds:,.3g}"
-    return one.column, one.row, f"{one.kernel_seconds:.3g}", printed, ratio
+    ratio = f"{float(f'{paper / one.kernel_seconds:.2g}'):,g}" if paper else ""
+    return one.column, one.row, f"{one.kernel_seconds:.2g}", printed, ratio

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -11,22 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.images.gray_levels import Scale
-from propkernels.kernels import PropagationKernel
-from propkernels.propagation import Convolution
 from reproduction.data.cooccurrence import gray_cooccurrence, label_cooccurrence
 from reproduction.engine.cells import Cell, Value
-from reproduction.engine.data import BRODATZ_VERSIONS, STAND_INS, machine_of
+from reproduction.engine.data import BRODATZ_VERSIONS, STAND_INS
 from reproduction.engine.jobs import Context, Job, Scope
 from reproduction.engine.sections import Section, State
-from reproduction.engine.tables import accuracy_section, runtime_section, summaries
-from reproduction.protocols.nested import INNER_FOLDS, cross_validate, folds_of, split
+from reproduction.engine.tables import matrix_section, runtime_section, summaries
+from reproduction.protocols.accuracy import REPEATS
+from reproduction.protocols.nested import COSTS, cross_validate, fold_of, folds_of, partition
+from reproduction.protocols.recipes import Settings, build, pk
 
 NAME = "grids"
-REPEATS = 10
 ROWS = ("PK", "LABELS", "GLCM-gray", "GLCM-quant")
 COLUMNS = ("PLANTS", "BRODATZ-O-R", "BRODATZ-O-R-S-RS")
-T_MAX, STEPS = 10, (0, 1, 2, 3, 5, 8, 10)
-COSTS = (1.0, 10.0, 100.0, 1000.0)
+STEPS = (0, 3, 5, 8, 10, 15, 20)
 WIDTHS = (0.3, 1.0, 3.0)
 OTHER_SPLIT = 1000  # added to the number of the repeat: seed of the split whose first fifth is chosen on
 Array = NDArray[Any]
@@ -43,7 +41,6 @@ class Pictures:
         The pictures behind the grids.
     target, groups : ndarray
         Classes, and numbers that pictures share which must stay in one fold.
-    scheme : Convolution
     scale : {"full", "equalize"}
         Scale of the gray levels of GLCM-gray.
     choose_once : bool
@@ -54,34 +51,35 @@ class Pictures:
     images: list[Array]
     target: Array
     groups: Array
-    scheme: Any
     scale: Scale
     choose_once: bool
 
 
+def scheme_of(column: str) -> Settings:
+    """N_{1,8} on BRODATZ, N_{1,4} on PLANTS."""
+    taps = 4 if column == "PLANTS" else 8
+    return {"is": "Convolution", "neighborhood": (1, taps), "boundary": "renormalize", "clamp": None}
+
+
 def jobs(scope: Scope) -> list[Job]:
     """All cells in so many repeats; those of one data set share the kernels."""
-    repeats = scope.repeats_or(REPEATS)
-    cells = {
-        column: tuple(cell(row, column, repeat) for repeat in range(repeats) for row in ROWS)
-        for column in COLUMNS
-    }
-    return [Job(found, column, work) for column, found in cells.items() if scope.wants(column)]
+    repeats = range(scope.repeats or REPEATS)
+    wanted = [row for row in ROWS if not scope.methods or row in scope.methods]
+    cells = {c: tuple(cell(row, c, repeat) for repeat in repeats for row in wanted) for c in COLUMNS}
+    return [Job(found, column, work) for column, found in cells.items()]
 
 
 def cell(row: str, column: str, repeat: int) -> Cell:
     """Return one cell of the table, in one repeat."""
-    candidates: Mapping[str, Any] = {"PK": STEPS, "LABELS": [0]}
-    return Cell.of(
-        NAME,
-        row,
-        column,
-        repeat,
-        costs=list(COSTS),
-        candidates=list(candidates.get(row, WIDTHS)),
-        stand_in=STAND_INS[column.partition("-")[0]],
-        selection="exact",
-    )
+    settings: dict[str, Any] = {
+        "C": COSTS["paper"]["normalized"],
+        "stand_in": STAND_INS[column.partition("-")[0]],
+    }
+    if row in ("PK", "LABELS"):
+        settings |= {"kernel": pk(propagation=scheme_of(column)), "steps": STEPS if row == "PK" else [0]}
+    else:
+        settings |= {"widths": WIDTHS}
+    return Cell.of(NAME, row, column, repeat, **settings)
 
 
 def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[Cell, Value]]:
@@ -92,7 +90,7 @@ def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[C
     for one in cells:
         if one.row in ("PK", "LABELS"):
             if drawn is None or drawn[0] != one.repeat:
-                drawn = (one.repeat, *propagation_kernels(pictures, one.repeat, context))
+                drawn = (one.repeat, *propagation_kernels(pictures, one.column, one.repeat, context))
             kernels, seconds = drawn[1], drawn[2]
             kernels = kernels if one.row == "PK" else {"0": kernels["0"]}
         else:
@@ -100,7 +98,7 @@ def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[C
                 fixed[one.row] = cooccurrence_kernels(pictures, one.row)
             kernels, seconds = fixed[one.row]
         judged = judge(pictures, kernels, one.repeat, context.n_jobs)
-        yield one, {"normalized": judged, "kernel_seconds": seconds, "machine": machine_of(context.n_jobs)}
+        yield one, {"normalized": judged, "kernel_seconds": float(f"{seconds:.3g}")}
 
 
 def judge(
@@ -108,11 +106,12 @@ def judge(
 ) -> dict[str, Any]:
     """Cross-validate; versions of a picture stay together."""
     target, groups = pictures.target, pictures.groups
-    once = []
+    once = None
     if pictures.choose_once:
-        part = split(np.arange(len(target)), target, 5, OTHER_SPLIT + repeat, groups)[0][1]
-        once = split(part, target, INNER_FOLDS, repeat, groups)
-    return cross_validate(kernels, target, folds_of(target, repeat, groups=groups), COSTS, n_jobs, once)
+        part = np.flatnonzero(partition(np.arange(len(target)), target, 5, OTHER_SPLIT + repeat, groups) == 0)
+        once = fold_of(part, part[:0], target, repeat, groups)
+    folds = folds_of(target, repeat, groups=groups)
+    return cross_validate(kernels, target, folds, "normalized", ("paper",), n_jobs, once)
 
 
 def prepare(data: Any) -> Pictures:
@@ -122,24 +121,22 @@ def prepare(data: Any) -> Pictures:
     images, target = data.extras["images"], np.unique(data.target, return_inverse=True)[1]
     if data.name in BRODATZ_VERSIONS:
         groups = data.extras["groups"]
-        return Pictures(
-            data.graphs, images, target, groups, Convolution((1, 8)), "equalize", choose_once=True
-        )
+        return Pictures(data.graphs, images, target, groups, "equalize", choose_once=True)
     grids = KMeansColors(5, random_state=0).fit_transform(images)
     groups = np.arange(len(target))
-    return Pictures(grids, images, target, groups, Convolution((1, 4)), "full", choose_once=False)
+    return Pictures(grids, images, target, groups, "full", choose_once=False)
 
 
-def propagation_kernels(pictures: Pictures, repeat: int, context: Context) -> tuple[dict[str, Array], float]:
-    """Return normalized kernels by t_max, and the processor seconds of one pass."""
-    kernel = PropagationKernel(
-        propagation=pictures.scheme, t_max=T_MAX, normalize=True, random_state=repeat, n_jobs=context.n_jobs
-    )
+def propagation_kernels(
+    pictures: Pictures, column: str, repeat: int, context: Context
+) -> tuple[dict[str, Array], float]:
+    """Return kernels by t_max, and the processor seconds of one pass."""
+    more: dict[str, Any] = {"t_max": STEPS[-1], "random_state": repeat, "n_jobs": context.n_jobs}
+    kernel = build(pk(propagation=scheme_of(column)), **more)
     kernel.fit_transform_cumulative(pictures.grids[np.arange(2)])
     start = process_time()
     stack = kernel.fit_transform_cumulative(pictures.grids)
-    seconds = process_time() - start
-    return {str(t): stack[t] for t in STEPS}, round(seconds, 4)
+    return {str(t): stack[t] for t in STEPS}, process_time() - start
 
 
 def cooccurrence_kernels(pictures: Pictures, row: str) -> tuple[dict[str, Array], float]:
@@ -150,7 +147,7 @@ def cooccurrence_kernels(pictures: Pictures, row: str) -> tuple[dict[str, Array]
     else:
         features = label_cooccurrence(pictures.grids)
     kernels = rbf_kernels(features)
-    return kernels, round(process_time() - start, 4)
+    return kernels, process_time() - start
 
 
 def rbf_kernels(features: Array) -> dict[str, Array]:
@@ -167,6 +164,6 @@ def sections(state: State) -> list[Section]:
     """Accuracies and runtimes on the stand-ins, beside the paper's; LABELS comes from the pass of PK."""
     found = summaries(state)
     return [
-        accuracy_section("Grid Graphs: accuracies on stand-ins", found, is_stand_in=True),
+        matrix_section("Grid Graphs: accuracies on stand-ins", found),
         runtime_section("Grid Graphs: runtimes on stand-ins", [one for one in found if one.row != "LABELS"]),
     ]

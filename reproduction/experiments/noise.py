@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from propkernels.kernels import PropagationKernel, WeisfeilerLehman
 from reproduction.data.corrupt import flip_labels, hide_labels
 from reproduction.drawings import draw_noise
 from reproduction.engine.jobs import Job, Scope
 from reproduction.engine.sections import Section, State
 from reproduction.engine.tables import Summary, summaries, with_error
 from reproduction.protocols.accuracy import Accuracy
-from reproduction.protocols.recipes import Recipe
+from reproduction.protocols.recipes import DIFFUSION, EQUATION_3, Recipe, histogram, pk, wl
 
 NAME = "noise"
-REPEATS = 10
+REPEATS = 3
 DATASETS = ("MUTAG", "MSRC_9", "ENZYMES")
-QUICK_DATASETS = DATASETS[:2]
 SHARES = (0, 20, 40, 60, 80, 100)
 KINDS = ("hidden", "flipped")
-STEPS = (0, 1, 2, 4, 6)
-COSTS = (1.0, 10.0, 100.0)
-RECIPES: dict[str, Callable[[str], Recipe]] = {
-    "PK": lambda scheme: Recipe({"": PropagationKernel(propagation=scheme, t_max=6)}, STEPS, is_random=True),
-    "WL": lambda _: Recipe({"": WeisfeilerLehman(t_max=6)}, STEPS),
-    "LABELS": lambda _: Recipe(
-        {"": PropagationKernel(propagation="diffusion", t_max=0)}, (0,), is_random=True
-    ),
-}
+ROWS = ("PK", "WL", "LABELS")
 
 
 @dataclass(frozen=True)
@@ -45,48 +35,32 @@ class Corrupt:
         return function(graphs, self.percent / 100, random_state=repeat)
 
 
-def tasks(scope: Scope) -> list[Accuracy]:
-    """All points of the curves; a quick run has every other share, and two data sets."""
-    shares = SHARES[::2] + SHARES[-1:] if scope.quick else SHARES
-    datasets = QUICK_DATASETS if scope.quick else DATASETS
-    return [
-        task(row, dataset, kind, share)
-        for dataset in datasets
-        for kind in KINDS
-        for share in shares
-        for row in RECIPES
-    ]
-
-
 def task(row: str, dataset: str, kind: str, percent: int) -> Accuracy:
-    """One point of a curve; PK propagates hidden labels by Eq. 3, as the authors' program does."""
-    scheme = "label_propagation" if kind == "hidden" and percent else "diffusion"
-    return Accuracy(
-        NAME,
-        row,
-        f"{dataset} {percent} % {kind}",
-        dataset,
-        RECIPES[row](scheme),
-        COSTS,
-        variants=("plain",),
-        change=Corrupt(kind, percent),
-        change_name=f"{kind} {percent} %",
-    )
+    """One point of a curve; PK diffuses labels, and pushes them back where some are hidden."""
+    scheme = EQUATION_3 if kind == "hidden" and percent else DIFFUSION
+    recipe = {
+        "PK": Recipe(pk(propagation=scheme), is_random=True),
+        "WL": Recipe(wl()),
+        "LABELS": Recipe(histogram(), ()),
+    }[row]
+    column, change = f"{dataset} {percent} % {kind}", Corrupt(kind, percent)
+    return Accuracy(NAME, row, column, dataset, recipe, ("plain",), change, f"{kind} {percent} %")
 
 
 def jobs(scope: Scope) -> list[Job]:
     """All points in so many repeats."""
-    repeats = scope.repeats_or(REPEATS)
-    return [one.job(repeats) for one in tasks(scope) if scope.wants(one.dataset)]
+    places = product(DATASETS, KINDS, SHARES, ROWS)
+    return [
+        task(row, dataset, kind, share).job(scope.repeats or REPEATS) for dataset, kind, share, row in places
+    ]
 
 
 def sections(state: State) -> list[Section]:
     """Return accuracies by share, and the figure."""
-    found = [one for one in summaries(state) if one.measured is not None]
+    found = [one for one in summaries(state) if one.folds]
     panels: dict[tuple[str, str], dict[str, list[tuple[float, float, float]]]] = {}
     for one in found:
         dataset, percent, _, kind = one.column.split()
-        assert one.measured is not None
         point = (float(percent), one.measured.mean, one.measured.error)
         panels.setdefault((dataset, kind), {}).setdefault(one.row, []).append(point)
     if not panels:
@@ -97,6 +71,10 @@ def sections(state: State) -> list[Section]:
             "Missing and noisy information",
             ("data", "labels", "method", *(f"{share} %" for share in shares)),
             _rows(found, shares),
+            [
+                f"Repeats of each cell: {min(one.repeats for one in found)} to "
+                f"{max(one.repeats for one in found)}."
+            ],
             figures={"noise": lambda: draw_noise(panels)},
         )
     ]
@@ -107,6 +85,5 @@ def _rows(found: list[Summary], shares: list[int]) -> list[tuple[str, ...]]:
     lines: dict[tuple[str, str, str], dict[int, str]] = {}
     for one in found:
         dataset, percent, _, kind = one.column.split()
-        assert one.measured is not None
         lines.setdefault((dataset, kind, one.row), {})[int(percent)] = with_error(one.measured)
     return [(*key, *(line.get(share, "") for share in shares)) for key, line in lines.items()]

@@ -1,1 +1,1 @@
-"""Experiments beyond the paper's tables: default models, nodes, novelty, pictures."""
+"""Measurements beyond the paper's tables; each module tells its command."""

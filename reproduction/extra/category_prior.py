@@ -13,7 +13,7 @@ Kernels are those of ``reproduction.extra.attributed``, normalized, computed onc
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,12 +26,13 @@ from reproduction.extra.attributed import METHODS as ATTRIBUTED
 from reproduction.extra.attributed import POINT_CLOUD_STEPS, POINT_CLOUDS
 from reproduction.extra.records import report, with_error
 from reproduction.protocols.nested import class_numbers, seeds_of, unit
-from reproduction.protocols.recipes import matrices_of, redrawn
+from reproduction.protocols.recipes import Settings, build, wl
+from reproduction.protocols.recipes import pk as propagation_kernel
 
 PAPER = {"labels": 75.6, "wl": 70.7, "labels+attr": 76.8, "p2k": 82.9}
-METHODS: dict[str, Callable[[], Any]] = {
-    "labels": lambda: pk.PropagationKernel(),
-    "wl": lambda: pk.WeisfeilerLehman(),
+METHODS: dict[str, Settings] = {
+    "labels": propagation_kernel(),
+    "wl": wl(),
     **{name: ATTRIBUTED[name] for name in ("labels+attr", "p2k", "p2k-initial", "propagated-5")},
 }
 SIZES = (1, 2, 3, 5, 10)
@@ -55,8 +56,9 @@ def measure(data: pk.datasets.Dataset, method: str, repeat: int) -> dict[str, Ou
     target = class_numbers(data.target)
     seed = seeds_of(repeat).kernel
     graphs: Any = data.graphs
-    stack = matrices_of(redrawn(METHODS[method](), seed), graphs, POINT_CLOUD_STEPS)
-    kernels = [unit(kernel) for kernel in stack.values()]
+    more: dict[str, Any] = {} if method == "wl" else {"random_state": seed}
+    kernel = build(METHODS[method], t_max=POINT_CLOUD_STEPS[-1], **more)
+    kernels = [unit(matrix) for matrix in kernel.fit_transform_cumulative(graphs)]
     found = {}
     for setting, sizes in SETTINGS.items():
         shares = np.array([prior_of(kernels, target, i, sizes) for i in range(len(target))])

@@ -1,17 +1,18 @@
-"""Accuracy cells: a recipe on a data set, cross-validated, plain and normalized."""
+"""Accuracy cells: a recipe on a data set, cross-validated."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reproduction.engine.cells import Cell, Value, plain_name
-from reproduction.engine.data import machine_of
 from reproduction.engine.jobs import Context, Job
 from reproduction.protocols.nested import (
+    COST_FOLDS,
+    COSTS,
     FOLDS,
+    KERNEL_FOLDS,
     class_numbers,
     cross_validate,
     folds_of,
@@ -22,6 +23,8 @@ from reproduction.protocols.nested import (
 from reproduction.protocols.recipes import Recipe
 
 VARIANTS = ("plain", "normalized")
+REPEATS = 10
+SCALED_REPEATS = 1  # so many repeats also have C over the mean diagonal
 
 
 @dataclass(frozen=True)
@@ -33,14 +36,14 @@ class Accuracy:
     experiment, row, column : str
     dataset : str
     recipe : Recipe
-    costs : tuple of float
-        Candidates for C; none: leave-one-out with the nearest neighbor.
     variants : tuple of str
         Which of "plain" and "normalized".
     change : callable, optional
         Makes the graphs of a repeat: ``change(graphs, repeat)``.
     change_name : str
         Says what ``change`` does, for the key of the cell.
+    is_leave_one_out : bool
+        Leave-one-out with the nearest neighbor, instead of a C-SVM.
     """
 
     experiment: str
@@ -48,29 +51,24 @@ class Accuracy:
     column: str
     dataset: str
     recipe: Recipe
-    costs: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
     variants: tuple[str, ...] = VARIANTS
     change: Callable[[Any, int], Any] | None = None
     change_name: str = ""
-    n_folds: int = FOLDS
+    is_leave_one_out: bool = False
 
     def cell(self, repeat: int) -> Cell:
         """Return the cell of one repeat."""
-        settings = {
-            **self.recipe.describe(),
-            "costs": list(self.costs),
-            "variants": list(self.variants),
-            "folds": self.n_folds,
-            "selection": "exact",
-        }
+        protocol: dict[str, Any] = {"folds": [FOLDS, KERNEL_FOLDS, COST_FOLDS], "C": COSTS["paper"]}
+        if self.is_leave_one_out:
+            protocol = {"folds": "leave-one-out, nearest neighbor"}
+        settings = {**self.recipe.describe(), "variants": list(self.variants), **protocol}
         if self.change_name:
             settings["change"] = self.change_name
         return Cell.of(self.experiment, self.row, self.column, repeat, **settings)
 
-    def job(self, repeats: int, skipped: str = "") -> Job:
+    def job(self, repeats: int) -> Job:
         """Return the job for so many repeats."""
-        cells = tuple(self.cell(repeat) for repeat in range(repeats))
-        return Job(cells, self.dataset, self.work, skipped)
+        return Job(tuple(self.cell(repeat) for repeat in range(repeats)), self.dataset, self.work)
 
     def work(self, data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[Cell, Value]]:
         """Compute the kernels, once where that suffices, and cross-validate."""
@@ -78,34 +76,25 @@ class Accuracy:
         kernels: tuple[dict[str, Any], float] | None = None
         for cell in cells:
             if kernels is None or self.recipe.is_random or self.change is not None:
-                kernels = self.kernels(data.graphs, cell.repeat, context)
+                graphs = data.graphs if self.change is None else self.change(data.graphs, cell.repeat)
+                name = plain_name(f"{self.dataset} {self.row}")
+                kernels = None  # before the next ones, for the sake of memory
+                kernels = self.recipe.compute(
+                    graphs,
+                    seeds_of(cell.repeat).kernel,
+                    context.n_jobs,
+                    context.store.folder / "kernels",
+                    name,
+                )
             matrices, seconds = kernels
-            value: Value = {
-                variant: self.judge(matrices, target, variant, cell.repeat, context)
-                for variant in self.variants
-            }
-            yield cell, {**value, "kernel_seconds": seconds, "machine": machine_of(context.n_jobs)}
-
-    def kernels(self, graphs: Any, repeat: int, context: Context) -> tuple[dict[str, Any], float]:
-        """Return the candidate matrices of a repeat, and the seconds of one kernel."""
-        if self.change is not None:
-            graphs = self.change(graphs, repeat)
-        name = plain_name(f"{self.dataset} {self.row}")
-        return self.recipe.compute(graphs, seeds_of(repeat).kernel, context, name)
+            value = {v: self.judge(matrices, target, v, cell.repeat, context) for v in self.variants}
+            yield cell, {**value, "kernel_seconds": float(f"{seconds:.3g}")}
 
     def judge(
         self, matrices: dict[str, Any], target: Any, variant: str, repeat: int, context: Context
     ) -> dict[str, Any]:
-        """Accuracy of the plain or the normalized kernels."""
-        if variant == "normalized":
-            matrices = {name: unit(matrix) for name, matrix in matrices.items()}
-        if not self.costs:
-            return leave_one_out(matrices, target)
-        folds = folds_of(target, repeat, self.n_folds)
-        return cross_validate(matrices, target, folds, self.costs, context.n_jobs)
-
-
-def settings_of(cell: Cell) -> dict[str, Any]:
-    """Settings of a cell, as a dictionary."""
-    settings: dict[str, Any] = json.loads(cell.settings)
-    return settings
+        """Accuracies of the plain or the normalized kernels, by grid of C."""
+        if self.is_leave_one_out:
+            return {"paper": leave_one_out({name: unit(kernel) for name, kernel in matrices.items()}, target)}
+        grids = ("paper", "scaled") if repeat < SCALED_REPEATS else ("paper",)
+        return cross_validate(matrices, target, folds_of(target, repeat), variant, grids, context.n_jobs)

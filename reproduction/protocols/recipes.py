@@ -1,8 +1,9 @@
-"""Recipes: the kernels of the paper's comparison, with what is chosen on training parts."""
+"""Recipes: the kernels of the paper's comparison, every setting by name, and what is chosen among."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +11,99 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from propkernels.kernels import SubgraphMatching
-from reproduction.engine.cells import plain_name
-from reproduction.engine.jobs import Context
+from propkernels import kernels as kernel_classes
+from propkernels import propagation as propagation_classes
 from reproduction.protocols.nested import Matrix
 
-STEPS = (0, 1, 2, 4, 6, 10)
+STEPS = tuple(range(11))
 FEW = 3
+Settings = Mapping[str, Any]
+DIFFUSION = {
+    "is": "Diffusion", "laziness": 0.0, "normalization": "row", "isolated": "stay", "direction": "follow",
+}  # fmt: skip
+EQUATION_3 = {"is": "LabelPropagation", "clamp": "after", "direction": "follow"}
+EQUATION_14 = {"is": "LabelPropagation", "clamp": "before", "direction": "follow"}
+ALGORITHM_4 = {
+    "is": "GaussianMixtures", "n_sample_points": 100, "combine": "sum", "scale": None, "ridge": 0.0,
+    "refit_every": None, "laziness": 0.0,
+}  # fmt: skip
+
+
+def pk(labels: str | None = "node", attributes: Any = None, propagation: Settings = DIFFUSION) -> Settings:
+    """PK with the paper's settings: w = 1e-5 and TV for labels, w = 1 and L1 for standardized attributes."""
+    return {
+        "is": "PropagationKernel", "propagation": propagation, "labels": labels, "prior": "uniform",
+        "attributes": attributes, "edge_labels": False, "metric": "tv", "bin_width": 1e-5, "n_hashes": 1,
+        "attribute_metric": "l1", "attribute_bin_width": 1.0, "standardize": True, "base_kernel": "linear",
+        "normalize": False,
+    }  # fmt: skip
+
+
+def p2k(labels: str | None = "node") -> Settings:
+    """P2K: Algorithm 4."""
+    return {**pk(labels, ALGORITHM_4), "is": "P2K"}
+
+
+def wl(labels: str | None = "node") -> Settings:
+    """Weisfeiler-Lehman subtrees."""
+    return {
+        "is": "WeisfeilerLehman", "labels": labels, "edge_labels": False, "edge_weights": False,
+        "base_kernel": "linear", "normalize": False,
+    }  # fmt: skip
+
+
+def histogram() -> Settings:
+    """LABELS."""
+    return {"is": "LabelHistogram", "labels": "node", "base_kernel": "linear", "normalize": False}
+
+
+def sp(labels: str | None = "node", attributes: str | None = None) -> Settings:
+    """Shortest paths."""
+    return {
+        "is": "ShortestPath", "labels": labels, "attributes": attributes, "weighted": True,
+        "edge_labels": False, "base_kernel": "linear", "gamma": None, "standardize": True, "normalize": False,
+    }  # fmt: skip
+
+
+def gh(labels: str | None = "node", attributes: str | None = None) -> Settings:
+    """GraphHopper."""
+    return {
+        "is": "GraphHopper", "labels": labels, "attributes": attributes, "weighted": True, "gamma": None,
+        "standardize": True, "normalize": False,
+    }  # fmt: skip
+
+
+def csm(labels: str | None, attributes: str | None, k: int) -> Settings:
+    """Common subgraph matching, with subgraphs of up to k nodes."""
+    return {
+        "is": "SubgraphMatching", "k": k, "labels": labels, "attributes": attributes, "edge_labels": False,
+        "edge_weights": False, "connected": True, "lambdas": None, "gamma": None, "standardize": True,
+        "normalize": False,
+    }  # fmt: skip
+
+
+def attribute_kernel() -> Settings:
+    """A: mean of a Gaussian over all pairs of nodes."""
+    return {
+        "is": "AttributeKernel", "attributes": "gaussian", "labels": None, "gamma": None, "standardize": True,
+        "normalize": False,
+    }  # fmt: skip
+
+
+def build(settings: Any, **more: Any) -> Any:
+    """Make the object that settings describe: its class under "is", and all parameters.
+
+    Examples
+    --------
+    >>> build(DIFFUSION)
+    Diffusion()
+    """
+    if not isinstance(settings, Mapping):
+        return settings
+    parameters = {name: build(value) for name, value in settings.items() if name != "is"}
+    home: Any = kernel_classes if hasattr(kernel_classes, settings["is"]) else propagation_classes
+    return getattr(home, settings["is"])(**parameters, **more)
 
 
 @dataclass(frozen=True)
@@ -27,92 +112,53 @@ class Recipe:
 
     Attributes
     ----------
-    kernels : mapping from a name to an estimator
-        For example attributes standardized and raw; one kernel alone has the name "".
+    settings : mapping
+        What :func:`build` takes.
     steps : tuple of int
-        Candidates for t_max, or for the iterations of WL.
+        Candidates for t_max, or for the iterations of WL; none: there is no such parameter.
     is_random : bool
         Whether each repeat draws it anew (hash functions).
     is_slow : bool
         Whether what is computed should be kept on disk between runs.
     """
 
-    kernels: Mapping[str, Any]
+    settings: Settings
     steps: tuple[int, ...] = STEPS
     is_random: bool = False
     is_slow: bool = False
 
     def describe(self) -> dict[str, Any]:
         """What the results depend on, for the key of a cell."""
-        return {
-            "kernels": {name: " ".join(repr(kernel).split()) for name, kernel in self.kernels.items()},
-            "steps": list(self.steps),
-        }
+        return {"kernel": dict(self.settings), "steps": list(self.steps)}
 
     def compute(
-        self, graphs: Any, seed: int, context: Context, name: str = ""
+        self, graphs: Any, seed: int, n_jobs: int | None, folder: Path, name: str
     ) -> tuple[dict[str, Matrix], float]:
-        """Return all candidate matrices, and the processor seconds that one kernel took.
+        """Return all candidate matrices, and the processor seconds of one pass, warmed up on a few graphs."""
+        digest = hashlib.sha256(json.dumps(self.describe(), sort_keys=True).encode()).hexdigest()[:8]
+        file = folder / f"{name}--{digest}.npz"
+        if self.is_slow and file.is_file():
+            with np.load(file, allow_pickle=False) as kept:
+                return dict(zip(kept["steps"].tolist(), kept["matrices"], strict=True)), float(
+                    kept["seconds"]
+                )
+        self._matrices(graphs[np.arange(min(FEW, len(graphs)))], seed, n_jobs)
+        start = process_time()
+        matrices = self._matrices(graphs, seed, n_jobs)
+        seconds = process_time() - start
+        if self.is_slow:
+            folder.mkdir(parents=True, exist_ok=True)
+            part = file.with_suffix(".part.npz")
+            np.savez(part, steps=list(matrices), matrices=np.stack(list(matrices.values())), seconds=seconds)
+            part.replace(file)
+        return matrices, seconds
 
-        The compiled loops are warmed up on a few graphs first. Where there are several kernels, the time is
-        that of the first.
-        """
-        matrices: dict[str, Matrix] = {}
-        seconds: list[float] = []
-        for variant, kernel in self.kernels.items():
-            file = context.store.kernel_file(_file_name(name, variant, kernel)) if self.is_slow else None
-            own = redrawn(kernel, seed, n_jobs=context.n_jobs)
-            matrices_of(clone(own), graphs[np.arange(min(FEW, len(graphs)))], self.steps)
-            found, spent = _timed(own, graphs, self.steps, file)
-            seconds.append(spent)
-            matrices |= {" ".join(filter(None, (step, variant))): matrix for step, matrix in found.items()}
-        return matrices, round(seconds[0], 4)
-
-
-def redrawn(kernel: Any, seed: int, **settings: Any) -> Any:
-    """Return an unfitted copy with every random_state set to the seed, and settings that it has."""
-    names = kernel.get_params()
-    seeds = {name: seed for name in sorted(names) if f"__{name}".endswith("__random_state")}
-    return clone(kernel).set_params(**seeds, **{k: v for k, v in settings.items() if k in names})
-
-
-def matrices_of(kernel: Any, graphs: Any, steps: tuple[int, ...]) -> dict[str, Matrix]:
-    """Return kernel matrices by t_max, or by the size of subgraphs, from one pass; by "" where there is none.
-
-    Examples
-    --------
-    >>> from propkernels.kernels import ShortestPath, WeisfeilerLehman
-    >>> path = [([[0, 1], [1, 0]], ["a", "b"])]
-    >>> matrices_of(WeisfeilerLehman(), path, (0, 2)), matrices_of(ShortestPath(), path, (0, 2))
-    ({'0': array([[2.]]), '2': array([[6.]])}, {'': array([[2.]])})
-    """
-    if isinstance(kernel, SubgraphMatching):
-        return {str(k): matrix for k, matrix in enumerate(kernel.fit_transform_cumulative(graphs), start=1)}
-    if "t_max" not in kernel.get_params(deep=False):
-        return {"": kernel.fit_transform(graphs)}
-    stack = kernel.set_params(t_max=steps[-1]).fit_transform_cumulative(graphs)
-    return {str(t): stack[t] for t in steps}
-
-
-def _file_name(name: str, variant: str, kernel: Any) -> str:
-    """Name of the file of a slow kernel; other parameters have another file."""
-    digest = hashlib.sha256(" ".join(repr(kernel).split()).encode()).hexdigest()[:8]
-    return "--".join(map(plain_name, (name, variant, digest)))
-
-
-def _timed(
-    kernel: Any, graphs: Any, steps: tuple[int, ...], file: Path | None
-) -> tuple[dict[str, Matrix], float]:
-    """Compute a kernel, and its processor seconds; one that is on disk is read with those that it took."""
-    if file is not None and file.is_file():
-        with np.load(file, allow_pickle=False) as stored:
-            kept = dict(zip(stored["steps"].tolist(), stored["matrices"], strict=True))
-            return kept, float(stored["seconds"])
-    start = process_time()
-    matrices = matrices_of(kernel, graphs, steps)
-    spent = process_time() - start
-    if file is not None:
-        part = file.with_suffix(".part.npz")
-        np.savez(part, steps=list(matrices), matrices=np.stack(list(matrices.values())), seconds=spent)
-        part.replace(file)
-    return matrices, spent
+    def _matrices(self, graphs: Any, seed: int, n_jobs: int | None) -> dict[str, Matrix]:
+        more: dict[str, Any] = {"n_jobs": n_jobs} | ({"random_state": seed} if self.is_random else {})
+        if self.settings["is"] == "SubgraphMatching":
+            stack = build(self.settings, **more).fit_transform_cumulative(graphs)
+            return {str(k): matrix for k, matrix in enumerate(stack, start=1)}
+        if not self.steps:
+            return {"": build(self.settings, **more).fit_transform(graphs)}
+        stack = build(self.settings, t_max=self.steps[-1], **more).fit_transform_cumulative(graphs)
+        return {str(t): stack[t] for t in self.steps}

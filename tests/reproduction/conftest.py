@@ -10,8 +10,7 @@ from propkernels.datasets import Dataset
 @pytest.fixture
 def tiny(monkeypatch):
     """Every data set is 40 generated molecules with two attributes; NCI109 and COX2 are absent."""
-    from reproduction.engine import runner
-    from reproduction.engine import sections as gather
+    from reproduction.engine import jobs
     from reproduction.engine.data import AbsentDataError
 
     source = pk.datasets.make_molecules(40, random_state=0)
@@ -28,6 +27,5 @@ def tiny(monkeypatch):
             raise AbsentDataError(f"{name} is not here")
         return Dataset(name, graphs, source.target)
 
-    monkeypatch.setattr(runner, "load_source", load)
-    monkeypatch.setattr(gather, "load_source", load)
+    monkeypatch.setattr(jobs, "load_source", load)
     return load

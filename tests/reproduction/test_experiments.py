@@ -9,9 +9,8 @@ import pytest
 import propkernels as pk
 from propkernels.datasets import Dataset
 from reproduction.engine.cells import Store
-from reproduction.engine.jobs import Context, Job, Scope
+from reproduction.engine.jobs import Context, Job, Scope, run
 from reproduction.engine.published import published, rows_and_columns
-from reproduction.engine.runner import run
 from reproduction.engine.sections import State
 from reproduction.experiments import (
     attributed,
@@ -26,8 +25,7 @@ from reproduction.experiments import (
     sensitivity,
 )
 from reproduction.extra import attributed as treatments
-from reproduction.extra import fixed_parameters
-from reproduction.protocols.nested import folds_of, mistakes
+from reproduction.protocols.nested import folds_of
 from reproduction.registry import experiments
 
 
@@ -39,67 +37,30 @@ def test_no_cell_of_the_paper_is_missing(table):
             assert (row, column) in places
 
 
-@pytest.mark.parametrize("name", list(experiments()))
-def test_quick_cells_are_full_cells_with_files_of_their_own(name):
-    """Where they are not, as on a part of NCI1, the settings say so."""
-    full = [cell for job in experiments()[name].jobs(Scope()) for cell in job.cells]
-    quick = {cell for job in experiments()[name].jobs(Scope(quick=True)) for cell in job.cells}
-    assert all('"graphs": 400' in cell.settings for cell in quick - set(full))
-    assert len({cell.file_name.casefold() for cell in full}) == len(full)
-
-
-def test_what_a_quick_run_leaves_out_says_why():
-    skipped = [job for job in attributed.jobs(Scope(quick=True)) if job.skipped]
-    assert skipped
-    assert all("min on one core" in job.skipped or "those of PROTEINS" in job.skipped for job in skipped)
-    assert not any(job.skipped for job in attributed.jobs(Scope()))
-
-
-def smaller(task):
-    """The same task, with fewer folds and candidates."""
-    return replace(task, recipe=replace(task.recipe, steps=(0, 2)), costs=task.costs[:2], n_folds=2)
-
-
 TASKS = [
     *(labelled.task(row, "MUTAG") for row in labelled.RECIPES),
     *(partially_labelled.task(row, "MSRC_9", 40) for row in partially_labelled.RECIPES),
     *(attributed.task(row, "ENZYMES") for row in attributed.ROWS),
-    *(task for task in point_clouds.tasks() if task.row != "P2K labels+attr"),
-    *(noise.task(row, "MUTAG", kind, 40) for row in noise.RECIPES for kind in noise.KINDS),
+    *(point_clouds.task(row) for row in point_clouds.RECIPES if row != "P2K labels+attr"),
+    *(noise.task(row, "MUTAG", kind, 40) for row in noise.ROWS for kind in noise.KINDS),
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.experiment} {task.row} {task.column}")
-def test_every_method_runs(task, tiny, tmp_path):
-    task, store = smaller(task), Store(tmp_path)
+def test_every_method_runs(task, tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "reproduction.protocols.accuracy.folds_of", lambda target, repeat: folds_of(target, repeat, 2)
+    )
+    task = replace(task, recipe=replace(task.recipe, steps=task.recipe.steps and (0, 2)))
+    store = Store(tmp_path)
     assert run([task.job(2)], store, n_jobs=1).computed == 2
     for cell in task.job(2).cells:
         for variant in task.variants:
             judged = store[cell][variant]
-            assert judged["accuracy"] == pytest.approx(np.mean(judged["folds"]), abs=1e-3)
-            assert len(judged["folds"]) == len(judged["chosen"])
+            assert len(judged["paper"]["folds"]) == len(judged["paper"]["kernel"])
+            assert ("scaled" in judged) == (cell.repeat < 1 and not task.is_leave_one_out)
         assert store[cell]["kernel_seconds"] >= 0
-
-
-@pytest.mark.slow
-def test_a_slow_kernel_is_kept(tiny, tmp_path):
-    task, store = smaller(attributed.task("SP attr", "ENZYMES")), Store(tmp_path)
-    run([task.job(1)], store)
-    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "kernels").iterdir()}
-    assert {path.suffix for path in files} == {".npz"}
-    assert run([task.job(2)], store).computed == 1
-    assert all(path.stat().st_mtime_ns == time for path, time in files.items())
-
-
-def test_random_kernels_are_drawn_anew(tiny, tmp_path):
-    task, graphs, context = (
-        smaller(labelled.task("PK", "MUTAG")),
-        tiny("MUTAG").graphs,
-        Context(Store(tmp_path)),
-    )
-    first, second = (task.kernels(graphs, repeat, context)[0]["2"] for repeat in (0, 1))
-    assert not np.array_equal(first, second)
 
 
 def sections_after(module, jobs, store):
@@ -109,18 +70,13 @@ def sections_after(module, jobs, store):
 
 @pytest.mark.slow
 def test_heat_maps(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(sensitivity, "SUBSET", 20)
-    cells = {
-        name: tuple(sensitivity.cell(name, -5, t, quick=True) for t in (0, 2))
-        for name in sensitivity.DATASETS
-    }
-    jobs = [Job(found, name, sensitivity.work) for name, found in cells.items()]
+    monkeypatch.setattr(sensitivity, "STEPS", (0, 5, 10))
+    jobs = [Job((sensitivity.cell(name, -5),), name, sensitivity.work) for name in ("MUTAG", "FIRSTMM_DB")]
     (section,) = sections_after(sensitivity, jobs, Store(tmp_path))
     assert [row[:2] for row in section.rows] == [
-        (name, variant) for name in sensitivity.DATASETS for variant in ("plain", "normalized")
+        (name, variant) for name in ("MUTAG", "FIRSTMM_DB") for variant in ("plain", "normalized")
     ]
-    assert section.notes[0] == "NCI1: a random subset of 20 graphs."
-    assert "the paper: from 88.2 to 82.9 %" in section.notes[1]
+    assert "the paper: from 88.2 to 82.9 %" in section.notes[0]
     assert section.figures["sensitivity"]().axes
 
 
@@ -143,7 +99,7 @@ def test_partial_runtime(tiny, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("module", [sensitivity, noise, partial_runtime, point_graphs, grids, peers])
 def test_what_was_not_run_says_so(module, tmp_path):
-    sections = module.sections(State(Store(tmp_path), module.jobs(Scope(quick=True))))
+    sections = module.sections(State(Store(tmp_path), module.jobs(Scope())))
     text = " ".join(str((section.notes, section.rows)) for section in sections)
     assert "not run" in text or "not installed" in text
 
@@ -171,12 +127,10 @@ def test_grids(tmp_path, monkeypatch):
     images = [rng.random((12, 12, 3)) * (0.4 + 0.2 * label) for label in target]
     palette = pk.images.KMeansColors(3, random_state=0).fit_transform(images)
     data = Dataset("PLANTS", palette, target, (), {"images": images})
-    monkeypatch.setattr("reproduction.engine.runner.load_source", lambda name: data)
-    monkeypatch.setattr("reproduction.protocols.nested.INNER_FOLDS", 2)
-    jobs = grids.jobs(Scope(repeats=1, datasets=("PLANTS",)))
-    accuracies, runtimes = sections_after(grids, jobs, Store(tmp_path))
-    assert [row[1] for row in accuracies.rows] == list(grids.ROWS)
-    assert accuracies.is_stand_in
+    monkeypatch.setattr("reproduction.engine.jobs.load_source", lambda name: data)
+    monkeypatch.setattr(grids, "folds_of", lambda target, repeat, groups: folds_of(target, repeat, 2, groups))
+    accuracies, runtimes = sections_after(grids, grids.jobs(Scope(repeats=1))[:1], Store(tmp_path))
+    assert [row[0] for row in accuracies.rows] == list(grids.ROWS)
     assert len(runtimes.rows) == 3
 
 
@@ -184,7 +138,7 @@ def test_peers_are_measured_in_another_process(tiny, tmp_path, monkeypatch):
     told = {"ours": 0.5, "theirs": 5.0, "agreement": "same"}
     monkeypatch.setattr(peers, "run_limited", lambda command, limit: told)
     monkeypatch.setattr(peers, "find_spec", lambda name: object())
-    (section,) = sections_after(peers, peers.jobs(Scope(quick=True, datasets=("MUTAG",))), Store(tmp_path))
+    (section,) = sections_after(peers, peers.jobs(Scope())[:1], Store(tmp_path))
     assert section.rows[0] == ("MUTAG", "PK", "0.5", "5", "10", "same")
 
 
@@ -197,13 +151,4 @@ def test_a_peer_that_takes_too_long_is_ended():
 def test_treatments_of_attributes(tiny, tmp_path, capsys):
     arguments = ["--dataset", "BZR", "FIRSTMM_DB", "--method", "labels+attr", "--repeats", "1"]
     treatments.main([*arguments, "-o", str(tmp_path)])
-    assert "| FIRSTMM_DB | labels+attr |" in capsys.readouterr().out
-
-
-def test_fixed_parameters_are_every_kernel_with_every_cost():
-    target = np.arange(30) % 2
-    kernel = np.equal.outer(target, target) + np.random.default_rng(0).random((30, 30))
-    folds = folds_of(target, 0, 3)
-    found = fixed_parameters.accuracies({"2": kernel + kernel.T}, target, folds, [1.0, 10.0])
-    wrong = [mistakes(kernel + kernel.T, target, f.train, f.test, 10.0) / len(f.test) for f in folds]
-    assert found["2", 10.0] == pytest.approx(100 - 100 * np.mean(wrong))
+    assert "| method | BZR | FIRSTMM_DB |" in capsys.readouterr().out

@@ -1,14 +1,15 @@
-"""python -m reproduction on tiny data: cells are kept, tables printed, the report written and updated."""
+"""python -m reproduction on tiny data: cells are chosen, kept and printed, and the report comes from them."""
 
 import csv
+from pathlib import Path
 
 import pytest
 
 from reproduction.__main__ import PAGES, main
 from reproduction.engine.cells import Cell, Store
-from reproduction.engine.jobs import Job
-from reproduction.engine.runner import run
-from reproduction.experiments.labelled import task
+from reproduction.engine.jobs import Job, Scope, run
+from reproduction.experiments import labelled, partially_labelled
+from reproduction.registry import experiments
 
 pytestmark = pytest.mark.usefixtures("tiny")
 CELL = Cell.of("labelled", "PK", "MUTAG", 1, folds=10)
@@ -36,74 +37,79 @@ def test_unknown_names_are_one_sentence(command):
         command("tables")
 
 
-def test_absent_data_and_differences_are_flagged(command, tmp_path):
+def test_absent_data_and_differences_are_flagged(command):
     printed = command("datasets", "--jobs", 1)
     assert "absent: COX2 is not here" in printed
-    with (tmp_path / "results" / "dataset_statistics_and_properties.csv").open() as file:
-        rows = {row[0]: row for row in csv.reader(file)}
-    assert rows["MUTAG"][1] == "40 (188)"
-    assert rows["MUTAG"][-1].startswith("differs: graphs")
-    assert len(rows) == 17
+    assert "| MUTAG | 40 (188) |" in printed
 
 
 @pytest.mark.slow
-def test_measured_stands_beside_published_and_is_kept_for_the_report(command, tmp_path):
-    arguments = ("labelled", "--quick", "--dataset", "MUTAG", "--jobs", 1)
-    first, second = command(*arguments), command(*arguments)
-    assert "84.5 ± 0.6" in first
-    assert "5 cells computed, 0 were there before" in first
-    assert "0 cells computed, 5 were there before" in second
+def test_cells_are_chosen_kept_and_shown(command, tmp_path):
+    arguments = ("labelled", "--dataset", "MUTAG", "--method", "LABELS", "--method", "SP", "--jobs", 1)
+    first, second = command(*arguments, "--repeats", 2), command(*arguments, "--repeats", 3)
+    assert "[2] (85.8)" in first
+    assert "4 cells computed, 0 were there before" in first
+    assert "2 cells computed, 4 were there before" in second
+    lines = (tmp_path / "reproduction" / "records" / "paper_labelled.jsonl").read_text().splitlines()
+    assert len(lines) == 6 + 2  # settings once for each row
     command("report", "--document", "docs/results.md")
-    text = (tmp_path / "docs" / "results.md").read_text()
-    assert "| MUTAG | PK |" in text
-    assert "absent: NCI109 is not here" in text
-    assert "not run yet" in text
-    assert (tmp_path / "docs" / "pictures" / "filters.png").is_file()
-    assert (tmp_path / "docs" / "results" / "labeled_graphs_accuracies.csv").is_file()
+    assert "| MUTAG | LABELS |" in (tmp_path / "docs" / "results.md").read_text()
 
 
-def keep(store, accuracy, repeats, row="PK", dataset="MUTAG"):
-    judged = {"accuracy": accuracy, "folds": [accuracy, accuracy], "chosen": [["2", 10.0]] * 2}
-    for repeat in range(repeats):
-        value = {"plain": judged, "normalized": judged, "kernel_seconds": accuracy / 1000}
-        store.keep(task(row, dataset).cell(repeat), value)
+def keep(store, row, accuracies, column="MSRC_21 20 %"):
+    dataset, share, _ = column.split()
+    for repeat, accuracy in enumerate(accuracies):
+        judged = {"folds": [accuracy, accuracy], "kernel": ["2", "2"], "C": [0.1, 0.1]}
+        value = {"plain": {"paper": judged}, "kernel_seconds": 0.5, "seconds": 3600.0}
+        store.keep(partially_labelled.task(row, dataset, int(share)).cell(repeat), value)
 
 
-@pytest.mark.slow
-def test_an_update_keeps_rows_with_more_repeats(command, tmp_path):
-    first, second, document = Store(tmp_path / "first"), Store(tmp_path / "second"), tmp_path / "results.md"
-    keep(first, 81.0, 3)
-    keep(first, 82.0, 1, "WL")
-    command("report", "-o", first.folder, "--document", document)
-    document.write_text(document.read_text().replace("### Missing and noisy information", "### As it was"))
-    keep(second, 71.0, 1)
-    keep(second, 72.0, 1, "WL")
-    command("report", "-o", second.folder, "--document", document, "--update")
-    text = document.read_text()
-    assert "| MUTAG | PK | 81.0 ± 0.0 |" in text
-    assert "| MUTAG | WL | 72.0 ± 0.0 |" in text
-    assert "| MUTAG | PK | 0.081 |" in text  # the runtime goes with the accuracy
-    assert "- 1 of 20 rows come from an earlier run, with more repeats than the latest." in text
-    assert "### As it was" in text  # what the store knows nothing of
-    assert "1 of 2 accuracies (50 %)" not in text.split("##")[0]
-    command("report", "-o", second.folder, "--document", document)
-    assert "| MUTAG | PK | 71.0 ± 0.0 |" in document.read_text()
+def test_the_page_counts_marks_and_answers(command, tmp_path):
+    store = Store(tmp_path / "cells")
+    keep(store, "PK", [90.0, 91.0, 92.0])
+    keep(store, "WL", [85.0, 85.5, 87.0])
+    keep(store, "LP+WL", [85.8] * 2)
+    command("report", "-o", store.folder, "--document", "results.md")
+    page = Path("results.md").read_text()
+    assert "| **PK and P2K** | 43 | 0 | 1 | 0 | 42 | 0 | 0 | 1 | 0 |" in page
+    assert "| baselines | 104 | 2 | 0 | 0 | 102 | 2 | 0 | 1 | 1 |" in page
+    assert "took 8.0 processor hours" in page
+    assert "| MSRC_21 20 % | PK | 91.0 ± 0.6 | 86.9 ± 0.3 | +4.1 |" in page
+    assert "**91.0 ± 0.6** [3] **(86.9)**" in page  # significantly first, here and in the paper
+    assert "85.8 ± 0.6 [3] (85.4)" in page
+    assert (
+        "PK is significantly first in 1 of 1 columns (the paper: 1). **That PK is first holds here.**" in page
+    )
+    with Path("results/baselines_beside_the_paper.csv").open() as file:
+        assert sum(row["verdict"] == "matches" for row in csv.DictReader(file)) == 2
+
+
+def test_a_scope_is_data_sets_and_methods():
+    def wanted(**settings):
+        scope = Scope(**settings)
+        return {job.cells[0].place[1:] for job in partially_labelled.jobs(scope) if scope.wants(job)}
+
+    assert wanted(datasets=("MSRC_9 20 %",), methods=("WL",)) == {("WL", "MSRC_9 20 %")}
+    assert wanted(datasets=("MSRC_9",), methods=("PK",)) > {
+        ("PK", "MSRC_9 80 %"),
+        ("PK Eq. 14", "MSRC_9 80 %"),
+    }
+    assert {len(job.cells) for job in labelled.jobs(Scope(repeats=4))} == {4}
+    assert {len(job.cells) for job in labelled.jobs(Scope())} == {10}
 
 
 def test_a_cell_comes_back_or_says_why_not(tmp_path):
     store, other = Store(tmp_path), Cell.of("labelled", "PK", "MUTAG", 1, folds=5)
-    assert CELL not in store
     store.keep(CELL, {"accuracy": 84.5})
     with pytest.raises(TypeError):
-        store.keep(CELL, {"accuracy": object()})
-    assert store[CELL] == {"accuracy": 84.5}
-    assert [path.name for path in store.path(CELL).parent.iterdir()] == [CELL.file_name]
-    store.path(CELL).rename(store.path(other))
-    with pytest.raises(ValueError, match="other settings"):
-        store[other]
-    store.path(other).write_text('{"value": ')
-    with pytest.raises(ValueError, match=other.file_name):
-        store[other]
+        store.keep(other, {"accuracy": object()})
+    again = Store(tmp_path)
+    assert again[CELL] == {"accuracy": 84.5}
+    assert other not in again  # other settings are another cell
+    with store.path("labelled").open("a") as file:
+        file.write('["PK", ')
+    with pytest.raises(ValueError, match=r"line 3 of .*paper_labelled.jsonl is not readable: delete it"):
+        CELL in Store(tmp_path)  # noqa: B015
 
 
 def test_an_interrupted_run_goes_on(tmp_path):
@@ -121,6 +127,12 @@ def test_an_interrupted_run_goes_on(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run([job], store)
     news = []
-    outcome = run([job], store, tell=news.append)
+    outcome = run([job], Store(tmp_path), tell=news.append)
     assert (outcome.computed, outcome.kept) == (2, 2)
     assert [(one.done, one.total) for one in news] == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("name", list(experiments()))
+def test_cells_have_records_of_their_own(name):
+    cells = [cell.key for job in experiments()[name].jobs(Scope()) for cell in job.cells]
+    assert len(set(cells)) == len(cells)

@@ -1,4 +1,4 @@
-"""The nested protocol beside its definition: every candidate on every inner fold."""
+"""The nested protocol beside its definition: every candidate on every inner fold, with scikit-learn's SVC."""
 
 import numpy as np
 import pytest
@@ -6,82 +6,154 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 import propkernels as pk
+from reproduction.protocols import svm
 from reproduction.protocols.nested import (
-    choose,
+    COSTS,
     cross_validate,
+    fewest,
+    fold_of,
     folds_of,
     leave_one_out,
-    mistakes,
+    partition,
     seeds_of,
     unit,
 )
+from reproduction.protocols.recipes import Recipe, build
+from reproduction.protocols.recipes import pk as propagation_kernel
+from reproduction.protocols.svm import Machine
 
 TARGET = np.arange(40) % 2
-FOLD = folds_of(TARGET, 0, 4)[0]
+TOLERANCE = 1e-9  # tight, so that no decision is within it
 GOOD = np.where(TARGET[:, None] == TARGET[None, :], 1.0, 0.0) + np.eye(40)
 
 
-def naive_mistakes(kernel, target, train, test, cost):
-    scale = kernel[train, train].mean()
-    machine = SVC(kernel="precomputed", C=cost).fit(kernel[np.ix_(train, train)] / scale, target[train])
-    return np.sum(machine.predict(kernel[np.ix_(test, train)] / scale) != target[test])
+def naive_wrong(kernel, target, train, test, cost):
+    machine = SVC(kernel="precomputed", C=cost, tol=TOLERANCE).fit(
+        kernel[np.ix_(train, train)], target[train]
+    )
+    return int(np.sum(machine.predict(kernel[np.ix_(test, train)]) != target[test]))
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """Machines that do not stop early."""
+    monkeypatch.setattr(svm, "TOLERANCE", TOLERANCE)
+    monkeypatch.setattr(svm, "LEAST_STEPS", 1_000_000)
+
+
+def without(fold, parts, number):
+    return np.array([i for i in fold.train if parts[i] != number]), np.flatnonzero(parts == number)
+
+
+@pytest.mark.parametrize(("n_classes", "seed"), [(2, 0), (2, 1), (3, 0), (5, 1)])
+def test_machines_are_those_of_libsvm(n_classes, seed, exact):
+    """On the test graphs and on every part that is left out, from a C of no effect to a hard margin."""
+    rng = np.random.default_rng(seed)
+    target = np.append(
+        rng.integers(0, n_classes, 70), np.arange(n_classes)
+    )  # some classes are not in all parts
+    points = rng.normal(size=(len(target), 4)) + 0.7 * target[:, None]
+    kernel = np.exp(-0.5 * ((points[:, None] - points) ** 2).sum(axis=2)).astype(np.float32)
+    fold = folds_of(target, seed, 4)[0]
+    machine = Machine(kernel, target, fold.train)
+    for cost in (1e-4, 1e-1, 1.0, 30.0, 1e3, 1e6):
+        assert machine.wrong(cost) == naive_wrong(kernel.astype(float), target, fold.train, fold.test, cost)
+        for part in range(5):
+            split = without(fold, fold.for_cost, part)
+            assert machine.wrong(cost, fold.for_cost, part) == naive_wrong(
+                kernel.astype(float), target, *split, cost
+            )
+
+
+def test_one_class_and_a_kernel_of_zeros_are_no_errors():
+    assert Machine(GOOD, TARGET, np.arange(0, 40, 2)).wrong(1.0) == 20
+    assert Machine(np.zeros((40, 40)), TARGET, np.arange(8)).wrong(1.0) == 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["plain", "normalized"])
+def test_the_choice_is_that_of_all_candidates(variant, exact):
+    """C by five folds for each t_max, t_max by ten folds with that C, all on the training part."""
+    data = pk.datasets.make_molecules(60, random_state=1)
+    target = np.unique(data.target, return_inverse=True)[1]
+    stack = build(propagation_kernel(), t_max=3, random_state=1).fit_transform_cumulative(data.graphs)
+    kernels = {str(t): matrix for t, matrix in enumerate(stack)}
+    found = cross_validate(kernels, target, folds_of(target, 1, 3), variant, n_jobs=2)["paper"]
+    if variant == "normalized":
+        kernels = {name: unit(kernel) for name, kernel in kernels.items()}
+    for number, fold in enumerate(folds_of(target, 1, 3)):
+
+        def wrong(name, cost, parts, n_parts, fold=fold):
+            return sum(
+                naive_wrong(kernels[name], target, *without(fold, parts, p), cost) for p in range(n_parts)
+            )
+
+        best = {
+            name: min(COSTS["paper"][variant][:6], key=lambda c, n=name: wrong(n, c, fold.for_cost, 5))
+            for name in kernels
+        }
+        name = min(kernels, key=lambda n: wrong(n, best[n], fold.for_kernel, 10))
+        assert (found["kernel"][number], found["C"][number]) == (name, best[name])
+        share = naive_wrong(kernels[name], target, fold.train, fold.test, best[name]) / len(fold.test)
+        assert found["folds"][number] == pytest.approx(100 * (1 - share), abs=0.01)
 
 
 def test_folds_are_those_of_scikit_learn():
     seeds = seeds_of(3)
-    inner = StratifiedKFold(5, shuffle=True, random_state=seeds.inner)
     splits = StratifiedKFold(4, shuffle=True, random_state=seeds.outer).split(TARGET, TARGET)
     for fold, (train, test) in zip(folds_of(TARGET, 3, 4), splits, strict=True):
         np.testing.assert_array_equal(fold.train, train)
         np.testing.assert_array_equal(fold.test, test)
-        for (fit, check), (a, b) in zip(fold.inner, inner.split(train, TARGET[train]), strict=True):
-            np.testing.assert_array_equal(fit, train[a])
-            np.testing.assert_array_equal(check, train[b])
+        for parts, n_parts in ((fold.for_cost, 5), (fold.for_kernel, 10)):
+            inner = StratifiedKFold(n_parts, shuffle=True, random_state=seeds.inner).split(
+                train, TARGET[train]
+            )
+            for number, (_, held_out) in enumerate(inner):
+                np.testing.assert_array_equal(np.flatnonzero(parts == number), train[held_out])
+            assert (parts[test] == -1).all()
 
 
 def test_versions_of_a_picture_stay_together():
     target, groups = np.tile(np.repeat([0, 1], 10), 2), np.tile(np.arange(20), 2)
     for fold in folds_of(target, 0, 5, groups):
-        for train, test in [(fold.train, fold.test), *fold.inner]:
-            assert not set(groups[train]) & set(groups[test])
+        assert not set(groups[fold.train]) & set(groups[fold.test])
+        for parts in (fold.for_cost, fold.for_kernel):
+            assert np.array_equal(parts[:20], parts[20:])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_the_choice_is_that_of_all_candidates(seed):
-    data = pk.datasets.make_molecules(60, random_state=seed)
-    target = np.unique(data.target, return_inverse=True)[1]
-    stack = pk.PropagationKernel(t_max=3, random_state=seed).fit_transform_cumulative(data.graphs)
-    kernels, costs = {str(t): matrix for t, matrix in enumerate(stack)}, (0.1, 1.0, 10.0, 100.0)
-    for fold in folds_of(target, seed, 3):
-        totals = {
-            (name, cost): sum(naive_mistakes(kernel, target, *split, cost) for split in fold.inner)
-            for name, kernel in kernels.items()
-            for cost in costs
-        }
-        assert choose(kernels, target, fold.inner, costs) == min(totals, key=totals.get)
+def test_the_fewest_mistakes_are_found_without_looking_at_all():
+    table, seen = np.array([[5, 5, 5], [1, 1, 1], [1, 1, 1], [2, 0, 0], [9, 0, 0]]), []
+
+    def wrong(candidate, part):
+        seen.append((candidate, part))
+        return table[candidate, part]
+
+    assert fewest(range(5), wrong, 3) == 3
+    assert (0, 1) not in seen
+    assert fewest([1, 2], wrong, 3) == 1  # the first among equals
+    assert fewest([7], wrong, 3) == 7  # a single one is chosen unseen
 
 
-def test_the_test_part_is_not_looked_at_and_ties_go_to_the_first():
-    poisoned, target = GOOD.copy(), TARGET.copy()
-    poisoned[FOLD.test, :], poisoned[:, FOLD.test] = np.nan, np.nan
-    target[FOLD.test] = 1 - target[FOLD.test]
-    kernels = {"useless": np.eye(40), "good": poisoned, "as good": poisoned}
-    assert choose(kernels, target, FOLD.inner, (1.0, 10.0)) == ("good", 1.0)
-    assert choose({"3": np.full((40, 40), np.nan)}, target, FOLD.inner, (5.0,)) == ("3", 5.0)
-
-
-def test_one_class_and_a_kernel_of_zeros_are_no_errors():
-    assert mistakes(GOOD, TARGET, np.arange(0, 40, 2), np.arange(40), 1.0) == 20
-    assert mistakes(np.zeros((40, 40)), TARGET, np.arange(8), np.arange(8, 10), 1.0) == 1
-
-
-def test_a_choice_is_made_for_each_fold_or_once():
+def test_the_test_part_is_not_looked_at():
+    fold = folds_of(TARGET, 0, 4)[0]
+    poisoned = GOOD.copy()
+    poisoned[fold.test, :], poisoned[:, fold.test] = 1e6, 1e6
     kernels = {"useless": np.eye(40), "good": GOOD}
-    folds = folds_of(TARGET, 0, 4)
-    each = cross_validate(kernels, TARGET, folds, (1.0, 10.0), n_jobs=2)
-    assert each == {"accuracy": 100.0, "folds": [100.0] * 4, "chosen": [["good", 1.0]] * 4}
-    assert cross_validate(kernels, TARGET, folds, (1.0, 10.0), once=FOLD.inner) == each
+    clean = cross_validate(kernels, TARGET, [fold], "plain")["paper"]
+    found = cross_validate({**kernels, "good": poisoned}, TARGET, [fold], "plain")["paper"]
+    assert (found["kernel"], found["C"]) == (clean["kernel"], clean["C"])
+
+
+def test_a_choice_is_made_for_each_fold_or_once_and_for_each_grid():
+    kernels, folds = {"useless": np.eye(40), "good": GOOD}, folds_of(TARGET, 0, 4)
+    each = cross_validate(kernels, TARGET, folds, "normalized", ("paper", "scaled"), n_jobs=2)
+    assert each["scaled"] == {"folds": [100.0] * 4, "kernel": ["good"] * 4, "C": [1.0] * 4}
+    assert each.keys() == {"paper", "scaled"}
+    part = np.flatnonzero(partition(np.arange(40), TARGET, 2, 0) == 0)
+    once = cross_validate(
+        kernels, TARGET, folds, "normalized", ("scaled",), once=fold_of(part, part[:0], TARGET, 0)
+    )
+    assert once == {"scaled": each["scaled"]}
 
 
 def test_the_normalized_kernel():
@@ -103,3 +175,16 @@ def test_leave_one_out_equals_the_definition():
         scores = {name: sum(is_hit(name, i, [j for j in known if j != i]) for i in known) for name in kernels}
         hits.append(100.0 * is_hit(max(scores, key=scores.get), left_out, known))
     assert leave_one_out(kernels, target)["folds"] == hits
+
+
+def test_random_kernels_are_drawn_anew_and_slow_ones_kept(tmp_path):
+    graphs = pk.datasets.make_molecules(10, random_state=0).graphs
+    attributed = graphs.with_attributes(np.random.default_rng(0).normal(size=(graphs.n_nodes, 1)))
+    recipe = Recipe(propagation_kernel("degree", "sum"), (0, 2), is_random=True)
+    first, second = (recipe.compute(attributed, seed, 1, tmp_path, "x")[0]["2"] for seed in (0, 1))
+    assert not np.array_equal(first, second)
+    assert not list(tmp_path.iterdir())
+    slow = Recipe(recipe.settings, (0, 2), is_random=True, is_slow=True)
+    kept = [slow.compute(attributed, seed, 1, tmp_path, "x") for seed in (0, 1)]  # the second is read
+    assert np.array_equal(kept[0][0]["2"], kept[1][0]["2"])
+    assert kept[0][1] == kept[1][1]

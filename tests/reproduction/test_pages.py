@@ -214,7 +214,6 @@ def test_novelty(quick, tmp_path, monkeypatch):
         "attributed",
         "category_prior",
         "edge_labels",
-        "fixed_parameters",
         "textures",
         "pictures",
         "animation",

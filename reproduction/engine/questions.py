@@ -1,0 +1,220 @@
+"""The paper's four questions, answered by what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reproduction.drawings import Points
+from reproduction.engine.sections import Section
+from reproduction.engine.tables import SIGNIFICANT, Summary, paired_p_value, significantly_first
+
+Found = Mapping[str, Sequence[Summary]]  # experiment -> its cells
+Maps = Mapping[tuple[str, str], Points]
+SMOOTH = 5.0  # points
+
+
+def answers(found: Found, maps: Maps, facts: Mapping[str, Mapping[str, Any]]) -> list[Section]:
+    """Return one section for each question; ``facts`` are the statistics of the data sets."""
+    return [
+        parameters(found, maps),
+        missing_information(found["partially_labelled"], facts.get("MSRC_21", {})),
+        attributes([*found["attributed"], *found["point_clouds"]]),
+        runtimes([*found["labelled"], *found["attributed"], *found["point_clouds"]]),
+    ]
+
+
+def parameters(found: Found, maps: Maps) -> Section:
+    """Answer Q1: sensitivity to parameters."""
+    rows, spreads = [], []
+    for (dataset, variant), points in maps.items():
+        smooth = [value for (w, t), value in points.items() if w < -3 and t > 4]
+        (width, steps), best = max(points.items(), key=lambda item: (item[1], -item[0][1]))
+        spreads.append(max(smooth) - min(smooth))
+        gap = f"{best - max(smooth):.1f}"
+        rows.append((dataset, variant, f"{best:.1f}", f"1e{width}", str(steps), f"{spreads[-1]:.1f}", gap))
+    ours = [one for each in found.values() for one in each if one.is_ours and one.folds]
+    often = [int(one.chosen.split()[0]) for one in ours if one.chosen]
+    within, smooth_maps = sum(4 <= t <= 10 for t in often), sum(spread <= SMOOTH for spread in spreads)
+    best_of = {key: max(points.values()) for key, points in maps.items()}
+    gains = [
+        f"{d} {best_of[d, 'normalized'] - best:+.1f}" for (d, v), best in best_of.items() if v == "plain"
+    ]
+    return Section(
+        "Q1: how sensitive are propagation kernels to their parameters?",
+        ("data", "kernel", "best", "at w", "at t_max", "spread in the range", "best less best in the range"),
+        rows,
+        [
+            "The paper: not overly sensitive; smooth in the range w < 1e-3, t_max > 4; the best t_max are "
+            "between 4 "
+            "and 10; normalize only where the size of graphs must not count.",
+            f"Here: in that range the spread, best less worst, is at most {SMOOTH:g} points on "
+            f"{smooth_maps} of "
+            f"{len(rows)} maps. Chosen on training parts, the most frequent t_max is between 4 and 10 in "
+            f"{within} of "
+            f"{len(often)} cells of PK and P2K. Best normalized kernel less best plain one: "
+            f"{', '.join(gains)}.",
+        ],
+    )
+
+
+def missing_information(found: Sequence[Summary], facts: Mapping[str, Any]) -> Section:
+    """Answer Q2: missing labels."""
+    rows, first, first_there = [], 0, 0
+    rivals, others = ("PK", "WL", "LP+WL"), ("PK Eq. 14", "PK diffusion", "LABELS")
+    for column in dict.fromkeys(one.column for one in found if one.paper.accuracy is not None):
+        cells = {one.row: one for one in found if one.column == column and one.folds}
+        if not cells.keys() >= set(rivals):
+            continue
+        ours, winner = cells["PK"], significantly_first(cells[row] for row in rivals)
+        best = max((cells[row] for row in rivals[1:]), key=lambda one: one.mean)
+        gap = ours.published_mean - max(cells[row].published_mean for row in rivals[1:])
+        first += winner is ours
+        first_there += ours.paper.bold
+        rows.append(
+            (
+                column,
+                *(f"{cells[row].mean:.1f}" for row in rivals),
+                f"{ours.mean - best.mean:+.1f}",
+                _p(paired_p_value(ours, best)),
+                winner.row if winner else "none",
+                f"{gap:+.1f}",
+                "PK" if ours.paper.bold else "none",
+                *(f"{cells[row].mean:.1f}" if row in cells else "" for row in others),
+            )
+        )
+    holds = "holds here" if first >= first_there else "does not hold here"
+    return Section(
+        "Q2: how sensitive are propagation kernels to missing information?",
+        (
+            *("data", *rivals, "PK less the better of the others", "p", "significantly first"),
+            *("the same difference in the paper", "significantly first in the paper", *others),
+        ),
+        rows,
+        [
+            "The paper: PK outperforms the baselines for larger shares of missing labels, on MSRC_21 "
+            "significantly at "
+            "all four shares.",
+            f"Here: PK is significantly first in {first} of {len(rows)} columns (the paper: {first_there}). "
+            f"**That PK is first {holds}.** PK is Eq. 3 here, as in the authors' program; the last columns "
+            "have the "
+            "other schemes, and label counts alone.",
+            *_reasons([one for one in found if one.dataset == "MSRC_21"], facts),
+        ],
+    )
+
+
+def _reasons(found: Sequence[Summary], facts: Mapping[str, Any]) -> list[str]:
+    """Say what can be said about MSRC_21: labels, C, and the share that is hidden."""
+    notes = []
+    if facts.get("largest_label"):
+        labels, largest = facts["node_labels"], facts["largest_label"]
+        notes.append(
+            f"MSRC_21 has {labels} node labels here and 24 in the paper's table because labels in the file "
+            "are "
+            f"numbered up to {largest} and {largest - labels} numbers do not occur; graphs, nodes and "
+            "classes are as "
+            "many as in the paper. The labels are not the reason."
+        )
+    shares = [one.scaled for one in found if one.scaled is not None]
+    if shares:
+        notes.append(
+            f"C is not the reason: with our C instead of the paper's, accuracies on MSRC_21 change by "
+            f"{min(shares):+.1f} to {max(shares):+.1f} points in the same repeat."
+        )
+    for row in ("PK", "WL"):
+        cells = {int(one.column.split()[1]): one for one in found if one.row == row and one.folds}
+        beyond = [f"{cells[share].mean:.1f} with {share} %" for share in sorted(cells) if share >= 80]
+        if len(beyond) > 1:
+            notes.append(
+                f"{row} on MSRC_21 has {', '.join(beyond)} of the labels missing; the paper's number for "
+                "80 % is "
+                f"{cells[80].published_mean:g}."
+            )
+    return notes
+
+
+def attributes(found: Sequence[Summary]) -> Section:
+    """Answer Q3: labels, attributes and structure together."""
+    rows, counts = [], [0, 0, 0]
+    for dataset in dict.fromkeys(one.column for one in found):
+        cells = {one.row: one for one in found if one.column == dataset and one.folds}
+        if not {"PK labels", "PK labels+attr", "P2K labels+attr"} <= cells.keys():
+            continue
+        plain, both = cells["PK labels+attr"], cells["P2K labels+attr"]
+        p_value, gain = paired_p_value(both, plain), both.mean - plain.mean
+        is_sure = p_value < SIGNIFICANT
+        counts = [
+            counts[0] + (gain > 0),
+            counts[1] + (gain > 0 and is_sure),
+            counts[2] + (gain < 0 and is_sure),
+        ]
+        best = [_best(one for one in cells.values() if one.is_ours == is_ours) for is_ours in (True, False)]
+        means = (f"{one.mean:.1f}" for one in (cells["PK labels"], plain, both))
+        there = f"{both.published_mean - plain.published_mean:+.1f}"
+        rows.append((dataset, *means, f"{gain:+.1f}", _p(p_value), there, *best))
+    return Section(
+        "Q3: do propagation kernels use labels, attributes and structure?",
+        (
+            *("data", "PK labels", "PK labels+attr", "P2K labels+attr", "P2K less PK", "p"),
+            *("the same difference in the paper", "best PK or P2K", "best baseline"),
+        ),
+        rows,
+        [
+            "The paper: yes; P2K, which propagates attributes too, usually outperforms PK with attributes, "
+            "at the "
+            "cost of time.",
+            f"Here: P2K has a higher mean than PK with labels and attributes on {counts[0]} of {len(rows)} "
+            "data sets, "
+            f"significantly on {counts[1]}; PK is significantly ahead on {counts[2]}.",
+        ],
+    )
+
+
+def _best(found: Any) -> str:
+    best = max(found, key=lambda one: one.mean, default=None)
+    return "" if best is None else f"{best.row} {best.mean:.1f}"
+
+
+def runtimes(found: Sequence[Summary]) -> Section:
+    """Answer Q4: runtime."""
+    seconds = {(one.row, one.column): one.kernel_seconds for one in found if one.kernel_seconds}
+    there = {(one.row, one.column): one.paper.seconds for one in found if one.paper.seconds}
+    rows, faster, faster_there, n_there = [], 0, 0, 0
+    for row, column in seconds:
+        if row not in ("PK", "PK labels") or (row.replace("PK", "WL"), column) not in seconds:
+            continue
+        pair = [(name, column) for name in (row, row.replace("PK", "WL"))]
+        ours, theirs = ([table.get(key, 0.0) for key in pair] for table in (seconds, there))
+        faster += ours[1] > ours[0]
+        faster_there += theirs[1] > theirs[0]
+        n_there += all(theirs)
+        ratios = [f"{b / a:.2g}" if a and b else "" for a, b in (ours, theirs)]
+        shown = [f"{value:.2g}" for value in ours], [f"{value:g}" if value else "" for value in theirs]
+        rows.append((column, *shown[0], ratios[0], *shown[1], ratios[1]))
+    slower = [
+        (seconds[row.replace("PK", kind), column], own)
+        for (row, column), own in seconds.items()
+        for kind in ("SP", "GH", "CSM")
+        if row.startswith("PK ") and (row.replace("PK", kind), column) in seconds
+    ]
+    return Section(
+        "Q4: are propagation kernels faster than other graph kernels?",
+        ("data", "PK, s", "WL, s", "WL / PK", "paper: PK, s", "paper: WL, s", "paper: WL / PK"),
+        rows,
+        [
+            "The paper: yes, faster than all recent efficient kernels at comparable accuracy. The table "
+            "has labels "
+            "only, all iterations up to 10 (FIRSTMM_DB: 15), processor seconds.",
+            f"Here: PK is faster than WL on {faster} of {len(rows)} data sets (the paper: {faster_there} "
+            f"of {n_there}). "
+            "Both are compiled here; a step of WL hashes one number per node where PK multiplies a matrix "
+            "with a "
+            "column for each label. Against SP, GH and CSM with the same information, PK is faster in "
+            f"{sum(other > own for other, own in slower)} of {len(slower)} cells.",
+        ],
+    )
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
