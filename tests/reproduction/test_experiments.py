@@ -123,12 +123,12 @@ def test_point_graphs(tmp_path):
 
 @pytest.mark.slow
 def test_grids(tmp_path, monkeypatch):
-    target, rng = np.arange(36) % 3, np.random.default_rng(0)
+    target, rng = np.arange(48) % 3, np.random.default_rng(0)
     images = [rng.random((12, 12, 3)) * (0.4 + 0.2 * label) for label in target]
     palette = pk.images.KMeansColors(3, random_state=0).fit_transform(images)
     data = Dataset("PLANTS", palette, target, (), {"images": images})
     monkeypatch.setattr("reproduction.engine.jobs.load_source", lambda name: data)
-    monkeypatch.setattr(grids, "folds_of", lambda target, repeat, groups: folds_of(target, repeat, 2, groups))
+    monkeypatch.setattr(grids, "folds_of", lambda target, repeat, groups: folds_of(target, repeat, 4, groups))
     accuracies, runtimes = sections_after(grids, grids.jobs(Scope(repeats=1))[:1], Store(tmp_path))
     assert [row[0] for row in accuracies.rows] == list(grids.ROWS)
     assert len(runtimes.rows) == 3
