@@ -209,3 +209,22 @@ def test_names_of_any_characters_are_kept():
     graphs = pk.from_contacts(pd.DataFrame({"graph": names, "source": names, "target": "c", "time": 0}))
     assert len(graphs) == 2
     assert set(graphs.moments.vertices.values) == {"\ud800", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("times", "apart"),
+    [
+        ([2**53, 2**53 + 1], [0, 1]),
+        (pd.to_datetime(["2024-01-01 00:00:00.000000001", "2024-01-01 00:00:00.000000002"]), [0, 1e-9]),
+        ([10**18, 10**18 + 1, 10**18], [0, 1, 0]),
+    ],
+    ids=["2^53", "nanoseconds", "nanoseconds since 1970"],
+)
+def test_times_that_would_merge_are_refused(times, apart):
+    """Different times that are one number, to 53 bits, as they are; times since the first one are apart."""
+    table = pd.DataFrame({"graph": 0, "source": list(range(len(times))), "target": 9, "time": times})
+    with pytest.raises(ValueError, match=r"rows 0 and 1 of contacts have the times .* one number to 53 bits"):
+        pk.from_contacts(table)
+    later = pk.from_contacts(table.assign(time=table["time"] - table["time"].min()))
+    np.testing.assert_allclose(np.unique(later.moments.times), np.unique(apart), rtol=1e-12)
+    pk.from_contacts(table[:1])

@@ -110,10 +110,19 @@ def test_properties_that_some_molecules_do_not_have(folder):
         open_source(path, id_column="name")
 
 
-def test_properties_in_another_encoding(folder):
-    path = folder / "x.sdf"
-    path.write_bytes(sdf_record({"class": "caf\xe9"}).encode("latin-1"))
-    assert open_source(path).target.tolist() == ["caf\N{REPLACEMENT CHARACTER}"]
+@pytest.mark.parametrize("name", ["x.sdf", "x.csv", "x.smi", "x_graph_label_names.txt"])
+def test_text_in_another_encoding_is_refused(name, folder):
+    """Letters that are not UTF-8 would all be read as one, and classes would merge."""
+    texts = {"x.csv": "smiles,y\nCCO,ni\xe9\nCCC,ni\xe8\n", "x.smi": "CCO ni\xe9\n"}
+    path = folder / name
+    if name.endswith(".txt"):
+        tu = {"A": "1, 2\n", "graph_indicator": "1\n1\n", "graph_labels": "0\n"}
+        for kind, text in tu.items():
+            write(folder / f"x_{kind}.txt", text)
+    text = sdf_record({"class": "ni\xe9"}) if name == "x.sdf" else texts.get(name, "ni\xe9\n")
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"0xe9, which is not text in UTF-8: save it as UTF-8"):
+        open_source(folder if name.endswith(".txt") else path, target_required=False)
 
 
 def test_tables_of_edges_and_nodes(folder):

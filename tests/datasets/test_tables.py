@@ -166,7 +166,3 @@ def test_tables_of_other_programs(tmp_path):
 def test_properties_of_a_record(text, expected, end):
     record = ("M  END > <not this>\n\n\n...\nM  END\n" + text).replace("\n", end).encode()
     assert sdf_properties(record) == expected
-
-
-def test_properties_that_are_not_utf8():
-    assert sdf_properties(b"\n\n\n\nM  END\n> <y>\n caf\xe9\n\n") == {"y": " caf\N{REPLACEMENT CHARACTER}"}

@@ -34,7 +34,10 @@ def test_graphs_labels_and_times(tmp_path):
     ("kind", "text", "message"),
     [
         ("edge_attributes", "1\n2\n", "has 2 times for 3 contacts"),
-        ("A", "1, 2\n2, 3\n4, 9\n", "outside of 1 to 5"),
+        ("A", "1, 2\n2, 3\n4, 9\n", "line 3 names node 9, but .* has the nodes 1 to 5"),
+        ("A", "1, 2\n2, 4\n4, 5\n", "line 2 joins node 2 of graph 1 and node 4 of graph 2"),
+        ("node_labels", "0, 1.7\n0, 0\n0, 1\n0, 0\n0, 0\n", "line 1: .* whole numbers as labels"),
+        ("node_labels", "0, inf\n0, 0\n0, 1\n0, 0\n0, 0\n", "line 1: .* whole numbers as labels"),
         ("node_labels", "0, 0\n", "has 1 lines for 5 vertices"),
         ("node_labels", "0, 0\n0, 0\n0\n0, 0\n0, 0\n", "line 3"),
     ],

@@ -245,8 +245,8 @@ def test_lines_with_the_right_number_of_fields_in_all_but_not_each() -> None:
 
 
 def test_text_lines() -> None:
-    assert text_lines("a b  \r\n\r\nα\n\n".encode()) == ["a b", "", "α"]
-    assert text_lines(b"\n") == []
+    assert text_lines("a b  \r\n\r\nα\n\n".encode(), "f") == ["a b", "", "α"]
+    assert text_lines(b"\n", "f") == []
 
 
 def test_threads_unpack_the_same_files(tmp_path: Path) -> None:

@@ -359,7 +359,22 @@ def _times(table: Any, column: str, name: str) -> Times:
         row = int(np.flatnonzero(~np.isfinite(array))[0])
         value = shown(values.iloc[row])
         raise ValueError(f"row {row} of {name} needs a finite number or a date as {column!r}, got {value}")
+    _check_apart(values, array, column, name)
     return np.asarray(array, dtype=np.float64)
+
+
+def _check_apart(values: Any, times: Times, column: str, name: str) -> None:
+    """Raise ValueError for different times that are the same number, to 53 bits."""
+    exact = values.to_numpy()
+    order = np.argsort(times, kind="stable")
+    same = np.flatnonzero(np.diff(times[order]) == 0)
+    merged = same[np.asarray(exact[order[same]] != exact[order[same + 1]], dtype=bool)]
+    if len(merged):
+        first, second = sorted(order[[merged[0], merged[0] + 1]].tolist())
+        raise ValueError(
+            f"rows {first} and {second} of {name} have the times {exact[first]} and {exact[second]} as "
+            f"{column!r}, which are one number to 53 bits: subtract the earliest time from all"
+        )
 
 
 def seconds_of(values: Any) -> Times:

@@ -112,10 +112,20 @@ def iter_sdf_records(path: Path, first: int = 0) -> Iterator[tuple[int, bytes]]:
             if size > LONGEST_MOLECULE:
                 raise ValueError(f"{path} has a record of over {LONGEST_MOLECULE:,} bytes at byte {place:,}")
             if line.startswith(SDF_END):
-                yield place, b"".join(pending)
+                yield place, _checked_text(b"".join(pending), path)
                 place, size, pending = place + size, 0, []
         if b"".join(pending).strip():
-            yield place, b"".join(pending)
+            yield place, _checked_text(b"".join(pending), path)
+
+
+def _checked_text(record: bytes, path: Path) -> bytes:
+    """Return a record; raise ValueError unless it is UTF-8: other letters would all be read as one."""
+    try:
+        record.decode("utf-8")
+    except UnicodeDecodeError as error:
+        title = record.partition(b"\n")[0].decode("ascii", errors="replace").strip()
+        raise ValueError(f"{path} cannot be read: in the record {title!r}, {reason_of(error)}") from None
+    return record
 
 
 def sdf_properties(record: bytes) -> dict[str, str]:
@@ -127,7 +137,7 @@ def sdf_properties(record: bytes) -> dict[str, str]:
     {'pKi': '6.5', 'note': 'two\nlines'}
     """
     _, _, data = record.partition(b"\nM  END")
-    lines = iter(data.decode("utf-8", errors="replace").replace("\r\n", "\n").split("\n"))
+    lines = iter(data.decode("utf-8").replace("\r\n", "\n").split("\n"))
     end = SDF_END.decode()
     found: dict[str, str] = {}
     for line in lines:
@@ -143,7 +153,7 @@ def sdf_molecule(record: bytes) -> Any:
     base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
     with base.BlockLogs():
         try:
-            return chem.MolFromMolBlock(record.decode("utf-8", errors="replace"))
+            return chem.MolFromMolBlock(record.decode("utf-8"))
         except Exception:  # of RDKit
             return None
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from propkernels._utils.optional import import_optional
 from propkernels.convert.contacts import from_contacts
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.tu_files import read_files
+from propkernels.datasets.tu_files import read_files, text_lines
 from propkernels.datasets.tu_reader import TuFiles
 
 
@@ -44,18 +44,16 @@ def read_temporal(path: str | os.PathLike[str], name: str | None = None) -> Data
     name, contents = read_files(Path(path), name)
     files = TuFiles(name, contents)
     target = files.target()
-    graph = files.graph_of_nodes(len(target)) + 1
-    ends, times = files.integers("A", columns=2), files.floats("edge_attributes")
+    graph = files.graph_of_nodes(len(target))
+    ends, times = files.ends(graph), files.floats("edge_attributes")
     if len(times) != len(ends):
         raise ValueError(f"{files.file('edge_attributes')} has {len(times)} times for {len(ends)} contacts")
-    if len(ends) and (ends.min() < 1 or ends.max() > len(graph)):
-        raise ValueError(f"{files.file('A')} names vertices outside of 1 to {len(graph)}")
     contacts = pd.DataFrame(
-        {"graph": graph[ends[:, 0] - 1], "source": ends[:, 0], "target": ends[:, 1], "time": times[:, 0]}
+        {"graph": graph[ends[:, 0]], "source": ends[:, 0], "target": ends[:, 1], "time": times[:, 0]}
     )
     graphs = from_contacts(
         contacts,
-        pd.DataFrame({"graph": np.arange(1, len(target) + 1)}),
+        pd.DataFrame({"graph": np.arange(len(target))}),
         node_labels=_labels(pd, files, graph) if "node_labels" in contents else None,
     )
     return Dataset(name, graphs.with_ids(None), target, tuple(files.names("graph_labels") or ()))
@@ -63,20 +61,20 @@ def read_temporal(path: str | os.PathLike[str], name: str | None = None) -> Data
 
 def _labels(pd: Any, files: TuFiles, graph: NDArray[np.int64]) -> Any:
     """Return the table of labels over time."""
-    lines = files.files["node_labels"].decode("utf-8", "replace").splitlines()
+    lines = text_lines(files.files["node_labels"], files.file("node_labels"))
     if len(lines) != len(graph):
         raise ValueError(f"{files.file('node_labels')} has {len(lines)} lines for {len(graph)} vertices")
     rows: list[tuple[int, float, int]] = []
     for number, line in enumerate(lines):
         try:
-            values = [float(text) for text in line.split(",")]
-            pairs = list(zip(values[::2], values[1::2], strict=True))
+            cells = line.split(",")
+            pairs = list(zip(map(float, cells[::2]), map(int, cells[1::2]), strict=True))
         except ValueError:
             raise ValueError(
-                f'{files.file("node_labels")}, line {number + 1}: expected "time, label, time, label, ..."'
+                f"{files.file('node_labels')}, line {number + 1}: expected "
+                '"time, label, time, label, ...", with whole numbers as labels'
             ) from None
-        rows += [(number, when, int(label)) for when, label in pairs]
+        rows += [(number, when, label) for when, label in pairs]
     table = pd.DataFrame(rows, columns=["node", "time", "label"])
     table["graph"] = graph[table["node"].to_numpy(dtype=np.int64)]
-    table["node"] += 1
     return table

@@ -216,9 +216,12 @@ def float_table(data: bytes, file: str) -> NDArray[np.float64]:
     return _table(data, file, None, np.dtype(np.float64))
 
 
-def text_lines(data: bytes) -> list[str]:
-    """Return lines of text, stripped of blanks."""
-    text = clean_text(data).decode("utf-8", errors="replace")
+def text_lines(data: bytes, file: str) -> list[str]:
+    """Return lines of text, stripped of blanks; raise ValueError for bytes that are not UTF-8."""
+    try:
+        text = clean_text(data).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file} cannot be read: {reason_of(error)}") from None
     return [line.strip() for line in text.split("\n")] if text else []
 
 

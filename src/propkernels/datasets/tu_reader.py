@@ -171,7 +171,7 @@ class TuFiles:
     def names(self, kind: str) -> list[str] | None:
         """Return names of labels by number, or None."""
         file = f"{kind.removesuffix('s')}_names"
-        return text_lines(self.files[file]) if file in self.files else None
+        return text_lines(self.files[file], self.file(file)) if file in self.files else None
 
     def named(self, kind: str, column: LabelColumn) -> LabelColumn:
         """Return labels replaced by their names, if these exist."""
@@ -188,7 +188,7 @@ class TuFiles:
         """Return ids of the graphs, as integers if all are integers; None without ids."""
         if "graph_ids" not in self.files:
             return None
-        lines = text_lines(self.files["graph_ids"])
+        lines = text_lines(self.files["graph_ids"], self.file("graph_ids"))
         self.check_lines("graph_ids", len(lines), self.target_kind, n_graphs)
         numbers = all(re.fullmatch(r"-?\d{1,18}", line) for line in lines)
         return [int(line) for line in lines] if numbers else lines
@@ -224,7 +224,9 @@ class TuFiles:
         """Return all data other than graphs and target; nodes are in the given order."""
         others = set(self.files) - {*KNOWN, *NODE_EXTRAS}
         extras: dict[str, Any] = {
-            kind: text_lines(self.files[kind]) for kind in sorted(others) if "readme" not in kind.lower()
+            kind: text_lines(self.files[kind], self.file(kind))
+            for kind in sorted(others)
+            if "readme" not in kind.lower()
         }
         for kind in NODE_EXTRAS:
             rows = self.rows(kind, INDICATOR, len(order))
