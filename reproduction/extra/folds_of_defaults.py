@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter, process_time
@@ -25,9 +25,16 @@ Split = tuple[
 ]  # training and test graphs, and the seed of the model
 
 
+N_BINS = 15  # of the largest probability
+
+
 @dataclass(frozen=True)
 class FoldResult:
-    """One fold: what was chosen, how it did, and how long it took."""
+    """One fold: what was chosen, how it did, and how long it took.
+
+    ``log_loss`` is the mean over the test graphs. ``sure`` has one entry per bin of the largest probability
+    that has graphs: its number, graphs, sum of the probabilities, and how many of the graphs are right.
+    """
 
     dataset: str
     repeat: int
@@ -38,6 +45,8 @@ class FoldResult:
     validated: float
     seconds: float
     processor_seconds: float
+    log_loss: float = float("nan")
+    sure: list[list[float]] = field(default_factory=list)
 
     @property
     def key(self) -> Key:
@@ -84,14 +93,36 @@ def measure_folds(
         model = pk.PropagationClassifier(random_state=seed, n_jobs=n_jobs, progress=False)
         model.fit(graphs[train], target[train])
         seconds, processor = perf_counter() - start, process_time() - processor
-        correct = int(np.sum(model.predict(graphs[test]) == target[test]))
+        chances, truth = model.predict_proba(graphs[test]), np.searchsorted(model.classes_, target[test])
+        correct = int(np.sum(chances.argmax(axis=1) == truth))
         outcome = correct, len(test), describe_model(model), round(model.score_, 4)
-        return FoldResult(dataset, repeat, fold, *outcome, round(seconds, 2), round(processor, 2))
+        took = round(seconds, 2), round(processor, 2)
+        return FoldResult(dataset, repeat, fold, *outcome, *took, *judged(chances, truth))
 
     found: dict[str, list[FoldResult]] = {}
     for result in measure_missing(path, FoldResult, keys, measure):
         found.setdefault(result.dataset, []).append(result)
     return found
+
+
+def judged(chances: NDArray[np.float64], truth: NDArray[np.int64]) -> tuple[float, list[list[float]]]:
+    """Log loss and reliability of probabilities, as a fold keeps them."""
+    own, top = chances[np.arange(len(truth)), truth], chances.max(axis=1)
+    right, bins = chances.argmax(axis=1) == truth, np.minimum((N_BINS * top).astype(int), N_BINS - 1)
+    sums = [np.bincount(bins, weights, N_BINS) for weights in (None, top, right)]
+    rows = [
+        [i, int(n), round(float(s), 3), int(r)] for i, (n, s, r) in enumerate(zip(*sums, strict=True)) if n
+    ]
+    return round(float(-np.log(own.clip(1e-15)).mean()), 4), rows
+
+
+def calibration_error(results: Sequence[FoldResult]) -> float:
+    """Expected calibration error over all folds: mean gap of probability and share of right answers."""
+    sums = np.zeros((N_BINS, 3))
+    for result in results:
+        for number, *values in result.sure:
+            sums[int(number)] += values
+    return float(np.abs(sums[:, 1] - sums[:, 2]).sum() / sums[:, 0].sum())
 
 
 def accuracies(results: Sequence[FoldResult]) -> list[float]:

@@ -132,6 +132,18 @@ def with_error(values: Sequence[float]) -> str:
     return f"{np.mean(values):.1f}{error}"
 
 
+def with_spread(values: Sequence[float], digits: int = 1) -> str:
+    """Mean and standard deviation.
+
+    Examples
+    --------
+    >>> with_spread([84.0, 86.0]), with_spread([84.0])
+    ('85.0 ± 1.4', '84.0')
+    """
+    spread = f" ± {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.{digits}f}{spread}"
+
+
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table."""
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]

@@ -166,7 +166,7 @@ def test_draws_count_covered_molecules(is_class, monkeypatch):
     noisy = np.diff(made.graphs.graph_ptr) + np.random.default_rng(0).normal(size=200)
     target = made.target if is_class else noisy
     data = sets.Molecules("ESOL", [None] * 200, np.asarray(target, dtype=float)[:, None], is_class, 0)
-    draws = [many_draws.measure(data, made.graphs, draw, 0.8) for draw in range(2)]
+    draws = [many_draws.measure("ESOL", draw, lambda name: (data, made.graphs), 0.8) for draw in range(2)]
     assert all(0.5 * 140 < one.covered <= one.tested == 140 for one in draws)
     assert "| ESOL | 2 |" in many_draws.section(draws)
 
