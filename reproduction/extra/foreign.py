@@ -68,13 +68,14 @@ def load(name: str) -> tuple[Any, Any]:
         data = pk.datasets.load(name)
         return data.graphs, np.asarray(data.target)
     found = sets.load(name)
-    return pk.from_rdkit(found.mols), found.target[:, 0]
+    return pk.MoleculesToGraphs().transform(found.mols), found.target[:, 0]
 
 
 def measure(name: str, seed: int) -> Result:
     """Fit to nine tenths, and ask about the rest and about foreign molecules."""
     graphs, target = load(name)
-    strangers = pk.from_rdkit(sets.load(FOREIGN).mols)
+    reader = pk.MoleculesToGraphs(**({"node_labels": "symbol"} if name == "FAMILIES" else {}))
+    strangers = reader.transform(sets.load(FOREIGN).mols)
     order = np.random.default_rng(seed).permutation(len(target))
     held, train = order[: len(order) // 10], order[len(order) // 10 :]
     model = pk.PropagationClassifier(random_state=seed).fit(graphs[train], target[train])

@@ -141,7 +141,7 @@ def test_a_graph_that_is_not_its_molecule_is_drawn_as_a_graph():
 def test_what_cannot_be_explained_names_what_can(run, table, tmp_path):
     kernel = pk.WeisfeilerLehman(t_max=1, base_kernel="rbf")
     model = pk.PropagationClassifier(kernel=kernel, t_max=1, C=1.0, random_state=0)
-    pk.save_model(model.fit(pk.from_smiles(SMILES), ACTIVE), tmp_path / "rbf.pk")
+    pk.save_model(model.fit(pk.from_smiles(SMILES, node_labels="symbol"), ACTIVE), tmp_path / "rbf.pk")
     result = run("explain", "rbf.pk", table, *COLUMNS, "--molecule", 1)
     assert result.exit_code == 1
     assert result.stderr.startswith("propkernels: WeisfeilerLehman is not a dot product of counts with")

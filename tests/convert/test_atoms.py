@@ -93,7 +93,7 @@ def test_an_unknown_element_is_a_fault_of_its_molecule_alone():
 
 def test_molecules_that_were_not_sanitized_are_faults_where_more_is_asked():
     raw = Chem.MolFromSmiles("CCO", sanitize=False)
-    assert pk.from_rdkit([raw]).node_labels.tolist() == ["C", "C", "O"]
+    assert pk.from_rdkit([raw], node_labels="symbol").node_labels.tolist() == ["C", "C", "O"]
     with pytest.warns(UserWarning, match=r"skipped 1 of 2 molecules: 1 \(RDKit refuses it"):
         graphs = pk.from_rdkit([Chem.MolFromSmiles("C"), raw], explicit_hydrogens=True, errors="skip")
     assert graphs.graph_sizes.tolist() == [5]

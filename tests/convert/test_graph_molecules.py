@@ -15,7 +15,7 @@ def test_the_molecule_that_a_graph_was_made_from():
 
 
 def test_a_molecule_from_names_of_labels():
-    graphs = pk.from_smiles(["O=[N+]([O-])c1ccccc1"])
+    graphs = pk.from_smiles(["O=[N+]([O-])c1ccccc1"], node_labels="symbol")
     numbers = {"C": 0, "N": 1, "O": 2}
     kinds = {"single": 1, "double": 2, "aromatic": 0}
     coded = pk.GraphDatabase(

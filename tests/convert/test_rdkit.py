@@ -26,7 +26,7 @@ SMILES = [
 
 def test_stereoisomers_are_told_apart_only_on_request():
     left, right = "N[C@@H](C)C(=O)O", "N[C@H](C)C(=O)O"
-    apart = pk.from_smiles([left, right, "F/C=C/F", "F/C=C\\F"], stereo=True)
+    apart = pk.from_smiles([left, right, "F/C=C/F", "F/C=C\\F"], stereo=True, node_labels="symbol")
     assert apart[0] != apart[1]
     assert ("C", "S") in apart[0].node_labels.tolist()
     assert "double E" in apart[2].edge_labels.tolist()

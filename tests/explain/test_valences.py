@@ -48,8 +48,11 @@ def test_labels_of_from_smiles_are_enough(model):
     assert model.counterfactuals(graph, n=3).smiles[0] is not None
     nitro = pk.from_smiles(["Cc1ccccc1[N+](=O)[O-]"])[0]
     assert all("+" in text for text in model.counterfactuals(nitro, n=3, allowed={"nodes": [0, 1, 2]}).smiles)
-    bare = pk.from_smiles(["CCO"], edge_labels=False)[0]
-    assert model.counterfactuals(bare, n=3).smiles == [None] * 3
+    bare = pk.from_smiles(["CCO"], edge_labels=False)
+    assert None not in model.counterfactuals(bare[0], n=3).smiles
+    symbols = pk.from_smiles(["CCO"], node_labels="symbol", edge_labels=False)
+    symbols.sources = None
+    assert model.counterfactuals(symbols[0], n=3).smiles == [None] * 3
 
 
 def test_atoms_have_room_for_their_bonds(model):

@@ -99,7 +99,7 @@ def test_several_labels_too_but_numbers_and_other_graphs_stay_linear(many, monke
     assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, several).solver_ == "landmarks"
     numbers = pk.PropagationRegressor(random_state=0).fit(GRAPHS, GRAPHS.graph_sizes.astype(float))
     assert numbers.solver_ == "linear"
-    plain = pk.from_smiles(SMILES)
+    plain = pk.from_smiles(SMILES, node_labels="symbol")
     assert pk.PropagationClassifier(random_state=0).fit(plain, TARGET).solver_ == "linear"
     monkeypatch.setattr(solvers, "MOST_VALUES", 24 * len(SMILES) - 1)
     assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, TARGET).solver_ == "linear"

@@ -30,8 +30,8 @@ def model():
 
 
 def test_values_are_those_of_the_explanation(model):
-    explanation = model[-1].explain(pk.from_smiles(SMILES))
-    for given in (model, model[-1], explanation):
+    explanation = model[-1].explain(pk.from_smiles(SMILES, node_labels="symbol"))
+    for given in (model, explanation):
         picture = pk.molecules.draw_molecule(given, SMILES, 4)
         np.testing.assert_allclose(picture.values, explanation.of_graph(4).sum(axis=1))
         np.testing.assert_allclose(
@@ -112,13 +112,13 @@ def test_figures_show_the_depiction(model):
     ],
 )
 def test_bad_input_is_named(model, which, molecules, number, error, message):
-    given = model if which == "model" else model[-1].explain(pk.from_smiles(SMILES))
+    given = model if which == "model" else model[-1].explain(pk.from_smiles(SMILES, node_labels="symbol"))
     with pytest.raises(error, match=message):
         pk.molecules.draw_molecule(given, molecules, number)
 
 
 def test_bonds_have_their_parts_in_the_neighborhoods(model):
-    explanation = model[-1].explain(pk.from_smiles(SMILES))
+    explanation = model[-1].explain(pk.from_smiles(SMILES, node_labels="symbol"))
     picture = pk.molecules.draw_molecule(model, SMILES, 4)
     ends, values = explanation.edge_contributions(4)
     pairs = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in picture.molecule.GetBonds()]
@@ -165,7 +165,8 @@ def test_explanations_of_molecules_draw_themselves(model, tmp_path):
     np.testing.assert_allclose(picture.values, pk.molecules.draw_molecule(model, SMILES, 4).values)
     explanation.draw_molecule([0, 2], t="each", size=(200, 150)).save(tmp_path / "picture.svg")
     mols = [Chem.MolFromSmiles(text) for text in SMILES]
-    assert model[-1].explain(mols).draw_molecule(4).svg == pk.molecules.draw_molecule(model, SMILES, 4).svg
+    graphs = pk.from_rdkit(mols, node_labels="symbol")
+    assert model[-1].explain(graphs).draw_molecule(4).svg == pk.molecules.draw_molecule(model, SMILES, 4).svg
     forgetful = model[-1].explain(pickle.loads(pickle.dumps(graphs)))
     with pytest.raises(ValueError, match=r"pass molecules=\[...\]"):
         forgetful.draw_molecule(0)

@@ -37,6 +37,6 @@ def test_shared_atoms_and_bonds_are_colored(model, kind):
 def test_titles_give_the_kernel_value_and_the_number_of_shared_atoms():
     picture = pk.molecules.draw_similarity("CCO", "CCN", kernel=pk.WeisfeilerLehman(t_max=0))
     assert [panel.title for panel in picture.panels] == [
-        "k(g, h) = 4; g: 2 of 3 atoms",
-        "k(g, h) = 4; h: 2 of 3 atoms",
+        "k(g, h) = 2; g: 2 of 3 atoms",
+        "k(g, h) = 2; h: 2 of 3 atoms",
     ]

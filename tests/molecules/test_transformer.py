@@ -82,7 +82,18 @@ def test_a_molecule_that_its_labels_cannot_describe_is_empty():
     with pytest.warns(UserWarning, match="no oxygen"):
         graphs = pk.MoleculesToGraphs(node_labels=label, errors="empty").transform(mols)
     np.testing.assert_array_equal(np.diff(graphs.graph_ptr), [0, 2])
-    assert graphs[[1]] == pk.from_rdkit(mols[1:])
+    assert graphs[[1]] == pk.from_rdkit(mols[1:], node_labels="symbol")
+
+
+def test_all_ways_to_read_molecules_give_the_same_labels(recwarn):
+    """A model of one predicts the graphs of another, and RDKit molecules themselves, without a warning."""
+    mols = [Chem.MolFromSmiles(text) for text in SMILES]
+    ways = [pk.from_smiles(SMILES), pk.from_rdkit(mols), pk.MoleculesToGraphs().transform(SMILES)]
+    assert ways[0] == ways[1] == ways[2]
+    model = pk.PropagationRegressor(random_state=0).fit(ways[0], ways[0].graph_sizes.astype(float))
+    for graphs in (*ways[1:], mols):
+        np.testing.assert_array_equal(model.predict(graphs), model.predict(ways[0]))
+    assert not recwarn.list
 
 
 def test_empty_molecules_keep_their_ids():

@@ -29,7 +29,10 @@ def test_molecules_targets_and_numbers(path):
     assert len(plan) > 2
     assert plan.n_nodes == pk.from_smiles(SMILES).n_nodes
     blocks = [block for part in plan for block in iter_part(part)]
-    joined, expected = pk.GraphDatabase.concat([block.graphs for block in blocks]), pk.from_smiles(SMILES)
+    joined, expected = (
+        pk.GraphDatabase.concat([block.graphs for block in blocks]),
+        pk.from_smiles(SMILES, node_labels="symbol"),
+    )
     assert (abs(joined.adjacency - expected.adjacency)).nnz == 0
     assert joined.node_labels.tolist() == expected.node_labels.tolist()
     assert [y for block in blocks for y in block.target] == [i / 2 for i in range(7)]

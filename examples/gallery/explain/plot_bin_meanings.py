@@ -28,7 +28,7 @@ ends = {"O": 1, "N": 1, "F": 0, "Cl": 0, "CO": 0}
 smiles = [end + chain for chain in chains for end in ends]
 active = [active for _ in chains for active in ends.values()]
 molecules = [Chem.MolFromSmiles(text) for text in smiles]
-graphs = pk.from_rdkit(molecules)
+graphs = pk.from_rdkit(molecules, node_labels="symbol")
 
 model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=2), random_state=0).fit(graphs, active)
 bins = model.top_bins(graphs, active, n=10, molecules=molecules)

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import propkernels as pk
 
 names = ["aspirin", "salicylic acid"]
-graphs = pk.from_smiles(["CC(=O)Oc1ccccc1C(=O)O", "O=C(O)c1ccccc1O"], ids=names)
+graphs = pk.from_smiles(["CC(=O)Oc1ccccc1C(=O)O", "O=C(O)c1ccccc1O"], ids=names, node_labels="symbol")
 why = pk.similar_because(graphs[0], graphs[1])
 print(why)
 

@@ -102,6 +102,7 @@ ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File written b
 
 def open_model(path: Path) -> tuple[Any, dict[str, str]]:
     """Return a saved classifier or regressor, and the notes of its file about its data set."""
+    from propkernels.convert.atoms import VIEWS
     from propkernels.storage.model_files import read_model
 
     model, notes = read_model(path)
@@ -109,7 +110,11 @@ def open_model(path: Path) -> tuple[Any, dict[str, str]]:
         raise ValueError(
             f"{path} contains a {type(model).__name__}, which cannot predict: use a model written by 'fit'"
         )
-    return model, dict(notes)
+    found = dict(notes)
+    counters = [v.counter for v in model.rule_.vocabularies] if hasattr(model, "rule_") else []
+    if any(isinstance(label, tuple) for counter in counters for label in counter.known_labels):
+        found.setdefault("node_labels", ",".join(VIEWS))  # of a program, which read molecules as it comes
+    return model, found
 
 
 def class_called(model: Any, text: str) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column
 from propkernels.convert.asking_rdkit import parse_atoms_and_bonds, parse_smiles, rdkit_reason
-from propkernels.convert.atoms import Recipe, atom_labels, check_recipe
+from propkernels.convert.atoms import VIEWS, Recipe, atom_labels, check_recipe
 from propkernels.convert.bonds import bonds_of, load_rdkit
 from propkernels.convert.build import (
     Faults,
@@ -40,7 +40,7 @@ FRAGMENT, CHARGE, TAUTOMER = STEPS = ("fragment", "charge", "tautomer")
 def from_rdkit(
     mols: Iterable[Mol],
     *,
-    node_labels: Recipe = "symbol",
+    node_labels: Recipe = VIEWS,
     edge_labels: bool = True,
     explicit_hydrogens: bool = False,
     stereo: bool = False,
@@ -60,8 +60,9 @@ def from_rdkit(
         Label of an atom: its symbol ("C"); the symbol in small letters where it is aromatic ("c"); the seven
         Daylight invariants that ECFP starts from (heavy neighbors, valence without hydrogens, atomic
         number, isotope or 0, charge, hydrogens, 1 if in a ring); its roles ("donor+acceptor"), as in FCFP; or
-        what a function of the atom returns. By default the symbol. Several, as ("symbol", "invariants"): the
-        tuple of these labels, which ``WeisfeilerLehman(labels="entries")`` refines side by side.
+        what a function of the atom returns. Several: the tuple of these labels, which models and
+        ``WeisfeilerLehman(labels="entries")`` refine side by side. By default ("symbol", "invariants",
+        "pharmacophore"), as in :class:`MoleculesToGraphs`.
     edge_labels : bool, default=True
         Whether edges are labeled by the type of the bond: "single", "double", "triple", "aromatic", ...
     explicit_hydrogens : bool, default=False
@@ -114,7 +115,7 @@ def from_rdkit(
 def from_smiles(
     smiles: Iterable[str | None],
     *,
-    node_labels: Recipe = "symbol",
+    node_labels: Recipe = VIEWS,
     edge_labels: bool = True,
     explicit_hydrogens: bool = False,
     stereo: bool = False,
@@ -178,7 +179,7 @@ def _is_mol_type(kind: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Options:
-    node_labels: Recipe = "symbol"
+    node_labels: Recipe = VIEWS
     edge_labels: bool = True
     explicit_hydrogens: bool = False
     stereo: bool = False

@@ -393,7 +393,7 @@ def one_graph(graph: Any) -> GraphDatabase:
 
 def _editor(rule: Rule, graph: GraphDatabase, allowed: Allowed, mol: Any, recipe: Recipe | None) -> Editor:
     """Return the editor of a graph or, with a recipe that its labels are computed by, of its molecule."""
-    graph = graph if recipe is None else from_rdkit([mol])
+    graph = graph if recipe is None else from_rdkit([mol], node_labels="symbol")
     column, edges = graph.label_column, graph.edge_label_column
     counters = [vocabulary.counter for vocabulary in rule.vocabularies]
     told_apart = not counters or any(counter.reads_edge_labels for counter in counters)

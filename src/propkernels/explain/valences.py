@@ -11,7 +11,7 @@ from propkernels._utils.checks import shown
 from propkernels._utils.optional import import_optional
 from propkernels.convert.asking_rdkit import asking_rdkit, parse_smiles
 from propkernels.convert.atoms import RECIPES, VIEWS, Recipe
-from propkernels.convert.graph_molecules import BONDS, rebuilt_molecule, symbols_of
+from propkernels.convert.graph_molecules import BONDS, known_molecule, rebuilt_molecule, symbols_of
 from propkernels.convert.rdkit import from_rdkit, is_mol
 from propkernels.explain.edits import (
     ADD_EDGE,
@@ -40,16 +40,20 @@ def molecule_of(graph: GraphDatabase, molecule: Any) -> tuple[Any, Recipe | None
     graph : GraphDatabase
         One graph.
     molecule : rdkit.Chem.Mol, str or None
-        The molecule, or its SMILES; None: it is built from node labels such as "C", "N", ... and edge labels
-        such as "single", "double", ..., if the graph has such labels.
+        The molecule, or its SMILES; None: the one that the graph was made from, or one that is built from
+        node labels such as "C", "N", ... and edge labels such as "single", ..., if the graph has them.
 
     Returns
     -------
     rdkit.Chem.Mol or None, str or tuple of str or None
     """
-    if molecule is None:
-        return rebuilt_molecule(graph), None
-    chem, column = _chem(), graph.label_column
+    column, is_given = graph.label_column, molecule is not None
+    if not is_given:
+        is_tuple = isinstance(column, LabelColumn) and isinstance(column.values[0], tuple)
+        molecule = known_molecule(graph) if is_tuple else None
+        if molecule is None:
+            return rebuilt_molecule(graph), None
+    chem = _chem()
     mol = parse_smiles(chem, molecule) if isinstance(molecule, str) else molecule
     if mol is None or not is_mol(mol):
         raise ValueError(f"molecule must be an RDKit molecule or SMILES, got {shown(molecule)}")
@@ -63,6 +67,8 @@ def molecule_of(graph: GraphDatabase, molecule: Any) -> tuple[Any, Recipe | None
     for candidate in candidates:
         if _fits(graph, candidate):
             return candidate, None
+    if not is_given:
+        return None, None
     raise ValueError(
         "the molecule does not match the graph: atoms, their symbols as node labels (node_labels='symbol'), "
         "and bonds must be the same, in the same order"
@@ -75,7 +81,7 @@ def _chem() -> Any:
 
 def _fits(graph: GraphDatabase, mol: Any) -> bool:
     """Whether a molecule's atoms and bonds match the graph's nodes and edges."""
-    own = from_rdkit([mol])
+    own = from_rdkit([mol], node_labels="symbol")
     return _same_edges(own, graph) and symbols_of(own) == symbols_of(graph)
 
 
@@ -196,7 +202,7 @@ class Chemist:
 
     def _same_bonds(self, mol: Any, rows: Rows) -> bool:
         pair = in_pairs(rows[0], rows[1:]) if len(rows) == 2 else in_pairs(None, rows)
-        (_, graph), own = self.editor.edited(pair), from_rdkit([mol])
+        (_, graph), own = self.editor.edited(pair), from_rdkit([mol], node_labels="symbol")
         return (
             len(graph) == 1
             and bool(np.array_equal(graph.adjacency.indices, own.adjacency.indices))

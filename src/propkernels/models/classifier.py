@@ -411,8 +411,8 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             (by default for molecules only).
         molecule : rdkit.Chem.Mol or str, optional
             The molecule of the graph, or its SMILES: edits that break valences are skipped, molecules are
-            listed once, and results include SMILES. Not needed if ``graph`` is an RDKit molecule or has the
-            labels of ``from_smiles``.
+            listed once, and results include SMILES. Not needed if ``graph`` is an RDKit molecule, or comes
+            from ``from_smiles`` or ``from_rdkit``.
         budget : int, optional
             Largest number of pairs to try; by default 200,000, or 20,000 for kernels that do not count bins,
             and for molecules with labels other than symbols. All single edits are tried. The most promising

@@ -26,8 +26,7 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
     node_labels : str, callable or sequence of these, default=("symbol", "invariants", "pharmacophore")
         Label of an atom, see :func:`from_rdkit`: "symbol", "symbol+aromatic", "invariants", "pharmacophore",
         or a function. Several give each atom several labels: models refine them separately by default, other
-        kernels as one tuple, or separately with ``WeisfeilerLehman(labels="entries")``. A model used without
-        its pipeline reads RDKit molecules by symbol only: pass it the output of this step.
+        kernels as one tuple, or separately with ``WeisfeilerLehman(labels="entries")``.
     edge_labels : bool, default=True
         Whether edges are labeled by bond type.
     explicit_hydrogens : bool, default=False
