@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from benchmarks import collection_checks, collection_peers, environment
-from benchmarks.process import ROOT
+from benchmarks import collection_checks, collection_peers
+from benchmarks.machine import ROOT, memory, processor
 
 RESULTS = ROOT / "docs" / "measured" / "results" / "collections.json"
 PAGE = ROOT / "docs" / "measured" / "collections.md"
@@ -231,9 +231,9 @@ def main() -> None:
     for name in options.only:
         found = MEASURES[name](options.folder)
         machine = {
-            "processor": environment.processor(),
+            "processor": processor(),
             "cores": os.cpu_count(),
-            "memory": environment.memory(),
+            "memory": memory(),
         }
         print(name, json.dumps(found, indent=1), flush=True)
         RESULTS.write_text(json.dumps(stored() | {name: found | {"machine": machine}}, indent=1) + "\n")

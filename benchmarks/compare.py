@@ -88,7 +88,7 @@ def jobs() -> dict[str, Callable[[], Any]]:
 
 def measure(only: Sequence[str]) -> Times:
     """Return the least processor time of each job in this process, in seconds; NaN if it cannot run."""
-    from benchmarks.timing import once
+    from benchmarks.machine import fastest
 
     found = {}
     for name, call in jobs().items():
@@ -96,7 +96,7 @@ def measure(only: Sequence[str]) -> Times:
             continue
         try:
             call()  # loads compiled code, fills caches
-            found[name] = min(once(call)[1] for _ in range(CALLS))
+            found[name] = fastest(call, 0, CALLS)[1]
         except (AttributeError, TypeError, ValueError, ImportError):
             found[name] = float("nan")
     return found

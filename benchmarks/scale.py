@@ -24,8 +24,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from benchmarks.environment import describe
-from benchmarks.process import ROOT
+from benchmarks.machine import ROOT, describe
 from benchmarks.scale_efficiency import dask, efficiency
 from benchmarks.scale_tools import Row, cluster, estimator, generate, load, row
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +40,7 @@ class Headline:
         """Return the figures of the measured pages of the site."""
         measured = docs / "measured"
         return cls(
-            _seconds(measured / "results" / "runtimes_beside_grakel.csv"),
+            _seconds(measured / "results" / "benchmarks.json"),
             _accuracies((measured / "fair.md").read_text(encoding="utf-8")),
             _errors(measured / "moleculeace.md"),
             _nodes((measured / "nodes.md").read_text(encoding="utf-8")),
@@ -71,12 +71,9 @@ class Headline:
 
 
 def _seconds(path: Path) -> list[tuple[str, str, float, float | None]]:
-    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
-    return [(row["data"], row["method"], float(row["ours, s"]), _number(row["GraKeL, s"])) for row in rows]
-
-
-def _number(cell: str) -> float | None:
-    return float(cell) if cell else None
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    names = {name: name.split(" | ")[1:] for name in rows if name.startswith("peer | ")}
+    return [(data, method, rows[name]["ours"], rows[name]["peer"]) for name, (method, data) in names.items()]
 
 
 def _accuracies(page: str) -> list[tuple[str, float, float, float]]:

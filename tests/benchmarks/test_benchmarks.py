@@ -1,48 +1,44 @@
-"""The benchmarks run: a tiny case from the command line to the page; pages show the stored figures."""
+"""The benchmarks run: a tiny row from the command line to the page; pages show the stored figures."""
 
 import json
 
 import pytest
 
-from benchmarks import collections, compare, cores, growth, kernels, nodes, peers, report, run, scale, startup
-from benchmarks.case import Case, Settings, estimator
-
-FAST = Settings(repeats=1, seconds=0.0, threads=(1, 2), peer_limit=2.0, quick=True)
-PK = estimator("PropagationKernel", t_max=2)
+from benchmarks import collections, compare, cores, nodes, peers, run, scale
 
 
-def test_a_case_is_measured_printed_and_written(monkeypatch, tmp_path, capsys):
-    cases = (Case("tiny", "MOLECULES", PK, seconds=100.0), Case("tiny-absent", "NOTHING", PK))
-    cases += (Case("tiny-fails", "MOLECULES", estimator("PropagationKernel", t_max=-1)),)
-    monkeypatch.setitem(run.GROUPS, "kernels", run.Group("Kernels", cases, kernels.measure))
-    monkeypatch.setattr(run, "QUICK", FAST)
-    run.main(["--quick", "--only", "tiny*", "--output", str(tmp_path / "page.md")])
-    assert "tiny" in capsys.readouterr().out
-    page = (tmp_path / "page.md").read_text()
-    assert "| tiny | MOLECULES | 1 | <= 100 s |" in page
-    assert "absent" in page
-    assert "ValueError" in page
+def test_a_row_is_measured_kept_and_shown(monkeypatch, tmp_path, capsys):
+    results = tmp_path / "results.json"
+    monkeypatch.setattr(run, "CURVES", (("graphs", (20,), "kernel"),))
+    run.main(["--only", "growth | graphs | 20", "start | Python alone", "--results", str(results)])
+    kept = json.loads(results.read_text())["rows"]
+    assert list(kept) == ["growth | graphs | 20", "start | Python alone"]
+    assert kept["growth | graphs | 20"]["graphs"] == 20
+    page = results.with_suffix(".md").read_text()
+    assert "| graphs | 20 |" in page
+    assert "- Python alone: " in page
     assert str(run.ROOT) not in page
-    files = [str(tmp_path / "page.json")] * 2
-    run.main(["--merge", *files, "--output", str(tmp_path / "merged.md")])
-    assert len(json.loads((tmp_path / "merged.json").read_text())["results"]) == 4
-    with pytest.raises(SystemExit, match="no group or case is called nothing"):
-        run.choose(["nothing"], False)
-    names = [case.name for group in run.GROUPS.values() for case in group.cases]
-    assert len(names) == len(set(names))
+    monkeypatch.setattr(run, "rows", lambda: {"job | none": ("benchmarks.run", "job", "999")})
+    run.main(["--results", str(results)])
+    assert "job | none: IndexError" in capsys.readouterr().err
+    assert json.loads(results.read_text())["rows"] == kept
+
+
+def test_ratios_are_those_of_the_rows():
+    times = {"WL": (30.0, 140.0), "PK": (200.0, 1800.0)}
+    rows = {
+        f"peer | {method} | {i}": {"ours": 0.5, "peer": 0.5 * ratio}
+        for method, both in times.items()
+        for i, ratio in enumerate(both)
+    }
+    assert run.ratios(rows) == "WL and shortest paths 30 to 140 times, propagation kernels 200 to 1,800 times"
 
 
 @pytest.mark.slow
-def test_the_cases_of_fresh_processes(monkeypatch):
-    (import_case,) = [case for case in startup.CASES if case.name == "import"]
-    (result,) = startup.measure(import_case, FAST)
-    assert result.measured > 0
-    curve = growth.GrowthCase("growth-tiny", "features", "graphs", (20, 40))
-    points = list(growth.measure_growth(curve, FAST))
-    assert [point.part for point in points[:2]] == ["graphs = 20", "graphs = 40"]
-    monkeypatch.setattr(peers, "find_spec", lambda name: None)
-    (absent,) = peers.measure(peers.CASES[0], FAST)
-    assert absent.verdict == "absent"
+def test_peers_compute_the_same_matrix(capsys):
+    pytest.importorskip("grakel")
+    peers.main("WL", "MOLECULES:20")
+    assert json.loads(capsys.readouterr().out)["difference"] == 0
 
 
 def test_trees_are_compared_by_their_least_times():
@@ -52,22 +48,9 @@ def test_trees_are_compared_by_their_least_times():
     assert [row[3] for row in compare.table(base, head)] == ["1.05", "1.20", "new"]
 
 
-def test_rows_on_many_cores_replace_those_of_the_page(monkeypatch, tmp_path):
-    monkeypatch.setattr(cores, "JOBS", (cores.Job("NCI1", "NCI1", PK), cores.Job("DD", "DD", PK)))
-    one, two = (cores.Times(name, {1: 8.0, 2: 4.0}, 2, {1: 8.0, 2: 8.0}) for name in ("NCI1", "DD"))
-    old, new = (
-        cores.section([one, two], [1, 2]),
-        cores.section([one._replace(by_cores={1: 6.0, 2: 2.0})], [1, 2]),
-    )
-    monkeypatch.setattr(report, "PAGE", tmp_path / "page.md")
-    report.PAGE.write_text(f"# Page\n\n{old}", encoding="utf-8")
-    report.replace_section(
-        cores.joined([new], report.section_between(cores.BEGIN, cores.END)), cores.BEGIN, cores.END
-    )
-    text = report.PAGE.read_text(encoding="utf-8")
-    assert "| NCI1 | 6 | 2 | 3.0 | 2 |" in text
-    assert "| NCI1 | 8 | 4 |" not in text
-    assert "| DD | 8 | 4 | 2.0 | 2 | 0% | 100% | 1.00 |" in text.split("Not measured again")[1]
+def test_gain_is_cores_times_busy_over_work():
+    row = cores.row("kernel", "DD", {1: (8.0, 8.0), 4: (4.0, 12.0)}, [1, 2, 4])
+    assert row == ["kernel", "DD", "8,000", "", "4,000", "2.0", "75%", "1.50"]
 
 
 def test_pages_show_the_stored_figures():
@@ -76,6 +59,8 @@ def test_pages_show_the_stored_figures():
     assert shown == scale.page(known)
     page = "\n".join(collections.page(collections.stored())) + "\n"
     assert collections.PAGE.read_text(encoding="utf-8") == page
+    kept = json.loads(run.RESULTS.read_text(encoding="utf-8"))
+    assert run.PAGE.read_text(encoding="utf-8") == run.page(kept)
 
 
 @pytest.mark.slow

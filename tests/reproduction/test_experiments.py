@@ -1,6 +1,5 @@
 """Experiments of the paper on tiny data: every cell of the paper has a job, and every method runs."""
 
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +18,6 @@ from reproduction.experiments import (
     noise,
     partial_runtime,
     partially_labelled,
-    peers,
     point_clouds,
     point_graphs,
     sensitivity,
@@ -97,7 +95,7 @@ def test_partial_runtime(tiny, tmp_path, monkeypatch):
     assert section.figures["partial_runtime"]().axes
 
 
-@pytest.mark.parametrize("module", [sensitivity, noise, partial_runtime, point_graphs, grids, peers])
+@pytest.mark.parametrize("module", [sensitivity, noise, partial_runtime, point_graphs, grids])
 def test_what_was_not_run_says_so(module, tmp_path):
     sections = module.sections(State(Store(tmp_path), module.jobs(Scope())))
     text = " ".join(str((section.notes, section.rows)) for section in sections)
@@ -132,19 +130,6 @@ def test_grids(tmp_path, monkeypatch):
     accuracies, runtimes = sections_after(grids, grids.jobs(Scope(repeats=1))[:1], Store(tmp_path))
     assert [row[0] for row in accuracies.rows] == list(grids.ROWS)
     assert len(runtimes.rows) == 3
-
-
-def test_peers_are_measured_in_another_process(tiny, tmp_path, monkeypatch):
-    told = {"ours": 0.5, "theirs": 5.0, "agreement": "same"}
-    monkeypatch.setattr(peers, "run_limited", lambda command, limit: told)
-    monkeypatch.setattr(peers, "find_spec", lambda name: object())
-    (section,) = sections_after(peers, peers.jobs(Scope())[:1], Store(tmp_path))
-    assert section.rows[0] == ("MUTAG", "PK", "0.5", "5", "10", "same")
-
-
-def test_a_peer_that_takes_too_long_is_ended():
-    code = "import time; print('{\"ours\": 0.5}', flush=True); time.sleep(60)"
-    assert peers.run_limited([sys.executable, "-c", code], 2) == {"ours": 0.5}
 
 
 @pytest.mark.slow
