@@ -303,7 +303,7 @@ def rows_in_order(kept: dict[str, Any]) -> list[str]:
 
 def _run(on: dict[str, Any]) -> str:
     """One line for all rows of a day, a tree and a machine."""
-    packages = ", ".join(f"{name} {version}" for name, version in on["packages"].items())
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(on["packages"].items()))
     machine = f"{on['processor']}, {on['cores']} cores, {on['memory']}"
     return f"{on['date'][:10]}, tree {on['tree']}; {machine}; Python {on['python']}, {packages}"
 
