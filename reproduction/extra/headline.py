@@ -57,7 +57,8 @@ class Headline:
         ahead = sum(ours > best for _, ours, _, best in self.accuracies)
         found = [
             f"**WL and shortest-path kernels {min(refined):.0f} to {max(refined):,.0f} times, propagation "
-            f"kernels {min(ratios['PK']):.0f} to {max(ratios['PK']):,.0f} times as fast as GraKeL** (one thread).",
+            f"kernels {min(ratios['PK']):.0f} to {max(ratios['PK']):,.0f} times as fast as GraKeL** "
+            "(one thread).",
             f"**Above the best method of a fair comparison of graph neural networks on {ahead} of "
             f"{len(self.accuracies)} data sets**, with default settings.",
         ]
