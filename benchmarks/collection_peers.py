@@ -135,7 +135,7 @@ def _levels(pool: pk.GraphDatabase, kernel: Any) -> Values:
 
 def fingerprint_lines(found: Values) -> Iterator[str]:
     """Yield the section on scikit-fingerprints."""
-    yield "## Beside scikit-fingerprints"
+    yield "## vs. scikit-fingerprints"
     yield ""
     if "missing" in found:
         yield found["missing"]
@@ -152,7 +152,7 @@ def fingerprint_lines(found: Values) -> Iterator[str]:
 
 def polygraph_lines(found: Values) -> Iterator[str]:
     """Yield the section on polygraph-benchmark."""
-    yield "## Beside polygraph-benchmark"
+    yield "## vs. polygraph-benchmark"
     yield ""
     if "missing" in found:
         yield found["missing"]

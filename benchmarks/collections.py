@@ -312,7 +312,7 @@ chemists call the Tanimoto similarity of count fingerprints. Nothing is approxim
 comparing all pairs. Written by `python -m benchmarks.collections FOLDER --write` on {processor} ({cores}
 cores, {memory}), with other work beside it; times are processor time.
 """
-PEERS = """## Beside RDKit
+PEERS = """## vs. RDKit
 
 RDKit compares binary Morgan fingerprints of 2,048 bits, in which surroundings that share a bit are not told
 apart; ours are counts. chemfp 1.6.1, the only version on PyPI, is for Python 2: its extension does not load
