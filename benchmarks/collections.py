@@ -314,8 +314,8 @@ cores, {memory}), with other work beside it; times are processor time.
 """
 PEERS = """## vs. RDKit
 
-RDKit compares binary Morgan fingerprints of 2,048 bits, in which surroundings that share a bit are not told
-apart; ours are counts. chemfp 1.6.1, the only version on PyPI, is for Python 2: its extension does not load
+RDKit compares binary Morgan fingerprints of 2,048 bits, in which neighborhoods may share a bit;
+ours are counts. chemfp 1.6.1, the only version on PyPI, is for Python 2: its extension does not load
 (undefined symbol PyString_FromStringAndSize), and it was not measured.
 
 | task | propkernels | RDKit |
