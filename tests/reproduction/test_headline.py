@@ -23,7 +23,7 @@ def test_pages_show_the_sentences(headline, page):
 
 
 def test_rows_of_the_pages(headline):
-    assert ("MUTAG", "WL", 0.00217, 0.0945) in headline.seconds
+    assert {(data, method) for data, method, *_ in headline.seconds} >= {("MUTAG", "WL"), ("ENZYMES", "PK")}
     assert len(headline.accuracies) >= 6
     assert all(40 < best < 100 for *_, best in headline.accuracies)
     assert len(headline.nodes) == 9
