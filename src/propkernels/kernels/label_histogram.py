@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from propkernels._utils.checks import check_choice
 from propkernels._utils.typing import BaseKernelLike
 from propkernels.graphs.database import GraphDatabase
@@ -11,7 +13,21 @@ from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.propagation.initial import LABEL_SOURCES, resolve_source
 
 
-class LabelHistogram(CountKernel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelParameters:
+    """Parameters of :class:`LabelHistogram` that the features have, too."""
+
+    labels: str | None = "auto"
+    normalize: bool = False
+    n_jobs: int | None = None
+
+    def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
+        check_choice(self.labels, LABEL_SOURCES, "labels")
+        return RefinementCoder(resolve_source(graphs, self.labels), False, False, 0)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelHistogram(LabelParameters, CountKernel):
     """Kernel on counts of node labels: the baseline LABELS of the paper, a propagation kernel with t_max=0.
 
     Parameters
@@ -51,25 +67,11 @@ class LabelHistogram(CountKernel):
            [4., 5.]])
     """
 
-    def __init__(
-        self,
-        *,
-        labels: str | None = "auto",
-        base_kernel: BaseKernelLike = "linear",
-        normalize: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.labels = labels
-        self.base_kernel = base_kernel
-        self.normalize = normalize
-        self.n_jobs = n_jobs
-
-    def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
-        check_choice(self.labels, LABEL_SOURCES, "labels")
-        return RefinementCoder(resolve_source(graphs, self.labels), False, False, 0)
+    base_kernel: BaseKernelLike = "linear"
 
 
-class LabelHistogramFeatures(CountFeatures):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LabelHistogramFeatures(LabelParameters, CountFeatures):
     """Sparse features whose dot product is the label histogram kernel: one column per label.
 
     Parameters
@@ -107,23 +109,6 @@ class LabelHistogramFeatures(CountFeatures):
            [2., 3.]])
     """
 
-    def __init__(
-        self,
-        *,
-        labels: str | None = "auto",
-        base_kernel: str = "linear",
-        normalize: bool = False,
-        n_features: int | None = None,
-        sparse_output: bool = True,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.labels = labels
-        self.base_kernel = base_kernel
-        self.normalize = normalize
-        self.n_features = n_features
-        self.sparse_output = sparse_output
-        self.n_jobs = n_jobs
-
-    def _learn_coder(self, graphs: GraphDatabase) -> RefinementCoder:
-        check_choice(self.labels, LABEL_SOURCES, "labels")
-        return RefinementCoder(resolve_source(graphs, self.labels), False, False, 0)
+    base_kernel: str = "linear"
+    n_features: int | None = None
+    sparse_output: bool = True

@@ -190,7 +190,35 @@ def _learn_attributes(
     return AttributeCoder(standardizer, learned, treatment.combine, lsh, tuple(further))
 
 
-class PropagationKernel(CountKernel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PropagationParameters:
+    """Parameters of :class:`PropagationKernel` that the features have, too."""
+
+    propagation: str | PropagationScheme = "auto"
+    labels: str | None = "auto"
+    prior: PriorLike = "uniform"
+    attributes: str | AttributeTreatment | None = None
+    edge_labels: bool = False
+    t_max: int = 10
+    metric: str = "tv"
+    bin_width: float = 1e-5
+    n_hashes: int = 1
+    attribute_metric: str = "l1"
+    attribute_bin_width: Floats | str = 1.0
+    standardize: bool = True
+    normalize: bool = False
+    time: str = "auto"
+    random_state: Seed = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    output: str = "host"
+
+    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
+        return learn_in_time(graphs, self, partial(PropagationCoder.learn, attributes=self.attributes))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PropagationKernel(PropagationParameters, CountKernel):
     """Propagation kernel between graphs (Algorithms 1 to 3).
 
     Label distributions propagate along the edges; after each step, a locality sensitive hash puts nodes with
@@ -300,51 +328,7 @@ class PropagationKernel(CountKernel):
     array([[6., 6.]])
     """
 
-    def __init__(
-        self,
-        *,
-        propagation: str | PropagationScheme = "auto",
-        labels: str | None = "auto",
-        prior: PriorLike = "uniform",
-        attributes: str | AttributeTreatment | None = None,
-        edge_labels: bool = False,
-        t_max: int = 10,
-        metric: str = "tv",
-        bin_width: float = 1e-5,
-        n_hashes: int = 1,
-        attribute_metric: str = "l1",
-        attribute_bin_width: Floats | str = 1.0,
-        standardize: bool = True,
-        base_kernel: BaseKernelLike = "linear",
-        normalize: bool = False,
-        time: str = "auto",
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-        device: str = "cpu",
-        output: str = "host",
-    ) -> None:
-        self.propagation = propagation
-        self.labels = labels
-        self.prior = prior
-        self.attributes = attributes
-        self.edge_labels = edge_labels
-        self.t_max = t_max
-        self.metric = metric
-        self.bin_width = bin_width
-        self.n_hashes = n_hashes
-        self.attribute_metric = attribute_metric
-        self.attribute_bin_width = attribute_bin_width
-        self.standardize = standardize
-        self.base_kernel = base_kernel
-        self.normalize = normalize
-        self.random_state = random_state
-        self.time = time
-        self.n_jobs = n_jobs
-        self.device = device
-        self.output = output
-
-    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
-        return learn_in_time(graphs, self, partial(PropagationCoder.learn, attributes=self.attributes))
+    base_kernel: BaseKernelLike = "linear"
 
 
 class P2K(PropagationKernel):
@@ -386,7 +370,8 @@ class P2K(PropagationKernel):
         return learn_in_time(graphs, self, partial(PropagationCoder.learn, attributes=mixtures))
 
 
-class PropagationFeatures(CountFeatures):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PropagationFeatures(PropagationParameters, CountFeatures):
     """Sparse features whose dot product is the propagation kernel.
 
     One row per graph, one column per bin, columns grouped by iteration: for linear models on many graphs,
@@ -432,52 +417,6 @@ class PropagationFeatures(CountFeatures):
            [ 7., 10.]])
     """
 
-    def __init__(
-        self,
-        *,
-        propagation: str | PropagationScheme = "auto",
-        labels: str | None = "auto",
-        prior: PriorLike = "uniform",
-        attributes: str | AttributeTreatment | None = None,
-        edge_labels: bool = False,
-        t_max: int = 10,
-        metric: str = "tv",
-        bin_width: float = 1e-5,
-        n_hashes: int = 1,
-        attribute_metric: str = "l1",
-        attribute_bin_width: Floats | str = 1.0,
-        standardize: bool = True,
-        base_kernel: str = "linear",
-        normalize: bool = False,
-        n_features: int | None = None,
-        sparse_output: bool = True,
-        time: str = "auto",
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-        device: str = "cpu",
-        output: str = "host",
-    ) -> None:
-        self.propagation = propagation
-        self.labels = labels
-        self.prior = prior
-        self.attributes = attributes
-        self.edge_labels = edge_labels
-        self.t_max = t_max
-        self.metric = metric
-        self.bin_width = bin_width
-        self.n_hashes = n_hashes
-        self.attribute_metric = attribute_metric
-        self.attribute_bin_width = attribute_bin_width
-        self.standardize = standardize
-        self.base_kernel = base_kernel
-        self.normalize = normalize
-        self.n_features = n_features
-        self.sparse_output = sparse_output
-        self.random_state = random_state
-        self.time = time
-        self.n_jobs = n_jobs
-        self.device = device
-        self.output = output
-
-    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
-        return learn_in_time(graphs, self, partial(PropagationCoder.learn, attributes=self.attributes))
+    base_kernel: str = "linear"
+    n_features: int | None = None
+    sparse_output: bool = True

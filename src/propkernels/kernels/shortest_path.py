@@ -285,7 +285,25 @@ def _some(paths: Paths, chosen: slice) -> Paths:
     )
 
 
-class ShortestPath(PairwiseKernel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ShortestPathParameters:
+    """Parameters of :class:`ShortestPath` that the features have, too."""
+
+    labels: str | int | None = "auto"
+    weighted: bool = True
+    edge_labels: bool = False
+    base_kernel: str = "linear"
+    normalize: bool = False
+    n_jobs: int | None = None
+
+    def _check_paths(self, graphs: GraphDatabase) -> None:
+        check_choice(self.weighted, (True, False), "weighted")
+        check_choice(self.edge_labels, (True, False), "edge_labels")
+        check_edge_labels(graphs, self.edge_labels)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ShortestPath(ShortestPathParameters, PairwiseKernel):
     """Shortest-path kernel (Borgwardt and Kriegel, ICDM 2005, Definition 6).
 
     The kernel is a sum over pairs of shortest paths of equal length, of the node kernels of both ends. Pairs
@@ -340,28 +358,9 @@ class ShortestPath(PairwiseKernel):
            [ 4.,  8.]])
     """
 
-    def __init__(
-        self,
-        *,
-        labels: str | int | None = "auto",
-        attributes: str | None = None,
-        weighted: bool = True,
-        edge_labels: bool = False,
-        base_kernel: str = "linear",
-        gamma: float | None = None,
-        standardize: bool = True,
-        normalize: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.labels = labels
-        self.attributes = attributes
-        self.weighted = weighted
-        self.edge_labels = edge_labels
-        self.base_kernel = base_kernel
-        self.gamma = gamma
-        self.standardize = standardize
-        self.normalize = normalize
-        self.n_jobs = n_jobs
+    attributes: str | None = None
+    gamma: float | None = None
+    standardize: bool = True
 
     @property
     def _is_dot_product(self) -> bool:
@@ -369,10 +368,8 @@ class ShortestPath(PairwiseKernel):
         return self.attributes is None
 
     def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
-        check_choice(self.weighted, (True, False), "weighted")
-        check_choice(self.edge_labels, (True, False), "edge_labels")
+        self._check_paths(graphs)
         check_choice(self.base_kernel, ("linear", "intersection"), "base_kernel")
-        check_edge_labels(graphs, self.edge_labels)
         if is_entry(self.labels) and self.attributes is not None:
             raise ValueError("ShortestPath does not support an entry of labels with attributes: choose one")
         nodes = None if is_entry(self.labels) else NodeComparison.learn(graphs, self)
@@ -386,7 +383,8 @@ class ShortestPath(PairwiseKernel):
         return EqualLengths(nodes, self.weighted)
 
 
-class ShortestPathFeatures(CountFeatures):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ShortestPathFeatures(ShortestPathParameters, CountFeatures):
     """Sparse features whose dot product is the shortest-path kernel on labels.
 
     One row per graph, one column per triplet (label, length, label): the number of ordered pairs of nodes
@@ -423,29 +421,9 @@ class ShortestPathFeatures(CountFeatures):
     (np.float64(6.0), (1, 3))
     """
 
-    def __init__(
-        self,
-        *,
-        labels: str | int | None = "auto",
-        weighted: bool = True,
-        edge_labels: bool = False,
-        base_kernel: str = "linear",
-        normalize: bool = False,
-        n_features: int | None = None,
-        sparse_output: bool = True,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.labels = labels
-        self.weighted = weighted
-        self.edge_labels = edge_labels
-        self.base_kernel = base_kernel
-        self.normalize = normalize
-        self.n_features = n_features
-        self.sparse_output = sparse_output
-        self.n_jobs = n_jobs
+    n_features: int | None = None
+    sparse_output: bool = True
 
     def _learn_coder(self, graphs: GraphDatabase) -> TripletCoder:
-        check_choice(self.weighted, (True, False), "weighted")
-        check_choice(self.edge_labels, (True, False), "edge_labels")
-        check_edge_labels(graphs, self.edge_labels)
+        self._check_paths(graphs)
         return TripletCoder.learn(graphs, self)

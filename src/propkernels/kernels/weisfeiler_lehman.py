@@ -89,7 +89,30 @@ class RefinementCoder(Coder):
         return self.t_max + 1
 
 
-class WeisfeilerLehman(CountKernel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class WeisfeilerLehmanParameters:
+    """Parameters of :class:`WeisfeilerLehman` that the features have, too."""
+
+    t_max: int = 10
+    labels: str | int | None = "auto"
+    edge_labels: bool = False
+    edge_weights: bool = False
+    normalize: bool = False
+    time: str = "auto"
+    n_jobs: int | None = None
+    device: str = "cpu"
+    output: str = "host"
+
+    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
+        if not names_entries(self.labels):
+            return learn_in_time(graphs, self, RefinementCoder.learn)
+        from propkernels.kernels.label_entries import EntryCoder
+
+        return learn_in_time(graphs, self, EntryCoder.learn)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WeisfeilerLehman(WeisfeilerLehmanParameters, CountKernel):
     """Weisfeiler-Lehman subtree kernel (Shervashidze et al., JMLR 2011, Definition 5).
 
     In each iteration, the label of a node becomes the pair of its label and the multiset of its neighbors'
@@ -159,36 +182,11 @@ class WeisfeilerLehman(CountKernel):
     (2, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        t_max: int = 10,
-        labels: str | int | None = "auto",
-        edge_labels: bool = False,
-        edge_weights: bool = False,
-        base_kernel: BaseKernelLike = "linear",
-        normalize: bool = False,
-        time: str = "auto",
-        n_jobs: int | None = None,
-        device: str = "cpu",
-        output: str = "host",
-    ) -> None:
-        self.t_max = t_max
-        self.labels = labels
-        self.edge_labels = edge_labels
-        self.edge_weights = edge_weights
-        self.base_kernel = base_kernel
-        self.normalize = normalize
-        self.time = time
-        self.n_jobs = n_jobs
-        self.device = device
-        self.output = output
-
-    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
-        return learn_in_time(graphs, self, _coder_class(self.labels).learn)
+    base_kernel: BaseKernelLike = "linear"
 
 
-class WeisfeilerLehmanFeatures(CountFeatures):
+@dataclass(kw_only=True, eq=False, repr=False)
+class WeisfeilerLehmanFeatures(WeisfeilerLehmanParameters, CountFeatures):
     """Sparse features whose dot product is the Weisfeiler-Lehman subtree kernel.
 
     One row per graph, one column per iteration and label (Shervashidze et al., JMLR 2011, Definition 5).
@@ -227,43 +225,6 @@ class WeisfeilerLehmanFeatures(CountFeatures):
     (2, 7)
     """
 
-    def __init__(
-        self,
-        *,
-        t_max: int = 10,
-        labels: str | int | None = "auto",
-        edge_labels: bool = False,
-        edge_weights: bool = False,
-        base_kernel: str = "linear",
-        normalize: bool = False,
-        n_features: int | None = None,
-        sparse_output: bool = True,
-        time: str = "auto",
-        n_jobs: int | None = None,
-        device: str = "cpu",
-        output: str = "host",
-    ) -> None:
-        self.t_max = t_max
-        self.labels = labels
-        self.edge_labels = edge_labels
-        self.edge_weights = edge_weights
-        self.base_kernel = base_kernel
-        self.normalize = normalize
-        self.n_features = n_features
-        self.sparse_output = sparse_output
-        self.time = time
-        self.n_jobs = n_jobs
-        self.device = device
-        self.output = output
-
-    def _learn_coder(self, graphs: GraphDatabase) -> Coder:
-        return learn_in_time(graphs, self, _coder_class(self.labels).learn)
-
-
-def _coder_class(labels: Any) -> type[RefinementCoder]:
-    """Return the class of coders of whole labels, or of entries of labels."""
-    if not names_entries(labels):
-        return RefinementCoder
-    from propkernels.kernels.label_entries import EntryCoder
-
-    return EntryCoder
+    base_kernel: str = "linear"
+    n_features: int | None = None
+    sparse_output: bool = True

@@ -187,8 +187,14 @@ def check_state(cls: type, state: dict[str, Any]) -> None:
     missing = [name for name in required if name not in state]
     if missing:
         raise ValueError(f"{cls.__name__} lacks {missing[0]}")
+    is_estimator = hasattr(cls, "_get_param_names")
     for name in set(state) - set(required):
-        if is_dataclass(cls) or not name.isidentifier() or name.startswith("__") or hasattr(cls, name):
+        if (
+            (is_dataclass(cls) and not is_estimator)
+            or not name.isidentifier()
+            or name.startswith("__")
+            or hasattr(cls, name)
+        ):
             raise ValueError(f"{cls.__name__} has no attribute {name!r}")
 
 
