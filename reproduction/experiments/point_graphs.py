@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from propkernels.graphs import curvature, knn_graph
+from propkernels.convert import curvature, knn_graph
 from reproduction.engine.cells import Cell, Value
 from reproduction.engine.jobs import Context, Job, Scope
 from reproduction.engine.sections import Section, State

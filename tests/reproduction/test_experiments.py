@@ -105,9 +105,9 @@ def test_what_was_not_run_says_so(module, tmp_path):
 def test_point_graphs(tmp_path):
     rng = np.random.default_rng(0)
     coordinates, normals = rng.normal(size=(60, 3)), rng.normal(size=(60, 3))
-    graphs = [(pk.graphs.knn_graph(coordinates[start : start + 30]), [0] * 30) for start in (0, 30)]
+    graphs = [(pk.convert.knn_graph(coordinates[start : start + 30]), [0] * 30) for start in (0, 30)]
     database = pk.check_graphs(graphs)
-    attribute = 1 - pk.graphs.curvature(database.adjacency, normals, mean=True)
+    attribute = 1 - pk.convert.curvature(database.adjacency, normals, mean=True)
     database = pk.GraphDatabase(
         database.adjacency, database.graph_ptr, node_labels=[0] * 60, node_attributes=attribute[:, None]
     )

@@ -20,7 +20,7 @@ from propkernels.counts.counters import StreamCounts
 from propkernels.kernels import AttributeKernel, GraphHopper, LabelHistogram
 from propkernels.propagation import Diffusion
 from propkernels.search.inverted_file import InvertedFile
-from propkernels.search.segment import Postings, Segment, unpacked
+from propkernels.search.segment import Segment, inverted, unpacked
 from tests.test_contract_discovery import the_zoo
 from tests.utils.test_locks import ends_in_child, forks, in_another_thread
 from tests.zoo import zoo
@@ -184,12 +184,12 @@ def test_big_counts_are_exact():
     """Beyond 2^24 single precision would round."""
     counts = csr_array(np.array([[2.0**24 + 1, 0.0], [3.0, 1.0]]))
     streams = [StreamCounts(counts, np.array([5, -5]), 0, 1.0)]
-    postings = Postings.of(streams)
+    postings = inverted(streams)
     assert postings.codes.tolist() == [-5, 5]
     assert postings.counts.tolist() == [1.0, 2.0**24 + 1, 3.0]
-    small = Postings.of([StreamCounts(counts[1:], np.array([5, -5]), 0, 1.0)])
+    small = inverted([StreamCounts(counts[1:], np.array([5, -5]), 0, 1.0)])
     assert small.counts.dtype == np.float32
-    parts = [Segment.of(small), Segment.of(postings)]
+    parts = [Segment.packed(small), Segment.packed(postings)]
     merged = unpacked(parts, [np.array([0]), np.array([-1, 1])])
     assert merged.counts.tolist() == [1.0, 1.0, 3.0, 3.0]
     assert merged.graphs.tolist() == [0, 1, 0, 1]

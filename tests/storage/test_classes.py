@@ -33,15 +33,6 @@ def test_state_of_an_estimator_makes_it_again():
     assert again.diagonal_.tolist() == kernel.diagonal_.tolist()
 
 
-def test_files_of_version_02_have_public_names_of_machinery():
-    kernel = pk.WeisfeilerLehman(t_max=1).fit(pk.datasets.make_molecules(4, random_state=0).graphs)
-    state = classes.state_of(kernel)
-    earlier = {"coder_": state.pop("_coder"), "counts_": state.pop("_counts")} | state
-    again = classes.make(type(kernel), earlier)
-    assert vars(again).keys() == vars(kernel).keys()
-    assert again._counts is kernel._counts
-
-
 def test_a_fitted_estimator_is_known_as_fitted():
     """Also where all that fit stores is private: pipelines ask scikit-learn."""
     graphs = pk.datasets.make_molecules(4, random_state=0).graphs

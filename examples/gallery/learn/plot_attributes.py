@@ -19,7 +19,7 @@ def field(kind, n=60):
     """Return places of sensors, their graph, and what they measure."""
     places = rng.uniform(size=(n, 2))
     values = np.sin(4 * places[:, 0] + rng.uniform(0, 6)) + np.cos(4 * places[:, 1])
-    return places, pk.graphs.knn_graph(places, 4), values if kind == "smooth" else rng.permutation(values)
+    return places, pk.convert.knn_graph(places, 4), values if kind == "smooth" else rng.permutation(values)
 
 
 kinds = np.array(["smooth", "shuffled"] * 40)

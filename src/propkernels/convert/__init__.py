@@ -6,13 +6,14 @@ from propkernels.convert.contacts import from_contacts, from_snapshots
 from propkernels.convert.networkx import from_networkx, to_networkx
 from propkernels.convert.pandas import from_pandas, to_pandas
 from propkernels.convert.parquet import from_parquet, iter_parquet, to_parquet
-from propkernels.convert.points import from_points
+from propkernels.convert.points import curvature, from_points, knn_graph
 from propkernels.convert.pyg import from_pyg, to_pyg
 from propkernels.convert.rdkit import from_rdkit, from_smiles
 
 __all__ = [
     "check_graph",
     "check_graphs",
+    "curvature",
     "from_adjacency",
     "from_contacts",
     "from_networkx",
@@ -24,6 +25,7 @@ __all__ = [
     "from_smiles",
     "from_snapshots",
     "iter_parquet",
+    "knn_graph",
     "to_networkx",
     "to_pandas",
     "to_parquet",

@@ -1,4 +1,4 @@
-"""Converter of point clouds: k-nearest-neighbor graphs with curvature and edge lengths."""
+"""Point clouds: k-nearest-neighbor graphs, with the curvature attribute and edge lengths."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array, csr_array
 
 from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import check_integer, shown
-from propkernels._utils.typing import Column
+from propkernels._utils.typing import Column, Rows
 from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed, numbers
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.point_clouds import curvature
 
 Points = NDArray[np.float64]
 LARGEST = 2.0**500  # limit of coordinates; sums of squared differences stay finite
@@ -41,7 +41,7 @@ def from_points(
         Neighbors of each point by Euclidean distance. An edge joins two points if one of them is a neighbor
         of the other. In a cloud with fewer points all are joined.
     normals : sequence of arrays of shape (n_i, d), False or None, default=None
-        Normals of the surface, for the curvature (see :func:`~propkernels.graphs.curvature`). None: estimated
+        Normals of the surface, for the :func:`~propkernels.convert.curvature`. None: estimated
         from the neighbors, as the direction in which they spread least. False: no attributes.
     ids : sequence, optional
         Ids of the clouds.
@@ -56,8 +56,8 @@ def from_points(
 
     See Also
     --------
-    propkernels.graphs.knn_graph : The graph of one cloud.
-    propkernels.graphs.curvature : The attribute of its points.
+    propkernels.convert.knn_graph : The graph of one cloud.
+    propkernels.convert.curvature : The attribute of its points.
 
     Examples
     --------
@@ -146,9 +146,7 @@ def _neighbors(
     raised = np.column_stack([points, graph * apart])
     found = cKDTree(raised).query(raised, min(k + 1, len(points)), distance_upper_bound=apart)[1]
     found = np.where(found == len(points), -1, np.asarray(found).reshape(len(points), -1))
-    itself = found == np.arange(len(points))[:, None]
-    itself[~itself.any(axis=1), -1] = True  # a coinciding point may replace the point itself
-    neighbors = found[~itself].reshape(len(points), -1)
+    neighbors = _without_itself(found)
     rows, at = np.nonzero(neighbors >= 0)
     cols = neighbors[rows, at]
     n = len(points)
@@ -165,8 +163,6 @@ def _curvatures(
     sizes: NDArray[np.int64],
     faults: Faults,
 ) -> Points | None:
-    from scipy.sparse import coo_array
-
     if normals is False:
         return None
     table = estimate_normals(points, neighbors) if normals is None else _given(normals, points, sizes, faults)
@@ -233,3 +229,133 @@ def _normals_of(points: Points, own: NDArray[np.int64], neighbors: NDArray[np.in
     normals *= np.sign(normals[np.arange(n), np.abs(normals).argmax(axis=1)])[:, None]
     normals[number < min(d, 3)] = np.nan
     return normals
+
+
+def knn_graph(points: ArrayLike, n_neighbors: int = 4, *, mutual: bool = False) -> csr_array:
+    """Return the k-nearest-neighbor graph of points.
+
+    The paper's point clouds (section "Datasets", Point Cloud Graphs) use four neighbors; an edge joins two
+    points if either is a neighbor of the other.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        Coordinates, finite.
+    n_neighbors : int, default=4
+        Number of neighbors of each point by Euclidean distance, excluding the point itself. Ties are broken
+        arbitrarily; if there are fewer other points, all of them are neighbors.
+    mutual : bool, default=False
+        Whether an edge requires that each of the two points is a neighbor of the other.
+
+    Returns
+    -------
+    scipy.csr_array of shape (n, n)
+        Symmetric adjacency matrix with entries 1.
+
+    Raises
+    ------
+    ValueError
+        If ``points`` is not a table of finite numbers, or ``n_neighbors`` is below 1.
+
+    See Also
+    --------
+    propkernels.convert.curvature : A node attribute for point clouds.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.1, point cloud graphs.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> pk.convert.knn_graph([[0.0], [1.0], [3.0]], n_neighbors=1).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    from scipy.spatial import cKDTree
+
+    number = check_integer(n_neighbors, "n_neighbors", 1)
+    table = np.asarray(points, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"points must have two dimensions (n, d), got the shape {table.shape}")
+    wrong = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if wrong.size:
+        raise ValueError(f"points must be finite, but point {wrong[0]} is {table[wrong[0]].tolist()}")
+    n = len(table)
+    number = min(number, n - 1)
+    if number < 1:
+        return csr_array((n, n), dtype=np.float64)
+    found = _without_itself(cKDTree(table).query(table, number + 1)[1])
+    entries = (np.ones(n * number), (np.repeat(np.arange(n), number), found.ravel()))
+    directed = csr_array(entries, shape=(n, n))
+    other = directed.T.tocsr()
+    return (directed.multiply(other) if mutual else directed.maximum(other)).tocsr()
+
+
+def _without_itself(neighbors: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Remove each point from its row, or the last neighbor if a coinciding point took its place."""
+    is_itself = neighbors == np.arange(len(neighbors))[:, None]
+    is_itself[~is_itself.any(axis=1), -1] = True
+    return neighbors[~is_itself].reshape(len(neighbors), -1)
+
+
+def curvature(adjacency: Rows, normals: ArrayLike, *, mean: bool = False) -> NDArray[np.float64]:
+    """Return the curvature of a surface at its points, from the normals of neighbors.
+
+    The paper's attribute of point clouds (section "Datasets", Point Cloud Graphs): the sum over the
+    neighbors v of u of ``1 - |n_u . n_v|``. It is 0 where all tangent planes are parallel.
+
+    Parameters
+    ----------
+    adjacency : sparse or dense matrix of shape (n, n)
+        Graph of a cloud, such as that of :func:`~propkernels.convert.knn_graph`, or block-diagonal matrix of
+        several clouds. Nonzero entries are neighbors; weights and the diagonal are ignored.
+    normals : array-like of shape (n, d)
+        Normals, with any sign and length. Normals that are NaN or 0 are unknown: such neighbors do not count,
+        and the curvature of such points, and of points without neighbors that count, is NaN.
+    mean : bool, default=False
+        Divide by the number of neighbors that count.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match.
+
+    See Also
+    --------
+    propkernels.convert.knn_graph : The graph of a point cloud.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting (2016). Propagation kernels: efficient graph
+       kernels from propagated information. Machine Learning 102, 209-245. doi:10.1007/s10994-015-5517-9.
+       Section 7.1, point cloud graphs.
+
+    Examples
+    --------
+    >>> import numpy as np, propkernels as pk
+    >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    >>> pk.convert.curvature(path, [[0, 0, 1], [0, 0, -1], [0, 1, 0]])
+    array([0., 1., 1.])
+    """
+    edges = coo_array(adjacency)
+    table = np.asarray(normals, dtype=np.float64)
+    if table.ndim != 2 or edges.shape != (len(table), len(table)):
+        raise ValueError(f"normals of shape {table.shape} do not fit an adjacency of shape {edges.shape}")
+    keep = (edges.row != edges.col) & (edges.data != 0)
+    rows, columns = edges.row[keep], edges.col[keep]
+    lengths = np.linalg.norm(table, axis=1, keepdims=True)
+    unit = table / np.where(lengths > 0, lengths, np.nan)
+    bends = 1 - np.abs(np.einsum("ij,ij->i", unit[rows], unit[columns]))
+    known = ~np.isnan(bends)
+    total = np.bincount(rows[known], np.maximum(bends[known], 0.0), len(table))
+    number = np.bincount(rows[known], minlength=len(table))
+    values = total / np.maximum(number, 1) if mean else total
+    return np.where(number > 0, values, np.nan)

@@ -6,7 +6,6 @@ from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.neighborhoods import circular_neighborhood
-from propkernels.graphs.point_clouds import curvature, knn_graph
 
 __all__ = [
     "Graph",
@@ -16,6 +15,4 @@ __all__ = [
     "LabelColumn",
     "LabelDistributions",
     "circular_neighborhood",
-    "curvature",
-    "knn_graph",
 ]

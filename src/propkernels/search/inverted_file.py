@@ -14,7 +14,7 @@ from propkernels._utils.parallel import run_threads
 from propkernels._utils.stored import not_negative, require
 from propkernels.counts.counters import StreamCounts
 from propkernels.search.nearest import Query, Search, compact_squares, nearest, self_similarities
-from propkernels.search.segment import MOST_GRAPHS, Postings, Segment
+from propkernels.search.segment import MOST_GRAPHS, Segment
 
 WORTH_THREADS = 20_000  # graphs; a query of fewer takes longer in Python than in compiled loops
 
@@ -60,7 +60,7 @@ class InvertedFile:
         """Return a file of one segment."""
         weights = np.array([stream.weight for stream in streams])
         squares = self_similarities(streams)
-        return cls([Segment.of(Postings.of(streams))], weights, squares, np.ones(len(squares), dtype=bool))
+        return cls([Segment.of(streams)], weights, squares, np.ones(len(squares), dtype=bool))
 
     def __post_init__(self) -> None:
         n_graphs = sum(part.n_graphs for part in self.segments)
@@ -70,7 +70,7 @@ class InvertedFile:
     def append(self, streams: Sequence[StreamCounts]) -> InvertedFile:
         """Return a file with additional graphs at the end."""
         added = self_similarities(streams)
-        segments = [*self.segments, Segment.of(Postings.of(streams))]
+        segments = [*self.segments, Segment.of(streams)]
         while len(segments) > 1 and 2 * segments[-1].n_cells >= segments[-2].n_cells:
             ends = np.cumsum([part.n_graphs for part in segments[-2:]])
             if ends[-1] > MOST_GRAPHS:

@@ -1,11 +1,11 @@
-"""Postings (the graphs of each bin with counts), and Segment, their packed and searchable form."""
+"""Segment: the graphs of each bin with counts (postings), packed and searchable."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +22,13 @@ MOST_GRAPHS = 2 ** (32 - PACKED_BITS)  # of a segment with packed postings
 CHECKED_AT_ONCE = 2**22  # postings of a file
 
 
-@dataclass(frozen=True)
-class Postings:
-    """Immutable counts of graphs, by bin.
+class Postings(NamedTuple):
+    """Counts of graphs by bin, before they are packed; as :class:`Segment`, with graphs and counts apart.
 
     Attributes
     ----------
     n_graphs : int
-    stream_ptr : ndarray of int64, (streams + 1,)
-        Offsets of the bins of each stream.
-    codes : ndarray of int64, (bins,)
-        The code of each bin, ascending within a stream.
-    bin_ptr : ndarray of int64, (bins + 1,)
-        Offsets of the postings of each bin.
+    stream_ptr, codes, bin_ptr : ndarray of int64
     graphs : ndarray of int32, (postings,)
         Graphs, ascending within a bin.
     counts : ndarray of float32 or float64, (postings,)
@@ -42,45 +36,32 @@ class Postings:
     """
 
     n_graphs: int
-    stream_ptr: Annotated[NDArray[np.int64], Offsets("codes")]
-    codes: Annotated[NDArray[np.int64], ANY_NUMBER]
-    bin_ptr: Annotated[NDArray[np.int64], Offsets("graphs", pieces="codes")]
-    graphs: Annotated[NDArray[np.int32], Indices("n_graphs")]
+    stream_ptr: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    bin_ptr: NDArray[np.int64]
+    graphs: NDArray[np.int32]
     counts: NDArray[Any]
 
-    def _check_parts(self) -> None:
-        """Refuse counts that do not match the postings."""
-        require(
-            is_whole(self.n_graphs, 0) and self.codes.ndim == 1, "codes or the number of graphs are missing"
-        )
-        require(self.counts.dtype in (np.float32, np.float64), "counts are floats")
-        require(self.counts.shape == self.graphs.shape, "every posting needs a count")
-        require(not_negative(self.counts), "counts are not negative")
 
-    @classmethod
-    def of(cls, streams: Sequence[StreamCounts]) -> Postings:
-        """Return counts by graph as counts by bin."""
-        orders = [np.argsort(stream.codes) for stream in streams]
-        stream_ptr = offsets([len(order) for order in orders])
-        bins = [np.empty_like(order) for order in orders]
-        for own, order, first in zip(bins, orders, stream_ptr.tolist(), strict=False):
-            own[order] = np.arange(first, first + len(order))
-        lengths = np.zeros(stream_ptr[-1], dtype=np.int64)
-        for stream, own in zip(streams, bins, strict=True):
-            lengths[own] = np.bincount(stream.counts.indices, minlength=len(own))
-        bin_ptr = offsets(lengths)
-        data = compact(np.concatenate([stream.counts.data for stream in streams]))
-        graphs, counts, filled = np.empty(len(data), dtype=np.int32), np.empty_like(data), bin_ptr[:-1].copy()
-        ends = offsets([stream.counts.nnz for stream in streams])
-        for stream, own, (first, last) in zip(streams, bins, pairwise(ends.tolist()), strict=True):
-            rows = (stream.counts.indptr, stream.counts.indices, data[first:last])
-            _core.invert_rows(*rows, own, filled, graphs, counts)
-        codes = np.concatenate([stream.codes[order] for stream, order in zip(streams, orders, strict=True)])
-        return cls(streams[0].counts.shape[0], stream_ptr, codes, bin_ptr, graphs, counts)
-
-    def restored(self) -> Segment:
-        """Return the packed form: files of version 0.2 have postings in place of segments."""
-        return Segment.of(self)
+def inverted(streams: Sequence[StreamCounts]) -> Postings:
+    """Return counts by graph as counts by bin."""
+    orders = [np.argsort(stream.codes) for stream in streams]
+    stream_ptr = offsets([len(order) for order in orders])
+    bins = [np.empty_like(order) for order in orders]
+    for own, order, first in zip(bins, orders, stream_ptr.tolist(), strict=False):
+        own[order] = np.arange(first, first + len(order))
+    lengths = np.zeros(stream_ptr[-1], dtype=np.int64)
+    for stream, own in zip(streams, bins, strict=True):
+        lengths[own] = np.bincount(stream.counts.indices, minlength=len(own))
+    bin_ptr = offsets(lengths)
+    data = compact(np.concatenate([stream.counts.data for stream in streams]))
+    graphs, counts, filled = np.empty(len(data), dtype=np.int32), np.empty_like(data), bin_ptr[:-1].copy()
+    ends = offsets([stream.counts.nnz for stream in streams])
+    for stream, own, (first, last) in zip(streams, bins, pairwise(ends.tolist()), strict=True):
+        rows = (stream.counts.indptr, stream.counts.indices, data[first:last])
+        _core.invert_rows(*rows, own, filled, graphs, counts)
+    codes = np.concatenate([stream.codes[order] for stream, order in zip(streams, orders, strict=True)])
+    return Postings(streams[0].counts.shape[0], stream_ptr, codes, bin_ptr, graphs, counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +129,12 @@ class Segment:
         require(begins.all(), "graphs ascend within a bin")
 
     @classmethod
-    def of(cls, part: Postings) -> Segment:
+    def of(cls, streams: Sequence[StreamCounts]) -> Segment:
+        """Return the counts of graphs by bin."""
+        return cls.packed(inverted(streams))
+
+    @classmethod
+    def packed(cls, part: Postings) -> Segment:
         """Return packed postings: words and dense rows, or pairs if these are shorter."""
         lengths = np.diff(part.bin_ptr)
         is_dense = 4 * lengths > part.n_graphs
@@ -172,7 +158,7 @@ class Segment:
         numbers : sequence of ndarray of int64
             For each part, the new numbers of its graphs, ascending from part to part; -1: left out.
         """
-        return cls.of(unpacked(parts, numbers))
+        return cls.packed(unpacked(parts, numbers))
 
     def listed(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]:
         """Return bins, graphs and counts of words or pairs, and of dense rows; those of a posting add up."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from inspect import Parameter, get_annotations, signature
+from inspect import Parameter, signature
 from typing import Any
 
 from propkernels.graphs.database import GraphDatabase
@@ -127,7 +127,7 @@ _BY_MODULE = {
     "propkernels.explain.rule": ("Rule",),
     "propkernels.models.gaussian_process": ("Posterior",),
     "propkernels.search.inverted_file": ("InvertedFile",),
-    "propkernels.search.segment": ("Postings", "Segment"),
+    "propkernels.search.segment": ("Segment",),
     "propkernels.models.regressor": ("PropagationRegressor",),
     "propkernels.images.colors": ("KMeansColors",),
     "propkernels.images.gray_levels": ("GrayLevels",),
@@ -222,17 +222,6 @@ def defaults_of(cls: Any) -> dict[str, Any]:
     return {name: value for name, value in defaults.items() if value is not Parameter.empty}
 
 
-@cache
-def _private_names(cls: Any) -> dict[str, str]:
-    """Return the private names of learned attributes that files of version 0.2 have under public names.
-
-    ``_counts`` was ``counts_``.
-    """
-    is_estimator = hasattr(cls, "_get_param_names")
-    names = {name for base in cls.__mro__ if is_estimator for name in get_annotations(base)}
-    return {f"{name[1:]}_": name for name in names if name.startswith("_")}
-
-
 def make(cls: Any, state: dict[str, Any]) -> Any:
     """Return an object with a given state, without running code of its class (except for named tuples).
 
@@ -240,8 +229,7 @@ def make(cls: Any, state: dict[str, Any]) -> Any:
     """
     if cls is GraphDatabase:
         return unpack(state)
-    names = _private_names(cls)
-    state = defaults_of(cls) | {names.get(name, name): value for name, value in state.items()}
+    state = defaults_of(cls) | state
     check_state(cls, state)
     if is_named_tuple(cls):
         return cls(**state)

@@ -174,4 +174,4 @@ class Decoder:
         thing = make(class_of(name), state)
         check_fields(thing)
         check_object(thing)
-        return self._keep(thing.restored() if hasattr(thing, "restored") else thing)
+        return self._keep(thing)
