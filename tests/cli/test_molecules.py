@@ -249,3 +249,72 @@ def test_unknown_steps_and_descriptors_are_named(run, table):
         result = run("fit", table, *COLUMNS, option, value, "-o", "no.pk")
         assert result.exit_code == 1
         assert f"got '{value}'" in " ".join(result.stderr.split())
+
+
+def test_a_blank_target_and_one_more_column(run, table, tmp_path):
+    """A row without a target is left out of the fit, with its cells in all other columns."""
+    text = (tmp_path / table).read_text().splitlines()
+    lines = [f"{line},name {i},{i / 2}" for i, line in enumerate(text[1:])]
+    lines[3] = f"{SMILES[3]},,name 3,1.5"
+    (tmp_path / table).write_text("\n".join([f"{text[0]},name,mass", *lines]) + "\n")
+    for command in (("fit", table, "-o", "m.pk"), ("evaluate", table, "--folds", 2)):
+        result = run(*command, *COLUMNS, "--t-max", 1, "--jobs", 1, "--kernel", "labels")
+        assert result.exit_code == 0, result.stderr
+        assert "1 of 32 graphs has no target and is left out." in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["two steps", "three steps", "stereo"])
+def test_pipelines_of_python_predict_and_explain(run, table, tmp_path, kind):
+    """A pipeline reads molecules by its own first step, whatever its options."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    first = (
+        pk.MoleculesToGraphs(stereo=True, node_labels="symbol")
+        if kind == "stereo"
+        else pk.MoleculesToGraphs()
+    )
+    last = [pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(), t_max=1, C=1.0, random_state=0)]
+    if kind == "three steps":
+        last = [pk.WeisfeilerLehmanFeatures(t_max=1), LogisticRegression()]
+    pipeline = make_pipeline(first, *last).fit(SMILES, ACTIVE)
+    pk.save_model(pipeline, tmp_path / "pipe.pk")
+    result = run("predict", "pipe.pk", table, *COLUMNS, "--jobs", 1)
+    assert result.exit_code == 0, result.stderr
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    chances = pipeline.predict_proba(SMILES)[:, 1]
+    np.testing.assert_allclose([float(row["probability_1"]) for row in rows], chances, rtol=1e-6)
+    explained = run("explain", "pipe.pk", table, *COLUMNS, "-g", 1)
+    if kind == "three steps":
+        assert explained.stderr.count("\n") == 1
+        assert "has no contributions of nodes" in explained.stderr
+    else:
+        assert explained.exit_code == 0, explained.stderr
+        assert (
+            f"decision {pipeline[-1].decision_function(first.transform(SMILES[1:2]))[0]:+.4f}"
+            in explained.stdout
+        )
+
+
+def test_a_pipeline_of_images_reads_images(run, tmp_path):
+    from sklearn.pipeline import make_pipeline
+
+    image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    pictures = [(rng.random((8, 8)) * (255 if i % 2 else 90)).astype(np.uint8) for i in range(8)]
+    for i, picture in enumerate(pictures):
+        (tmp_path / "pics" / "ab"[i % 2]).mkdir(parents=True, exist_ok=True)
+        image.fromarray(picture).save(tmp_path / "pics" / "ab"[i % 2] / f"{i}.png")
+    gray = pk.images.GrayLevels(n_levels=4)
+    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), t_max=1, C=1.0, random_state=0)
+    pipeline = make_pipeline(gray, model).fit(pictures, [i % 2 for i in range(8)])
+    pk.save_model(pipeline, tmp_path / "pipe.pk")
+    result = run("predict", "pipe.pk", "pics", "--jobs", 1)
+    assert result.exit_code == 0, result.stderr
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    expected = dict(
+        zip((f"{'ab'[i % 2]}/{i}.png" for i in range(8)), pipeline.predict_proba(pictures)[:, 1], strict=True)
+    )
+    assert all(float(row["probability_1"]) == pytest.approx(expected[row["id"]], rel=1e-6) for row in rows)
+    wrong = run("predict", "pipe.pk", "t.csv")
+    assert wrong.exit_code == 1

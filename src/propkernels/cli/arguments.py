@@ -100,9 +100,59 @@ def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels fit'.")]
 
 
-def open_model(path: Path) -> tuple[Any, dict[str, str]]:
-    """Return a saved classifier or regressor, and the notes of its file about its data set."""
+@dataclass(frozen=True)
+class Fitted:
+    """A model read from a file.
+
+    Attributes
+    ----------
+    model : estimator
+        A classifier or regressor of graphs, or the steps of a pipeline that follow the first.
+    notes : dict
+        Notes of its file about the data set it was fitted on.
+    first : transformer or None
+        First step of a pipeline, which makes graphs of molecules or images.
+    """
+
+    model: Any
+    notes: dict[str, str]
+    first: Any = None
+
+    def graphs_of(self, raw: Any, place: str) -> Any:
+        """Return the graphs that the first step makes of molecules or images."""
+        if raw is None:
+            step = type(self.first).__name__
+            raise ValueError(f"the model begins with {step}, and {place} has nothing for it")
+        with warnings_as_lines():
+            return self.first.transform(raw)
+
+    def prepared(self, data: Dataset) -> Dataset:
+        """Return a data set whose graphs are those that the pipeline makes; unchanged without a pipeline."""
+        if self.first is None:
+            return data
+        made = self.graphs_of(
+            next((data.extras[kind] for kind in RAW if kind in data.extras), None), data.name
+        )
+        ids = getattr(data.graphs, "ids", None)
+        return replace(data, graphs=made if ids is None else made.with_ids(ids))
+
+    def use_threads(self, jobs: int) -> None:
+        """Tell the steps that have threads how many to use."""
+        for _, step in getattr(self.model, "steps", [("", self.model)]):
+            if "n_jobs" in step.get_params(deep=False):
+                step.set_params(n_jobs=jobs)
+
+
+RAW = ("smiles", "molecules", "images")  # extras of data sets that pipelines begin with
+
+
+def open_model(path: Path) -> Fitted:
+    """Return a saved classifier or regressor of graphs, or a pipeline that ends in one."""
+    from sklearn.pipeline import Pipeline
+
     from propkernels.convert.atoms import VIEWS
+    from propkernels.images.gray_levels import Quantizer
+    from propkernels.molecules.transformer import MoleculesToGraphs
     from propkernels.storage.model_files import read_model
 
     model, notes = read_model(path)
@@ -110,11 +160,14 @@ def open_model(path: Path) -> tuple[Any, dict[str, str]]:
         raise ValueError(
             f"{path} contains a {type(model).__name__}, which cannot predict: use a model written by 'fit'"
         )
+    first = None
+    if isinstance(model, Pipeline) and isinstance(model[0], (MoleculesToGraphs, Quantizer)):
+        first, model = model[0], model[-1] if len(model) == 2 else model[1:]
     found = dict(notes)
     counters = [v.counter for v in model.rule_.vocabularies] if hasattr(model, "rule_") else []
     if any(isinstance(label, tuple) for counter in counters for label in counter.known_labels):
         found.setdefault("node_labels", ",".join(VIEWS))  # of a program, which read molecules as it comes
-    return model, found
+    return Fitted(model, found, first)
 
 
 def class_called(model: Any, text: str) -> Any:

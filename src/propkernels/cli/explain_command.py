@@ -92,8 +92,10 @@ def explain(
 
     if output is not None:
         check_picture(output, force)
-    fitted, notes = open_model(model)
-    data, at = source_options.open_graph(name, graph, notes)
+    opened = open_model(model)
+    fitted = opened.model
+    data, at = source_options.open_graph(name, graph, opened.notes)
+    data = opened.prepared(data)
     if flips:
         if output is not None:
             raise ValueError("--output draws contributions: leave out --flips, or --output")
@@ -159,6 +161,8 @@ def explained(model: Any, graphs: Any, prediction: Any, spoken_for: str | None) 
     if not can_explain(model):
         from propkernels.models.model import why_not_explained
 
+        if not hasattr(model, "kernel_"):
+            raise ValueError(f"a {type(model).__name__} has no contributions of nodes to show")
         raise ValueError(why_not_explained(model.kernel_))
     if not hasattr(model, "classes_") or (spoken_for is None and len(model.classes_) == 2):
         return model.explain(graphs)  # decisions are those of predict: positive for the second class

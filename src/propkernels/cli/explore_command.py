@@ -9,6 +9,7 @@ import typer
 
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
+    Fitted,
     Input,
     ids_of,
     one_target,
@@ -51,8 +52,9 @@ def explore(
     from propkernels import explore as make_page
 
     # pages of a new model label atoms by their symbols, so that they can be edited and pasted
-    fitted, notes = (None, {}) if model is None else open_model(model)
-    whole = one_target(source_options.open(name, notes=notes, n_jobs=jobs))
+    opened = Fitted(None, {}) if model is None else open_model(model)
+    fitted = opened.model
+    whole = one_target(opened.prepared(source_options.open(name, notes=opened.notes, n_jobs=jobs)))
     whole = with_edges(whole) if fitted is None else whole
     data = whole if first is None else whole.sample(first, seed)
     is_sample = len(data.graphs) < len(whole.graphs)

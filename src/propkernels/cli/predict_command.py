@@ -16,6 +16,7 @@ import typer
 from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
+    Fitted,
     Input,
     ModelFile,
     class_names,
@@ -99,11 +100,12 @@ def predict(
         if output is not None:
             print_text(f"Wrote {output}: {n_rows:,} predictions.")
         return
-    fitted, notes = open_model(model)
-    data = source_options.open(name, notes=notes, n_jobs=jobs)
+    opened = open_model(model)
+    fitted = opened.model
+    data = opened.prepared(source_options.open(name, notes=opened.notes, n_jobs=jobs))
     with warnings_as_lines(), spinner(f"Predicting {data.name}"):
-        fitted.set_params(n_jobs=jobs)
-        predictions, columns = all_columns(wanted, fitted, notes, data.graphs)
+        opened.use_threads(jobs)
+        predictions, columns = all_columns(wanted, fitted, opened.notes, data.graphs)
     if skipped is not None:
         write_csv(skipped, ["id", "reason"], getattr(data.graphs, "skipped", {}).items())
     if output is None:
@@ -171,8 +173,7 @@ def predict_large(wanted: Wanted, name: str, output: Path | None) -> tuple[int, 
 
     from propkernels._utils.progress import ProgressBar
 
-    _, notes = open_model(Path(wanted.model))
-    plan = wanted.source_options.plan(name, notes)
+    plan = wanted.source_options.plan(name, open_model(Path(wanted.model)).notes)
     one = replace(wanted, jobs=1)
     done = Parallel(n_jobs=wanted.jobs, return_as="generator")(delayed(predict_part)(one, p) for p in plan)
     n_rows, reasons = 0, dict[Any, str]()
@@ -199,7 +200,7 @@ def predict_part(wanted: Wanted, part: Any) -> tuple[list[Any], dict[str, Any], 
 
     from propkernels.scale.partition import iter_part
 
-    fitted, notes = _opened(wanted.model)
+    opened = _opened(wanted.model)
     ids: list[Any] = []
     found: list[dict[str, Any]] = []
     reasons: dict[Any, str] = {}
@@ -209,16 +210,20 @@ def predict_part(wanted: Wanted, part: Any) -> tuple[list[Any], dict[str, Any], 
             ids += block.ids.tolist() if block.names is None else block.names
             reasons |= block.graphs.skipped
             if len(block.graphs):
-                found.append(all_columns(wanted, fitted, notes, block.graphs)[1])
+                graphs = block.graphs
+                if opened.first is not None:
+                    graphs = opened.graphs_of(graphs.sources, str(part.path))
+                found.append(all_columns(wanted, opened.model, opened.notes, graphs)[1])
     joined = {key: np.concatenate([columns[key] for columns in found]) for key in (found[0] if found else ())}
     return ids, joined, reasons
 
 
 @lru_cache(maxsize=1)
-def _opened(model: str) -> tuple[Any, dict[str, str]]:
-    """Return a model with one thread, and its notes."""
-    fitted, notes = open_model(Path(model))
-    return fitted.set_params(n_jobs=1), dict(notes)
+def _opened(model: str) -> Fitted:
+    """Return a model with one thread."""
+    opened = open_model(Path(model))
+    opened.use_threads(1)
+    return opened
 
 
 def compute(model: Any, graphs: Any, targets: Sequence[Any] = ()) -> tuple[Any, dict[str, Any]]:

@@ -103,7 +103,7 @@ class Dataset:
         columns = {name: _at(values, chosen) for name, values in self.columns.items()}
         target, names = self.target[chosen], self.target_names
         if names and self.n_classes == len(names):
-            present = np.isin(np.unique(self.target), target)
+            present = np.isin(np.unique(self.target[~is_missing(self.target)]), target[~is_missing(target)])
             names = tuple(name for name, is_there in zip(names, present, strict=True) if is_there)
         return replace(
             self,
@@ -149,7 +149,7 @@ class Dataset:
         return self.take(np.sort(order[:n]))
 
     def with_known_target(self) -> Dataset:
-        """Return the graphs with a target, without extras; the data set itself if no target is missing.
+        """Return the graphs with a target, as :meth:`take`; the data set itself if no target is missing.
 
         Targets become integers if all present values are whole numbers with few distinct values.
         """
@@ -157,8 +157,8 @@ class Dataset:
         if not gaps.any():
             return self
         known = np.flatnonzero(~gaps)
-        target = as_classes(typed_column(self.target[known]))
-        return replace(self, graphs=self.graphs[known], target=target, extras={})
+        taken = self.take(known)
+        return replace(taken, target=as_classes(typed_column(taken.target)))
 
     def __repr__(self) -> str:
         contents = repr(self.graphs).partition("(")[2].removesuffix(")")

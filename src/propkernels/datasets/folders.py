@@ -58,7 +58,9 @@ def _read_images(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     folder = read_image_folder(path)
     grids = GrayLevels().fit_transform(folder.images)
     target = _classes([Path(name) for name in folder.paths], "images", path, how)
-    return Dataset(path.name, grids, target, folder.target_names, {"paths": folder.paths})
+    return Dataset(
+        path.name, grids, target, folder.target_names, {"paths": folder.paths, "images": folder.images}
+    )
 
 
 def read_clouds(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
