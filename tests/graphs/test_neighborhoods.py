@@ -87,8 +87,3 @@ def test_bad_neighborhoods(neighborhood, message):
 def test_no_neighborhoods(neighborhood):
     with pytest.raises(TypeError, match=r"neighborhood must be \(radius, points\)"):
         resolve_neighborhood(neighborhood, 2)
-
-
-def test_circles_lie_in_the_plane():
-    with pytest.raises(ValueError, match="lies in the plane, the grids have 3 dimensions"):
-        resolve_neighborhood((1, 8), 3)

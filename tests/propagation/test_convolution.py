@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import ndimage
 
 import propkernels as pk
 from propkernels.graphs.neighborhoods import BOUNDARIES, grid_edges, resolve_neighborhood
@@ -343,3 +344,41 @@ def test_bad_parameters():
             scheme.prepare(grids, initial)
     with pytest.raises(ValueError, match="boundary must be one of"):
         grids.to_graphs(boundary="mirror")
+
+
+@pytest.mark.parametrize("boundary", ["renormalize", "zero", "wrap", "reflect"])
+def test_mirror_is_the_convolution_of_the_formula(boundary):
+    """(f * g)(x) = sum_i f(i) g(x - i), here by scipy.ndimage; without it, the mirrored filter."""
+    weights = np.array([[0.0, 0.1, 0.0], [0.5, 0.0, 0.2], [0.0, 0.0, 0.3]])
+    image = np.random.default_rng(0).random((5, 7))
+    grids = pk.GridDatabase([np.zeros((5, 7), int)])
+    step = Convolution(weights, boundary, mirror=True).operator(grids).step(image.reshape(-1, 1), image)
+    mode = {"wrap": "wrap", "reflect": "reflect"}.get(boundary, "constant")
+    expected = ndimage.convolve(image, weights, mode=mode)
+    if boundary == "renormalize":
+        expected /= ndimage.convolve(np.ones_like(image), weights, mode="constant")
+    np.testing.assert_allclose(step.reshape(5, 7), expected)
+    plain = Convolution(weights, boundary).operator(grids).step(image.reshape(-1, 1), image)
+    assert not np.allclose(plain, step)
+    other = Convolution(weights[::-1, ::-1], boundary).operator(grids).step(image.reshape(-1, 1), image)
+    np.testing.assert_array_equal(other, step)
+
+
+def test_circles_in_volumes_lie_in_every_plane():
+    """N_{1,4} in three planes is the six nearest voxels; turning the volume does not matter."""
+    rng = np.random.default_rng(0)
+    volume = rng.integers(0, 3, (4, 5, 6))
+    turned = np.rot90(volume, axes=(0, 2))
+    kernels = [
+        pk.PropagationKernel(propagation=Convolution(neighborhood), t_max=3, random_state=0)
+        for neighborhood in ((1, 4), "nearest", (1, 8), (2, 16))
+    ]
+    found = [kernel.fit_transform(pk.GridDatabase([volume, turned])) for kernel in kernels]
+    assert np.array_equal(found[0], found[1])
+    assert all(np.ptp(matrix) == 0 for matrix in found)
+    weights = resolve_neighborhood((1, 8), 3)
+    circle = pk.graphs.circular_neighborhood(1, 8)
+    np.testing.assert_allclose(weights.sum(), circle.sum())
+    np.testing.assert_allclose(weights[0, 0], [0, circle[0, 0] / 3, 0])
+    with pytest.raises(ValueError, match="needs a plane"):
+        resolve_neighborhood((1, 8), 1)

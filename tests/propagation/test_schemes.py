@@ -234,7 +234,9 @@ def test_schemes_are_estimators(name):
         assert np.array_equal(dense.library_history(dense.moderate_zoo(), other, 2), reference)
 
 
-NO_SCHEME = "propagation must be a name or a scheme with the methods prepare and step, got"
+NO_SCHEME = (
+    "propagation must be a name, a scheme with the methods prepare and step, or a function of P and T; got"
+)
 
 
 @pytest.mark.parametrize(
@@ -293,8 +295,26 @@ def test_a_scheme_needs_no_base_class(duck, metric):
     reference = pk.PropagationKernel(propagation="diffusion", **parameters).fit_transform(labelled_zoo())
     computed = pk.PropagationKernel(propagation=duck(), **parameters).fit_transform(labelled_zoo())
     assert np.array_equal(computed, reference)
-    assert resolve_scheme(duck(), False).affine == hasattr(duck, "affine")
+    assert resolve_scheme(duck()).affine == hasattr(duck, "affine")
     assert hasattr(duck(), "affine") == hasattr(duck, "affine")
+
+
+@every_metric
+@pytest.mark.parametrize(
+    ("function", "scheme"),
+    [
+        (lambda P, T: T @ P, Diffusion()),
+        (lambda P, T: (P + T @ P) / 2, Diffusion(laziness=0.5)),
+    ],
+)
+def test_a_function_is_a_scheme(function, scheme, metric):
+    parameters = {"t_max": 4, "random_state": 0, "metric": metric}
+    graphs = dense.moderate_zoo()
+    computed = pk.PropagationKernel(propagation=function, **parameters).fit(graphs)
+    reference = pk.PropagationKernel(propagation=scheme, **parameters).fit(graphs)
+    assert np.array_equal(computed.transform(graphs), reference.transform(graphs))
+    with pytest.raises(ValueError, match=r"must return an array of the shape of P, \(.*\); got \(.*\)"):
+        pk.PropagationKernel(propagation=lambda P, T: P[:, :1], **parameters).fit(graphs)
 
 
 def test_a_scheme_may_look_at_the_probabilities():

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from networkx import Graph as NetworkxGraph
 
     from propkernels.graphs.database import GraphDatabase
+    from propkernels.graphs.grid_database import GridDatabase
 
 
 def as_positions(key: Any, length: int) -> Any:
@@ -378,7 +379,7 @@ def parts_of_join(databases: Sequence[GraphDatabase], names: Sequence[str]) -> t
         block_diagonal([database.adjacency for database in databases]),
         _stack_offsets([database.graph_ptr for database in databases]),
         _join_labels(databases, lambda d: d.label_column, lambda d: d.n_nodes),
-        _join_attributes(databases, names),
+        join_attributes(databases, names),
         _join_labels(databases, lambda d: d.edge_label_column, lambda d: d.adjacency.nnz),
         joined_edge_attributes([(d.edge_attributes, d.adjacency.nnz) for d in databases], names),
         joined_ids([(d.ids, len(d)) for d in databases]),
@@ -443,8 +444,8 @@ def _join_labels(
     )
 
 
-def _join_attributes(
-    databases: Sequence[GraphDatabase], names: Sequence[str]
+def join_attributes(
+    databases: Sequence[GraphDatabase | GridDatabase], names: Sequence[str]
 ) -> NDArray[np.float64] | csr_array | None:
     """Stack attributes, sparse if any are; a database without nodes is compatible with any dimension."""
     inhabited = [(i, d.attribute_matrix) for i, d in enumerate(databases) if d.n_nodes]

@@ -449,9 +449,9 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
             np.array_equal(self.graph_ptr, other.graph_ptr)
             and _same_matrix(self.adjacency, other.adjacency)
             and self._labels == other._labels
-            and _same_attributes(self._attributes, other._attributes)
+            and same_attributes(self._attributes, other._attributes)
             and self._edge_labels == other._edge_labels
-            and _same_attributes(self.edge_attributes, other.edge_attributes)
+            and same_attributes(self.edge_attributes, other.edge_attributes)
             and self.moments == other.moments
             and self.descriptors == other.descriptors
         )
@@ -529,7 +529,7 @@ def _same_matrix(a: csr_array, b: csr_array) -> bool:
     )
 
 
-def _same_attributes(a: Any, b: Any) -> bool:
+def same_attributes(a: Any, b: Any) -> bool:
     """Return whether attributes, dense or sparse, are equal or absent; NaN equals NaN."""
     if a is None or b is None:
         return a is b

@@ -7,18 +7,25 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from propkernels._utils.arrays import freeze, frozen, offsets, ranges
 from propkernels._utils.locks import cached_property
-from propkernels._utils.typing import Array, NeighborhoodLike
-from propkernels.graphs.container import Container
-from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grid_validation import as_images, as_masks, check_image, check_same_dimension
+from propkernels._utils.typing import Array, NeighborhoodLike, Rows
+from propkernels.graphs.container import Container, join_attributes
+from propkernels.graphs.database import GraphDatabase, same_attributes
+from propkernels.graphs.grid_validation import (
+    as_images,
+    as_masks,
+    check_image,
+    check_same_dimension,
+    pixel_attributes,
+)
 from propkernels.graphs.label_distributions import LabelDistributions, Labeling, concat_labels
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 from propkernels.graphs.names import Names
 from propkernels.graphs.neighborhoods import NEAREST
-from propkernels.graphs.validation import check_node_labels
+from propkernels.graphs.validation import check_attributes, check_node_labels
 
 
 class Grid:
@@ -79,6 +86,11 @@ class Grid:
         return self.database.label_column.to_array()
 
     @property
+    def node_attributes(self) -> Array | None:
+        """Attributes of the counted pixels, one row each; None without attributes."""
+        return self.database.node_attributes
+
+    @property
     def n_nodes(self) -> int:
         """Number of counted pixels."""
         return self.database.n_nodes
@@ -114,6 +126,9 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         NaN only are unobserved pixels.
     masks : list of boolean arrays or None, optional
         True for pixels that belong to their image. Other pixels are not counted and spread no labels.
+    attributes : list of arrays, optional
+        Numbers of each pixel, such as RGB values: shape (h, w, D) for pictures, one array per image. NaN is a
+        missing value.
 
     Attributes
     ----------
@@ -124,6 +139,8 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         order.
     inside : ndarray of bool or None
         One bool per pixel of all images: True if it is counted; None if all are.
+    node_attributes : ndarray of shape (pixels, D) or None
+        Attributes of the counted pixels.
 
     See Also
     --------
@@ -150,13 +167,17 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
     shapes: NDArray[np.int64]
     graph_ptr: NDArray[np.int64]
     inside: NDArray[np.bool_] | None
+    node_attributes: NDArray[np.float64] | None = None
 
-    node_attributes = None
-    attribute_matrix = None
     edge_label_column = None
     edge_labels = None
 
-    def __init__(self, images: Iterable[ArrayLike], masks: Iterable[ArrayLike | None] | None = None) -> None:
+    def __init__(
+        self,
+        images: Iterable[ArrayLike],
+        masks: Iterable[ArrayLike | None] | None = None,
+        attributes: Iterable[ArrayLike] | None = None,
+    ) -> None:
         listed = as_images(images)
         checked = [
             check_image(image, mask, i)
@@ -171,7 +192,9 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
                 [np.ones(len(c.labels), dtype=bool) if c.inside is None else c.inside for c in checked]
             )
         labels = concat_labels([c.labels for c in checked]) if checked else LabelColumn.concat([])
-        self._store(shapes, offsets(sizes), inside, labels)
+        graph_ptr = offsets(sizes)
+        numbers = None if attributes is None else pixel_attributes(attributes, checked)
+        self._store(shapes, graph_ptr, inside, labels, check_attributes(numbers, graph_ptr))
 
     def _store(
         self,
@@ -179,9 +202,11 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         graph_ptr: NDArray[np.int64],
         inside: NDArray[np.bool_] | None,
         labels: LabelColumn | LabelDistributions,
+        attributes: NDArray[np.float64] | csr_array | None = None,
     ) -> None:
         self.shapes, self.graph_ptr, self.inside, self._labels = shapes, graph_ptr, inside, labels
-        freeze(shapes, graph_ptr, inside)
+        self.node_attributes = attributes.toarray() if isinstance(attributes, csr_array) else attributes
+        freeze(shapes, graph_ptr, inside, self.node_attributes)
 
     @classmethod
     def _assemble(cls, *parts: Any) -> GridDatabase:
@@ -191,6 +216,11 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         return grids
 
     # properties of images
+
+    @property
+    def attribute_matrix(self) -> NDArray[np.float64] | None:
+        """The node attributes."""
+        return self.node_attributes
 
     @property
     def dimension(self) -> int:
@@ -226,8 +256,9 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         nodes = _stretch(self.graph_ptr, positions)
         inside = None if self.inside is None else self.inside[_stretch(self.pixel_ptr, positions)]
         graph_ptr = offsets(sizes)
+        attributes = None if self.node_attributes is None else self.node_attributes[nodes]
         subset = GridDatabase._assemble(
-            self.shapes[positions], graph_ptr, _without_need(inside), self._labels.take(nodes)
+            self.shapes[positions], graph_ptr, _without_need(inside), self._labels.take(nodes), attributes
         )
         subset.names = self.names
         return subset
@@ -250,6 +281,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
             offsets(sizes),
             _join_inside(inhabited),
             concat_labels([part.label_column for part in inhabited]),
+            join_attributes(inhabited, [f"item {i}" for i, part in enumerate(parts) if len(part)]),
         )
         joined.names = Names.merge(part.names for part in inhabited)
         return joined
@@ -259,7 +291,16 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         labels = check_node_labels(node_labels, self.graph_ptr)
         if labels is None:
             raise ValueError("the pixels of a GridDatabase have labels: give one for each counted pixel")
-        return GridDatabase._assemble(self.shapes, self.graph_ptr, self.inside, labels)
+        grids = GridDatabase._assemble(self.shapes, self.graph_ptr, self.inside, labels, self.node_attributes)
+        grids.names = self.names
+        return grids
+
+    def with_attributes(self, node_attributes: Rows | None) -> GridDatabase:
+        """Return the same grids with other attributes of the counted pixels, one row each; None: without."""
+        attributes = check_attributes(node_attributes, self.graph_ptr)
+        grids = GridDatabase._assemble(self.shapes, self.graph_ptr, self.inside, self._labels, attributes)
+        grids.names = self.names
+        return grids
 
     def to_graphs(
         self, neighborhood: NeighborhoodLike = NEAREST, boundary: str = "renormalize"
@@ -293,18 +334,20 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
             np.array_equal(self.shapes, other.shapes)
             and _same_inside(self.inside, other.inside)
             and self._labels == other._labels
+            and same_attributes(self.node_attributes, other.node_attributes)
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle and copy the data without cached properties."""
-        return {name: getattr(self, name) for name in ("shapes", "graph_ptr", "inside", "_labels", "names")}
+        stored = ("shapes", "graph_ptr", "inside", "_labels", "names", "node_attributes")
+        return {name: getattr(self, name) for name in stored}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the unpickled arrays read-only again."""
         self.__dict__.update(state)
-        freeze(self.shapes, self.graph_ptr, self.inside)
+        freeze(self.shapes, self.graph_ptr, self.inside, self.node_attributes)
 
     # display
 

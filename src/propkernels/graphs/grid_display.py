@@ -32,6 +32,8 @@ def sizes(grids: GridDatabase) -> str:
 def describe(grids: GridDatabase) -> str:
     """Return the numbers of pixels, labels, masked and unobserved pixels as text."""
     parts = [count(grids.n_nodes, "pixel"), count(len(grids.label_values), "label")]
+    if grids.node_attributes is not None:
+        parts.append(count(grids.node_attributes.shape[1], "attribute"))
     outside = int(grids.pixel_ptr[-1]) - grids.n_nodes
     if outside:
         parts.append(f"{outside} masked out")

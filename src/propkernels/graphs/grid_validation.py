@@ -67,6 +67,32 @@ def check_image(image: Any, mask: Any, position: int) -> CheckedImage:
     return CheckedImage(shape, inside, make(kept, shape, inside, position))
 
 
+def pixel_attributes(attributes: Any, images: list[CheckedImage]) -> NDArray[Any]:
+    """Return one row per counted pixel of arrays of shape (h, w, D), or (h, w) for one attribute."""
+    if isinstance(attributes, (str, bytes, Mapping, Set)) or not hasattr(attributes, "__iter__"):
+        raise TypeError(f"attributes must be a list of arrays, one per image, got {shown(attributes)}")
+    listed = list(attributes)
+    if len(listed) != len(images):
+        raise ValueError(f"there are attributes of {len(listed)} images for {len(images)} images")
+    rows: list[NDArray[Any]] = []
+    for position, (values, image) in enumerate(zip(listed, images, strict=True)):
+        array = np.ma.filled(values, np.nan) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+        array = array[..., None] if array.shape == image.shape else array
+        if array.dtype.kind not in "biuf" or array.shape[:-1] != image.shape:
+            raise ValueError(
+                f"the attributes of image {position} must be numbers of shape {(*image.shape, 'D')}, "
+                f"got dtype {array.dtype} and shape {array.shape}"
+            )
+        flat = array.reshape(-1, array.shape[-1])
+        rows.append(flat if image.inside is None else flat[image.inside])
+        if rows[0].shape[1] != rows[-1].shape[1]:
+            numbers = rows[-1].shape[1], rows[0].shape[1]
+            raise ValueError(
+                f"image {position} has {numbers[0]} attributes per pixel, but image 0 has {numbers[1]}"
+            )
+    return np.concatenate(rows) if rows else np.empty((0, 0))
+
+
 def _as_array(image: Any, position: int) -> NDArray[Any]:
     try:
         array = image if isinstance(image, np.ma.MaskedArray) else np.asarray(image)
@@ -119,7 +145,7 @@ def _distributions(
         raise ValueError(
             f"image {position} holds no label distribution at {_place(at, shape, inside)}: "
             f"{_shortly(values[at])} must be probabilities that add up to 1 "
-            "(floats are label distributions, labels are integers)"
+            "(floats are label distributions, labels are integers; other numbers go into attributes=)"
         )
     return LabelDistributions(np.where(known[:, None], values, 0.0), known=known)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -142,12 +143,14 @@ def resolve_neighborhood(neighborhood: Any, dimension: int) -> Filter:
 def _circular(pair: tuple[Any, ...], dimension: int) -> Filter:
     if len(pair) != 2:
         raise ValueError(f"neighborhood must be (radius, points), a filter or 'nearest', got {shown(pair)}")
-    if dimension != 2:
-        raise ValueError(
-            f"the circular neighborhood {pair!r} lies in the plane, the grids have {dimension} dimensions: "
-            "use 'nearest' or a filter"
-        )
-    return circular_neighborhood(*pair)
+    if dimension < 2:
+        raise ValueError(f"the circular neighborhood {pair!r} needs a plane: use 'nearest' or a filter")
+    circle = circular_neighborhood(*pair)
+    center, planes = len(circle) // 2, list(combinations(range(dimension), 2))
+    weights = np.zeros((len(circle),) * dimension)
+    for plane in planes:
+        weights[tuple(slice(None) if axis in plane else center for axis in range(dimension))] += circle
+    return weights / len(planes)
 
 
 def check_filter(neighborhood: Any) -> Filter:
@@ -230,4 +233,4 @@ def grids_to_graphs(grids: Any, neighborhood: Any, boundary: str) -> Any:
         inside = grids.inside_of(i)
         blocks.append(made[shape] if inside is None else made[shape][inside][:, inside])
     adjacency = block_diagonal(blocks) if blocks else csr_array((0, 0))
-    return GraphDatabase(adjacency, grids.graph_ptr, node_labels=grids.label_column)
+    return GraphDatabase(adjacency, grids.graph_ptr, grids.label_column, grids.node_attributes)

@@ -24,7 +24,7 @@ OUTSIDE = (None, "black")
 SCALES = ("full", "image", "equalize")
 
 
-def _check_pictures(images: Images) -> list[Picture]:
+def check_pictures(images: Images) -> list[Picture]:
     """Return float64 images of shape (h, w) or (h, w, 3) with intensities from 0 to 1.
 
     Parameters
@@ -85,7 +85,7 @@ class Quantizer(ImageInput, TransformerMixin, BaseEstimator, ABC):
         y : ignored
         """
         check_choice(self.outside, OUTSIDE, "outside")
-        pictures = _check_pictures(X)
+        pictures = check_pictures(X)
         self._learn(pictures, [_find_inside(picture, self.outside) for picture in pictures])
         return self
 
@@ -98,7 +98,7 @@ class Quantizer(ImageInput, TransformerMixin, BaseEstimator, ABC):
             With masks if ``outside`` is not None.
         """
         check_is_fitted(self, "n_labels_")
-        pictures = _check_pictures(X)
+        pictures = check_pictures(X)
         masks = [_find_inside(picture, self.outside) for picture in pictures]
         labels = [self._label(picture, mask) for picture, mask in zip(pictures, masks, strict=True)]
         return GridDatabase(labels, None if self.outside is None else masks)

@@ -22,7 +22,7 @@ from propkernels.graphs.grid_database import GridDatabase
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.time_views import learn_in_time
-from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes
+from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes, way_of
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.filling import fill_labels
 from propkernels.propagation.gaussian_mixtures import GaussianMixtures
@@ -38,7 +38,7 @@ from propkernels.propagation.initial import (
     label_source,
     learn_prior,
 )
-from propkernels.propagation.schemes import PropagationScheme, resolve_scheme
+from propkernels.propagation.schemes import PropagationScheme, SchemeLike, resolve_scheme
 
 _LABELS, _ATTRIBUTES = 0, 1
 
@@ -180,8 +180,7 @@ def _learn_attributes(
         return None
     treatment = resolve_attributes(attributes)
     standardizer = Standardizer.learn(graphs, bool(parameters.standardize))
-    direction = getattr(scheme, "direction", "follow")
-    common = graphs, standardizer(graphs), t_max, direction, seed, edge_factors
+    common = graphs, standardizer(graphs), t_max, way_of(scheme, graphs), seed, edge_factors
     learned = treatment.learn(*common)
     lsh, *further = (
         LocalitySensitiveHash(parameters.attribute_metric, width, seed, _ATTRIBUTES + number)
@@ -194,7 +193,7 @@ def _learn_attributes(
 class PropagationParameters:
     """Parameters of :class:`PropagationKernel` that the features have, too."""
 
-    propagation: str | PropagationScheme = "auto"
+    propagation: SchemeLike = "auto"
     labels: str | None = "auto"
     prior: PriorLike = "uniform"
     attributes: str | AttributeTreatment | None = None
@@ -228,15 +227,16 @@ class PropagationKernel(PropagationParameters, CountKernel):
 
     Parameters
     ----------
-    propagation : str or PropagationScheme, default="auto"
+    propagation : str, PropagationScheme or callable, default="auto"
         Propagation scheme. "auto": diffusion, Eq. (1) of [1]_, or convolution on grids. Where node labels are
         missing, five steps of Eq. (3) first give each such node the label that is most probable inside
         its own graph, so that a missing label changes nothing between other graphs; a graph without any
         label starts from the ``prior``. The paper's schemes as they are: "diffusion", Eq. (1) from the
         prior; "label_propagation", Eq. (3); "push_back", Eq. (14). Other names: "lazy_diffusion",
         "absorbing_walk", "partial_absorption", "label_spreading", "belief_propagation", "convolution". Or
-        an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``, or a user-defined scheme
-        (see :class:`PropagationScheme`).
+        an object such as ``Diffusion(laziness=0.5)`` or ``Convolution((1, 8))``; or a scheme of your own: a
+        function of P_t and T = D^{-1} A that returns P_{t+1}, ``lambda P, T: (P + T @ P) / 2``, or a class
+        (see :class:`PropagationScheme`), which is faster.
     labels : {"auto", "node", "degree", "log_degree", None}, default="auto"
         Initial labels: node labels; numbers of neighbors d ("degree": weights change the walk, not labels);
         their orders of magnitude (``floor(log2 d)``, for graphs in which they differ widely); or one constant

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count, repeat
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,10 @@ from sklearn.base import BaseEstimator
 from propkernels._utils.checks import Documented, shown
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import GridDatabase
+from propkernels.propagation.convolution import Convolution, GridOperator
 from propkernels.propagation.edge_labels import EdgeFactors, crossed_edges
-from propkernels.propagation.schemes import AffineOperator
+from propkernels.propagation.schemes import DIRECTIONS, AffineOperator, PropagationScheme, walk_operator
 
 COMBINATIONS = ("sum", "product", "joint")
 
@@ -59,7 +61,7 @@ class AttributeTreatment(Documented, BaseEstimator, ABC):
         graphs: GraphDatabase,
         attributes: NDArray[np.float64],
         t_max: int,
-        direction: str,
+        direction: Way,
         seed: int,
         edge_factors: EdgeFactors | None = None,
     ) -> LearnedAttributes:
@@ -86,7 +88,7 @@ class FixedAttributes(AttributeTreatment):
         graphs: GraphDatabase,
         attributes: NDArray[np.float64],
         t_max: int,
-        direction: str,
+        direction: Way,
         seed: int,
         edge_factors: EdgeFactors | None = None,
     ) -> FixedAttributes:
@@ -195,10 +197,13 @@ def _check_size(values: NDArray[np.float64]) -> None:
         )
 
 
-def required_attributes(graphs: GraphDatabase) -> NDArray[np.float64]:
+def required_attributes(graphs: GraphDatabase | GridDatabase) -> NDArray[np.float64]:
     """Return the node attributes; raise an error if there are none."""
     if graphs.node_attributes is None or graphs.node_attributes.shape[1] == 0:
-        raise ValueError("attributes are requested, but the graphs have no node attributes")
+        way_out = (
+            "GridDatabase(images, attributes=...)" if isinstance(graphs, GridDatabase) else "with_attributes"
+        )
+        raise ValueError(f"attributes are requested, but the graphs have no node attributes: use {way_out}")
     return graphs.node_attributes
 
 
@@ -222,11 +227,46 @@ def fill_missing(
     return np.where(missing, means[graphs.graph_ids], values)
 
 
+Way: TypeAlias = str | Convolution  # along edges in a direction, or, on grids, by a filter
+
+
+class PixelWalk(NamedTuple):
+    """Lazy convolution of the columns of grids: X' = (1 - l) X * B + l X."""
+
+    operator: GridOperator
+    laziness: float
+
+    def step(self, current: NDArray[np.float64], initial: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the columns after one step."""
+        following = self.operator.step(current, initial)
+        return (1 - self.laziness) * following + self.laziness * current if self.laziness else following
+
+
+def way_of(scheme: PropagationScheme, graphs: GraphDatabase | GridDatabase) -> Way:
+    """Return how attributes move where labels move by a scheme: along the same edges, by the same filter."""
+    if not isinstance(graphs, GridDatabase):
+        return str(getattr(scheme, "direction", "follow"))
+    return scheme.without_clamp() if isinstance(scheme, Convolution) else Convolution()
+
+
+def attribute_walk(graphs: GraphDatabase, laziness: float, way: Way) -> AffineOperator | PixelWalk:
+    """Return the lazy random walk of attributes, along edges or over pixels."""
+    if isinstance(way, str):
+        return walk_operator(graphs, laziness, way)
+    return PixelWalk(way.operator(graphs), laziness)
+
+
+def check_way(laziness: float, way: Way) -> None:
+    """Raise an error if stored parts of a walk are invalid."""
+    is_known = way in DIRECTIONS if isinstance(way, str) else isinstance(way, Convolution)
+    require(0 <= laziness <= 1 and is_known, "laziness or direction is unknown")
+
+
 def walk_steps(
-    walk: AffineOperator, graphs: GraphDatabase, direction: str, factors: EdgeFactors | None
-) -> Iterator[AffineOperator]:
+    walk: AffineOperator | PixelWalk, graphs: GraphDatabase, direction: Way, factors: EdgeFactors | None
+) -> Iterator[AffineOperator | PixelWalk]:
     """Yield the operators of steps 1, 2, ...: the walk or, with edge labels, the walk with new factors."""
-    if factors is None:
+    if factors is None or isinstance(walk, PixelWalk) or not isinstance(direction, str):
         yield from repeat(walk)
         return
     edges, stream = crossed_edges(graphs, direction), np.zeros(1, dtype=np.int64)

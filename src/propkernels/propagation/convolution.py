@@ -262,7 +262,9 @@ class Convolution(PropagationScheme):
         (:func:`propkernels.graphs.circular_neighborhood`). An array of odd lengths, with as many dimensions
         as the images: ``B[center + o]`` is the weight of the pixel at offset o.
         For filters that are not symmetric this is the paper's "weighted adjacency of the center
-        node"; signal processing calls it correlation, convolution with the mirrored filter.
+        node"; signal processing calls it correlation, convolution with the mirrored filter: see ``mirror``.
+        On grids of more than two dimensions, a circle lies in each plane of two axes, and the filter is
+        their mean.
     boundary : {"renormalize", "zero", "wrap", "reflect"}, default="renormalize"
         Padding of the image. "renormalize": zeros, and each pixel is divided by the filter mass inside
         the image and its mask, for N_{1,4} exactly the random walk on the grid; a pixel whose filter mass
@@ -271,6 +273,9 @@ class Convolution(PropagationScheme):
     clamp : {None, "after", "before"}, default=None
         When observed pixels are reset to their labels, as in :class:`LabelPropagation`: never, after each
         step, or before each step.
+    mirror : bool, default=False
+        True: the convolution of the paper's formula, ``sum_i P(i) B(x - i)``, that is, ``B[center - o]`` is
+        the weight of the pixel at offset o. It differs for filters that are not symmetric.
 
     See Also
     --------
@@ -312,19 +317,31 @@ class Convolution(PropagationScheme):
         boundary: str = "renormalize",
         *,
         clamp: str | None = None,
+        mirror: bool = False,
     ) -> None:
         self.neighborhood = neighborhood
         self.boundary = boundary
         self.clamp = clamp
+        self.mirror = mirror
 
     def prepare(self, graphs: Database, initial: InitialDistributions) -> GridOperator:
         """Return the operator of these grids."""
+        return self.operator(graphs, initial.observed)
+
+    def without_clamp(self) -> Convolution:
+        """Return the same scheme for values that are never reset."""
+        return Convolution(self.neighborhood, self.boundary, mirror=self.mirror)
+
+    def operator(self, graphs: Database, observed: NDArray[np.bool_] = NOTHING) -> GridOperator:
+        """Return the operator of grids in which these pixels are observed."""
         grids = check_grids(graphs, self)
         check_choice(self.boundary, BOUNDARIES, "boundary")
         check_choice(self.clamp, CLAMPS, "clamp")
+        check_choice(self.mirror, (False, True), "mirror")
         weights = resolve_neighborhood(self.neighborhood, grids.dimension)
-        held = initial.observed if self.clamp == "after" else NOTHING
-        pushed = initial.observed if self.clamp == "before" else NOTHING
+        weights = np.ascontiguousarray(np.flip(weights)) if self.mirror else weights
+        held = observed if self.clamp == "after" else NOTHING
+        pushed = observed if self.clamp == "before" else NOTHING
         path = cheapest_path(weights, grids.inside is not None)
         return GridOperator(grids, weights, self.boundary, held, pushed, path)
 

@@ -13,9 +13,8 @@ from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.convolution import Convolution, GridOperator
-from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.schemes import AffineOperator
-from propkernels.propagation.walks import LabelPropagation
+from propkernels.propagation.walks import absorbing_operator
 
 STEPS = 5  # of Eq. 3; more of them change few labels
 VALUES_IN_MEMORY = 2**22  # probabilities at a time
@@ -74,12 +73,11 @@ def _most_absorbed(graphs: GraphDatabase | GridDatabase, given: LabelDistributio
     per_graph = np.bincount(graph_of, minlength=len(graphs))
     first = offsets(per_graph)[:-1]
     number = np.arange(len(pairs)) - first[graph_of]  # of the label in its graph
-    held = InitialDistributions(np.zeros(len(given), dtype=np.int32), table, given.values, given.observed)
     operator: AffineOperator | GridOperator
     if isinstance(graphs, GridDatabase):
-        operator = Convolution(clamp="after").prepare(graphs, held)
+        operator = Convolution(clamp="after").operator(graphs, given.observed)
     else:
-        operator = LabelPropagation().prepare(graphs, held)
+        operator = absorbing_operator(graphs, given.observed, "follow")
     best, chosen = np.zeros(len(given), dtype=np.int64), np.zeros(len(given), dtype=np.int64)
     width, most = max(VALUES_IN_MEMORY // len(given), 1), int(per_graph.max())
     for start in range(0, most, width):

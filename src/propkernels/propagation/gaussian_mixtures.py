@@ -16,9 +16,17 @@ from propkernels._utils.parallel import by_rows, one_blas_thread, threads_for
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
-from propkernels.propagation.attributes import AttributeTreatment, Spread, fill_missing, walk_steps
+from propkernels.propagation.attributes import (
+    AttributeTreatment,
+    Spread,
+    Way,
+    attribute_walk,
+    check_way,
+    fill_missing,
+    walk_steps,
+)
 from propkernels.propagation.edge_labels import EdgeFactors
-from propkernels.propagation.schemes import DIRECTIONS, walk_operator
+from propkernels.propagation.schemes import walk_operator
 
 Matrix = NDArray[np.float64]
 SCALES = (None, "initial", "each")
@@ -104,7 +112,7 @@ class GaussianMixtures(AttributeTreatment):
         graphs: GraphDatabase,
         attributes: Matrix,
         t_max: int,
-        direction: str,
+        direction: Way,
         seed: int,
         edge_factors: EdgeFactors | None = None,
     ) -> SpreadingMixtures:
@@ -227,13 +235,13 @@ class SpreadingMixtures:
     centre: Matrix
     refit_every: int | None
     laziness: float
-    direction: str
+    direction: Way
     scales: Matrix = field(default_factory=lambda: np.ones((1, 1)))
     edge_factors: EdgeFactors | None = None
 
     def _check_parts(self) -> None:
         """Raise an error if points, Gaussians and scales differ in number or dimension."""
-        require(0 <= self.laziness <= 1 and self.direction in DIRECTIONS, "laziness or direction is unknown")
+        check_way(self.laziness, self.direction)
         require(self.refit_every is None or is_whole(self.refit_every, 1), "steps between fits are 1 or more")
         n_points, dimensions = self.points.shape
         require(
@@ -255,13 +263,13 @@ class SpreadingMixtures:
 
     @property
     def spreads(self) -> bool:
-        """Whether densities spread along edges, each point by itself: without refits and edge labels."""
-        return self.refit_every is None and self.edge_factors is None
+        """Whether densities spread along edges, each point by itself: no refits, edge labels or grids."""
+        return self.refit_every is None and self.edge_factors is None and isinstance(self.direction, str)
 
     def spread(self, graphs: GraphDatabase, attributes: Matrix) -> Spread:
         """Return the densities of t = 0, and their step and scales."""
         start = self._start(graphs, attributes, self.families[0])
-        return Spread(start, walk_operator(graphs, self.laziness, self.direction), self.scales)
+        return Spread(start, walk_operator(graphs, self.laziness, str(self.direction)), self.scales)
 
     def with_scales(
         self,
@@ -306,7 +314,7 @@ class SpreadingMixtures:
         start: Matrix | None = None,
     ) -> Iterator[Matrix]:
         """Yield the densities of t = 0, 1, ..., with refits by ``family_at(t, means)``."""
-        walk = walk_operator(graphs, self.laziness, self.direction)
+        walk = attribute_walk(graphs, self.laziness, self.direction)
         current = self._start(graphs, attributes, family_at(0, attributes)) if start is None else start
         centers = None if self.refit_every is None else fill_missing(attributes, graphs, self.centre)
         for t, step in enumerate(walk_steps(walk, graphs, self.direction, self.edge_factors), start=1):

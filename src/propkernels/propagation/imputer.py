@@ -30,7 +30,13 @@ from propkernels.propagation.initial import (
     label_frequencies,
     learn_prior,
 )
-from propkernels.propagation.schemes import AffineOperator, PropagationScheme, check_step, resolve_scheme
+from propkernels.propagation.schemes import (
+    AffineOperator,
+    PropagationScheme,
+    SchemeLike,
+    check_step,
+    resolve_scheme,
+)
 
 
 def run_to_convergence(
@@ -129,7 +135,7 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        propagation: str | PropagationScheme = "label_propagation",
+        propagation: SchemeLike = "label_propagation",
         prior: PriorLike = "uniform",
         tolerance: float = 1e-6,
         max_steps: int = 1000,

@@ -14,12 +14,15 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.attributes import (
     AttributeTreatment,
     Spread,
+    Way,
+    attribute_walk,
+    check_way,
     fill_missing,
     observed_means,
     walk_steps,
 )
 from propkernels.propagation.edge_labels import EdgeFactors
-from propkernels.propagation.schemes import DIRECTIONS, walk_operator
+from propkernels.propagation.schemes import walk_operator
 
 
 class PropagatedAttributes(AttributeTreatment):
@@ -61,7 +64,7 @@ class PropagatedAttributes(AttributeTreatment):
         graphs: GraphDatabase,
         attributes: NDArray[np.float64],
         t_max: int,
-        direction: str,
+        direction: Way,
         seed: int,
         edge_factors: EdgeFactors | None = None,
     ) -> SpreadingAttributes:
@@ -75,20 +78,20 @@ class SpreadingAttributes:
     """Learned state of :class:`PropagatedAttributes`."""
 
     laziness: float
-    direction: str
+    direction: Way
     elsewhere: NDArray[np.float64]
     edge_factors: EdgeFactors | None = None
 
     def _check_parts(self) -> None:
         """Raise an error if laziness, direction or the mean attributes are invalid."""
-        require(0 <= self.laziness <= 1 and self.direction in DIRECTIONS, "laziness or direction is unknown")
+        check_way(self.laziness, self.direction)
         require(self.elsewhere.ndim == 1, "attributes of nodes elsewhere are one row")
 
     def matrices(
         self, graphs: GraphDatabase, attributes: NDArray[np.float64]
     ) -> Iterator[NDArray[np.float64]]:
         """Yield X_0, X_1, ..."""
-        walk = walk_operator(graphs, self.laziness, self.direction)
+        walk = attribute_walk(graphs, self.laziness, self.direction)
         current = fill_missing(attributes, graphs, self.elsewhere)
         for step in walk_steps(walk, graphs, self.direction, self.edge_factors):
             yield current
@@ -96,10 +99,10 @@ class SpreadingAttributes:
 
     @property
     def spreads(self) -> bool:
-        """Whether attributes spread along edges, each dimension by itself: without edge labels."""
-        return self.edge_factors is None
+        """Whether attributes spread along edges, each dimension by itself: no edge labels or grids."""
+        return self.edge_factors is None and isinstance(self.direction, str)
 
     def spread(self, graphs: GraphDatabase, attributes: NDArray[np.float64]) -> Spread:
         """Return the attributes of t = 0, and their step."""
         start = fill_missing(attributes, graphs, self.elsewhere)
-        return Spread(start, walk_operator(graphs, self.laziness, self.direction))
+        return Spread(start, walk_operator(graphs, self.laziness, str(self.direction)))

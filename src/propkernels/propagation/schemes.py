@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone
 
@@ -398,6 +398,34 @@ def affine_weights(
     return ones / 2, laziness / 2 * ones
 
 
+StepLike: TypeAlias = Callable[[NDArray[np.float64], csr_array], ArrayLike]  # P_{t+1} of P_t and T
+
+
+class StepFunction(PropagationScheme):
+    """A function of P_t and T that returns P_{t+1}, as a scheme."""
+
+    def __init__(self, function: StepLike) -> None:
+        self.function = function
+
+    def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> csr_array:
+        """Return T of these graphs."""
+        return transition_matrix(graphs)
+
+    def step(
+        self, prepared: csr_array, current: NDArray[np.float64], initial: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the result of the function."""
+        following = np.asarray(self.function(current.copy(), prepared), dtype=np.float64)
+        if following.shape != current.shape:
+            raise ValueError(
+                f"the function of propagation= must return an array of the shape of P, {current.shape}; "
+                f"got {following.shape}"
+            )
+        return following
+
+
+SchemeLike: TypeAlias = str | PropagationScheme | StepLike
+
 # Schemes by name; each module registers its schemes, and the package imports all modules.
 SCHEMES: dict[str, Callable[[], PropagationScheme]] = {
     "diffusion": Diffusion,
@@ -412,10 +440,12 @@ def resolve_scheme(propagation: Any, on_grids: bool = False) -> PropagationSchem
         default = "convolution" if on_grids else "diffusion"
         return SCHEMES[default if propagation == "auto" else propagation]()
     if isinstance(propagation, type) or not all(hasattr(propagation, m) for m in ("prepare", "step")):
-        raise TypeError(
-            "propagation must be a name or a scheme with the methods prepare and step, "
-            f"got {shown(propagation)}"
-        )
+        if not callable(propagation) or isinstance(propagation, type):
+            raise TypeError(
+                "propagation must be a name, a scheme with the methods prepare and step, or a function of "
+                f"P and T; got {shown(propagation)}"
+            )
+        return StepFunction(propagation)
     return clone(propagation) if isinstance(propagation, BaseEstimator) else _copied(propagation)
 
 
