@@ -472,7 +472,8 @@ def test_bad_parameters_leave_the_estimator_unchanged(options, message):
 def test_no_attributes(treatment):
     graphs = some_graphs()
     with pytest.raises(
-        ValueError, match=r"^attributes are requested, but the graphs have no node attributes$"
+        ValueError,
+        match=r"^attributes are requested, but the graphs have no node attributes: use with_attributes$",
     ):
         kernel(treatment).fit(graphs.with_attributes(None))
     estimator = kernel(treatment).fit(graphs)
