@@ -478,7 +478,8 @@ def test_no_attributes(treatment):
         kernel(treatment).fit(graphs.with_attributes(None))
     estimator = kernel(treatment).fit(graphs)
     with pytest.raises(
-        ValueError, match=r"^attributes are requested, but the graphs have no node attributes$"
+        ValueError,
+        match=r"^attributes are requested, but the graphs have no node attributes: use with_attributes$",
     ):
         estimator.transform(graphs.with_attributes(None))
 
