@@ -15,6 +15,7 @@ from reproduction.engine.published import (
     Measured,
     Published,
     compare,
+    earlier,
     explanation,
     published,
     summarize,
@@ -101,6 +102,19 @@ class Summary:
         if not self.folds or paper.accuracy is None or paper.error is None:
             return None
         return compare(self.measured, paper.accuracy, paper.error)
+
+    @property
+    def earlier(self) -> Comparison | None:
+        """The comparison of an earlier run, where there is no new one."""
+        known, paper = earlier().get((self.table, self.row, self.column)), self.paper
+        if self.folds or known is None or paper.accuracy is None or paper.error is None:
+            return None
+        mean, error, repeats = known
+        return compare(
+            Measured(mean, error, max(repeats, 10 if repeats < FEW_REPEATS else 0)),
+            paper.accuracy,
+            paper.error,
+        )
 
     @property
     def is_ours(self) -> bool:
@@ -250,19 +264,28 @@ def compared_section(
     """Return one line for each cell: ours, the paper's, and how they compare."""
     rows = []
     for one in found:
-        compared, paper = one.comparison, one.paper
-        printed = f"{paper.text} ± {paper.error:.1f}" + ("*" if paper.normalized else "")
+        compared, place = one.comparison or one.earlier, (one.table, one.row, one.column)
+        printed = f"{one.paper.text} ± {one.paper.error:.1f}" + ("*" if one.paper.normalized else "")
         if compared is None:
             rows.append((one.column, one.row, "", printed, *[""] * 7, one.note))
             continue
+        if one.folds:
+            here, repeats = with_error(one.measured), str(one.repeats)
+        else:
+            mean, error, number = earlier()[place]
+            here, repeats = f"{mean:.1f} ± {error:.1f}", f"{number}, earlier"
         low, high = compared.interval
-        place = (one.table, one.row, one.column)
         why = explanation(*place) or reasons.get(place, "") if compared.verdict != "matches" else ""
-        rows.append(
-            (one.column, one.row, with_error(one.measured), printed, f"{compared.difference:+.1f}",
-             f"{low:+.1f} to {high:+.1f}", compared.verdict, str(one.repeats), one.variant, one.chosen,
-             "" if one.scaled is None else f"{one.scaled:+.1f}", why)
-        )  # fmt: skip
+        own = (
+            here,
+            printed,
+            f"{compared.difference:+.1f}",
+            f"{low:+.1f} to {high:+.1f}",
+            compared.verdict,
+            repeats,
+        )
+        scaled = "" if one.scaled is None else f"{one.scaled:+.1f}"
+        rows.append((one.column, one.row, *own, one.variant, one.chosen, scaled, why))
     return Section(title, COMPARED_COLUMNS, rows)
 
 
