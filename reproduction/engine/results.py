@@ -92,31 +92,22 @@ def lead_sections(
 
 def headline(found: Sequence[Summary]) -> str:
     """Say how many accuracies of PK and P2K agree with the paper: the sentence of the README."""
-    verdicts = Counter(one.comparison.verdict for one in found if one.comparison is not None)
-    near = sum(abs(one.mean - one.published_mean) <= 1 for one in found if one.folds)
+    total, matches, better, worse, _, near, *_ = _counts(found)
     return (
-        f"Of the paper's {sum(verdicts.values())} accuracies of PK and P2K, {verdicts[MATCHES]} match "
-        "within two "
-        f"standard errors, {verdicts[BETTER]} are better and {verdicts[WORSE]} worse; {near} are within "
-        "one point."
+        f"Of the paper's {total} accuracies of PK and P2K, {matches} match within two standard errors, "
+        f"{better} are "
+        f"better and {worse} worse; {near} are within one point."
     )
 
 
 def _counts(found: Sequence[Summary]) -> tuple[str, ...]:
-    compared = [(one, one.comparison) for one in found]
-    verdicts = Counter(one.verdict for _, one in compared if one is not None)
-    known = [one for one, comparison in compared if comparison is not None]
-    near = sum(abs(one.difference) <= 1 for _, one in compared if one is not None)
-    ten, few = (sum(one.repeats >= least for one in known) for least in (PUBLISHED_REPEATS, FEW_REPEATS))
-    numbers = (
-        len(found),
-        *(verdicts[kind] for kind in VERDICTS),
-        sum(one.earlier is not None for one in found),
-        near,
-        ten,
-        few - ten,
-    )
-    return *map(str, numbers), str(len(known) - few)
+    compared = [known for one in found if (known := one.comparison or one.earlier) is not None]
+    verdicts = Counter(one.verdict for one in compared)
+    repeats = [one.repeats for one in found if one.folds]
+    ten, few = (sum(number >= least for number in repeats) for least in (PUBLISHED_REPEATS, FEW_REPEATS))
+    near = sum(abs(one.difference) <= 1 for one in compared)
+    numbers = (len(compared) - len(repeats), near, ten, few - ten, len(repeats) - few)
+    return (*map(str, (len(found), *(verdicts[kind] for kind in VERDICTS), *numbers)),)
 
 
 def _heading(one: Experiment) -> str:
