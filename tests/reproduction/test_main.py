@@ -90,7 +90,8 @@ def test_the_page_counts_marks_and_answers(command, tmp_path):
     assert "| baselines | 104 | 67 | 30 | 7 | 102 | 57 | 0 | 1 | 1 |" in page
     assert "took 8.0 processor hours" in page
     assert (
-        "Of the paper's 1 accuracies of PK and P2K, 0 match within two standard errors, 1 are better" in page
+        "Of the paper's 43 accuracies of PK and P2K, 33 match within two standard errors, 9 are better"
+        in page
     )
     assert "| DD | PK | 79.4 ± 0.3 | 78.8 ± 0.2 | +0.6 | -0.4 to +1.6 | matches | 3, earlier |" in page
     assert "| MSRC_21 20 % | PK | 91.0 ± 0.6 | 86.9 ± 0.3 | +4.1 |" in page
