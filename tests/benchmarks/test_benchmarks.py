@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks import collections, compare, cores, nodes, peers, run, scale
+from benchmarks import collections, compare, cores, edit_distance, nodes, peers, run, scale
 
 
 def test_a_row_is_measured_kept_and_shown(monkeypatch, tmp_path, capsys):
@@ -68,3 +68,14 @@ def test_a_fit_of_nodes_is_shown():
     found = nodes.fit(nodes.PLANTED, 1500)
     assert found.processor_seconds > 0
     assert nodes.shown(found).startswith("planted")
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_bounds_of_edit_distances_are_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(edit_distance, "CASES", [edit_distance.Case("MUTAG", 11, 2, edit_distance.of_ours)])
+    edit_distance.main(["-o", str(tmp_path / "page.md")])
+    *_, row, _, tail = (tmp_path / "page.md").read_text().splitlines()
+    exact, ours = (float(cell) for cell in row.split("|")[4:6])
+    assert exact <= ours
+    assert "networkx" in tail
