@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_choice, check_streams, check_width, shown
 from propkernels._utils.randomness import draw_seed
@@ -15,13 +16,16 @@ from propkernels._utils.stored import is_whole, require
 from propkernels._utils.typing import BaseKernelLike, Floats, PriorLike, Seed
 from propkernels.codes.attribute_codes import AttributeCoder
 from propkernels.codes.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
+from propkernels.convert.check import check_graphs
 from propkernels.counts.counters import Coder, Known, StreamCounts
 from propkernels.counts.spread import count_spread
+from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.time_views import learn_in_time
+from propkernels.kernels.trace import Trace, trace
 from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes, way_of
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.filling import fill_labels
@@ -105,17 +109,17 @@ class PropagationCoder(Coder):
 
     def codes(self, graphs: GraphDatabase) -> Iterable[CodeStreams]:
         """Return codes of all nodes for t = 0..t_max; with attributes, one block per iteration."""
-        labels = label_codes(*self._label_arguments(graphs))
+        labels = label_codes(*self.label_arguments(graphs))
         return [labels] if self.attributes is None else self.attributes.join(graphs, labels)
 
     def counted_directly(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts] | None:
         """Return the counts of attributes that spread along edges; None for other kernels."""
         if self.attributes is None or not self.attributes.spreads:
             return None
-        labels = label_codes(*self._label_arguments(graphs))
+        labels = label_codes(*self.label_arguments(graphs))
         return count_spread(self.attributes.spread(graphs, labels), graphs.graph_ptr, known)
 
-    def _label_arguments(self, graphs: GraphDatabase) -> tuple[Any, ...]:
+    def label_arguments(self, graphs: GraphDatabase) -> tuple[Any, ...]:
         """Return the arguments of ``label_codes`` for all nodes."""
         factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
         initial = self.initial(graphs)
@@ -214,6 +218,32 @@ class PropagationParameters:
 
     def _learn_coder(self, graphs: GraphDatabase) -> Coder:
         return learn_in_time(graphs, self, partial(PropagationCoder.learn, attributes=self.attributes))
+
+    def trace(self, X: Graphs) -> Trace:
+        """Return what the fitted kernel computes step by step: P_t, codes and bins of all nodes.
+
+        For small graphs: P_t is formed at every t. Codes are those of the labels and of the first hash.
+        ``print`` shows a table, ``rows()`` gives records for pandas.
+
+        Examples
+        --------
+        >>> import numpy as np, propkernels as pk
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> kernel = pk.PropagationKernel(t_max=1, bin_width=0.1, random_state=0)
+        >>> print(kernel.fit([(path, ["C", "O", "C"])]).trace([(path, ["C", "O", "C"])]))
+        t  graph  node   P(C)   P(O)  code  bin
+        0      0     0  1.000  0.000    -6    0
+        0      0     1  0.000  1.000     3    1
+        0      0     2  1.000  0.000    -6    0
+        1      0     0  0.000  1.000    -4    0
+        1      0     1  1.000  0.000     5    1
+        1      0     2  0.000  1.000    -4    0
+        """
+        check_is_fitted(self, "_coder")
+        coder = self._coder  # type: ignore[attr-defined]
+        if not isinstance(coder, PropagationCoder):
+            raise ValueError("graphs in time have no single trace: use time='static'")
+        return trace(coder, check_graphs(X))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

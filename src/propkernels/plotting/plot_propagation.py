@@ -15,6 +15,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.layout import node_positions
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.propagation_kernel import PropagationFeatures
+from propkernels.kernels.trace import numbered
 from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph
 
@@ -88,14 +89,8 @@ def node_bins(features: Any, graph: GraphDatabase) -> list[NDArray[np.int64]]:
     if not hasattr(counter, "codes"):
         raise TypeError(f"{type(features).__name__} does not count nodes: use PropagationFeatures or another")
     by_iteration: dict[int, NDArray[np.int64]] = {}
-    for block in counter.codes(graph, None):
+    for block in counter.codes(graph):
         for stream, iteration in enumerate(block.iterations.tolist()):
             row = stream if block.shared_rows is None else block.shared_rows[stream]
-            by_iteration.setdefault(iteration, _numbered(block.codes[row]))
+            by_iteration.setdefault(iteration, numbered(block.codes[row]))
     return [by_iteration[iteration] for iteration in sorted(by_iteration)]
-
-
-def _numbered(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return equal numbers for equal codes, by first appearance."""
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse.ravel()]
