@@ -5,8 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from propkernels.codes.codes import floor_codes
-from propkernels.codes.grid_codes import grid_codes
+from propkernels.codes.codes import floor_codes, grid_codes
 from propkernels.graphs.neighborhoods import BOUNDARIES
 from propkernels.propagation.convolution import GridOperator
 from propkernels.propagation.initial import Prior, initial_distributions, label_column

@@ -5,8 +5,7 @@ import pytest
 
 from propkernels._utils.parallel import workers
 from propkernels._utils.randomness import OTHER_FACTOR, mix
-from propkernels.codes.codes import NO_BIN
-from propkernels.codes.refinement import ANY_OTHER, as_streams, multiset_codes
+from propkernels.codes.codes import ANY_OTHER, NO_BIN, as_streams, multiset_codes
 from tests.zoo import undirected_zoo
 
 GRAPHS = undirected_zoo()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counts.countings import own_sums
+from propkernels.counts.products import own_sums
 from propkernels.kernels import LabelHistogram
 
 GRAPHS = pk.datasets.make_molecules(10, random_state=0).graphs

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from propkernels._utils.parallel import workers
-from propkernels.counts.lists import CodeList, count_lists, numbered
+from propkernels.counts.counters import CodeList, count_lists, numbered
 
 GENERATOR = np.random.default_rng(0)
 

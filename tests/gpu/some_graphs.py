@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import propkernels as pk
-from propkernels.gpu.packets import DeviceGraphs
+from propkernels.gpu.runtime import DeviceGraphs
 
 
 def many_graphs(sizes, seed=0, weighted=False, directed=False):

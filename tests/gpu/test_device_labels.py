@@ -11,7 +11,7 @@ from tests.gpu.some_graphs import SIZES, many_graphs, on_device
 
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_refinement_is_the_same_bits(runtime, sizes):
-    from propkernels.codes.refinement import multiset_codes
+    from propkernels.codes.codes import multiset_codes
 
     graphs = many_graphs(sizes)
     rng = np.random.default_rng(0)

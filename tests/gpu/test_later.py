@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from propkernels.counts.counters import StreamCounts
-from propkernels.gpu.later import later_streams
+from propkernels.gpu.transfer import later_streams
 
 
 def streams_and_calls():

@@ -20,13 +20,13 @@ def test_text_and_html():
 
 
 def test_thumbnails_have_one_color_per_label():
-    from propkernels.graphs.grid_display import colored
+    from propkernels.graphs.display import colored
 
     assert len({tuple(color) for color in colored(masked_database(), 0).reshape(-1, 3)}) == 4
 
 
 def test_thumbnail_of_distributions():
-    from propkernels.graphs.grid_display import colored
+    from propkernels.graphs.display import colored
 
     image = np.array([[[0.1, 0.9], [0.8, 0.2]]])
     labels = np.array([[1, 0]])

@@ -6,8 +6,8 @@ import pytest
 import propkernels as pk
 from propkernels import _core
 from propkernels.kernels import SubgraphMatching
-from propkernels.kernels.cliques import SubgraphComparison, _edge_words
 from propkernels.kernels.node_kernel import NodeComparison
+from propkernels.kernels.subgraph_matching import SubgraphComparison, _edge_words
 from tests.kernels.common_subgraphs import all_matches
 
 DIRECTED = np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0]])  # 0 -> 1, 1 <-> 2

@@ -5,7 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.kernels import SubgraphMatching
-from propkernels.kernels.comparison import CountedComparison, TiledComparison
+from propkernels.kernels.pairwise_kernel import CountedComparison, TiledComparison
 
 GRAPHS = pk.datasets.make_molecules(12, random_state=0, mean_nodes=6).graphs
 TILED = SubgraphMatching(k=3, connected=False).fit(GRAPHS)

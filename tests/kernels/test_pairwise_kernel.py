@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.kernels import AttributeKernel, GraphHopper, SubgraphMatching, comparison
-from propkernels.kernels.comparison import check_finite
+from propkernels.kernels import AttributeKernel, GraphHopper, SubgraphMatching, pairwise_kernel
+from propkernels.kernels.pairwise_kernel import check_finite
 from tests.zoo import labelled_zoo
 
 
@@ -32,7 +32,7 @@ KERNELS = [
 def test_tiles_and_threads_do_not_matter(kernel, monkeypatch):
     graphs = attributed()
     reference = kernel.fit_transform(graphs)
-    monkeypatch.setattr(comparison, "NODES_IN_TILE", 16)
+    monkeypatch.setattr(pairwise_kernel, "NODES_IN_TILE", 16)
     for n_jobs in (1, 2):
         other = pickle.loads(pickle.dumps(kernel)).set_params(n_jobs=n_jobs)
         assert np.array_equal(other.fit_transform(graphs), reference)
@@ -42,7 +42,7 @@ def test_tiles_and_threads_do_not_matter(kernel, monkeypatch):
 
 
 def test_an_interrupt_stops_the_tiles(monkeypatch):
-    from propkernels.kernels.attribute_kernel import MeanOverPairs
+    from propkernels.kernels.baselines import MeanOverPairs
 
     original, calls = MeanOverPairs.tile, []
 
@@ -52,7 +52,7 @@ def test_an_interrupt_stops_the_tiles(monkeypatch):
             raise KeyboardInterrupt
         return original(self, *arguments)
 
-    monkeypatch.setattr(comparison, "NODES_IN_TILE", 16)
+    monkeypatch.setattr(pairwise_kernel, "NODES_IN_TILE", 16)
     monkeypatch.setattr(MeanOverPairs, "tile", interrupted)
     with pytest.raises(KeyboardInterrupt):
         AttributeKernel().fit_transform(attributed())

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 import propkernels as pk
 from propkernels.kernels import SubgraphMatching
-from propkernels.kernels.cliques import SubgraphComparison
 from propkernels.kernels.node_kernel import NodeComparison
+from propkernels.kernels.subgraph_matching import SubgraphComparison
 from tests.kernels.common_subgraphs import all_matches, is_connected
 from tests.strategies import databases
 from tests.zoo import complete_edges, cycle_edges, one, path_edges

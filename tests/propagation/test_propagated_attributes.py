@@ -8,7 +8,7 @@ from hypothesis import given
 
 import propkernels as pk
 from propkernels.propagation import PropagatedAttributes
-from propkernels.propagation.propagated_attributes import SpreadingAttributes
+from propkernels.propagation.attributes import SpreadingAttributes
 from tests import naive_attributes
 from tests.strategies import databases
 from tests.zoo import one, path_edges

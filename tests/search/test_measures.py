@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.search.measures import MEASURES, measure_of
+from propkernels.search.bounds import MEASURES, measure_of
 from tests.search.test_index import KERNELS
 from tests.test_contract_discovery import the_zoo
 

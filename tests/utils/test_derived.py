@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from propkernels._utils.derived import derived
+from propkernels._utils.locks import derived
 
 
 class Owner:

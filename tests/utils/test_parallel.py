@@ -28,7 +28,7 @@ from propkernels._utils.parallel import (
 )
 from propkernels.counts import products as linear
 from propkernels.kernels import AttributeKernel
-from propkernels.kernels.attribute_kernel import MeanOverPairs
+from propkernels.kernels.baselines import MeanOverPairs
 
 
 def run(function, items, n_jobs, **options):

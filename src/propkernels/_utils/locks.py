@@ -1,4 +1,4 @@
-"""Locks that are free in a forked process.
+"""Locks that are free in a forked process, and cached values without locks.
 
 ``os.fork`` copies the memory of a process, but only the calling thread. A lock held by another thread would
 stay locked forever in the child. All locks of the library are therefore created here, and locks held by other
@@ -13,7 +13,7 @@ from _thread import RLock
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 Value = TypeVar("Value")
 _LOCKS: WeakSet[RLock] = WeakSet()
@@ -59,3 +59,19 @@ class cached_property(functools.cached_property[Value]):
     def __init__(self, func: Callable[[Any], Value]) -> None:
         super().__init__(func)
         self.lock = nullcontext()
+
+
+T = TypeVar("T")
+_KEPT: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+
+
+def derived(owner: Any, name: str, make: Callable[[], T]) -> T:
+    """Return the cached result of ``make()``, computed on first use; it is neither copied nor saved.
+
+    ``owner`` is hashed by identity. If two threads compute it at the same time, the last result is kept.
+    """
+    kept = _KEPT.setdefault(owner, {})
+    if name not in kept:
+        kept[name] = make()
+    made: T = kept[name]
+    return made

@@ -1,10 +1,11 @@
-"""Locality-sensitive hash codes of distributions (Algorithm 2), and the loop over t (Algorithm 3)."""
+"""Codes of nodes: hashes of distributions (Algorithm 2), the loops over t (3, on grids 5), and refinement."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,14 @@ from scipy.sparse import csr_array
 
 from propkernels import _core
 from propkernels._utils.arrays import offsets as offsets_of
-from propkernels._utils.parallel import equal_work, run_threads, stage_pieces, threads_for, whole_runs
+from propkernels._utils.parallel import (
+    equal_work,
+    run_threads,
+    stage_pieces,
+    thread_count,
+    threads_for,
+    whole_runs,
+)
 from propkernels._utils.randomness import GOLDEN, OTHER_FACTOR, cauchy, gaussian, label_keys, uniform
 from propkernels._utils.stored import require
 from propkernels.graphs.database import GraphDatabase
@@ -198,8 +206,6 @@ def label_codes(
             codes = _fused(graphs, prepared, initial, vectors, offsets, n_hashes, labels)
             return _as_streams(codes, t_max, n_hashes)
         if isinstance(prepared, GridOperator) and edge_factors is None:
-            from propkernels.codes.grid_codes import grid_codes
-
             codes = grid_codes(prepared, initial, vectors, offsets, n_hashes)
             return _as_streams(codes, t_max, n_hashes)
     if edge_factors is not None:
@@ -442,3 +448,93 @@ def _stepwise(
         if vanished is not None:
             codes[-1][:, vanished] = NO_BIN
     return np.concatenate(codes)
+
+
+ANY_OTHER = 0x5851F42D4C957F2D  # replaces the code that means "not counted"
+
+
+def multiset_codes(
+    graphs: GraphDatabase,
+    node_keys: NDArray[np.uint64],
+    edge_keys: NDArray[np.uint64] | None,
+    t_max: int,
+) -> CodeStreams:
+    """Return codes after 0 .. t_max refinements; each hashes a node's code with its neighbors' multiset.
+
+    Codes are pure functions of keys and structure, equal in all batches, processes and machines. Two
+    different neighborhoods have the same code with probability about 2^-64.
+
+    Parameters
+    ----------
+    graphs : GraphDatabase
+        Neighbors of a node are the targets of its edges.
+    node_keys : ndarray of uint64, (N,)
+    edge_keys : ndarray of uint64, one per stored entry of the adjacency, or None
+    t_max : int
+
+    Returns
+    -------
+    CodeStreams
+        Iterations t = 0, ..., t_max, one stream each.
+    """
+    codes = np.empty((t_max + 1, graphs.n_nodes), dtype=np.uint64)
+    codes[0] = node_keys
+    edges = graphs.adjacency.indptr, graphs.adjacency.indices, edge_keys
+    work = Work.of(graphs, graphs.adjacency.indptr, codes.size)
+    for bounds in work.large:
+        _core.refine_large(edges, bounds, codes, work.threads)
+    _core.refine(edges, work.blocks, work.runs, codes, work.threads)
+    return as_streams(codes)
+
+
+def as_streams(codes: NDArray[np.uint64]) -> CodeStreams:
+    """Return one stream per row, with weight 1; the code that means "not counted" is replaced."""
+    signed = codes.view(np.int64)
+    signed[signed == NO_BIN] = ANY_OTHER
+    return CodeStreams(signed, np.arange(len(codes)), np.ones(len(codes)))
+
+
+PIXELS_OF_A_RUN = 2**18
+
+
+def grid_codes(
+    operator: GridOperator,
+    initial: InitialDistributions,
+    vectors: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    n_hashes: int,
+) -> NDArray[np.int64]:
+    """Return the codes of all counted pixels, (streams, N)."""
+    projected = np.asarray(initial.table @ vectors)
+    codes = np.empty((len(offsets), operator.grids.n_nodes), dtype=np.int64)
+    if operator.path == "fourier":
+        _by_fourier(operator, initial, projected, offsets, n_hashes, codes)
+    else:
+        grids, threads = operator.grids, thread_count()
+        share = max(grids.n_nodes / stage_pieces(threads), 1024)
+        bounds = np.union1d(whole_runs(grids.graph_ptr, min(share, PIXELS_OF_A_RUN)), operator.changes)
+        start = initial.rows, projected
+        images = operator.images, operator.taps
+        _core.convolve_and_hash(*images, *start, offsets, n_hashes, bounds, codes, threads)
+    return codes
+
+
+def _by_fourier(
+    operator: GridOperator,
+    initial: InitialDistributions,
+    projected: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    n_hashes: int,
+    codes: NDArray[np.int64],
+) -> None:
+    """Write the codes by Fourier transforms, run by run; each step drops the columns already hashed."""
+    graph_ptr = operator.grids.graph_ptr
+    runs = whole_runs(graph_ptr, PIXELS_OF_A_RUN)
+    for first, last in pairwise(runs.tolist()):
+        part, nodes = operator.block(first, last), slice(graph_ptr[first], graph_ptr[last])
+        start = current = projected[initial.rows[nodes]]
+        for stream in range(0, len(offsets), n_hashes):
+            if stream > 0:
+                current = part.step(current[:, n_hashes:], start[:, stream:])
+            values = current[:, :n_hashes] + offsets[stream : stream + n_hashes]
+            codes[stream : stream + n_hashes, nodes] = floor_codes(values).T

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import ranges
 from propkernels._utils.randomness import label_keys, mix
-from propkernels.codes.refinement import multiset_codes
+from propkernels.codes.codes import multiset_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels import _core
 from propkernels._utils.arrays import offsets, power_of_two
-from propkernels._utils.derived import derived
+from propkernels._utils.locks import derived
 from propkernels._utils.parallel import threads_for
 from propkernels._utils.stored import ANY_NUMBER
 from propkernels.counts.counters import Codes, Counter, Listed, Occurrences, StreamCounts, Values

@@ -1,8 +1,9 @@
-"""Products of counts, <Phi, Phi>, by bin popularity; ratios; and normalization by self-similarities."""
+"""Products of counts, <Phi, Phi>, by bin popularity; ratios; normalization; and how kernels compare them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from propkernels import _core
-from propkernels._utils.arrays import offsets
+from propkernels._utils.arrays import offsets, sum_in_order
 from propkernels._utils.parallel import (
     active_device,
     by_rows,
@@ -22,6 +23,7 @@ from propkernels._utils.parallel import (
     threads_for,
     whole_runs,
 )
+from propkernels.counts.counters import Counter, StreamCounts, Values
 
 POPULAR = 1 / 8  # share of graphs above which a bin is cheaper in a dense product (measured)
 POPULAR_ROWS = 256  # popular bins of one product of several streams
@@ -178,3 +180,55 @@ def inverse_length(self_similarity: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return 1 / sqrt(k(x, x)); 0 where k(x, x) is 0 or, by rounding, negative."""
     length = np.sqrt(np.maximum(self_similarity, 0.0))
     return np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Counting:
+    """Counts of a fitted kernel that compares graphs bin by bin.
+
+    In each stream, two graphs share s, the sum over bins of the products of their counts, or (``assigned``)
+    of the smaller counts. The kernel is the weighted sum over streams of s, or (``ratio``) of
+    s / (l + r - s), where l and r are the values of s of each graph with itself.
+
+    Attributes
+    ----------
+    counter : Counter
+        Counts any graph.
+    counts : list of StreamCounts
+        Counts of the training graphs.
+    assigned, ratio : bool
+    normalize : bool
+        Whether the kernel is divided by the square roots of k(x, x) and k(y, y).
+    """
+
+    counter: Counter
+    counts: Sequence[StreamCounts]
+    assigned: bool
+    ratio: bool
+    normalize: bool
+
+    @property
+    def stream_weights(self) -> Values:
+        """Weight of each stream in the sum."""
+        return np.array([stream.weight for stream in self.counts], dtype=np.float64)
+
+    @property
+    def own_sums(self) -> Values:
+        """Value of s of each training graph with itself, (streams, graphs)."""
+        return np.array([own_sums(stream, self.assigned) for stream in self.counts])
+
+    def inverse_lengths(self) -> Values:
+        """Return 1 / sqrt(k(x, x)) of each training graph, or 1 without normalization."""
+        if not self.normalize:
+            return np.ones(self.counts[0].counts.shape[0])
+        own = (self.own_sums > 0).astype(np.float64) if self.ratio else self.own_sums
+        return inverse_length(
+            sum_in_order(w * part for w, part in zip(self.stream_weights, own, strict=True))
+        )
+
+
+def own_sums(stream: StreamCounts, assigned: bool) -> Values:
+    """Return, per graph, the sum of squared counts of a stream, or (``assigned``) of counts."""
+    if assigned:
+        return sums_of_counts(stream.counts)
+    return self_products(stream.counts)

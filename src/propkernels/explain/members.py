@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from propkernels import _core
 from propkernels._utils.arrays import sum_in_order
-from propkernels._utils.derived import derived
+from propkernels._utils.locks import derived
 from propkernels._utils.stored import Offsets
 from propkernels.counts.counters import Counter, StreamCounts, Values
 from propkernels.counts.entries import Entries, Vocabulary
@@ -73,7 +73,7 @@ class WeightedBins(NamedTuple):
 
 
 class SharedBins(NamedTuple):
-    """Comparison of two graphs by a member; see :class:`propkernels.counts.countings.Counting`.
+    """Comparison of two graphs by a member; see :class:`propkernels.counts.products.Counting`.
 
     Only the first ``n_streams`` streams of the counter are compared; None: all. If ``together``, the ratio is
     that of the sums over all streams, not a sum of ratios.

@@ -14,10 +14,9 @@ from scipy.sparse import csr_array, vstack
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.parallel import active_device, run_threads, thread_count, whole_runs
 from propkernels.counts.counters import Coder, Counter, Values
-from propkernels.counts.countings import Counting
 from propkernels.counts.entries import Vocabulary
 from propkernels.counts.levels import largest_counts, level_codes, levels_of
-from propkernels.counts.products import inverse_length
+from propkernels.counts.products import Counting, inverse_length
 from propkernels.explain.members import (
     Counted,
     DescriptorMember,

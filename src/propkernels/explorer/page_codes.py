@@ -14,11 +14,10 @@ from propkernels.explorer.page_arrays import words
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, canonical_label
 from propkernels.graphs.moments import CONTACT, FORWARD, RECEIVED, RELATIONS, contact_label, relation_of, seen
-from propkernels.kernels.label_entries import EntryCoder
 from propkernels.kernels.propagation_kernel import PropagationCoder
 from propkernels.kernels.shortest_path import TripletCoder
 from propkernels.kernels.time_views import TimeCoder
-from propkernels.kernels.weisfeiler_lehman import RefinementCoder
+from propkernels.kernels.weisfeiler_lehman import EntryCoder, RefinementCoder
 from propkernels.propagation.attributes import FixedAttributes
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import UNKNOWN, initial_distributions, neighbor_counts

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.gpu.packets import DeviceGraphs
-from propkernels.gpu.runtime import BLOCKS, CHUNK, LISTED
+from propkernels.gpu.runtime import BLOCKS, CHUNK, LISTED, DeviceGraphs
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from propkernels.gpu.packets import CAPACITY, DeviceGraphs
-from propkernels.gpu.runtime import BLOCKS, THREADS, Runtime
+from propkernels.gpu.runtime import BLOCKS, CAPACITY, THREADS, DeviceGraphs, Runtime
 
 NO_COLUMN = np.uint32(0xFFFFFFFF)
 NO_KEY = np.uint64(2**64 - 1)  # empty slot of a table of graphs and columns

@@ -364,7 +364,7 @@ KERNEL(large_refine,
   }
 }
 
-// No code may be the one that means "not counted" (codes/refinement.py).
+// No code may be the one that means "not counted" (codes/codes.py).
 KERNEL(replace_no_bin, (i64* codes, i64 n), (codes, n)) {
   const i64 stride = (i64)gridDim.x * blockDim.x;
   for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride)

@@ -37,9 +37,8 @@ from propkernels.gpu.device_counts import (
     vocabulary,
 )
 from propkernels.gpu.device_gram import row_numbers, self_products, square_gram
-from propkernels.gpu.later import later_streams
-from propkernels.gpu.packets import DeviceGraphs
-from propkernels.gpu.runtime import Runtime, cuda, is_available
+from propkernels.gpu.runtime import DeviceGraphs, Runtime, cuda, is_available
+from propkernels.gpu.transfer import later_streams
 
 DEVICES = ("cpu", "cuda", "auto")
 WORTH_MOVING = 2**18  # number of nodes from which "auto" uses a GPU (an estimate)

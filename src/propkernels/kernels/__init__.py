@@ -1,9 +1,8 @@
 """Graph kernels and count features, as scikit-learn estimators."""
 
-from propkernels.kernels.attribute_kernel import AttributeKernel
+from propkernels.kernels.baselines import AttributeKernel, LabelHistogram, LabelHistogramFeatures
 from propkernels.kernels.descriptor_kernel import DescriptorKernel
 from propkernels.kernels.graph_hopper import GraphHopper
-from propkernels.kernels.label_histogram import LabelHistogram, LabelHistogramFeatures
 from propkernels.kernels.propagation_kernel import P2K, PropagationFeatures, PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath, ShortestPathFeatures
 from propkernels.kernels.subgraph_matching import SubgraphMatching

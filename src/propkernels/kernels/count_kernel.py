@@ -18,8 +18,7 @@ from propkernels._utils.stored import require
 from propkernels.convert.check import check_graphs
 from propkernels.counts.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.counts.counters import Counter, StreamCounts
-from propkernels.counts.countings import Counting
-from propkernels.counts.products import normalized
+from propkernels.counts.products import Counting, normalized
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 

@@ -31,12 +31,10 @@ from propkernels.codes.distances import (
     runs_of_graphs,
     threads_for_pairs,
 )
-from propkernels.counts.counters import Counter, Known, Occurrences, StreamCounts
-from propkernels.counts.lists import CodeList, count_lists
+from propkernels.counts.counters import CodeList, Counter, Known, Occurrences, StreamCounts, count_lists
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
-from propkernels.kernels.pairwise_kernel import PairwiseKernel
+from propkernels.kernels.pairwise_kernel import CountedComparison, PairwiseKernel, TiledComparison
 from propkernels.propagation.initial import node_keys, numbered_keys, plain_labels
 
 Matrix = NDArray[np.float64]

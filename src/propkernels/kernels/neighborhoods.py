@@ -10,9 +10,8 @@ from scipy.sparse import csr_array
 
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
-from propkernels.codes.codes import CodeStreams
+from propkernels.codes.codes import CodeStreams, multiset_codes
 from propkernels.codes.contents import Words, bits, contents_by_value
-from propkernels.codes.refinement import multiset_codes
 from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase

@@ -132,8 +132,7 @@ class PropagationCoder(Coder):
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Return codes on a GPU; None if only the CPU can compute them."""
-        from propkernels.gpu.device_attributes import attribute_streams
-        from propkernels.gpu.device_labels import label_streams
+        from propkernels.gpu.device_labels import attribute_streams, label_streams
 
         factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
         arguments = (self.scheme, self.initial(graphs), self.lsh, self.t_max, self.n_hashes)

@@ -30,14 +30,21 @@ from propkernels.codes.distances import (
     threads_for_pairs,
 )
 from propkernels.counts.base_kernels import resolve_base_kernel
-from propkernels.counts.counters import Counter, Known, Listed, Occurrences, StreamCounts, count_codes
-from propkernels.counts.lists import CodeList, count_lists
+from propkernels.counts.counters import (
+    CodeList,
+    Counter,
+    Known,
+    Listed,
+    Occurrences,
+    StreamCounts,
+    count_codes,
+    count_lists,
+)
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
-from propkernels.kernels.comparison import CountedComparison, TiledComparison
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.node_kernel import NodeComparison, Nodes
-from propkernels.kernels.pairwise_kernel import PairwiseKernel
+from propkernels.kernels.pairwise_kernel import CountedComparison, PairwiseKernel, TiledComparison
 from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,

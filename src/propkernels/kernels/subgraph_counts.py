@@ -20,10 +20,9 @@ from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.counts.base_kernels import Linear
 from propkernels.counts.counters import Counter, Known, Occurrences, StreamCounts, count_codes, looked_up
-from propkernels.counts.countings import Counting
-from propkernels.counts.products import square_gram
+from propkernels.counts.products import Counting, square_gram
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.comparison import CountedComparison
+from propkernels.kernels.pairwise_kernel import CountedComparison
 from propkernels.propagation.initial import edge_keys, node_keys
 
 # a kind of subgraph in a graph, as ``count_subgraphs`` returns it

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice, check_integer, check_positive
-from propkernels._utils.derived import derived
+from propkernels._utils.locks import derived
 from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES, Indices, require

@@ -1,11 +1,10 @@
 """Propagation schemes: spread label distributions and attributes along edges."""
 
-from propkernels.propagation.anisotropic import AnisotropicDiffusion
+from propkernels.propagation.attributes import PropagatedAttributes
 from propkernels.propagation.belief_propagation import BeliefPropagation
-from propkernels.propagation.convolution import Convolution
+from propkernels.propagation.convolution import AnisotropicDiffusion, Convolution
 from propkernels.propagation.gaussian_mixtures import GaussianMixtures
 from propkernels.propagation.imputer import LabelImputer
-from propkernels.propagation.propagated_attributes import PropagatedAttributes
 from propkernels.propagation.scheme_checks import check_scheme
 from propkernels.propagation.schemes import Diffusion, PropagationScheme, transition_matrix
 from propkernels.propagation.walks import AbsorbingWalk, LabelPropagation, LabelSpreading, PartialAbsorption

@@ -27,8 +27,8 @@ from propkernels.graphs.container import Graph
 from propkernels.graphs.grid_database import Grid
 from propkernels.kernels.neighborhoods import Neighborhoods
 from propkernels.kernels.propagation_kernel import PropagationKernel
+from propkernels.search.bounds import Measure, measure_of
 from propkernels.search.inverted_file import InvertedFile
-from propkernels.search.measures import Measure, measure_of
 from propkernels.search.nearest import Neighbors, Query
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.derived import derived
+from propkernels._utils.locks import derived
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.stored import not_negative, require
 from propkernels.counts.counters import StreamCounts

@@ -13,8 +13,7 @@ from propkernels import _core
 from propkernels._utils.arrays import offsets, sum_in_order
 from propkernels.counts.counters import StreamCounts
 from propkernels.counts.products import self_products
-from propkernels.search.bounds import possible
-from propkernels.search.measures import COSINE, Measure
+from propkernels.search.bounds import COSINE, Measure, possible
 from propkernels.search.segment import Segment
 
 

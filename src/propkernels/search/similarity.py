@@ -16,7 +16,7 @@ from propkernels.convert.check import check_graphs
 from propkernels.counts.base_kernels import Linear
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.kernels.neighborhoods import Neighborhoods
-from propkernels.search.measures import measure_of
+from propkernels.search.bounds import measure_of
 
 
 @overload

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import check_choice
 from propkernels._utils.parallel import threaded, workers
 from propkernels._utils.randomness import mix
+from propkernels.codes.codes import multiset_codes
 from propkernels.codes.contents import Contents, Words, contents_by_value, everything, number_equal
-from propkernels.codes.refinement import multiset_codes
 from propkernels.convert.check import check_edges, is_one_graph
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels._utils.descriptions import described, digest_of
 from propkernels.propagation import Diffusion, LabelPropagation
 from propkernels.propagation.initial import Prior
+from propkernels.scale.pure import described, digest_of
 
 VALUE = {
     "scheme": Diffusion(laziness=0.5),
