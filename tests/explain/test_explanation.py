@@ -279,7 +279,10 @@ def test_of_several_classes_the_predicted_one_is_explained_by_default(molecules)
         assert found.intercept_of(i) == alone.intercept
         assert np.array_equal(found.of_graph(i), alone.contributions)
     assert len(found.decisions) == 20
-    assert "for class" in found._repr_html_()
+    total, rest = found.of_graph(0).sum(), found.intercept_of(0)
+    caption = f"class {predicted[0]} (nodes {total:+.3g}, intercept {rest:+.3g} = {found.decisions[0]:+.3g})"
+    assert found.caption(0) == caption
+    assert f"40: {caption}" in found._repr_html_() or f"0: {caption}" in found._repr_html_()
 
 
 def test_substructures_are_the_strongest_neighborhoods():

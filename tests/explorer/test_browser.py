@@ -532,7 +532,8 @@ def test_flips_of_molecules_are_molecules(browser, chemistry):
 def test_pixels_of_images_are_only_relabeled(browser, tmp_path):
     data = pk.datasets.load("DIGITS").sample(20)
     model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1, random_state=0)
-    page = pk.explore(data, model=model.fit(data.graphs, data.target))
+    pixels = data.graphs.to_graphs((1, 4)).with_weights(None)
+    page = pk.explore(data, model=model.fit(pixels, data.target))
     browser.open(page.save(tmp_path / "digits.html"))
     assert browser.text("#ex-status").startswith("64 pixels · class")
     buttons = "return [...document.querySelectorAll('#ex-modes button')].filter((b) => !b.hidden)"

@@ -5,7 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.explorer.page_codes import NotLive
-from propkernels.explorer.places import given_places, image_places, quantized_places
+from propkernels.explorer.places import quantized_places
 from tests.explorer.conftest import embedded, unpacked
 
 
@@ -27,15 +27,6 @@ def test_pictures_are_graphs_of_pixels():
         pk.explore(grids, target, model)
 
 
-@pytest.mark.slow
-def test_images_beside_graphs_say_where_pixels_are():
-    digits = pk.datasets.load("DIGITS")
-    part = pk.datasets.dataset.Dataset(
-        "some", digits.graphs[:40], digits.target[:40] % 2, (), {"images": digits.extras["images"][:40]}
-    )
-    check_pixels(pk.explore(part), 8, 8)
-
-
 def test_given_coordinates_and_molecules_are_drawn_there():
     pytest.importorskip("rdkit")
     smiles = ["CCO", "c1ccccc1", "CC(=O)O", "CCN", "CCCl", "C1CC1"]
@@ -53,13 +44,3 @@ def test_given_coordinates_and_molecules_are_drawn_there():
 def test_each_graph_has_its_scale():
     points = np.array([[0.0, 0.0], [2.0, 1.0], [0.0, 0.0], [40.0, 0.0]])
     assert quantized_places(points, np.array([0, 2, 4])).tolist() == [-127, -64, 127, 64, -127, 0, 127, 0]
-
-
-def test_pixels_in_row_order():
-    assert image_places((1, 2, 2)).tolist() == [0, 0, 1, 0, 0, -1, 1, -1]
-
-
-def test_coordinates_must_be_finite():
-    graphs = pk.check_graphs([np.eye(2, k=1)])
-    with pytest.raises(ValueError, match="layout must contain finite numbers"):
-        given_places(np.array([[0.0, np.nan], [1.0, 1.0]]), graphs)

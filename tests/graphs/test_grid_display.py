@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 import propkernels as pk
+from propkernels.graphs.grid_display import gray_labels, thumbnail
 from tests.graphs.test_grid_database import masked_database
 
 
@@ -19,16 +20,14 @@ def test_text_and_html():
     assert "<img" not in pk.GridDatabase([np.zeros(3, dtype=int)])._repr_html_()
 
 
-def test_thumbnails_have_one_color_per_label():
-    from propkernels.graphs.display import colored
-
-    assert len({tuple(color) for color in colored(masked_database(), 0).reshape(-1, 3)}) == 4
-
-
-def test_thumbnail_of_distributions():
-    from propkernels.graphs.display import colored
-
-    image = np.array([[[0.1, 0.9], [0.8, 0.2]]])
-    labels = np.array([[1, 0]])
-    pictures = [colored(pk.GridDatabase([i, labels]), 0) for i in (image, labels)]
+def test_labels_are_gray_and_values_are_squares():
+    """One way to draw an image in reprs and plots: larger labels are brighter, values lie on the pixels."""
+    gray = gray_labels(masked_database()[0])
+    assert len(np.unique(gray)) == 4  # three labels, and white outside the mask
+    image, labels = np.array([[[0.1, 0.9], [0.8, 0.2]]]), np.array([[1, 0]])
+    pictures = [gray_labels(pk.GridDatabase([one, labels])[0]) for one in (image, labels)]
     np.testing.assert_array_equal(*pictures)
+    grids = pk.GridDatabase([np.array([[0, 1], [1, 0]])])
+    drawing = thumbnail(grids, 0, np.array([0.0, 1.0, -0.5, 0.01]))
+    assert drawing.count("<rect") == 4 + 2
+    assert drawing.count("var(--for") == drawing.count("var(--against") == 1

@@ -220,3 +220,17 @@ def test_no_warning_of_convergence_leaks():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pk.PropagationRegressor(kernel=KERNEL, C=1e6, solver="svm", random_state=0).fit(GRAPHS, SIZES)
+
+
+def test_a_fitted_model_says_what_it_learned():
+    data = pk.datasets.make_molecules(40, random_state=0)
+    for model, target, score in [
+        (pk.PropagationClassifier(random_state=0), data.target, "% right when held out"),
+        (pk.PropagationRegressor(random_state=0), data.graphs.graph_sizes + 0.5, "R² "),
+    ]:
+        assert "Learned from" not in model._repr_html_()
+        line = model.fit(data.graphs, target)._repr_html_().partition("</p>")[0]
+        assert line.startswith("<p>Learned from 40 graphs: ")
+        assert score in line
+        assert f"C {model.C_:g}" in line
+        assert line in model._repr_mimebundle_()["text/html"]

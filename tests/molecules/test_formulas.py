@@ -40,3 +40,21 @@ def test_elements_without_bonds_or_with_broken_valences_are_drawn():
 def test_other_graphs_are_no_formulas():
     graphs = pk.datasets.make_molecules(3, random_state=0).graphs
     assert pk.molecules.formula_svg(graphs[0]) is None
+
+
+def test_formulas_and_pictures_are_legible_on_dark_pages():
+    """No white card: ink and halos of atoms and bonds change with the page."""
+    graphs = pk.from_smiles(["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"])
+    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), random_state=0)
+    explanation = model.fit(graphs, [1, 1, 0, 0, 1, 0]).explain(graphs)
+    plain = pk.molecules.formula_svg(graphs[0])
+    bonds, values = explanation.edge_contributions(0), [1.0, -0.5, 0.2]
+    halos = pk.molecules.formula_svg(graphs[0], values=values, edges=bonds)
+    for svg in (plain, halos, explanation.draw_molecule(0)._repr_html_(), explanation._repr_html_()):
+        assert "var(--ink, #000000)" in svg
+        assert "fill:#FFFFFF" not in svg
+    assert "light-dark(" in halos
+    assert "light-dark(" not in plain
+    atoms = pk.molecules.formula_svg(graphs[0], values=values)
+    assert halos.count("light-dark(") > atoms.count("light-dark(")
+    assert "var(--atom-o, #FF0000)" in plain

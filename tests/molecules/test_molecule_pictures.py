@@ -94,7 +94,7 @@ def test_figures_show_the_depiction(model):
     axes = pk.plotting.plot_explanation(model[-1], mols, 5)
     assert len(axes.images) == 1
     assert not axes.collections
-    assert axes.get_title().startswith("graph 5: ")
+    assert axes.get_title().startswith("5: class ")
     panels = pk.plotting.plot_explanation(model[-1].explain(mols), mols, 5, t="each")
     assert [len(panel.images) for panel in panels] == [1, 1]
     nodes = pk.plotting.plot_explanation(model[-1], mols, 5, layout="spring")
@@ -149,7 +149,7 @@ def test_several_molecules_and_iterations(model):
 def test_figures_of_a_pipeline(model):
     axes = pk.plotting.plot_explanation(model, SMILES, 5)
     assert len(axes.images) == 1
-    assert axes.get_title().startswith("graph 5: ")
+    assert axes.get_title().startswith("5: class ")
     with pytest.raises(IndexError, match="no molecule 8"):
         pk.plotting.plot_explanation(model, SMILES, 8)
     with pytest.raises(ValueError, match="needs molecules"):

@@ -6,7 +6,8 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 import propkernels as pk
-from propkernels.plotting.draw_grid import BRIGHTEST, DARKEST, draw_grid, gray_labels
+from propkernels.graphs.grid_display import BRIGHTEST, DARKEST, gray_labels
+from propkernels.plotting.draw_grid import draw_grid
 
 
 @pytest.fixture(autouse=True)

@@ -74,4 +74,4 @@ def test_drawings_of_molecules_carry_the_text():
     model.fit(smiles, [float(len(text)) for text in smiles])
     (panel,) = pk.molecules.draw_molecule(model, smiles, 4, coverage=0.9).panels
     graph = model[:-1].transform([smiles[4]])
-    assert panel.title.startswith(forecast(model[-1], graph, 0.9) + "; atoms ")
+    assert panel.title.startswith(forecast(model[-1], graph, 0.9) + "; prediction ")

@@ -1,8 +1,11 @@
 """The search of segments: the values of plain Python, whatever the order and number of segments."""
 
+import pickle
+
 import numpy as np
 import pytest
 
+import propkernels as pk
 from propkernels.search.inverted_file import InvertedFile
 from propkernels.search.nearest import Query, largest
 from tests.search.test_segment import CASES
@@ -43,3 +46,22 @@ def test_the_first_values_among_equals():
     values = np.array([0.5, 0.9, 0.5, 0.1, 0.5])
     assert largest(values, 3).tolist() == [1, 0, 2]
     assert largest(values, 0).tolist() == []
+
+
+def test_neighbors_are_drawn_with_their_names():
+    """In notebooks, while the indexed graphs are in memory and the index has not changed."""
+    graphs = pk.datasets.load("FAMILIES").graphs
+    index = pk.GraphIndex(random_state=0).fit(graphs)
+    found = index.query(graphs[:2], k=3)
+    html = found._repr_html_()
+    assert html.count("<figure") == 6
+    assert f"{graphs.ids[0]}: 1.000" in html
+    similarities, ids = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(ids, found.ids)
+    np.testing.assert_array_equal(similarities, found.similarities)
+    assert repr(found).splitlines()[1].startswith("0: 0 1.000, ")
+    assert index.query(graphs[0], k=2)._repr_html_().count("<figure") == 2
+    assert index.query(graphs[:2], at_least=0.99)._repr_html_().count("<figure") >= 2
+    index.remove([5])
+    assert index.query(graphs[:2], k=3)._repr_html_().count("<figure") == 0
+    assert "graph 1: 1: 1.000" in index.query(graphs[:2], k=3)._repr_html_()

@@ -20,8 +20,8 @@ Amino acids, sugars, fatty acids, steroids, terpenes, nucleosides, and families 
 structures were written for this package and are dedicated to the public domain (CC0 1.0). Nodes are heavy
 atoms labeled by element, edges are bonds labeled by type; the order of atoms is that of the SMILES."""
 
-DIGITS = """Handwritten digits of scikit-learn (UCI optical recognition, test part): 8 x 8 pixels, each joined
-to its four neighbors and labeled by one of 4 gray levels."""
+DIGITS = """Handwritten digits of scikit-learn (UCI optical recognition, test part): 8 x 8 pixels of 4 gray
+levels."""
 N_LEVELS, BRIGHTEST = 4, 16
 
 
@@ -68,7 +68,7 @@ def _graphs(rows: list[dict[str, str]]) -> GraphDatabase:
 
 
 def load_digits() -> Dataset:
-    """Return 1,797 handwritten digits of 8 x 8 pixels, each a grid graph with gray levels as labels.
+    """Return 1,797 handwritten digits of 8 x 8 pixels, a grid with gray levels as labels.
 
     Returns
     -------
@@ -79,6 +79,6 @@ def load_digits() -> Dataset:
 
     digits = datasets.load_digits()
     levels = np.floor(digits.images * (N_LEVELS / BRIGHTEST)).astype(np.int64)
-    graphs = GridDatabase(np.clip(levels, 0, N_LEVELS - 1)).to_graphs().with_weights(None)
+    graphs = GridDatabase(np.clip(levels, 0, N_LEVELS - 1))
     names, extras = tuple(map(str, digits.target_names)), {"images": list(digits.images)}
     return Dataset("DIGITS", graphs, digits.target.astype(np.int64), names, extras, DIGITS)

@@ -176,25 +176,31 @@ class Dataset:
             names = self.target_names if len(self.target_names) == len(classes) else classes.tolist()
             share = [f"{100 * number / len(self.target):.1f} %" for number in numbers]
             rows = [[str(name), int(k), s] for name, k, s in zip(names, numbers, share, strict=True)]
-            parts.append(Table(["class", "graphs", "share"], rows[:MOST_CLASSES]))
+            what = "graphs" if isinstance(self.graphs, GraphDatabase) else "images"
+            parts.append(Table(["class", what, "share"], rows[:MOST_CLASSES]))
         else:
             first, names = np.arange(min(len(self.graphs), MOST_DRAWN)), []
-        if isinstance(self.graphs, GraphDatabase):
-            parts.append(Drawings(self._drawings(first[:MOST_DRAWN], names)))
+        parts.append(Drawings(self._drawings(first[:MOST_DRAWN], names)))
         return show_result(repr(self), *parts)
 
     def _drawings(self, chosen: Any, names: Any) -> list[Any]:
         """Return drawings of one graph per class, or of the first graphs."""
         from propkernels.graphs.drawing import graph_svg
+        from propkernels.graphs.grid_display import thumbnail
         from propkernels.plotting.pages.fragments import Drawing
 
-        texts = [f"graph {i}, class {name}" for i, name in zip(chosen, names, strict=False)]
-        texts = texts or [f"graph {i}" for i in chosen]
         graphs = self.graphs
-        assert isinstance(graphs, GraphDatabase)
+        ids = getattr(graphs, "ids", None)
+        texts = [str(i if ids is None else ids[i]) for i in chosen.tolist()]
+        classes = [f"class {name}" if str(name).isdigit() else str(name) for name in names]
+        texts = [f"{text}: {name}" for text, name in zip(texts, classes, strict=False)] or texts
+        if not isinstance(graphs, GraphDatabase):
+            return [
+                Drawing(thumbnail(graphs, i), text) for i, text in zip(chosen.tolist(), texts, strict=True)
+            ]
         return [
-            Drawing(graph_svg(graphs[int(i)], names=self.label_names), text)
-            for i, text in zip(chosen, texts, strict=True)
+            Drawing(graph_svg(graphs[i], names=self.label_names), text)
+            for i, text in zip(chosen.tolist(), texts, strict=True)
         ]
 
 

@@ -68,7 +68,7 @@ def load(
     >>> import propkernels as pk
     >>> data = pk.datasets.load("DIGITS")
     >>> data
-    Dataset(DIGITS: 1797 graphs, 115008 nodes, 201264 edges, 4 node labels, 10 classes)
+    Dataset(DIGITS: 1797 images of 8 x 8, 115008 pixels, 4 labels, 10 classes)
     """
     if isinstance(name, str):
         refuse_foreign(name)

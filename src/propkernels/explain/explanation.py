@@ -396,22 +396,33 @@ class Explanation:
         graphs, (nodes, steps) = len(self.graph_ptr) - 1, self.contributions.shape
         return f"{type(self).__name__}({graphs} graphs, {nodes} nodes, t = 0..{steps - 1}, {self.subject})"
 
-    def _repr_html_(self) -> str:
-        from propkernels.graphs.drawing import graph_svg
-        from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, Table, show_result
+    def caption(self, graph: int, nodes: str = "nodes") -> str:
+        """Return the decision about one graph in words and as a sum, for the text below a drawing."""
+        at = self.position(graph)
+        decision, favored = float(self.decisions[at]), self.class_of(at)
+        parts = {nodes: self.of_graph(at).sum(), "descriptors": self.descriptors_of(at)}
+        parts["intercept"] = self.intercept_of(at)
+        least = 1e-9 * max(map(abs, parts.values()))
+        terms = ", ".join(f"{name} {value:+.3g}" for name, value in parts.items() if abs(value) > least)
+        if favored is None:
+            return f"{self.quantity} {decision:.3g} ({terms})"
+        if self.against is None and not isinstance(self.speaks_for, np.ndarray):
+            return f"decision for {self.class_name(favored)} {decision:+.3g} ({terms})"
+        winner = favored if decision > 0 or self.against is None else self.against
+        return f"{self.class_name(winner)} ({terms} = {decision:+.3g})"
 
-        head = ["node", "label", "total", *self._columns]
-        n_graphs = len(self.graph_ptr) - 1
-        records = self.top_nodes(0) if n_graphs else []
-        rows = [[_named(r[name]) if name == "label" else r[name] for name in head] for r in records]
-        table = Table(head, rows, "nodes of graph 0 with the largest contributions")
-        drawings, by_graph = [], isinstance(self.speaks_for, np.ndarray)
-        if isinstance(self.graphs, GraphDatabase):
-            for i in range(min(n_graphs, MOST_DRAWN)):
-                svg = graph_svg(self.graphs[i], values=self.of_graph(i).sum(axis=1))
-                favored = f" for {self.class_name(self.class_of(i))}" if by_graph else ""
-                drawings.append(Drawing(svg, f"graph {i}: {self.decisions[i]:+.4g}{favored}"))
-        return show_result(repr(self), Drawings(drawings), Remark(self.key()), table)
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.display import drawn
+        from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, show_result
+
+        drawings, nodes = [], "nodes"
+        graphs = self.graphs
+        for i in range(0 if graphs is None else min(len(graphs), MOST_DRAWN)):
+            edges = self.edge_contributions(i) if isinstance(graphs, GraphDatabase) else None
+            svg, nodes = drawn(graphs, i, self.of_graph(i).sum(axis=1), edges)
+            ids = getattr(graphs, "ids", None)
+            drawings.append(Drawing(svg, f"{i if ids is None else ids[i]}: {self.caption(i, nodes)}"))
+        return show_result(repr(self), Drawings(drawings), Remark(self.key(nodes)))
 
     # looking up
 

@@ -32,7 +32,7 @@ from propkernels.explorer.map_columns import detail_texts, map_columns
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
 from propkernels.explorer.node_page import explore_nodes
 from propkernels.explorer.page_contents import page_contents, page_words
-from propkernels.explorer.places import given_places, image_places, pixel_places
+from propkernels.explorer.places import given_places, pixel_places
 from propkernels.explorer.texts import (
     GLOSSARY,
     edit_rule,
@@ -174,7 +174,6 @@ def explore(
         columns = data.columns if columns is None else columns
     several: Any = graphs if data is None else data.graphs
     given = check_graphs(several)
-    images = None if data is None else data.extras.get("images")
     ids = _named_by(columns, given) if ids is None else ids
     n_skipped = len(getattr(given, "skipped", ()))
     what = "input that cannot be read is" if n_skipped == 1 else "inputs that cannot be read are"
@@ -183,10 +182,10 @@ def explore(
     if known is not None and known.n_missing:
         known.warn()
         layout = _layout_of(known, layout, given)
-        ids, molecules, images = (known.take(_objects(part)) for part in (ids, molecules, images))
+        ids, molecules = (known.take(_objects(part)) for part in (ids, molecules))
         columns = {name: known.take(values) for name, values in (columns or {}).items()}
         given, target = known.take(given), known.target
-    shown, places, pixels = _drawable(given, layout, images)
+    shown, places, pixels = _drawable(given, layout)
     if data is not None and data.label_names:
         shown = shown.with_names(data.label_names)
     molecules = None if molecules is None else list(molecules)
@@ -291,7 +290,7 @@ def _objects(values: Any) -> Any:
     return values if values is None or isinstance(values, np.ndarray) else object_array(list(values))
 
 
-def _drawable(graphs: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any, Any]:
+def _drawable(graphs: Any, layout: Any) -> tuple[GraphDatabase, Any, Any]:
     """Return graphs without grids, node positions or None, and the size of a pixel or None."""
     if len(graphs) < 2 or len(graphs) > MOST_GRAPHS or graphs.n_nodes > MOST_NODES:
         raise ValueError(
@@ -307,8 +306,6 @@ def _drawable(graphs: Any, layout: Any, images: Any) -> tuple[GraphDatabase, Any
         return plain, pixel_places(graphs) if flat else None, 1 if flat else None
     if layout is not None:
         return graphs, given_places(layout, graphs), None
-    if np.ndim(images) == 3 and np.size(images) == graphs.n_nodes:
-        return graphs, image_places(np.shape(images)), 1
     return graphs, None, None
 
 

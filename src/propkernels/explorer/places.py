@@ -31,13 +31,6 @@ def given_places(coordinates: Any, graphs: GraphDatabase) -> Places:
     return quantized_places(points, graphs.graph_ptr)
 
 
-def image_places(shape: tuple[int, ...]) -> Places:
-    """Return pixel positions of images (images, height, width) whose pixels are nodes in row order."""
-    n_images, height, width = shape
-    row, column = np.divmod(np.arange(height * width), width)
-    return np.tile(np.column_stack([column, -row]).astype(np.int8).ravel(), n_images)
-
-
 def pixel_places(grids: GridDatabase) -> Places:
     """Return pixel positions of grids as x0, y0, x1, y1, ...; y points upward."""
     parts = []

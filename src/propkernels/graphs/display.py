@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propkernels.graphs.container import count, describe, one_line
 
@@ -43,6 +44,35 @@ def show_graph(graph: Graph) -> str:
     rows = [list(pair) for pair in label_numbers(graph)[:MOST_LABELS]]
     table = [Table(["label", "nodes"], rows)] if rows else []
     return show_result(title, Drawing(graph_svg(graph, size=(420, 280))), *table)
+
+
+def plain_drawing(database: Any, i: int, size: tuple[int, int] = (200, 140)) -> str:
+    """Return a drawing of one graph, or of one image."""
+    from propkernels.graphs.drawing import graph_svg
+    from propkernels.graphs.grid_display import thumbnail
+
+    if hasattr(database, "adjacency"):
+        return graph_svg(database[i], size=size)
+    return thumbnail(database, i, side=size[1])
+
+
+def drawn(
+    database: Any,
+    i: int,
+    values: NDArray[np.float64],
+    edges: Any = None,
+    size: tuple[int, int] = (240, 170),
+) -> tuple[str, str]:
+    """Return a drawing of one graph or image with values of its nodes, and what these are called."""
+    import propkernels  # drawings of molecules are in a later package: use their public name
+    from propkernels.graphs.drawing import graph_svg
+    from propkernels.graphs.grid_display import thumbnail
+
+    if not hasattr(database, "adjacency"):
+        return thumbnail(database, i, values, size[1]), "pixels"
+    graph, title = database[i], repr(database[i])
+    formula = propkernels.molecules.formula_svg(graph, values=values, edges=edges, size=size, title=title)
+    return (graph_svg(graph, values=values, size=size), "nodes") if formula is None else (formula, "atoms")
 
 
 def label_numbers(graph: Graph) -> list[tuple[str, int]]:

@@ -15,7 +15,7 @@ from propkernels.graphs.names import label_text
 from propkernels.plotting.pages import svg
 
 MOST_DRAWN = 400  # nodes; drawings of larger graphs are illegible
-FOR, AGAINST, NEUTRAL = np.array([178, 24, 43]), np.array([33, 102, 172]), np.array([242, 242, 242])
+STRONGEST = 80  # percent of the color of the largest value, on which labels are legible
 Positions = NDArray[np.float64]
 
 
@@ -112,8 +112,9 @@ def _by_label(graph: Graph) -> list[tuple[str, str]]:
 def _by_value(values: Any) -> list[tuple[str, str]]:
     """Return fill and text colors: red for positive, blue for negative values, scaled to the largest."""
     numbers = np.asarray(values, dtype=np.float64)
-    strength = np.abs(numbers) / max(float(np.abs(numbers).max(initial=0.0)), 1e-300)
-    ends = np.where((numbers > 0)[:, None], FOR, AGAINST)
-    shades = np.round(NEUTRAL + strength[:, None] * (ends - NEUTRAL)).astype(int)
-    inks = np.where(shades @ [0.299, 0.587, 0.114] < 140, "#ffffff", "#1b1f24")
-    return [(f"rgb({r}, {g}, {b})", str(ink)) for (r, g, b), ink in zip(shades.tolist(), inks, strict=True)]
+    shares = STRONGEST * np.abs(numbers) / max(float(np.abs(numbers).max(initial=0.0)), 1e-300)
+    ends = np.where(numbers > 0, "var(--for, #b2182b)", "var(--against, #2166ac)")
+    return [
+        (f"color-mix(in srgb, {end} {share:.0f}%, var(--canvas, #fff))", "var(--ink, #222)")
+        for end, share in zip(ends, shares, strict=True)
+    ]

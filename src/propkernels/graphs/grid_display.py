@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from propkernels.graphs.container import count
 
 if TYPE_CHECKING:
-    from propkernels.graphs.grid_database import GridDatabase
+    from propkernels.graphs.grid_database import Grid, GridDatabase
 
 SIDE = 96
-COLORS = np.array(
-    [[31, 119, 180], [255, 187, 120], [44, 160, 44], [214, 39, 40], [148, 103, 189], [140, 86, 75],
-     [227, 119, 194], [127, 127, 127], [188, 189, 34], [23, 190, 207]], dtype=np.uint8,
-)  # fmt: skip
-BLANK = np.array([255, 255, 255], dtype=np.uint8)
+DARKEST, BRIGHTEST = 0.2, 0.95  # gray levels of the smallest and of the largest label
+MOST_SQUARES = 1024  # pixels of an image whose values are drawn as squares
+SMALLEST, LARGEST, LEAST_SHOWN = 0.15, 0.75, 0.04  # sides of squares, and the smallest share that is drawn
 
 
 def sizes(grids: GridDatabase) -> str:
@@ -63,26 +61,58 @@ def html_table(grids: GridDatabase, most_rows: int = 5) -> str:
     return show_result(one_line(grids), Table(["image", "", "contents"], rows))
 
 
-def thumbnail(grids: GridDatabase, i: int) -> str:
-    """Return an HTML image of a picture's labels or of a volume's middle slice; empty for 1-d grids."""
-    from propkernels.plotting.pages.svg import pixels
+def thumbnail(grids: GridDatabase, i: int, values: Any = None, side: int = SIDE) -> str:
+    """Return a picture of an image's labels in gray, or of a volume's middle slice; empty for 1-d grids.
+
+    Parameters
+    ----------
+    grids : GridDatabase
+    i : int
+    values : ndarray, optional
+        One number per pixel, drawn as squares, red for positive and blue for negative values, in images of up
+        to 1,024 pixels.
+    side : int, default=96
+        Largest width and height in pixels.
+    """
+    from propkernels.plotting.pages import svg
 
     if grids.dimension < 2:
         return ""
-    picture = colored(grids, i)
-    while picture.ndim > 3:
-        picture = picture[len(picture) // 2]
-    return pixels(picture, f"image {i}", SIDE)
+    shades = np.round(255 * gray_labels(grids[i])).astype(np.uint8)
+    while shades.ndim > 2:
+        shades, values = shades[len(shades) // 2], None
+    if values is None or shades.size > MOST_SQUARES:
+        return svg.pixels(np.repeat(shades[..., None], 3, axis=-1), f"image {i}", side)
+    heat = np.full(shades.shape, 0.0)
+    inside = grids.inside_of(i)
+    heat.ravel()[slice(None) if inside is None else inside] = values
+    strength = np.abs(heat) / max(float(np.abs(heat).max()), 1e-300)
+    unit = side / max(shades.shape)
+    parts = [
+        svg.element(
+            "rect", x=x * unit, y=y * unit, width=unit + 0.5, height=unit + 0.5, fill=f"rgb({g}, {g}, {g})"
+        )
+        for (y, x), g in np.ndenumerate(shades)
+    ]
+    for y, x in np.argwhere(strength > LEAST_SHOWN).tolist():
+        own = unit * (SMALLEST + (LARGEST - SMALLEST) * strength[y, x])
+        color = "var(--for, #b2182b)" if heat[y, x] > 0 else "var(--against, #2166ac)"
+        place = {
+            "x": (x + 0.5) * unit - own / 2,
+            "y": (y + 0.5) * unit - own / 2,
+            "width": own,
+            "height": own,
+        }
+        parts.append(svg.element("rect", **place, style=f"fill: {color}", stroke="#fff", stroke_width=0.5))
+    return svg.drawing("".join(parts), (unit * shades.shape[1], unit * shades.shape[0]), f"image {i}")
 
 
-def colored(grids: GridDatabase, i: int) -> NDArray[np.uint8]:
-    """Return an RGB image with one color per (most likely) label, white for unobserved and masked pixels."""
-    single = grids[[i]]
-    column: Any = single.label_column
-    likeliest = column.ids if hasattr(column, "ids") else column.probabilities.toarray().argmax(axis=1)
-    known = column.observed if hasattr(column, "ids") else column.known
-    colors = np.where(known[:, None], COLORS[likeliest % len(COLORS)], BLANK)
-    shape, inside = tuple(single.shapes[0]), single.inside_of(0)
-    picture = np.tile(BLANK, (int(np.prod(shape)), 1))
-    picture[slice(None) if inside is None else inside] = colors
-    return picture.reshape(*shape, 3)
+def gray_labels(grid: Grid) -> NDArray[np.float64]:
+    """Return one gray level per pixel: its label, or its most probable one; white if unobserved."""
+    column: Any = grid.database.label_column
+    if hasattr(column, "ids"):
+        ranks, k = grid._spread(np.where(column.observed, column.ids, -1), -1), len(column.values)
+    else:
+        likeliest = column.probabilities.toarray().argmax(axis=1)
+        ranks, k = grid._spread(np.where(column.known, likeliest, -1), -1), column.probabilities.shape[1]
+    return np.where(ranks >= 0, DARKEST + (BRIGHTEST - DARKEST) * ranks / max(k - 1, 1), 1.0)

@@ -44,7 +44,8 @@ class Names:
 
     def class_name(self, value: Any) -> str:
         """Return the name of a class; a class without a name is written as "class 1"."""
-        return str(self.classes.get(value, f"class {value}"))
+        name = str(self.classes.get(value, value))
+        return f"class {value}" if value not in self.classes or name.isdigit() else name
 
     def to_pairs(self) -> Pairs | None:
         """Return names as lists of a value and its name, by kind, for files; None if there are none.

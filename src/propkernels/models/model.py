@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from html import escape
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -91,6 +92,22 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             if kernel is None:
                 self.kernel = PropagationKernel()
         return super().set_params(**params)
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram, below a line on what was learned."""
+        html = str(super()._html_repr())
+        return html if not hasattr(self, "rule_") else f"<p>{escape(self._learned())}</p>{html}"
+
+    def _learned(self) -> str:
+        """Return what a fitted model has learned, in one line."""
+        kernels = getattr(self.kernel_, "kernels", None) or [self.kernel_]
+        names = " and ".join(dict.fromkeys(type(kernel).__name__ for kernel in kernels))
+        what = names if len(kernels) == 1 else f"the mean of {len(kernels)} kernels ({names})"
+        steps = "" if self.t_max_ is None else f", t_max {self.t_max_}"
+        share = f"{100 * self.score_:.1f} % right"
+        score = share if is_classifier(self) else f"R\N{SUPERSCRIPT TWO} {self.score_:.2f}"
+        graphs = f"{len(self.held_out_)} graphs"
+        return f"Learned from {graphs}: {what}{steps}, C {self.C_:g}; {score} when held out."
 
     @abstractmethod
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,14 @@ Values = NDArray[np.float64]
 FIRST, LAST = 0.18, 0.82  # part of a diverging color map on which black text is legible
 RADIUS = 0.38  # of a colored atom, in RDKit's units
 BOND_WIDTH = 14  # of a colored bond, in line widths
+BLACK = "#000000"
+# colors that RDKit gives to elements, and those of pages
+ELEMENTS = {
+    "#0000FF": "atom-n", "#FF0000": "atom-o", "#CCCC00": "atom-s", "#FF7F00": "atom-p", "#33CCCC": "atom-f",
+    "#00CC00": "atom-f", "#7F4C19": "atom-br", "#7F3319": "atom-br", "#A01EEF": "atom-i", "#FFB5B5": "atom-b",
+}  # fmt: skip
+DARK_GROUND = np.array([25, 29, 34])  # --canvas, --for, --shared and --against of dark pages
+DARK_COLORS = np.array([[255, 106, 92], [63, 191, 107], [74, 163, 245]])
 LONGEST = 9  # a bond is at most 1 / LONGEST of the width of the picture
 
 
@@ -46,6 +55,28 @@ def light_colors(cmap: Any = "RdBu_r", first: float = FIRST, last: float = LAST)
     colors = import_optional("matplotlib.colors", extra="plot", purpose="plots need")
     whole = matplotlib.colormaps[cmap] if isinstance(cmap, str) else cmap
     return colors.LinearSegmentedColormap.from_list("light", whole(np.linspace(first, last, 101)))
+
+
+def themed(svg: str) -> str:
+    """Return an SVG element of RDKit in the colors of its page: transparent, and legible in light and dark.
+
+    Black becomes ink, elements get the colors of the page, and halos, which are colors mixed with white, are
+    mixed with a dark ground where the page is dark.
+    """
+
+    def color(found: re.Match[str]) -> str:
+        name = found[0].upper()
+        if name in (BLACK, *ELEMENTS):
+            return f"var(--{ELEMENTS.get(name, 'ink')}, {name})"
+        light = np.array([int(name[i : i + 2], 16) for i in (1, 3, 5)])
+        strength = 1 - light.min() / 255
+        dark = (1 - strength) * DARK_GROUND + strength * DARK_COLORS[int(light.argmax())]
+        red, green, blue = np.round(dark).astype(int).tolist()
+        return f"light-dark({name}, #{red:02X}{green:02X}{blue:02X})"
+
+    body = svg[svg.index("<svg") :]
+    body = re.sub(r"<rect [^>]*fill:#FFFFFF[^>]*>\s*</rect>\n?", "", body)
+    return re.sub(r"#[0-9A-Fa-f]{6}\b", color, body)
 
 
 def values_of_bonds(molecule: Any, ends: NDArray[np.int64], values: Values) -> Values:
@@ -89,7 +120,7 @@ def depict(
     canvas = (draw.MolDraw2DSVG if kind == "svg" else draw.MolDraw2DCairo)(*whole, *size)
     options = canvas.drawOptions()
     options.useBWAtomPalette()
-    options.legendFontSize = 15
+    options.legendFontSize, options.legendFraction = 14, 0.16  # two lines
     options.fixedBondLength = size[0] / LONGEST
     options.highlightBondWidthMultiplier = BOND_WIDTH
     if scale is None:

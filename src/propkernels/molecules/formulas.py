@@ -12,17 +12,18 @@ from propkernels._utils.optional import has_package
 from propkernels._utils.typing import Array
 from propkernels.convert.graph_molecules import known_molecule, laid_out, sketched_molecule
 from propkernels.graphs.container import Graph
+from propkernels.molecules.depiction import BOND_WIDTH, RADIUS, themed, values_of_bonds
 
 RED, BLUE, MARK = np.array([178, 24, 43]) / 255, np.array([33, 102, 172]) / 255, (0.66, 0.82, 1.0)
 PALEST = 0.15  # share of white in the color of the largest value
 MOST_ATOMS = 150
-RADIUS = 0.38
 
 
 def formula_svg(
     graph: Graph,
     *,
     values: Sequence[float] | Array | None = None,
+    edges: tuple[Array, Array] | None = None,
     marked: Collection[int] = (),
     size: tuple[int, int] = (240, 170),
     title: str = "",
@@ -36,6 +37,8 @@ def formula_svg(
         "single", "double", ...; without names of edges, all bonds are drawn as single.
     values : sequence of float, optional
         One number per atom, shown as a red (positive) or blue (negative) halo.
+    edges : pair of arrays, optional
+        Ends of bonds, (bonds, 2), and one number per bond, shown in the same way on a scale of their own.
     marked : collection of int, optional
         Atoms with a light blue halo.
     size : pair of int, default=(240, 170)
@@ -59,29 +62,30 @@ def formula_svg(
     molecule = sketched_molecule(graph.database) if molecule is None else molecule
     if molecule is None:
         return None
-    return _drawn(molecule, values, marked, size, title)
+    return _drawn(molecule, values, edges, marked, size, title)
 
 
-def _drawn(molecule: Any, values: Any, marked: Collection[int], size: tuple[int, int], title: str) -> str:
+def _drawn(molecule: Any, values: Any, edges: Any, marked: Collection[int], size: Any, title: str) -> str:
     from rdkit.Chem.Draw import rdMolDraw2D
 
     colors = {} if values is None else _halos(np.asarray(values, dtype=np.float64))
+    bonds = {} if edges is None else _halos(values_of_bonds(molecule, *edges))
     colors |= dict.fromkeys(marked, MARK) if values is None else {}
     canvas = rdMolDraw2D.MolDraw2DSVG(*size)
     options: Any = canvas.drawOptions()
     options.padding, options.fixedBondLength = 0.06, 26
+    options.highlightBondWidthMultiplier = BOND_WIDTH * 3 // 4
     canvas.DrawMolecule(
         rdMolDraw2D.PrepareMolForDrawing(laid_out(molecule), addChiralHs=False),
         highlightAtoms=list(colors),
         highlightAtomColors=colors,
         highlightAtomRadii=dict.fromkeys(colors, RADIUS),
-        highlightBonds=[],
+        highlightBonds=list(bonds),
+        highlightBondColors=bonds,
     )
     canvas.FinishDrawing()
-    text = canvas.GetDrawingText()
-    start = text.index("<svg")
-    head, _, rest = text[start:].partition(">")
-    return f"{head} role='img' style='border-radius: 6px'><title>{escape(title)}</title>{rest}".strip()
+    head, _, rest = themed(canvas.GetDrawingText()).partition(">")
+    return f"{head} role='img'><title>{escape(title)}</title>{rest}".strip()
 
 
 def _halos(values: Any) -> dict[int, tuple[float, ...]]:

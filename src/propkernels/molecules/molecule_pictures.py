@@ -15,7 +15,7 @@ from propkernels._utils.safe_files import atomic_write
 from propkernels._utils.typing import Estimator, Molecules
 from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.explain.explanation import Explanation
-from propkernels.molecules.depiction import LAST, Panel, depict, light_colors, values_of_bonds
+from propkernels.molecules.depiction import LAST, Panel, depict, light_colors, themed, values_of_bonds
 from propkernels.molecules.read_molecules import as_list, as_molecules
 from propkernels.plotting.plot_explanation import explained, forecast_line, scaled, shown
 
@@ -51,6 +51,11 @@ class Picture:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def _repr_html_(self) -> str:
+        from propkernels.plotting.pages.fragments import Drawing, show_result
+
+        return show_result("", Drawing(themed(self.svg)))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.svg):,} letters of SVG)"
@@ -222,9 +227,10 @@ def _panels(
         of_bonds = None
         if bonds:
             of_bonds = values_of_bonds(molecule, *explanation.edge_contributions(at, step))
-        which = "atoms" if step is None else f"atoms at t = {step}"
         head = f"{graph}: " if is_grid else ""
-        title = f"{head}{told}{which} {values.sum():+.3g}\n{explanation.key('atoms')}"
+        part = f"atoms at t = {step} {values.sum():+.3g}"
+        part = explanation.caption(at, "atoms") if step is None else part
+        title = f"{head}{told}{part}\n{explanation.key('atoms')}"
         panels.append(Panel(molecule, values, of_bonds, title))
     return panels
 

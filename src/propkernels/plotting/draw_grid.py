@@ -8,15 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.graphs.grid_database import Grid
+from propkernels.graphs.grid_display import LARGEST, LEAST_SHOWN, MOST_SQUARES, SMALLEST, gray_labels
 
 Values = NDArray[np.float64]
-DARKEST, BRIGHTEST = 0.35, 0.95
-MOST_SQUARES = 1024  # pixels; in larger images, the heat map covers the image
-SMALLEST, LARGEST, LEAST_SHOWN = (
-    0.15,
-    0.75,
-    0.04,
-)  # sides of squares, and the smallest share of the limit drawn
 FAINTEST = 0.15  # opacity of the heat map at value 0
 
 
@@ -68,17 +62,6 @@ def _draw_squares(ax: Any, heat: Values, colors: Any, strength: Values) -> None:
     ax.add_collection(
         PatchCollection(squares, facecolors=colors[chosen], edgecolors="white", linewidths=0.5, zorder=3)
     )
-
-
-def gray_labels(grid: Grid) -> Values:
-    """Return one gray level per pixel: its label, or its most probable one; white if unobserved."""
-    image, k = grid.image, len(grid.database.label_values)
-    known = image >= 0 if image.ndim == len(grid.shape) else ~np.isnan(image).any(axis=-1)
-    if image.ndim > len(grid.shape):
-        image, k = np.nan_to_num(image).argmax(axis=-1), image.shape[-1]
-    ranks = np.searchsorted(np.unique(image[known]), image)
-    shades = DARKEST + (BRIGHTEST - DARKEST) * ranks / max(k - 1, 1)
-    return np.where(known, shades, 1.0)
 
 
 def _check_picture(picture: Any, shape: tuple[int, ...]) -> Values:

@@ -102,7 +102,7 @@ def plot_explanation(
     >>> data = pk.datasets.make_molecules(40, random_state=0)
     >>> model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(data.graphs, data.target)
     >>> ax = pk.plotting.plot_explanation(model, data.graphs, graph=3)
-    >>> ax.get_title().startswith("graph 3: ")
+    >>> ax.get_title().startswith("3: apart (atoms -")
     True
     >>> len(pk.plotting.plot_explanation(model.explain(data.graphs), graph=3, t="each"))
     2
@@ -122,6 +122,7 @@ def plot_explanation(
         molecule = with_atoms(graphs[graph], drawn.n_nodes, graph)
     elif layout is None and labels is True:
         molecule = molecule_of(known, at)
+    nodes = "pixels" if isinstance(drawn, Grid) else "nodes" if molecule is None else "atoms"
     formulas, scale = ({}, 1.0) if molecule is None else _formulas(explanation, at, molecule, values)
     is_drawn_by_nodes = molecule is None and not isinstance(drawn, Grid)
     positions = node_positions(drawn, layout) if is_drawn_by_nodes else None
@@ -133,7 +134,7 @@ def plot_explanation(
         else:
             own: dict[str, Any] = {"positions": positions, "labels": labels, "picture": picture}
             mappable = draw_panel(where, drawn, values[step], norm, cmap, **own)
-        title = _title(explanation, number, at, step, values[step], several)
+        title = _title(explanation, number, at, step, values[step], several, nodes)
         where.set_title(told + title, fontsize=10)
     extend = "both" if exceeded else "neither"
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25, extend=extend)
@@ -240,16 +241,14 @@ def scaled(values: Values, limit: float | None, is_signed: bool = True) -> tuple
 
 
 def _title(
-    explanation: Explanation, graph: int, at: int, step: int | None, values: Values, several: bool
+    explanation: Explanation, graph: int, at: int, step: int | None, values: Values, several: bool, nodes: str
 ) -> str:
     total = f"{values.sum():+.3g}"
     if several:
         return f"t = {step}: {total}"
     if step is not None:
         return f"graph {graph}, t = {step}: {total}"
-    whole = explanation.descriptors_of(at)
-    described = f", descriptors {whole:+.3g}" if whole else ""
-    return f"graph {graph}: nodes {total}{described}, intercept {explanation.intercept_of(at):+.3g}"
+    return f"{graph}: {explanation.caption(at, nodes)}"
 
 
 def _fitting(text: str, ax: Any) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _thread import RLock
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple, Self
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,8 @@ class Contents(NamedTuple):
 
 # Locks are stored outside the indexes, so that these can be copied, pickled and saved.
 _WRITERS: WeakKeyDictionary[GraphIndex, RLock] = WeakKeyDictionary()
+# The file and the graphs of fitted indexes, while they are in memory: for drawings of what was found.
+_INDEXED: WeakKeyDictionary[GraphIndex, tuple[Any, Any]] = WeakKeyDictionary()
 
 
 class GraphIndex(GraphInput, BaseEstimator):
@@ -226,6 +228,7 @@ class GraphIndex(GraphInput, BaseEstimator):
         counter = measure.counter(fitted._counter)
         with self._writing():
             self._replace(Contents(file, counter, names, len(graphs)), kernel_=kernel)
+        _INDEXED[self] = file, ref(graphs)
         return self
 
     @threaded
@@ -323,12 +326,15 @@ class GraphIndex(GraphInput, BaseEstimator):
         found = now.file.nearest(Query.all(counts, self._measure), most, above)
         named = [(values, now.named(places)) for values, places in found]
         if is_one:
-            return Neighbors(*named[0])
-        if at_least is not None:
-            return Neighbors(*(object_array(list(part)) for part in zip(*named, strict=True)))
-        similarities = np.array([values for values, _ in found]).reshape(len(found), most)
-        places = np.array([own for _, own in found], dtype=np.int64).reshape(similarities.shape)
-        return Neighbors(similarities, now.named(places.ravel()).reshape(places.shape))
+            neighbors = Neighbors(*named[0])
+        elif at_least is not None:
+            neighbors = Neighbors(*(object_array(list(part)) for part in zip(*named, strict=True)))
+        else:
+            similarities = np.array([values for values, _ in found]).reshape(len(found), most)
+            places = np.array([own for _, own in found], dtype=np.int64).reshape(similarities.shape)
+            neighbors = Neighbors(similarities, now.named(places.ravel()).reshape(places.shape))
+        file, graphs = _INDEXED.get(self, (None, lambda: None))
+        return neighbors._shown_with(graphs() if file is now.file else None, [own for _, own in found])
 
     @property
     def _measure(self) -> Measure:

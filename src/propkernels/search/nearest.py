@@ -16,15 +16,69 @@ from propkernels.counts.products import self_products
 from propkernels.search.bounds import COSINE, Measure, possible
 from propkernels.search.segment import Segment
 
+MOST_SHOWN, MOST_DRAWN = 5, 3  # neighbors of a query, and queries, in displays
 
-class Neighbors(NamedTuple):
+
+class _Pair(NamedTuple):
+    similarities: NDArray[Any]
+    ids: NDArray[Any]
+
+
+class Neighbors(_Pair):
     """The most similar graphs, best first: arrays (queries, k), or (k,) for a single query.
 
     With a least similarity, numbers of graphs differ: one array per query, in arrays of objects (queries,).
+    Notebooks draw the graphs, if they are still in memory.
     """
 
-    similarities: NDArray[Any]
-    ids: NDArray[Any]
+    _graphs: Any = None  # the indexed graphs
+    _places: Any = None  # of each query's neighbors among them
+
+    def _shown_with(self, graphs: Any, places: Sequence[NDArray[np.int64]]) -> Neighbors:
+        """Return the same neighbors with their graphs, for drawings."""
+        found = Neighbors(*self)
+        found._graphs, found._places = graphs, places
+        return found
+
+    def __getstate__(self) -> None:
+        """Pickle and copy the arrays alone."""
+
+    def _rows(self) -> list[list[tuple[Any, float]]]:
+        """Return ids and similarities of each query's neighbors."""
+        several = self.similarities.ndim == 2 or self.similarities.dtype == object
+        pairs = zip(self.similarities, self.ids, strict=True) if several else [(self.similarities, self.ids)]
+        return [list(zip(ids.tolist(), values.tolist(), strict=True)) for values, ids in pairs]
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        lines = [
+            f"{i}: " + ", ".join(f"{name} {value:.3f}" for name, value in row[:MOST_SHOWN])
+            for i, row in enumerate(rows[:MOST_SHOWN])
+        ]
+        more = [f"... and {len(rows) - MOST_SHOWN} more"] if len(rows) > MOST_SHOWN else []
+        return "\n".join(["Neighbors and similarities of each graph:", *lines, *more])
+
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.display import plain_drawing
+        from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, show_result
+
+        rows = self._rows()
+        parts: list[Any] = []
+        for i, row in enumerate(rows[:MOST_DRAWN]):
+            names = getattr(self._graphs, "ids", None)
+            if self._graphs is None:
+                texts = ", ".join(f"{name}: {value:.3f}" for name, value in row[:MOST_SHOWN])
+                parts.append(Remark(f"graph {i}: {texts}"))
+                continue
+            cards = []
+            for place, (name, value) in zip(self._places[i].tolist(), row[:MOST_SHOWN], strict=False):
+                text = f"{name if names is None else names[place]}: {value:.3f}"
+                cards.append(Drawing(plain_drawing(self._graphs, place), text))
+            parts += [Remark(f"nearest to graph {i}, with similarities")] if len(rows) > 1 else []
+            parts.append(Drawings(cards))
+        if len(rows) > MOST_DRAWN:
+            parts.append(Remark(f"and those of {len(rows) - MOST_DRAWN} more graphs"))
+        return show_result("Most similar graphs", *parts)
 
 
 class Query(NamedTuple):

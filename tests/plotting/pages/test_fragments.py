@@ -94,8 +94,8 @@ def test_values_are_colors_and_marks_are_rings():
     graph = pk.datasets.make_molecules(1, random_state=0).graphs[0]
     values = np.linspace(-1, 1, graph.n_nodes)
     svg = graph_svg(graph, values=values, marked=[0])
-    assert "fill: rgb(33, 102, 172)" in svg
-    assert "fill: rgb(178, 24, 43)" in svg
+    assert "fill: color-mix(in srgb, var(--against, #2166ac) 80%, " in svg
+    assert "fill: color-mix(in srgb, var(--for, #b2182b) 80%, " in svg
     assert svg.count('stroke-width="2.5"') == 1
     assert "node 0 C: -1" in svg
 

@@ -48,10 +48,10 @@ function positionsOf(g, graph) {
   return app.positions.get(g);
 }
 
-/** Gray values of pixels: a larger label is darker. */
+/** Gray values of pixels: a larger label is brighter. */
 function pixelShades(graph) {
   const most = Math.max(meta.labels.length - 1, 1);
-  return Array.from(graph.labels, (label) => { const shade = Math.round(245 - (215 * Math.max(label, 0)) / most); return [shade, shade, shade]; });
+  return Array.from(graph.labels, (label) => { const shade = Math.round(51 + (191 * Math.max(label, 0)) / most); return [shade, shade, shade]; });
 }
 
 /** A color for each node by its label, for graphs that nothing is said about. */
