@@ -331,7 +331,7 @@ SMILES = [
 def chemistry(tmp_path_factory):
     pytest.importorskip("rdkit")
     target = np.arange(len(SMILES)) % 2
-    graphs = pk.from_smiles(SMILES * 2)
+    graphs = pk.from_smiles(SMILES * 2, node_labels="symbol")
     model = pk.PropagationClassifier(
         kernel=pk.WeisfeilerLehman(t_max=2, edge_labels=True), C=10, random_state=0
     )
@@ -344,7 +344,9 @@ def test_pasted_smiles_are_decided_as_in_python(browser, chemistry):
     model, path = chemistry
     browser.open(path)
     browser.click("#ex-paste-open")
-    for smiles, decision in zip(SMILES, model.decision_function(pk.from_smiles(SMILES)), strict=True):
+    for smiles, decision in zip(
+        SMILES, model.decision_function(pk.from_smiles(SMILES, node_labels="symbol")), strict=True
+    ):
         browser.run("document.querySelector('#ex-paste-text').value = arguments[0]", smiles)
         browser.click("#ex-paste-go")
         assert browser.text("#ex-paste-error") == ""
@@ -422,7 +424,7 @@ def test_the_page_claims_nothing_that_the_model_does_not_know(browser, families)
     """Foreign molecules have no probability; others have that of Python, and the same class everywhere."""
     page, path = families
     known = ["CC(=O)Nc1ccc(O)cc1", "CC(=O)Oc1ccccc1C(=O)OC", "CN1CCC23C4C1CC5=C2C(=C(C=C5)OC)OC3C(C=C4)O"]
-    chances = page.model.predict_proba(pk.from_smiles(known))
+    chances = page.model.predict_proba(pk.from_smiles(known, node_labels="symbol"))
     browser.open(path)
     for smiles in ("CCO", "c1ccccc1", TNT):
         paste(browser, smiles)

@@ -56,7 +56,7 @@ def test_the_default_model_is_shown_itself(data):
     page = pk.explore(data.graphs, data.target, model)
     assert page.model is model
     assert len(embedded(page.html, "ex-meta")["members"]) == len(model.rule_.members)
-    assert f"the mean of {len(model.rule_.members)} solutions by least squares" in page.html
+    assert f"least squares on {len(model.rule_.members)} kernels" in page.html
 
 
 @pytest.mark.slow

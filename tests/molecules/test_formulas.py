@@ -48,7 +48,7 @@ def test_formulas_and_pictures_are_legible_on_dark_pages():
     model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), random_state=0)
     explanation = model.fit(graphs, [1, 1, 0, 0, 1, 0]).explain(graphs)
     plain = pk.molecules.formula_svg(graphs[0])
-    bonds, values = explanation.edge_contributions(0), [1.0, -0.5, 0.2]
+    bonds, values = (np.array([[0, 1], [1, 2]]), np.array([1.0, -1.0])), [1.0, -0.5, 0.2]
     halos = pk.molecules.formula_svg(graphs[0], values=values, edges=bonds)
     for svg in (plain, halos, explanation.draw_molecule(0)._repr_html_(), explanation._repr_html_()):
         assert "var(--ink, #000000)" in svg

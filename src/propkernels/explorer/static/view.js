@@ -43,7 +43,8 @@ class GraphView {
     const left = meta.pixels ? ["look", "relabel"] : meta.time ? ["look", "relabel", "remove"] : null;
     for (const button of byId("ex-modes").children) button.hidden = left && !left.includes(button.dataset.mode);
     byId("ex-degrees").parentElement.hidden = Boolean(meta.pixels);
-    byId("ex-paste-open").hidden = Boolean(left);
+    // where labels say more than elements, a molecule cannot be read from SMILES
+    byId("ex-paste-open").hidden = Boolean(left) || (meta.atoms && new Set(meta.labels).size < meta.labels.length);
   }
 
   _setStep(t) {
