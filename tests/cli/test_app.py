@@ -21,6 +21,7 @@ COMMANDS = (
     "featurize",
     "explore",
     "datasets",
+    "help",
 )
 HEAVY = ("numpy", "scipy", "sklearn", "joblib", "requests", "networkx")
 

@@ -150,7 +150,7 @@ def test_one_line_per_fold_goes_into_a_file(run, small_folder, tmp_path):
 def test_a_picture_of_the_folds(run, small_folder, tmp_path):
     pytest.importorskip("matplotlib")
     path = tmp_path / "folds.png"
-    assert run("evaluate", small_folder, *QUICK, "--C", 1, "--plot", path).exit_code == 0
+    assert run("evaluate", small_folder, *QUICK, "--C", 1, "-o", path).exit_code == 0
     assert path.read_bytes().startswith(b"\x89PNG")
 
 

@@ -34,7 +34,7 @@ def test_fit_says_what_python_says(run, small_folder, tmp_path):
 @pytest.mark.parametrize(
     ("options", "check"),
     [
-        (("--kernel", "weisfeiler-lehman"), lambda m: isinstance(m.kernel_, pk.WeisfeilerLehman)),
+        (("--kernel", "wl"), lambda m: isinstance(m.kernel_, pk.WeisfeilerLehman)),
         (("--kernel", "propagation"), lambda m: isinstance(m.kernel_, pk.PropagationKernel)),
         (("--C", 3), lambda m: m.C_ == 3),
         (("--task", "numbers"), lambda m: isinstance(m, pk.PropagationRegressor)),

@@ -23,7 +23,7 @@ pytest.importorskip("PIL")
 
 ONE = ("--jobs", 1)
 PACKAGE = Path(propkernels.__file__).parent
-WITHOUT_DATA = {"demo", "datasets"}
+WITHOUT_DATA = {"demo", "datasets", "help"}
 MODEL = {"smi": "csv"}  # molecules without a target are predicted by the model of another file
 COMMANDS = {
     "fit": ("fit", "{data}", "-o", "new.pk", "--t-max", 1, "--C", 1, "--folds", 2, *ONE),
@@ -31,8 +31,8 @@ COMMANDS = {
     "explain": ("explain", "{model}", "{data}", "--graph", 1),
     "flips": ("explain", "{model}", "{data}", "--graph", 0, "--flips", "--max-edits", 1),
     "explore": ("explore", "{data}", "-o", "page.html", *ONE),
-    "similar": ("similar", "{data}", "--to", 0, "-k", 2, *ONE),
-    "evaluate": ("evaluate", "{data}", "--kernel", "weisfeiler-lehman", "--t-max", 1, "--folds", 2, *ONE),
+    "similar": ("similar", "{data}", "-g", 0, "-k", 2, *ONE),
+    "evaluate": ("evaluate", "{data}", "--kernel", "wl", "--t-max", 1, "--folds", 2, *ONE),
     "audit": ("audit", "{data}", "--t-max", 1, *ONE),
     "novelty": ("novelty", "{data}", "{data}", *ONE),
     "featurize": ("featurize", "{data}", "-o", "features", "--n-features", 64, "--workers", 1),
@@ -114,7 +114,7 @@ def named_options(path):
     return {name for text in texts for name in re.findall(r"(?<![\w-])--[a-z][\w-]*", text)}
 
 
-SHARED = {"--smiles", "--target", "--id-column", "--node-labels", "--edge-labels", "--errors"}
+SHARED = {"--column", "--smiles", "--target", "--id-column", "--node-labels", "--edge-labels", "--errors"}
 COMMAND_OF = {
     "nodes_command": ("nodes fit", "nodes predict", "nodes explain"),
     "demo_command": ("demo", "datasets"),
@@ -144,7 +144,7 @@ def drugs(tmp_path):
     return "drugs.csv"
 
 
-QUICK = ("--t-max", 1, "--folds", 2, "--C", 1, *ONE, "--kernel", "weisfeiler-lehman")
+QUICK = ("--t-max", 1, "--folds", 2, "--C", 1, *ONE, "--kernel", "wl")
 
 
 def rows_of(text):
@@ -210,10 +210,10 @@ def test_unused_columns_are_named_and_labels_can_be_chosen(run, tmp_path):
     labels = Input(node_labels="aa").open("e.csv,n.csv").graphs.node_labels
     assert labels.tolist() == ["ALA", "GLY", "ALA", "VAL"]
     (tmp_path / "n.csv").write_text((tmp_path / "n.csv").read_text().replace("aa", "type"))
-    result = run("similar", "e.csv,n.csv", "--to", 0)
+    result = run("similar", "e.csv,n.csv", "-g", 0)
     assert "the column 'chain' of nodes is not used: name a column as label to use it" in result.stderr
     (tmp_path / "n.csv").write_text((tmp_path / "n.csv").read_text().replace("type", "aa"))
-    wrong = run("similar", "e.csv,n.csv", "--to", 0, "--node-labels", "amino")
+    wrong = run("similar", "e.csv,n.csv", "-g", 0, "--node-labels", "amino")
     assert "has no column 'amino'; the others are ['aa', 'chain', 'mass']" in wrong.stderr
 
 

@@ -25,7 +25,7 @@ def test_scores_are_those_of_python(run, small_folder, tmp_path):
 @pytest.mark.parametrize("options", [("-o", "scores.csv", "-o", "graph.png"), ("-o", "graph.png")])
 def test_explained_graph_is_drawn(run, small_folder, tmp_path, options):
     pytest.importorskip("matplotlib")
-    result = run("novelty", small_folder, small_folder, "--explain", 2, *options)
+    result = run("novelty", small_folder, small_folder, "-g", 2, *options)
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "graph.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "scores.csv").exists() == ("scores.csv" in options)
@@ -42,9 +42,9 @@ def test_json_is_json(run, small_folder):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("-o", "graph.png"), "--explain N"),
+        (("-o", "graph.png"), "-g N"),
         (("-o", "a.csv", "-o", "b.csv"), "one file of scores"),
-        (("--explain", 10000), "got 10000"),
+        (("-g", 10000), "got 10000"),
     ],
 )
 def test_refusals(run, small_folder, options, words):

@@ -25,7 +25,7 @@ def test_fit_and_predict_on_files_of_molecules(run, molecules):
     assert predicted.output.count("\n") >= 41
     for command in (
         ("explain", "model.pk", molecules, "--graph", "3"),
-        ("similar", molecules, "--to", "1"),
+        ("similar", molecules, "-g", "1"),
         ("evaluate", molecules, "--t-max", "1", "--folds", "2"),
     ):
         result = run(*command, *COLUMNS)

@@ -57,7 +57,7 @@ def test_explain(run, terminal, model_file, small_folder):
         ("predict", "MODEL", "DATA"),
         ("audit", "DATA"),
         ("evaluate", "DATA", "--folds", 3),
-        ("similar", "DATA", "--to", 0),
+        ("similar", "DATA", "-g", 0),
         ("explain", "MODEL", "no/such/data/set/of/a/name/that/is/long/enough/to/need/two/lines.zip", "-g", 3),
     ],
     ids=lambda arguments: arguments[0],

@@ -66,9 +66,9 @@ def test_it_reads_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path))
     catalogue = list_datasets()
     header, *lines = str(catalogue).split("\n")
-    assert " ".join(header.split()) == "name graphs classes node labels attributes in the paper where"
+    assert " ".join(header.split()) == "name graphs classes node labels attributes where"
     assert len(lines) == len(catalogue)
-    assert lines[3].split() == ["DD", "1,178", "2", "82", "-", "d&d", "download"]
+    assert lines[3].split() == ["DD", "1,178", "2", "82", "-", "download"]
     column = header.index("where")
     assert all(line[column - 1] == " " and line[column] != " " for line in lines)
     assert repr(catalogue) == str(catalogue)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from propkernels.cli.arguments import Input
 from propkernels.datasets.graph_tables import read_edges
 from propkernels.datasets.reading import Reading
 
@@ -113,3 +114,25 @@ def test_attributes_of_edges_are_numbers(tmp_path):
     (path,) = files(tmp_path, edges=EDGES)
     graphs = read_edges([path], OPTIONAL).graphs
     assert sorted(np.unique(graphs.edge_attributes).tolist()) == [1.5, 2.0, 3.0]
+
+
+def test_key_columns_are_named(tmp_path):
+    """Columns of graphs, ends, nodes and weights with other names; also by commands."""
+    paths = files(
+        tmp_path,
+        links="protein,a,b,km\nx,1,2,0.5\nx,2,3,1.5\ny,1,2,2\n",
+        residues="protein,nr,aa\nx,1,ALA\nx,2,GLY\nx,3,ALA\ny,1,VAL\ny,2,VAL\n",
+    )
+    keys = {"graph": "protein", "source": "a", "target": "b", "node": "nr", "weight": "km"}
+    graphs = read_edges(paths, Reading(key_columns=keys, target_required=False)).graphs
+    assert graphs.ids.tolist() == ["x", "y"]
+    assert graphs.node_labels.tolist() == ["ALA", "GLY", "ALA", "VAL", "VAL"]
+    assert sorted(set(graphs.adjacency.data)) == [0.5, 1.5, 2.0]
+    options = [f"{key}={column}" for key, column in keys.items()]
+    assert Input(columns=options).open(",".join(map(str, paths))).graphs == graphs
+    with pytest.raises(ValueError, match="no column 'mile', which is to hold the weight"):
+        read_edges(paths, Reading(key_columns={**keys, "weight": "mile"}, target_required=False))
+    with pytest.raises(ValueError, match="must be one of 'graph', 'node', 'source', 'target', 'weight'"):
+        Reading(key_columns={"edge": "a"})
+    with pytest.raises(ValueError, match="such as source=from; got 'source'"):
+        Input(columns=["source"]).open(str(paths[0]))

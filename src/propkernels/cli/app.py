@@ -13,7 +13,7 @@ from propkernels.cli import explain_command as explain
 from propkernels.cli import explore_command as explore
 from propkernels.cli import featurize_command as featurize
 from propkernels.cli import fit_command as fit
-from propkernels.cli import nodes_command
+from propkernels.cli import help_command, nodes_command
 from propkernels.cli import novelty_command as novelty
 from propkernels.cli import predict_command as predict
 from propkernels.cli import similar_command as similar
@@ -45,7 +45,7 @@ app = typer.Typer(
 
 
 GROUPS = {
-    "Start": ("demo", "datasets"),
+    "Start": ("demo", "datasets", "help"),
     "Learn": ("fit", "predict", "evaluate", "nodes"),
     "Understand": ("explain", "explore", "audit", "novelty", "similar"),
     "Larger than memory": ("featurize",),
@@ -53,15 +53,16 @@ GROUPS = {
 EXAMPLES = {
     "demo": "--html demo.html",
     "fit": "MUTAG -o model.pk",
-    "predict": "model.pk new.csv --smiles smiles -o out.csv",
-    "explain": "model.pk MUTAG --graph 12 -o graph.png",
-    "explore": "drugs.csv --target active -o page.html --open",
-    "similar": "HIV --to 100 -k 10",
+    "predict": "model.pk new.csv -o out.csv",
+    "explain": "model.pk MUTAG -g 12 -o graph.png",
+    "explore": "drugs.csv -o page.html --open",
+    "similar": "HIV -g 100 -k 10",
     "evaluate": "MUTAG --repeats 10",
     "audit": "NCI1 -o report.html",
     "novelty": "TRAIN NEW -o scores.csv",
     "featurize": "graphs.parquet -o features",
     "datasets": "",
+    "help": "input",
 }
 COMMANDS = (
     demo.demo,
@@ -75,9 +76,13 @@ COMMANDS = (
     novelty.novelty,
     featurize.featurize,
     demo.datasets,
+    help_command.help,
 )
 app.callback()(common)
 for command in COMMANDS:
     example = f"Example: propkernels {command.__name__} {EXAMPLES[command.__name__]}".rstrip()
+    if hasattr(command, "__wrapped__"):  # reads_data
+        example = f"How data is read: propkernels help input\n\n{example}"
     app.command(cls=PlainUsage, epilog=example)(command)
+app.command("input", cls=PlainUsage, hidden=True)(help_command.input_options)
 app.add_typer(nodes_command.nodes, name="nodes")

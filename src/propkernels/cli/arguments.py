@@ -6,6 +6,7 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
@@ -32,12 +33,10 @@ def _check_jobs(jobs: int) -> int:
 
 Name = Annotated[
     str,
-    typer.Argument(
-        metavar="NAME",
-        help="Data set (see 'propkernels datasets'), or a path: TU folder or zip, Parquet, CSV, SDF or SMI "
-        "of molecules, JSON, edge list, point cloud, edges.csv,nodes.csv, or a folder of images, clouds "
-        "or graph files.",
-    ),
+    typer.Argument(metavar="NAME", help="Data set, file or folder: see 'propkernels help input'."),
+]
+GraphNumber = Annotated[
+    int, typer.Option("--graph", "-g", min=0, metavar="N", help="Number of a graph or molecule, from 0.")
 ]
 TMax = Annotated[int, typer.Option("--t-max", min=0, metavar="N", help="Number of propagation steps.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of all random numbers.")]
@@ -46,37 +45,25 @@ Jobs = Annotated[
 ]
 
 
-KernelName = Literal[
-    "auto", "propagation", "p2k", "weisfeiler-lehman", "shortest-path", "graph-hopper", "labels"
-]
+KernelName = Literal["auto", "propagation", "p2k", "wl", "shortest-path", "graph-hopper", "labels"]
 
 
 Task = Literal["auto", "classes", "numbers"]  # kind of target
-KERNELS = "propagation, p2k, weisfeiler-lehman, shortest-path, graph-hopper or labels"
+KERNELS = "propagation, p2k, wl, shortest-path, graph-hopper or labels"
 KernelOption = Annotated[
     KernelName,
     typer.Option("--kernel", metavar="KERNEL", help=f"Kernel: auto (by labels and attributes), {KERNELS}."),
 ]
-CLASSES = {
-    "propagation": "PropagationKernel",
-    "p2k": "P2K",
-    "weisfeiler-lehman": "WeisfeilerLehman",
-    "shortest-path": "ShortestPath",
-    "graph-hopper": "GraphHopper",
-    "labels": "LabelHistogram",
-}
 
 
 def build_kernel(name: str, t_max: int | None, seed: int | None, jobs: int) -> Any:
     """Return a kernel by name, with the settings it supports; None for "auto"."""
     if name == "auto":
         return None
-    from propkernels import kernels
+    from propkernels.kernels.named import named_kernel
 
-    kernel = getattr(kernels, CLASSES[name])()
     settings = {"t_max": t_max, "random_state": seed, "n_jobs": jobs}
-    parameters = kernel.get_params(deep=False)
-    return kernel.set_params(**{k: v for k, v in settings.items() if k in parameters and v is not None})
+    return named_kernel(name, **{k: v for k, v in settings.items() if v is not None})
 
 
 def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
@@ -213,7 +200,7 @@ class Input:
     Attributes
     ----------
     smiles_column, id_column, edge_labels : str or None
-    target_columns : list of str or None
+    target_columns, columns : list of str or None
     node_labels, standardize, descriptors : str or None
         Names, separated by commas.
     errors : Errors
@@ -257,6 +244,15 @@ class Input:
         str | None,
         typer.Option("--edge-labels", metavar="COLUMN", help="Column of the label in the table of edges."),
     ] = None
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="KEY=COLUMN",
+            help="Column of tables of edges, nodes and graphs that holds the graph, node, source, target or "
+            "weight, such as source=from; may be repeated.",
+        ),
+    ] = None
     standardize: Annotated[
         str | None,
         typer.Option(
@@ -297,6 +293,7 @@ class Input:
             id_column=self.id_column,
             node_labels=_names(labels),
             edge_labels=self.edge_labels or noted.get("edge_labels"),
+            key_columns=_pairs(self.columns or json.loads(noted.get("columns", "[]"))),
             atom_labels=atoms,
             standardize=_names(self.standardize or noted.get("standardize")),
             descriptors=_names(self.descriptors or noted.get("descriptors")),
@@ -387,9 +384,20 @@ class Input:
             notes["label_columns"] = self.node_labels
         if self.edge_labels:
             notes["edge_labels"] = self.edge_labels
+        if self.columns:
+            notes["columns"] = json.dumps(self.columns)
         if data.target.ndim == 2:
             notes["targets"] = json.dumps(self.target_columns or list(range(data.target.shape[1])))
         return notes
+
+
+def _pairs(texts: list[str]) -> dict[str, str]:
+    """Return columns by key, of texts such as "source=from"."""
+    pairs = [text.partition("=")[::2] for text in texts]
+    for text, (key, column) in zip(texts, pairs, strict=True):
+        if not key or not column:
+            raise ValueError(f"--column takes a key and a column, such as source=from; got {text!r}")
+    return dict(pairs)
 
 
 def _names(text: str | None) -> tuple[str, ...]:
@@ -398,9 +406,12 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def reads_data(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :class:`Input`, which it gets as its parameter ``source_options``."""
+    """Give a command the options of :class:`Input`, which it gets as its parameter ``source_options``.
+
+    They are hidden: ``propkernels help input`` explains them once for all commands.
+    """
     hints = get_type_hints(command, include_extras=True)
-    options = get_type_hints(Input, include_extras=True)
+    options = {name: _hidden(option) for name, option in get_type_hints(Input, include_extras=True).items()}
     signature = inspect.signature(command)
     parameters = [
         parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY)
@@ -422,6 +433,13 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _hidden(option: Any) -> Any:
+    """Return an annotated option that help texts leave out."""
+    info = copy(option.__metadata__[0])
+    info.hidden = True
+    return Annotated[option.__origin__, info]
 
 
 def ids_of(data: Dataset) -> list[Any] | None:

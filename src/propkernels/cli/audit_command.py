@@ -20,6 +20,7 @@ def audit(
         typer.Option(
             "--output",
             "-o",
+            "--html",
             metavar="FILE",
             help="Report to write: report.html, report.md or report.json; may be repeated.",
         ),

@@ -63,7 +63,10 @@ IN_COMMANDS = (  # advice of messages for Python, and its counterpart for the co
         r"download \1 and give its path",
     ),
     (re.compile(r"allow_unverified=True trusts what comes"), "download it yourself and give its path"),
+    (re.compile(r" \(\w+=[^()]*\)"), ""),  # the same option in Python
+    (re.compile(r" \((\w+)\) does not apply"), " does not apply"),
 )
+SHORTEST = 12  # characters of words that are cut
 
 
 class OneSentenceErrors(TyperGroup):
@@ -117,13 +120,19 @@ def sentence(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
     if isinstance(error, MemoryError):
         return f"not enough memory ({error})" if str(error) else "not enough memory"
-    text = " ".join(str(error).split())
-    for python, command in IN_COMMANDS:
-        text = python.sub(command, text)
+    text = in_commands(str(error))
     if isinstance(error, EXPECTED):
         return text or type(error).__name__
     name = type(error).__name__ + (f": {text}" if text else "")
     return f"{name} (a bug in propkernels; {TRACEBACK}=1 shows where)"
+
+
+def in_commands(text: str) -> str:
+    """Return a message of Python, in one line, with the advice that is right for commands."""
+    text = " ".join(text.split())
+    for python, command in IN_COMMANDS:
+        text = python.sub(command, text)
+    return text
 
 
 @contextmanager
@@ -133,7 +142,7 @@ def warnings_as_lines() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        print_error(f"propkernels: {text}")
+        print_error(f"propkernels: {in_commands(text)}")
 
 
 WIDTH_OF_FILES = 200
@@ -223,24 +232,32 @@ def print_records(
         names = list(records[0]) if records else []
         rows = [[_in_table(value, (formats or {}).get(name)) for name, value in r.items()] for r in records]
         words = [name for name in names if any(isinstance(record[name], str) for record in records)]
-        text = format_table(names, rows, left=words) if records else ""
         console = stdout()
-        if console.is_terminal and any(len(line) > console.width for line in text.splitlines()):
-            _print_folded(console, names, rows, words)
-        else:
-            typer.echo(text)
+        if console.is_terminal and records:
+            rows = _shortened(rows, names, words, console.width)
+        typer.echo(format_table(names, rows, left=words) if records else "")
 
 
-def _print_folded(
-    console: Any, names: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str]
-) -> None:
-    """Print a table that is wider than the terminal: long cells are folded."""
-    table = new_table([], [])
-    for name in names:
-        table.add_column(name, justify="left" if name in words else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(cell(value) for value in row))
-    console.print(table)
+def _shortened(
+    rows: Sequence[Sequence[str]], names: Sequence[str], words: Sequence[str], width: int
+) -> list[list[str]]:
+    """Return rows whose longest words are cut, so that a table of them is as wide as the terminal."""
+    widths = [max(len(text) for text in (name, *column)) for name, *column in zip(names, *rows, strict=True)]
+    excess = sum(widths) + 2 * (len(widths) - 1) - width
+    while excess > 0 and words:
+        place = max((names.index(name) for name in words), key=lambda i: widths[i] - len(names[i]))
+        room = widths[place] - max(len(names[place]), SHORTEST)
+        if room <= 0:
+            break
+        widths[place] -= min(excess, room)
+        excess -= min(excess, room)
+    return [
+        [
+            text if len(text) <= wide else text[: wide - 3] + "..."
+            for text, wide in zip(row, widths, strict=True)
+        ]
+        for row in rows
+    ]
 
 
 def _in_table(value: Any, number_format: str | None) -> str:

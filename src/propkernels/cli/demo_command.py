@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -47,7 +46,7 @@ NUMBERS = ("graphs", "nodes", "kernel time", "LABELS", "PK", "t_max")
 def demo(
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Write an HTML page to explore instead."),
+        typer.Option("--output", "-o", "--html", metavar="FILE", help="Write a page to explore instead."),
     ] = None,
 ) -> None:
     """Classify graphs that need no download, as text or a page."""
@@ -72,7 +71,7 @@ def datasets(output_format: FormatOption = "table") -> None:
         print_records([asdict(info) for info in listing], output_format)
         return
     print_text(str(listing))
-    print_text("\n" + fill(f"A path can be given instead of a name: {SUPPORTED}.", 98))
+    print_text(f"\nA path can be given instead of a name: {SUPPORTED}.")
 
 
 def write_demo(path: Path) -> None:

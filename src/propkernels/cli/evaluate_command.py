@@ -27,6 +27,7 @@ from propkernels.cli.console import (
     seconds,
     write_csv,
 )
+from propkernels.cli.explain_command import SUFFIXES
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -48,7 +49,7 @@ PAGE_NOTE = (
     "The default model also chooses its kernel. Label counts ignore the edges. t_max and C are medians and "
     "ranges over the folds, chosen on the training part of each fold."
 )
-ROWS = {"propagation": PK, "weisfeiler-lehman": WL}  # names of rows by those of kernels
+ROWS = {"propagation": PK, "wl": WL}  # names of rows by those of kernels
 LEAVE_ONE_OUT = "loo"
 METHOD, WIDTHS = 17, (9, 11, 9, 16, 8, 10)  # widths of columns; a line has 80 letters
 
@@ -116,17 +117,13 @@ def evaluate(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Also write a CSV file, one line per fold."),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Also write an image of the scores per fold."),
-    ] = None,
-    html: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
-            "--html", metavar="FILE", help="Also write an HTML page: table, folds, confusion matrices."
+            "--output",
+            "-o",
+            "--html",
+            metavar="FILE",
+            help="Also write folds.csv (one line per fold), page.html or an image; may be repeated.",
         ),
     ] = None,
     seed: arguments.Seed = 0,
@@ -140,9 +137,10 @@ def evaluate(
     and WL. In every fold, t_max (0 to --t-max), C and other parameters are chosen on the training part alone.
     With --C, the default model is left out, because it chooses C from its own grid.
     """
-    for file, example in ((output, "folds.csv"), (plot, "folds.png"), (html, "page.html")):
-        if file is not None:
-            check_output(file, True, example)
+    for file in output or []:
+        check_output(file, True, "page.html")
+        if file.suffix.lower() not in (".csv", ".html", *(f".{suffix}" for suffix in SUFFIXES)):
+            raise ValueError(f"{file} has an unsupported suffix: use .csv, .html, .png, .svg or .pdf")
     protocol: dict[str, Any] = {
         "cv": int(folds) if folds is not None and folds != LEAVE_ONE_OUT else folds,
         "n_repeats": repeats,
@@ -152,7 +150,7 @@ def evaluate(
         "scoring": scoring,
     }
     data = with_task(known_target(source_options.open(name, target_required=True, n_jobs=jobs)))
-    print_text(repr(data))
+    print_text(repr(data).removeprefix("Dataset(").removesuffix(")"))
     rows = build_rows(data, kernels, t_max, cost, jobs)
     results: dict[str, Evaluation] = {}
     for row in sorted(rows, key=lambda row: row == DEFAULT):  # last: wrong options are found before it
@@ -165,13 +163,8 @@ def evaluate(
     for row in [row for row in results if row != LABELS]:
         print_text(describe_difference(results, row))
     print_text(NOTE)
-    if output is not None:
-        records = [{**record, "kernel": row} for row, one in results.items() for record in one.records]
-        write_csv(output, list(records[0]), [list(record.values()) for record in records])
-    if plot is not None:
-        draw(results, plot)
-    if html is not None:
-        write_html(results, html)
+    for file in output or []:
+        WRITERS.get(file.suffix.lower(), draw)(results, file)
 
 
 def build_rows(
@@ -186,7 +179,7 @@ def build_rows(
     common: dict[str, Any] = {"n_jobs": jobs, "progress": False} | ({} if cost is None else {"C": cost})
     rows: dict[str, Any] = {LABELS: model(kernel=build_kernel("propagation", 0, None, jobs), **common)}
     default = ["auto"] if cost is None else []
-    for name in kernels or [*default, "propagation", "weisfeiler-lehman"]:
+    for name in kernels or [*default, "propagation", "wl"]:
         if name == "auto":
             rows[DEFAULT] = model(**common)
         else:
@@ -266,6 +259,15 @@ def write_html(results: dict[str, Evaluation], path: Path) -> None:
     named = {WORDS.get(row, row): result for row, result in results.items()}
     write_evaluations(path, named, [*differences, PAGE_NOTE])
     print_text(f"Wrote {path}.")
+
+
+def write_folds(results: dict[str, Evaluation], path: Path) -> None:
+    """Write a CSV file, one line per fold and row."""
+    records = [{**record, "kernel": row} for row, one in results.items() for record in one.records]
+    write_csv(path, list(records[0]), [list(record.values()) for record in records])
+
+
+WRITERS = {".csv": write_folds, ".html": write_html}
 
 
 def draw(results: dict[str, Evaluation], path: Path) -> None:

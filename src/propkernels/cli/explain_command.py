@@ -42,12 +42,7 @@ BAR = 24  # letters of the longest bar
 def explain(
     model: ModelFile,
     name: arguments.Name,
-    graph: Annotated[
-        int,
-        typer.Option(
-            "--graph", "--molecule", "-g", min=0, metavar="N", help="Graph or molecule number, from 0."
-        ),
-    ],
+    graph: arguments.GraphNumber,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Image to write, such as graph.png.")
     ] = None,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @reads_data
 def explore(
     name: arguments.Name,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="HTML page to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", "--html", metavar="FILE", help="Page to write.")],
     model: Annotated[
         Path | None,
         typer.Option("--model", metavar="FILE", help="Model written by 'fit'; by default, a new model."),

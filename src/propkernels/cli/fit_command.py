@@ -89,7 +89,7 @@ def fit(
 
     check_output(output, force, "model.pk")
     data = source_options.open(name, target_required=True, n_jobs=jobs)
-    print_text(repr(data))
+    print_text(repr(data).removeprefix("Dataset(").removesuffix(")"))
     known = known_target(data)
     is_class = are_classes(known.target) if task == "auto" else task == "classes"
     graphs, target = without_duplicates(known.graphs, known.target, is_class, duplicates, jobs)

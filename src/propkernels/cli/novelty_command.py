@@ -28,12 +28,12 @@ def novelty(
             "--output",
             "-o",
             metavar="FILE",
-            help="CSV file of scores; with --explain also an image, such as graph.png.",
+            help="CSV file of scores; with -g also an image, such as graph.png.",
         ),
     ] = None,
     explain: Annotated[
         int | None,
-        typer.Option("--explain", min=0, metavar="N", help="Explain the nodes of graph N of NEW."),
+        typer.Option("--graph", "-g", min=0, metavar="N", help="Explain the nodes of graph N of NEW."),
     ] = None,
     force: Force = False,
     top: Annotated[
@@ -47,7 +47,7 @@ def novelty(
 ) -> None:
     """Find graphs that are unlike the graphs of another data set.
 
-    A small p-value means that few normal graphs are as unusual. With --explain, the nodes of a graph are
+    A small p-value means that few normal graphs are as unusual. With -g, the nodes of a graph are
     listed by contribution to its rarity, with the first step at which their neighborhoods are unseen.
     """
     table, image = outputs(output or [], explain, force)
@@ -85,7 +85,7 @@ def outputs(files: list[Path], explain: int | None, force: bool) -> tuple[Path |
     if len(tables) > 1 or len(images) > 1:
         raise ValueError("-o takes one file of scores and one image at most")
     if images and explain is None:
-        raise ValueError(f"{images[0]} needs a graph to draw: choose one with --explain N")
+        raise ValueError(f"{images[0]} needs a graph to draw: choose one with -g N")
     for table in tables:
         check_output(table, force, "scores.csv")
     for image in images:

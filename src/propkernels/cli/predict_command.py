@@ -91,7 +91,8 @@ def predict(
         check_output(output, force, "predictions.csv")
     if skipped is not None:
         check_output(skipped, force, "skipped.csv")
-    unaimed = replace(source_options, target_columns=None)  # also hashable
+    keys: Any = None if source_options.columns is None else tuple(source_options.columns)
+    unaimed = replace(source_options, target_columns=None, columns=keys)  # also hashable
     wanted = Wanted(str(model), coverage, details, nearest, unaimed, jobs)
     if source_options.is_large(name):
         n_rows, reasons = predict_large(wanted, name, output)

@@ -33,7 +33,7 @@ def similar(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Data set (as for 'fit'), or index saved by save_model.")
     ],
-    to: Annotated[int, typer.Option("--to", min=0, metavar="N", help="Number of the query graph, from 0.")],
+    graph: arguments.GraphNumber,
     k: Annotated[int, typer.Option("-k", min=1, metavar="N", help="Number of similar graphs.")] = 10,
     source: Annotated[
         str | None,
@@ -67,14 +67,14 @@ def similar(
         if other is not None:
             data, other = with_common_labels([data, other])
     queried: Any = data if other is None else other
-    check_graph(queried, to)
+    check_graph(queried, graph)
     if data is not None:
         index = build_index(data, kernel, t_max, seed, jobs)
     index.set_params(n_jobs=jobs)
     with spinner("Searching"):
-        rows = search(index, queried.graphs[to], k, None if other is not None else to)
+        rows = search(index, queried.graphs[graph], k, None if other is not None else graph)
     measure = "" if index.similarity == "cosine" else f"the {index.similarity.title()} similarity of\n"
-    heading = f"Most similar to g{title_of(queried, to)[1:]}, by {measure}{describe_kernel(index.kernel_)}"
+    heading = f"Most similar to g{title_of(queried, graph)[1:]}, by {measure}{describe_kernel(index.kernel_)}"
     if output_format == "table":
         print_text(f"{heading}\n")
     print_records(records(rows, data), output_format, {"similarity": ".4f"})

@@ -240,7 +240,7 @@ def _classes(number: int) -> str:
     return "1 class" if number == 1 else f"{number} classes"
 
 
-HEADER = ("name", "graphs", "classes", "node labels", "attributes", "in the paper", "where")
+HEADER = ("name", "graphs", "classes", "node labels", "attributes", "where")
 
 
 @dataclass(frozen=True)
@@ -262,8 +262,8 @@ class Catalogue(tuple[DatasetInfo, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        rows = [[_cell(value) for value in astuple(info)] for info in self]
-        return format_table(HEADER, rows, left=("name", "in the paper", "where"))
+        rows = [[_cell(value) for value in (*astuple(info)[:5], info.where)] for info in self]
+        return format_table(HEADER, rows, left=("name", "where"))
 
     __str__ = __repr__
 

@@ -44,10 +44,13 @@ def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
     tables: dict[str, Cells] = {}
     places: dict[str, Path] = {}
     for path in paths:
-        kind, table = _recognized(read_table(path), path)
+        kind, table = _recognized(read_table(path), path, how.key_columns)
         if kind in tables:
             raise ValueError(f"{path} is a second table of {kind}")
         tables[kind], places[kind] = table, path
+    for key, column in how.key_columns.items():
+        if all(key not in table and column not in table for table in tables.values()):
+            raise ValueError(f"{paths[0]} has no column {column!r}, which is to hold the {key}")
     if "edges" not in tables:
         raise ValueError(f"{paths[0]} has no columns source and target: it is not a table of edges")
     if all("graph" not in table for table in tables.values()):  # one graph
@@ -57,10 +60,13 @@ def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
     return dataset_of(typed_tables(tables, how), how, name, places)
 
 
-def _recognized(table: Cells, path: Path) -> tuple[str, Cells]:
+def _recognized(table: Cells, path: Path, named: Mapping[str, str]) -> tuple[str, Cells]:
     """Return the kind of a table, and the table with the names of its key columns unified."""
     names, stem = list(table), path.stem.casefold()
-    found = {key: find_column(names, None, usual, path) for key, usual in _USUAL.items()}
+    found = {
+        key: named[key] if named.get(key) in table else find_column(names, None, usual, path)
+        for key, usual in _USUAL.items()
+    }
     if found["source"] and found["target"] and not stem.endswith(("nodes", "graphs")):
         return "edges", renamed(table, {key: found[key] for key in ("graph", "source", "target")})
     if stem.endswith("nodes"):
@@ -161,7 +167,8 @@ def _roles(tables: dict[str, Columns], how: Reading, places: Mapping[str, Any]) 
     edges.pop("directed", None)
     wanted = (how.edge_labels,) if how.edge_labels else ()
     _check_labels(edges, wanted, "edges", places["edges"])
-    used = column_roles(edges, "edges", ("graph", "source", "target"), wanted or AUTO)
+    weight = how.key_columns.get("weight", AUTO)
+    used = column_roles(edges, "edges", ("graph", "source", "target"), wanted or AUTO, weight=weight)
     arguments = {"edge_label": used.labels, "edge_attributes": used.attributes, "weight": used.weight}
     if nodes is None:
         if how.node_labels:

@@ -104,11 +104,13 @@ def _downloaded(name: str, folder: Path, allow_unverified: bool) -> Path:
         where = f"a data folder ({DATA_VARIABLE} is not set)" if place is None else f"the data folder {place}"
         if place is not None and not place.is_dir():
             where += " (which does not exist)"
-        close = [KNOWN[known] for known in get_close_matches(name.casefold(), KNOWN, n=1, cutoff=0.75)]
-        hint = f" (did you mean {close[0]!r}?)" if close and close[0] != name else ""
         kind = OSError if isinstance(error, OSError) else ValueError
+        close = [KNOWN[known] for known in get_close_matches(name.casefold(), KNOWN, n=1, cutoff=0.75)]
+        if close and close[0] != name:
+            raise kind(
+                f"no data set {name!r}: did you mean {close[0]!r}? list_datasets() has all names"
+            ) from None
         raise kind(
-            f"no data set {name!r}{hint}: it is not in {where}, "
-            f"not in the cache {folder}, and {error}; see list_datasets() for known names, "
-            f"or set {DATA_VARIABLE} to a folder that has {name}.zip"
+            f"no data set {name!r} in {where} or the cache {folder}, and {error}; list_datasets() has all "
+            "names"
         ) from None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from propkernels.convert.descriptors import ALL
 from propkernels.datasets.tables import TARGET_NAMES, find_column, listed_names
 
 ERRORS = ("raise", "skip", "empty")
+KEYS = ("graph", "node", "source", "target", "weight")  # of tables of edges, nodes and graphs
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class Reading:
         usual name.
     edge_labels : str or None
         Column of a table of edges, or name of edge data, that is the label of edges.
+    key_columns : mapping of str to str
+        Columns of tables by what they hold: "graph", "node", "source", "target" or "weight"; others have
+        usual names.
     atom_labels : tuple of str
         Recipes for atoms if ``node_labels`` is empty.
     standardize, descriptors : tuple of str
@@ -54,6 +58,7 @@ class Reading:
     id_column: str | None = None
     node_labels: tuple[str, ...] = ()
     edge_labels: str | None = None
+    key_columns: Mapping[str, str] = field(default_factory=dict)
     atom_labels: tuple[str, ...] = VIEWS
     standardize: tuple[str, ...] = ()
     descriptors: tuple[str, ...] = ()
@@ -63,6 +68,8 @@ class Reading:
 
     def __post_init__(self) -> None:
         check_choice(self.errors, ERRORS, "errors")
+        for key in self.key_columns:
+            check_choice(key, KEYS, "the key of --column (key_columns=)")
 
     @property
     def recipe(self) -> str | tuple[str, ...]:
@@ -93,6 +100,7 @@ class Reading:
             "--id-column (id_column)": self.id_column,
             "--node-labels (node_labels)": self.node_labels,
             "--edge-labels (edge_labels)": self.edge_labels,
+            "--column (key_columns)": self.key_columns,
         }
         for option, value in options.items():
             if value:

@@ -57,6 +57,7 @@ def open_source(
     id_column: str | None = None,
     node_labels: str | Sequence[str] | None = None,
     edge_labels: str | None = None,
+    key_columns: Mapping[str, str] | None = None,
     standardize: str | Sequence[str] | None = None,
     descriptors: str | Sequence[str] | None = None,
     target_required: bool = True,
@@ -88,10 +89,12 @@ def open_source(
     node_labels : str or sequence of str, optional
         Labels of atoms, see :func:`propkernels.from_smiles`; by default those of
         :class:`propkernels.MoleculesToGraphs`. For tables and graph files: columns of nodes that are the
-        label; by default the column "label", "type", "kind", "element" or "symbol", else the only column of
-        texts. Columns of numbers are attributes, and a warning names columns that are not used.
+        label; by default by the rule of :func:`propkernels.from_pandas`.
     edge_labels : str, optional
         Column of edges that is their label; by default by the same rule.
+    key_columns : mapping of str to str, optional
+        Columns of tables of edges, nodes and graphs by what they hold ("graph", "node", "source", "target" or
+        "weight"), such as ``{"source": "from", "weight": "km"}``; others have usual names.
     standardize : {"fragment", "charge", "tautomer"} or sequence of these, optional
         Steps that molecules take before they are read, see :func:`propkernels.from_smiles`.
     descriptors : {"rdkit"} or sequence of str, optional
@@ -129,6 +132,7 @@ def open_source(
         id_column=id_column,
         node_labels=_several(node_labels, "node_labels"),
         edge_labels=edge_labels,
+        key_columns=key_columns or {},
         standardize=_several(standardize, "standardize"),
         descriptors=_several(descriptors, "descriptors"),
         target_required=target_required,
@@ -219,7 +223,8 @@ def _read_table(path: Path, how: Reading) -> Dataset:
     names = list(table)
     smiles = find_column(names, how.smiles_column, SMILES_NAMES, path)
     if smiles is None:
-        if find_column(names, None, SOURCE, path) and find_column(names, None, TARGET, path):
+        keys = {"source": SOURCE, "target": TARGET}
+        if all(how.key_columns.get(k) in names or find_column(names, None, u, path) for k, u in keys.items()):
             return read_edges(_companions(path), how)
         raise ValueError(
             f"{path} has neither a column of SMILES nor columns source and target of edges: name the SMILES "

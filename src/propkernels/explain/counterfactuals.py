@@ -18,6 +18,8 @@ from propkernels.graphs.names import Names
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+WIDTH = 80  # characters of a line of text; wider tables leave out SMILES, which ``smiles`` has
+WORDS = ("edits", "smiles", "prediction")  # columns of words
 MOST_DRAWN = 5  # edited graphs shown in a notebook
 
 
@@ -241,8 +243,10 @@ class Counterfactuals(Sequence[Counterfactual]):
 
     def __str__(self) -> str:
         head, rows = self.cells()
-        table = [format_table(head, rows, left=("edits", "smiles", "prediction"))] if rows else []
-        return "\n".join([self.title, *table, *([self.summary] if self.summary else [])])
+        table = format_table(head, rows, left=WORDS) if rows else ""
+        if head and head[-1] == "smiles" and max(map(len, table.splitlines())) > WIDTH:
+            table = format_table(head[:-1], [row[:-1] for row in rows], left=WORDS)
+        return "\n".join(text for text in (self.title, table, self.summary) if text)
 
     __repr__ = __str__
 

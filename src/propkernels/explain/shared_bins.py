@@ -24,6 +24,7 @@ from propkernels.explain.members import SharedBins
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
+from propkernels.kernels.named import named_kernel
 from propkernels.kernels.neighborhoods import Neighborhoods
 from propkernels.search.index import GraphIndex
 
@@ -233,7 +234,7 @@ def countings_of(kernel: Any, graphs: Any) -> list[SharedBins]:
     return [SharedBins(fitted._counter, False, False, bool(fitted.normalize))]
 
 
-def similar_because(g: OneGraph, h: OneGraph, *, kernel: Estimator | None = None) -> Similarity:
+def similar_because(g: OneGraph, h: OneGraph, *, kernel: Estimator | str | None = None) -> Similarity:
     """Return why two graphs are similar: the neighborhoods that they share, with their nodes on each side.
 
     The similarity of two graphs is a sum over bins of nodes that have equal neighborhoods of t steps; what
@@ -243,7 +244,7 @@ def similar_because(g: OneGraph, h: OneGraph, *, kernel: Estimator | None = None
     ----------
     g, h : graph
         As for :func:`similarity`: graphs of networkx, SMILES, adjacency matrices, items of a database, ...
-    kernel : estimator, optional
+    kernel : estimator or str, optional
         By default contributions add up to ``similarity(g, h)``, with a kernel to its value k(g, h). A dot
         product or a ratio of counts: :class:`PropagationKernel`, :class:`P2K`, :class:`WeisfeilerLehman` and
         :class:`LabelHistogram` with all base kernels but "rbf", :class:`ShortestPath`, :class:`GraphHopper`
@@ -277,7 +278,7 @@ def similar_because(g: OneGraph, h: OneGraph, *, kernel: Estimator | None = None
     if kernel is None:
         parts = [SharedBins(Neighborhoods()._learn_coder(graphs), True, True, False, together=True)]
     else:
-        parts = countings_of(kernel, graphs)
+        parts = countings_of(named_kernel(kernel, random_state=0), graphs)
     merged: dict[tuple[int, bytes, bytes], SharedBin] = {}
     last = 0
     for counting in parts:

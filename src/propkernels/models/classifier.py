@@ -68,9 +68,10 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
 
     Parameters
     ----------
-    kernel : estimator, list of estimators, or None, default=None
-        Any kernel of this library, or a list to choose from, also between schemes or treatments of
-        attributes; None: a few kernels, depending on labels and attributes of the graphs.
+    kernel : estimator, str, list of these, or None, default=None
+        Any kernel of this library, also by name ("propagation", "p2k", "wl", "shortest-path", "graph-hopper",
+        "labels"), or a list to choose from, also between schemes or treatments of attributes; None: a few
+        kernels, depending on labels and attributes of the graphs.
     t_max : int or sequence of int, optional
         Candidates for the number of iterations; None: 0 up to the kernel's own, or 3 if the kernel is
         chosen for labels of several entries, such as those of atoms.
@@ -168,7 +169,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     def __init__(
         self,
         *,
-        kernel: Estimator | Sequence[Estimator] | None = None,
+        kernel: Estimator | str | Sequence[Estimator | str] | None = None,
         t_max: Steps = None,
         C: Floats = DEFAULT_COSTS,
         normalize: bool | str | None = "auto",

@@ -19,6 +19,7 @@ from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.typing import Column, Estimator, Folding, Scoring, Seed, Target
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs, GraphsWithTargets
+from propkernels.kernels.named import named_kernel
 from propkernels.models.choose import redrawn
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.evaluation_result import Choice, Evaluation
@@ -51,7 +52,7 @@ DEFAULT_FOLDS = 10
 def evaluate(
     graphs: GraphsWithTargets | Graphs,
     target: Target | None = None,
-    model: Estimator | None = None,
+    model: Estimator | str | None = None,
     *,
     cv: Folding = None,
     n_repeats: int = 1,
@@ -75,7 +76,7 @@ def evaluate(
         Class or number of each graph; None: that of the data set. Graphs whose target is missing (None or
         NaN) are left out, with a warning that counts them. Of several columns, entries may be missing (NaN);
         columns of 0 and 1 are labels.
-    model : estimator, optional
+    model : estimator or str, optional
         A classifier or regressor of graphs, a pipeline that ends in one, or a kernel, which is evaluated as
         the only candidate of the default model: t_max, C and plain or normalized are chosen on each training
         part. Copies are fitted. None: :class:`PropagationClassifier` or :class:`PropagationRegressor`.
@@ -128,6 +129,7 @@ def evaluate(
     """
     start, data = perf_counter(), graphs
     n_repeats = check_integer(n_repeats, "n_repeats", 1)
+    model = named_kernel(model)
     graphs, known, values, is_classes = _unpack(model, data, target)
     fitted = _as_model(model, is_classes)
     known.check_cv(cv)

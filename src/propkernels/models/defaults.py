@@ -18,6 +18,7 @@ from propkernels._utils.checks import shown
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, number_of_entries
 from propkernels.kernels.descriptor_kernel import DescriptorKernel
+from propkernels.kernels.named import named_kernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.sum_kernel import SumKernel
@@ -265,7 +266,7 @@ def check_kernels(
     """Return the candidates given by the parameter ``kernel``: one, several, or the defaults."""
     if kernel is None:
         return default_kernels(graphs, is_regression, is_linear)
-    several = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
+    several = [named_kernel(one) for one in (kernel if isinstance(kernel, (list, tuple)) else [kernel])]
     if not several:
         raise ValueError("kernel must be one estimator or a list of at least one, got an empty list")
     for candidate in several:

@@ -31,7 +31,7 @@ from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
-from propkernels.kernels.propagation_kernel import PropagationKernel
+from propkernels.kernels.named import named_kernel
 from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.models.choose import Problem, Setting, check_costs, check_steps, settings_of
 from propkernels.models.conformal import Conformal
@@ -89,8 +89,8 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         if any(name.startswith("kernel__") for name in params):
             if isinstance(kernel, (list, tuple)):
                 raise ValueError("parameters of a list of kernels cannot be set: set kernel itself")
-            if kernel is None:
-                self.kernel = PropagationKernel()
+            if kernel is None or isinstance(kernel, str):
+                params["kernel"] = named_kernel("propagation" if kernel is None else kernel)
         return super().set_params(**params)
 
     def _html_repr(self) -> str:

@@ -56,7 +56,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
     Parameters
     ----------
-    kernel : estimator, list of estimators, or None, default=None
+    kernel : estimator, str, list of these, or None, default=None
         Any kernel of this library, or a list to choose from; None: a few kernels, depending on labels and
         attributes of the graphs.
     t_max : int or sequence of int, optional
@@ -139,7 +139,7 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     def __init__(
         self,
         *,
-        kernel: Estimator | Sequence[Estimator] | None = None,
+        kernel: Estimator | str | Sequence[Estimator | str] | None = None,
         t_max: Steps = None,
         C: Floats = DEFAULT_COSTS,
         normalize: bool | str | None = "auto",

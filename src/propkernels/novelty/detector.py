@@ -19,6 +19,7 @@ from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.kernels.named import named_kernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.novelty.neighbor_scores import DensityScore, NeighborScore, OneClassScore
 from propkernels.novelty.novelty_explanation import NoveltyExplanation
@@ -58,7 +59,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
 
     Parameters
     ----------
-    kernel : estimator or None, default=None
+    kernel : estimator, str or None, default=None
         A kernel of this library that counts codes; always used normalized. None: the intersection
         kernel ``PropagationKernel(base_kernel="intersection", t_max=4)``.
     score : {"auto", "neighbors", "density", "one_class_svm", "rarity", "size"}, default="auto"
@@ -159,7 +160,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     def __init__(
         self,
         *,
-        kernel: Estimator | None = None,
+        kernel: Estimator | str | None = None,
         score: str = "auto",
         n_neighbors: int = 1,
         contamination: str | float = "auto",
@@ -221,7 +222,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     def _kernel(self, seed: int) -> Any:
         """Copy of the kernel, normalized; the default kernel gets the seed."""
         if self.kernel is not None:
-            return clone(self.kernel)
+            return clone(named_kernel(self.kernel, random_state=seed % 2**32))
         return PropagationKernel(
             base_kernel="intersection", t_max=DEFAULT_T_MAX, normalize=True, random_state=seed % 2**32
         )

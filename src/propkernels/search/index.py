@@ -25,6 +25,7 @@ from propkernels.counts.counters import Counter
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.grid_database import Grid
+from propkernels.kernels.named import named_kernel
 from propkernels.kernels.neighborhoods import Neighborhoods
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.search.bounds import Measure, measure_of
@@ -113,7 +114,7 @@ class GraphIndex(GraphInput, BaseEstimator):
 
     Parameters
     ----------
-    kernel : estimator or None, default=None
+    kernel : estimator, str or None, default=None
         A kernel of this library that counts codes: propagation kernels (also on grids, and P2K) and
         Weisfeiler-Lehman with the linear base kernel, label histograms, shortest paths and GraphHopper on
         labels. None: ``PropagationKernel(t_max=5)``; with "jaccard", what :func:`similarity` counts.
@@ -189,7 +190,7 @@ class GraphIndex(GraphInput, BaseEstimator):
     def __init__(
         self,
         *,
-        kernel: Estimator | None = None,
+        kernel: Estimator | str | None = None,
         similarity: str = "cosine",
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -221,7 +222,8 @@ class GraphIndex(GraphInput, BaseEstimator):
         measure = measure_of(self.similarity)
         default: Any = PropagationKernel(t_max=DEFAULT_T_MAX, random_state=self.random_state)
         default = Neighborhoods() if measure.name == "jaccard" else default
-        kernel = default if self.kernel is None else clone(self.kernel)
+        chosen = named_kernel(self.kernel, random_state=self.random_state)
+        kernel = default if chosen is None else clone(chosen)
         check_counting(kernel)
         fitted = clone(kernel).fit(graphs)
         file = InvertedFile.of(measure.features(fitted._training_counts))

@@ -15,20 +15,21 @@ from propkernels._utils.typing import Estimator
 from propkernels.convert.check import check_graphs
 from propkernels.counts.base_kernels import Linear
 from propkernels.graphs.accepted import Graphs, OneGraph
+from propkernels.kernels.named import named_kernel
 from propkernels.kernels.neighborhoods import Neighborhoods
 from propkernels.search.bounds import measure_of
 
 
 @overload
-def similarity(g: OneGraph, h: OneGraph, /, *, kernel: Estimator | None = None) -> float: ...
+def similarity(g: OneGraph, h: OneGraph, /, *, kernel: Estimator | str | None = None) -> float: ...
 
 
 @overload
-def similarity(graphs: Graphs, /, *, kernel: Estimator | None = None) -> NDArray[np.float64]: ...
+def similarity(graphs: Graphs, /, *, kernel: Estimator | str | None = None) -> NDArray[np.float64]: ...
 
 
 def similarity(
-    g: Graphs | OneGraph, h: OneGraph | None = None, /, *, kernel: Estimator | None = None
+    g: Graphs | OneGraph, h: OneGraph | None = None, /, *, kernel: Estimator | str | None = None
 ) -> float | NDArray[np.float64]:
     """Return how similar two graphs are, from 0 to 1, or the matrix of all similarities of several graphs.
 
@@ -49,7 +50,7 @@ def similarity(
         Graphs of networkx, igraph, PyTorch Geometric or RDKit, SMILES, adjacency matrices, lists of edges,
         items of a database, ...: all that a list for :func:`check_graphs` may hold. Without ``h``, ``g`` is
         such a list, or a database.
-    kernel : estimator, optional
+    kernel : estimator or str, optional
         What is counted instead: a kernel of this library that counts. Of other kernels the normalized value
         is returned, k(g, h) / sqrt(k(g, g) k(h, h)).
 
@@ -92,6 +93,7 @@ def similarity(
     """
     several: Any = g if h is None else [g, h]
     graphs = check_graphs(several)
+    kernel = named_kernel(kernel, random_state=0)
     if kernel is None:
         _warn_of_missing_labels(graphs)
     elif isinstance(kernel, type) or not hasattr(kernel, "_is_dot_product"):

@@ -103,7 +103,7 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
     ----------
     threshold : float, default=0.6
         Least similarity of members to the center of their cluster.
-    kernel : estimator or None, default=None
+    kernel : estimator, str or None, default=None
         As in :class:`GraphIndex`.
     similarity : {"jaccard", "cosine", "tanimoto", "intersection"}, default="jaccard"
         As in :class:`GraphIndex`.
@@ -155,7 +155,7 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
         self,
         *,
         threshold: float = 0.6,
-        kernel: Estimator | None = None,
+        kernel: Estimator | str | None = None,
         similarity: str = "jaccard",
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -246,7 +246,7 @@ class MaxMinPicker(GraphInput, BaseEstimator):
         Number of graphs to pick; all if there are fewer.
     first : int, default=0
         Position of the first picked graph.
-    kernel : estimator or None, default=None
+    kernel : estimator, str or None, default=None
         As in :class:`GraphIndex`.
     similarity : {"jaccard", "cosine", "tanimoto", "intersection"}, default="jaccard"
         As in :class:`GraphIndex`.
@@ -289,7 +289,7 @@ class MaxMinPicker(GraphInput, BaseEstimator):
         *,
         n_graphs: int = 10,
         first: int = 0,
-        kernel: Estimator | None = None,
+        kernel: Estimator | str | None = None,
         similarity: str = "jaccard",
         random_state: Seed = None,
         n_jobs: int | None = None,

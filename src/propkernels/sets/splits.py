@@ -51,7 +51,7 @@ class _SimilaritySplitter:
     """Splitter by groups of similar graphs."""
 
     threshold: float
-    kernel: Estimator | None
+    kernel: Estimator | str | None
     similarity: str
     random_state: Seed
     n_jobs: int | None
@@ -106,7 +106,7 @@ class SimilarityGroupKFold(_SimilaritySplitter):
         Number of folds.
     threshold : float, default=0.6
         Every similarity between a test and a training graph is below it.
-    kernel : estimator or None, default=None
+    kernel : estimator, str or None, default=None
         As in :class:`GraphIndex`.
     similarity : {"jaccard", "cosine", "tanimoto", "intersection"}, default="jaccard"
         As in :class:`GraphIndex`.
@@ -134,7 +134,7 @@ class SimilarityGroupKFold(_SimilaritySplitter):
         n_splits: int = 5,
         *,
         threshold: float = 0.6,
-        kernel: Estimator | None = None,
+        kernel: Estimator | str | None = None,
         similarity: str = "jaccard",
         random_state: Seed = None,
         n_jobs: int | None = None,
@@ -199,7 +199,7 @@ class SimilaritySplit(_SimilaritySplitter):
         *,
         test_size: float = 0.2,
         threshold: float = 0.6,
-        kernel: Estimator | None = None,
+        kernel: Estimator | str | None = None,
         similarity: str = "jaccard",
         random_state: Seed = None,
         n_jobs: int | None = None,

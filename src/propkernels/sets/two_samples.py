@@ -26,6 +26,7 @@ from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import label_text
+from propkernels.kernels.named import named_kernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.search.index import DEFAULT_T_MAX, check_counting
 
@@ -218,7 +219,7 @@ def two_sample_test(
     A: Graphs,
     B: Graphs,
     *,
-    kernel: Estimator | None = None,
+    kernel: Estimator | str | None = None,
     n_permutations: int = 999,
     random_state: Seed = 0,
     n_jobs: int | None = None,
@@ -235,7 +236,7 @@ def two_sample_test(
     ----------
     A, B : GraphDatabase or sequence of graphs
         Two graphs each, at least.
-    kernel : estimator or None, default=None
+    kernel : estimator, str or None, default=None
         A dot product of counts, as in :class:`GraphIndex`; None:
         ``PropagationKernel(t_max=5, normalize=True)``.
     n_permutations : int, default=999
@@ -278,7 +279,7 @@ def two_sample_test(
         raise ValueError(f"two graphs are needed in each collection, got {sizes[0]} and {sizes[1]}")
     seed = draw_seed(random_state)
     default = PropagationKernel(t_max=DEFAULT_T_MAX, normalize=True, random_state=seed)
-    chosen: Any = default if kernel is None else clone(kernel)
+    chosen: Any = default if kernel is None else clone(named_kernel(kernel, random_state=seed))
     check_counting(chosen)
     graphs = first.concat([first, second]) if type(first) is type(second) else check_graphs([*first, *second])
     fitted = chosen.fit(graphs)
