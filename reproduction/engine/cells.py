@@ -47,6 +47,11 @@ class Cell:
         """
         return cls(experiment, row, column, repeat, json.dumps(settings, sort_keys=True))
 
+    def read(self) -> dict[str, Any]:
+        """Return the settings."""
+        settings: dict[str, Any] = json.loads(self.settings)
+        return settings
+
     @property
     def place(self) -> tuple[str, str, str]:
         """Experiment, row and column: what the repeats of a cell have in common."""
@@ -136,7 +141,7 @@ class Store:
         known, digest = self._read(cell.experiment), cell.key[-1]
         lines = [json.dumps([*cell.key, value], separators=(",", ":"))]
         if (cell.experiment, digest) not in self._settings:
-            head = {**json.loads(cell.settings), "processor": processor()}
+            head = {**cell.read(), "processor": processor()}
             lines.insert(0, json.dumps([digest, head], separators=(",", ":")))
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.path(cell.experiment).open("a", encoding="utf-8") as file:

@@ -32,9 +32,9 @@ def write_results(known: Mapping[str, Experiment], store: Store, document: Path)
     found = {name: summaries(known[name].state(store)) for name in TABLES}
     parts = [str(read_package_file("about.toml")["introduction"]["about"])]
     lead = lead_sections(known, store, found)
-    questions = answers(
-        found, sensitivity.maps_of(known["sensitivity"].state(store)), statistics.known_facts(store)
-    )
+    maps, facts = sensitivity.maps_of(known["sensitivity"].state(store)), statistics.known_facts(store)
+    (seconds,) = known["runtimes"].sections(known["runtimes"].state(store))
+    questions = answers(found, maps, facts, seconds)
     head = "The paper's four questions, answered by these measurements"
     chapters: list[tuple[str, Sequence[Section]]] = [("", lead), (f"## {head}", questions)]
     chapters += [(_heading(one), one.sections(one.state(store))) for one in known.values()]

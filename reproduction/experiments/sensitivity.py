@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -52,7 +51,7 @@ def work(data: Any, cells: Sequence[Cell], context: Context) -> Iterator[tuple[C
     """Compute the kernels for all t_max in one pass, and the accuracy for each."""
     target = class_numbers(data.target)
     for one in cells:
-        settings = json.loads(one.settings)["kernel"]
+        settings = one.read()["kernel"]
         kernel = build(settings, t_max=STEPS[-1], random_state=seeds_of(0).kernel, n_jobs=context.n_jobs)
         stack = kernel.fit_transform_cumulative(data.graphs)
         yield (

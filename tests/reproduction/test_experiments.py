@@ -20,6 +20,7 @@ from reproduction.experiments import (
     partially_labelled,
     point_clouds,
     point_graphs,
+    runtimes,
     sensitivity,
 )
 from reproduction.extra import attributed as treatments
@@ -100,6 +101,16 @@ def test_what_was_not_run_says_so(module, tmp_path):
     sections = module.sections(State(Store(tmp_path), module.jobs(Scope())))
     text = " ".join(str((section.notes, section.rows)) for section in sections)
     assert "not run" in text or "not installed" in text
+
+
+def test_runtimes_are_the_best_of_several(tiny, tmp_path):
+    (section,) = sections_after(runtimes, runtimes.jobs(Scope())[:1], Store(tmp_path))
+    assert section.rows[0][0] == "MUTAG"
+    assert section.rows[0][4:] == ("0.2", "0.2", "1")
+    assert float(section.rows[0][3]) == pytest.approx(
+        float(section.rows[0][2]) / float(section.rows[0][1]), rel=0.2
+    )
+    assert "of 1 data sets here, and on 0 of them in the paper" in section.notes[0]
 
 
 def test_point_graphs(tmp_path):
