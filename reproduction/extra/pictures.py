@@ -5,8 +5,8 @@ Draw all, or some::
     python -m reproduction.extra.pictures
     python -m reproduction.extra.pictures molecule kernel
 
-It needs the extras ``plot`` and ``images``, and MUTAG, MSRC_9, FIRSTMM_DB and the leaf photographs in the
-folder that PROPKERNELS_DATA names.
+It needs the extras ``plot`` and ``images``, and MUTAG, MSRC_9, FIRSTMM_DB and the photographs of leaves,
+textures and plants in the folder that PROPKERNELS_DATA names. ``figure4`` and ``figure5`` are the paper's.
 """
 
 from __future__ import annotations
@@ -20,13 +20,17 @@ from typing import Any
 import numpy as np
 
 import propkernels as pk
-from reproduction.data.pictures import load_leaves
+from propkernels.graphs.layout import node_positions
+from reproduction.data.pictures import load_brodatz, load_leaves, load_plants
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 MUTAGENIC = {1: "mutagenic", -1: "not mutagenic"}
+UNPUBLISHED, OF_OTHERS = Path("results"), ("figure5",)  # pictures without a license that allows more
 OBJECT = 0
+OBJECTS = (0, 7, 31)  # of three categories
+TEXTURES = ("bark_D12", "grass_D9")
 HEALTHY, RUST = "Apple_leaf", "Apple_rust_leaf"
-DOTS_PER_INCH = 144
+DOTS_PER_INCH, MOST_BYTES = 144, 400_000
 
 
 def explained_molecule() -> tuple[Any, int]:
@@ -119,6 +123,89 @@ def draw_kernel() -> Any:
     return figure
 
 
+def draw_scene() -> Any:
+    """Figure 4: a photograph, its superpixels as a graph with some labels unknown, and point clouds."""
+    from matplotlib import pyplot
+    from skimage.segmentation import mark_boundaries, quickshift
+    from sklearn.datasets import load_sample_image
+
+    image = load_sample_image("china.jpg")[::2, ::2]
+    parts = quickshift(image, ratio=0.5, kernel_size=4, max_dist=20, rng=0)
+    _, parts = np.unique(parts, return_inverse=True)
+    parts = parts.reshape(image.shape[:2])
+    graphs = pk.images.from_superpixels([image], [scene_labels(image)], segments=[parts])
+    first = np.argsort(np.unique(parts, return_index=True)[1])  # nodes are numbered by their first pixels
+    centers = np.array([np.argwhere(parts == part).mean(axis=0)[::-1] for part in first])
+    unknown = np.random.default_rng(0).random(graphs.n_nodes) < 0.3
+    letters = np.where(unknown, "?", np.array(list("sbtv"))[graphs.node_labels])
+    figure, axes = pyplot.subplot_mosaic(
+        [["image", "image", "image", "graph", "graph", "graph"], ["o0", "o0", "o1", "o1", "o2", "o2"]],
+        figsize=(9.0, 5.6),
+        layout="constrained",
+        height_ratios=(1.1, 1),
+    )
+    axes["image"].imshow(image, interpolation="nearest")
+    axes["graph"].imshow(
+        mark_boundaries(image * 0.5 / 255 + 0.5, parts, color=(0.6, 0.6, 0.6)), interpolation="nearest"
+    )
+    draw_edges(axes["graph"], graphs, centers, "black")
+    colors = np.where(
+        unknown, "white", np.array(["skyblue", "orange", "yellowgreen", "lightgray"])[graphs.node_labels]
+    )
+    axes["graph"].scatter(*centers.T, c=colors, s=110, edgecolors="black", linewidths=0.6, zorder=2)
+    for (x, y), letter in zip(centers, letters, strict=True):
+        axes["graph"].text(x, y, letter, ha="center", va="center", fontsize=7, zorder=3)
+    data = pk.datasets.load("FIRSTMM_DB")
+    for panel, graph in zip(("o0", "o1", "o2"), OBJECTS, strict=True):
+        part = data.graphs[[graph]]
+        nodes = slice(*data.graphs.graph_ptr[graph : graph + 2])
+        points = node_positions(data.graphs[graph], data.extras["coordinates"][nodes])
+        draw_edges(axes[panel], part, points, "lightgray")
+        axes[panel].scatter(*points.T, c=part.node_labels, s=4, cmap="Set1", vmin=1, vmax=9, zorder=2)
+        axes[panel].set_aspect("equal")
+    for ax in axes.values():
+        ax.set_axis_off()
+    return figure
+
+
+def scene_labels(image: Any) -> Any:
+    """Labels of the photograph's pixels by simple rules: 0 sky, 1 building, 2 tree, 3 void (the lake)."""
+    y, x = np.indices(image.shape[:2]) / np.array(image.shape[:2])[:, None, None]
+    bright = image.mean(axis=2) > 150
+    building = (x > 0.13) & (x < 0.58) & (y < 0.82)
+    return np.select([bright & (y < 0.45), building, bright], [0, 1, 3], 2)
+
+
+def draw_edges(ax: Any, graphs: Any, points: Any, color: str) -> None:
+    """Draw the edges of one graph between points."""
+    from matplotlib.collections import LineCollection
+
+    rows, columns = graphs.adjacency.nonzero()
+    ends = np.stack([points[rows[rows < columns]], points[columns[rows < columns]]], axis=1)
+    ax.add_collection(LineCollection(ends, colors=color, linewidths=0.5, zorder=1))
+
+
+def draw_textures() -> Any:
+    """Figure 5: textures and diseased leaves (stand-ins), and the same in 3 gray levels and in 5 colors."""
+    from matplotlib import pyplot
+
+    brodatz, plants = load_brodatz(("original",)), load_plants()
+    colored = pk.images.KMeansColors(5, random_state=0).fit_transform(plants.extras["images"])
+    names = list(brodatz.target_names)
+    shown = [(brodatz, brodatz.graphs, names.index(name), name.partition("_")[0]) for name in TEXTURES]
+    shown += [(plants, colored, number, f"leaf {number + 1}") for number in range(2)]
+    figure, axes = pyplot.subplots(2, 4, figsize=(8.0, 4.2), layout="constrained")
+    for column, (data, grids, number, name) in enumerate(shown):
+        one = int(np.flatnonzero(data.target == np.unique(data.target)[number])[0])
+        axes[0, column].imshow(data.extras["images"][one], cmap="gray")
+        axes[1, column].imshow(grids[one].image, cmap="viridis", vmin=0, interpolation="nearest")
+        axes[0, column].set_title(name)
+        axes[1, column].set_title(f"{name}-{len(grids.label_values)}")
+    for ax in axes.flat:
+        ax.set_axis_off()
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     "molecule": draw_molecule,
     "iterations": draw_iterations,
@@ -126,12 +213,15 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "leaf": draw_leaf,
     "object": draw_object,
     "kernel": draw_kernel,
+    "figure4": draw_scene,
+    "figure5": draw_textures,
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw all pictures, or those that are named."""
     import matplotlib
+    from PIL import Image
 
     matplotlib.use("Agg")
     parser = argparse.ArgumentParser(
@@ -139,10 +229,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("names", nargs="*", choices=[*PICTURES, []], metavar="NAME", help=", ".join(PICTURES))
     names = parser.parse_args(arguments).names or list(PICTURES)
-    FOLDER.mkdir(exist_ok=True)
     for name in names:
-        path = FOLDER / f"{name}.png"
+        path = (UNPUBLISHED if name in OF_OTHERS else FOLDER) / f"{name}.png"
+        path.parent.mkdir(exist_ok=True)
         PICTURES[name]().savefig(path, dpi=DOTS_PER_INCH, pil_kwargs={"optimize": True})
+        if path.stat().st_size > MOST_BYTES:  # photographs: a palette is enough
+            with Image.open(path) as picture:
+                picture.convert("RGB").quantize(192).save(path, optimize=True)
         print(f"{path.name}: {path.stat().st_size / 1024:.0f} KiB", file=sys.stderr)
     return 0
 

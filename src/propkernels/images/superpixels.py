@@ -24,7 +24,7 @@ def from_superpixels(
     *,
     segments: Iterable[ArrayLike] | None = None,
     ratio: float = 0.5,
-    kernel_size: float = 2,
+    kernel_size: float = 4,
     max_dist: float = 20,
     random_state: int = 0,
 ) -> GraphDatabase:
@@ -42,9 +42,10 @@ def from_superpixels(
         pixel has no label; of equally frequent labels, the smallest counts.
     segments : sequence of integer arrays of shape (h, w), optional
         The superpixel of each pixel, by another method: then quick shift is not run.
-    ratio, kernel_size, max_dist : float, default=0.5, 2, 20
+    ratio, kernel_size, max_dist : float, default=0.5, 4, 20
         Of quick shift: weight of color against position, width of the density in pixels, and largest distance
-        between pixels of a superpixel; a larger one makes fewer superpixels.
+        between pixels of a superpixel; larger ones make fewer superpixels. By default, a photograph of the
+        size of MSRC's, 213 x 320, has about as many as there, 40 to 80.
     random_state : int, default=0
         Seed of quick shift, which breaks ties at random.
 
