@@ -155,7 +155,7 @@ def draw_scene() -> Any:
     axes["graph"].scatter(*centers.T, c=colors, s=110, edgecolors="black", linewidths=0.6, zorder=2)
     for (x, y), letter in zip(centers, letters, strict=True):
         axes["graph"].text(x, y, letter, ha="center", va="center", fontsize=7, zorder=3)
-    data = pk.datasets.load("FIRSTMM_DB")
+    data: Any = pk.datasets.load("FIRSTMM_DB")
     for panel, graph in zip(("o0", "o1", "o2"), OBJECTS, strict=True):
         part = data.graphs[[graph]]
         nodes = slice(*data.graphs.graph_ptr[graph : graph + 2])
@@ -182,7 +182,7 @@ def draw_edges(ax: Any, graphs: Any, points: Any, color: str) -> None:
 
     rows, columns = graphs.adjacency.nonzero()
     ends = np.stack([points[rows[rows < columns]], points[columns[rows < columns]]], axis=1)
-    ax.add_collection(LineCollection(ends, colors=color, linewidths=0.5, zorder=1))
+    ax.add_collection(LineCollection(list(ends), colors=color, linewidths=0.5, zorder=1))
 
 
 def draw_textures() -> Any:
@@ -190,11 +190,13 @@ def draw_textures() -> Any:
     from matplotlib import pyplot
 
     brodatz, plants = load_brodatz(("original",)), load_plants()
-    colored = pk.images.KMeansColors(5, random_state=0).fit_transform(plants.extras["images"])
+    colored: Any = pk.images.KMeansColors(5, random_state=0).fit_transform(plants.extras["images"])
     names = list(brodatz.target_names)
     shown = [(brodatz, brodatz.graphs, names.index(name), name.partition("_")[0]) for name in TEXTURES]
     shown += [(plants, colored, number, f"leaf {number + 1}") for number in range(2)]
     figure, axes = pyplot.subplots(2, 4, figsize=(8.0, 4.2), layout="constrained")
+    data: Any
+    grids: Any
     for column, (data, grids, number, name) in enumerate(shown):
         one = int(np.flatnonzero(data.target == np.unique(data.target)[number])[0])
         axes[0, column].imshow(data.extras["images"][one], cmap="gray")

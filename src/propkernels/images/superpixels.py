@@ -76,8 +76,8 @@ def from_superpixels(
     >>> import numpy as np, propkernels as pk
     >>> things = np.repeat([0, 1], [12, 8])[:, None] * np.repeat([1, 2], 15)  # sky above sea and sand
     >>> image = np.array([[0.5, 0.7, 1], [0, 0.2, 0.5], [1, 0.9, 0.6]])[things]
-    >>> pk.images.from_superpixels([image], [things], max_dist=50)
-    GraphDatabase(1 graph, 4 nodes, 5 edges, 3 node labels, 3 attributes)
+    >>> pk.images.from_superpixels([image], [things])
+    GraphDatabase(1 graph, 3 nodes, 3 edges, 3 node labels, 3 attributes)
     """
     pictures = check_pictures(images)
     given = None if labels is None else [np.asarray(image) for image in labels]
