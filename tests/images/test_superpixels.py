@@ -59,7 +59,7 @@ def test_quick_shift_finds_regions():
     pytest.importorskip("skimage")
     image, labels = blocks()
     many = from_superpixels([image, image[::-1]], [labels, labels[::-1]], max_dist=5)
-    assert many.n_nodes > 10
+    assert many.graph_sizes.tolist() == [3, 3]
     assert set(many.label_values) == {0, 1, 2}
     assert many == from_superpixels([image, image[::-1]], [labels, labels[::-1]], max_dist=5)
     gray = from_superpixels([image[..., 0]], max_dist=5)
