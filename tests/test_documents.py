@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -72,6 +73,27 @@ def run(name, code, space):
         if sign in code:
             pytest.importorskip(package)
     exec(compile(code, name, "exec"), space)
+
+
+@pytest.mark.slow
+def test_code_of_the_pages_passes_mypy(tmp_path):
+    """With usual options; by their types, axes of matplotlib have no savefig, and from_pyg two results."""
+    for story in stories():
+        file = tmp_path / f"{re.sub('[^a-z0-9]', '_', story.id)}.py"
+        file.write_text("\n".join(story.values[1]), encoding="utf-8")
+    (tmp_path / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\nallow_redefinition = True\n")
+    options = ["--config-file", "mypy.ini", "--cache-dir", "cache", "."]
+    found = subprocess.run(
+        [sys.executable, "-m", "mypy", *options],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(Path(pk.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    assert "Found" in found.stdout + found.stderr or "Success" in found.stdout
+    wrong = [line for line in found.stdout.splitlines() if ": error: " in line and not line.startswith("/")]
+    known = ("SubFigure", "pytorch_geometric")
+    assert [line for line in wrong if not any(word in line for word in known)] == []
 
 
 def test_there_are_pages():

@@ -5,24 +5,6 @@ import pytest
 
 import propkernels as pk
 from propkernels.convert.build import Faults, FlatGraphs, build
-from propkernels.graphs import GraphDatabase
-
-
-@pytest.mark.parametrize(
-    ("module", "call", "extra"),
-    [
-        ("pandas", lambda graphs: pk.convert.to_pandas(graphs), "pandas"),
-        ("rdkit.Chem", lambda graphs: pk.from_smiles(["C"]), "chem"),
-        ("pyarrow", lambda graphs: graphs.to_parquet("x"), "parquet"),
-        ("torch", lambda graphs: pk.convert.to_pyg(graphs), "pyg"),
-    ],
-)
-def test_missing_packages_are_named_with_their_extra(module, call, extra, monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=rf"install it with pip install 'propkernels\[{extra}\]'"):
-        call(GraphDatabase([[0, 1], [1, 0]], [0, 2]))
 
 
 @pytest.mark.parametrize("name", [name for name in dir(pk) if name.startswith("from_")])

@@ -2,10 +2,12 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from scipy import sparse
 
+import propkernels as pk
 from propkernels.convert.check import ACCEPTED, check_graph, check_graphs
 from propkernels.graphs import GraphDatabase
 from tests.strategies import databases
@@ -213,7 +215,7 @@ LIST = "it is not square; it looks like a list of edges, two node numbers in eac
 def test_bare_arrays_that_may_be_something_else(array, reason):
     message = (
         f"graph 1 is an array of shape {array.shape}, and {reason}: pass pk.from_adjacency(arrays) if they "
-        "are adjacency matrices, networkx graphs of lists of edges, pk.GridDatabase for images"
+        "are adjacency matrices, networkx graphs of lists of edges, pk.images.GrayLevels().fit_transform(images) for images"
     )
     refused(ValueError, message, [PATH, array])
     if array.shape[0] == array.shape[1]:
@@ -356,3 +358,35 @@ def test_a_table_of_triples_is_one_graph():
     graph = check_graph(pd.DataFrame(facts, columns=["head", "relation", "tail"]))
     assert graph.adjacency.toarray().tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
     assert graph.edge_labels.tolist() == ["wrote", "knew", "wrote", "knew"]
+
+
+def pyg(**data):
+    return lambda: pk.from_pyg([{"edge_index": np.array([[0, 1], [1, 0]]), "num_nodes": 2, **data}])
+
+
+def edges(**columns):
+    table = pd.DataFrame({"graph": [0, 0], "source": [0, 1], "target": [1, 2], **columns})
+    return {
+        "weight": lambda: pk.from_pandas(table, weight="w"),
+        "attributes": lambda: pk.from_pandas(table, edge_attributes=["w"]),
+    }
+
+
+DATES = np.array(["2020", "2021"], dtype="datetime64[s]")
+NOT_GRAPHS = {
+    "edges": (lambda: pk.check_graphs([np.zeros((36, 2), dtype=int)]), "it looks like a list of edges"),
+    "color": (lambda: pk.check_graphs([np.zeros((6, 8, 3))]), r"color image: pass pk\.images\.GrayLevels"),
+    "gray": (lambda: pk.images.GrayLevels().fit_transform([np.full((8, 8), 16.0)]), "divide floats by the"),
+    "complex x": (pyg(x=np.array([[1j], [2]])), "graph 0 .*attributes must be numbers, got .* complex"),
+    "texts as x": (pyg(x=np.array([["a"], ["b"]])), "graph 0 .*attributes must be numbers"),
+    "complex weight": (edges(w=[1j, 2])["weight"], "row 0 of edges has w .*which is not a number"),
+    "date as weight": (edges(w=DATES)["weight"], "row 0 of edges has w .*which is not a number"),
+    "date as attribute": (edges(w=DATES)["attributes"], "row 0 of edges has w .*which is not a number"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_GRAPHS)
+def test_what_is_no_graph_is_refused_with_a_way_out(name):
+    call, sentence = NOT_GRAPHS[name]
+    with pytest.raises(ValueError, match=sentence):
+        call()

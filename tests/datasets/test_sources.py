@@ -1,5 +1,7 @@
 """open_source: whatever a user has, and what is said where it cannot be read."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -192,3 +194,45 @@ def test_names_are_texts(option, value, folder):
     path = write(folder / "x.csv", "smiles,y\nC,1\nCC,0\n")
     with pytest.raises(TypeError, match=f"{option} must be a text or a sequence of texts, got"):
         open_source(path, **{option: value})
+
+
+def npy(header):
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(48)
+
+
+def clouds(descr="'<f8'", shape="(2, 3)"):
+    return npy(f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
+
+
+def link(**data):
+    return json.dumps(
+        {"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1, **data}]}
+    ).encode()
+
+
+DAMAGED = {
+    "unclosed.npy": (npy("{'descr': '<f8'"), "its header is damaged"),
+    "quotes.npy": (npy("'''"), "its header is damaged"),
+    "deep.npy": (npy("(" * 800), "its header is damaged"),
+    "tuple.npy": (clouds("('<f8',)"), "its header is damaged"),
+    "negative.npy": (clouds(shape="(-2, 3)"), "not one of numbers"),
+    "truth.npy": (clouds(shape="(True, 3)"), "not one of numbers"),
+    "void.npy": (clouds("'|V0'", "(99999999999999, 3)"), "not one of numbers"),
+    "dates.npy": (clouds("'<m8[s]'"), "not one of numbers"),
+    "flat.npy": (clouds(shape="(9999999999999999999999, 0)"), "announces an array of shape"),
+    "digits.json": (link(weight=10**400), "a whole number of over 300 digits is too large"),
+    "half.json": (link(name="\udce9"), "half a character"),
+    "latin.csv": (b"smiles,y\nC,caf\xe9\n", "byte 6 is 0xe9, which is not text in UTF-8: save it as UTF-8"),
+    "latin.json": (
+        b'{"nodes": [{"id": "\xe9"}], "links": []}',
+        "byte 20 is 0xe9, which is not text",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damaged_files_are_refused_in_one_sentence(tmp_path, name):
+    data, sentence = DAMAGED[name]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError, match=rf"{name}.*{sentence}"):
+        open_source(tmp_path / name, target_required=False)

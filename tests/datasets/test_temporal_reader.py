@@ -45,3 +45,19 @@ def test_graphs_labels_and_times(tmp_path):
 def test_faults_name_file_and_line(tmp_path, kind, text, message):
     with pytest.raises(ValueError, match=f"met_{kind}.txt.*{message}"):
         pk.datasets.read_temporal(folder(tmp_path, **{kind: text}))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "sentence"),
+    [
+        ("node_labels", "0, inf\n", r"line 1: .* whole numbers as labels"),
+        ("node_labels", "0, 1.5\n", r"line 1: .* whole numbers as labels"),
+        ("edge_attributes", None, r"_edge_attributes\.txt is missing: it has the times of the contacts"),
+    ],
+)
+def test_labels_and_times_that_cannot_be_read(tmp_path, file, text, sentence):
+    folder(tmp_path, **{file: f"{text}0, 1\n0, 1\n0, 1\n0, 1\n"})
+    if text is None:
+        (tmp_path / f"met_{file}.txt").unlink()
+    with pytest.raises(ValueError, match=sentence):
+        pk.datasets.read_temporal(tmp_path)

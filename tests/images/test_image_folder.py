@@ -91,7 +91,7 @@ def test_modes(tmp_path, mode, shape):
 
 def test_without_pillow(monkeypatch, folder):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ImportError, match=r"needs Pillow: .*propkernels\[images\]"):
+    with pytest.raises(ImportError, match=r"needs Pillow: .*pip install 'Pillow"):
         read_image_folder(folder)
 
 

@@ -65,5 +65,5 @@ def test_bad_arguments(without):
     with pytest.raises(ValueError, match="t must be between 0 and 1; got 2"):
         FOUND.plot(t=2)
     without("matplotlib")
-    with pytest.raises(ImportError, match=r"propkernels\[plot\]"):
+    with pytest.raises(ImportError, match=r"pip install .*matplotlib"):
         pk.plotting.plot_similarity(FOUND)

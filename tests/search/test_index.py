@@ -508,3 +508,14 @@ def test_a_damaged_file_is_not_opened(saved, tmp_path):
         (tmp_path / "index.pk").write_bytes(forged)
         with pytest.raises(pk.storage.ModelFileError, match=r"index\.pk"):
             pk.load_model(tmp_path / "index.pk", mmap_mode="r")
+
+
+def test_a_query_of_another_reader_is_told():
+    """Labels that no graph of the index has: all similarities are 0."""
+    graphs = pk.datasets.make_molecules(5, random_state=0).graphs
+    others = graphs.with_labels([("other", str(label)) for label in graphs.node_labels])
+    index = pk.GraphIndex(random_state=0).fit(graphs)
+    with pytest.warns(UserWarning, match="all similarities are 0: .* were both read alike") as said:
+        assert not index.query(others, k=2).similarities.any()
+    assert said[0].filename == __file__
+    index.query(graphs, k=2)  # warnings are errors in tests

@@ -1,9 +1,14 @@
-"""Optional packages: a sentence that names the extra."""
+"""Optional packages: a sentence with the command that installs them."""
 
+import importlib.metadata
+import re
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
+import propkernels
 from propkernels._utils.optional import import_optional
 
 
@@ -11,14 +16,32 @@ def test_what_is_installed_is_returned():
     assert import_optional("os.path", extra="none", purpose="this needs").sep
 
 
-@pytest.mark.parametrize(
-    ("module", "package"), [("PIL.Image", "Pillow"), ("skimage", "scikit-image"), ("pandas", "pandas")]
-)
-def test_what_is_missing_is_named_with_its_extra(monkeypatch, module, package):
-    monkeypatch.setitem(sys.modules, module.partition(".")[0], None)
-    message = rf"^this needs {package}: install it with pip install 'propkernels\[extra\]'$"
-    with pytest.raises(ImportError, match=message):
-        import_optional(module, extra="extra", purpose="this needs")
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+SOURCES = "\n".join(path.read_text() for path in Path(propkernels.__file__).parent.rglob("*.py"))
+USES = re.findall(r'import_optional\(\s*"(\w+)[\w.]*",\s*extra="(\w+)"', SOURCES)
+USED = sorted({(module, extra) for module, extra in USES if module != "not_there"})
+
+
+@pytest.mark.parametrize(("module", "extra"), USED)
+def test_what_is_missing_is_named_with_the_requirement_of_its_extra(monkeypatch, module, extra):
+    """The command works without the name of this package, which may be installed from anywhere."""
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr(
+        importlib.metadata, "requires", lambda _: [f"{one}; extra == '{extra}'" for one in EXTRAS[extra]]
+    )
+    with pytest.raises(ImportError, match=r"^this needs [\w-]+: install it with pip install '") as caught:
+        import_optional(module, extra=extra, purpose="this needs")
+    assert str(caught.value).partition(" pip install ")[2].strip("'") in EXTRAS[extra]
+
+
+def test_a_package_without_requirement_is_named_alone():
+    with pytest.raises(ImportError, match=r"this needs not_there: install it with pip install not_there$"):
+        import_optional("not_there.at_all", extra="extra", purpose="this needs")
+
+
+def test_extras_are_found():
+    assert len(USED) >= 10
 
 
 def test_a_package_that_lacks_something_else_says_so_itself(monkeypatch, tmp_path):

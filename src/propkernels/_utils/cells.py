@@ -88,7 +88,10 @@ def _kind_of_value(value: Any) -> str:
 
 def _converted(values: list[Any], kind: str) -> list[Any]:
     convert: Any = {"bool": bool, "int64": int, "double": float, "string": str}[kind]
-    return [convert(value) for value in values]
+    try:
+        return [convert(value) for value in values]
+    except OverflowError:
+        raise ValueError("a whole number of over 300 digits is too large") from None
 
 
 def _filled(present: list[Any], gaps: NDArray[np.bool_], kind: str) -> NDArray[Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-PACKAGE_OF = {"PIL": "Pillow", "skimage": "scikit-image"}
+PACKAGE_OF = {"PIL": "Pillow", "cupy": "cupy-cuda12x", "skimage": "scikit-image"}
 
 
 def import_optional(module: str, *, extra: str, purpose: str) -> Any:
@@ -29,13 +31,13 @@ def import_optional(module: str, *, extra: str, purpose: str) -> Any:
     Raises
     ------
     ImportError
-        If the package is not installed; the message names the extra.
+        If the package is not installed; the message has the command that installs it.
 
     Examples
     --------
     >>> import_optional("not_there", extra="plot", purpose="plots need")
     Traceback (most recent call last):
-    ImportError: plots need not_there: install it with pip install 'propkernels[plot]'
+    ImportError: plots need not_there: install it with pip install not_there
     """
     root = module.partition(".")[0]
     try:
@@ -45,9 +47,22 @@ def import_optional(module: str, *, extra: str, purpose: str) -> Any:
         if error.name is not None and error.name.partition(".")[0] != root:
             raise  # the package is installed, but one of its dependencies is missing
         package = PACKAGE_OF.get(root, root)
-        raise ImportError(
-            f"{purpose} {package}: install it with pip install 'propkernels[{extra}]'", name=root
-        ) from None
+        text = f"{purpose} {package}: install it with pip install {_requirement(package, extra)}"
+        raise ImportError(text, name=root) from None
+
+
+def _requirement(package: str, extra: str) -> str:
+    """Return a package with the versions that the extra asks for, as a word of a command."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    with suppress(PackageNotFoundError):
+        for line in requires("propkernels") or ():
+            wanted, _, condition = line.partition(";")
+            name = re.split(r"[^\w.-]", wanted, maxsplit=1)[0]
+            is_it = name.lower().replace("_", "-") == package.lower().replace("_", "-")
+            if is_it and re.search(rf"""extra == ['"]{extra}['"]""", condition):
+                return f"'{wanted.strip()}'"
+    return package
 
 
 def has_package(name: str) -> bool:

@@ -25,7 +25,7 @@ LabelNames: TypeAlias = Mapping[Any, str]  # texts of labels or classes
 
 Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 Steps: TypeAlias = int | Sequence[int] | NDArray[Any] | None  # values of t_max
-PriorLike: TypeAlias = str | dict[Hashable, float] | Sequence[float] | NDArray[Any]
+PriorLike: TypeAlias = str | dict[str, float] | dict[Hashable, float] | Sequence[float] | NDArray[Any]
 NeighborhoodLike: TypeAlias = str | Sequence[Any] | NDArray[Any]  # of pixels
 Seed: TypeAlias = int | np.random.RandomState | None
 Scoring: TypeAlias = str | Callable[..., float] | None

@@ -464,7 +464,8 @@ def with_edges(data: Dataset) -> Dataset:
     """Return the data set with images converted to graphs of pixels and their neighbors."""
     from propkernels.graphs import GridDatabase
 
-    return replace(data, graphs=data.graphs.to_graphs()) if isinstance(data.graphs, GridDatabase) else data
+    graphs: Any = data.graphs
+    return replace(data, graphs=graphs.to_graphs()) if isinstance(graphs, GridDatabase) else data
 
 
 def with_common_labels(several: list[Dataset]) -> list[Dataset]:

@@ -237,7 +237,12 @@ def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:
         raise ValueError(
             f"graph {position} is an array of shape {matrix.shape}, and {reason}: pass "
             "pk.from_adjacency(arrays) if they are adjacency matrices, networkx graphs of lists of edges, "
-            "pk.GridDatabase for images"
+            "pk.images.GrayLevels().fit_transform(images) for images"
+        )
+    if matrix.ndim == 3 and matrix.shape[2] in (3, 4):
+        raise ValueError(
+            f"graph {position} is an array of shape {matrix.shape}, as of a color image: pass "
+            "pk.images.GrayLevels().fit_transform(images)"
         )
 
 

@@ -454,7 +454,7 @@ class _Nodes(NamedTuple):
         order = np.lexsort((times, vertices))
         ordered = vertices[order], times[order]
         is_new = np.ones(len(order), dtype=bool)
-        is_new[1:] = (np.diff(ordered[0]) != 0) | (np.diff(ordered[1]) != 0)
+        is_new[1:] = (ordered[0][1:] != ordered[0][:-1]) | (ordered[1][1:] != ordered[1][:-1])
         number = np.empty(len(order), dtype=np.int64)
         number[order] = np.cumsum(is_new) - 1
         n = len(parts.sender)

@@ -366,6 +366,8 @@ def _numbers(
 def _as_floats(column: Any) -> NDArray[np.float64]:
     """Return values as floats; NaN for other values."""
     pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
+    if getattr(column.dtype, "kind", "O") in "cmM":  # complex numbers, durations and dates
+        return np.full(len(column), np.nan)
     try:
         found = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(found, dtype=np.float64)

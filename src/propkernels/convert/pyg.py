@@ -382,7 +382,7 @@ def labels_or_attributes(table: Table | None, meaning: str) -> tuple[LabelColumn
         meaning = "labels" if table.dtype.kind in "biu" or is_one_hot(table) else "attributes"
     if meaning == "labels":
         return as_labels(table), None
-    return None, table.astype(np.float64).reshape(len(table), -1)
+    return None, _numbers(table, "attributes").reshape(len(table), -1)
 
 
 def to_pyg(graphs: Graphs, target: Target | None = None) -> list[Data]:

@@ -17,7 +17,7 @@ from propkernels._utils.cells import as_classes, is_missing, typed_column
 from propkernels._utils.checks import kind_of
 from propkernels._utils.text_tables import format_table
 from propkernels._utils.typing import Array, LabelNames, Record
-from propkernels.graphs import GraphDatabase, GridDatabase
+from propkernels.graphs import GraphDatabase
 from propkernels.graphs.container import count
 
 MOST_CLASSES, MOST_DRAWN = 20, 6
@@ -53,7 +53,7 @@ class Dataset:
     """
 
     name: str
-    graphs: GraphDatabase | GridDatabase
+    graphs: GraphDatabase  # or a GridDatabase, which has the same interface except for edges
     target: Array
     target_names: tuple[str, ...] = ()
     extras: Record = field(default_factory=dict)
@@ -361,7 +361,7 @@ def named(data: Dataset, name: str) -> Dataset:
 
     Labels keep their numbers where the catalogue has no name for them.
     """
-    graphs = data.graphs
+    graphs: Any = data.graphs
     if not isinstance(graphs, GraphDatabase):
         return data
     labels = _known(LABEL_NAMES.get(name, {}), graphs.label_column)

@@ -132,11 +132,14 @@ def _read_npy(path: Path) -> NDArray[Any]:
         read = (
             np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         )
-        shape, _, dtype = read(stream)
-        if dtype.hasobject:
-            raise ValueError("it has Python objects instead of numbers")
+        try:
+            shape, _, dtype = read(stream)
+        except Exception:  # numpy raises errors of several kinds, such as those of Python's tokenizer
+            raise ValueError("its header is damaged") from None
+        if dtype.kind not in "fiu" or any(isinstance(n, bool) or n < 0 for n in shape):
+            raise ValueError(f"it announces an array of {dtype} of shape {shape}, and not one of numbers")
         size = path.stat().st_size
-        if math.prod(shape) * dtype.itemsize > size:
+        if math.prod(max(n, 1) for n in shape) * dtype.itemsize > size:
             raise ValueError(f"it announces an array of shape {shape}, and has {size:,} bytes")
         stream.seek(0)
         return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))

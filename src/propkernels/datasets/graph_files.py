@@ -177,7 +177,11 @@ def read_graph_files(paths: Sequence[Path], how: Reading, name: str, place: Path
         tables = _tables(several, ids)
     except ValueError as error:
         raise ValueError(f"{place} cannot be read: {error}") from None
-    return dataset_of(tables, how, name, place, any(graph.directed for graph in several))
+    try:
+        return dataset_of(tables, how, name, place, any(graph.directed for graph in several))
+    except UnicodeEncodeError as error:
+        text = error.object[error.start : error.end]
+        raise ValueError(f"{place} has a name with half a character, {text!r}: write it anew") from None
 
 
 def _tables(several: Sequence[FileGraph], ids: Sequence[Any]) -> dict[str, Columns]:

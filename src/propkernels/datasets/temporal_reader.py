@@ -45,6 +45,8 @@ def read_temporal(path: str | os.PathLike[str], name: str | None = None) -> Data
     files = TuFiles(name, contents)
     target = files.target()
     graph = files.graph_of_nodes(len(target))
+    if "edge_attributes" not in contents:
+        raise ValueError(f"{files.file('edge_attributes')} is missing: it has the times of the contacts")
     ends, times = files.ends(graph), files.floats("edge_attributes")
     if len(times) != len(ends):
         raise ValueError(f"{files.file('edge_attributes')} has {len(times)} times for {len(ends)} contacts")

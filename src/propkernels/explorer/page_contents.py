@@ -123,7 +123,7 @@ def _calibration(found: Explained, graphs: GraphDatabase) -> tuple[dict[str, Any
     if not fitted.power:
         return settings, {}
     index, bins = model.index_, found.carried.bins
-    near = index.query(graphs, k=1)[0][:, 0]
+    near = index._query(graphs, k=1)[0][:, 0]
     place = next(i for i, b in enumerate(bins) if same_codes(b.vocabulary.counter, index._counter.counter))
     settings |= {"vocabulary": place, "weights": index._file.weights.tolist()}
     return settings | {"live": len(index) == len(graphs) and bool((near == 1).all())}, {"nearness": near}

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from propkernels import _core
 from propkernels._utils.arrays import offsets
 from propkernels._utils.locks import cached_property
+from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import packaged_text
 from propkernels.gpu.transfer import Transfer
 
@@ -128,10 +129,7 @@ def _kernel(name: str) -> Any:
 
 def import_cupy() -> Any:
     """Return CuPy; raise an error if the package or a GPU is missing."""
-    try:
-        import cupy
-    except ImportError:
-        raise ImportError('device="cuda" needs CuPy: pip install "propkernels[gpu]"') from None
+    cupy = import_optional("cupy", extra="gpu", purpose='device="cuda" needs')
     try:
         n_devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError:

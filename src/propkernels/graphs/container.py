@@ -97,7 +97,7 @@ class Container(ABC, Generic[One, Labels]):
         return int(self.graph_ptr[-1])
 
     @property
-    def node_labels(self) -> Array | None:
+    def node_labels(self) -> Array | Any:
         """Node labels: integers (-1: unobserved), objects (None: unobserved) or distributions."""
         return None if self._labels is None else self._labels.to_array()
 
@@ -216,7 +216,7 @@ class Graph:
         return self.database.adjacency
 
     @property
-    def node_labels(self) -> Array | None:
+    def node_labels(self) -> Array | Any:
         """One label per node, or None."""
         return self.database.node_labels
 

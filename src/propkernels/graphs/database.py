@@ -182,7 +182,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         self._attributes = attributes
         self._edge_labels = edge_labels
         self.edge_attributes = edge_attributes
-        self.ids = ids
+        self.ids: NDArray[Any] | Any = ids  # or None
         self.edge_attribute_names = edge_attribute_names
         self.moments = moments
         self.descriptors = descriptors
@@ -218,7 +218,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         return self._attributes
 
     @property
-    def edge_labels(self) -> Array | None:
+    def edge_labels(self) -> Array | Any:
         """One label per stored entry of ``adjacency``, in CSR order."""
         return None if self._edge_labels is None else self._edge_labels.to_array()
 

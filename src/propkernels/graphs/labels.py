@@ -295,7 +295,10 @@ def number_of_entries(column: LabelColumn, if_none: int = 1) -> int:
     """Return the number of entries of all labels; ``if_none`` if no node has a label."""
     for value in column.present:
         if not isinstance(value, tuple):
-            raise ValueError(f"entries of labels need labels that are tuples, got the label {shown(value)}")
+            raise ValueError(
+                f"entries of labels need labels that are tuples, got the label {shown(value)}: read all "
+                "graphs with the same reader"
+            )
     lengths = {len(value) for value in column.present if isinstance(value, tuple)}
     if len(lengths) > 1:
         raise ValueError(f"entries of labels need tuples of one length, got lengths {sorted(lengths)}")

@@ -56,7 +56,10 @@ def _check_picture(image: ArrayLike, position: int) -> Picture:
     brightest = np.iinfo(array.dtype).max if array.dtype.kind == "u" else 1
     scaled = array.astype(np.float64) / brightest
     if not ((scaled >= 0) & (scaled <= 1)).all():
-        raise ValueError(f"image {position} has intensities outside 0 to 1")
+        raise ValueError(
+            f"image {position} has intensities outside 0 to 1: divide floats by the largest possible value, "
+            "or pass unsigned integers"
+        )
     if scaled.ndim == 2:
         return scaled
     return np.asarray(scaled[..., 0] if scaled.shape[2] == 1 else scaled[..., :3])

@@ -60,9 +60,7 @@ class CountFeatures(CountEstimator):
         return self
 
     @threaded
-    def fit_transform(
-        self, X: Graphs, y: object = None, **fit_params: object
-    ) -> csr_array | NDArray[np.float64]:
+    def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> csr_array | Any:
         """Fit, and return the features of the training graphs.
 
         Returns
@@ -78,7 +76,7 @@ class CountFeatures(CountEstimator):
             return self._placed(self._features(self._fit(database)))
 
     @threaded
-    def transform(self, X: Graphs) -> csr_array | NDArray[np.float64]:
+    def transform(self, X: Graphs) -> csr_array | Any:
         """Return the features of new graphs.
 
         Bins that were not seen in fit have no column (unless ``n_features`` is set), but they count in the

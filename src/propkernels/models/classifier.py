@@ -260,7 +260,7 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
             if len(self.classes_) == 2:
                 return np.column_stack([1 - chances[:, 0], chances[:, 0]])
             return chances / chances.sum(axis=1, keepdims=True)
-        near = None if self.index_ is None else self.index_.query(graphs, k=1)[0][:, 0]
+        near = None if self.index_ is None else self.index_._query(graphs, k=1)[0][:, 0]
         return self.calibration_.probabilities(decisions, near)
 
     def predict_set(self, X: Graphs, coverage: float = 0.9) -> NDArray[np.bool_]:
@@ -525,7 +525,7 @@ def _calibrated(
     kernel = clone(kernel).set_params(base_kernel="intersection", normalize=False)
     index = GraphIndex(kernel=kernel, similarity="jaccard").fit(problem.graphs)
     some = problem.sample(MOST_GRAPHS)
-    near, places = index.query(some.graphs, k=min(len(problem), MOST_NEIGHBORS))
+    near, places = index._query(some.graphs, k=min(len(problem), MOST_NEIGHBORS))
     is_self, is_same = places == some.origin[:, None], target.values[places] == some.strata[:, None]
     return index, calibrate(
         learned.held_out[some.origin],

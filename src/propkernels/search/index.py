@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from _thread import RLock
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple, Self
@@ -316,6 +317,12 @@ class GraphIndex(GraphInput, BaseEstimator):
         ids : ndarray of the same shape
             Ties are in the order of addition.
         """
+        return self._query(X, k, at_least, tells=True)
+
+    def _query(
+        self, X: Graphs | Graph, k: int | None = None, at_least: float | None = None, *, tells: bool = False
+    ) -> Neighbors:
+        """Return nearest graphs; ``tells``: warn if none is similar."""
         check_is_fitted(self, "_file")
         now = self._contents()
         most = len(now.file) if k is None else check_integer(k, "k", 1)
@@ -324,8 +331,15 @@ class GraphIndex(GraphInput, BaseEstimator):
         above = -1.0 if at_least is None else float(np.nextafter(check_share(at_least, "at_least"), -1))
         is_one = isinstance(X, (Graph, Grid)) or is_networkx(X)
         several: Any = [X] if is_one else X
-        counts = now.counter.count(check_graphs(several), None)
+        graphs = check_graphs(several)
+        counts = now.counter.count(graphs, None)
         found = now.file.nearest(Query.all(counts, self._measure), most, above)
+        if tells and most and graphs.n_nodes and at_least is None and not any(v.any() for v, _ in found):
+            warnings.warn(
+                "all similarities are 0: no graph of the index shares a bin with a graph that was asked for; "
+                "were both read alike, with the same labels?",
+                stacklevel=4,  # this, query and its wrapper
+            )
         named = [(values, now.named(places)) for values, places in found]
         if is_one:
             neighbors = Neighbors(*named[0])

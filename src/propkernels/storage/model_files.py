@@ -6,13 +6,13 @@ import mmap
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, overload
 from zipfile import ZipFile
 
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import reason_of, shown
-from propkernels._utils.safe_files import atomic_write, open_regular
+from propkernels._utils.safe_files import Pathlike, atomic_write, open_regular
 from propkernels._utils.typing import Estimator
 from propkernels._version import __version__
 from propkernels.graphs.database import GraphDatabase
@@ -124,7 +124,11 @@ def _checked_text(header: dict[str, Any], arrays: list[NDArray[Any]], name: str)
     return text
 
 
-def load_model(path: str | os.PathLike[str], *, mmap_mode: Literal["r"] | None = None) -> Estimator | Any:
+@overload
+def load_model(path: Pathlike, *, mmap_mode: Literal["r"]) -> GraphIndex: ...
+@overload
+def load_model(path: Pathlike, *, mmap_mode: None = None) -> Any: ...
+def load_model(path: Pathlike, *, mmap_mode: Literal["r"] | None = None) -> Estimator | Any:
     """Load a model saved by :func:`save_model`.
 
     Loading an untrusted file is safe: only objects of this library are created, no code of the file is run,
