@@ -215,7 +215,8 @@ LIST = "it is not square; it looks like a list of edges, two node numbers in eac
 def test_bare_arrays_that_may_be_something_else(array, reason):
     message = (
         f"graph 1 is an array of shape {array.shape}, and {reason}: pass pk.from_adjacency(arrays) if they "
-        "are adjacency matrices, networkx graphs of lists of edges, pk.images.GrayLevels().fit_transform(images) for images"
+        "are adjacency matrices, networkx graphs of lists of edges, "
+        "pk.images.GrayLevels().fit_transform(images) for images"
     )
     refused(ValueError, message, [PATH, array])
     if array.shape[0] == array.shape[1]:

@@ -367,7 +367,7 @@ def _check_apart(values: Any, times: Times, column: str, name: str) -> None:
     """Raise ValueError for different times that are the same number, to 53 bits."""
     exact = values.to_numpy()
     order = np.argsort(times, kind="stable")
-    same = np.flatnonzero(np.diff(times[order]) == 0)
+    same = np.flatnonzero(times[order][1:] == times[order][:-1])
     merged = same[np.asarray(exact[order[same]] != exact[order[same + 1]], dtype=bool)]
     if len(merged):
         first, second = sorted(order[[merged[0], merged[0] + 1]].tolist())

@@ -137,7 +137,7 @@ def _read_npy(path: Path) -> NDArray[Any]:
         except Exception:  # numpy raises errors of several kinds, such as those of Python's tokenizer
             raise ValueError("its header is damaged") from None
         if dtype.kind not in "fiu" or any(isinstance(n, bool) or n < 0 for n in shape):
-            raise ValueError(f"it announces an array of {dtype} of shape {shape}, and not one of numbers")
+            raise ValueError(f"it has an array of {dtype} of shape {shape}, and not one of numbers")
         size = path.stat().st_size
         if math.prod(max(n, 1) for n in shape) * dtype.itemsize > size:
             raise ValueError(f"it announces an array of shape {shape}, and has {size:,} bytes")
