@@ -90,9 +90,7 @@ def test_arrays_that_are_no_clouds(tmp_path):
             read_points(tmp_path / f"{name}.npy")
     for name, array in (("c", np.array([["x", "y"]])), ("d", np.array([[{}, 1]], dtype=object))):
         np.save(tmp_path / f"{name}.npy", array)
-        with pytest.raises(
-            ValueError, match=r"array of (<U1|object) of shape \(1, 2\), and not one of numbers"
-        ):
+        with pytest.raises(ValueError, match=r"array of (<U1|object) of shape \(1, 2\), and not one"):
             read_points(tmp_path / f"{name}.npy")
     np.save(tmp_path / "e.npy", np.zeros((4, 3)))
     whole = (tmp_path / "e.npy").read_bytes()
