@@ -76,7 +76,7 @@ class Audit:
     sameness: Sameness
     near: NearDuplicates
     learning: Learning | None
-    suspects: Suspects | Any  # None if there is no target
+    suspects: Suspects | None
     sample: tuple[int, ...] | None
     t_max: int
     kernel: str

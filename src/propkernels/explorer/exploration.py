@@ -80,7 +80,7 @@ class Exploration:
     html: str
     model: PropagationClassifier | PropagationRegressor | NodeModel | None
     points: NDArray[np.float64]
-    predictions: Array | Any = None
+    predictions: Array | None = None
     novelty: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     how: str = ""
     noun: str = "graphs"

@@ -274,7 +274,9 @@ def _centered(
 
 def patterns_of(targets: Matrix) -> Iterator[tuple[Indices, NDArray[np.bool_]]]:
     """Yield columns with the same missing entries, and a mask of the rows that have them."""
-    masks, number_of = np.unique(~np.isnan(targets), axis=1, return_inverse=True)
-    for number, mask in enumerate(masks.T):
+    known, patterns = ~np.isnan(targets), dict[bytes, list[int]]()
+    for column, mask in enumerate(known.T):
         if mask.any():
-            yield np.flatnonzero(number_of.ravel() == number), mask
+            patterns.setdefault(mask.tobytes(), []).append(column)
+    for columns in patterns.values():
+        yield np.array(columns), known[:, columns[0]]
