@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -79,6 +80,6 @@ def load_digits() -> Dataset:
 
     digits = datasets.load_digits()
     levels = np.floor(digits.images * (N_LEVELS / BRIGHTEST)).astype(np.int64)
-    graphs = GridDatabase(np.clip(levels, 0, N_LEVELS - 1))
+    graphs: Any = GridDatabase(np.clip(levels, 0, N_LEVELS - 1))
     names, extras = tuple(map(str, digits.target_names)), {"images": list(digits.images)}
     return Dataset("DIGITS", graphs, digits.target.astype(np.int64), names, extras, DIGITS)

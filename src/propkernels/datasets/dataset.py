@@ -189,7 +189,7 @@ class Dataset:
         from propkernels.graphs.grid_display import thumbnail
         from propkernels.plotting.pages.fragments import Drawing
 
-        graphs = self.graphs
+        graphs: Any = self.graphs
         ids = getattr(graphs, "ids", None)
         texts = [str(i if ids is None else ids[i]) for i in chosen.tolist()]
         classes = [f"class {name}" if str(name).isdigit() else str(name) for name in names]
