@@ -56,11 +56,11 @@ def to_grakel(graphs: Any, method: str) -> list[Any]:
     kind = import_module("grakel").Graph
     values = sorted(set(graphs.node_labels.tolist()))
     unit = {value: tuple(map(float, row)) for value, row in zip(values, np.eye(len(values)), strict=True)}
-    return [_to_grakel(kind, graph, unit if method == "GH" else None, method) for graph in graphs]
+    return [_to_grakel(kind, graph, unit, method) for graph in graphs]
 
 
-def _to_grakel(kind: Any, graph: Any, unit: dict[Any, Any] | None, method: str) -> Any:
-    labels = {i: unit[x] if unit else int(x) for i, x in enumerate(graph.node_labels)}
+def _to_grakel(kind: Any, graph: Any, unit: dict[Any, Any], method: str) -> Any:
+    labels = {i: unit[x] if method == "GH" else list(unit).index(x) for i, x in enumerate(graph.node_labels)}
     edges = graph.adjacency.tocoo()
     pairs = list(zip(edges.row.tolist(), edges.col.tolist(), strict=True))
     if method in ("WL", "SP"):

@@ -262,11 +262,10 @@ GROUPS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
 def page(known: dict[str, Any]) -> str:
     """The figures as Markdown."""
     lines = [f"Measured by `python -m benchmarks.scale --write` on {known['environment']}.", ""]
-    lines += ["| what | aim | measured | |", "|---|---|---|---|"]
+    lines += ["| what | measured |", "|---|---|"]
     for group in GROUPS:
         for line in known["figures"].get(group, []):
-            kept = {True: "kept", False: "**missed**", None: ""}[line["kept"]]
-            lines.append(f"| {line['what']} | {line['aim']} | {line['measured']} | {kept} |")
+            lines.append(f"| {line['what']} | {line['measured']} |")
     return "\n".join(lines)
 
 

@@ -26,7 +26,7 @@ LONGEST = 24  # lines of an output
 TERMINAL = {"COLUMNS": "80", "FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm"}
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 FOLDERS = ("guide", "start", "concepts", "migration")
-ALONE = ("README.md", "guide/similar.md", "guide/save.md")
+ALONE = ("README.md", "guide/similar.md")
 
 
 def printed(code: str, space: dict[str, object]) -> str:

@@ -26,7 +26,6 @@ PAGES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "novelty": ("extra.novelty", ("repeats", "jobs"), "graphs of one data set among those of another"),
     "nodes": ("extra.nodes", ("repeats", "jobs"), "nodes of one graph"),
     "temporal": ("extra.temporal", ("jobs",), "graphs in time"),
-    "molecules": ("molecules.cells", ("repeats",), "molecules beside fingerprints"),
     "moleculeace": ("molecules.activity_cliffs", ("repeats",), "activity cliffs"),
     "scaffolds": ("molecules.scaffold_splits", (), "the splits of OGB"),
     "coverage": ("molecules.coverage", (), "coverage of sets and intervals"),

@@ -24,7 +24,7 @@ FILES = [
     *(p for p in DOCS.rglob("*.md") if not GENERATED & set(p.relative_to(DOCS).parts)),
 ]
 PAGES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(FILES)}
-ALONE = {"README.md", "docs/guide/similar.md", "docs/guide/save.md"}  # people copy single blocks of these
+ALONE = {"README.md", "docs/guide/similar.md"}  # people copy single blocks of these
 NEEDS = {
     "matplotlib": "plot_",
     "networkx": "networkx",

@@ -7,7 +7,7 @@ each fold::
     python -m reproduction.extra.missing_labels -o reproduction/records
 
 Each run is kept in OUTPUT/missing_labels.jsonl at once and not computed again; the table is printed, as
-docs/guide/missing_labels.md has it.
+docs/guide/attributes.md has it.
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ from reproduction.experiments import (
     runtimes,
     sensitivity,
 )
-from reproduction.extra import attributed as treatments
 from reproduction.protocols.nested import folds_of
 from reproduction.registry import experiments
 
@@ -141,10 +140,3 @@ def test_grids(tmp_path, monkeypatch):
     accuracies, runtimes = sections_after(grids, grids.jobs(Scope(repeats=1))[:1], Store(tmp_path))
     assert [row[0] for row in accuracies.rows] == list(grids.ROWS)
     assert len(runtimes.rows) == 3
-
-
-@pytest.mark.slow
-def test_treatments_of_attributes(tiny, tmp_path, capsys):
-    arguments = ["--dataset", "BZR", "FIRSTMM_DB", "--method", "labels+attr", "--repeats", "1"]
-    treatments.main([*arguments, "-o", str(tmp_path)])
-    assert "| method | BZR | FIRSTMM_DB |" in capsys.readouterr().out

@@ -9,13 +9,10 @@ from scipy.sparse import csr_array, vstack
 import propkernels as pk
 from reproduction.molecules import (
     activity_cliffs,
-    cells,
     coverage,
     heads,
     many_draws,
-    page,
     scaffold_splits,
-    seconds,
     sets,
 )
 from reproduction.molecules.coverage import CONFORMAL, FOREST, GROUPED, PROCESS
@@ -40,7 +37,7 @@ def archive(tmp_path, monkeypatch):
         file.writestr("data/A_Ki.csv", "\n".join(["smiles,other,y,cliff_mol,split", *table]))
         file.writestr("results/MoleculeACE_results.csv", published)
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
-    caches = (cells.loaded, cells.features_of, seconds.loaded, coverage.load)
+    caches = (coverage.load,)
     for cached in caches:
         cached.cache_clear()
     yield tmp_path
@@ -91,37 +88,6 @@ def test_heads_learn_without_a_look_at_the_test_part(head, is_class):
     np.testing.assert_array_equal(first, second)
     found = heads.score(target[test], first, is_class)
     assert found > 80 if is_class else found < target[test].std()
-
-
-@pytest.mark.slow
-def test_fingerprints_are_kept_and_the_page_keeps_its_own_words(archive, tmp_path, monkeypatch):
-    for module in (cells, page):
-        monkeypatch.setattr(module, "METHODS", (("refined symbols", "linear"), ("default model", "")))
-    monkeypatch.setattr(seconds, "STAGES", ())
-    document = tmp_path / "page.md"
-    document.write_text(f"# Molecules\n\nBefore.\n\n{page.BEGIN}\nstale numbers\n{page.END}\n\nAfter.\n")
-    cells.run(["BACE"], tmp_path, document, repeats=1)
-    text = document.read_text()
-    assert text.startswith("# Molecules\n\nBefore.\n\n")
-    assert text.endswith("\n\nAfter.\n")
-    assert "stale numbers" not in text
-    assert "refined symbols + linear" in text
-    monkeypatch.setattr(cells, "measure", None)  # nothing is measured again
-    cells.run(["BACE"], tmp_path, document, repeats=1)
-    assert document.read_text() == text
-
-
-def test_means_are_over_folds_that_have_all_rows_of_the_first():
-    def cell(fold, features, value, head="linear"):
-        return cells.Cell("BACE", "random", fold, features, head, value, 0.1, "")
-
-    known = [cell(0, "ECFP", 80.0), cell(0, "refined symbols", 82.0), cell(1, "ECFP", 10.0)]
-    known += [cell(1, "ECFP", 99.0, "SVM"), cell(0, "of old", 99.0)]  # not on this fold, and no method
-    means, n_folds = page.means_of(known, "random")
-    assert n_folds["BACE"] == 1
-    assert means == {("BACE", ("refined symbols", "linear")): 82.0, ("BACE", ("ECFP", "linear")): 80.0}
-    (line,) = page.verdict(means, n_folds, "random")
-    assert "+2.0 points (aim +1.0: reached)" in line
 
 
 @pytest.mark.slow

@@ -165,7 +165,7 @@ def _by_entry(graphs: GraphDatabase, is_regression: bool, is_linear: bool) -> li
 
     Classes take the ratio of counts of all entries alone. On folds by scaffold within training
     molecules of MoleculeNet, a choice among more kernels and sums of them was not better. See
-    docs/measured/scaffolds.md and docs/measured/fingerprints.md.
+    docs/measured/scaffolds.md.
     """
     common: dict[str, Any] = {"t_max": ENTRY_STEPS, "edge_labels": graphs.edge_label_column is not None}
     assigned: dict[str, Any] = {"base_kernel": "intersection"} | common
