@@ -259,7 +259,7 @@ def test_what_is_not_a_scheme(propagation, error, message):
 
 
 def blocks_of_python():
-    page = Path(__file__).parents[2] / "docs" / "guide" / "own_scheme.md"
+    page = Path(__file__).parents[2] / "docs" / "guide" / "choose.md"
     if not page.exists():
         pytest.skip("docs/guide/choose.md is not part of this distribution")
     return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
