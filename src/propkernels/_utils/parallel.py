@@ -100,16 +100,13 @@ def _wanted() -> int:
         wanted = int(effective_n_jobs(n_jobs))
     if n_jobs is None:
         return wanted
-    wanted = int(min(wanted, _cores_of_the_environment(), cores_of_control_groups()))
+    allowed = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if allowed.isdecimal() and int(allowed) > 0:
+        wanted = min(wanted, int(allowed))
+    wanted = int(min(wanted, cores_of_control_groups()))
     if spare is not None:
         spare.known[n_jobs] = wanted
     return wanted
-
-
-def _cores_of_the_environment() -> int | float:
-    """Return ``OMP_NUM_THREADS``; infinity if it is not a positive number."""
-    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(first) if first.isdecimal() and int(first) > 0 else math.inf
 
 
 @cache

@@ -108,7 +108,9 @@ def atomic_write(
 def _replacement(path: Pathlike, text: bool, follow_links: bool) -> Iterator[IO[Any]]:
     folder, name = os.path.split(os.path.realpath(path) if follow_links else os.fspath(path))
     folder = os.path.realpath(folder)
-    place, temporary = os.path.join(folder, name), os.path.join(folder, _temporary_name(name))
+    unique = f"{os.getpid()}-{_machine()}-{secrets.token_hex(4)}"
+    place = os.path.join(folder, name)
+    temporary = os.path.join(folder, f".{name[:_LONGEST_STEM]}.{unique}.part")
     with _naming(path, place, temporary):
         mode = _mode_of(place, path)
         _remove_stale_files(folder)
@@ -161,10 +163,6 @@ def _mode_of(place: str, path: Pathlike) -> int | None:
         kind = "a symbolic link" if is_link else "a folder" if is_folder else "not a regular file"
         raise OSError(f"{os.fspath(path)} is {kind}: it cannot be replaced by a file")
     return stat.S_IMODE(mode)
-
-
-def _temporary_name(name: str) -> str:
-    return f".{name[:_LONGEST_STEM]}.{os.getpid()}-{_machine()}-{secrets.token_hex(4)}.part"
 
 
 def _open(temporary: str, mode: int | None, text: bool) -> IO[Any]:

@@ -93,7 +93,7 @@ def _count_small(
     mapping = (np.uint64(n_columns), np.int32((n_columns - 1).bit_length()), np.float64(scale))
     outputs = (lengths, states, out_columns, out_values, indptr)
     arguments = (graphs.packets, graphs.graph_ptr, *what, *sizes, *mapping, *outputs)
-    shared = _shared_bytes(graphs.capacity, n_streams)
+    shared = graphs.capacity * (10 * n_streams + 12) + 4 * THREADS + 32  # bytes; see the kernel's pointers
     runtime.launch("count_columns", graphs.n_packets, arguments, shared=shared)
     return indptr, out_columns, out_values
 
@@ -137,11 +137,6 @@ def _insert(codes: Any, size: int, runtime: Runtime) -> tuple[Any, Any]:
     shape = (np.int64(n_streams), np.int64(n), np.uint64(size - 1))
     runtime.launch("insert_codes", BLOCKS, (codes, *shape, table, slots))
     return slots, table
-
-
-def _shared_bytes(capacity: int, n_streams: int) -> int:
-    """Return the bytes of shared memory of the kernel count_columns; see its pointers."""
-    return capacity * (10 * n_streams + 12) + 4 * THREADS + 32
 
 
 def capacity_for(n_streams: int) -> int:

@@ -81,7 +81,11 @@ def grid_codes(
     Filters applied by Fourier transforms are not supported: their sums round differently.
     """
     xp, grids, n_streams = runtime.xp, operator.grids, np.int32(len(offsets))
-    pixels = _counted_pixels(grids, runtime)
+    xp = runtime.xp
+    if grids.inside is None:  # the pixel of each node
+        pixels = xp.arange(int(grids.pixel_ptr[-1]), dtype=xp.int64)
+    else:
+        pixels = xp.flatnonzero(runtime.to_device(grids.inside)).astype(xp.int64)
     bank = DeviceFilter.of(operator, runtime)
     spread, keep = bank.step_weights(pixels)
     pushed = runtime.to_device(operator.pushed_back) if len(operator.pushed_back) else None
@@ -99,10 +103,3 @@ def grid_codes(
         given = (pixels, n_nodes, pushed, rows, projected, offsets, n_streams, first, last, n_pixels)
         runtime.launch("grid_hash", BLOCKS, (*given, now, codes))
     return codes
-
-
-def _counted_pixels(grids: Any, runtime: Runtime) -> Any:
-    """Return the pixel of each node."""
-    if grids.inside is None:
-        return runtime.xp.arange(int(grids.pixel_ptr[-1]), dtype=runtime.xp.int64)
-    return runtime.xp.flatnonzero(runtime.to_device(grids.inside)).astype(runtime.xp.int64)

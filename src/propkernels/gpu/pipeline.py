@@ -250,7 +250,8 @@ def streams_of(coder: Any, graphs: Any, runtime: Runtime) -> DeviceStreams:
 
 def hashed_rows(streams: DeviceStreams, graph_ptr: Any, n_features: int, runtime: Runtime) -> DeviceRows:
     """Return features of a fixed width on the device, as ``counting.columns.hashed_columns`` does."""
-    words = mix(streams.iterations, _numbers_within(streams.iterations))
+    t = streams.iterations  # ascending; the second word is the number of a stream within its iteration
+    words = mix(t, np.arange(len(t)) - np.searchsorted(t, t))
     columns = Columns(n_features, words=runtime.to_device(words))
     return count_columns(_packed(graph_ptr, streams, runtime), streams.codes, columns, streams.scale)
 
@@ -345,9 +346,3 @@ def _packed(graph_ptr: Any, streams: DeviceStreams, runtime: Runtime) -> DeviceG
     if streams.graphs is not None and streams.graphs.capacity == capacity:
         return streams.graphs
     return DeviceGraphs(runtime, np.asarray(graph_ptr, dtype=np.int64), capacity=capacity)
-
-
-def _numbers_within(iterations: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of each stream within its iteration; streams are ordered by iteration."""
-    first = np.searchsorted(iterations, iterations)
-    return np.arange(len(iterations)) - first

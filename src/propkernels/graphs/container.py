@@ -44,7 +44,10 @@ def as_positions(key: Any, length: int) -> Any:
         return np.arange(length, dtype=np.int64)[key]
     array = np.asarray(key)
     if array.ndim == 0 and array.dtype.kind in "iu":
-        return _one_position(int(array), length)
+        position = int(array)
+        if not -length <= position < length:
+            raise IndexError(f"graph {position} is out of range: there are {length} graphs")
+        return position % length
     if array.ndim != 1:
         raise IndexError(f"graphs are indexed by an int, slice, list or mask, not by {key!r}")
     if array.dtype == bool:
@@ -54,12 +57,6 @@ def as_positions(key: Any, length: int) -> Any:
     if array.size and array.dtype.kind not in "iu":
         raise IndexError(f"graphs are indexed by whole numbers, not by {array.dtype} values")
     return _in_range(array.astype(np.int64), length)
-
-
-def _one_position(position: int, length: int) -> int:
-    if not -length <= position < length:
-        raise IndexError(f"graph {position} is out of range: there are {length} graphs")
-    return position % length
 
 
 def _in_range(array: NDArray[np.int64], length: int) -> NDArray[np.int64]:

@@ -534,14 +534,10 @@ def same_attributes(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
     if isinstance(a, csr_array) or isinstance(b, csr_array):
-        return a.shape == b.shape and _same_entries(csr_array(a), csr_array(b))
+        a, b = csr_array(a), csr_array(b)
+        same_places = np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
+        return a.shape == b.shape and same_places and np.array_equal(a.data, b.data, equal_nan=True)
     return np.array_equal(a, b, equal_nan=True)
-
-
-def _same_entries(a: csr_array, b: csr_array) -> bool:
-    """Return whether two sorted sparse matrices without zeros have the same entries; NaN equals NaN."""
-    same_places = np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
-    return same_places and np.array_equal(a.data, b.data, equal_nan=True)
 
 
 def join(

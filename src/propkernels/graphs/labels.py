@@ -68,7 +68,9 @@ class LabelColumn:
 
     def to_array(self) -> Array:
         """Return an integer array (-1: unobserved) or an object array (None: unobserved) of labels."""
-        if all(type(value) is int and _fits_int64(value) and value != UNOBSERVED for value in self.values):
+        if all(
+            type(value) is int and -(2**63) <= value < 2**63 and value != UNOBSERVED for value in self.values
+        ):
             table: NDArray[Any] = np.array([*self.values, UNOBSERVED], dtype=np.int64)
         else:
             table = np.empty(len(self.values) + 1, dtype=object)
@@ -177,10 +179,6 @@ def _hide_unobserved(column: LabelColumn) -> LabelColumn:
     hidden = column.values.index(UNOBSERVED)
     ids = np.where(column.ids == hidden, UNOBSERVED, column.ids - (column.ids > hidden))
     return LabelColumn(ids.astype(np.int32), column.values[:hidden] + column.values[hidden + 1 :])
-
-
-def _fits_int64(value: Any) -> bool:
-    return -(2**63) <= int(value) < 2**63
 
 
 def _encode_integers(array: NDArray[Any]) -> LabelColumn:

@@ -53,7 +53,9 @@ def _to_csr(matrix: Any) -> csr_array:
     The arrays are always copies, because a database makes its arrays read-only.
     """
     if not issparse(matrix):
-        return _dense_to_csr(matrix)
+        rows, columns = np.nonzero(matrix)
+        indptr = np.searchsorted(rows, np.arange(len(matrix) + 1))
+        return csr_array((matrix[rows, columns].astype(np.float64), columns, indptr), shape=matrix.shape)
     if matrix.format == "csr":
         used = int(matrix.indptr[-1])
         arrays = (matrix.data[:used].astype(np.float64), matrix.indices[:used].copy(), matrix.indptr.copy())
@@ -64,12 +66,6 @@ def _to_csr(matrix: Any) -> csr_array:
     if np.count_nonzero(csr.data) != csr.nnz:
         csr.eliminate_zeros()
     return csr
-
-
-def _dense_to_csr(matrix: NDArray[Any]) -> csr_array:
-    rows, columns = np.nonzero(matrix)
-    indptr = np.searchsorted(rows, np.arange(len(matrix) + 1))
-    return csr_array((matrix[rows, columns].astype(np.float64), columns, indptr), shape=matrix.shape)
 
 
 def check_edge_labels(
@@ -115,7 +111,10 @@ def check_node_labels(labels: Any, graph_ptr: NDArray[np.int64]) -> LabelColumn 
     """Return encoded node labels, or label distributions, one per node."""
     n = int(graph_ptr[-1])
     if isinstance(labels, LabelDistributions) or looks_like_distributions(labels):
-        return _check_distributions(labels, n)
+        distributions = labels if isinstance(labels, LabelDistributions) else LabelDistributions(labels)
+        if len(distributions) != n:
+            raise ValueError(f"node_labels has {len(distributions)} label distributions for {n} nodes")
+        return distributions
     return check_labels(labels, n, "node_labels", "nodes", lambda i: name_node(i, graph_ptr))
 
 
@@ -123,13 +122,6 @@ def looks_like_distributions(labels: Any) -> bool:
     """Return whether labels are a matrix of probabilities instead of a list of labels."""
     shape: tuple[int, ...] = getattr(labels, "shape", ())
     return issparse(labels) or (hasattr(labels, "__array__") and len(shape) == 2 and shape[1] != 1)
-
-
-def _check_distributions(labels: Any, n: int) -> LabelDistributions:
-    distributions = labels if isinstance(labels, LabelDistributions) else LabelDistributions(labels)
-    if len(distributions) != n:
-        raise ValueError(f"node_labels has {len(distributions)} label distributions for {n} nodes")
-    return distributions
 
 
 def check_attributes(attributes: Any, graph_ptr: NDArray[np.int64]) -> NDArray[np.float64] | csr_array | None:

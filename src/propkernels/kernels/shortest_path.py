@@ -144,7 +144,9 @@ class TripletCoder(Counter):
         largest = int(graphs.graph_sizes.max(initial=0))
         check_room(largest, min(largest, len(keys)), 2, ways_out=WITHOUT_PAIRS)
         times = np.ones(graphs.n_nodes, dtype=np.int64)
-        for graph in _large_graphs(graphs):
+        sizes, n_stored = graphs.graph_sizes, np.diff(graphs.adjacency.indptr[graphs.graph_ptr])
+        is_large = (sizes >= LARGE_GRAPH) | (sizes * (sizes + n_stored) > MANY_STEPS)
+        for graph in np.flatnonzero(is_large):
             nodes = slice(*graphs.graph_ptr[graph : graph + 2])
             times[nodes] = searches(graphs[graph : graph + 1], ids[nodes])
             warn_of_minutes(graphs[graph : graph + 1], times[nodes])
@@ -159,8 +161,8 @@ class TripletCoder(Counter):
             return CodeList.of(lengths, np.frombuffer(codes, np.int64), np.frombuffer(counts))
 
         pieces = _pieces(pairs)
-        sizes = [float(pairs[piece.first : piece.last].sum()) / piece.n_parts for piece in pieces]
-        return _joined(pieces, by_size(one_piece, pieces, sizes))
+        work = [float(pairs[piece.first : piece.last].sum()) / piece.n_parts for piece in pieces]
+        return _joined(pieces, by_size(one_piece, pieces, work))
 
     def _lengths(self, graphs: GraphDatabase) -> CodeList:
         """Return counts from the codes of all pairs, each code once per graph."""
@@ -210,12 +212,6 @@ def _joined(pieces: Sequence[Piece], counted: Sequence[CodeList]) -> list[CodeLi
             joined.append(part if piece.n_parts == 1 else CodeList.added(of_graph))
             of_graph = []
     return joined
-
-
-def _large_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
-    """Return the graphs in which searches take long."""
-    sizes, n_stored = graphs.graph_sizes, np.diff(graphs.adjacency.indptr[graphs.graph_ptr])
-    return np.flatnonzero((sizes >= LARGE_GRAPH) | (sizes * (sizes + n_stored) > MANY_STEPS))
 
 
 def searches(graphs: GraphDatabase, ids: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -181,7 +181,10 @@ class SubgraphCounter(Counter):
             ptr = offsets(np.bincount(graph[chosen], minlength=len(lengths)))
             codes = found["code"][chosen]
             counted, bins = count_codes(codes, ptr, None if known is None else known[s])
-            streams.append(self._stream(kind, ptr, counted.indices, found["count"][chosen], bins))
+            index = index_dtype(len(counted.indices))
+            parts = found["count"][chosen], counted.indices.astype(index), ptr.astype(index)
+            matrix = csr_array(parts, shape=(len(ptr) - 1, len(bins)))
+            streams.append(StreamCounts(matrix, bins, kind[0] - 1, self._weight(kind)))
         return streams
 
     def _search(
@@ -230,14 +233,6 @@ class SubgraphCounter(Counter):
 
     def _weight(self, kind: Kind) -> float:
         return float(kind[1] if self.lambdas is None else self.lambdas[kind[0] - 1] * kind[1])
-
-    def _stream(
-        self, kind: Kind, ptr: Any, columns: Any, counts: Any, codes: NDArray[np.int64]
-    ) -> StreamCounts:
-        index = index_dtype(len(columns))
-        shape = len(ptr) - 1, len(codes)
-        matrix = csr_array((counts, columns.astype(index), ptr.astype(index)), shape=shape)
-        return StreamCounts(matrix, codes, kind[0] - 1, self._weight(kind))
 
     def _edges(self, graphs: GraphDatabase) -> tuple[csr_array, csr_array]:
         """Return matrices of words for the edges between u and v, as seen from u and as seen from v."""

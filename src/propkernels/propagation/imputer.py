@@ -61,7 +61,9 @@ def run_to_convergence(
         changes = np.abs(following - current).max(axis=1, initial=0.0)
         active = moving[graphs.graph_ids]
         settled[active] = following[active]
-        moving &= _largest_per_graph(changes, graphs) > tolerance
+        largest = np.zeros(len(graphs))
+        np.maximum.at(largest, graphs.graph_ids, changes)
+        moving &= largest > tolerance
         if not moving.any():
             return settled
         current = following
@@ -74,13 +76,6 @@ def run_to_convergence(
         stacklevel=2,
     )
     return settled
-
-
-def _largest_per_graph(values: NDArray[np.float64], graphs: GraphDatabase) -> NDArray[np.float64]:
-    """Return the largest value of each graph; 0 for a graph without nodes."""
-    largest = np.zeros(len(graphs))
-    np.maximum.at(largest, graphs.graph_ids, values)
-    return largest
 
 
 VALUES_IN_MEMORY = 2**22  # probabilities per run of graphs
@@ -184,7 +179,8 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
             initial = _columns_of(initial, _distinct_columns(initial))
         final = run_to_convergence(graphs, self._scheme, initial, self.tolerance, self.max_steps)
         final[initial.observed] = initial.to_dense()[initial.observed]
-        return LabelColumn(_most_probable(final, self.tolerance), initial.values)
+        near_best = final >= final.max(axis=1, keepdims=True, initial=0.0) - self.tolerance
+        return LabelColumn(near_best.argmax(axis=1).astype(np.int32), initial.values)
 
     def _preferred(self, values: tuple[Hashable, ...]) -> NDArray[np.int64]:
         """Return the order of labels among equals: the most frequent first, then by repr."""
@@ -212,9 +208,3 @@ def _distinct_columns(initial: InitialDistributions) -> NDArray[np.int64]:
     _, first = np.unique(np.stack([table.indices[entries], table.data[entries]]), axis=1, return_index=True)
     kept = [np.flatnonzero(n_entries > 1), alike[first], np.flatnonzero(n_entries == 0)[:1]]
     return np.sort(np.concatenate(kept))
-
-
-def _most_probable(distributions: NDArray[np.float64], tolerance: float) -> NDArray[np.int32]:
-    """Return the first column of each row whose probability is the largest, up to the tolerance."""
-    best = distributions.max(axis=1, keepdims=True, initial=0.0)
-    return (distributions >= best - tolerance).argmax(axis=1).astype(np.int32)

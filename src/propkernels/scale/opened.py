@@ -65,7 +65,10 @@ class FeatureFolder:
     def __init__(self, folder: Path, parameters: Record, names: Sequence[str]) -> None:
         self.folder, self.parameters, self._names = folder, parameters, names
         self._n_columns = check_integer(parameters.get("n_features"), "n_features of the folder", 1, 2**32)
-        self.part_sizes = [_n_rows(folder / name) for name in names]
+        self.part_sizes = []
+        for name in names:
+            with open_part(folder / name) as file:
+                self.part_sizes.append(int(file.metadata.num_rows))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -164,11 +167,6 @@ class FeatureFolder:
     def __repr__(self) -> str:
         parts = "1 part" if self.n_parts == 1 else f"{self.n_parts:,} parts"
         return f"FeatureFolder({self.shape[0]:,} graphs, {self.shape[1]:,} columns, {parts})"
-
-
-def _n_rows(path: Path) -> int:
-    with open_part(path) as file:
-        return int(file.metadata.num_rows)
 
 
 def _read_features(path: str, n_features: int) -> csr_array:

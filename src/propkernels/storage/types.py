@@ -75,7 +75,10 @@ def check_of(annotation: Any) -> Check:
         parts = [check_of(argument) for argument in arguments]
         return lambda value: any(part(value) for part in parts)
     if origin is np.ndarray:
-        return _array_check(get_args(arguments[1])[0])
+        scalar = get_args(arguments[1])[0]
+        if scalar is Any:
+            return lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+        return lambda value: isinstance(value, np.ndarray) and value.dtype == np.dtype(scalar)
     if origin in (Callable, os.PathLike):
         return lambda value: False  # functions and paths are never written to a file
     if origin in (list, tuple, dict, Sequence, Collection, Iterable):
@@ -83,12 +86,6 @@ def check_of(annotation: Any) -> Check:
     if isinstance(annotation, type):
         return _class_check(annotation)
     raise TypeError(f"storage does not support the annotation {annotation!r}")
-
-
-def _array_check(scalar: Any) -> Check:
-    if scalar is Any:
-        return lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
-    return lambda value: isinstance(value, np.ndarray) and value.dtype == np.dtype(scalar)
 
 
 def _container_check(origin: Any, arguments: tuple[Any, ...]) -> Check:
