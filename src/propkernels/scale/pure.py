@@ -105,7 +105,8 @@ def pure_features(features: Any, sample: GraphDatabase) -> PureFeatures:
     is_whole = not estimator.normalize and all(stream.weight == 1.0 for stream in streams)
     needs = "some"
     if "prior" in parameters:
-        needs = "one" if estimator._coder.fills else "all"
+        scheme = parameters["propagation"]
+        needs = "one" if isinstance(scheme, str) and scheme == "auto" else "all"
     needs = "" if is_fitted or parameters["labels"] != "node" else needs
     return PureFeatures(estimator, description, is_whole, needs)
 
