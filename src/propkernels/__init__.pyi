@@ -21,6 +21,7 @@ from .auditing import audit as audit
 from .convert import check_graphs as check_graphs
 from .convert import from_adjacency as from_adjacency
 from .convert import from_contacts as from_contacts
+from .convert import from_edges as from_edges
 from .convert import from_networkx as from_networkx
 from .convert import from_pandas as from_pandas
 from .convert import from_points as from_points

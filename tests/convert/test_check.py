@@ -145,7 +145,16 @@ def test_no_graphs(nothing):
 
 
 @pytest.mark.parametrize(
-    "graph", [EXPECTED[0], as_networkx(), nx.MultiDiGraph(), nx.subgraph_view(as_networkx())]
+    "graph",
+    [
+        EXPECTED[0],
+        as_networkx(),
+        nx.MultiDiGraph(),
+        nx.subgraph_view(as_networkx()),
+        "CCO",
+        [(0, 1)],
+        nx.node_link_data(as_networkx(), edges="links"),
+    ],
 )
 def test_one_graph_alone(graph):
     name = type(graph).__name__
@@ -155,9 +164,7 @@ def test_one_graph_alone(graph):
 @pytest.mark.parametrize(
     ("thing", "name"),
     [
-        ("MUTAG", "str"),
         (b"MUTAG", "bytes"),
-        ({"a": as_networkx()}, "dict"),
         ({1, 2}, "set"),
         (5, "int"),
         (None, "None"),
@@ -193,8 +200,10 @@ def test_wrong_things_in_the_list(thing, name):
     refused(TypeError, f"graph 1 is {name}; {WANTED}", [(PATH, LABELS), thing])
 
 
-def test_texts_are_pointed_to_from_smiles():
-    refused(TypeError, f"graph 0 is a str; {WANTED} (SMILES are read by pk.from_smiles)", ["CCO"])
+def test_texts_are_smiles():
+    pytest.importorskip("rdkit")
+    assert check_graphs(["CCO", "CC"]).n_nodes == 5
+    refused(ValueError, "graph 1: 'MUTAG' cannot be read as SMILES", ["CCO", "MUTAG"])
 
 
 EDGES = "it may be an adjacency matrix or a list of two edges"
@@ -215,7 +224,7 @@ LIST = "it is not square; it looks like a list of edges, two node numbers in eac
 def test_bare_arrays_that_may_be_something_else(array, reason):
     message = (
         f"graph 1 is an array of shape {array.shape}, and {reason}: pass pk.from_adjacency(arrays) if they "
-        "are adjacency matrices, networkx graphs of lists of edges, "
+        "are adjacency matrices, pk.from_edges(arrays) if they are lists of edges, "
         "pk.images.GrayLevels().fit_transform(images) for images"
     )
     refused(ValueError, message, [PATH, array])
@@ -241,8 +250,25 @@ def test_bare_arrays_beyond_doubt(array):
 
 
 def test_databases_in_the_list():
-    message = f"graph 0 is a GraphDatabase; {WANTED} (GraphDatabase.concat joins databases)"
-    refused(TypeError, message, [EXPECTED, EXPECTED])
+    assert check_graphs([EXPECTED, EXPECTED[0]]) == GraphDatabase.concat([EXPECTED] * 2)
+    message = f"graph 1 is a GraphDatabase; {WANTED} (GraphDatabase.concat joins databases)"
+    refused(TypeError, message, [EXPECTED, GraphDatabase.concat([EXPECTED] * 2)])
+
+
+def test_a_dict_of_graphs_gives_ids():
+    database = check_graphs({"a": as_networkx(), "b": PATH.tolist()})
+    assert database.ids.tolist() == ["a", "b"]
+    assert database[[0]].with_ids(None) == EXPECTED
+    refused(ValueError, "at least one graph is needed, got none (0 graphs)", {})
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("links", ["links", "edges"])
+def test_node_link_dictionaries_are_their_graphs(kind, links):
+    graph = kind([("x", "y", {"label": "s"}), ("y", "z", {"label": "d", "weight": 2.0})])
+    nx.set_node_attributes(graph, {"x": "C", "y": "O"}, "element")
+    assert check_graphs([nx.node_link_data(graph, edges=links)]) == check_graphs([graph])
+    refused(ValueError, "graph 1 cannot be read ('id' is missing)", [graph, {"nodes": [{}], links: []}])
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,14 @@ def lies_about_adjacency():
     yield outside, {}
 
 
+def lies_about_edges():
+    for lie in LIES:
+        yield lie, {}
+        yield [(0, 1), lie], {}
+        yield [(0, 1, lie)], {}
+        yield [(0, 1)], {"node_labels": [{}, {0: lie}, {}]}
+
+
 def lies_about_points():
     good = np.eye(3)
     for lie in LIES:

@@ -13,6 +13,29 @@ from propkernels.graphs import GraphDatabase
 from tests.strategies import databases
 from tests.zoo import one, zoo, zoo_databases
 
+pytestmark = pytest.mark.filterwarnings("ignore:the column")
+
+
+def test_labels_under_any_name_and_a_warning_of_what_is_not_used():
+    club = nx.karate_club_graph()
+    assert from_networkx([club]).label_column.values == ("Mr. Hi", "Officer")
+    graph = nx.Graph([("x", "y", {"bond": "s", "length": 1.5}), ("y", "z", {"bond": "d", "length": 1.2})])
+    nx.set_node_attributes(graph, {"x": "C", "y": "O", "z": "C"}, "what")
+    nx.set_node_attributes(graph, {"x": 1, "y": 0, "z": 0}, "charge")
+    nx.set_node_attributes(graph, {"x": 12.0}, "mass")
+    nx.set_node_attributes(graph, {"x": (0, 1)}, "where")
+    nx.set_node_attributes(graph, {v: f"person {v}" for v in graph}, "name")
+    with pytest.warns(
+        UserWarning, match=r"the columns \['mass', 'where'\] of nodes are not used: name it in"
+    ):
+        database = from_networkx([graph])
+    assert database.node_labels.tolist() == ["C", "O", "C"]
+    assert database.node_attributes.tolist() == [[1], [0], [0]]
+    assert database[0].edge_labels.tolist() == ["s", "s", "d", "d"]
+    assert database.edge_attribute_names == ("length",)
+    both = from_networkx([graph], node_label=["what", "charge"], node_attributes=None)
+    assert both.node_labels.tolist() == [("C", 1), ("O", 0), ("C", 0)]
+
 
 def molecule(**extra):
     graph = nx.Graph()
@@ -60,7 +83,8 @@ def test_none_leaves_things_out():
     graph.add_edge(0, 1, weight=5, label="x")
     nx.set_node_attributes(graph, {0: "a", 1: "b"}, "label")
     nx.set_node_attributes(graph, {0: 1.0, 1: 2.0}, "attributes")
-    database = from_networkx([graph], node_label=None, edge_label=None, weight=None, node_attributes=None)
+    nothing = dict.fromkeys(("node_label", "node_attributes", "edge_label", "weight", "edge_attributes"))
+    database = from_networkx([graph], **nothing)
     assert database == GraphDatabase([[0, 1], [1, 0]], [0, 2])
 
 

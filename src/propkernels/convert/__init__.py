@@ -3,6 +3,7 @@
 from propkernels.convert.adjacency import from_adjacency
 from propkernels.convert.check import check_graph, check_graphs
 from propkernels.convert.contacts import from_contacts, from_snapshots
+from propkernels.convert.edges import from_edges
 from propkernels.convert.networkx import from_networkx, to_networkx
 from propkernels.convert.pandas import from_pandas, to_pandas
 from propkernels.convert.parquet import from_parquet, iter_parquet, to_parquet
@@ -16,6 +17,7 @@ __all__ = [
     "curvature",
     "from_adjacency",
     "from_contacts",
+    "from_edges",
     "from_networkx",
     "from_pandas",
     "from_parquet",

@@ -55,7 +55,7 @@ def from_adjacency(
     >>> import numpy as np, propkernels as pk
     >>> stack = np.array([[[0, 1], [1, 0]], [[0, 2], [2, 0]]])
     >>> pk.from_adjacency(stack, node_labels=[["C", "O"], ["C", "N"]])
-    GraphDatabase(2 graphs, 4 nodes, 2 edges, 3 node labels)
+    GraphDatabase(2 graphs, 4 nodes, 2 weighted edges, 3 node labels)
     """
     if issparse(matrices) or (isinstance(matrices, np.ndarray) and matrices.ndim == 2):
         raise TypeError("from_adjacency takes several matrices; wrap the one matrix: [matrix]")

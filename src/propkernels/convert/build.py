@@ -162,7 +162,7 @@ def guarded(convert: Convert) -> Convert:
 
         try:
             return convert(graphs, faults, *args, **options)
-        except MemoryError:
+        except (MemoryError, Warning):  # warnings may be errors
             raise
         except Exception as error:
             if error is faults.raised:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import issparse
 
+import propkernels.convert.edges as edges
 import propkernels.convert.networkx as networkx
 import propkernels.convert.pyg as pyg
 import propkernels.convert.rdkit as rdkit
@@ -31,15 +32,18 @@ from propkernels.graphs.validation import (
 )
 
 ACCEPTED = (
-    "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric or RDKit, "
-    "of (adjacency, node_labels[, node_attributes]) tuples, of adjacency matrices, or of graphs taken "
-    "from databases"
+    "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric or RDKit, of SMILES, "
+    "of (adjacency, node_labels[, node_attributes]) tuples, of adjacency matrices, of lists of edges as "
+    "tuples, of node-link dictionaries, of DataFrames of edges, or of graphs taken from databases"
 )
 ADAPTERS: dict[str, tuple[Callable[[Any], bool], Callable[[list[Any], Faults], GraphDatabase]]] = {
     "networkx": (networkx.is_networkx, networkx.convert),
     "igraph": (networkx.is_igraph, networkx.convert_igraph),
     "rdkit": (rdkit.is_mol, rdkit.convert),
     "pyg": (pyg.is_pyg, pyg.convert),
+    "smiles": (lambda graph: isinstance(graph, str), rdkit.convert_smiles),
+    "edges": (edges.is_edge_list, edges.convert),
+    "node-link": (edges.is_node_link, networkx.convert_node_link),
 }
 
 
@@ -48,12 +52,14 @@ def check_graphs(graphs: Graphs) -> GraphDatabase:
 
     Parameters
     ----------
-    graphs : GraphDatabase, GridDatabase, array of shape (n, m, m), or sequence
+    graphs : GraphDatabase, GridDatabase, array of shape (n, m, m), sequence, or dict of graphs by id
         A sequence may mix graphs of other libraries, which are read as their ``from_X`` does by default
-        (:func:`from_networkx`, :func:`from_pyg`, :func:`from_rdkit`: call these for other names; igraph
-        graphs through their ``to_networkx()``), tuples ``(adjacency, node_labels)`` or ``(adjacency,
-        node_labels, node_attributes)`` with a dense or scipy sparse adjacency, bare adjacency matrices that
-        can be nothing else, and single graphs taken from databases.
+        (:func:`from_networkx`, :func:`from_pyg`, :func:`from_rdkit`, :func:`from_smiles` for texts,
+        :func:`from_edges` for lists of tuples: call these for other options; igraph graphs through their
+        ``to_networkx()``, node-link dictionaries like networkx graphs), tuples ``(adjacency, node_labels)``
+        or ``(adjacency, node_labels, node_attributes)`` with a dense or scipy sparse adjacency, bare
+        adjacency matrices that can be nothing else, DataFrames of edges or ``(edges, nodes)``, one graph
+        each, and single graphs taken from databases, or databases of one graph.
 
     Returns
     -------
@@ -86,6 +92,8 @@ def check_graphs(graphs: Graphs) -> GraphDatabase:
         for i, matrix in enumerate(graphs):
             _refuse_doubt(matrix, i)
         database = from_adjacency(graphs)
+    elif isinstance(graphs, Mapping) and not edges.is_node_link(graphs):
+        database = check_graphs(list(graphs.values())).with_ids(list(graphs))
     elif not isinstance(graphs, (GraphDatabase, GridDatabase)):
         found = list(_by_kind(_as_several(graphs)))
         database = join([part for _, part in found], "graph", [first for first, _ in found])
@@ -201,7 +209,7 @@ def _by_kind(graphs: Iterable[Any]) -> Iterator[tuple[int, GraphDatabase]]:
 
 def _kind_of(graph: Any) -> str | None:
     """Return the converter of a graph; None for databases, tuples and matrices."""
-    if isinstance(graph, (Graph, GraphDatabase, np.ndarray, str)) or issparse(graph):
+    if isinstance(graph, (Graph, GraphDatabase, np.ndarray)) or issparse(graph):
         return None
     return next((kind for kind, (takes, _) in ADAPTERS.items() if takes(graph)), None)
 
@@ -220,7 +228,7 @@ def _as_several(graphs: Any) -> Iterable[Any]:
             "a table is read by pk.from_pandas(edges, nodes), which takes the names of its columns"
         )
     flat = hasattr(graphs, "__iter__") and getattr(graphs, "ndim", 1) == 1
-    if isinstance(graphs, (str, bytes, Mapping, Set)) or not flat:
+    if isinstance(graphs, (bytes, Set)) or not flat:
         raise TypeError(f"expected {ACCEPTED}; got {kind_of(graphs)}")
     return cast("Iterable[Any]", graphs)  # graphs are converted in order, up to the first invalid one
 
@@ -236,8 +244,8 @@ def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:
     if reason is not None:
         raise ValueError(
             f"graph {position} is an array of shape {matrix.shape}, and {reason}: pass "
-            "pk.from_adjacency(arrays) if they are adjacency matrices, networkx graphs of lists of edges, "
-            "pk.images.GrayLevels().fit_transform(images) for images"
+            "pk.from_adjacency(arrays) if they are adjacency matrices, pk.from_edges(arrays) if they are "
+            "lists of edges, pk.images.GrayLevels().fit_transform(images) for images"
         )
     if matrix.ndim == 3 and matrix.shape[2] in (3, 4):
         raise ValueError(
@@ -249,14 +257,20 @@ def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:
 def _one_graph(graph: Any, position: int) -> GraphDatabase:
     if isinstance(graph, Graph):
         return graph.database
+    if isinstance(graph, GraphDatabase) and len(graph) == 1:
+        return graph
+    if tables := _tables_of(graph):
+        with naming_graph(position):
+            return one_graph(*tables)[0]
+    if isinstance(graph, list) and graph and all(isinstance(row, list) for row in graph):
+        graph = np.asarray(graph) if len({len(row) for row in graph}) == 1 else graph
     if isinstance(graph, np.ndarray):
         _refuse_doubt(graph, position)
     if issparse(graph) or isinstance(graph, np.ndarray):
         graph = (graph,)
     if not isinstance(graph, tuple):
         kind = "None" if graph is None else f"a {type(graph).__name__}"
-        hint = " (SMILES are read by pk.from_smiles)" if isinstance(graph, str) else ""
-        hint = " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else hint
+        hint = " (GraphDatabase.concat joins databases)" if isinstance(graph, GraphDatabase) else ""
         raise TypeError(f"graph {position} is {kind}; expected {ACCEPTED}{hint}")
     if not 1 <= len(graph) <= 3:
         raise TypeError(f"graph {position} is a tuple of {len(graph)} items; expected {ACCEPTED}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,24 +26,43 @@ from propkernels.convert.build import (
     with_target,
 )
 from propkernels.convert.listing import list_edges
+from propkernels.convert.table_columns import (
+    AUTO,
+    USUAL_LABELS,
+    USUAL_WEIGHTS,
+    find_usual,
+    is_auto,
+    kind_of_column,
+    warn_unused,
+)
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 
 _MISSING: Any = object()
-# names of node labels, node attributes, edge labels, weights and edge attributes
-Names = tuple[str | None, str | Sequence[str] | None, str | None, str | None, Sequence[str] | None]
-NAMES: Names = ("label", "attributes", "label", "weight", None)
+Data = str | Sequence[str] | None
+KEYS = ("name", "id")  # identify a node, and say nothing of what it is
+ADVICE = "name it in pk.from_networkx(graphs, node_label=, node_attributes=, edge_label=, edge_attributes=)"
+
+
+class Names(NamedTuple):
+    """Names of node labels, node attributes, edge labels, weights and edge attributes."""
+
+    node_label: Data = AUTO
+    node_attributes: Data = AUTO
+    edge_label: Data = AUTO
+    weight: str | None = AUTO
+    edge_attributes: Sequence[str] | None = AUTO
 
 
 def from_networkx(
     graphs: Iterable[Graph],
     *,
-    node_label: str | None = "label",
-    node_attributes: str | Sequence[str] | None = "attributes",
-    edge_label: str | None = "label",
-    weight: str | None = "weight",
-    edge_attributes: Sequence[str] | None = None,
+    node_label: str | Sequence[str] | None = "auto",
+    node_attributes: str | Sequence[str] | None = "auto",
+    edge_label: str | Sequence[str] | None = "auto",
+    weight: str | None = "auto",
+    edge_attributes: Sequence[str] | None = "auto",
     target: str | None = None,
     ids: Column | None = None,
     errors: str = "raise",
@@ -55,16 +74,17 @@ def from_networkx(
     graphs : sequence of networkx graphs
         Directed graphs keep their directions. Parallel edges of multigraphs stay apart where their labels
         or attributes differ; otherwise their weights are added up.
-    node_label, edge_label : str or None
-        Names of the node and edge data that hold labels. A node without the name is unobserved; if no
-        node of any graph has it, the database has no labels. None: no labels.
-    node_attributes : str, sequence of str, or None
+    node_label, edge_label : str, sequence of str, or None, default="auto"
+        Names of the node and edge data that hold labels; several make tuples. A node without the name is
+        unobserved; if no node of any graph has it, the database has no labels. "auto": "label" or another
+        usual name, else all texts. None: no labels.
+    node_attributes : str, sequence of str, or None, default="auto"
         Name of the node data that holds a number or a vector, or several names of numbers, which then
-        become the dimensions. None: no attributes.
-    weight : str or None
-        Name of the edge data that holds weights (absent: 1). None: every edge weighs 1.
-    edge_attributes : sequence of str, optional
-        Names of edge data that hold numbers.
+        become the dimensions. "auto": "attributes", else all numbers that every node has. None: none.
+    weight : str or None, default="auto"
+        Name of the edge data that holds weights (absent: 1). "auto": "weight". None: every edge weighs 1.
+    edge_attributes : sequence of str or None, default="auto"
+        Names of edge data that hold numbers. "auto": all numbers that every edge has.
     target : str, optional
         Name of the graph data (``graph.graph``) that is the target.
     ids : sequence, optional
@@ -77,6 +97,11 @@ def from_networkx(
     -------
     GraphDatabase, or (GraphDatabase, ndarray) with ``target``
 
+    Warns
+    -----
+    UserWarning
+        Of data of nodes and edges that "auto" does not use; "name" and "id" are names of nodes.
+
     See Also
     --------
     propkernels.convert.to_networkx : Back to networkx.
@@ -86,7 +111,7 @@ def from_networkx(
     >>> import networkx as nx, propkernels as pk
     >>> water = nx.Graph([(0, 1), (0, 2)])
     >>> nx.set_node_attributes(water, {0: "O", 1: "H", 2: "H"}, "element")
-    >>> pk.from_networkx([water], node_label="element")
+    >>> pk.from_networkx([water])
     GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels)
     """
     if is_networkx(graphs):
@@ -96,13 +121,20 @@ def from_networkx(
     for i, graph in enumerate(several):
         if not is_networkx(graph):
             faults.add(i, f"is a {type(graph).__name__}, not a networkx graph", TypeError, " ")
-    database = convert(several, faults, (node_label, node_attributes, edge_label, weight, edge_attributes))
+    names = Names(node_label, node_attributes, edge_label, weight, edge_attributes)
+    database = convert(several, faults, names)
     values = None if target is None else read_targets(several, lambda graph: graph.graph.get(target), faults)
-    check_name(several, "node_label", node_label, "label", _node_names)
-    check_name(several, "edge_label", edge_label, "label", _edge_names)
-    check_name(several, "weight", weight, "weight", _edge_names)
+    for name in _several(node_label):
+        check_name(several, "node_label", name, AUTO, _node_names)
+    for name in _several(edge_label):
+        check_name(several, "edge_label", name, AUTO, _edge_names)
+    check_name(several, "weight", weight, AUTO, _edge_names)
     check_name(several, "target", target, None, lambda graph: graph.graph)
     return database if values is None else with_target(database, values, faults)
+
+
+def _several(names: Data) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def _node_names(graph: Any) -> Iterator[Any] | None:
@@ -135,18 +167,32 @@ def convert_igraph(graphs: list[Any], faults: Faults) -> GraphDatabase:
     return convert(twins, faults)
 
 
+def convert_node_link(graphs: list[Any], faults: Faults) -> GraphDatabase:
+    """Return the database of node-link dictionaries: read by networkx, which wrote most of them."""
+    nx = import_optional("networkx", extra="networkx", purpose="node-link dictionaries need")
+    twins = []
+    for i, content in enumerate(graphs):
+        twin = (nx.MultiGraph if content.get("multigraph", False) else nx.Graph)()
+        twins.append(twin.to_directed() if content.get("directed", False) else twin)
+        with faults.reading(i):
+            for node in content["nodes"]:
+                row = dict(node)
+                twins[-1].add_node(row.pop("id"), **row)
+            for link in content["links"] if "links" in content else content["edges"]:
+                row = {key: value for key, value in link.items() if key != "key"}
+                twins[-1].add_edge(row.pop("source"), row.pop("target"), **row)
+    return convert(twins, faults)
+
+
 @guarded
-def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDatabase:
+def convert(graphs: list[Any], faults: Faults, names: Names | None = None) -> GraphDatabase:
     """Return the database of networkx graphs, without those that have faults; each is read once."""
-    node_label, node_attributes, edge_label, weight, edge_attributes = names
     kept = faults.kept.tolist()
     sizes = integers([len(graph) if is_kept else 0 for graph, is_kept in zip(graphs, kept, strict=True)])
     usable = [(i, graph) for i, graph in enumerate(graphs) if kept[i]]
     counts, source, target, data = _entries(usable, sizes)
-    labels = None
-    if node_label is not None:
-        pairs = chain.from_iterable(graph.nodes(data=node_label, default=_MISSING) for _, graph in usable)
-        labels = _column([value for _, value in pairs])
+    nodes = [own for _, graph in usable for _, own in graph.nodes(data=True)]
+    node_label, node_attributes, edge_label, weight, edge_attributes = _found(names or Names(), nodes, data)
     flat = FlatGraphs(
         sizes,
         counts,
@@ -154,9 +200,9 @@ def convert(graphs: list[Any], faults: Faults, names: Names = NAMES) -> GraphDat
         target,
         True,  # both directions of undirected edges are entries already
         None if weight is None else _weights(usable, data, weight, faults),
-        labels,
+        _labels(nodes, node_label),
         _attribute_rows(usable, sizes, node_attributes, faults),
-        None if edge_label is None else _column([entry.get(edge_label, _MISSING) for entry in data]),
+        _labels(data, edge_label),
         None if edge_attributes is None else _edge_rows(data, counts, edge_attributes, faults),
         edge_attributes,
     )
@@ -184,6 +230,54 @@ def _entries(
         counts[i] = len(numbers)
     local = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return counts, np.repeat(local, integers(lengths)), np.concatenate([*columns, integers([])]), data
+
+
+def _found(names: Names, nodes: list[Any], edges: list[Any]) -> Names:
+    """Return the names with "auto" replaced by what the data have; warn of what is not used."""
+    weight = names.weight
+    if weight == AUTO:
+        weight = find_usual(dict.fromkeys(chain.from_iterable(edges)), USUAL_WEIGHTS)
+    node = _roles(nodes, "nodes", names.node_label, names.node_attributes, "attributes", None)
+    edge = _roles(edges, "edges", names.edge_label, names.edge_attributes, None, weight)
+    return Names(*node, edge[0], weight, edge[1])
+
+
+def _roles(
+    rows: list[Any], kind: str, label: Any, attributes: Any, vector: str | None, weight: str | None
+) -> tuple[Any, Any]:
+    """Return the names of labels and attributes of nodes or edges."""
+    chosen = {"numbers": is_auto(attributes), "text": is_auto(label)}
+    if not any(chosen.values()):
+        return label, attributes
+    there = dict.fromkeys(chain.from_iterable(rows))
+    free = [name for name in there if not str(name).startswith("_") and name not in (*KEYS, weight)]
+    kinds: dict[Any, str] = {}
+    if not set(free) <= {"label", vector}:
+        kinds = {name: kind_of_column([row.get(name) for row in rows]) for name in free}
+    if is_auto(label):
+        usual = find_usual(free, USUAL_LABELS[kind])
+        texts = [name for name in free if kinds.get(name) == "text"]
+        label = texts or None if usual is None else usual
+    if is_auto(attributes):
+        some = [name for name in free if kinds.get(name) == "numbers" and name not in _several(label)]
+        whole = [name for name in some if all(name in row for row in rows)]
+        attributes = vector if vector in there else whole or None
+    used = {*_several(label), *_several(attributes)}
+    unused = [name for name in free if name not in used]
+    unused = [name for name in unused if chosen.get(kinds.get(name, ""), chosen["text"])]
+    if unused:
+        warn_unused(unused, kind, ADVICE)
+    return label, attributes
+
+
+def _labels(rows: list[Any], name: Any) -> list[Any] | None:
+    """Return the labels of nodes or edges under a name, or tuples of those under several."""
+    if name is None:
+        return None
+    if isinstance(name, str) or len(name) == 1:
+        one = name if isinstance(name, str) else name[0]
+        return _column([row.get(one, _MISSING) for row in rows])
+    return [tuple(row.get(one) for one in name) for row in rows]
 
 
 def _column(values: list[Any]) -> list[Any] | None:

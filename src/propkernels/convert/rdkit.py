@@ -101,7 +101,7 @@ def from_rdkit(
     >>> import propkernels as pk
     >>> from rdkit import Chem
     >>> pk.from_rdkit([Chem.MolFromSmiles("CCO"), Chem.MolFromSmiles("c1ccccc1")])
-    GraphDatabase(2 graphs, 9 nodes, 8 edges, 2 node labels, 2 edge labels)
+    GraphDatabase(2 graphs, 9 nodes, 8 edges, 4 node labels, 2 edge labels)
     """
     if is_mol(mols):
         raise TypeError("from_rdkit takes a list of molecules; wrap the one molecule: [mol]")
@@ -153,7 +153,7 @@ def from_smiles(
     --------
     >>> import propkernels as pk
     >>> pk.from_smiles(["CCO", "c1ccccc1"])
-    GraphDatabase(2 graphs, 9 nodes, 8 edges, 2 node labels, 2 edge labels)
+    GraphDatabase(2 graphs, 9 nodes, 8 edges, 4 node labels, 2 edge labels)
     """
     if isinstance(smiles, (str, bytes)):
         raise TypeError("from_smiles takes a list of strings; wrap the one string: [smiles]")
@@ -163,6 +163,11 @@ def from_smiles(
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo, steps, names)
     parts = list(_read_chunks(texts, options, n_jobs))
     return _assembled(texts, parts, options, faults)
+
+
+def convert_smiles(smiles: list[Any], faults: Faults) -> GraphDatabase:
+    """Return the database of a list of SMILES."""
+    return _assembled(smiles, list(_read_chunks(smiles, _Options(), None)), _Options(), faults)
 
 
 def is_mol(thing: Any) -> bool:

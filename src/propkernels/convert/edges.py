@@ -1,0 +1,138 @@
+"""Converter of lists of edges, and of node-link dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from propkernels._utils.checks import shown
+from propkernels._utils.typing import Column
+from propkernels.convert.build import Faults, FlatGraphs, build, guarded, integers, listed
+from propkernels.graphs.database import GraphDatabase
+
+NAMES = (str, bytes, int, np.integer)  # of nodes in lists of edges that are recognized as such
+Edge: TypeAlias = Sequence[Hashable]  # source, target, and a weight or label
+NodeLabels: TypeAlias = Mapping[Hashable, Hashable]
+NUMBERS = (int, float, np.integer, np.floating)
+
+
+def from_edges(
+    graphs: Iterable[Iterable[Edge]] | Iterable[Edge],
+    *,
+    node_labels: Sequence[NodeLabels] | NodeLabels | None = None,
+    directed: bool = False,
+    ids: Column | None = None,
+    errors: str = "raise",
+) -> GraphDatabase:
+    """Convert lists of edges to a GraphDatabase.
+
+    Parameters
+    ----------
+    graphs : sequence of lists of edges, or one list of edges
+        A list or array of pairs (source, target) for each graph. A third item is a weight if it is a number,
+        else an edge label. Nodes are any hashable values, in order of appearance.
+    node_labels : sequence of mappings, optional
+        One mapping of nodes to labels for each graph; nodes without edges are in the graph, too. A single
+        mapping for a single list of edges.
+    directed : bool, default=False
+        Whether edges are directed. An undirected edge may be listed once or in both directions.
+    ids : sequence, optional
+        Ids of the graphs.
+    errors : {"raise", "skip"}, default="raise"
+        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
+
+    Returns
+    -------
+    GraphDatabase
+
+    See Also
+    --------
+    from_pandas : From tables of edges and nodes.
+    from_adjacency : From matrices.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> pk.from_edges([[("a", "b"), ("b", "c")], [(0, 1, 0.5)]])
+    GraphDatabase(2 graphs, 5 nodes, 3 weighted edges)
+    >>> water = [("O", "H1", "single"), ("O", "H2", "single")]
+    >>> pk.from_edges(water, node_labels={"O": "O", "H1": "H", "H2": "H"})
+    GraphDatabase(1 graph, 3 nodes, 2 edges, 2 node labels, 1 edge label)
+    """
+    is_one = is_edge_list(graphs) or (isinstance(graphs, np.ndarray) and graphs.ndim == 2)
+    several = [graphs] if is_one else listed(graphs, "lists of edges")
+    if node_labels is not None:
+        node_labels = [node_labels] if isinstance(node_labels, Mapping) else node_labels
+        if len(node_labels) != len(several):
+            raise ValueError(f"there are {len(node_labels)} node_labels for {len(several)} lists of edges")
+    return convert(several, Faults(errors, len(several), ids), node_labels, directed)
+
+
+def is_edge_list(thing: Any) -> bool:
+    """Return whether this is a list of edges that can be nothing else.
+
+    Examples
+    --------
+    >>> is_edge_list([(0, 1), ("a", "b", 2.5)]), is_edge_list([([[0]], ["C"])]), is_edge_list([])
+    (True, False, False)
+    """
+    is_list = isinstance(thing, list) and len(thing) > 0
+    return is_list and all(isinstance(edge, tuple) and _is_edge(edge) for edge in thing)
+
+
+def _is_edge(items: tuple[Any, ...]) -> bool:
+    return len(items) in (2, 3) and all(isinstance(end, NAMES) for end in items[:2])
+
+
+@guarded
+def convert(
+    graphs: list[Any],
+    faults: Faults,
+    node_labels: Sequence[NodeLabels] | None = None,
+    directed: bool = False,
+) -> GraphDatabase:
+    """Return the database of lists of edges."""
+    sizes, counts, labels = [], [], []
+    ends: list[tuple[int, int]] = []
+    weights: list[float] = []
+    kinds: list[Any] = []
+    for i, edges in enumerate(graphs):
+        numbers: dict[Any, int] = {}
+        found: dict[tuple[Any, ...], None] = {}
+        for edge in edges.tolist() if isinstance(edges, np.ndarray) else edges:
+            if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
+                faults.add(i, f"an edge is a pair of nodes, or three items, got {shown(edge)}", TypeError)
+                continue
+            u, v = (numbers.setdefault(end, len(numbers)) for end in edge[:2])
+            what: Any = edge[2] if len(edge) == 3 else None
+            is_weight = isinstance(what, NUMBERS) and not isinstance(what, bool)
+            pair = (u, v) if directed else (min(u, v), max(u, v))
+            found[(*pair, float(what) if is_weight else 1.0, None if is_weight else what)] = None
+        given = {} if node_labels is None else node_labels[i]
+        for node in given:
+            numbers.setdefault(node, len(numbers))
+        labels += [given.get(node) for node in numbers]
+        ends += [(u, v) for u, v, *_ in found]
+        weights += [weight for *_, weight, _ in found]
+        kinds += [kind for *_, kind in found]
+        sizes.append(len(numbers))
+        counts.append(len(found))
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    flat = FlatGraphs(
+        integers(sizes),
+        integers(counts),
+        pairs[:, 0].copy(),
+        pairs[:, 1].copy(),
+        directed,
+        np.array(weights, dtype=np.float64),
+        None if node_labels is None else labels,
+        edge_labels=kinds if any(kind is not None for kind in kinds) else None,
+    )
+    return build(flat, faults)
+
+
+def is_node_link(thing: Any) -> bool:
+    """Return whether this is a graph as ``networkx.node_link_data`` and D3 write it."""
+    return isinstance(thing, Mapping) and "nodes" in thing and ("links" in thing or "edges" in thing)
