@@ -49,7 +49,7 @@ def test_nodes_and_edges_are_drawn(explained):
     assert points(ax).get_offsets().shape == (4, 2)
     assert len(lines(ax).get_segments()) == 4
     assert [text.get_text() for text in ax.texts] == ["C", "N", "O", "C"]
-    assert ax.get_title() == "0: class no (nodes -2, intercept +0.25 = -1.75)"
+    assert ax.get_title() == "0: class no\n(nodes -2, intercept +0.25 = -1.75)"
 
 
 def test_colors_are_centered_and_ordered(explained):

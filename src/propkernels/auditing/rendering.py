@@ -123,9 +123,6 @@ def _drawing(found: Audit, graph: int, why: str) -> Drawing:
 def _sameness(found: Audit) -> Parts:
     same, near = found.sameness, found.near.pairs
     tables = [_steps_table("Graphs that t steps distinguish", same.by_step)]
-    if same.by_step_without_edges:
-        title = "The same without edge labels, attributes and weights"
-        tables.append(_steps_table(title, same.by_step_without_edges))
     for title, groups in (
         ("Duplicates with different targets", same.duplicates.conflicts),
         ("Largest groups of duplicates", same.duplicates.groups),

@@ -143,12 +143,10 @@ def _about_steps(same: Sameness, t_max: int, metric: str, statistics: Statistics
         some = f"{many(last.n_graphs, 'graph')} from another one ({differ:,} of them differ)"
         yield "", f"No kernel or network of {many(t_max, 'step')} can distinguish {some}."
     if same.by_step_without_edges and same.by_step_without_edges[-1].n_groups < last.n_groups:
-        fewer = same.by_step_without_edges[-1].n_groups
-        has_edge_labels = statistics.edge_labels is not None
-        noun = "labels" if has_edge_labels else "attributes or weights"
-        advice = " Set edge_labels=True." if has_edge_labels else ""
-        counts = f"{many(t_max, 'step')} distinguish {last.n_groups:,} graphs with them, {fewer:,} without"
-        yield "", f"Edge {noun} help: {counts}.{advice}"
+        plain = same.by_step_without_edges[-1]
+        noun = "labels" if statistics.edge_labels is not None else "attributes or weights"
+        equal = f"{many_have(plain.n_graphs, 'graph')} an equal one but for edge {noun}"
+        yield "", f"{equal}: use a kernel that reads them."
     if first.bound is not None and last.bound is not None and first.bound < last.bound:
         limit = f"with {many(t_max, 'step')} the limit is {as_score(last.bound, metric)}"
         node_data = "node degrees" if statistics.node_labels is None else "node labels"

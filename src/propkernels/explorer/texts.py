@@ -10,6 +10,7 @@ import numpy as np
 
 from propkernels.explorer.models import Explained
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.sum_kernel import SumKernel
 
 GLOSSARY = {
@@ -41,7 +42,7 @@ FAR_FROM_MEDIAN = 1.5  # a graph that opens first has at most this many times th
 
 
 def telling_graph(graphs: GraphDatabase, found: Explained | None, numbers: Any, classes: Any) -> int:
-    """Return the graph that a page opens first: of usual size, and predicted as clearly as any.
+    """Return the graph that a page opens first: of usual size, predicted clearly, with various labels.
 
     Of two classes, a clearly and correctly predicted graph of the second; of more, of any class; of numbers,
     the largest target with a small error; without a target, the graph of median size.
@@ -57,7 +58,11 @@ def telling_graph(graphs: GraphDatabase, found: Explained | None, numbers: Any, 
     last = right & (numbers == 1) if len(classes) == 2 else right
     chosen = last if last.any() else right if right.any() else usual
     clear = chosen & (found.margins >= np.quantile(found.margins[chosen], CLEAR))
-    return int(np.argmin(np.where(clear, np.abs(sizes - np.median(sizes)), np.inf)))
+    column = graphs.label_column
+    labels = column.ids if isinstance(column, LabelColumn) else np.zeros(graphs.n_nodes, dtype=np.int64)
+    kinds = np.bincount(np.unique([graphs.graph_ids, labels], axis=1)[0], minlength=len(graphs))
+    various = clear & (kinds == kinds[clear].max())
+    return int(np.argmin(np.where(various, np.abs(sizes - np.median(sizes)), np.inf)))
 
 
 def reading_line(meta: dict[str, Any]) -> str:

@@ -68,7 +68,7 @@ class NodeView {
     box.replaceChildren("predicted ", make("b", {}, className(map_.predicted[this.v])));
     if (!map_.chances) return;
     const chances = Array.from({ length: k }, (_, c) => [c, map_.chances[k * this.v + c]]).sort((a, b) => b[1] - a[1]).slice(0, 4);
-    box.append(...chances.map(([c, chance]) => chip(c, `${className(c)} ${(100 * chance).toFixed(1)} %`)));
+    box.append(...chances.map(([c, chance]) => chip(c, `${className(c)} ${percent(chance)}`)));
   }
 
   /** The neighborhood: the node, its neighbors, and further nodes that add most. */

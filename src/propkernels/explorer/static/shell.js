@@ -34,6 +34,11 @@ function decimals(value, digits) {
   return value.toFixed(digits);
 }
 
+/** A probability, which is never 0 or 1. */
+function percent(share) {
+  return share > 0.995 ? "over 99 %" : share < 0.005 ? "under 1 %" : `${(100 * share).toFixed(0)} %`;
+}
+
 /** A word that the glossary explains: pressing it shows the sentence. */
 function term(word, text = word) {
   const meaning = meta.glossary[word];

@@ -441,7 +441,3 @@ function usualLabel(meta) {
   const carbon = (meta.labels || []).indexOf("C");
   return meta.atoms && carbon >= 0 ? carbon : 0;
 }
-
-function percent(share) {
-  return share > 0.995 ? "over 99 %" : share < 0.005 ? "under 1 %" : `${(100 * share).toFixed(0)} %`;
-}
