@@ -19,7 +19,7 @@ TITLE = "Which family does a molecule belong to?"
 OPEN, COLORS = "#graph=flurbiprofen", 128
 SHOTS = {
     "explorer_map": "",
-    "explorer_bins": "document.querySelector('#ex-tab-bins').click()",
+    "explorer_patterns": "document.querySelector('#ex-tab-patterns').click()",
     "explorer_edits": (
         "document.querySelector('#pk-theme').click();"
         "propkernels.select(propkernels.app.meta.ids.indexOf('amphetamine'));"
@@ -47,7 +47,7 @@ def take(driver: Any, page: Path, script: str, path: Path) -> None:
     while driver.execute_script("return document.body.dataset.ready") is None:
         time.sleep(0.1)
     driver.execute_script(script)
-    time.sleep(8 if "flips" in script else 1)
+    time.sleep(3 if "flips" in script else 1)
     if "flips" in script:
         driver.execute_script("document.querySelector('#ex-flips').scrollIntoView()")
         time.sleep(1)

@@ -85,3 +85,12 @@ def test_numbers_are_predicted_for_every_graph(data):
     assert np.isfinite(page.predictions).all()
     assert "root mean squared error 0." in page.html
     assert not re.search(r"\bnan\b", page.html.partition("<script")[0].lower())
+
+
+@pytest.mark.slow
+def test_numbers_of_molecules_with_the_labels_of_models_are_shown():
+    """Their default kernels are sums, too."""
+    smiles = ["CCO", "CCCO", "CCN", "c1ccccc1", "CC(=O)O", "CCCl", "C1CC1", "CCS", "CCBr", "CC#N"]
+    graphs = pk.from_smiles(smiles * 3)
+    page = pk.explore(graphs, np.arange(30) / 7, molecules=smiles * 3)
+    assert page.predictions.shape == (30,)

@@ -272,7 +272,7 @@ class Explanation:
         >>> model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), random_state=0)
         >>> explanation = model.fit(graphs, [1, 1, 0, 0, 1, 0]).explain(graphs)
         >>> [found["smarts"] for found in explanation.substructures(1, n=1)]
-        ['[#6]-[#6]-[#8]']
+        ['[#8]']
         """
         known: Any = getattr(self.graphs, "sources", None) if molecules is None else molecules
         if known is None or not isinstance(self.graphs, GraphDatabase):

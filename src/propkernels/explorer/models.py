@@ -203,6 +203,9 @@ def page_kernels(graphs: GraphDatabase, is_regression: bool) -> list[Any] | None
 
 def _is_carried(kernel: Any, graphs: GraphDatabase) -> bool:
     """Whether the page supports the code function of a kernel."""
+    parts = getattr(kernel, "kernels", None)
+    if parts is not None:  # a sum
+        return all(_is_carried(part, graphs) for part in parts)
     try:
         code_function(clone(kernel).fit(graphs[:SAMPLE])._counting.counter, graphs)
     except NotLive:

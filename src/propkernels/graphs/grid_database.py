@@ -319,7 +319,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         --------
         >>> import numpy as np, propkernels as pk
         >>> pk.GridDatabase([np.zeros((3, 4), dtype=int)]).to_graphs((1, 4))
-        GraphDatabase(1 graph, 12 nodes, 17 edges, 1 node label)
+        GraphDatabase(1 graph, 12 nodes, 17 weighted edges, 1 node label)
         """
         from propkernels.graphs.neighborhoods import grids_to_graphs
 
