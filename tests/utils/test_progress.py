@@ -1,12 +1,16 @@
 """The progress bar: after two seconds, where somebody sees it."""
 
 import io
+import re
 import sys
 import threading
+from contextlib import suppress
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 
+import propkernels as pk
 from propkernels._utils import progress
 from propkernels._utils.progress import ProgressBar, is_watched, spinner
 
@@ -120,3 +124,47 @@ def test_progress_is_shown_where_it_is_seen_unless_told_otherwise(monkeypatch, g
 def test_progress_is_true_false_or_none():
     with pytest.raises(ValueError, match="progress must be None, True or False"):
         ProgressBar("Comparing", 2, progress=print)
+
+
+def fit(_):
+    data = pk.datasets.make_molecules(30, random_state=0)
+    pk.PropagationClassifier(random_state=0, kernel=pk.WeisfeilerLehman()).fit(data.graphs, data.target)
+
+
+def featurize(folder):
+    pk.datasets.make_molecules(30, random_state=0).graphs.to_parquet(folder / "g.parquet", row_group_size=10)
+    plan = pk.scale.partition(folder / "g.parquet", nodes_per_part=100)
+    pk.scale.featurize(plan, pk.PropagationFeatures(n_features=64, random_state=0), folder / "out")
+
+
+def fit_nodes(_):
+    graph = pk.datasets.make_molecules(1, random_state=0, mean_nodes=30).graphs
+    pk.NodeClassifier(random_state=0).fit(graph, np.arange(graph.n_nodes) % 2)
+
+
+@pytest.mark.parametrize(
+    ("work", "lines"),
+    [
+        (
+            fit,
+            ("chosen of \\d+ settings for 30 graphs: WeisfeilerLehman, t_max", "choosing: \\d+ steps, .* s"),
+        ),
+        (
+            featurize,
+            ("plan: \\d+ parts of 1 files, 30 graphs", "part.* is written", "Featurizing: \\d+ steps"),
+        ),
+        (fit_nodes, ("chosen of \\d+ views for nodes: .*, C ",)),
+    ],
+)
+def test_long_calls_say_what_they_do_to_the_logger_and_print_nothing(tmp_path, caplog, capfd, work, lines):
+    with caplog.at_level("INFO", logger="propkernels"):
+        work(tmp_path)
+    said = "\n".join(record.getMessage() for record in caplog.records)
+    assert [line for line in lines if not re.search(line, said)] == []
+    assert tuple(capfd.readouterr()) == ("", "")
+
+
+def test_an_interrupted_call_says_so(caplog):
+    with caplog.at_level("INFO", logger="propkernels"), suppress(KeyboardInterrupt), ProgressBar("Work", 3):
+        raise KeyboardInterrupt
+    assert re.fullmatch(r"Work: 0 steps, 0\.\d s, ended by KeyboardInterrupt", caplog.messages[-1])

@@ -1,13 +1,21 @@
-"""Progress bars on terminals and in notebooks, for work that takes longer than two seconds."""
+"""What long calls do: progress bars on terminals and in notebooks after two seconds, and lines of a logger.
+
+``logging.getLogger("propkernels")`` has a line (INFO) at the end of work with a bar, with its seconds, and
+lines about what was chosen and written. The library adds no handler that prints.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any, Self
 
+LOG = logging.getLogger("propkernels")
+LOG.addHandler(logging.NullHandler())
 Progress = bool | None  # None: a bar where it is visible; True: always; False: never
 PATIENCE = 2.0  # seconds before a bar appears
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}]"
@@ -56,6 +64,7 @@ class ProgressBar:
     ) -> None:
         if progress not in (None, True, False):
             raise ValueError(f"progress must be None, True or False, got {progress!r}")
+        self._text, self._begin, self._n = text, time.perf_counter(), done
         self._bar: Any = None
         if is_watched() if progress is None else progress:
             from tqdm.auto import tqdm
@@ -76,6 +85,7 @@ class ProgressBar:
 
     def step(self, n: int = 1) -> None:
         """Count ``n`` more steps; 0 updates the elapsed time."""
+        self._n += n
         if self._bar is not None:
             self._bar.update(n)
 
@@ -87,7 +97,9 @@ class ProgressBar:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        end = "" if kind is None else f", ended by {kind.__name__}"
+        LOG.info("%s: %d steps, %.1f s%s", self._text, self._n, time.perf_counter() - self._begin, end)
         if self._bar is not None:
             self._bar.close()
 

@@ -28,6 +28,7 @@ from sklearn.base import clone
 
 from propkernels._utils.checks import check_positive, check_streams
 from propkernels._utils.parallel import run_threads
+from propkernels._utils.progress import LOG
 from propkernels.counts.products import inverse_length
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.least_squares import RIDGES, Solution, solve
@@ -261,6 +262,16 @@ def choose(
         ridges_of = {found.setting: [found.solution.ridge] for found in chosen}
         solved = {found.setting: found for found in problem.solutions(kernels, ridges_of, ridges_of)}
         chosen = [solved[setting] for setting in ridges_of]
+    for found in chosen:
+        LOG.info(
+            "chosen of %d settings for %d graphs: %s, t_max %s, normalize %s, C %g",
+            len(settings),
+            len(problem),
+            type(found.kernel).__name__,
+            found.setting.t_max,
+            found.setting.normalize,
+            1 / found.solution.ridge,
+        )
     held_out = np.mean([found.solution.held_out for found in chosen], axis=0)
     for number, mask in enumerate(problem.masks(folds)):
         apart = np.array([found.apart[number] for found in finalists])

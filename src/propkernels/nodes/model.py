@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice
 from propkernels._utils.parallel import one_blas_thread, threaded
+from propkernels._utils.progress import LOG
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels._utils.typing import Array, Target
 from propkernels.codes.codes import CodeStreams
@@ -210,6 +211,8 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         pool = self._pool(graphs.n_nodes, nodes, goal, seed)
         labeled = Labeled.gather(sheet, nodes, goal, spread, tried, pool)
         choice = choose(labeled, tried, folds, costs, seed)
+        for arm in choice.arms:
+            LOG.info("chosen of %d views for nodes: %s, C %g", len(tried), arm.view, arm.cost)
         guessed = None
         if len(pool) and len(choice.held):
             guessed = guessing_helps(labeled, choice, folds, seed)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.optional import import_optional
 from propkernels._utils.parallel import thread_count, workers
-from propkernels._utils.progress import ProgressBar
+from propkernels._utils.progress import LOG, ProgressBar
 from propkernels._utils.safe_files import NO_SPACE, atomic_write
 from propkernels._utils.typing import Estimator, PathLike
 from propkernels.graphs.database import GraphDatabase
@@ -193,6 +193,9 @@ def _complete(
                             if isinstance(error, OSError) and error.errno in NO_SPACE:
                                 raise
                             failures[futures[future]] = " ".join(str(error).split()) or type(error).__name__
+                            LOG.warning("%s failed: %s", plan.parts[futures[future]], error)
+                        else:
+                            LOG.info("%s is written", places[futures[future]])
                         bar.step()
                 finally:
                     for future in futures:

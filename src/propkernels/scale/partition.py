@@ -14,7 +14,7 @@ import propkernels.scale.parquet_files as parquet
 import propkernels.scale.sdf_files as sdf
 import propkernels.scale.tu_folders as tu
 from propkernels._utils.checks import check_integer
-from propkernels._utils.progress import ProgressBar
+from propkernels._utils.progress import LOG, ProgressBar
 from propkernels._utils.safe_files import open_regular
 from propkernels._utils.typing import PathLike
 from propkernels.convert.atoms import VIEWS
@@ -150,6 +150,7 @@ def plan_sources(source: Files, nodes_per_part: int, how: Reading, has_names: bo
             n_graphs += last - first
     if not parts:
         raise ValueError(f"no graphs were found in {', '.join(str(path) for _, path in files[:3])}")
+    LOG.info("plan: %d parts of %d files, %d graphs", len(parts), len(files), n_graphs)
     return Plan(tuple(parts))
 
 

@@ -8,28 +8,14 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import Any
 
+from propkernels import propagation
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.packing import pack, unpack
 
 _BY_MODULE = {
     "propkernels.graphs.database": ("GraphDatabase",),
-    "propkernels.propagation.walks": (
-        "AbsorbingWalk",
-        "LabelPropagation",
-        "LabelSpreading",
-        "PartialAbsorption",
-    ),
-    "propkernels.propagation.convolution": ("AnisotropicDiffusion", "Convolution"),
-    "propkernels.propagation.attributes": (
-        "FixedAttributes",
-        "PropagatedAttributes",
-        "SpreadingAttributes",
-        "Standardizer",
-    ),
-    "propkernels.propagation.belief_propagation": ("BeliefPropagation",),
-    "propkernels.propagation.schemes": ("Diffusion",),
-    "propkernels.propagation.gaussian_mixtures": ("GaussianFamily", "GaussianMixtures", "SpreadingMixtures"),
-    "propkernels.propagation.imputer": ("LabelImputer",),
+    "propkernels.propagation.attributes": ("FixedAttributes", "SpreadingAttributes", "Standardizer"),
+    "propkernels.propagation.gaussian_mixtures": ("GaussianFamily", "SpreadingMixtures"),
     "propkernels.propagation.initial": ("Prior",),
     "propkernels.propagation.edge_labels": ("EdgeFactors",),
     "propkernels.codes.attribute_codes": ("AttributeCoder",),
@@ -111,7 +97,11 @@ _BY_MODULE = {
     "sklearn.linear_model._ridge": ("Ridge",),
     "sklearn.svm._classes": ("LinearSVC", "LinearSVR"),
 }
-_HOME = {name: module for module, names in _BY_MODULE.items() for name in names}
+_HOME = {name: module for module, names in _BY_MODULE.items() for name in names} | {
+    name: cls.__module__
+    for name, cls in ((name, getattr(propagation, name)) for name in propagation.__all__)  # schemes
+    if isinstance(cls, type) and cls is not propagation.PropagationScheme
+}
 
 # Parameters that are paths: a file must not choose where to read or write, so they are None after loading
 # ("memory" of a Pipeline would unpickle).
