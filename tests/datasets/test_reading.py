@@ -54,10 +54,7 @@ def test_recipes_of_atoms():
     assert Reading(atom_labels=("symbol",)).recipe == "symbol"
 
 
-def test_graphs_other_than_molecules_are_not_emptied():
-    assert Reading(errors="skip").errors_of_graphs == "skip"
-    with pytest.raises(ValueError, match=r"only molecules can: use --errors skip"):
-        _ = Reading(errors="empty").errors_of_graphs
+def test_treatments_of_errors():
     with pytest.raises(ValueError, match="errors must be one of"):
         Reading(errors="ignore")
 

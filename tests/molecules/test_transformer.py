@@ -198,3 +198,40 @@ def test_a_recipe_that_is_a_function_is_not_saved(tmp_path):
     model = make_pipeline(pk.MoleculesToGraphs(node_labels=len))
     with pytest.raises(TypeError, match="node_labels"):
         pk.save_model(model, tmp_path / "model.pk")
+
+
+def test_it_is_a_step_of_a_column_transformer():
+    """Names of columns pass through, and graphs stay graphs, whatever container other steps use."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.preprocessing import StandardScaler
+
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"smiles": ["CCO", "CCN", "CCC"], "mass": [46.0, 45.0, 44.0]})
+    features = pk.PropagationFeatures(t_max=1, n_features=8, sparse_output=False, random_state=0)
+    steps = make_pipeline(pk.MoleculesToGraphs(), features)
+    both = ColumnTransformer([("g", steps, "smiles"), ("m", StandardScaler(), ["mass"])])
+    expected = [*(f"g__column{i}" for i in range(8)), "m__mass"]
+    values = both.fit_transform(table)
+    assert both.get_feature_names_out().tolist() == expected
+    framed = both.set_output(transform="pandas").fit_transform(table)
+    assert framed.columns.tolist() == expected
+    np.testing.assert_array_equal(framed.to_numpy(), values)
+    alone = pk.MoleculesToGraphs().set_output(transform="pandas")
+    assert isinstance(alone.transform(["CCO"]), pk.GraphDatabase)
+
+
+def test_molecules_cannot_be_left_out_of_a_pipeline():
+    with pytest.raises(ValueError, match=r'fewer graphs than targets .*: use errors="empty"'):
+        pk.MoleculesToGraphs(errors="skip").fit(["CCO"])
+
+
+def test_bins_of_molecules_are_smarts():
+    graphs = pk.MoleculesToGraphs().transform(["CCCC(=O)O", "CCCC(=O)N", "CCO", "CCN"])
+    because = str(pk.similar_because(graphs[0], graphs[1]))
+    assert "smarts" in because
+    assert "[#6]-[#6]" in because
+    tested = str(pk.two_sample_test(graphs[:2], graphs[2:], n_permutations=9))
+    assert "smarts" in tested
+    assert "('" not in because + tested
+    plain = pk.check_graphs([*graphs[:2].to_networkx()])
+    assert "labels" in str(pk.similar_because(plain[0], plain[1]))

@@ -107,7 +107,7 @@ def test_a_parquet_table_is_read_at_once_too(table):
 
 
 def test_ids_are_those_of_a_column_of_a_parquet_table(table):
-    plan = plan_sources(table, 8, Reading(id_column="code", target_required=False), has_names=True)
+    plan = plan_sources(table, 8, Reading(id_column="code", target_required=False))
     assert [name for part in plan for block in iter_part(part) for name in block.names] == CODES
 
 
@@ -127,3 +127,16 @@ def test_more_rows_than_memory_are_refused(table, monkeypatch):
     monkeypatch.setattr("propkernels.datasets.tables.available_memory", lambda: 1000)
     with pytest.raises(ValueError, match="too many for the memory"):
         pk.datasets.open_source(table)
+
+
+def test_names_of_molecules_stay_with_their_features(table, tmp_path):
+    """Names are kept part by part; without a column of names there are none."""
+    features = pk.PropagationFeatures(n_features=64, t_max=1, random_state=0)
+    plan = pk.scale.partition(table, nodes_per_part=8, id_column="code")
+    opened = pk.featurize(plan, features, tmp_path / "named")
+    assert opened.n_parts > 1
+    assert opened.names == CODES
+    assert pk.scale.open_features(tmp_path / "named").names == CODES
+    plain = pk.featurize(pk.scale.partition(table, nodes_per_part=8), features, tmp_path / "plain")
+    assert plain.names is None
+    assert (plain.to_scipy() != opened.to_scipy()).nnz == 0

@@ -12,6 +12,7 @@ def test_files_say_what_they_hold(plan, features, tmp_path):
         "int64",
         "list<element: uint32>",
         "list<element: uint32>",
+        "string",
         "int64",
     ]
     notes = schema.metadata[b"propkernels"].decode()

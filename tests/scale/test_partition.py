@@ -143,7 +143,6 @@ def test_options_that_cannot_be_used_part_by_part(tmp_path):
     (tmp_path / "a.csv").write_text("smiles,y,z\nCC,1,2\n")
     for how, message in [
         (Reading(target_columns=("y", "z")), "one --target is possible"),
-        (Reading(id_column="y"), "--id-column does not apply"),
         (Reading(edge_labels="y"), "--edge-labels does not apply"),
     ]:
         with pytest.raises(ValueError, match=message):

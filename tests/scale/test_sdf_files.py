@@ -40,7 +40,7 @@ def test_molecules_targets_and_numbers(path):
 
 
 def test_ids_are_those_of_a_property(path):
-    plan = plan_sources(path, 8, Reading(id_column="code", target_required=False), has_names=True)
+    plan = plan_sources(path, 8, Reading(id_column="code", target_required=False))
     found = [name for part in plan for block in iter_part(part) for name in block.names]
     assert found == [f"m{i}" for i in range(7)]
 
@@ -90,4 +90,4 @@ def test_the_usual_name_of_the_target_is_that_of_the_whole_file(path):
 
 def test_a_property_for_ids_that_no_molecule_has(path):
     with pytest.raises(ValueError, match=r"no molecule of .* has the property 'name'; there are"):
-        plan_sources(path, 8, Reading(id_column="name", target_required=False), has_names=True)
+        plan_sources(path, 8, Reading(id_column="name", target_required=False))

@@ -274,8 +274,8 @@ class Input:
         Errors,
         typer.Option(
             "--errors",
-            help="Invalid molecules and graphs: raise an error that names them, skip them, or (molecules) "
-            "read them as empty graphs.",
+            help="Invalid molecules and graphs: raise an error that names them, skip them, or read them as "
+            "empty graphs.",
         ),
     ] = "raise"
 
@@ -343,7 +343,7 @@ class Input:
         from propkernels.scale.partition import plan_sources
 
         unaimed = replace(self, target_columns=None)
-        return plan_sources(name, NODES_PER_PART, unaimed.reading(False, notes, 1), has_names=True)
+        return plan_sources(name, NODES_PER_PART, unaimed.reading(False, notes, 1))
 
     def open_graph(self, name: str, graph: int, notes: Mapping[str, str]) -> tuple[Dataset, int]:
         """Return a data set with a graph, and its position; of a large file, only some rows are read.

@@ -24,14 +24,14 @@ from propkernels._utils.arrays import (
     offsets,
 )
 from propkernels._utils.cells import typed_column
-from propkernels._utils.checks import reason_of, shown
+from propkernels._utils.checks import check_choice, reason_of, shown
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import check_ids
 from propkernels.graphs.labels import LabelColumn
 
 BYTES_PER_NODE = 20  # memory for building a database without labels and edges
 LARGEST_MEMORY = 2**47  # bytes; address space of a process, used if the memory size is unknown
-ERRORS = ("raise", "skip")
+ERRORS = ("raise", "skip", "empty")  # treatments of invalid graphs, the same in every reader
 MOST_NAMED = 5
 NODE_PARTS = ("node_labels", "node_attributes")  # of FlatGraphs, one row per node
 EDGE_PARTS = ("source", "target", "weights", "edge_labels", "edge_attributes")  # one row per listed edge
@@ -51,8 +51,6 @@ class Faults:
         Position of the first graph in the user's list.
     noun : str, default="graph"
         Noun for a graph in messages, such as "molecule".
-    allowed : tuple of str
-        Values of ``errors`` that the caller supports.
     """
 
     def __init__(
@@ -62,11 +60,8 @@ class Faults:
         ids: Any = None,
         first: int = 0,
         noun: str = "graph",
-        allowed: tuple[str, ...] = ERRORS,
     ) -> None:
-        if errors not in allowed:
-            known = ", ".join(map(repr, allowed[:-1]))
-            raise ValueError(f"errors must be {known} or {allowed[-1]!r}, got {shown(errors)}")
+        check_choice(errors, ERRORS, "errors")
         self.errors, self.n_graphs, self.first, self.noun = errors, n_graphs, first, noun
         self.ids = check_ids(ids, n_graphs)
         self.found: dict[int, str] = {}

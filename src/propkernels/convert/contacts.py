@@ -71,8 +71,9 @@ def from_contacts(
         holds a label, or a list of pairs (time, label).
     directed : bool, default=False
         Whether information crosses from source to target only.
-    errors : {"raise", "skip"}, default="raise"
-        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Raise an error for an invalid graph, leave it out, or make it a graph without nodes (see
+        ``graphs.skipped``).
 
     Returns
     -------

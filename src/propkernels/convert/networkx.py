@@ -89,9 +89,9 @@ def from_networkx(
         Name of the graph data (``graph.graph``) that is the target.
     ids : sequence, optional
         Ids of the graphs, also used in errors.
-    errors : {"raise", "skip"}, default="raise"
-        Raise an error for an invalid graph, or leave it out; ``graphs.skipped`` then contains the reasons,
-        and ``graphs.ids`` the kept graphs.
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Raise an error for an invalid graph, leave it out, or make it a graph without nodes;
+        ``graphs.skipped`` then contains the reasons, and with "skip" ``graphs.ids`` the kept graphs.
 
     Returns
     -------

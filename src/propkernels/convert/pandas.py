@@ -91,8 +91,9 @@ def from_pandas(
     directed : bool, default=False
         Whether edges are directed from source to target. An undirected edge may be listed once, or in both
         directions with equal values.
-    errors : {"raise", "skip"}, default="raise"
-        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Raise an error for an invalid graph, leave it out, or make it a graph without nodes (see
+        ``graphs.skipped``).
 
     Returns
     -------

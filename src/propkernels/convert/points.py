@@ -45,8 +45,9 @@ def from_points(
         from the neighbors, as the direction in which they spread least. False: no attributes.
     ids : sequence, optional
         Ids of the clouds.
-    errors : {"raise", "skip"}, default="raise"
-        Raise an error for an invalid cloud, or leave it out (see ``graphs.skipped``).
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Raise an error for an invalid cloud, leave it out, or make it a graph without nodes (see
+        ``graphs.skipped``).
 
     Returns
     -------

@@ -65,8 +65,9 @@ def from_pyg(
         Name of the target, usually "y".
     ids : sequence, optional
         Ids of the graphs.
-    errors : {"raise", "skip"}, default="raise"
-        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Raise an error for an invalid graph, leave it out, or make it a graph without nodes (see
+        ``graphs.skipped``).
 
     Returns
     -------

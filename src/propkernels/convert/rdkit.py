@@ -32,7 +32,6 @@ from propkernels.graphs.labels import LabelColumn
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
-ERRORS = ("raise", "skip", "empty")
 CHUNK = 2000  # molecules in memory at once
 FRAGMENT, CHARGE, TAUTOMER = STEPS = ("fragment", "charge", "tautomer")
 
@@ -106,7 +105,7 @@ def from_rdkit(
     if is_mol(mols):
         raise TypeError("from_rdkit takes a list of molecules; wrap the one molecule: [mol]")
     several = listed(mols, "molecules")
-    faults = Faults(errors, len(several), ids, noun="molecule", allowed=ERRORS)
+    faults = Faults(errors, len(several), ids, noun="molecule")
     steps, names = check_steps(standardize), check_wanted(descriptors)
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo, steps, names)
     return convert(several, faults, options)
@@ -158,7 +157,7 @@ def from_smiles(
     if isinstance(smiles, (str, bytes)):
         raise TypeError("from_smiles takes a list of strings; wrap the one string: [smiles]")
     texts = listed(smiles.tolist() if hasattr(smiles, "tolist") else smiles, "SMILES strings")
-    faults = Faults(errors, len(texts), ids, noun="molecule", allowed=ERRORS)
+    faults = Faults(errors, len(texts), ids, noun="molecule")
     steps, names = check_steps(standardize), check_wanted(descriptors)
     options = _Options(check_recipe(node_labels), edge_labels, explicit_hydrogens, stereo, steps, names)
     parts = list(_read_chunks(texts, options, n_jobs))

@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 from propkernels._utils.optional import data_frame, import_optional
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels.convert.asking_rdkit import with_atoms
+from propkernels.convert.graph_molecules import known_molecule
 from propkernels.counts.counters import Counter, Occurrences, StreamCounts
 from propkernels.counts.levels import level_codes, level_numbers
 from propkernels.graphs.container import Graph
@@ -326,6 +327,27 @@ def _shells(
         values = ["*"] * len(nodes)
     texts = np.array([label_text(value, names) for value in values], dtype=object)
     return " | ".join(" ".join(sorted(texts[distances == d])) for d in range(int(distances[-1]) + 1))
+
+
+def bin_text(graph: GraphDatabase, nodes: NDArray[np.int64], t: int, labels: Sequence[Any]) -> str:
+    """Return a bin as text: SMARTS around its first node, if the graph was made of a molecule, else labels.
+
+    Parameters
+    ----------
+    graph : GraphDatabase
+        One graph.
+    nodes : ndarray, (nodes,) or (pairs, 2)
+        Nodes of the bin.
+    t : int
+        The iteration.
+    labels : sequence
+        Labels of the nodes.
+    """
+    if getattr(graph, "sources", None) is not None and nodes.ndim == 1 and len(nodes):
+        mol = known_molecule(graph)
+        if mol is not None:
+            return smarts_of(mol, nodes[:1], t)
+    return ", ".join(label_text(label, graph.names.labels) for label in labels) or "-"
 
 
 def smarts_of(mol: Any, roots: NDArray[np.int64], radius: int) -> str:

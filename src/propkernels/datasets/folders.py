@@ -69,7 +69,7 @@ def read_clouds(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     names = [file.relative_to(path) for file in files]
     clouds = [read_points(file) for file in files]
     ids = [name.as_posix() for name in names]
-    graphs = from_points(clouds, ids=ids, errors=how.errors_of_graphs)
+    graphs = from_points(clouds, ids=ids, errors=how.errors)
     is_kept = [name not in graphs.skipped for name in ids]
     kept = [name for name, keep in zip(names, is_kept, strict=True) if keep]
     target = _classes(kept, "point clouds", path, how)

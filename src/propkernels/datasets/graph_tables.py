@@ -151,9 +151,9 @@ def dataset_of(
     if "directed" in tables["edges"]:
         directed = bool(np.all(tables["edges"]["directed"]))
     frames = {kind: pd.DataFrame(columns) for kind, columns in tables.items()}
-    graphs: Any = from_pandas(**frames, **arguments, directed=directed, errors=how.errors_of_graphs)
+    graphs: Any = from_pandas(**frames, **arguments, directed=directed, errors=how.errors)
     target = _target(tables, graphs, how, places["graphs"])
-    extras: dict[str, Any] = {"node_names": _node_names(frames, graphs.ids.tolist())}
+    extras: dict[str, Any] = {"node_names": _node_names(frames, graphs)}
     if arguments.get("attributes"):
         extras["attribute_names"] = dict(enumerate(arguments["attributes"]))
     if how.id_column is not None:
@@ -222,13 +222,14 @@ def _values_of(tables: dict[str, Columns], column: str, graphs: Any, place: Any)
     return table[column][[rows[key] for key in graphs.ids.tolist()]]
 
 
-def _node_names(frames: Mapping[str, Any], ids: list[Any]) -> list[Any]:
+def _node_names(frames: Mapping[str, Any], graphs: Any) -> list[Any]:
     """Return the key of each node, in the order of the database (see :func:`from_pandas`)."""
     if "nodes" in frames:
         keys = zip(frames["nodes"]["graph"].tolist(), frames["nodes"]["node"].tolist(), strict=True)
     else:
         edges = [frames["edges"][name].tolist() for name in ("graph", "source", "target")]
         keys = dict.fromkeys((g, end) for g, *ends in zip(*edges, strict=True) for end in ends)  # type: ignore[assignment]
+    ids = [key for key in graphs.ids.tolist() if key not in graphs.skipped]
     by_graph: dict[Any, list[Any]] = {key: [] for key in ids}
     for graph, node in keys:
         if graph in by_graph:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from propkernels._utils.cells import as_classes, check_measurements, typed_column
 from propkernels._utils.checks import check_choice
 from propkernels.convert.atoms import VIEWS
+from propkernels.convert.build import ERRORS
 from propkernels.convert.descriptors import ALL
 from propkernels.datasets.tables import TARGET_NAMES, find_column, listed_names
 
-ERRORS = ("raise", "skip", "empty")
 KEYS = ("graph", "node", "source", "target", "weight")  # of tables of edges, nodes and graphs
 
 
@@ -48,7 +48,7 @@ class Reading:
     target_required : bool
         Whether a missing target is an error.
     errors : {"raise", "skip", "empty"}
-        Treatment of invalid molecules and graphs: an error, left out, or (molecules only) without nodes.
+        Treatment of invalid molecules and graphs: an error, left out, or a graph without nodes.
     n_jobs : int or None
         Processes that read molecules, and threads that read TU and Parquet files.
     """
@@ -82,16 +82,6 @@ class Reading:
         """Options for the conversion of molecules to graphs."""
         wanted = self.descriptors[0] if self.descriptors == (ALL,) else self.descriptors
         return {"node_labels": self.recipe, "standardize": self.standardize, "descriptors": wanted or None}
-
-    @property
-    def errors_of_graphs(self) -> str:
-        """Treatment of invalid graphs other than molecules; raise ValueError for "empty"."""
-        if self.errors == "empty":
-            raise ValueError(
-                "invalid graphs cannot become graphs without nodes, only molecules can: use --errors skip "
-                '(errors="skip")'
-            )
-        return self.errors
 
     def refuse_columns(self, kind: str) -> None:
         """Raise ValueError for options that name columns of tables, for a format without columns."""

@@ -102,8 +102,8 @@ def open_source(
     target_required : bool, default=True
         Whether to raise an error if there is no target; otherwise the target has no columns.
     errors : {"raise", "skip", "empty"}, default="raise"
-        Raise an error for an invalid molecule or graph, leave it out with a warning, or (molecules only)
-        replace it by a graph without nodes.
+        Raise an error for an invalid molecule or graph, leave it out with a warning, or replace it by a graph
+        without nodes.
     n_jobs : int or None, default=None
         Number of processes that read molecules, and of threads that read TU and Parquet files; None: 1, -1:
         all cores.
@@ -212,7 +212,7 @@ def _read_parquet(path: Path, how: Reading) -> Dataset:
 def _read_cloud(path: Path, how: Reading) -> Dataset:
     how.refuse_columns("point clouds")
     points = read_points(path)
-    graphs = from_points([points], errors=how.errors_of_graphs)
+    graphs = from_points([points], errors=how.errors)
     target = how.checked_target([], len(graphs), path)
     extras = {"coordinates": points} if len(points) == graphs.n_nodes else {}
     return Dataset(path.stem, graphs, target, extras=extras)

@@ -18,6 +18,7 @@ from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Estimator, Record
 from propkernels.codes.codes import NO_BIN
 from propkernels.convert.check import check_graphs
+from propkernels.counts.bins import bin_text
 from propkernels.counts.counters import Occurrences
 from propkernels.counts.products import inverse_length
 from propkernels.explain.members import SharedBins
@@ -159,7 +160,7 @@ class Similarity:
         head, rows = self._cells(n)
         rest = len(self.bins) - len(rows)
         more = f"\n... and {rest} more" if rest > 0 else ""
-        return format_table(head, rows, left=("labels", "nodes of g", "nodes of h")) + more
+        return format_table(head, rows, left=("labels", "smarts", "nodes of g", "nodes of h")) + more
 
     def _cells(self, n: int) -> tuple[list[str], list[list[str]]]:
         rows = [
@@ -167,13 +168,14 @@ class Similarity:
                 str(shared.t),
                 format_number(shared.contribution),
                 f"{100 * shared.contribution / self.value:.1f} %",
-                ", ".join(map(str, shared.labels)) or "-",
+                bin_text(self.graphs[[0]], shared.nodes_g, shared.t, shared.labels),
                 _listed(shared.nodes_g),
                 _listed(shared.nodes_h),
             ]
             for shared in self.bins[: check_integer(n, "n", 1)]
         ]
-        return ["t", "adds", "share", "labels", "nodes of g", "nodes of h"], rows
+        column = "labels" if getattr(self.graphs, "sources", None) is None else "smarts"
+        return ["t", "adds", "share", column, "nodes of g", "nodes of h"], rows
 
     def __str__(self) -> str:
         return f"{self.noun} = {self.value:.6g}, from {len(self.bins)} shared bins\n{self.table()}"

@@ -94,8 +94,8 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     standardized : mapping
         Step -> number of molecules that it changed, for molecules that a converter standardized.
     sources : list or None
-        SMILES or RDKit molecules that the graphs were converted from; subsets keep them, files and pickles
-        do not.
+        SMILES or RDKit molecules that the graphs were converted from; subsets and concatenations keep them,
+        files and pickles do not.
     names : Names
         Display names of labels and classes, see :meth:`with_names`; subsets, concatenations, files and
         pickles keep them.
@@ -552,6 +552,9 @@ def join(
         return GraphDatabase(np.zeros((0, 0)), [0])
     joined = GraphDatabase._assemble(*parts_of_join(databases, names))
     joined.names = Names.merge(database.names for database in databases)
+    sources = [database.sources for database in databases]
+    if None not in sources:
+        joined.sources = [source for several in sources for source in several or ()]
     return joined
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from propkernels._utils.optional import import_optional
 from propkernels.convert.asking_rdkit import parse_smiles
 from propkernels.convert.build import Faults, listed
-from propkernels.convert.rdkit import ERRORS, is_mol, why_not
+from propkernels.convert.rdkit import is_mol, why_not
 
 
 def as_list(molecules: Any) -> list[Any]:
@@ -28,7 +28,7 @@ def as_molecules(molecules: Any, errors: str = "raise") -> list[Any]:
     chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
     base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
     items = as_list(molecules)
-    faults = Faults(errors, len(items), noun="molecule", allowed=ERRORS)
+    faults = Faults(errors, len(items), noun="molecule")
     parsed = []
     with base.BlockLogs():
         for i, item in enumerate(items):

@@ -12,7 +12,6 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Molecules
 from propkernels.convert.asking_rdkit import rdkit_reason
 from propkernels.convert.build import Faults
-from propkernels.convert.rdkit import ERRORS
 from propkernels.molecules.read_molecules import as_molecules
 
 CARBON = 6
@@ -61,7 +60,7 @@ def scaffolds(
     check_choice(errors, ("raise", "empty"), "errors")
     base = import_optional("rdkit.rdBase", extra="chem", purpose="molecules need")
     mols = as_molecules(molecules, errors)
-    faults = Faults(errors, len(mols), noun="molecule", allowed=ERRORS)
+    faults = Faults(errors, len(mols), noun="molecule")
     names = [""] * len(mols)
     with base.BlockLogs():
         for i, mol in enumerate(mols):

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from propkernels._utils.checks import GraphInput, check_choice
 from propkernels._utils.typing import Molecules
 from propkernels.convert.atoms import VIEWS, Recipe, check_recipe
+from propkernels.convert.build import ERRORS
 from propkernels.convert.descriptors import Wanted, check_wanted
 from propkernels.convert.rdkit import check_steps, from_rdkit, from_smiles, is_mol
 from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.read_molecules import as_list
 
 
-class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
+class MoleculesToGraphs(
+    GraphInput,
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
+):
     """Convert SMILES or RDKit molecules to graphs, as the first step of a scikit-learn pipeline.
 
     The transformer is stateless: ``transform`` needs no ``fit``.
@@ -40,7 +48,7 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
         Numbers of whole molecules, which models then use beside the graphs; see :func:`from_rdkit`.
     errors : {"raise", "empty"}, default="raise"
         "raise": an invalid molecule is an error. "empty": it becomes a graph without nodes, with a warning,
-        so that graphs and targets stay aligned.
+        so that graphs and targets stay aligned; "skip", which other readers have, would not keep them so.
     n_jobs : int, optional
         Number of processes that parse SMILES; -1: one per core.
 
@@ -135,7 +143,20 @@ class MoleculesToGraphs(GraphInput, TransformerMixin, BaseEstimator):
         check_recipe(self.node_labels)
         check_steps(self.standardize)
         check_wanted(self.descriptors)
-        check_choice(self.errors, ("raise", "empty"), "errors")
+        check_choice(self.errors, ERRORS, "errors")
+        if self.errors == "skip":
+            raise ValueError(
+                'errors="skip" would leave fewer graphs than targets in a pipeline: use errors="empty", or '
+                'from_smiles(molecules, errors="skip") and target[graphs.ids] before it'
+            )
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the name of the output, which is one column of graphs."""
+        return np.array(["graph"], dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Return the transformer: graphs stay a GraphDatabase, whatever container other steps use."""
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -215,7 +215,7 @@ def write_part(features: PureFeatures, part: Part, path: str) -> None:
         return
     schema = schema_of(part.target, features.is_whole, features.description)
     read = (block for block in iter_part(part) if len(block.graphs))  # all rows may have been left out
-    blocks = ((features.transform(block.graphs), block.target, block.ids) for block in read)
+    blocks = ((features.transform(block.graphs), block) for block in read)
     with atomic_write(path, follow_links=False) as stream:
         write_blocks(stream, schema, blocks)
 

@@ -154,6 +154,13 @@ class FeatureFolder:
         tables = [read_column(self.path(i), "graph_id") for i in range(self.n_parts)]
         return np.concatenate([table.column(0).to_numpy() for table in tables])
 
+    @property
+    def names(self) -> list[str | None] | None:
+        """Names of all graphs, such as those of a column of a table; None if none has a name."""
+        tables = [read_column(self.path(i), "name") for i in range(self.n_parts)]
+        names = [one for t in tables for one in ([] if t is None else t.column(0).to_pylist())]
+        return names if any(one is not None for one in names) else None
+
     def estimator(self) -> CountFeatures:
         """Return an unfitted estimator whose ``fit_transform`` gives the same features for new graphs.
 

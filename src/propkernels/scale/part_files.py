@@ -18,6 +18,7 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import open_regular
 from propkernels._utils.typing import Array, Record
 from propkernels.convert.parquet import check_values
+from propkernels.scale.plan import GraphBlock
 
 PARQUET: dict[str, Any] = {"extra": "parquet", "purpose": "Parquet files need"}
 
@@ -47,6 +48,7 @@ def schema_of(target: str | None, is_whole: bool, notes: Record) -> Any:
         pa.field("graph_id", pa.int64(), nullable=False),
         pa.field("indices", pa.list_(pa.uint32())),
         pa.field("counts", pa.list_(pa.uint32() if is_whole else pa.float64())),
+        pa.field("name", pa.string()),
     ]
     if target is not None:
         kinds = {"bool": pa.bool_(), "int64": pa.int64(), "double": pa.float64(), "string": pa.string()}
@@ -55,10 +57,8 @@ def schema_of(target: str | None, is_whole: bool, notes: Record) -> Any:
     return pa.schema(columns, metadata={b"propkernels": text})
 
 
-def write_blocks(
-    stream: IO[bytes], schema: Any, blocks: Iterable[tuple[csr_array, list[Any] | None, NDArray[np.int64]]]
-) -> None:
-    """Write blocks of (features, targets or None, ids), one row group each.
+def write_blocks(stream: IO[bytes], schema: Any, blocks: Iterable[tuple[csr_array, GraphBlock]]) -> None:
+    """Write features and the blocks of graphs that they are of, one row group each.
 
     Indices are sorted in each row, so that delta encoding is short; pages have checksums.
     """
@@ -71,11 +71,11 @@ def write_blocks(
         column_encoding={"graph_id": "DELTA_BINARY_PACKED", "indices.list.element": "DELTA_BINARY_PACKED"},
         write_page_checksum=True,
     ) as writer:
-        for features, target, ids in blocks:
-            writer.write_table(_table(schema, features, target, ids), row_group_size=len(ids))
+        for features, block in blocks:
+            writer.write_table(_table(schema, features, block), row_group_size=len(block.ids))
 
 
-def _table(schema: Any, features: csr_array, target: list[Any] | None, ids: NDArray[np.int64]) -> Any:
+def _table(schema: Any, features: csr_array, block: GraphBlock) -> Any:
     pa = import_optional("pyarrow", **PARQUET)
     if features.nnz >= 2**31:
         raise ValueError(
@@ -83,16 +83,18 @@ def _table(schema: Any, features: csr_array, target: list[Any] | None, ids: NDAr
         )
     ends = pa.array(features.indptr.astype(np.int32, copy=False))
     kind = schema.field("counts").type.value_type.to_pandas_dtype()
+    target, names = block.target, block.names
     columns = [
-        pa.array(ids),
+        pa.array(block.ids),
         pa.ListArray.from_arrays(ends, pa.array(features.indices.astype(np.uint32, copy=False))),
         pa.ListArray.from_arrays(ends, pa.array(features.data.astype(kind, copy=False))),
+        pa.array([None] * len(block.ids) if names is None else list(map(str, names)), type=pa.string()),
     ]
     if "target" in schema.names:
         wanted = schema.field("target").type
         if target is not None and wanted == pa.string():  # numbers in a plan with texts
             target = [value if value is None or isinstance(value, str) else str(value) for value in target]
-        columns.append(pa.nulls(len(ids), wanted) if target is None else pa.array(target, type=wanted))
+        columns.append(pa.nulls(len(block.ids), wanted) if target is None else pa.array(target, type=wanted))
     return pa.Table.from_arrays(columns, schema=schema)
 
 

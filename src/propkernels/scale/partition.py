@@ -50,6 +50,7 @@ def partition(
     *,
     smiles_column: str | None = None,
     target_column: str | None = None,
+    id_column: str | None = None,
     node_labels: str = ",".join(VIEWS),
     errors: str = "raise",
 ) -> Plan:
@@ -68,8 +69,9 @@ def partition(
     nodes_per_part : int, default=2,000,000
         Maximum number of nodes of a part (graphs are never cut). Parts of Parquet files are runs of whole row
         groups if these are small enough. For molecules, the number of atoms is estimated from the SMILES.
-    smiles_column, target_column : str, optional
-        Columns of tables; by default, columns with common names.
+    smiles_column, target_column, id_column : str, optional
+        Columns of tables; by default, columns with common names. The values of ``id_column`` are kept as
+        ``names`` of features.
     node_labels : str, default="symbol,invariants,pharmacophore"
         Labels of atoms, see :func:`from_smiles`; several are separated by commas. By default those of
         :class:`MoleculesToGraphs` and of the command line.
@@ -104,11 +106,11 @@ def partition(
     """
     targets = () if target_column is None else (target_column,)
     labels = tuple(node_labels.split(","))
-    reading = Reading(smiles_column, targets, atom_labels=labels, errors=errors)
+    reading = Reading(smiles_column, targets, id_column, atom_labels=labels, errors=errors)
     return plan_sources(source, check_integer(nodes_per_part, "nodes_per_part", 1), reading)
 
 
-def plan_sources(source: Files, nodes_per_part: int, how: Reading, has_names: bool = False) -> Plan:
+def plan_sources(source: Files, nodes_per_part: int, how: Reading) -> Plan:
     """Return the plan of files that are read with the options of :func:`open_source`.
 
     Parameters
@@ -116,8 +118,6 @@ def plan_sources(source: Files, nodes_per_part: int, how: Reading, has_names: bo
     source : str, path or sequence of them
     nodes_per_part : int
     how : Reading
-    has_names : bool, default=False
-        Whether the values of ``id_column`` are used.
 
     Raises
     ------
@@ -126,9 +126,8 @@ def plan_sources(source: Files, nodes_per_part: int, how: Reading, has_names: bo
     """
     if len(how.target_columns) > 1:
         raise ValueError(f"one --target is possible for files that are read part by part: {REMEDY}")
-    if (how.id_column and not has_names) or how.edge_labels:
-        option = "--edge-labels" if how.edge_labels else "--id-column"
-        raise ValueError(f"{option} does not apply to files that are read part by part: {REMEDY}")
+    if how.edge_labels:
+        raise ValueError(f"--edge-labels does not apply to files that are read part by part: {REMEDY}")
     labels = how.node_labels or how.atom_labels
     how = replace(how, node_labels=(), atom_labels=labels, target_required=False, n_jobs=None)
     files = list(_files(source))

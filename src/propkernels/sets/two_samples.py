@@ -20,12 +20,12 @@ from propkernels._utils.randomness import draw_seed
 from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
+from propkernels.counts.bins import bin_text
 from propkernels.counts.counters import Counter, StreamCounts
 from propkernels.counts.products import inverse_length, self_products
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
-from propkernels.graphs.names import label_text
 from propkernels.kernels.named import named_kernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.search.index import DEFAULT_T_MAX, check_counting
@@ -142,21 +142,25 @@ class Witness:
         known = np.unique(column.ids[nodes.ravel()])
         return nodes, tuple(column.values[i] for i in known.tolist() if i >= 0)
 
+    def _graph_of(self, one: Difference) -> GraphDatabase:
+        """Return the example of a bin."""
+        return self._graphs[[one.graph + (one.more_in == "B") * self._n_first]]
+
     def to_frame(self, n: int | None = None) -> DataFrame:
         """Return a pandas DataFrame with one row per bin, of the first n."""
         return data_frame([vars(self[i]) for i in range(len(self) if n is None else min(n, len(self)))])
 
     def rows(self, n: int = 10) -> list[list[str]]:
-        """Return the texts of a table of the first n bins, its head first; labels by their names."""
-        known = self._graphs.names.labels
-        return [["t", "adds", "more in", "of A", "of B", "labels", "graph"]] + [
+        """Return the texts of a table of the first n bins, its head first: labels by name, or SMARTS."""
+        column = "labels" if getattr(self._graphs, "sources", None) is None else "smarts"
+        return [["t", "adds", "more in", "of A", "of B", column, "graph"]] + [
             [
                 str(one.t),
                 format_number(one.contribution),
                 one.more_in,
                 f"{100 * one.share_a:.1f} %",
                 f"{100 * one.share_b:.1f} %",
-                ", ".join(label_text(label, known) for label in one.labels) or "-",
+                bin_text(self._graph_of(one), one.nodes, one.t, one.labels),
                 str(one.graph),
             ]
             for one in (self[i] for i in range(min(n, len(self))))
@@ -204,7 +208,7 @@ class TwoSampleTest:
 
     def __str__(self) -> str:
         head, *rows = self.witness.rows()
-        return f"{self._sentence}\n{format_table(head, rows, left=('more in', 'labels'))}"
+        return f"{self._sentence}\n{format_table(head, rows, left=('more in', 'labels', 'smarts'))}"
 
     @property
     def _sentence(self) -> str:
