@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ["TQDM_DISABLE"] = "1"
@@ -110,3 +112,15 @@ if "SITE_VERSION" in os.environ:  # a site of several versions, which docs/versi
     }
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+
+def write_demo(app: Any, error: Exception | None) -> None:
+    """Put the explorer's page of FAMILIES beside the site."""
+    if error is None and app.builder.name == "html":
+        page = str(Path(app.outdir) / "demo.html")
+        command = [sys.executable, "-m", "propkernels.cli", "demo", "--html", page]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def setup(app: Any) -> None:
+    app.connect("build-finished", write_demo)

@@ -92,7 +92,11 @@ class Page(HTMLParser):
 
 def written(site: Path) -> list[Path]:
     """Return the pages of a site, without the templates that the theme leaves in its static files."""
-    return [path for path in sorted(site.rglob("*.html")) if "_static" not in path.relative_to(site).parts]
+    return [
+        path
+        for path in sorted(site.rglob("*.html"))
+        if "_static" not in path.relative_to(site).parts and path.name != "demo.html"
+    ]
 
 
 def faults(site: Path) -> list[str]:
