@@ -123,4 +123,5 @@ def write_demo(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> None:
+    """Write the page when the site is built."""
     app.connect("build-finished", write_demo)

@@ -92,11 +92,8 @@ class Page(HTMLParser):
 
 def written(site: Path) -> list[Path]:
     """Return the pages of a site, without the templates that the theme leaves in its static files."""
-    return [
-        path
-        for path in sorted(site.rglob("*.html"))
-        if "_static" not in path.relative_to(site).parts and path.name != "demo.html"
-    ]
+    pages = [path for path in sorted(site.rglob("*.html")) if "_static" not in path.relative_to(site).parts]
+    return [path for path in pages if path.name != "demo.html"]  # the explorer's
 
 
 def faults(site: Path) -> list[str]:
