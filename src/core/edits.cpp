@@ -1,5 +1,5 @@
-// Edit distances: nodes of two graphs are matched by their codes, then pairs are swapped while that saves edits; a
-// search proves the smallest cost of small graphs.
+// Edit distances: nodes of two graphs are matched by their codes, then pairs follow a gradient and are swapped while
+// that saves edits; a search proves the smallest cost of small graphs.
 #include <numeric>
 #include <unordered_map>
 
@@ -90,15 +90,15 @@ using Map = std::vector<int32_t>;  // the partner of each node; nodes from n on 
 
 class Editing {
   public:
-    Side g, h;
+    const Side &g, &h;
     static constexpr int32_t ALL_PAIRS = 64;  // nodes of small graphs, or candidates of a node of larger ones
     int32_t size;                             // pairs, those with no node on one side included
     bool directed = false;
     Map image, origin;
     std::vector<double> agreement;  // of small graphs: the number of equal codes of each pair, and a half
 
-    Editing(Side g_, Side h_, const Kinds &kinds, const Costs &costs)
-        : g(std::move(g_)), h(std::move(h_)), kinds_(kinds), costs_(costs) {
+    Editing(const Side &g_, const Side &h_, const Kinds &kinds, const Costs &costs)
+        : g(g_), h(h_), kinds_(kinds), costs_(costs) {
         costs_.relabel_edge = std::min(costs.relabel_edge, 2 * costs.edge);
         size = costs.relabel_node > 2 * costs.node ? g.n + h.n : std::max(g.n, h.n);
         for (const Side *side : {&g, &h})
@@ -148,7 +148,7 @@ class Editing {
         std::vector<double> shares(n * n);  // of a pair in all pairs
         uint64_t word = 1;
         for (int64_t start = 0; start < starts && cost > least; start++) {
-            // first the matching by codes, then pairs by their numbers of equal codes, then the same with noise
+            // first the best matching by codes, then pairs by their numbers of equal codes, then the same with noise
             for (size_t a = 0; a < n; a++) {
                 double sum = 0;
                 for (size_t x = 0; x < n; x++) {
@@ -496,6 +496,41 @@ struct Matching {
             }
         }
     }
+    // The number of iterations at which two nodes have equal codes.
+    static int64_t agreement(In<int64_t, 2> codes, int64_t a, int64_t x) {
+        int64_t t = 0;
+        while (t < codes.shape[0] && codes(t, a) == codes(t, x)) t++;
+        return t;
+    }
+    // Match a pair, its free neighbors by their agreement, then theirs: one piece, without regard to whole codes.
+    void grow(int32_t a, int32_t x, In<int64_t, 2> codes, int64_t middle) {
+        struct Choice {
+            int64_t agreement;
+            int32_t a, x;
+        };
+        std::vector<std::pair<int32_t, int32_t>> waiting{{a, x}};
+        std::vector<Choice> choices;
+        t = int32_t(agreement(codes, a, middle + x)) - 1;
+        pair(a, x);
+        for (size_t at = 0; at < waiting.size(); at++) {
+            const auto [one, other] = waiting[at];
+            choices.clear();
+            for (auto *near = g.begin(one); near < g.end(one) && choices.size() < MOST_CHOICES; near++)
+                for (auto *far = h.begin(other); partner[size_t(near->to)] < 0 && far < h.end(other); far++)
+                    if (back[size_t(far->to)] < 0)
+                        choices.push_back({agreement(codes, near->to, middle + far->to), near->to, far->to});
+            std::stable_sort(choices.begin(), choices.end(),
+                             [](const Choice &left, const Choice &right) { return left.agreement > right.agreement; });
+            for (const Choice &choice : choices) {
+                if (!choice.agreement || partner[size_t(choice.a)] >= 0 || back[size_t(choice.x)] >= 0) continue;
+                t = int32_t(choice.agreement) - 1;
+                pair(choice.a, choice.x);
+                waiting.push_back({choice.a, choice.x});
+            }
+        }
+    }
+    static constexpr size_t MOST_CHOICES = 4096;  // of pairs of neighbors, about
+
     // Match free nodes with equal codes, from the neighbors of earlier pairs and from rare codes on.
     void match() {
         for (int32_t a = 0; a < g.n; a++)
@@ -526,6 +561,8 @@ struct Matching {
     }
 };
 
+constexpr size_t SEEDS = 8;
+
 // Pairs of the nodes before middle with those from it on, as partner (N,), -1: none, and the last iteration of
 // equal codes, steps (N,). nodes (N,) and edges (entries,) are words of labels. With trials, pairs are swapped to
 // lower the cost; with a limit, a search of so many steps proves the smallest. Returns the cost; -1 beyond the limit.
@@ -540,25 +577,46 @@ double align_nodes(In<Index> indptr, In<Index> indices, In<uint64_t> nodes, In<u
         return Side(indptr.data(), indices.data(), nodes.data(), edges.data(), first, last, names, kinds);
     };
     Side g = side(0, middle), h = side(middle, n);
-    Matching matching(g, h);
     const std::vector<int64_t> same(static_cast<size_t>(std::max<int64_t>(n, 1)));
-    for (int64_t t = codes.shape[0] - 1; t >= -1; t--) {
-        const Ptr<const int64_t> row = t < 0 ? pointer_to(same.data(), n) : codes.row(t);
-        matching.left = row, matching.right = row + middle, matching.t = int32_t(t);
-        matching.match();
+    const auto matched = [&](int32_t a, int32_t x) {  // from a pair of nodes on, if it is given
+        Matching matching(g, h);
+        if (a >= 0) matching.grow(a, x, codes, middle);
+        for (int64_t t = codes.shape[0] - 1; t >= -1; t--) {
+            const Ptr<const int64_t> row = t < 0 ? pointer_to(same.data(), n) : codes.row(t);
+            matching.left = row, matching.right = row + middle, matching.t = int32_t(t);
+            matching.match();
+        }
+        return matching;
+    };
+    const Matching first = matched(-1, -1);
+    for (int64_t a = 0; a < middle; a++) steps[a] = first.steps[size_t(a)];
+    Editing editing(g, h, kinds, costs);
+    Map best = first.partner;
+    editing.set(best);
+    double cost = editing.total();
+    if (trials > 0) {
+        // seeds are pairs of that matching, those with the most equal codes first
+        std::vector<int32_t> seeds(static_cast<size_t>(middle));
+        std::iota(seeds.begin(), seeds.end(), 0);
+        std::stable_sort(seeds.begin(), seeds.end(),
+                         [&](int32_t a, int32_t b) { return first.steps[size_t(a)] > first.steps[size_t(b)]; });
+        seeds.resize(std::min<size_t>(seeds.size(), SEEDS));
+        for (const int32_t a : seeds) {
+            if (first.partner[size_t(a)] < 0) continue;
+            const Map grown = matched(a, first.partner[size_t(a)]).partner;
+            editing.set(grown);
+            if (const double now = editing.total(); now < cost) cost = now, best = grown;
+        }
+        editing.set(best);
+        if (editing.size <= Editing::ALL_PAIRS) {
+            const int64_t size = editing.size;
+            editing.agreement.assign(size_t(size * size), 0.5);
+            for (int64_t a = 0; a < middle; a++)
+                for (int64_t x = 0; x < n - middle; x++)
+                    editing.agreement[size_t(a * size + x)] += double(Matching::agreement(codes, a, middle + x));
+        }
+        cost = editing.improve(trials);
     }
-    for (int64_t a = 0; a < middle; a++) steps[a] = matching.steps[size_t(a)];
-    Editing editing(std::move(g), std::move(h), kinds, costs);
-    editing.set(matching.partner);
-    if (trials > 0 && editing.size <= Editing::ALL_PAIRS) {
-        const int64_t size = editing.size;
-        editing.agreement.assign(size_t(size * size), 0.5);
-        for (int64_t a = 0; a < middle; a++)
-            for (int64_t x = 0; x < n - middle; x++)
-                for (int64_t t = 0; t < codes.shape[0] && codes(t, a) == codes(t, middle + x); t++)
-                    editing.agreement[size_t(a * size + x)]++;
-    }
-    double cost = trials > 0 ? editing.improve(trials) : editing.total();
     if (limit > 0) cost = editing.prove(cost, limit);
     fill(partner.data(), n, int64_t(-1));
     for (int64_t a = 0; a < middle; a++)

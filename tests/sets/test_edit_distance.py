@@ -139,6 +139,14 @@ def test_equal_graphs_need_no_edits(graph):
     assert pk.edit_distance(graph, shuffled(nx.convert_node_labels_to_integers(graph), 3)) == 0
 
 
+def test_few_edits_of_symmetric_graphs_are_found():
+    for n in (4, 7, 12):
+        grid = nx.grid_2d_graph(n, n)
+        holes = grid.copy()
+        holes.remove_edges_from([((0, 0), (0, 1)), ((n // 2, n // 2), (n // 2, n // 2 + 1))])
+        assert pk.edit_distance(grid, holes) == 2
+
+
 def test_swaps_save_edits_of_molecules():
     graphs = pk.datasets.make_molecules(40, random_state=0).graphs
     pairs = [(graphs[i], graphs[i + 20]) for i in range(20)]
