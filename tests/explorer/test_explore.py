@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.explorer.explore import twins
 from tests.explorer.conftest import embedded
 
 
@@ -77,3 +78,9 @@ def test_graphs_without_a_target_are_left_out(data):
     assert page.predictions.shape == (30,)
     assert embedded(page.html, "ex-meta")["ids"] == [f"graph{i}" for i in known]
     assert "10 of 40 graphs have no target and are left out" in page.html
+
+
+def test_graphs_that_are_the_same_with_other_classes_are_named():
+    similarities = np.array([[1.0, 0.5], [1.0, 0.4], [0.9, 0.5]])
+    neighbors, classes = np.array([[1, 2], [0, 2], [1, 0]]), np.array([0, 1, 1])
+    assert twins(similarities, neighbors, classes).tolist() == [1, 0, -1]

@@ -47,50 +47,12 @@ function chemistryOf(graph, meta) {
   return { hydrogens, charges, wedges, faulty };
 }
 
-/** Components that stay connected if any one edge is cut: the number of each node's ring system, -1 for none. */
-function ringSystems(graph) {
-  const order = new Int32Array(graph.n).fill(-1), low = new Int32Array(graph.n), system = new Int32Array(graph.n).fill(-1);
-  const bridges = new Set();
-  let time = 0;
-  const visit = (i, from) => {
-    order[i] = low[i] = time++;
-    for (let k = graph.ptr[i]; k < graph.ptr[i + 1]; k++) {
-      const j = graph.ends[k];
-      if (j === from || j === i) continue;
-      if (order[j] < 0) {
-        visit(j, i);
-        low[i] = Math.min(low[i], low[j]);
-        if (low[j] > order[i]) bridges.add(`${Math.min(i, j)},${Math.max(i, j)}`);
-      } else low[i] = Math.min(low[i], order[j]);
-    }
-  };
-  for (let i = 0; i < graph.n; i++) if (order[i] < 0) visit(i, -1);
-  let number = 0;
-  for (let start = 0; start < graph.n; start++) {
-    if (system[start] >= 0) continue;
-    const queue = [start];
-    const members = new Set(queue);
-    for (const i of queue) {
-      for (let k = graph.ptr[i]; k < graph.ptr[i + 1]; k++) {
-        const j = graph.ends[k];
-        if (!members.has(j) && !bridges.has(`${Math.min(i, j)},${Math.max(i, j)}`)) {
-          members.add(j);
-          queue.push(j);
-        }
-      }
-    }
-    if (members.size > 1) for (const i of members) system[i] = number;
-    number++;
-  }
-  return system;
-}
-
 /** Rules for edits of molecules: valences, aromatic rings, strained rings, one molecule. */
 class MoleculeRules {
   constructor(graph, meta) {
     this.graph = graph;
     this.meta = meta;
-    this.systems = ringSystems(graph);
+    this.rings = smallRings(graph.n, graph.edges).map(({ nodes }) => new Set(nodes));
     this.around = bothWays(graph);
     this.parts = components(graph).length;
   }
@@ -112,13 +74,9 @@ class MoleculeRules {
     if (distance[b] < SMALLEST_RING - 1) return true;
     if (distance[b] === Infinity) return false;
     // the new ring may share two neighboring atoms with a ring, but not go across it
-    const met = new Map();
-    for (let i = b; ; i = this.around[i].find((j) => distance[j] === distance[i] - 1)) {
-      const count = (met.get(this.systems[i]) || 0) + 1;
-      if (this.systems[i] >= 0 && count > 2) return true;
-      met.set(this.systems[i], count);
-      if (i === a) return false;
-    }
+    const path = [b];
+    while (path[0] !== a) path.unshift(this.around[path[0]].find((j) => distance[j] === distance[path[0]] - 1));
+    return this.rings.some((ring) => path.filter((i) => ring.has(i)).length > 2);
   }
 
   /** Whether another element can take the place of an atom: an aromatic N with three neighbors holds its ring together. */

@@ -144,33 +144,10 @@ function showSelection() {
     const rows = meta.classes.map((name, c) => {
       const own = chosen.filter((g) => target[g] === c);
       const right = own.filter((g) => predicted[g] === c).length;
-      const all = app.classSizes || (app.classSizes = countClasses(target));
-      return numberRow(name, plain(own.length), `${((100 * own.length) / (chosen.length || 1)).toFixed(1)} %`, `${((100 * all[c]) / app.n).toFixed(1)} %`, own.length ? `${((100 * right) / own.length).toFixed(1)} %` : "–");
+      return numberRow(name, plain(own.length), `${((100 * own.length) / (chosen.length || 1)).toFixed(1)} %`, own.length ? `${((100 * right) / own.length).toFixed(1)} %` : "–");
     });
-    panel.append(make("div", { className: "pk-scroll" }, dataTable(["class", `${words.graph}s`, "share here", "share in all", "predicted correctly"], rows)));
+    panel.append(make("div", { className: "pk-scroll" }, dataTable(["class", `${words.graph}s`, "share", "predicted correctly"], rows)));
   }
-  panel.append(...specialties(chosen), make("h3", {}, `${words.graph[0].toUpperCase()}${words.graph.slice(1)}s`), gallery(chosen.slice(0, MOST_LISTED)));
+  panel.append(make("h3", {}, `${words.graph[0].toUpperCase()}${words.graph.slice(1)}s`), gallery(chosen.slice(0, MOST_LISTED)));
   if (chosen.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(chosen.length - MOST_LISTED)} more`));
-  panel.append(make("h3", {}, "Ids, to copy"), make("textarea", { className: "ex-ids", readOnly: true, "aria-label": `Ids of the selected ${words.graph}s`, value: chosen.map(idOf).join("\n") }));
-}
-
-/** Numbers in which selected graphs differ most from all graphs, in units of the standard deviation. */
-function specialties(chosen) {
-  if (chosen.length < 2 || chosen.length === app.n) return [];
-  const mean = (values, graphs) => graphs.reduce((sum, g) => sum + values[g], 0) / graphs.length;
-  const all = Array.from({ length: app.n }, (_, g) => g);
-  const rows = meta.columns.filter(({ kind }) => kind === "number").map(({ key, name }) => {
-    const values = app.map_[key], known = all.filter((g) => Number.isFinite(values[g])), here = chosen.filter((g) => Number.isFinite(values[g]));
-    const whole = mean(values, known), part = mean(values, here);
-    const spread = Math.sqrt(known.reduce((sum, g) => sum + (values[g] - whole) ** 2, 0) / known.length) || 1;
-    return { name, part, whole, shift: (part - whole) / spread };
-  }).filter(({ shift }) => Math.abs(shift) > 0.25).sort((a, b) => Math.abs(b.shift) - Math.abs(a.shift)).slice(0, 4);
-  if (!rows.length) return [];
-  return [make("h3", {}, "What is special here"), make("ul", { className: "ex-list" }, ...rows.map(({ name, part, whole }) => make("li", {}, `${name}: ${plain(part)} on average, ${plain(whole)} in all ${words.graph}s`)))];
-}
-
-function countClasses(target) {
-  const sizes = new Array(meta.classes.length).fill(0);
-  for (const c of target) sizes[c]++;
-  return sizes;
 }
