@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo core test check quick lint types unit coverage sanitize fuzz mutate docs site bench bench-compare package clean
+.PHONY: demo core test check quick lint types unit newest coverage sanitize fuzz mutate docs site bench bench-compare package clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -39,6 +39,15 @@ unit: .venv/.developer
 # the tests without the slow ones, for while you work
 quick: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not browser and not processes" $(addprefix --ignore=,$(BESIDE)) tests src
+
+# Types and quick tests with the newest versions of all packages, in an environment of its own: make newest PYTHON=python3.13
+NEWEST := build/newest
+newest: .venv/.compiler
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check '.[dev]'
+	$(NEWEST)/bin/python -m pip list --disable-pip-version-check
+	$(NEWEST)/bin/mypy
+	$(NEWEST)/bin/python -P -m pytest -n 2 --dist worksteal -m "not slow and not browser and not processes" $(addprefix --ignore=,$(BESIDE)) tests
 
 coverage: .venv/.developer
 	$(BIN)/coverage erase

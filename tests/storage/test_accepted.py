@@ -44,8 +44,8 @@ KINDS = {
     "numpy int": lambda i: np.uint8(i),
     "numpy float": lambda i: np.float32(i / 3),
     "numpy text": lambda i: np.str_(i),
-    "numpy date": lambda i: np.datetime64("2020-01-01") + i,
-    "nanoseconds": lambda i: np.datetime64("2020-01-01", "ns") + i,
+    "numpy date": lambda i: np.datetime64("2020-01-01") + np.timedelta64(i, "D"),
+    "nanoseconds": lambda i: np.datetime64("2020-01-01", "ns") + np.timedelta64(i, "ns"),
     "object": lambda i: object(),
     "mixed": lambda i: [1, "1", (1,), None, 2.5, b"1"][i % 6],
 }

@@ -297,7 +297,7 @@ def test_an_interrupt_inside_an_archive_comes_out_as_it_is(tmp_path, monkeypatch
 
     path = tmp_path / "archive.zip"
     path.write_bytes(b"old")
-    monkeypatch.setattr(zipfile._ZipWriteFile, "__init__", interrupted)
+    monkeypatch.setattr(zipfile._ZipWriteFile, "write", interrupted)
     with pytest.raises(failure), atomic_write(path) as stream, zip_writer(stream) as archive:
         archive.writestr("member", b"data")
     assert path.read_bytes() == b"old"

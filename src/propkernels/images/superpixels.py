@@ -153,8 +153,8 @@ def _modes(part: Segments, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     known = labels.ravel() != UNOBSERVED
     values, ids = np.unique(labels.ravel()[known], return_inverse=True)
     size = int(part.max()) + 1
-    counts = np.bincount(part.ravel()[known] * len(values) + ids, minlength=size * len(values))
-    counts = counts.reshape(size, len(values))
+    cells = np.bincount(part.ravel()[known] * len(values) + ids, minlength=size * len(values))
+    counts = cells.reshape(size, len(values))
     if not len(values):
         return np.full(size, UNOBSERVED)
     return np.where(counts.any(axis=1), values[counts.argmax(axis=1)], UNOBSERVED).astype(np.int64)

@@ -150,7 +150,7 @@ def _by_size(folds: Sequence[Indices], n: int) -> Iterator[tuple[Indices, Indice
     for size in np.unique(sizes[(sizes > 0) & (sizes < n - 1)]):
         same, step = np.flatnonzero(sizes == size), max(1, AT_ONCE // (size * n))
         for numbers in np.split(same, np.arange(step, len(same), step)):
-            yield numbers, np.array([folds[number] for number in numbers])
+            yield numbers, np.array([folds[number] for number in numbers.tolist()])
 
 
 class _Machine:

@@ -108,7 +108,7 @@ def merge_duplicates(
     columns = values.reshape(len(values), -1).T
     merge = _means if are_numbers else _modes
     merged = [merge(column, inverse, len(distinct)) for column in columns]
-    spreads = np.max([spread for _, spread in merged], axis=0, initial=0.0)
+    spreads = np.max(np.array([spread for _, spread in merged], dtype=np.float64), axis=0, initial=0.0)
     targets = np.stack([one for one, _ in merged], axis=1)
     return Merged(distinct, targets.reshape(-1, *values.shape[1:]), sizes, spreads, inverse)
 
