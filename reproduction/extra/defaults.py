@@ -72,8 +72,10 @@ depend on it. Written by
 
 "0.2" is the model of version 0.2 (commit 8ed3d8f7: several machines, chosen by folds) on the same folds.
 ± of the difference is the standard error over all folds, which share graphs: it is too small rather than too
-large. {mean}"optimism" is the mean of `score_`, on the training part, less the accuracy on the test folds. A
-dash: not measured. Processor seconds were taken while other work ran on the same cores, which lengthens them.
+large. {mean}
+
+"optimism" is the mean of `score_`, on the training part, less the accuracy on the test folds. A dash: not
+measured. Processor seconds were taken while other work ran on the same cores, which lengthens them.
 
 The rules of the choice and the default kernels were found on other folds of these data sets, drawn with
 other seeds; seeds 103 to 105 were looked at once, after all rules were fixed. Other folds hold the same
@@ -141,7 +143,7 @@ def mean_difference(found: Sequence[tuple[str, Sequence[FoldResult], Sequence[Fo
     means = [np.mean(gaps) for _, results, before in found if (gaps := differences(results, before))]
     if not means:
         return ""
-    return f"Mean difference over {len(means)} data sets: {np.mean(means):+.2f} points. "
+    return f"Mean difference over {len(means)} data sets: {np.mean(means):+.2f} points."
 
 
 def row(name: str, results: Sequence[FoldResult], before: Sequence[FoldResult]) -> list[str]:

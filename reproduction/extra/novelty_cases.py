@@ -114,4 +114,4 @@ def molecules(file: str) -> Any:
     """Molecules of MoleculeNet, labeled by their atoms; those that cannot be read are left out."""
     texts = read_table(file)["smiles"].fillna("").str.strip().to_numpy()
     order = np.random.default_rng(0).permutation(len(texts))[: MOST_GRAPHS + 50]
-    return drawn(pk.from_smiles(texts[np.sort(order)], errors="skip"))
+    return drawn(pk.from_smiles(texts[np.sort(order)], node_labels="symbol", errors="skip"))

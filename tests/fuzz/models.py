@@ -52,11 +52,10 @@ def learner_kinds() -> dict[str, Kind]:
             )
     three = np.arange(24) % 3
     found["three classes"] = Kind(lambda: pk.PropagationClassifier(**QUICK).fit(graphs, three), predict)
-    for score in ("auto", "neighbors", "density", "one_class_svm", "rarity", "size"):
-        found[f"novelty {score}"] = Kind(
-            lambda s=score: pk.NoveltyDetector(score=s, random_state=0).fit(graphs),
-            lambda m: (m.score_samples(graphs[:4]), m.predict_p(graphs[:4])),
-        )
+    found["novelty"] = Kind(
+        lambda: pk.NoveltyDetector(random_state=0).fit(graphs),
+        lambda m: (m.score_samples(graphs[:4]), m.predict_p(graphs[:4]), m.explain(graphs[:4]).contributions),
+    )
     return found
 
 

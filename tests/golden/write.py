@@ -101,7 +101,7 @@ def since_02() -> dict[str, Any]:
         "DescriptorKernel": pk.kernels.DescriptorKernel(),
         "MoleculesToGraphs": pk.MoleculesToGraphs(node_labels=("symbol",)),
         "NoveltyDetector": pk.NoveltyDetector(random_state=0),
-        "NoveltyDetector-rarity": pk.NoveltyDetector(score="rarity", random_state=0),
+        "NoveltyDetector-WL": pk.NoveltyDetector(kernel=pk.WeisfeilerLehman(t_max=2), random_state=0),
         "SphereExclusion": pk.SphereExclusion(random_state=0),
         "MaxMinPicker": pk.sets.MaxMinPicker(n_graphs=3, random_state=0),
         "GraphIndex-jaccard": pk.GraphIndex(similarity="jaccard", random_state=0),

@@ -276,7 +276,8 @@ def test_a_gaussian_process_is_less_sure_of_strange_graphs(data):
 def test_classes_of_one_graph(data, solver):
     target = np.array(["many"] * 12 + ["few"] * 5 + ["one"])
     model = pk.PropagationClassifier(solver=solver, t_max=1, C=[1, 10], random_state=0)
-    model.fit(data.graphs[:18], target)
+    with pytest.warns(UserWarning, match="class one has a single graph"):
+        model.fit(data.graphs[:18], target)
     probabilities = model.predict_proba(data.graphs[:18])
     assert probabilities.shape == (18, 3)
     assert np.allclose(probabilities.sum(axis=1), 1)

@@ -9,38 +9,33 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.novelty import detector as detector_module
-from propkernels.novelty.detector import SCORES, combine, cross_conformal, deal_folds, ranked_by_fold
+from propkernels.novelty.detector import cross_conformal, deal_folds, ranked_by_fold
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=0, mean_nodes=10).graphs
 TRAIN, NEW = GRAPHS[:45], GRAPHS[45:]
 STRANGE = pk.from_networkx([nx.star_graph(n) for n in (30, 40, 50)])
-ALL = ["auto", *SCORES]
-every_score = pytest.mark.parametrize("score", ALL)
 
 
-def detector(score="auto", **parameters):
-    return pk.NoveltyDetector(score=score, random_state=0, **parameters)
+def detector(**parameters):
+    return pk.NoveltyDetector(random_state=0, **parameters)
 
 
-@every_score
-def test_stars_among_molecules_are_strange(score):
-    model = detector(score, n_neighbors=5).fit(TRAIN)
+def test_stars_among_molecules_are_strange():
+    model = detector(n_neighbors=5).fit(TRAIN)
     assert model.score_samples(STRANGE).max() < np.quantile(model.score_samples(NEW), 0.1)
     assert model.predict_p(STRANGE).max() < 0.1
 
 
-@every_score
-def test_decisions_predictions_and_offset_agree(score):
-    model = detector(score, contamination=0.2, n_neighbors=3).fit(TRAIN)
+def test_decisions_predictions_and_offset_agree():
+    model = detector(contamination=0.2, n_neighbors=3).fit(TRAIN)
     both = pk.GraphDatabase.concat([NEW, STRANGE.with_labels(["C"] * STRANGE.n_nodes)])
     decisions = model.decision_function(both)
     np.testing.assert_allclose(decisions, model.score_samples(both) - model.offset_)
     assert np.array_equal(model.predict(both), np.where(decisions < 0, -1, 1))
 
 
-@every_score
-def test_outlier_mode_calls_a_share_of_the_graphs_outliers(score):
-    model = detector(score, contamination=0.2, n_neighbors=3)
+def test_outlier_mode_calls_a_share_of_the_graphs_outliers():
+    model = detector(contamination=0.2, n_neighbors=3)
     labels = model.fit_predict(TRAIN)
     below = (model.training_scores_ < np.quantile(model.training_scores_, 0.2)).sum()
     assert (labels == -1).sum() == below
@@ -49,11 +44,11 @@ def test_outlier_mode_calls_a_share_of_the_graphs_outliers(score):
 
 
 def test_outlier_mode_leaves_the_graph_itself_out():
-    model = detector("neighbors").fit(TRAIN)
-    assert np.allclose(model.score_samples(TRAIN), 1)
+    model = detector().fit(TRAIN)
+    assert np.allclose(model.score_samples(TRAIN), 0)
     for i in (0, 7, 30):
         others = [j for j in range(45) if j != i]
-        alone = detector("neighbors").fit(TRAIN[others]).score_samples(TRAIN[[i]])
+        alone = detector().fit(TRAIN[others]).score_samples(TRAIN[[i]])
         assert model.training_scores_[i] == pytest.approx(alone[0], abs=1e-12)
 
 
@@ -65,18 +60,37 @@ def test_outliers_among_the_training_graphs_are_found():
 
 
 @pytest.mark.slow
-@every_score
-def test_held_out_scores_are_those_of_a_detector_without_the_fold(score):
+def test_held_out_scores_are_those_of_a_detector_without_the_fold():
     """Everything that p-values rest on is learned again, from nothing but the other folds."""
-    model = detector(score, n_neighbors=2).fit(TRAIN)
+    model = detector(n_neighbors=2).fit(TRAIN)
     values = model._values(NEW, True)
     for fold in (0, 3):
         members = np.flatnonzero(model._folds != fold)
-        twin = detector(score, n_neighbors=2).fit(TRAIN[members])
+        twin = detector(n_neighbors=2).fit(TRAIN[members])
         np.testing.assert_allclose(values[fold], twin.score_samples(NEW), rtol=1e-9, atol=1e-9)
         held = np.flatnonzero(model._folds == fold)
         reference = twin.score_samples(TRAIN[held])
         np.testing.assert_allclose(model.held_out_scores_[held], reference, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [None, pk.WeisfeilerLehman(t_max=2), pk.ShortestPath()], ids=repr)
+def test_scores_are_similarities_to_the_nearest_training_graphs(kernel):
+    """Less one: of all, outside each fold, and of training graphs to the others."""
+    model = detector(kernel=kernel, n_neighbors=3).fit(TRAIN)
+    matrix = pk.similarity(GRAPHS, kernel=kernel) - 1
+    new, known = matrix[45:, :45], matrix[:45, :45]
+    np.testing.assert_allclose(model.score_samples(NEW), np.sort(new)[:, -3:].mean(axis=1))
+    for fold, values in enumerate(model._values(NEW, True)[:-1]):
+        rest = np.sort(new[:, model._folds != fold])
+        np.testing.assert_allclose(values, rest[:, -3:].mean(axis=1))
+    others = [np.sort(np.delete(row, i))[-3:].mean() for i, row in enumerate(known)]
+    np.testing.assert_allclose(model.training_scores_, others)
+
+
+def test_more_neighbors_than_there_are():
+    model = detector(n_neighbors=1000).fit(TRAIN)
+    assert model._k == 45 - 5 - 1
+    assert np.isfinite(model.predict_p(NEW)).all()
 
 
 def test_p_values_count_held_out_graphs():
@@ -87,10 +101,10 @@ def test_p_values_count_held_out_graphs():
 
 
 def test_p_values_follow_a_second_fit():
-    model = detector("size").fit(TRAIN)
+    model = detector().fit(TRAIN)
     model.predict_p(NEW)
     again = model.fit(TRAIN[:30]).predict_p(NEW)
-    assert np.array_equal(again, detector("size").fit(TRAIN[:30]).predict_p(NEW))
+    assert np.array_equal(again, detector().fit(TRAIN[:30]).predict_p(NEW))
 
 
 def test_hubs_are_found_among_graphs_that_have_no_near_neighbors():
@@ -103,29 +117,19 @@ def test_hubs_are_found_among_graphs_that_have_no_near_neighbors():
     assert (model.predict_p(same) <= 0.05).sum() <= 3
 
 
-def test_far_neighbors_count_alone():
-    """With equal weights, -3 and 0 have the mean -1.5, which is above -3; 0 and -3 keep their mean."""
-    values = np.array([[[0.5 - 3.0, 0.5]], [[0.0, -3.0]]])
-    centers, scales = np.array([[0.5], [0.0]]), np.ones((2, 1))
-    np.testing.assert_allclose(combine(values, centers, scales), [[-3.0, -1.5]])
-    np.testing.assert_allclose(combine(values, centers, scales, is_lower=False), [[-1.5, -1.5]])
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("score", ["auto", "neighbors", "rarity", "size"])
-def test_false_alarms_are_as_rare_as_promised(score):
+def test_false_alarms_are_as_rare_as_promised():
     """300 new graphs for each of eight training sets: p <= a in about a share a of them."""
     graphs = pk.datasets.make_molecules(8 * 350, random_state=5, mean_nodes=8).graphs
     found = []
     for repeat in range(8):
         part = graphs[350 * repeat : 350 * (repeat + 1)]
-        found.append(pk.NoveltyDetector(score=score, random_state=repeat).fit(part[:50]).predict_p(part[50:]))
+        found.append(pk.NoveltyDetector(random_state=repeat).fit(part[:50]).predict_p(part[50:]))
     for level in (0.05, 0.1, 0.2, 0.4):
         alarms = [float(np.mean(p <= level)) for p in found]
         assert np.mean(alarms) <= level + 3 * np.std(alarms) / np.sqrt(8) + 1e-9
         assert np.mean(alarms) <= 2 * level + np.sqrt(2 / 50)
-        if score != "size":  # small molecules have few sizes, and ties count against an alarm
-            assert np.mean(alarms) >= level / 3
+        assert np.mean(alarms) >= level / 3
 
 
 def test_folds_are_of_one_size():
@@ -136,9 +140,8 @@ def test_folds_are_of_one_size():
 
 
 @pytest.mark.slow
-@every_score
-def test_saved_pickled_cloned(score, tmp_path):
-    model = detector(score, n_neighbors=2, contamination=0.1).fit(TRAIN)
+def test_saved_pickled_cloned(tmp_path):
+    model = detector(n_neighbors=2, contamination=0.1).fit(TRAIN)
     pk.save_model(model, tmp_path / "model.pk")
     again = [pk.load_model(tmp_path / "model.pk"), pickle.loads(pickle.dumps(model)), clone(model).fit(TRAIN)]
     for other in again:
@@ -160,7 +163,6 @@ def test_grids_and_empty_graphs():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"score": "nearest"}, "score must be"),
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"contamination": 0.6}, "contamination must be"),
         ({"contamination": 0.0}, "contamination must be"),
@@ -178,9 +180,8 @@ def test_too_few_graphs():
         pk.NoveltyDetector().fit(TRAIN[:2])
 
 
-@every_score
-def test_three_graphs_are_enough(score):
-    assert detector(score).fit(TRAIN[:3]).predict_p(NEW).max() <= 1
+def test_three_graphs_are_enough():
+    assert detector().fit(TRAIN[:3]).predict_p(NEW).max() <= 1
 
 
 @pytest.fixture
@@ -189,19 +190,17 @@ def judging_forty(monkeypatch):
     monkeypatch.setattr(detector_module, "LEAST_JUDGED", 40)
 
 
-@pytest.mark.parametrize("score", ["auto", "neighbors", "density", "one_class_svm", "rarity", "size"])
-def test_a_sample_is_judged_as_it_is_among_all(score, judging_forty, monkeypatch):
+def test_a_sample_is_judged_as_it_is_among_all(judging_forty, monkeypatch):
     graphs = pk.datasets.make_molecules(90, random_state=1).graphs
-    sampled = pk.NoveltyDetector(score=score, random_state=0).fit(graphs)
+    sampled = pk.NoveltyDetector(random_state=0).fit(graphs)
     assert len(sampled.judged_) == len(sampled.training_scores_) == len(sampled.held_out_scores_) == 40
     assert np.bincount(sampled._folds[sampled.judged_]).tolist() == [4] * 10
     monkeypatch.undo()
-    every = pk.NoveltyDetector(score=score, random_state=0).fit(graphs)
+    every = pk.NoveltyDetector(random_state=0).fit(graphs)
     assert every.judged_.tolist() == list(range(90))
-    if score != "auto":  # whose weights follow from the judged graphs
-        np.testing.assert_array_equal(sampled.training_scores_, every.training_scores_[sampled.judged_])
-        np.testing.assert_array_equal(sampled.held_out_scores_, every.held_out_scores_[sampled.judged_])
-        np.testing.assert_array_equal(sampled.score_samples(graphs[:5]), every.score_samples(graphs[:5]))
+    np.testing.assert_array_equal(sampled.training_scores_, every.training_scores_[sampled.judged_])
+    np.testing.assert_array_equal(sampled.held_out_scores_, every.held_out_scores_[sampled.judged_])
+    np.testing.assert_array_equal(sampled.score_samples(graphs[:5]), every.score_samples(graphs[:5]))
 
 
 def test_fit_predict_judges_every_graph(judging_forty):

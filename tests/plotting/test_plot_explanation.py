@@ -219,7 +219,7 @@ def test_without_networkx_only_its_layouts_are_missing(explained, without):
 
 def test_scales_of_what_is_never_negative_begin_at_zero():
     graphs = pk.datasets.make_molecules(30, random_state=0).graphs
-    detector = pk.NoveltyDetector(score="rarity", random_state=0).fit(graphs[:20])
+    detector = pk.NoveltyDetector(random_state=0).fit(graphs[:20])
     ax = pk.plotting.plot_explanation(detector.explain(graphs[20:]))
     nodes = ax.collections[-1]
     assert nodes.norm.vmin == 0.0

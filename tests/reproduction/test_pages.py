@@ -52,11 +52,17 @@ def quick(monkeypatch):
 def test_accuracies_and_errors():
     results = [replace(RESULT, fold=f, correct=c) for f, c in enumerate((8, 10))]
     assert accuracies(results) == [90.0]
-    assert defaults.standard_error(results) == pytest.approx(10.0)
     both = [*results, *(replace(result, repeat=1, correct=10) for result in results)]
     assert accuracies(both) == [90.0, 100.0]
-    assert defaults.standard_error(both) == pytest.approx(5.0)
-    assert "1 folds of 10" in defaults.row("MUTAG", [RESULT])
+    cells = defaults.row("MUTAG", both, results)
+    assert cells[1:4] == ["95.0 ± 7.1", "90.0", "+0.0 ± 0.0"]  # the difference is that of common folds
+    chances, truth = np.array([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4], [0.55, 0.45]]), np.array([0, 1, 1, 0])
+    loss, sure = folds_of_defaults.judged(chances, truth)
+    assert loss == pytest.approx(-np.mean(np.log([0.9, 0.7, 0.4, 0.55])), abs=1e-4)
+    one = replace(RESULT, log_loss=loss, sure=sure)
+    expected = (0.1 + 0.3 + 0.6 + 0.45) / 4  # each graph in a bin of its own
+    assert folds_of_defaults.calibration_error([one]) == pytest.approx(expected, abs=1e-3)
+    assert defaults.calibration_row("MUTAG", [one], [])[1:] == [f"{loss:.3f}", "-", f"{expected:.3f}", "-"]
     whole = [replace(RESULT, fold=fold) for fold in range(10)]
     assert defaults.complete([*whole, replace(RESULT, repeat=1)]) == whole
     assert with_error([84.46]) == "84.5"
@@ -64,11 +70,11 @@ def test_accuracies_and_errors():
 
 @pytest.mark.slow
 def test_defaults(quick, tmp_path):
-    table = defaults.run(["MUTAG"], tmp_path, tmp_path / "page.md", jobs=1)
+    table = defaults.run(["MUTAG"], tmp_path, tmp_path / "page.md", repeats=1, jobs=1)
     assert quick == [54] * 10
-    assert "| MUTAG | 87.0 |" in table
+    assert "| MUTAG | " in table
     assert table in (tmp_path / "page.md").read_text()
-    assert defaults.run(["MUTAG"], tmp_path, tmp_path / "page.md", jobs=1) == table
+    assert defaults.run(["MUTAG"], tmp_path, tmp_path / "page.md", repeats=1, jobs=1) == table
     assert len(quick) == 10
 
 
@@ -228,7 +234,7 @@ def test_every_command_explains_itself(name, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"), [("defaults", {"repeats": 3}), ("fair", {}), ("scaffolds", {}), ("coverage", {})]
+    ("name", "settings"), [("defaults", {}), ("fair", {}), ("scaffolds", {}), ("coverage", {})]
 )
 def test_the_page_is_what_its_records_say(name, settings, tmp_path, monkeypatch):
     """Records are complete: nothing is measured. After a change of a page's text, write it again."""

@@ -21,7 +21,7 @@ MODELS = (
     pk.PropagationRegressor(kernel=LabelHistogram(), C=1.0, cv=2, random_state=0).fit(
         DATA.graphs, np.linspace(0, 1, 16)
     ),
-    pk.NoveltyDetector(score="size", random_state=0).fit(DATA.graphs),
+    pk.NoveltyDetector(random_state=0).fit(DATA.graphs),
 )
 
 

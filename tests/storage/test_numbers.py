@@ -63,22 +63,16 @@ def test_fields_of_whole_numbers_are_found():
     assert wanted <= found
 
 
-def fit_detector(score):
-    return lambda: pk.NoveltyDetector(score=score, random_state=0).fit(GRAPHS)
-
-
 JOINED = pk.SumKernel([LabelHistogram(), pk.PropagationKernel(t_max=1, random_state=0)])
 MORE = {
-    "density": fit_detector("density"),
-    "neighbors": fit_detector("neighbors"),
+    "detector": lambda: pk.NoveltyDetector(random_state=0).fit(GRAPHS),
     "joined": lambda: pk.GraphIndex(kernel=JOINED).fit(GRAPHS),
     "features": lambda: pk.PropagationFeatures(t_max=1, random_state=0).fit(GRAPHS),
     "graphs": lambda: GRAPHS,
     "distributions": lambda: GRAPHS.with_labels(np.full((GRAPHS.n_nodes, 2), 0.5)),
 }
 OTHER_USES = {
-    "density": lambda model: model.score_samples(GRAPHS[:3]),
-    "neighbors": lambda model: model.score_samples(GRAPHS[:3]),
+    "detector": lambda model: model.score_samples(GRAPHS[:3]),
     "graphs": lambda graphs: LabelHistogram().fit_transform(graphs),
     "distributions": lambda graphs: pk.PropagationKernel(t_max=1, random_state=0).fit_transform(graphs),
 }

@@ -72,8 +72,6 @@ MORE = {
     "gaussian process": lambda: pk.PropagationRegressor(solver="gp", cv=2, random_state=0, t_max=1),
     "features": lambda: pk.PropagationFeatures(random_state=0),
     "detector": lambda: pk.NoveltyDetector(random_state=0),
-    "density": lambda: pk.NoveltyDetector(score="density", random_state=0),
-    "one-class SVM": lambda: pk.NoveltyDetector(score="one_class_svm", random_state=0),
     "imputer": lambda: LabelImputer(),
 }
 

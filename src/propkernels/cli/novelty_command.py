@@ -48,7 +48,7 @@ def novelty(
     """Find graphs that are unlike the graphs of another data set.
 
     A small p-value means that few normal graphs are as unusual. With -g, the nodes of a graph are
-    listed by contribution to its rarity, with the first step at which their neighborhoods are unseen.
+    listed by contribution to its novelty, with the first step at which their neighborhoods are unseen.
     """
     table, image = outputs(output or [], explain, force)
     normal, data = with_common_labels([source_options.open(name, n_jobs=jobs) for name in (train, new)])
@@ -115,9 +115,9 @@ def _explain(
     explanation = detector.explain(data.graphs[[graph]])
     records = [r | {"graph": graph} for r in explanation.top_nodes(0, top)]
     if output_format == "table":
-        print_text(f"\n{title_of(data, graph)}: nodes by contribution to its rarity.\n")
+        print_text(f"\n{title_of(data, graph)}: nodes by contribution to its novelty.\n")
         steps = [key for key in records[0] if key.startswith("t") and key[1:].isdigit()] if records else []
         print_records(records, output_format, dict.fromkeys(("total", *steps), ".3f"))
     if image is not None:
-        title = f"{title_of(data, graph)}: rarity {explanation.decisions[0]:.3g}"
+        title = f"{title_of(data, graph)}: novelty {explanation.decisions[0]:.3g}"
         draw(explanation, title, data, graph, image)

@@ -24,12 +24,12 @@ from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import NodeModel
 from propkernels.nodes.structure import simple_graph
-from propkernels.novelty.rarity import SMOOTHING
 from propkernels.search.nearest import largest
 
 Values = NDArray[np.float64]
 Indices = NDArray[np.int64]
 MOST_NODES = 20_000
+SMOOTHING = 0.5  # added to the numbers of occurrences of bins
 NEIGHBORS = 30  # nearest nodes used by t-SNE
 MOST_EXPLAINED = 300  # nodes whose decisions the page explains
 SHOWN, SHOWN_COLUMNS, SIMILAR = 16, 10, 6  # neighbors, columns and similar nodes listed per node

@@ -147,6 +147,8 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
         target = self._learning_target(
             known.target, len(graphs), several, known.take(sample_weight), known.places
         )
+        if target.remark:
+            warnings.warn(target.remark, UserWarning, stacklevel=2)
         seeds = draw_seeds(self.random_state, 1)[0]
         parts = held_out_parts(target.strata, self.cv, known.take(groups), seeds.inner)
         with (

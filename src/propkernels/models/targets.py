@@ -265,6 +265,18 @@ class ClassTarget:
         return np.where(self.values[:, None] == positive, 1.0, -1.0)
 
     @property
+    def remark(self) -> str:
+        """What little there is to learn from, as a sentence; empty if there is enough."""
+        alone = [] if self.multilabel else self.classes[np.bincount(self.values) == 1].tolist()
+        if not alone:
+            return ""
+        names = ", ".join(map(str, alone[:5])) + (", ..." if len(alone) > 5 else "")
+        have = (
+            f"class {names} has a single graph" if len(alone) == 1 else f"classes {names} have one graph each"
+        )
+        return f"{have}: models that hold it out do not know the class, and every set of classes contains it"
+
+    @property
     def strata(self) -> NDArray[np.int64]:
         """The class of each graph; with several labels, how many it has."""
         return np.nansum(self.values, axis=1).astype(np.int64) if self.multilabel else self.values
@@ -307,6 +319,15 @@ class NumberTarget:
     def columns(self) -> NDArray[np.float64]:
         """The numbers with the mean 0 and the variance 1 per column."""
         return np.asarray((self.numbers - self.middle) / self.unit)
+
+    @property
+    def remark(self) -> str:
+        """What little there is to learn from, as a sentence; empty if there is enough."""
+        constant = np.flatnonzero(np.nanmax(self.numbers, axis=0) == np.nanmin(self.numbers, axis=0))
+        if not len(constant) or len(self.numbers) == 1:
+            return ""
+        which = "the target" if self.numbers.shape[1] == 1 else f"column {constant[0]} of the target"
+        return f"{which} is constant, and so are its predictions: {self.middle[constant[0]]:g}"
 
     @property
     def strata(self) -> NDArray[np.int64]:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.text_tables import format_table
-from propkernels.counts.counters import looked_up
+from propkernels.codes.codes import NO_BIN
+from propkernels.counts.counters import Occurrences, add_column, looked_up, stack_columns
 from propkernels.counts.entries import Vocabulary
 from propkernels.graphs.database import GraphDatabase
-from propkernels.novelty.rarity import means_by_node
 
 Values = NDArray[np.float64]
 
@@ -103,4 +103,15 @@ def _unseen(vocabularies: Sequence[Vocabulary], graphs: GraphDatabase) -> Values
         for vocabulary in vocabularies
         for items, codes in zip(vocabulary.counter.occurrences(graphs), vocabulary.codes, strict=True)
     ]
-    return 1.0 - means_by_node(described, graphs.n_nodes)[0]
+    return 1.0 - seen_shares(described, graphs.n_nodes)
+
+
+def seen_shares(described: Sequence[tuple[Occurrences, Values]], n_nodes: int) -> Values:
+    """Return the share of each node's bins that are seen, (nodes, iterations), given 1 or 0 for each item."""
+    seen, totals = dict[int, Values](), dict[int, Values]()
+    for items, is_seen in described:
+        counted = items.codes != NO_BIN
+        add_column(seen, items.iteration, items.by_node(np.where(counted, is_seen, 0.0), n_nodes))
+        add_column(totals, items.iteration, items.by_node(counted.astype(np.float64), n_nodes))
+    total = stack_columns(totals)
+    return np.divide(stack_columns(seen), total, out=np.ones_like(total), where=total > 0)

@@ -1,4 +1,4 @@
-"""NoveltyDetector: scores graphs by their similarity to the training graphs, and explains scores by node."""
+"""NoveltyDetector: graphs that share little with any training graph, with p-values and explanations."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.checks import GraphInput, check_choice, check_integer, check_positive
+from propkernels._utils.checks import GraphInput, check_integer, check_positive
 from propkernels._utils.locks import derived
 from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
@@ -19,71 +19,38 @@ from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.named import named_kernel
-from propkernels.kernels.propagation_kernel import PropagationKernel
-from propkernels.novelty.neighbor_scores import DensityScore, NeighborScore, OneClassScore
+from propkernels.novelty.neighbor_scores import Values, nearest_of, parts_of
 from propkernels.novelty.novelty_explanation import NoveltyExplanation
-from propkernels.novelty.novelty_scores import (
-    SizeScore,
-    Training,
-    Values,
-    are_scales,
-    center_and_scale,
-    left_out,
-)
-from propkernels.novelty.rarity import RarityScore
 from propkernels.search.index import GraphIndex
 
-SCORES: dict[str, Any] = {
-    "neighbors": NeighborScore,
-    "density": DensityScore,
-    "one_class_svm": OneClassScore,
-    "rarity": RarityScore,
-    "size": SizeScore,
-}
-COMBINED = ("neighbors", "size")  # combine() relies on this order
-SHARPNESS = 3  # exponent of the weights of the two scores
-DEFAULT_T_MAX = 4
 N_FOLDS = 10
 MOST_COMPARISONS = 250_000_000  # largest number of pairs of training graphs compared in fit
 LEAST_JUDGED = 1000
 LEAST_GRAPHS = 3
+LEAST_SIMILARITY = 1e-9  # whose logarithm is taken
 FENCE = 1.5  # Tukey's fence, in interquartile ranges below the lower quartile
 
 
 class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     """Detect graphs that are unlike the training graphs, with p-values and explanations by node.
 
-    No abnormal graphs are needed for training. Nearest neighbors are exact; a :class:`GraphIndex` finds them
-    without an n x n matrix.
+    The novelty of a graph is one minus its :func:`similarity` to the nearest training graph: the share of the
+    neighborhoods of both that they do not share. No abnormal graphs are needed for training. Nearest
+    neighbors are exact; a :class:`GraphIndex` finds them without an n x n matrix.
 
     Parameters
     ----------
     kernel : estimator, str or None, default=None
-        A kernel of this library that counts codes; always used normalized. None: the intersection
-        kernel ``PropagationKernel(base_kernel="intersection", t_max=4)``.
-    score : {"auto", "neighbors", "density", "one_class_svm", "rarity", "size"}, default="auto"
-        Score of normality; larger for more normal graphs.
-
-        - "neighbors": mean similarity to the ``n_neighbors`` nearest training graphs.
-        - "density": minus the local outlier factor [1]_ on the distances of the kernel.
-        - "one_class_svm": decisions of a one-class SVM [2]_; takes the whole kernel matrix in fit.
-        - "rarity": minus the information content of a graph's bins under their smoothed training
-          frequencies, per node and iteration, in nats.
-        - "size": minus the mean absolute robust z-score of the number of nodes, of edges and of the mean
-          degree.
-        - "auto": "neighbors" and "size" together, each in robust standard deviations from the median of
-          training graphs, each scored against all others. The score is a weighted mean with weights ``w**3``
-          and ``(1 - w)**3``, where ``w`` is the median similarity of a training graph to its nearest
-          neighbors; or "neighbors" alone, if that is lower. Sizes decide where all neighbors are far, unless
-          those of a graph are farther than usual.
+        What is counted in place of neighborhoods: a kernel of this library that counts codes, or its name.
     n_neighbors : int, default=1
-        Number of neighbors for "neighbors" and "density"; at most the number of graphs outside a fold.
+        Number of nearest training graphs whose similarities are averaged; at most the number of graphs
+        outside a fold.
     contamination : "auto" or float, default="auto"
         The share of the training graphs that lie below ``offset_``, above 0 and at most 0.5. "auto": as many
-        as lie below Tukey's lower fence, 1.5 interquartile ranges below the lower quartile.
+        as lie below Tukey's lower fence, 1.5 interquartile ranges below the lower quartile of the logarithms
+        of similarities.
     random_state : int, RandomState or None, default=None
-        Seed of the default kernel and of the folds.
+        Seed of the folds, and of a kernel that is named.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores.
 
@@ -92,7 +59,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     offset_ : float
         Threshold: ``decision_function`` is ``score_samples`` minus ``offset_``.
     kernel_ : estimator
-        The normalized kernel.
+        The kernel that counts.
     index_ : GraphIndex
         Index of the training graphs.
     judged_ : ndarray of shape (judged,)
@@ -112,23 +79,18 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
 
     Notes
     -----
-    A p-value (:meth:`predict_p`) compares a new graph with held-out training graphs, fold by fold [3]_: with
+    A p-value (:meth:`predict_p`) compares a new graph with held-out training graphs, fold by fold [1]_: with
     the n graphs of ``judged_``. If it has the same distribution as these, the probability of ``p <= a`` is
-    at most ``2 a + sqrt(2 / n)`` for ten folds, whatever the distribution [4]_, and close to ``a`` in
+    at most ``2 a + sqrt(2 / n)`` for ten folds, whatever the distribution [2]_, and close to ``a`` in
     practice.
     The guarantee requires a kernel that learns nothing from the graphs: any but those that standardize
     attributes or number labels.
 
     References
     ----------
-    .. [1] M. M. Breunig, H.-P. Kriegel, R. T. Ng and J. Sander (2000). LOF: identifying density-based local
-       outliers. SIGMOD, 93-104. doi:10.1145/342009.335388.
-    .. [2] B. Schölkopf, J. C. Platt, J. Shawe-Taylor, A. J. Smola and R. C. Williamson (2001). Estimating the
-       support of a high-dimensional distribution. Neural Computation 13 (7), 1443-1471.
-       doi:10.1162/089976601750264965.
-    .. [3] V. Vovk (2015). Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74,
+    .. [1] V. Vovk (2015). Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74,
        9-28. doi:10.1007/s10472-013-9368-4.
-    .. [4] R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani (2021). Predictive inference with the
+    .. [2] R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani (2021). Predictive inference with the
        jackknife+. Annals of Statistics 49 (1), 486-507. doi:10.1214/20-AOS1965. Theorem 4.
 
     Examples
@@ -145,30 +107,24 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     False
     """
 
-    _centers: Values
     _folds: Annotated[NDArray[np.int64], Indices("_folds")]
     held_out_scores_: Values
     index_: GraphIndex
     judged_: Annotated[NDArray[np.int64], Indices("_folds")]
-    _scales: Values
-    _scores: dict[str, Any]
     training_scores_: Values
-    _used: list[str]
+    _k: int
     offset_: Annotated[float, SOMETIMES]
-    _is_lower: Annotated[bool, SOMETIMES]
 
     def __init__(
         self,
         *,
         kernel: Estimator | str | None = None,
-        score: str = "auto",
         n_neighbors: int = 1,
         contamination: str | float = "auto",
         random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
-        self.score = score
         self.n_neighbors = n_neighbors
         self.contamination = contamination
         self.random_state = random_state
@@ -193,7 +149,6 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     def _learn(self, X: Any, comparisons: float) -> Self:
         """Fit with at most ``comparisons`` pairs of training graphs, which limits the judged graphs."""
         contamination = check_contamination(self.contamination)
-        check_choice(self.score, ("auto", *SCORES), "score")
         k = check_integer(self.n_neighbors, "n_neighbors", 1)
         graphs = check_graphs(X)
         if len(graphs) < LEAST_GRAPHS:
@@ -201,36 +156,24 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
                 f"NoveltyDetector needs at least {LEAST_GRAPHS} graphs, n_samples = {len(graphs)}"
             )
         seed = draw_seed(self.random_state)
-        index = GraphIndex(kernel=self._kernel(seed), n_jobs=self.n_jobs).fit(graphs)
+        index = GraphIndex(
+            kernel=self.kernel, similarity="jaccard", random_state=seed % 2**32, n_jobs=self.n_jobs
+        ).fit(graphs)
         folds = deal_folds(len(graphs), seed)
         judged = choose_judged(folds, max(comparisons / len(graphs), LEAST_JUDGED), seed)
-        is_sample = len(judged) < len(graphs)
-        training = Training(graphs, index, folds, k, judged if is_sample else None)
-        used = list(COMBINED) if self.score == "auto" else [self.score]
-        learned = {name: SCORES[name].learn(training) for name in dict.fromkeys([*used, "rarity"])}
-        values = np.array([learned[name][1] for name in used])
-        self.index_, self._folds, self._used, self.judged_ = index, folds, used, judged
-        self._scores = {name: score for name, (score, _) in learned.items()}
-        self._centers, self._scales = scales_of(values, folds[judged])
-        self._is_lower = True
-        combined = combine(values, self._centers, self._scales)
-        self.training_scores_ = combined[-1]
-        self.held_out_scores_ = combined[folds[judged], np.arange(len(judged))]
+        k = max(1, min(k, len(folds) - int(np.bincount(folds).max()) - 1))
+        some = graphs if len(judged) == len(graphs) else graphs[judged]
+        values = nearest_of(index, some, folds, k, int(folds.max()) + 2, judged)[1].mean(axis=2) - 1
+        self.index_, self._folds, self._k, self.judged_ = index, folds, k, judged
+        self.training_scores_ = values[-1]
+        self.held_out_scores_ = values[folds[judged], np.arange(len(judged))]
         self.offset_ = lower_threshold(self.training_scores_, contamination)
         return self
-
-    def _kernel(self, seed: int) -> Any:
-        """Copy of the kernel, normalized; the default kernel gets the seed."""
-        if self.kernel is not None:
-            return clone(named_kernel(self.kernel, random_state=seed % 2**32))
-        return PropagationKernel(
-            base_kernel="intersection", t_max=DEFAULT_T_MAX, normalize=True, random_state=seed % 2**32
-        )
 
     # scoring
 
     def score_samples(self, X: Graphs) -> Values:
-        """Return the score of each graph, larger for more normal graphs; see ``score``.
+        """Return minus the novelty of each graph, from -1 (nothing in common) to 0 (a training graph).
 
         Parameters
         ----------
@@ -281,7 +224,7 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
 
     @threaded
     def explain(self, X: Graphs) -> NoveltyExplanation:
-        """Return the rarity of graphs as a sum over nodes and iterations, for any ``score``.
+        """Return the novelty of graphs, minus their score, as a sum over nodes and iterations.
 
         Parameters
         ----------
@@ -290,18 +233,23 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         Returns
         -------
         NoveltyExplanation
-            Contribution of each node at each iteration, and the number of occurrences of its bin in training.
+            Contribution of each node at each iteration: its neighborhoods that the nearest training graph has
+            not. What that graph has in addition is ``descriptor_terms``. Both add up to the novelty.
         """
         graphs = self._checked(X)
-        rarity = self._scores["rarity"]
-        around = rarity.neighborhoods(graphs)
-        contributions = around.information * rarity.shares(graphs)[:, None]
-        known = around.seen, around.numbers
-        return NoveltyExplanation(contributions, graphs.graph_ptr, 0.0, graphs, None, None, *known)
+        found, first = [], 0
+        places, similarities = nearest_of(self.index_, graphs, self._folds, self._k, 1)
+        for part in self.index_._counter.parts_of(graphs):
+            found.append(parts_of(self.index_, part, places[0, first : first + len(part)]))
+            first += len(part)
+        nodes, seen = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        sums = np.bincount(graphs.graph_ids, nodes.sum(axis=1), len(graphs))
+        lacking = 1 - similarities[0].mean(axis=1) - sums
+        return NoveltyExplanation(nodes, graphs.graph_ptr, 0.0, graphs, descriptor_terms=lacking, seen=seen)
 
     @property
     def kernel_(self) -> Estimator:
-        """The normalized kernel."""
+        """The kernel that counts."""
         return self.index_.kernel_
 
     def _ranked(self) -> list[Values]:
@@ -314,32 +262,22 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     @threaded
     def _values(self, graphs: GraphDatabase, by_fold: bool) -> Values:
         """Scores, (folds + 1, graphs), or only the last row without ``by_fold``."""
-        values = np.array([self._scores[name].of_new(graphs, self.index_, by_fold) for name in self._used])
-        rows = values.shape[1]
-        # detectors of version 0.2.0 have the mean alone
-        is_lower = getattr(self, "_is_lower", False)
-        return combine(values, self._centers[:, -rows:], self._scales[:, -rows:], is_lower)
+        rows = int(self._folds.max()) + 2 if by_fold else 1
+        return nearest_of(self.index_, graphs, self._folds, self._k, rows)[1].mean(axis=2) - 1
 
     def _check_parts(self) -> None:
-        """Refuse scores, folds and scales of different numbers of graphs."""
+        """Refuse scores and folds of different numbers of graphs."""
         if not hasattr(self, "index_"):
             return
         n_graphs = len(self.index_._names)
+        require(self.index_.similarity == "jaccard" and len(self.index_._file.segments) == 1, "another index")
         require(self._folds.shape == (n_graphs,) and n_graphs, "every training graph is in a fold")
         judged = self.judged_.shape
         require(
             self.training_scores_.shape == self.held_out_scores_.shape == judged, "judged graphs need scores"
         )
-        n_rows = int(self._folds.max()) + 2
-        shape = (len(self._used), n_rows)
-        require(
-            self._centers.shape == self._scales.shape == shape and shape[0] in (1, 2), "folds need scales"
-        )
-        require(are_scales(self._centers, self._scales), "scales are positive")
-        require({"rarity", *self._used} == set(self._scores), "names of scores do not match")
-        for name, score in self._scores.items():
-            require(type(score) is SCORES.get(name), f"{name} is a score of another kind")
-            score.check_rows(n_graphs, n_rows)
+        n_others = max(n_graphs - int(np.bincount(self._folds).max()), 1)
+        require(1 <= self._k <= n_others, "fewer neighbors are left outside a fold")
 
 
 def check_contamination(contamination: Any) -> float | None:
@@ -375,70 +313,20 @@ def choose_judged(folds: NDArray[np.int64], most: float, seed: int) -> NDArray[n
     return np.sort(by_fold[rank < most // (int(folds.max()) + 1)])
 
 
-def scales_of(values: Values, folds: NDArray[np.int64]) -> tuple[Values, Values]:
-    """Center and scale of each score among the graphs outside each fold: two arrays (scores, folds + 1).
-
-    A single score is not rescaled: center 0 and scale 1.
-    """
-    n_scores, rows = values.shape[:2]
-    if n_scores == 1:
-        return np.zeros((1, rows)), np.ones((1, rows))
-    pairs = [center_and_scale(values[:, row, ~out].T) for row, out in enumerate(left_out(folds))]
-    return np.array([c for c, _ in pairs]).T, np.array([s for _, s in pairs]).T
-
-
-def combine(values: Values, centers: Values, scales: Values, is_lower: bool = True) -> Values:
-    """Return one score, (rows, graphs): the weighted mean of the scores after centering and scaling.
-
-    The score of neighbors takes its place where it is lower.
-
-    Parameters
-    ----------
-    values : ndarray, (scores, rows, graphs)
-        One score, or those of ``COMBINED``.
-    centers, scales : ndarray, (scores, rows)
-    is_lower : bool, default=True
-        False: the mean alone.
-
-    Examples
-    --------
-    >>> values, parts = np.array([[[0.1]], [[-1.0]]]), (np.array([[0.5], [-1.0]]), np.array([[0.1], [1.0]]))
-    >>> combine(values, *parts, is_lower=False).round(2), combine(values, *parts).round(2)
-    (array([[-2.]]), array([[-4.]]))
-    """
-    units = (values - centers[:, :, None]) / scales[:, :, None]
-    if len(values) == 1:
-        return np.asarray(units[0])
-    weight = weight_of_neighbors(centers[0])[:, None]
-    mean = weight * units[0] + (1.0 - weight) * units[1]
-    return np.asarray(np.minimum(mean, units[0]) if is_lower else mean)
-
-
-def weight_of_neighbors(similarity: Values) -> Values:
-    """Weight of the neighbor score, by the similarity of normal graphs to neighbors; sizes get the rest.
-
-    Examples
-    --------
-    >>> weight_of_neighbors(np.array([0.0, 0.25, 0.5, 0.75, 1.0])).round(3)
-    array([0.   , 0.036, 0.5  , 0.964, 1.   ])
-    """
-    near = np.clip(similarity, 0.0, 1.0) ** SHARPNESS
-    far = (1.0 - np.clip(similarity, 0.0, 1.0)) ** SHARPNESS
-    return np.asarray(near / (near + far))
-
-
 def lower_threshold(scores: Values, contamination: float | None) -> float:
-    """Quantile of the scores at ``contamination``; None: Tukey's lower fence.
+    """Quantile of the scores at ``contamination``; None: Tukey's lower fence of logarithms of similarities.
+
+    Similarities are not negative, so that the fence of the similarities themselves is often below all.
 
     Examples
     --------
-    >>> lower_threshold(np.arange(5.0), 0.25), lower_threshold(np.arange(5.0), None)
-    (1.0, -2.0)
+    >>> lower_threshold(np.arange(5.0), 0.25), round(lower_threshold(np.array([0.1, 0.2, 0.4]) - 1, None), 2)
+    (1.0, -0.95)
     """
     if contamination is not None:
         return float(np.quantile(scores, contamination))
-    low, high = np.quantile(scores, [0.25, 0.75])
-    return float(low - FENCE * (high - low))
+    low, high = np.quantile(np.log(np.maximum(scores + 1, LEAST_SIMILARITY)), [0.25, 0.75])
+    return float(np.exp(low - FENCE * (high - low)) - 1)
 
 
 def ranked_by_fold(held_out: Values, folds: NDArray[np.int64], n_folds: int) -> list[Values]:

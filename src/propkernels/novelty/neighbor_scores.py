@@ -1,34 +1,32 @@
-"""Scores from similarities: the nearest training graphs, their density, and a one-class SVM."""
+"""Novelty of graphs: the share of neighborhoods that a graph and its nearest training graphs do not share.
+
+With s the sum of smaller counts of two graphs, and l and r the counts of each, their similarity is
+s / (l + r - s), and one minus it is
+
+    (l - s) / (l + r - s) + (r - s) / (l + r - s):
+
+what the graph has and the training graph has not, which is a sum over the graph's nodes, and what it lacks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import check_room
+from propkernels._utils.locks import derived
 from propkernels._utils.parallel import run_threads
-from propkernels._utils.stored import Indices, require
+from propkernels.codes.codes import NO_BIN
+from propkernels.counts.counters import Occurrences, add_column, stack_columns
+from propkernels.counts.levels import LevelCounter, level_codes
 from propkernels.graphs.database import GraphDatabase
-from propkernels.novelty.novelty_scores import Score, Training, Values
+from propkernels.novelty.applicability import seen_shares
+from propkernels.search.index import GraphIndex
 from propkernels.search.nearest import Query, largest
 
 Places = NDArray[np.int64]
-OTHER_SCORES = 'the other scores need no such matrix: score="neighbors", say'
-NU = 0.1  # nu: largest share of training graphs outside the boundary of the one-class SVM
-
-
-def for_each_row(index: Any, graphs: GraphDatabase, use: Callable[[int, Values], Any]) -> list[Any]:
-    """Apply ``use`` to each graph's similarities to all graphs of an index, one row at a time."""
-    queries = Query.all(index._counter.count(graphs, None))
-
-    def use_row(row: int) -> Any:
-        return use(row, index._file.similarities(queries[row]))
-
-    return run_threads(use_row, range(len(graphs)))
+Values = NDArray[np.float64]
 
 
 def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int | None = None) -> Places:
@@ -63,195 +61,125 @@ def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int |
     return places
 
 
-def neighbors_of(
+def nearest_of(
     index: Any, graphs: GraphDatabase, folds: Places, k: int, rows: int, own: Places | None = None
 ) -> tuple[Places, Values]:
     """Positions and similarities of the nearest training graphs, (rows, graphs, k).
 
     ``own`` holds the positions of the graphs if they are training graphs themselves.
     """
+    queries = Query.all(index._counter.count(graphs, None), index._measure)
 
-    def nearest(query: int, values: Values) -> tuple[Places, Values]:
-        places = nearest_by_fold(values, folds, k, rows, None if own is None else int(own[query]))
+    def one(number: int) -> tuple[Places, Values]:
+        values = index._file.similarities(queries[number])
+        places = nearest_by_fold(values, folds, k, rows, None if own is None else int(own[number]))
         return places, values[places]
 
-    places, similarities = zip(*for_each_row(index, graphs, nearest), strict=True)
+    if not queries:
+        return np.zeros((rows, 0, k), dtype=np.int64), np.zeros((rows, 0, k))
+    places, similarities = zip(*run_threads(one, range(len(queries))), strict=True)
     return np.stack(places, axis=1), np.stack(similarities, axis=1)
 
 
-def possible_neighbors(training: Training) -> int:
-    """Return n_neighbors, or the number of graphs outside the largest fold if that is smaller."""
-    n_others = len(training.folds) - int(np.bincount(training.folds).max()) - 1
-    return max(min(training.n_neighbors, n_others), 1)
-
-
-def check_neighbors(folds: Places, k: int) -> None:
-    """Refuse a k larger than the number of graphs outside any fold."""
-    require(folds.ndim == 1 and len(folds) > 0, "a score needs training graphs")
-    n_others = max(len(folds) - int(np.bincount(folds).max()), 1)
-    require(1 <= k <= n_others, "fewer neighbors are left outside a fold")
-
-
-@dataclass(frozen=True)
-class NeighborScore(Score):
-    """Mean similarity to the k nearest training graphs.
+class Parts(NamedTuple):
+    """What graphs do not share with their nearest training graphs.
 
     Attributes
     ----------
-    folds : ndarray of int64, (training graphs,)
-    k : int
+    nodes : ndarray, (nodes, iterations)
+        Share of all neighborhoods of both graphs that a node has, and the training graph has not.
+    seen : ndarray, (nodes, iterations)
+        Share of a node's bins that occur in any training graph.
     """
 
-    folds: Annotated[Places, Indices("folds")]
-    k: int
-
-    def _check_parts(self) -> None:
-        """Refuse a k larger than the number of graphs outside any fold."""
-        check_neighbors(self.folds, self.k)
-
-    def check_rows(self, n_graphs: int, n_rows: int) -> None:
-        """Refuse folds of another number of graphs."""
-        require(
-            len(self.folds) == n_graphs and int(self.folds.max()) + 2 == n_rows, "folds are of other graphs"
-        )
-
-    @classmethod
-    def learn(cls, training: Training) -> tuple[NeighborScore, Values]:
-        """Return the score and its values for the training graphs, which are not their own neighbors."""
-        score = cls(training.folds, possible_neighbors(training))
-        own = np.arange(len(training.folds)) if training.judged is None else training.judged
-        graphs = training.graphs if training.judged is None else training.graphs[own]
-        return score, score._values(graphs, training.index, score.n_rows, own)
-
-    def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
-        """Return the scores of new graphs."""
-        return self._values(graphs, index, self.n_rows if by_fold else 1)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of folds plus 1."""
-        return int(self.folds.max()) + 2
-
-    def _values(self, graphs: GraphDatabase, index: Any, rows: int, own: Places | None = None) -> Values:
-        similarities = neighbors_of(index, graphs, self.folds, self.k, rows, own)[1]
-        return np.asarray(similarities.mean(axis=2))
+    nodes: Values
+    seen: Values
 
 
-@dataclass(frozen=True)
-class DensityScore(Score):
-    """Minus the local outlier factor (Breunig et al., 2000) on distances of the normalized kernel.
+def parts_of(index: GraphIndex, graphs: GraphDatabase, nearest: Places) -> Parts:
+    """Return what graphs do not share with training graphs at these places, (graphs, k)."""
+    cells = derived(index._file, "cells", lambda: _cells(index))
+    squares, counter = index._file.squares, index._counter
+    assert isinstance(counter, LevelCounter)
+    own = np.array([query.square for query in Query.all(counter.count(graphs, None), index._measure)])
+    found = [
+        _Stream.of(items, graphs, index, s) for s, items in enumerate(counter.counter.occurrences(graphs))
+    ]
+    nodes = dict[int, Values]()
+    for j in range(nearest.shape[1]):
+        shared = [stream.shared(cells, len(index._file.segments[0].codes), nearest[:, j]) for stream in found]
+        total = np.zeros(len(graphs))
+        for stream, values in zip(found, shared, strict=True):
+            total += stream.weight * np.bincount(stream.graphs, values, len(graphs))
+        union = own + squares[nearest[:, j]] - total
+        unit = np.divide(1.0, union * nearest.shape[1], out=np.zeros(len(graphs)), where=union > 0)
+        for stream, values in zip(found, shared, strict=True):
+            extra = stream.weight * (stream.counts - values) * unit[stream.graphs] / stream.counts
+            column = stream.items.by_node(stream.spread(extra), graphs.n_nodes)
+            add_column(nodes, stream.items.iteration, column)
+    is_seen = [(one.items, one.spread((one.levels[one.first] >= 0).astype(np.float64))) for one in found]
+    return Parts(stack_columns(nodes), seen_shares(is_seen, graphs.n_nodes))
+
+
+class _Stream(NamedTuple):
+    """Bins of graphs in one stream of an index.
 
     Attributes
     ----------
-    folds : ndarray of int64, (training graphs,)
-    k : int
-    reaches : ndarray, (folds + 1, training graphs)
-        Distance from each training graph to its k-th nearest neighbor (k-distance).
-    densities : ndarray, (folds + 1, training graphs)
-        Local reachability densities.
+    items : Occurrences
+    entry : ndarray, (items,)
+        The bin of each item, counted over all graphs; -1: none.
+    graphs, counts : ndarray, (bins,)
+        The graph and the count of each bin.
+    first : ndarray, (bins,)
+        Place of the first level of each bin in ``levels``.
+    levels : ndarray, (levels,)
+        Columns of the index; -1: levels that no training graph has.
+    weight : float
     """
 
-    folds: Annotated[Places, Indices("folds")]
-    k: int
-    reaches: Values
-    densities: Values
-
-    def _check_parts(self) -> None:
-        """Refuse arrays of reaches and densities without one value per fold and graph."""
-        check_neighbors(self.folds, self.k)
-        shape = (int(self.folds.max()) + 2, len(self.folds))
-        require(
-            self.reaches.shape == self.densities.shape == shape, "every graph needs a density in each fold"
-        )
-
-    def check_rows(self, n_graphs: int, n_rows: int) -> None:
-        """Refuse folds of another number of graphs."""
-        require(self.reaches.shape == (n_rows, n_graphs), "folds are of other graphs")
+    items: Occurrences
+    entry: Places
+    graphs: Places
+    counts: Values
+    first: Places
+    levels: Places
+    weight: float
 
     @classmethod
-    def learn(cls, training: Training) -> tuple[DensityScore, Values]:
-        """Return the score and its values for the training graphs."""
-        k, rows = possible_neighbors(training), int(training.folds.max()) + 2
-        everyone = np.arange(len(training.folds))
-        near = neighbors_of(training.index, training.graphs, training.folds, k, rows, everyone)
-        places, distances = near[0], kernel_distances(near[1])
-        reaches = distances[:, :, -1]
-        densities = local_densities(places, distances, reaches)
-        score = cls(training.folds, k, reaches, densities)
-        return score, training.of_judged(-np.mean(_taken(densities, places), axis=2) / densities)
+    def of(cls, items: Occurrences, graphs: GraphDatabase, index: GraphIndex, number: int) -> _Stream:
+        (segment,) = index._file.segments
+        known = segment.codes[segment.stream_ptr[number] : segment.stream_ptr[number + 1]]
+        is_bin = items.codes != NO_BIN
+        owner = items.graphs_of_items(graphs)[is_bin].astype(np.int64)
+        pairs, within = np.unique(np.stack([owner, items.codes[is_bin]]), axis=1, return_inverse=True)
+        numbers = None if items.numbers is None else items.numbers[is_bin]
+        counts = np.bincount(within.ravel(), numbers, pairs.shape[1]).astype(np.float64)
+        entry = np.full(len(items.codes), -1)
+        entry[is_bin] = within.ravel()
+        most = np.rint(counts).astype(np.int64)
+        coded = level_codes(np.ascontiguousarray(pairs[1]), most)
+        at = np.minimum(np.searchsorted(known, coded), max(len(known) - 1, 0))
+        is_known = known[at] == coded if len(known) else np.zeros(len(coded), dtype=bool)
+        levels = np.where(is_known, at + segment.stream_ptr[number], -1)
+        first = np.cumsum(most) - most
+        return cls(items, entry, pairs[0], counts, first, levels, float(index._file.weights[number]))
 
-    def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
-        """Return the scores of new graphs."""
-        rows = len(self.reaches) if by_fold else 1
-        places, similarities = neighbors_of(index, graphs, self.folds, self.k, rows)
-        reaches, known = self.reaches[-rows:], self.densities[-rows:]
-        densities = local_densities(places, kernel_distances(similarities), reaches)
-        return np.asarray(-np.mean(_taken(known, places), axis=2) / densities)
+    def shared(self, cells: Places, n_levels: int, others: Places) -> Values:
+        """Return the smaller counts of bins, in each graph and one training graph for it."""
+        owner = np.repeat(np.arange(len(self.graphs)), np.rint(self.counts).astype(np.int64))
+        known = np.flatnonzero(self.levels >= 0)
+        wanted = others[self.graphs[owner[known]]] * n_levels + self.levels[known]
+        has = cells[np.searchsorted(cells, wanted).clip(max=len(cells) - 1)] == wanted
+        return np.bincount(owner[known][has], minlength=len(self.graphs)).astype(np.float64)
 
-
-def kernel_distances(similarities: Values) -> Values:
-    """Distance in the feature space of a normalized kernel k: sqrt(2 - 2 k)."""
-    return np.sqrt(np.maximum(2.0 - 2.0 * similarities, 0.0))
-
-
-def local_densities(places: Places, distances: Values, reaches: Values) -> Values:
-    """Inverse of the mean reachability distance; scikit-learn's small constant keeps it finite."""
-    reachable = np.maximum(distances, _taken(reaches, places))
-    return np.asarray(1.0 / (reachable.mean(axis=2) + 1e-10))
-
-
-def _taken(values: Values, places: Places) -> Values:
-    """Values at positions, row by row: (rows, graphs, k)."""
-    return np.stack([row[at] for row, at in zip(values, places, strict=True)])
+    def spread(self, values: Values) -> Values:
+        """Return values of bins for each item; 0 without a bin."""
+        return np.where(self.entry >= 0, values[self.entry] if len(values) else 0.0, 0.0)
 
 
-@dataclass(frozen=True)
-class OneClassScore(Score):
-    """Decisions of a one-class SVM (Schölkopf et al., 2001) on the normalized kernel.
-
-    Attributes
-    ----------
-    coefficients : ndarray, (training graphs, folds + 1)
-        Dual coefficients; 0 for graphs of the excluded fold.
-    intercepts : ndarray, (folds + 1,)
-    """
-
-    coefficients: Values
-    intercepts: Values
-
-    def check_rows(self, n_graphs: int, n_rows: int) -> None:
-        """Refuse any number of SVMs but one per fold and one for all graphs."""
-        require(self.coefficients.shape == (n_graphs, n_rows), "every graph needs a coefficient in each fold")
-        require(self.intercepts.shape == (n_rows,), "every fold needs an intercept")
-
-    @classmethod
-    def learn(cls, training: Training) -> tuple[OneClassScore, Values]:
-        """Return the score and its values for the training graphs, from the SVM without their fold.
-
-        Leave-one-out would need one SVM per graph.
-        """
-        check_room(len(training.folds), len(training.folds), 3, ways_out=OTHER_SCORES)
-        matrix = np.array(for_each_row(training.index, training.graphs, lambda _, values: values))
-        out = training.left_out
-        machines = [_one_class_machine(matrix, np.flatnonzero(~row)) for row in out]
-        score = cls(np.array([c for c, _ in machines]).T, np.array([b for _, b in machines]))
-        values = (matrix @ score.coefficients + score.intercepts).T
-        values[-1] = values[training.folds, np.arange(len(matrix))]
-        return score, training.of_judged(values)
-
-    def of_new(self, graphs: GraphDatabase, index: Any, by_fold: bool) -> Values:
-        """Return the scores of new graphs."""
-        rows = slice(None) if by_fold else slice(-1, None)
-        coefficients, intercepts = self.coefficients[:, rows], self.intercepts[rows]
-        decided = for_each_row(index, graphs, lambda _, values: values @ coefficients)
-        return np.asarray((np.array(decided) + intercepts).T)
-
-
-def _one_class_machine(matrix: Values, members: Places) -> tuple[Values, float]:
-    """Dual coefficients of all training graphs, and the intercept, of an SVM trained on ``members``."""
-    from sklearn.svm import OneClassSVM
-
-    machine = OneClassSVM(kernel="precomputed", nu=NU).fit(matrix[np.ix_(members, members)])
-    coefficients = np.zeros(len(matrix))
-    coefficients[members[machine.support_]] = machine.dual_coef_[0]
-    return coefficients, float(machine.intercept_[0])
+def _cells(index: GraphIndex) -> Places:
+    """Return graph times number of levels plus level, ascending, of the levels that training graphs have."""
+    (segment,) = index._file.segments
+    bins, graphs, _ = segment.listed()
+    return np.unique(graphs.astype(np.int64) * len(segment.codes) + bins)

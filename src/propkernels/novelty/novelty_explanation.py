@@ -1,4 +1,4 @@
-"""NoveltyExplanation: rarity as a sum over nodes and iterations, and occurrences of bins in training."""
+"""NoveltyExplanation: what a graph does not share with the nearest training graphs, by node and iteration."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ def _nothing() -> Values:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoveltyExplanation(Explanation):
-    """Contributions of nodes to the rarity of graphs, returned by ``NoveltyDetector.explain``.
+    """Contributions of nodes to the novelty of graphs, returned by ``NoveltyDetector.explain``.
 
     Attributes
     ----------
     contributions : ndarray of shape (nodes, t_max + 1)
-        Contribution of each node to the rarity of its graph at each iteration, in nats; not negative, up to
-        rounding.
+        Neighborhoods of each node that the nearest training graph has not, iteration by iteration, as shares
+        of all neighborhoods of both graphs; not negative.
+    descriptor_terms : ndarray of shape (graphs,)
+        What the nearest training graph has and the graph has not, which belongs to no node.
     seen : ndarray of shape (nodes, t_max + 1)
-        1 if the node's bin occurs in training, else 0; the share of its bins if it has
-        several.
-    numbers : ndarray of shape (nodes, t_max + 1)
-        Number of occurrences of the bin in training; the mean if there are several bins.
+        1 if the node's bin occurs in any training graph, else 0; the share of its bins if it has several.
     graph_ptr, graphs
         As in :class:`~propkernels.explain.Explanation`.
 
@@ -41,14 +40,14 @@ class NoveltyExplanation(Explanation):
 
     References
     ----------
-    .. [1] R. E. Krichevsky and V. K. Trofimov (1981). The performance of universal encoding. IEEE
-       Transactions on Information Theory 27 (2), 199-207. doi:10.1109/TIT.1981.1056331.
+    .. [1] P. Willett, J. M. Barnard and G. M. Downs (1998). Chemical similarity searching. Journal of
+       Chemical Information and Computer Sciences 38 (6), 983-996. doi:10.1021/ci9800211.
 
     Examples
     --------
     >>> import propkernels as pk
     >>> graphs = pk.datasets.make_molecules(60, random_state=0).graphs
-    >>> detector = pk.NoveltyDetector(score="rarity", random_state=0).fit(graphs[:50])
+    >>> detector = pk.NoveltyDetector(random_state=0).fit(graphs[:50])
     >>> explanation = detector.explain(graphs[50:])
     >>> bool(abs(explanation.decisions + detector.score_samples(graphs[50:])).max() < 1e-9)
     True
@@ -57,7 +56,6 @@ class NoveltyExplanation(Explanation):
     """
 
     seen: Values = field(default_factory=_nothing)
-    numbers: Values = field(default_factory=_nothing)
 
     @property
     def unseen_nodes(self) -> NDArray[np.int64]:
@@ -73,16 +71,16 @@ class NoveltyExplanation(Explanation):
     @property
     def quantity(self) -> str:
         """Name of the quantity that contributions add up to."""
-        return "rarity"
+        return "novelty"
 
     @property
     def is_signed(self) -> bool:
-        """Whether contributions may be negative: not those to rarity."""
+        """Whether contributions may be negative: not those to novelty."""
         return False
 
     def key(self, nodes: str = "nodes") -> str:
         """Return the meaning of colors in drawings, as a sentence about ``nodes``, such as "atoms"."""
-        return f"Darker {nodes} have rarer neighborhoods."
+        return f"Darker {nodes} have neighborhoods that the nearest training graph has not."
 
     def _record(self, graph: int, node: int) -> dict[str, Any]:
         at = int(self.graph_ptr[graph]) + node

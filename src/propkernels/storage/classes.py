@@ -70,9 +70,6 @@ _BY_MODULE = {
     "propkernels.models.calibrate": ("Calibration",),
     "propkernels.models.conformal": ("Conformal",),
     "propkernels.novelty.detector": ("NoveltyDetector",),
-    "propkernels.novelty.neighbor_scores": ("DensityScore", "NeighborScore", "OneClassScore"),
-    "propkernels.novelty.rarity": ("RarityScore",),
-    "propkernels.novelty.novelty_scores": ("SizeScore",),
     "propkernels.search.index": ("GraphIndex",),
     "propkernels.explain.decision_columns": ("DecisionLayout",),
     "propkernels.explain.members": (
