@@ -217,10 +217,8 @@ def test_novelty(quick, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "name",
     [
-        "attributed",
         "category_prior",
         "edge_labels",
-        "textures",
         "pictures",
         "animation",
         "choices",
