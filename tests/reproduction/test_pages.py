@@ -217,8 +217,8 @@ def test_novelty(quick, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "name",
     [
-        "category_prior",
         "edge_labels",
+        "foreign",
         "pictures",
         "animation",
         "choices",
