@@ -28,24 +28,28 @@ class Headline:
         Methods and their mean root mean squared error on MoleculeACE.
     nodes : list of (str, float, float)
         Graph, our accuracy on its nodes, and that of a graph convolutional network.
+    paper : str
+        The first sentence of the page of the paper's tables.
     """
 
     seconds: list[tuple[str, str, float, float]]
     leads: list[tuple[str, float, float, float]]
     errors: dict[str, float]
     nodes: list[tuple[str, float, float]]
+    paper: str
 
     @classmethod
     def read(cls, docs: Path) -> Headline:
         """Return the figures of the measured pages of the site."""
         measured = docs / "measured"
-        names = ("fair", "moleculeace", "nodes")
+        names = ("fair", "moleculeace", "nodes", "results")
         pages = {name: (measured / f"{name}.md").read_text(encoding="utf-8") for name in names}
         return cls(
             _seconds(measured / "results" / "benchmarks.json"),
             _leads(pages["fair"]),
             _errors(pages["moleculeace"]),
             _nodes(pages["nodes"]),
+            pages["results"].partition("## In short")[2].partition("\n- ")[2].partition("\n")[0],
         )
 
     def sentences(self, pages: str) -> list[str]:
@@ -71,6 +75,7 @@ class Headline:
             f"**Nodes of one graph: above the published graph convolutional network on {above} of "
             f"{len(self.nodes)} graphs**; tuned networks of 2024 are ahead on heterophilous ones. "
             f"[Nodes]({pages}/nodes.md)",
+            f"{self.paper} [The paper's tables]({pages}/results.md)",
         ]
 
 
