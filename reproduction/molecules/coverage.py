@@ -53,7 +53,7 @@ LARGE = ("Lipophilicity",)  # a Gaussian process or a forest of so many molecule
 Values = NDArray[np.float64]
 PAGE = """# Coverage, measured
 
-Measured with the models of commit 8ed3d8f7, before the default became least squares; to be measured again.
+Measured with the models of version 0.2 (commit 8ed3d8f7), before the default became least squares.
 
 Do intervals and sets with `coverage=0.9` contain nine of ten true values, and how wide are they? Twelve
 sets of molecules, five folds each, pooled: at random, where new molecules are drawn like the training
