@@ -54,22 +54,34 @@ coverage: .venv/.developer
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-append --cov-report=
 	$(BIN)/coverage report --skip-covered --fail-under=95
 
-# Tests that reach the loops, with every index, every address and all undefined behavior of C++ checked. The package is built into an
+# Tests that reach the loops, with every index, every address and all undefined behavior of C++ checked; make sanitize SANITIZE=thread looks
+# for races in those with threads (Python and numpy are not instrumented, and what they do is not looked at). The package is built into an
 # environment of its own, which sees the packages of .venv. make sanitize TESTS='tests/explain -x' runs others. (Limits of the address space,
-# which test_room.py sets, cannot hold: the sanitizer maps terabytes.)
+# which test_room.py sets, cannot hold: the sanitizers map terabytes.)
+SANITIZE ?= address,undefined
+ifeq ($(SANITIZE),thread)
+TESTS ?= tests/test_core.py tests/test_threads.py tests/utils/test_parallel.py -k "not dask and not joblib and not fork and not process"
+SANITIZER := libtsan.so
+WORKERS := -s
+else
 TESTS ?= tests/test_core.py tests/codes tests/counts tests/propagation tests/kernels tests/search --ignore=tests/kernels/test_room.py
+SANITIZER := libasan.so
+WORKERS := -n 2 --dist worksteal
+endif
 SANITIZED := build/sanitized
 sanitize: .venv/.developer
 	$(PYTHON) -m venv --clear $(SANITIZED)
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 		> "$$($(SANITIZED)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/packages.pth"
 	$(SANITIZED)/bin/python -m pip install --quiet --disable-pip-version-check --ignore-installed --no-deps . \
-		--config-settings=build-dir=build/sanitized-objects --config-settings=install.strip=false \
+		--config-settings=build-dir=build/sanitized-objects-$(SANITIZE) --config-settings=install.strip=false \
 		--config-settings=cmake.define.PROPKERNELS_CHECKED=ON \
-		--config-settings=cmake.define.PROPKERNELS_SANITIZE=address,undefined
+		--config-settings=cmake.define.PROPKERNELS_SANITIZE=$(SANITIZE)
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
-		$(SANITIZED)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not browser and not processes" $(TESTS)
+	TSAN_OPTIONS=ignore_noninstrumented_modules=1:exitcode=66 \
+	LD_PRELOAD="$$($(CXX) -print-file-name=$(SANITIZER)) $$($(CXX) -print-file-name=libstdc++.so)" \
+		$$(setarch -R true 2>/dev/null && echo setarch -R) $(SANITIZED)/bin/python -m pytest $(WORKERS) \
+		-m "not slow and not browser and not processes" $(TESTS)
 
 # The site, from this folder alone and without network: docs/_build/html/index.html. Examples that did not change are
 # not run again; every page is then looked through for links and pictures that lead nowhere.

@@ -148,11 +148,12 @@ void add_stream_ratios(Lists<Index> indptr, Lists<Index> indices, Lists<double> 
 // ---- Scaling ----
 // kernel[i, j] *= left[i] right[j]. The product of the factors comes first, so that rounding keeps a symmetric matrix
 // symmetric.
+WIDE void scale_row(Alone<double> row, double own, Alone<const double> others, int64_t n) {
+    for (int64_t j = 0; j < n; j++) row[j] *= own * others[j];
+}
 void scale_rows(Out<double, 2> kernel, In<double> left, In<double> right, int threads) {
-    const auto scale = [](Alone<double> row, double own, Alone<const double> others, int64_t n) {
-        for (int64_t j = 0; j < n; j++) row[j] *= own * others[j];
-    };
-    share(kernel.shape[0], threads, [&](int, int64_t i) { scale(kernel.row(i), left[i], right.data(), right.size()); });
+    share(kernel.shape[0], threads,
+          [&](int, int64_t i) { scale_row(kernel.row(i), left[i], right.data(), right.size()); });
 }
 }  // namespace
 
