@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo core test check quick lint types unit newest coverage sanitize fuzz mutate docs site bench bench-compare package clean
+.PHONY: demo core test check quick lint types unit newest coverage sanitize fuzz mutate core-mutants docs site bench bench-compare package clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -113,6 +113,10 @@ fuzz: .venv/.developer
 # make mutate MUTANTS='propkernels.codes.*' looks for mistakes that no test of codes, counts, propagation and models notices
 mutate: .venv/.developer
 	$(BIN)/mutmut run $(MUTANTS)
+
+# Mistakes made by hand in src/core, each of which a test must notice; make core-mutants MUTANTS=gram.cpp makes those of a file
+core-mutants: .venv/.developer
+	$(BIN)/python -m tests.core_mutants $(MUTANTS)
 
 # Both distributions in dist, checked; the wheel is built twice, with the same bytes.
 package: export SOURCE_DATE_EPOCH ?= 1704067200
