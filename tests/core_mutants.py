@@ -1,7 +1,7 @@
 """Mistakes made by hand in src/core, each of which a test must notice: ``make core-mutants``.
 
-Each mistake is a replacement in one file. The core is built with it in a copy of the tree, and the tests that are
-named must fail. Words of the command line choose mistakes by file or number. Takes about half an hour.
+Each mistake is a replacement in one file. The core is built with it in a copy of the tree, and the tests that
+are named must fail. Words of the command line choose mistakes by file or number. Takes about half an hour.
 """
 
 from __future__ import annotations
