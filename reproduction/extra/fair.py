@@ -14,7 +14,9 @@ OUTPUT/fair.jsonl at once and not computed again.
 from __future__ import annotations
 
 import json
+import re
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
@@ -34,7 +36,6 @@ from reproduction.extra.folds_of_defaults import (
     accuracies,
     measure_folds,
     most_chosen,
-    spread,
 )
 from reproduction.extra.records import chosen_names, data_file, markdown
 from reproduction.protocols.nested import class_numbers
@@ -50,27 +51,28 @@ PUBLISHED = {
     "NCI1": (80.0, "GIN", "82.3 (PathNN)"),
     "COLLAB": (75.6, "GIN", "78.9, 79.4 (LTP)"),
 }
-SEED, FOLDS = 0, 10
+FOLDS = 10
 PAGE = """# A fair comparison with graph neural networks
-
-Measured with the models of version 0.2 (commit 8ed3d8f7), before the default became least squares.
 
 `PropagationClassifier()` without any setting but the seed, on exactly the ten test folds that Errica, Podda,
 Bacciu and Micheli published with "A Fair Comparison of Graph Neural Networks for Graph Classification" (ICLR
-2020). Everything is chosen by cross-validation on the training and validation graphs of each fold. Written by
+2020), for eight of its nine data sets (REDDIT-MULTI-5K was not at hand). Everything is chosen by leaving out
+training and validation graphs of each fold. Measured on 18 November 2026 by
 
-    python -m reproduction fair
+    python -m reproduction fair --repeats 5
 
 {table}
 
-± is the standard deviation over the ten test folds, as in the publication. Processor minutes are those of all
-fits of a data set on one core{total}.
+"Measured" is the mean over the seeds of the model on the ten test folds, ± the standard deviation over the
+folds (of their means over the seeds), as in the publication; "seeds" are the smallest and the largest
+accuracy, and their number. "Lead" is the measured accuracy less the best published one, ± its standard error
+over the folds (ours alone). Processor minutes are those of all fits of a data set on one core{total}.
 
-Models of few graphs average the decisions of several kernels, as many as the last column says.
+LTP is that of a table of 2023 on the same folds, as are CGMM and iCGMM of their years; PathNN is that of ICML
+2023, by its own report. Ours learns from training and validation graphs together, a tenth more than theirs.
 
-LTP is that of a table of 2023 on the same folds, as are CGMM and iCGMM of their years; PathNN is that of
-Michel et al. (ICML 2023), in ten folds. Eight of the nine data sets of the comparison are measured:
-REDDIT-MULTI-5K is not. Most leads are within the standard deviation of the folds.
+How often these test folds were looked at: three lists of default kernels of version 0.2 were measured on
+them, then the present model, once.
 
 The lists of default kernels were found by quick looks at folds of some of these data sets that are not the
 folds of this page (see [defaults](defaults.md)), but hold the same graphs. This flatters ENZYMES most of
@@ -80,11 +82,11 @@ all, since the widths of its bins were found there.
 
 def split(target: Any, key: Key) -> Split:
     """One of the ten folds of a data set; training and validation graphs together."""
-    name, _, number = key
+    name, seed, number = key
     with zipfile.ZipFile(data_file("fair_splits.zip")) as archive:
         fold = json.loads(archive.read(f"{name}.json"))[number]
     parts = fold["model_selection"][0]
-    return np.sort(np.array(parts["train"] + parts["validation"])), np.array(fold["test"]), SEED
+    return np.sort(np.array(parts["train"] + parts["validation"])), np.array(fold["test"]), seed
 
 
 @lru_cache(maxsize=1)
@@ -96,11 +98,12 @@ def load(name: str) -> Data:
     return graphs, class_numbers(classes)
 
 
-def run(names: Sequence[str], folder: Path, document: Path, jobs: int = -1) -> str:
-    """Measure what is missing, write the page, and return its table."""
-    keys = product(chosen_names(names, PUBLISHED), [0], range(FOLDS))
+def run(names: Sequence[str], folder: Path, document: Path, repeats: int = 1, jobs: int = -1) -> str:
+    """Measure what is missing with so many seeds, write the page, and return its table."""
+    chosen = chosen_names(names, PUBLISHED)
+    keys = [(name, seed, fold) for seed, name, fold in product(range(repeats), chosen, range(FOLDS))]
     results = measure_folds(folder / "fair.jsonl", keys, load, split, jobs)
-    head = ["data set", "best of the comparison", "later", "measured", "above", "folds", "processor minutes"]
+    head = ["data set", "best of the comparison", "later", "measured", "seeds", "lead", "processor minutes"]
     rows = [row(name, results[name]) for name in PUBLISHED if name in results]
     table = markdown([*head, "chosen most often"], rows)
     minutes = sum(result.processor_seconds for name in PUBLISHED for result in results.get(name, ())) / 60
@@ -109,9 +112,19 @@ def run(names: Sequence[str], folder: Path, document: Path, jobs: int = -1) -> s
 
 
 def row(name: str, results: Sequence[FoldResult]) -> list[str]:
-    """One line of the table."""
+    """One line of the table, from the seeds that have all folds."""
     best, method, later = PUBLISHED[name]
-    mean = accuracies(results)[0]
-    cells = [name, f"{best:.1f} ({method})" if method else f"{best:.1f}", later or "-"]
-    cells += [f"{mean:.1f} ± {spread(results):.1f}", "yes" if mean > best else "no", f"{len(results)} of 10"]
+    numbers = Counter(result.repeat for result in results)
+    results = [result for result in results if numbers[result.repeat] == max(numbers.values())]
+    found = accuracies(results)  # of each seed
+    folds = [[r.correct / r.tested for r in results if r.fold == fold] for fold in range(FOLDS)]
+    by_fold = 100 * np.array([np.mean(values) for values in folds if values])
+    highest = max([best, *map(float, re.findall(r"\d+\.\d", later))])
+    lead, error = np.mean(found) - highest, by_fold.std(ddof=1) / np.sqrt(len(by_fold))
+    cells = [name, f"{best:.1f} ({method})", later or "-"]
+    cells += [
+        f"{np.mean(found):.1f} ± {by_fold.std(ddof=1):.1f}",
+        f"{min(found):.1f} to {max(found):.1f} ({len(found)})",
+        f"{lead:+.1f} ± {error:.1f}",
+    ]
     return [*cells, f"{sum(r.processor_seconds for r in results) / 60:.1f}", most_chosen(results)]
