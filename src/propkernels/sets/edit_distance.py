@@ -109,7 +109,7 @@ def edit_distance(
     >>> pk.edit_distance(nx.path_graph(5), nx.cycle_graph(5))
     1
     >>> pk.edit_distance(nx.path_graph(2), nx.path_graph(3), return_path=True)
-    (2, [(0, 1), (1, 2), (None, 0)], [((0, 1), (1, 2)), (None, (0, 1))])
+    (2, [(0, 0), (1, 1), (None, 2)], [((0, 1), (0, 1)), (None, (1, 2))])
     """
     graphs = check_edges([g, h])
     if len(graphs) != 2:
