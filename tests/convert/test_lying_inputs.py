@@ -186,6 +186,7 @@ def cases_of(name):
         ),
         "from_networkx": lambda: pytest.importorskip("networkx").path_graph(3),
         "from_adjacency": lambda: MATRIX,
+        "from_edges": lambda: [(0, 1), (1, 2)],
         "from_points": lambda: np.eye(3),
         "from_smiles": lambda: "CCO",
         "from_rdkit": lambda: pytest.importorskip("rdkit.Chem").MolFromSmiles("CCO"),

@@ -76,6 +76,12 @@ def wrong_adjacency():
     return [(([matrix],), {}) for matrix in wrong_matrices()]
 
 
+def wrong_edges():
+    for number in (*INDICES, 10**30, float("nan")):
+        yield ([[(0, number), (number, 1, number)]],), {}
+        yield (np.array([[0, 1], [1, min(number, MOST)]], dtype=object),), {"directed": True}
+
+
 def wrong_networkx():
     networkx = pytest.importorskip("networkx")
     for number in INDICES:

@@ -9,7 +9,7 @@ import numpy as np
 
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column
-from propkernels.convert.build import Faults, FlatGraphs, build, guarded, integers, listed
+from propkernels.convert.build import Faults, FlatGraphs, build, integers, listed
 from propkernels.graphs.database import GraphDatabase
 
 NAMES = (str, bytes, int, np.integer)  # of nodes in lists of edges that are recognized as such
@@ -86,7 +86,6 @@ def _is_edge(items: tuple[Any, ...]) -> bool:
     return len(items) in (2, 3) and all(isinstance(end, NAMES) for end in items[:2])
 
 
-@guarded
 def convert(
     graphs: list[Any],
     faults: Faults,
@@ -99,26 +98,15 @@ def convert(
     weights: list[float] = []
     kinds: list[Any] = []
     for i, edges in enumerate(graphs):
-        numbers: dict[Any, int] = {}
-        found: dict[tuple[Any, ...], None] = {}
-        for edge in edges.tolist() if isinstance(edges, np.ndarray) else edges:
-            if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
-                faults.add(i, f"an edge is a pair of nodes, or three items, got {shown(edge)}", TypeError)
-                continue
-            u, v = (numbers.setdefault(end, len(numbers)) for end in edge[:2])
-            what: Any = edge[2] if len(edge) == 3 else None
-            is_weight = isinstance(what, NUMBERS) and not isinstance(what, bool)
-            pair = (u, v) if directed else (min(u, v), max(u, v))
-            found[(*pair, float(what) if is_weight else 1.0, None if is_weight else what)] = None
-        given = {} if node_labels is None else node_labels[i]
-        for node in given:
-            numbers.setdefault(node, len(numbers))
-        labels += [given.get(node) for node in numbers]
-        ends += [(u, v) for u, v, *_ in found]
-        weights += [weight for *_, weight, _ in found]
-        kinds += [kind for *_, kind in found]
-        sizes.append(len(numbers))
-        counts.append(len(found))
+        own: tuple[list[Any], list[Any]] = [], []
+        with faults.reading(i):
+            own = _read(edges, {} if node_labels is None else node_labels[i], directed, i, faults)
+        labels += own[0]
+        ends += [(u, v) for u, v, *_ in own[1]]
+        weights += [weight for *_, weight, _ in own[1]]
+        kinds += [kind for *_, kind in own[1]]
+        sizes.append(len(own[0]))
+        counts.append(len(own[1]))
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     flat = FlatGraphs(
         integers(sizes),
@@ -131,6 +119,26 @@ def convert(
         edge_labels=kinds if any(kind is not None for kind in kinds) else None,
     )
     return build(flat, faults)
+
+
+def _read(
+    edges: Any, node_labels: NodeLabels, directed: bool, position: int, faults: Faults
+) -> tuple[list[Any], list[Any]]:
+    """Return the labels of the nodes, and source, target, weight and label of each edge."""
+    numbers: dict[Any, int] = {}
+    found: dict[tuple[Any, ...], None] = {}
+    for edge in edges.tolist() if isinstance(edges, np.ndarray) else edges:
+        if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
+            faults.add(position, f"an edge is a pair of nodes, or three items, got {shown(edge)}", TypeError)
+            return [], []
+        u, v = (numbers.setdefault(end, len(numbers)) for end in edge[:2])
+        what: Any = edge[2] if len(edge) == 3 else None
+        is_weight = isinstance(what, NUMBERS) and not isinstance(what, bool)
+        pair = (u, v) if directed else (min(u, v), max(u, v))
+        found[(*pair, float(what) if is_weight else 1.0, None if is_weight else what)] = None
+    for node in node_labels:
+        numbers.setdefault(node, len(numbers))
+    return [node_labels.get(node) for node in numbers], list(found)
 
 
 def is_node_link(thing: Any) -> bool:
