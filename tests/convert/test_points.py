@@ -184,3 +184,9 @@ def test_the_attribute_in_the_files_is_one_less_the_mean(data_folder):
     mean = pk.convert.curvature(data.graphs.adjacency, data.extras["normals"], mean=True)
     same = np.abs(1 - mean - data.graphs.node_attributes[:, 0]) < 1e-5
     assert same.mean() > 0.99
+
+
+def test_one_cloud_belongs_in_a_list():
+    for cloud in (np.eye(3), [[0.0, 1.0], [1.0, 2.0]]):
+        with pytest.raises(ValueError, match=r"shape \(n, d\), got the shape .*; pass one cloud in a list"):
+            pk.from_points(cloud)

@@ -240,6 +240,8 @@ def test_what_is_not_a_finite_number_is_named(value: str) -> None:
 
 
 def test_lines_with_the_right_number_of_fields_in_all_but_not_each() -> None:
+    with pytest.raises(ValueError, match=r"line 2 has 2 values .* \(labels over time are read by"):
+        integer_table(b"0,1,2,0\n0,1\n", "X_node_labels.txt")
     with pytest.raises(ValueError, match="line 1 has 1 value instead of 2"):
         integer_table(b"1\n2,3,4\n", "X.txt", columns=2)
 

@@ -147,3 +147,11 @@ def test_options_that_cannot_be_used_part_by_part(tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             plan_sources(tmp_path / "a.csv", 100, how)
+
+
+def test_tables_in_memory_are_no_files():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(
+        TypeError, match=r"partition reads files, got .*DataFrame: write it to a Parquet file"
+    ):
+        pk.scale.partition(pd.DataFrame({"id": [1], "smiles": ["C"]}))

@@ -117,7 +117,8 @@ def _checked(cloud: Any, position: int, faults: Faults) -> Points | None:
     if table is None:
         return None
     if table.ndim != 2 or (len(table) and not table.shape[1]):
-        faults.add(position, f"points must be of shape (n, d), got the shape {table.shape}")
+        hint = "; pass one cloud in a list, [cloud]" if table.ndim == 1 else ""
+        faults.add(position, f"points must be of shape (n, d), got the shape {table.shape}{hint}")
         return None
     wrong = np.flatnonzero(~(np.abs(table) < LARGEST).all(axis=1))
     if wrong.size:

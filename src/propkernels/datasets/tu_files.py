@@ -278,7 +278,11 @@ def _name_the_fault(text: bytes, file: str, width: int, dtype: np.dtype[Any]) ->
     for number, line in enumerate(text.split(b"\n"), start=1):
         fields = line.split()
         if len(fields) != width:
-            raise ValueError(f"{file}, line {number} has {count(len(fields), 'value')} instead of {width}")
+            over_time = file.endswith("_node_labels.txt") and len(fields) % 2 == width % 2 == 0
+            hint = " (labels over time are read by datasets.read_temporal)" if over_time else ""
+            raise ValueError(
+                f"{file}, line {number} has {count(len(fields), 'value')} instead of {width}{hint}"
+            )
         for item in fields:
             if not _is_number(item, dtype):
                 value = item[:40].decode("utf-8", errors="replace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +13,7 @@ import propkernels.scale.molecule_files as molecules
 import propkernels.scale.parquet_files as parquet
 import propkernels.scale.sdf_files as sdf
 import propkernels.scale.tu_folders as tu
-from propkernels._utils.checks import check_integer
+from propkernels._utils.checks import check_integer, kind_of
 from propkernels._utils.progress import LOG, ProgressBar
 from propkernels._utils.safe_files import open_regular
 from propkernels._utils.typing import PathLike
@@ -187,6 +187,8 @@ def _common_target(types: set[str | None]) -> str | None:
 
 def _files(source: Files) -> Iterator[tuple[str, Path]]:
     """Yield kind and absolute path of each file, in the order of the sources, sorted by name in folders."""
+    if hasattr(source, "columns") or isinstance(source, Mapping):
+        raise TypeError(f"partition reads files, got {kind_of(source)}: write it to a Parquet file first")
     if not isinstance(source, (str, os.PathLike)):
         items = list(source)
         if not items:
