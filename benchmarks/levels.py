@@ -76,13 +76,13 @@ def two_samples(draw: Draw, sizes: tuple[int, int], kernel: object) -> Callable[
     return once
 
 
-def novelty(draw: Draw, score: str, n_train: int = 30, n_new: int = 10) -> Callable[[int], Values]:
+def novelty(draw: Draw, n_train: int = 30, n_new: int = 10) -> Callable[[int], Values]:
     """Return the function that judges new graphs by a detector that was fitted on others."""
 
     def once(seed: int) -> Values:
         graphs = draw(np.random.default_rng(seed), n_train + n_new)
         kernel = pk.PropagationKernel(t_max=2, random_state=0)
-        detector = pk.NoveltyDetector(kernel=kernel, score=score, random_state=seed).fit(graphs[:n_train])
+        detector = pk.NoveltyDetector(kernel=kernel, random_state=seed).fit(graphs[:n_train])
         return np.asarray(detector.predict_p(graphs[n_train:]))
 
     return once
@@ -128,12 +128,9 @@ CASES = (
     ),
     Case("two_sample_test, continuous, 20 and 30", two_samples(continuous, (20, 30), ATTRIBUTES)),
     Case("two_sample_test, trees, 10 and 10", two_samples(continuous, (10, 10), LabelHistogram())),
-    Case("predict_p, equal graphs", novelty(lambda r, n: discrete(r, n, 0.0), "auto")),
-    Case("predict_p, two kinds", novelty(discrete, "auto")),
-    Case("predict_p, two kinds, rarity", novelty(lambda r, n: discrete(r, n, 0.3), "rarity")),
-    Case("predict_p, trees", novelty(continuous, "auto")),
-    Case("predict_p, trees, neighbors", novelty(continuous, "neighbors")),
-    Case("predict_p, trees, size", novelty(continuous, "size")),
+    Case("predict_p, equal graphs", novelty(lambda r, n: discrete(r, n, 0.0))),
+    Case("predict_p, two kinds", novelty(discrete)),
+    Case("predict_p, trees", novelty(continuous)),
     Case("Evaluation.compare, accuracy", paired(continuous, "accuracy")),
     Case("Evaluation.compare, R^2", paired(continuous, "r2")),
 )

@@ -37,7 +37,7 @@ def test_table_says_what_python_says(run, small_folder):
     test = walk.compare(labels)
     assert f"corrected paired t-test, p = {test.corrected_p:.2g}" in result.stdout
     first, *lines = result.stdout.splitlines()
-    assert first.startswith("Dataset(SMALL: 40 graphs")
+    assert first.startswith("SMALL: 40 graphs")
     assert max(map(len, lines)) <= 80
 
 

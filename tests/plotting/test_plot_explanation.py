@@ -160,7 +160,7 @@ def test_a_model_explains_by_itself(molecules):
     assert np.allclose(points(ax).get_array(), expected)
     turned = pk.plotting.plot_explanation(model, molecules.graphs, 3, classes=(0, 1))
     assert np.allclose(points(turned).get_array(), -expected)
-    assert ax.get_title().startswith("graph 3:")
+    assert ax.get_title().startswith("3: ")
 
 
 @pytest.mark.slow

@@ -85,6 +85,7 @@ def test_adding_and_removing_is_as_good_as_a_new_fit(name):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:all similarities are 0")
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 12)), max_size=12), st.integers(1, 20))
 def test_any_history(history, k):

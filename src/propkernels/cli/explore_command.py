@@ -15,7 +15,6 @@ from propkernels.cli.arguments import (
     one_target,
     open_model,
     reads_data,
-    with_edges,
 )
 from propkernels.cli.console import size_of, spinner, warnings_as_lines
 
@@ -55,7 +54,6 @@ def explore(
     opened = Fitted(None, {}) if model is None else open_model(model)
     fitted = opened.model
     whole = one_target(opened.prepared(source_options.open(name, notes=opened.notes, n_jobs=jobs)))
-    whole = with_edges(whole) if fitted is None else whole
     data = whole if first is None else whole.sample(first, seed)
     is_sample = len(data.graphs) < len(whole.graphs)
     note = f"a sample of {len(data.graphs):,} of {len(whole.graphs):,}" if is_sample else None
