@@ -275,7 +275,8 @@ def compared_section(
             mean, error, number = earlier()[place]
             here, repeats = f"{mean:.1f} ± {error:.1f}", f"{number}, earlier"
         low, high = compared.interval
-        why = explanation(*place) or reasons.get(place, "") if compared.verdict != "matches" else ""
+        known = explanation(*place) or reasons.get(place) or _by_cost(compared.difference, one.scaled)
+        why = known if compared.verdict != "matches" else ""
         own = (
             here,
             printed,
@@ -287,6 +288,13 @@ def compared_section(
         scaled = "" if one.scaled is None else f"{one.scaled:+.1f}"
         rows.append((one.column, one.row, *own, one.variant, one.chosen, scaled, why))
     return Section(title, COMPARED_COLUMNS, rows)
+
+
+def _by_cost(difference: float, scaled: float | None) -> str:
+    """Say whether our C takes away half of a difference."""
+    if scaled is not None and abs(difference + scaled) <= abs(difference) / 2:
+        return "C: with ours, most of the difference is gone in the first repeat"
+    return "not explained"
 
 
 RUNTIME_COLUMNS = ("data", "method", "here, s", "paper, s", "paper / here")
