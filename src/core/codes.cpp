@@ -237,20 +237,12 @@ void refine_large(Edges<Index> edges, In<int64_t> bounds, Out<uint64_t, 2> codes
 
 void bind_codes(nb::module_ &m) {
     m.attr("LANES") = LANES;
-    m.def("propagate_and_hash", propagate_and_hash<int32_t, int32_t>);
-    m.def("propagate_and_hash", propagate_and_hash<int64_t, int32_t>);
-    m.def("propagate_and_hash", propagate_and_hash<int32_t, int64_t>);
-    m.def("propagate_and_hash", propagate_and_hash<int64_t, int64_t>);
-    m.def("propagate_large", propagate_large<int32_t, int32_t>);
-    m.def("propagate_large", propagate_large<int64_t, int32_t>);
-    m.def("propagate_large", propagate_large<int32_t, int64_t>);
-    m.def("propagate_large", propagate_large<int64_t, int64_t>);
+    BIND_INDICES(propagate_and_hash);
+    BIND_INDICES(propagate_large);
     m.def("hash_columns", hash_columns);
     m.def("hash_product", hash_product);
     m.def("join_row", join_row);
     m.def("join_one", join_one);
-    m.def("refine", refine<int32_t>);
-    m.def("refine", refine<int64_t>);
-    m.def("refine_large", refine_large<int32_t>);
-    m.def("refine_large", refine_large<int64_t>);
+    BIND_INDEX(refine);
+    BIND_INDEX(refine_large);
 }

@@ -329,6 +329,11 @@ struct Table {
 };
 
 // ---- The parts of the module, one for each file ----
+// A function of templates, by the types of one or two kinds of indices.
+#define BIND_INDEX(f) m.def(#f, f<int32_t>), m.def(#f, f<int64_t>)
+#define BIND_INDICES(f) \
+    m.def(#f, f<int32_t, int32_t>), m.def(#f, f<int32_t, int64_t>), m.def(#f, f<int64_t, int32_t>), \
+        m.def(#f, f<int64_t, int64_t>)
 void bind_threads(nb::module_ &m);
 void bind_codes(nb::module_ &m);
 void bind_gram(nb::module_ &m);

@@ -233,15 +233,10 @@ void code_levels(In<int64_t> codes, In<int64_t> most, Out<int64_t> level_codes) 
 
 void bind_counts(nb::module_ &m) {
     m.def("count_rows", count_rows);
-    m.def("spread_and_count", spread_and_count<int32_t>);
-    m.def("spread_and_count", spread_and_count<int64_t>);
+    BIND_INDEX(spread_and_count);
     m.def("number_codes", number_codes);
     m.def("find_known", find_known);
-    m.def("count_levels", count_levels<int32_t>);
-    m.def("count_levels", count_levels<int64_t>);
-    m.def("list_levels", list_levels<int32_t, int32_t>);
-    m.def("list_levels", list_levels<int32_t, int64_t>);
-    m.def("list_levels", list_levels<int64_t, int32_t>);
-    m.def("list_levels", list_levels<int64_t, int64_t>);
+    BIND_INDEX(count_levels);
+    BIND_INDICES(list_levels);
     m.def("code_levels", code_levels);
 }

@@ -627,6 +627,5 @@ double align_nodes(In<Index> indptr, In<Index> indices, In<uint64_t> nodes, In<u
 }  // namespace
 
 void bind_edits(nb::module_ &m) {
-    m.def("align_nodes", align_nodes<int32_t>);
-    m.def("align_nodes", align_nodes<int64_t>);
+    BIND_INDEX(align_nodes);
 }

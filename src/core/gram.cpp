@@ -611,6 +611,5 @@ void square_gram(Streams<Index> streams, Rules rules, nb::capsule sgemm, nb::cap
 }  // namespace
 
 void bind_gram(nb::module_ &m) {
-    m.def("square_gram", square_gram<int32_t>);
-    m.def("square_gram", square_gram<int64_t>);
+    BIND_INDEX(square_gram);
 }

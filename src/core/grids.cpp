@@ -262,6 +262,5 @@ void convolve_and_hash(Images images, Taps taps, In<Row> rows, In<double, 2> pro
 
 void bind_grids(nb::module_ &m) {
     m.def("step_grids", step_grids);
-    m.def("convolve_and_hash", convolve_and_hash<int32_t>);
-    m.def("convolve_and_hash", convolve_and_hash<int64_t>);
+    BIND_INDEX(convolve_and_hash);
 }

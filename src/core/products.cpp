@@ -158,15 +158,10 @@ void scale_rows(Out<double, 2> kernel, In<double> left, In<double> right, int th
 }  // namespace
 
 void bind_products(nb::module_ &m) {
-    m.def("add_products", add_products<int32_t, int32_t>);
-    m.def("add_products", add_products<int32_t, int64_t>);
-    m.def("add_products", add_products<int64_t, int32_t>);
-    m.def("add_products", add_products<int64_t, int64_t>);
-    m.def("sum_rows", sum_rows<int32_t>);
-    m.def("sum_rows", sum_rows<int64_t>);
+    BIND_INDICES(add_products);
+    BIND_INDEX(sum_rows);
     m.def("add_ratios", add_ratios);
     m.def("make_ratios", make_ratios);
-    m.def("add_stream_ratios", add_stream_ratios<int32_t>);
-    m.def("add_stream_ratios", add_stream_ratios<int64_t>);
+    BIND_INDEX(add_stream_ratios);
     m.def("scale_rows", scale_rows);
 }

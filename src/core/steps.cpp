@@ -84,9 +84,7 @@ void column_moments(In<double, 2> values, In<int64_t> bounds, Out<double> means,
 }  // namespace
 
 void bind_steps(nb::module_ &m) {
-    m.def("affine_step", affine_step<int32_t>);
-    m.def("affine_step", affine_step<int64_t>);
-    m.def("walk_weights", walk_weights<int32_t>);
-    m.def("walk_weights", walk_weights<int64_t>);
+    BIND_INDEX(affine_step);
+    BIND_INDEX(walk_weights);
     m.def("column_moments", column_moments);
 }

@@ -261,6 +261,5 @@ nb::bytearray count_subgraphs(Wiring<Index> wiring, In<int64_t> ptr, Maybe<Index
 }  // namespace
 
 void bind_subgraphs(nb::module_ &m) {
-    m.def("count_subgraphs", count_subgraphs<int32_t>);
-    m.def("count_subgraphs", count_subgraphs<int64_t>);
+    BIND_INDEX(count_subgraphs);
 }
