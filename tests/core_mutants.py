@@ -44,7 +44,7 @@ MUTANTS = [
         "(z ^ (z >> 26)) * SECOND_FACTOR",
         f"tests/utils {CODES}",
     ),
-    Mutant("common.hpp", "slot = (slot + 1) & mask", "slot = (slot + 2) & mask", f"{COUNTS} {KERNELS}"),
+    Mutant("common.hpp", "while (slots[slot] >= 0 &&", "if (slots[slot] >= 0 &&", f"{COUNTS} {KERNELS}"),
     Mutant("threads.cpp", "if (!error) error = std::current_exception();", "", "tests/test_core.py"),
     Mutant("threads.cpp", "next.store(end);", "", "tests/test_core.py"),
     Mutant(
