@@ -65,19 +65,19 @@ MUTANTS = [
         "codes.cpp",
         "then[(i - at.base) * LANES + lane] += restart * from[lane]",
         "then[(i - at.base) * LANES + lane] += from[lane]",
-        f"{CODES} {KERNELS}",
+        "tests/propagation",
     ),
     Mutant(
         "codes.cpp",
         "if (step.pushed_back) push_back(then, step.pushed_back.data(), start, column, at);",
         "",
-        f"{CODES} {KERNELS}",
+        "tests/propagation",
     ),
     Mutant(
         "codes.cpp",
         "mix_word(mix_word(before[i]) + total)",
         "mix_word(before[i] + total)",
-        f"{KERNELS} tests/conformance",
+        "tests/sets tests/storage/test_golden.py",
     ),
     Mutant(
         "counts.cpp",

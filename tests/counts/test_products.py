@@ -201,6 +201,12 @@ def test_counts_remain_exact_beyond_what_float32_holds(count):
     assert np.array_equal(rectangular_gram(unsorted(counts), unsorted(counts)), exact(counts, counts))
 
 
+def test_streams_that_are_exact_alone_are_exact_together():
+    """Each stream is below 2^24, their sum is above it, and odd."""
+    parts = [np.array([[2999, k], [3001, 0]]) for k in range(1, 6)]
+    assert np.array_equal(square_gram([unsorted(part) for part in parts]), sum(exact(p, p) for p in parts))
+
+
 def test_many_small_counts_remain_exact():
     counts = np.full((8, 3000), 75)  # 3000 * 75^2 = 16,875,000, above 2^24 = 16,777,216
     counts[:, 0] = np.arange(8) * 2 + 1
