@@ -117,9 +117,9 @@ def test_molecules_and_texts_are_the_same():
 
 
 def test_pictures_show_the_standard_form():
-    graphs = pk.from_smiles([SALT, "CCO", "CCN"], standardize="fragment")
+    graphs = pk.from_smiles([SALT, "CCO", "CCN", "CN"], standardize="fragment")
     model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, cv=None, random_state=0)
-    picture = model.fit(graphs, [0, 0, 1]).explain(graphs).draw_molecule(0)
+    picture = model.fit(graphs, [0, 0, 1, 1]).explain(graphs).draw_molecule(0)
     assert len(picture.values) == 4
 
 
