@@ -96,6 +96,12 @@ def index(step: str) -> Callable[[Any, int], Call]:
     return prepare
 
 
+def clusters(data: Any, threads: int) -> Call:
+    import propkernels as pk
+
+    return lambda: pk.SphereExclusion(threshold=0.6, n_jobs=threads).fit(data.graphs)
+
+
 PK, WL = kernel("PropagationKernel", t_max=10), kernel("WeisfeilerLehman", t_max=10)
 HASHED = kernel("PropagationFeatures", t_max=10, n_features=2**20)
 SUM, P2K = kernel("PropagationKernel", t_max=10, attributes="sum"), kernel("P2K", t_max=10)
@@ -118,6 +124,7 @@ JOBS: tuple[tuple[str, str, Callable[[Any, int], Call]], ...] = (
     *(("PropagationClassifier, fit", name, fit) for name in ("MUTAG", "ENZYMES", "NCI1")),
     *((f"PropagationClassifier, {name}", "NCI1", learned(name)) for name in ("predict", "explain")),
     *((f"GraphIndex, {step}", "HIV", index(step)) for step in ("build", "query", "add", "save and load")),
+    ("SphereExclusion, 0.6", "HIV", clusters),
 )
 # what grows, its values, what is computed
 CURVES = (

@@ -1,9 +1,9 @@
-"""Features of graphs in files: size, kills, full disks and efficiency; the figures of docs/guide/scale.md.
+"""Features of graphs in files: size, kills and full disks; the figures of docs/guide/scale.md.
 
-``python -m benchmarks.scale`` runs everything (about 2.5 GB under the temporary folder, removed in the end)
-and prints the figures; ``--write`` also puts them into docs/measured/results/scale.json and
-docs/guide/scale.md.
-``--only size`` (or kills, disk, efficiency, dask) runs one group and keeps the stored figures of the others.
+``python -m benchmarks.scale`` runs everything (about 0.6 GB per million graphs under the temporary folder,
+removed in the end) and prints the figures; ``--write`` also puts them into docs/measured/results/scale.json
+and docs/guide/scale.md. ``--only size`` (or kills, disk) runs one group and keeps the stored figures of the
+others.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from threading import Event, Thread
 from typing import Any
 
 from benchmarks.machine import ROOT, describe
-from benchmarks.scale_efficiency import dask, efficiency
-from benchmarks.scale_tools import Row, cluster, estimator, generate, load, row
+from benchmarks.scale_tools import cluster, estimator, generate
 
 RESULTS, PAGE = ROOT / "docs" / "measured" / "results" / "scale.json", ROOT / "docs" / "guide" / "scale.md"
 BEGIN, END = "<!-- figures: python -m benchmarks.scale --write -->", "<!-- end of figures -->"
-N_GRAPHS = 4_000_000
+N_GRAPHS = 1_000_000
+Row = tuple[str, str]  # what, measured
 MB, GB = 1e6, 1e9
 
 
@@ -118,21 +118,18 @@ def size(folder: Path, n_graphs: int) -> Iterator[Row]:
     one = child(PER_NODE, file, folder)
     inside, outside = one["memory"], one["files"]
     nodes, parts = found["nodes"], found["parts"]
-    yield row("graphs, nodes, parts", "4,000,000; 100 million", f"{found['graphs']:,}; {nodes:,}; {parts}")
-    yield row(
-        "features on disk", "", f"{found['bytes'] / GB:.2f} GB, {found['bytes'] / nodes:.1f} bytes per node"
+    yield "graphs, nodes, parts", f"{found['graphs']:,}; {nodes:,}; {parts}"
+    yield "features on disk", f"{found['bytes'] / GB:.2f} GB, {found['bytes'] / nodes:.1f} bytes per node"
+    resident = f"{found['resident'] / MB:,.0f} MB at most, {found['driver'] / MB:,.0f} MB"
+    yield "resident memory of a worker, of the driver", resident
+    clock = f"{found['seconds']:,.0f} s; load average {os.getloadavg()[0]:.1f}"
+    yield "wall clock on 2 workers, with planning", clock
+    yield (
+        "processor time per node, the whole run with the start of the workers",
+        f"{1e6 * found['processor'] / nodes:.2f} µs",
     )
-    resident = found["resident"]
-    yield row("resident memory of a worker", "< 1 GB", f"{resident / MB:,.0f} MB at most", resident < 1e9)
-    yield row("resident memory of the driver", "", f"{found['driver'] / MB:,.0f} MB")
-    yield row("wall clock on 2 workers, with planning", "", f"{found['seconds']:,.0f} s; {load()}")
-    mean = 1e6 * found["processor"] / nodes
-    over = f"{mean:.2f} µs, {mean / (1e6 * one['mean']):.2f} times the mean of features in memory"
-    yield row("processor time per node, the whole run with the start of the workers", "", over)
-    times = f"{1e6 * outside:.2f} µs and {1e6 * inside:.2f} µs"
-    yield row("processor time per node of one part, file to file and features in memory", "", times)
-    note = f"{outside / inside:.2f} (best of 7, in turn, in one process)"
-    yield row("file to file over in memory", "<= 1.2", note, outside <= 1.2 * inside)
+    times = f"{1e6 * outside:.2f} µs and {1e6 * inside:.2f} µs (best of 7, in turn, in one process)"
+    yield "processor time per node of one part, file to file and features in memory", times
 
 
 # kills: workers every two seconds, the driver twice
@@ -188,18 +185,15 @@ def kills(folder: Path, n_graphs: int) -> Iterator[Row]:
             done.set()
             killer.join()
     if run.returncode != 0:
-        yield row("run under kills", "completes", f"it failed: {errors.strip()[-300:]}", False)
+        yield "run under kills", f"it failed: {errors.strip()[-300:]}"
         return
     quiet = contents(folder / "quiet")
-    same = contents(folder / "killed") == quiet
-    yield row(
-        "parts; workers killed; drivers killed", "every 2 s; 2", f"{len(plan)}; {len(killed)}; {drivers}"
-    )
-    answer = "byte-identical" if same else "different"
-    yield row("output under kills, beside the undisturbed run without Dask", "byte-identical", answer, same)
-    same = contents(folder / "dask") == quiet
-    answer = "byte-identical" if same else "different"
-    yield row("undisturbed run with Dask, beside the one without", "byte-identical", answer, same)
+    yield "parts; workers killed; drivers killed", f"{len(plan)}; {len(killed)}; {drivers}"
+    for name, what in (
+        ("killed", "output under kills, beside the undisturbed run without Dask"),
+        ("dask", "undisturbed run with Dask, beside the one without"),
+    ):
+        yield what, "byte-identical" if contents(folder / name) == quiet else "different"
 
 
 # a disk that is full
@@ -233,7 +227,7 @@ def disk(folder: Path, n_graphs: int) -> Iterator[Row]:
     pk.featurize(plan, estimator(), folder / "roomy")
     with small_disk(folder / "small") as grow:
         if grow is None:
-            yield row("full disk", "one sentence, resumes", "not measured: no right to mount a small disk")
+            yield "full disk", "not measured: no right to mount a small disk"
             return
         out = folder / "small" / "features"
         first = driver(source, out, 50_000, "--workers", "2")
@@ -243,37 +237,32 @@ def disk(folder: Path, n_graphs: int) -> Iterator[Row]:
         again = driver(source, out, 50_000, "--workers", "2")
         again.communicate()
         same = again.returncode == 0 and contents(out) == contents(folder / "roomy")
-    sentence = first.returncode == 1 and len(message.splitlines()) == 1
-    yield row("error when the disk is full", "one sentence", f"`{message}`", sentence)
+    yield "error when the disk is full", f"`{message}`"
     answer = "byte-identical" if same else "different"
-    note = f"{left} of {len(plan)} parts were there; after resuming {answer}"
-    yield row("resumed after room was made", "completes", note, same)
+    yield "resumed after room was made", f"{left} of {len(plan)} parts were there; after resuming {answer}"
 
 
 GROUPS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
     "size": size,
     "kills": kills,
     "disk": disk,
-    "efficiency": efficiency,
-    "dask": dask,
 }
 
 
 def page(known: dict[str, Any]) -> str:
     """The figures as Markdown."""
-    lines = [f"Measured by `python -m benchmarks.scale --write` on {known['environment']}.", ""]
+    lines = [f"Measured by `python -m benchmarks.scale --write`: {known['environment']}.", ""]
     lines += ["| what | measured |", "|---|---|"]
-    for group in GROUPS:
-        for line in known["figures"].get(group, []):
-            lines.append(f"| {line['what']} | {line['measured']} |")
-    return "\n".join(lines)
+    figures = [line for group in GROUPS for line in known["figures"].get(group, [])]
+    return "\n".join([*lines, *(f"| {what} | {measured} |" for what, measured in figures)])
 
 
 def write(figures: dict[str, list[Row]]) -> None:
     """Store the figures and put them into the page; groups that were not measured stay as they were."""
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"figures": {}}
     machine = describe()
-    known["environment"] = f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}"
+    keys = "date", "tree", "processor", "cores", "memory"
+    known["environment"] = "{}, tree {}, {}, {} cores, {}".format(*(machine[key] for key in keys))
     known["figures"] |= figures
     RESULTS.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
@@ -293,7 +282,7 @@ def main(arguments: list[str] | None = None) -> None:
         for name in chosen.only or GROUPS:
             figures[name] = []
             for line in GROUPS[name](Path(place), chosen.graphs):
-                print(f"{line['what']}: {line['measured']}  (aim: {line['aim'] or '-'})", flush=True)
+                print(*line, sep=": ", flush=True)
                 figures[name].append(line)
     if chosen.write:
         write(figures)

@@ -1,8 +1,7 @@
-"""What the benchmarks of graphs in files share: rows of the table, files of graphs, clusters."""
+"""Files of graphs and clusters of Dask for :mod:`benchmarks.scale`, whose workers preload this module."""
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -13,12 +12,6 @@ from typing import Any
 
 GRAPHS_PER_FILE = 100_000
 N_FEATURES = 2**20
-Row = dict[str, Any]
-
-
-def row(name: str, aim: str, measured: str, kept: bool | None = None) -> Row:
-    """One line of the table of figures."""
-    return {"what": name, "aim": aim, "measured": measured, "kept": kept}
 
 
 def generate(folder: Path, n_graphs: int, graphs_per_file: int = GRAPHS_PER_FILE) -> Path:
@@ -44,24 +37,16 @@ def estimator() -> Any:
     return pk.PropagationFeatures(n_features=N_FEATURES, random_state=0)
 
 
-def load() -> str:
-    return f"load average {os.getloadavg()[0]:.1f}"
-
-
 @contextmanager
-def cluster(n_workers: int, preload: bool = False, advised: bool = True) -> Iterator[Any]:
-    """Workers of Dask, one thread each.
-
-    ``preload``: they have imported everything before they take work. ``advised``: their malloc is set as
-    docs/guide/scale.md says.
-    """
+def cluster(n_workers: int, preload: bool = False) -> Iterator[Any]:
+    """Workers of Dask, one thread each; ``preload``: they import everything before they take work."""
     import dask
     import distributed
 
-    # 15 s are too few under load
-    settings: dict[str, Any] = {"distributed.deploy.lost-worker-timeout": "300s"}
-    if advised:
-        settings["distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_"] = 2**25
+    settings: dict[str, Any] = {
+        "distributed.deploy.lost-worker-timeout": "300s",  # 15 s are too few under load
+        "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,  # as docs/guide/scale.md says
+    }
     options = {"preload": ["benchmarks.scale_tools"]} if preload else {}
     with (
         dask.config.set(settings),

@@ -143,10 +143,6 @@ MUTANTS = [
         "if (cores[j] < cores[i]) continue;",
         "tests/nodes tests/graphs",
     ),
-    Mutant("steps.cpp", "degree > 0.0 ? laziness : 1.0", "laziness", f"{CODES} tests/propagation {KERNELS}"),
-    Mutant(
-        "node_kernels.cpp", "if (keys[v] != key) row[v] = 0.0;", "if (keys[v] == key) row[v] = 0.0;", KERNELS
-    ),
 ]
 
 

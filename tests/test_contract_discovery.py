@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 
 import propkernels as pk
 from propkernels.propagation import Diffusion, LabelPropagation
+from tests.public_names import public
 from tests.zoo import labelled_zoo
 
 # Estimators that take something else: name -> function that makes it of labelled and attributed graphs.
@@ -26,6 +27,8 @@ OTHER_INPUT: dict[str, Callable[[Any], Any]] = {}
 NOT_UNDER_CONTRACT: dict[str, str] = {
     "CoincidingWalkKernel": "has one row per node: tests/nodes/test_coinciding_walks.py",
     "NodeFeatures": "has one row per node: tests/nodes/test_features.py",
+    "GrayLevels": "takes images: tests/images",
+    "KMeansColors": "takes images: tests/images",
     "MoleculesToGraphs": "takes molecules, which not every graph is: tests/molecules/test_transformer.py",
 }
 # Estimators that rightly refuse training graphs without a single node, each with the reason.
@@ -104,11 +107,9 @@ def the_zoo() -> Any:
 
 def public_classes(*methods: str) -> dict[str, type]:
     """Public classes that have all these methods."""
-    modules = pk, pk.kernels, pk.propagation, pk.nodes, pk.sets
-    things = {name: getattr(module, name) for module in modules for name in module.__all__}
     return {
-        name: thing
-        for name, thing in things.items()
+        name.rpartition(".")[2]: thing
+        for name, thing in public().items()
         if inspect.isclass(thing) and all(hasattr(thing, method) for method in methods)
     }
 

@@ -142,11 +142,3 @@ def test_arrays_that_cannot_be_written_are_refused():
     seats.flags.writeable = False
     with pytest.raises(TypeError, match="incompatible"):
         _core.take_pieces(seats, 0, -1, 1)
-
-
-def test_arrays_of_different_lengths_come_in_a_list():
-    sums = np.zeros(3, dtype=np.int64)
-    _core.sums_of([np.arange(4), np.empty(0, dtype=np.int64), np.ascontiguousarray(np.arange(10)[::3])], sums)
-    assert sums.tolist() == [6, 0, 18]
-    with pytest.raises(TypeError, match="incompatible"):
-        _core.sums_of([np.arange(4), np.arange(4.0)], sums)

@@ -127,16 +127,6 @@ void hash_columns(In<double, 2> values, Maybe<double> scales, In<double> vectors
     });
 }
 
-// codes[i] = join(labels[i], codes[i]), and join(labels[i], code) for one code of all nodes.
-void join_row(In<int64_t> labels, Out<int64_t> codes) {
-    nb::gil_scoped_release release;
-    for (int64_t i = 0; i < codes.size(); i++) codes[i] = with_label(labels[i], codes[i]);
-}
-void join_one(In<int64_t> labels, int64_t code, Out<int64_t> codes) {
-    nb::gil_scoped_release release;
-    for (int64_t i = 0; i < codes.size(); i++) codes[i] = with_label(labels[i], code);
-}
-
 // Hash all columns of each row, joined to one code one after the other (Eq. attr_kernel): codes (N,). Threads share
 // runs of rows: bounds. is_constant[k]: whether every column has the code of row 0 in all rows of run k.
 void hash_product(In<double, 2> values, In<double> vectors, In<double> offsets, int64_t missing, In<int64_t> bounds,
@@ -241,8 +231,6 @@ void bind_codes(nb::module_ &m) {
     BIND_INDICES(propagate_large);
     m.def("hash_columns", hash_columns);
     m.def("hash_product", hash_product);
-    m.def("join_row", join_row);
-    m.def("join_one", join_one);
     BIND_INDEX(refine);
     BIND_INDEX(refine_large);
 }

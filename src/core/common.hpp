@@ -334,20 +334,8 @@ struct Table {
 #define BIND_INDICES(f) \
     m.def(#f, f<int32_t, int32_t>), m.def(#f, f<int32_t, int64_t>), m.def(#f, f<int64_t, int32_t>), \
         m.def(#f, f<int64_t, int64_t>)
-void bind_threads(nb::module_ &m);
-void bind_codes(nb::module_ &m);
-void bind_gram(nb::module_ &m);
-void bind_products(nb::module_ &m);
-void bind_counts(nb::module_ &m);
-void bind_columns(nb::module_ &m);
-void bind_entries(nb::module_ &m);
-void bind_transfer(nb::module_ &m);
-void bind_paths(nb::module_ &m);
-void bind_node_kernels(nb::module_ &m);
-void bind_cliques(nb::module_ &m);
-void bind_subgraphs(nb::module_ &m);
-void bind_structure(nb::module_ &m);
-void bind_grids(nb::module_ &m);
-void bind_steps(nb::module_ &m);
-void bind_search(nb::module_ &m);
-void bind_edits(nb::module_ &m);
+#define EACH_PART(f) \
+    f(threads) f(codes) f(counts) f(columns) f(gram) f(products) f(entries) f(transfer) f(paths) f(node_kernels) \
+    f(cliques) f(subgraphs) f(structure) f(grids) f(steps) f(search) f(edits)
+#define DECLARE_PART(part) void bind_##part(nb::module_ &m);
+EACH_PART(DECLARE_PART)

@@ -1,4 +1,4 @@
-// From codes to counts: the bins of each graph (Algorithm 1, "count bin strengths"), and levels of counts.
+// From codes to counts: the bins of each graph (Algorithm 1, "count bin strengths").
 #include "attributes.hpp"
 #include "common.hpp"
 #include "walk.hpp"
@@ -162,81 +162,10 @@ int64_t number_codes(Lists<int64_t> lists, Out<int64_t> bins, std::vector<Out<in
     return n_bins;
 }
 
-// places (codes,): the place in known of each of the distinct codes; -1: not in it. The table holds the codes, which
-// are few; known, which may be long, is looked up in it.
-void find_known(In<int64_t> codes, In<int64_t> known, Out<int32_t> places) {
-    nb::gil_scoped_release release;
-    const int64_t n_slots = power_of_two(2 * codes.size() + 1);
-    const Rooms<int32_t> slots(1, n_slots);
-    Table<int32_t> table(slots[0], n_slots);
-    table.clear();
-    const Ptr<const int64_t> keys = codes.data(), wanted = known.data();
-    for (int64_t i = 0; i < codes.size(); i++) {
-        table.slots[table.find(keys[i], keys)] = int32_t(i);
-        places[i] = -1;
-    }
-    for (int64_t i = 0; i < known.size(); i++) {
-        if (i + AHEAD < known.size()) prefetch(&table.slots[slot_bits(wanted[i + AHEAD]) & table.mask]);
-        const int32_t found = table.slots[table.find(wanted[i], keys)];
-        if (found >= 0) places[found] = int32_t(i);
-    }
-}
-
-// ---- Levels ----
-// most (bins,): the largest count of each bin; firsts (bins + 1,): the sum of those before it, its first level.
-// Returns the sum of all counts.
-template <class Index>
-int64_t count_levels(In<Index> indices, In<double> counts, Out<int64_t> most, Out<int64_t> firsts) {
-    nb::gil_scoped_release release;
-    int64_t total = 0;
-    fill(most.data(), most.size(), 0);
-    for (int64_t entry = 0; entry < indices.size(); entry++) {
-        const int64_t number = int64_t(counts[entry]);
-        most[indices[entry]] = std::max(most[indices[entry]], number);
-        total += number;
-    }
-    firsts[0] = 0;
-    for (int64_t b = 0; b < most.size(); b++) firsts[b + 1] = firsts[b] + most[b];
-    return total;
-}
-
-// Replace each entry with count c by the first c level columns of its bin: CSR arrays level_ptr, columns and ones.
-template <class Index, class Level>
-void list_levels(In<Index> indptr, In<Index> indices, In<double> counts, In<int64_t> firsts, Out<Level> level_ptr,
-                 Out<Level> columns, Out<double> ones) {
-    nb::gil_scoped_release release;
-    int64_t filled = 0;
-    level_ptr[0] = 0;
-    for (int64_t row = 0; row < indptr.size() - 1; row++) {
-        for (Index entry = indptr[row]; entry < indptr[row + 1]; entry++) {
-            const int64_t first = firsts[indices[entry]], n = int64_t(counts[entry]);
-            for (int64_t level = 0; level < n; level++, filled++) {
-                columns[filled] = Level(first + level);
-                ones[filled] = 1.0;
-            }
-        }
-        level_ptr[row + 1] = Level(filled);
-    }
-}
-
-// The codes of the levels of each bin: that of the bin, then randomness.mix(code, level).
-void code_levels(In<int64_t> codes, In<int64_t> most, Out<int64_t> level_codes) {
-    nb::gil_scoped_release release;
-    int64_t filled = 0;
-    for (int64_t b = 0; b < codes.size(); b++) {
-        const uint64_t mixed = mix_word(uint64_t(codes[b]));
-        for (int64_t level = 1; level <= most[b]; level++)
-            level_codes[filled++] = level == 1 ? codes[b] : int64_t(mix_word(mixed ^ uint64_t(level)));
-    }
-}
 }  // namespace
 
 void bind_counts(nb::module_ &m) {
     m.def("count_rows", count_rows);
     BIND_INDEX(spread_and_count);
     m.def("number_codes", number_codes);
-    m.def("find_known", find_known);
-    BIND_INDEX(count_levels);
-    BIND_INDICES(list_levels);
-    m.def("code_levels", code_levels);
 }

@@ -6,8 +6,6 @@
 #include "common.hpp"
 
 namespace {
-constexpr uint64_t ONE_IN_64 = uint64_t(1) << 58;  // hashes below it
-constexpr int64_t ENTRIES_OF_A_STEP = 8;        // entries that a short loop reads in the time of a step of work
 constexpr int64_t PRODUCTS_OF_A_STEP = 64;      // of counts in a dense product
 constexpr int64_t ENTRIES_OF_A_SHARE = 1 << 17; // least entries of a stream that threads share: each reads all
 constexpr int64_t ENTRIES_IN_CACHE = 1 << 19;   // of the rows of a block, which then fit the L2 cache
@@ -30,14 +28,13 @@ struct Streams {
 struct Rules {
     int64_t popular_from;     // graphs from which a bin is popular
     int64_t popular_rows;     // popular bins of a product of several streams
-    double worth_merging;     // share of bins with the contents of another bin from which they are merged
     double exact_float32;     // whole numbers below it are exact in float32: 2^24
     int64_t matrix_in_cache;  // entries of a matrix to which bins are added in any order
     int64_t rows_of_a_tile;   // most rows of a product
     int64_t most_threads, work_of_a_thread;
     auto parts() {
-        return std::tie(popular_from, popular_rows, worth_merging, exact_float32, matrix_in_cache, rows_of_a_tile,
-                        most_threads, work_of_a_thread);
+        return std::tie(popular_from, popular_rows, exact_float32, matrix_in_cache, rows_of_a_tile, most_threads,
+                        work_of_a_thread);
     }
     int threads_for(int64_t work) const {
         if (work < 2 * work_of_a_thread) return 1;
@@ -345,13 +342,13 @@ struct Visit {
 };
 
 // The rest of the bins of all streams: bin b has the entries starts[b] .. starts[b + 1] - 1, and counts times[b]
-// times, 0 if it was merged with another. Between the bins of two shares is one without entries.
+// times. Between the bins of two shares is one without entries.
 template <class Index, class T>
 struct Bins {
     Ptr<const Index> starts;
     int64_t n_bins;
     Ptr<const Entry<T>> entries;
-    Ptr<T> times;
+    Ptr<const T> times;
 };
 
 // Bounds of at most so many runs of bins with about equal numbers of entries.
@@ -366,90 +363,12 @@ std::vector<int64_t> runs_of(const Bins<Index, T> &bins, int threads) {
     return runs;
 }
 
-// A 64-bit signature of entries: bins of equal contents have equal signatures, since entries are sorted by row. Bins
-// of different contents may also have equal ones.
-template <class Index, class T>
-uint64_t signature(Alone<const Entry<T>> entries, Index start, Index stop) {
-    uint64_t word = 0;
-    for (Index entry = start; entry < stop; entry++) {
-        word = (word ^ uint64_t(entries[entry].row)) * GOLDEN;
-        word = (word ^ uint64_t(entries[entry].count)) * FIRST_FACTOR;
-        word ^= word >> 29;
-    }
-    return word;
-}
-
-// An estimate of the share of bins whose contents another bin has, from the signatures of one in 64 bins. Whether a
-// bin is in the sample depends on its first row, last row and length alone: equal bins are sampled together.
-template <class Index, class T>
-double share_of_copies(const Bins<Index, T> &bins, int threads) {
-    const auto runs = runs_of(bins, threads);
-    std::vector<std::vector<uint64_t>> samples(runs.size() - 1);
-    share(int64_t(samples.size()), threads, [&](int, int64_t k) {
-        for (int64_t b = runs[size_t(k)]; b < runs[size_t(k) + 1]; b++) {
-            const Index start = bins.starts[b], stop = bins.starts[b + 1];
-            if (start == stop) continue;
-            const uint64_t ends = uint64_t(bins.entries[start].row) ^ (uint64_t(bins.entries[stop - 1].row) << 32);
-            if (mix_word(ends + uint64_t(stop - start)) < ONE_IN_64)
-                samples[size_t(k)].push_back(signature(bins.entries, start, stop));
-        }
-    });
-    std::vector<uint64_t> all;
-    for (const auto &sample : samples) all.insert(all.end(), sample.begin(), sample.end());
-    std::sort(all.begin(), all.end());
-    const auto n_distinct = std::unique(all.begin(), all.end()) - all.begin();
-    return all.empty() ? 0.0 : double(int64_t(all.size()) - n_distinct) / double(all.size());
-}
-
-// Merge bins of equal contents into the first of them, which counts as often as all. Threads take groups of bins by
-// their signatures, so that equal bins are in the same group.
-template <class Index, class T>
-void merge_bins(const Bins<Index, T> &bins, int threads) {
-    const auto runs = runs_of(bins, threads);
-    const Rooms<uint64_t> room(1, bins.n_bins);
-    const Ptr<uint64_t> signatures = room[0];
-    share(int64_t(runs.size()) - 1, threads, [&](int, int64_t k) {
-        for (int64_t b = runs[size_t(k)]; b < runs[size_t(k) + 1]; b++)
-            signatures[b] = signature(bins.entries, bins.starts[b], bins.starts[b + 1]);
-    });
-    const int64_t n_groups = power_of_two(threads);
-    share(n_groups, threads, [&](int, int64_t group) {
-        const auto is_own = [&](int64_t b) { return int64_t(signatures[b] & uint64_t(n_groups - 1)) == group; };
-        int64_t n_own = 0;
-        for (int64_t b = 0; b < bins.n_bins; b++) n_own += is_own(b);
-        const int64_t n_slots = power_of_two(2 * n_own + 2);
-        const Rooms<Index> slots(1, n_slots);
-        Table<Index> table(slots[0], n_slots);
-        table.clear();
-        for (int64_t b = 0; b < bins.n_bins; b++) {
-            const Index start = bins.starts[b], length = bins.starts[b + 1] - start;
-            if (!is_own(b) || length == 0) continue;
-            const uint64_t slot = table.find_by(signatures[b] / uint64_t(n_groups), [&](Index other) {
-                const Index theirs = bins.starts[other];
-                if (signatures[other] != signatures[b] || bins.starts[other + 1] - theirs != length) return false;
-                for (Index e = 0; e < length; e++) {
-                    const Entry<T> &a = bins.entries[start + e], &c = bins.entries[theirs + e];
-                    if (a.row != c.row || a.count != c.count) return false;
-                }
-                return true;
-            });
-            if (table.slots[slot] < 0) {
-                table.slots[slot] = Index(b);
-            } else {
-                bins.times[table.slots[slot]] += bins.times[b];
-                bins.times[b] = T(0);
-            }
-        }
-    });
-}
-
 // List the visits of each block of 2^shift rows by some bins, in order; or count them. places (blocks,): the place of
 // the next visit of each block, incremented.
 template <bool only_counts, class Index, class T>
 void list_visits(Alone<const Index> starts, Alone<const Entry<T>> entries, Alone<const T> times, int64_t first,
                  int64_t last, int shift, Alone<int64_t> places, Alone<Visit<Index, T>> visits) {
     for (int64_t b = first; b < last; b++) {
-        if (times[b] == T(0)) continue;
         const Index begin = starts[b], end = starts[b + 1];
         for (Index entry = begin; entry < end;) {
             const int32_t block = entries[entry].row >> shift;
@@ -518,8 +437,6 @@ void fill_matrix(const Counted<Index> &counted, const Rules &rules, Gemm<T> gemm
     });
     const Bins<Index, T> bins{starts[0], n_bins, entries[0], times[0]};
     const int for_bins = std::min(threads, rules.threads_for(n_entries));
-    const int for_reading = std::min(threads, rules.threads_for(n_entries / ENTRIES_OF_A_STEP));
-    if (share_of_copies(bins, for_reading) > rules.worth_merging) merge_bins(bins, for_bins);
 
     threads = std::max(threads, rules.threads_for(n_popular * n / PRODUCTS_OF_A_STEP * n));
     const int64_t length = rules.tile_length(n, threads);

@@ -29,18 +29,6 @@ void dot_products(In<double, 2> points, In<double, 2> transposed, Out<double, 2>
                    [](double x, double y) { return x * y; });
 }
 
-// row[v] = 0 where the keys differ
-WIDE void forget_others(uint64_t key, Alone<const uint64_t> keys, int64_t n, Alone<double> row) {
-    for (int64_t v = 0; v < n; v++)
-        if (keys[v] != key) row[v] = 0.0;
-}
-
-// Set the node kernel out (n, m) to 0 for nodes with different labels (Dirac kernel): keys (n,) and keys2 (m,).
-void forget_unequal(In<uint64_t> keys, In<uint64_t> keys2, Out<double, 2> out) {
-    nb::gil_scoped_release release;
-    for (int64_t u = 0; u < keys.size(); u++) forget_others(keys[u], keys2.data(), keys2.size(), out.row(u));
-}
-
 // Add the sums of the columns first .. last - 1 of some rows, (rows, m), to a total, one row after the other.
 template <int rows>
 void add_rows(Alone<const double> values, int64_t m, int64_t first, int64_t last, double &total) {
@@ -110,7 +98,6 @@ void equal_length_sums(In<double, 2> nodes, In<int64_t> ptr, In<int64_t> pair_pt
 void bind_node_kernels(nb::module_ &m) {
     m.def("squared_distances", squared_distances);
     m.def("dot_products", dot_products);
-    m.def("forget_unequal", forget_unequal);
     m.def("sum_blocks", sum_blocks);
     m.def("equal_length_sums", equal_length_sums);
 }

@@ -66,42 +66,26 @@ void search_hops(Alone<const Index> indptr, Alone<const Index> indices, const Gr
     }
 }
 
-// A heap of reached nodes, nearest first: entry k is not farther than the entries 2 k + 1 and 2 k + 2.
+// A node that was reached by a path of some length; those of shorter paths are later in the order of a heap.
 struct Reached {
     double length;
     int64_t node;
+    bool operator<(const Reached &other) const { return length > other.length; }
 };
-
-inline void push(Ptr<Reached> heap, int64_t k, Reached added) {
-    for (; k > 0 && heap[(k - 1) / 2].length > added.length; k = (k - 1) / 2) heap[k] = heap[(k - 1) / 2];
-    heap[k] = added;
-}
-
-// Remove the first entry; size is the number of those that stay.
-inline void drop_first(Ptr<Reached> heap, int64_t size) {
-    const Reached moved = heap[size];
-    int64_t k = 0;
-    for (int64_t child = 1; child < size; child = 2 * k + 1) {
-        child += child + 1 < size && heap[child + 1].length < heap[child].length;
-        if (heap[child].length >= moved.length) break;
-        heap[k] = heap[child];
-        k = child;
-    }
-    heap[k] = moved;
-}
 
 // The lengths of shortest paths to all nodes of a graph by Dijkstra's algorithm. The heap has an entry for each time
 // that a shorter path was found.
 template <class Index>
 void search_lengths(Alone<const Index> indptr, Alone<const Index> indices, Alone<const double> weights,
-                    const Graph &graph, int64_t source, Alone<Reached> heap, Alone<double> found) {
+                    const Graph &graph, int64_t source, std::vector<Reached> &heap, Alone<double> found) {
     const int64_t first = graph.first;
     fill(found, graph.n, NO_PATH);
     found[source] = 0.0;
-    heap[0] = Reached{0.0, source};
-    for (int64_t size = 1; size > 0;) {
-        const Reached near = heap[0];
-        drop_first(heap, --size);
+    heap.assign(1, Reached{0.0, source});
+    while (!heap.empty()) {
+        const Reached near = heap.front();
+        std::pop_heap(heap.begin(), heap.end());
+        heap.pop_back();
         if (near.length > found[near.node]) continue;
         const int64_t u = first + near.node;
         for (Index entry = indptr[u], last = indptr[u + 1]; entry < last; entry++) {
@@ -109,7 +93,8 @@ void search_lengths(Alone<const Index> indptr, Alone<const Index> indices, Alone
             const double length = near.length + weights[entry];
             if (length < found[v]) {
                 found[v] = length;
-                push(heap, size++, Reached{length, v});
+                heap.push_back(Reached{length, v});
+                std::push_heap(heap.begin(), heap.end());
             }
         }
     }
@@ -131,10 +116,7 @@ void round_lengths(Alone<double> lengths, int64_t n) {
 template <class Index>
 void path_distances(Paths<Index> paths, bool has_hops, In<int64_t> bounds, Out<double> distances, int threads) {
     const Rooms<int64_t> queues(threads, largest_of(paths.graph_ptr));
-    int64_t most = 0;  // edges of a graph
-    for (int64_t g = 0; g + 1 < paths.graph_ptr.size(); g++)
-        most = std::max(most, int64_t(paths.indptr[paths.graph_ptr[g + 1]] - paths.indptr[paths.graph_ptr[g]]));
-    const Rooms<Reached> heaps(threads, most + 1);
+    std::vector<std::vector<Reached>> heaps(static_cast<size_t>(threads));
     from_all_nodes(paths, bounds, threads, [&](int thread, const Graph &graph, int64_t source) {
         const Ptr<double> found = distances.data() + (graph.pair + source * graph.n);
         if (has_hops) {

@@ -159,13 +159,6 @@ void count_common(In<int64_t> first, In<int64_t> last, In<uint32_t> postings, in
         for (int64_t place = first[i]; place < last[i]; place++) common[graph_of(postings[place]) - start]++;
 }
 
-// numbers[v] += how often v occurs; values beyond the end count as the last.
-void count_values(In<uint16_t> values, Out<int64_t> numbers) {
-    nb::gil_scoped_release release;
-    const int64_t last = numbers.size() - 1;
-    for (int64_t i = 0; i < values.size(); i++) numbers[std::min<int64_t>(values[i], last)]++;
-}
-
 // What a graph must reach: a similarity with the query, which has ``length`` levels; by Jaccard's ratio, or by the
 // intersection, normalized. Negative: any graph does.
 struct Bound {
@@ -264,7 +257,6 @@ void bind_search(nb::module_ &m) {
     m.def("add_rows", add_rows<uint16_t>);
     m.def("skip_graphs", skip_graphs);
     m.def("count_common", count_common);
-    m.def("count_values", count_values);
     m.def("mark_possible", mark_possible<uint8_t>);
     m.def("mark_possible", mark_possible<uint16_t>);
     m.def("mark_possible", mark_possible<uint32_t>);

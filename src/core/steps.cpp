@@ -39,52 +39,8 @@ void affine_step(In<Index> indptr, In<Index> indices, In<double> weights, In<dou
     });
 }
 
-// The weights of a walk that stays with probability l, on edges of weight 1: spread = (1 - l) / degree and keep = l; 0 and
-// 1 without edges.
-template <class Index>
-WIDE void weigh_walk(Alone<const Index> indptr, int64_t n, double laziness, Alone<double> spread, Alone<double> keep) {
-    for (int64_t node = 0; node < n; node++) {
-        const double degree = double(indptr[node + 1] - indptr[node]);
-        const double moved = (1.0 - laziness) * (1.0 / degree);
-        spread[node] = degree > 0.0 ? moved : 0.0;
-        keep[node] = degree > 0.0 ? laziness : 1.0;
-    }
-}
-template <class Index>
-void walk_weights(In<Index> indptr, double laziness, Out<double> spread, Out<double> keep) {
-    nb::gil_scoped_release release;
-    weigh_walk(indptr.data(), spread.size(), laziness, spread.data(), keep.data());
-}
-
-// Mean, standard deviation (ddof = 1) and largest absolute value of the columns first .. last - 1 of values (n, width),
-// in the order of the sums of numpy.std.
-WIDE void moments_of(Alone<const double> values, int64_t n, int64_t width, int64_t first, int64_t last,
-                     Alone<double> means, Alone<double> deviations, Alone<double> largest) {
-    for (int64_t c = first; c < last; c++) means[c] = deviations[c] = largest[c] = 0.0;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = first; c < last; c++) means[c] += values[i * width + c];
-    for (int64_t c = first; c < last; c++) means[c] /= double(n);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = first; c < last; c++) {
-            const double value = values[i * width + c], difference = value - means[c];
-            deviations[c] += difference * difference;
-            largest[c] = std::max(largest[c], std::fabs(value));
-        }
-    for (int64_t c = first; c < last; c++) deviations[c] = std::sqrt(deviations[c] / double(std::max(n - 1, int64_t(1))));
-}
-
-// The same in threads, which take runs of columns: bounds.
-void column_moments(In<double, 2> values, In<int64_t> bounds, Out<double> means, Out<double> deviations,
-                    Out<double> largest, int threads) {
-    share(bounds.size() - 1, threads, [&](int, int64_t k) {
-        moments_of(values.data(), values.shape[0], values.shape[1], bounds[k], bounds[k + 1], means.data(),
-                   deviations.data(), largest.data());
-    });
-}
 }  // namespace
 
 void bind_steps(nb::module_ &m) {
     BIND_INDEX(affine_step);
-    BIND_INDEX(walk_weights);
-    m.def("column_moments", column_moments);
 }

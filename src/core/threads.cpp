@@ -145,11 +145,6 @@ void bind_threads(nb::module_ &m) {
 #if !defined(_WIN32)
     pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });  // a forked child has none of the threads
 #endif
-    // The sums of arrays, for tests of how a list of them is read.
-    m.def("sums_of", [](Lists<int64_t> lists, Out<int64_t> sums) {
-        for (size_t k = 0; k < lists.size(); k++)
-            for (int64_t i = 0; i < lists[k].size(); i++) sums[int64_t(k)] += lists[k][i];
-    });
     // Which thread ran each piece, after a pause of some microseconds in each; for tests of the pool.
     m.def("take_pieces", [](Out<int64_t> seats, int64_t pause, int64_t fails_at, int threads) {
         share(seats.size(), threads, [&](int thread, int64_t k) {

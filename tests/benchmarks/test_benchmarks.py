@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks import collections, compare, cores, edit_distance, nodes, peers, run, scale
+from benchmarks import compare, cores, edit_distance, nodes, peers, run, scale
 
 
 def test_a_row_is_measured_kept_and_shown(monkeypatch, tmp_path, capsys):
@@ -57,8 +57,6 @@ def test_pages_show_the_stored_figures():
     known = json.loads(scale.RESULTS.read_text(encoding="utf-8"))
     shown = scale.PAGE.read_text(encoding="utf-8").split(scale.BEGIN)[1].split(scale.END)[0].strip()
     assert shown == scale.page(known)
-    page = "\n".join(collections.page(collections.stored())) + "\n"
-    assert collections.PAGE.read_text(encoding="utf-8") == page
     kept = json.loads(run.RESULTS.read_text(encoding="utf-8"))
     assert run.PAGE.read_text(encoding="utf-8") == run.page(kept)
 

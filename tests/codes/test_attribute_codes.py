@@ -15,7 +15,6 @@ from propkernels.codes.codes import (
     LocalitySensitiveHash,
     floor_codes,
     join_codes,
-    joined_with,
 )
 from propkernels.counts.counters import count_streams
 from propkernels.propagation import GaussianMixtures
@@ -248,11 +247,6 @@ def test_large_values_keep_their_leading_bits():
     values = np.array([0.0, -0.5, 3.7, 2.0**36, -(2.0**40) - 0.3, 1e300])[:, None]
     codes, _ = hashed_columns(values, np.ones(1), np.zeros(1))
     assert codes[0].tolist() == floor_codes(values[:, 0]).tolist()
-
-
-def test_one_code_is_joined_with_all():
-    codes = np.array([3, -7, NO_BIN])
-    assert joined_with(codes, 2**40).tolist() == join_codes(codes, 2**40).tolist()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -111,15 +111,6 @@ def test_batches_are_added(entries, in_cache, n_jobs, monkeypatch):
         assert np.array_equal(square_gram(list(map(unsorted, parts))), reference)
 
 
-@pytest.mark.parametrize("threshold", [-1.0, 1.0])
-def test_bins_of_equal_contents_are_merged(threshold, in_cache, n_jobs, monkeypatch):
-    monkeypatch.setattr(linear, "WORTH_MERGING", threshold)
-    part = random_counts(40, 25, 0.08, largest=3)
-    part = np.hstack([part, part[:, ::-1], part])
-    with workers(n_jobs):
-        assert np.array_equal(square_gram([unsorted(part)] * 2), 2 * exact(part, part))
-
-
 @pytest.mark.parametrize("largest", [9, 10**6], ids=["float32", "float64"])
 @pytest.mark.parametrize("popular_rows", [1024, 1])
 def test_many_streams(popular_rows, largest, n_jobs, monkeypatch):
@@ -167,9 +158,7 @@ def test_products_and_smaller_counts_are_added(minimum, index, n_jobs):
     assert np.array_equal(gram, 1 + expected)
 
 
-@pytest.mark.parametrize("threshold", [-1.0, 0.3, 1.0])
-def test_equal_bins_are_counted_as_often_as_they_occur(threshold, monkeypatch):
-    monkeypatch.setattr(linear, "WORTH_MERGING", threshold)
+def test_equal_bins_are_counted_as_often_as_they_occur():
     counts = random_counts(30, 10, 0.3)
     repeated = np.concatenate([counts, counts, counts[:, ::-1], counts[:, :3]], axis=1)
     assert np.array_equal(square_gram([unsorted(repeated)]), exact(repeated, repeated))

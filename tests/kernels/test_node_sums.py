@@ -5,7 +5,6 @@ import numpy as np
 from propkernels._core import (
     dot_products,
     equal_length_sums,
-    forget_unequal,
     squared_distances,
     sum_blocks,
 )
@@ -21,9 +20,6 @@ def test_node_kernels():
     np.testing.assert_array_equal(out, ((x[:, None] - y[None]) ** 2).sum(axis=2))
     dot_products(x, np.ascontiguousarray(y.T), out)
     np.testing.assert_array_equal(out, x @ y.T)
-    keys, keys2 = np.array([1, 2, 1, 3, 2], dtype=np.uint64), np.array([2, 1, 2, 9], dtype=np.uint64)
-    forget_unequal(keys, keys2, out)
-    np.testing.assert_array_equal(out, (x @ y.T) * (keys[:, None] == keys2))
 
 
 def test_sums_of_blocks():

@@ -139,12 +139,6 @@ def test_common_levels_of_later_graphs(start):
     np.testing.assert_array_equal(common, COMMON[start:])
 
 
-def test_values_beyond_the_end_count_as_the_last():
-    numbers = np.zeros(3, dtype=np.int64)
-    _core.count_values(np.array([0, 1, 1, 9], dtype=np.uint16), numbers)
-    assert numbers.tolist() == [1, 2, 1]
-
-
 @pytest.mark.parametrize("least", [-1.0, 0.3, 0.6])
 @pytest.mark.parametrize("is_ratio", [True, False])
 def test_looked_up_graphs(least, is_ratio):

@@ -15,7 +15,7 @@ from propkernels import _core
 from propkernels._utils.parallel import run_threads, threads_for
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import require
-from propkernels.codes.codes import NO_BIN, CodeStreams, LocalitySensitiveHash
+from propkernels.codes.codes import NO_BIN, CodeStreams, LocalitySensitiveHash, join_codes
 from propkernels.graphs.database import GraphDatabase
 from propkernels.propagation.attributes import LearnedAttributes, Spread, Standardizer
 
@@ -162,7 +162,7 @@ class AttributeCoder:
         if _hash_product(matrix, vectors, offsets, codes[0]):
             return codes[:, 0].copy() if len(matrix) else np.zeros(1, dtype=np.int64)
         if labels is not None:
-            _core.join_row(labels, codes[0])
+            codes[0] = join_codes(labels, codes[0])
         return np.array([NO_BIN])
 
 

@@ -116,13 +116,6 @@ def join_codes(codes: NDArray[np.int64], other: Any) -> NDArray[np.int64]:
     return np.where(codes == NO_BIN, codes, joined)
 
 
-def joined_with(codes: NDArray[np.int64], code: int) -> NDArray[np.int64]:
-    """Return codes joined with one code, as :func:`join_codes` does."""
-    joined = np.empty(len(codes), dtype=np.int64)
-    _core.join_one(np.ascontiguousarray(codes), code, joined)
-    return joined
-
-
 NODES_IN_CACHE = 256  # nodes of a block of graphs
 ENTRIES_OF_A_LARGE_GRAPH = 2**16  # edges and nodes from which threads may share a graph
 VALUES_IN_MEMORY = 2**24  # probabilities or projections per run of graphs
@@ -174,7 +167,7 @@ class CodeStreams:
         """Return the codes of a stored row, of nodes or bins, as codes of one of its streams."""
         if self.salts is None or self.salts[stream] == NO_BIN:
             return codes
-        return joined_with(codes, int(self.salts[stream]))
+        return join_codes(codes, self.salts[stream])
 
 
 def label_codes(

@@ -123,11 +123,7 @@ def _after_known(
     counts: csr_array, bins: NDArray[np.int64], known: NDArray[np.int64]
 ) -> tuple[csr_array, NDArray[np.int64]]:
     """Return counts and codes with the bins ``known`` as first columns, followed by other bins."""
-    columns = np.empty(len(bins), dtype=np.int32)
-    _core.find_known(bins, known, columns)
-    new = columns < 0
-    columns[new] = len(known) + np.arange(np.count_nonzero(new))
-    bins = np.concatenate([known, bins[new]])
+    bins, (_, columns) = _merged([known, bins])
     shape = (counts.shape[0], len(bins))
     return rows_of(counts.data, columns[counts.indices], counts.indptr, shape), bins
 

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from propkernels import _core
-from propkernels._utils.arrays import index_dtype, rows_of
+from propkernels._utils.arrays import index_dtype, offsets, rows_of
 from propkernels._utils.parallel import run_threads
 from propkernels._utils.randomness import mix
 from propkernels.counts.counters import (
@@ -99,29 +98,30 @@ def one_stream_levels(counts: csr_array) -> csr_array:
 
 def _levels(counts: csr_array) -> tuple[csr_array, NDArray[np.int64]]:
     """Return the columns (bin, 1), (bin, 2), ... of each bin, and the number of levels of each bin."""
-    most, firsts = np.empty(counts.shape[1], dtype=np.int64), np.empty(counts.shape[1] + 1, dtype=np.int64)
-    total = int(_core.count_levels(counts.indices, counts.data, most, firsts))
-    if total == counts.nnz:  # all counts are 1
-        most[:] = 1
-        return counts, most
+    numbers = counts.data.astype(np.int64)
+    ends = offsets(numbers)
+    if ends[-1] == counts.nnz:  # all counts are 1
+        return counts, np.ones(counts.shape[1], dtype=np.int64)
+    most = largest_counts(counts, 0)
+    firsts = offsets(most)
     shape = (counts.shape[0], int(firsts[-1]))
-    index = index_dtype(total, shape[1])
-    indptr, columns, ones = np.empty(len(counts.indptr), index), np.empty(total, index), np.empty(total)
-    _core.list_levels(counts.indptr, counts.indices, counts.data, firsts, indptr, columns, ones)
-    return rows_of(ones, columns, indptr, shape), most
+    index = index_dtype(int(ends[-1]), shape[1])
+    columns = (np.repeat(firsts[counts.indices], numbers) + level_numbers(numbers) - 1).astype(index)
+    return rows_of(np.ones(len(columns)), columns, ends[counts.indptr].astype(index), shape), most
 
 
-def largest_counts(counts: csr_array) -> NDArray[np.int64]:
-    """Return the largest count of each bin, at least 1: its number of levels."""
-    most = np.ones(counts.shape[1], dtype=np.int64)
+def largest_counts(counts: csr_array, least: int = 1) -> NDArray[np.int64]:
+    """Return the largest count of each bin, at least ``least``: its number of levels."""
+    most = np.full(counts.shape[1], least, dtype=np.int64)
     np.maximum.at(most, counts.indices, counts.data.astype(np.int64))
     return most
 
 
 def level_codes(codes: Codes, most: NDArray[np.int64]) -> Codes:
     """Return the codes of levels; the first level of a bin has the code of the bin."""
-    coded = np.empty(int(most.sum()), dtype=np.int64)
-    _core.code_levels(codes, most, coded)
+    coded, level = np.repeat(codes, most), level_numbers(most)
+    later = level > 1
+    coded[later] = mix(coded[later].view(np.uint64), level[later]).view(np.int64)
     return coded
 
 
@@ -133,9 +133,8 @@ def level_numbers(most: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> level_numbers(np.array([2, 1, 3]))
     array([1, 2, 1, 1, 2, 3])
     """
-    ends = np.cumsum(most)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(1, total + 1) - np.repeat(ends - most, most)
+    ends = offsets(most)
+    return np.arange(1, ends[-1] + 1) - np.repeat(ends[:-1], most)
 
 
 def _levels_in(codes: Codes) -> NDArray[np.int64]:

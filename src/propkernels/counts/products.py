@@ -27,7 +27,6 @@ from propkernels.counts.counters import Counter, StreamCounts, Values
 
 POPULAR = 1 / 8  # share of graphs above which a bin is cheaper in a dense product (measured)
 POPULAR_ROWS = 256  # popular bins of one product of several streams
-WORTH_MERGING = 0.3  # share of duplicate bins above which merging is faster (measured)
 EXACT_FLOAT32 = 2.0**24  # whole numbers below it are exact in float32
 MATRIX_IN_CACHE = 2**21  # entries of a matrix to which bins are added in any order (measured)
 ROWS_OF_A_TILE = 256  # most rows of a product, fewer where threads share them
@@ -41,9 +40,8 @@ def square_gram(parts: Sequence[csr_array], copies: NDArray[np.int64] | None = N
     Matrix k counts ``copies[k]`` times; by default, once.
 
     Bins seen in one graph only touch the diagonal; popular bins go through one dense product; the
-    rest are added pair by pair. If many bins of many graphs have equal contents, as after propagation has
-    converged, they are merged into one with a multiplicity. Streams are processed in batches of bounded size,
-    so that memory does not grow with their number.
+    rest are added pair by pair. Streams are processed in batches of bounded size, so that memory does not
+    grow with their number.
     """
     device = active_device() if copies is None else None
     on_device = None if device is None else device.square_gram(parts)
@@ -56,7 +54,7 @@ def square_gram(parts: Sequence[csr_array], copies: NDArray[np.int64] | None = N
     if n == 0:
         return gram
     popular_from = max(int(POPULAR * n), 1) + 1
-    limits = popular_from, POPULAR_ROWS, WORTH_MERGING, EXACT_FLOAT32, MATRIX_IN_CACHE, ROWS_OF_A_TILE
+    limits = popular_from, POPULAR_ROWS, EXACT_FLOAT32, MATRIX_IN_CACHE, ROWS_OF_A_TILE
     rules = *limits, thread_count(), least_work()
     lengths = offsets([part.nnz for part in parts])
     # Threads are those of this package: those of BLAS spin after a product, and delay what is next.

@@ -13,7 +13,7 @@ from propkernels import _core
 from propkernels._utils.arrays import rows_of
 from propkernels._utils.parallel import threads_for
 from propkernels.codes.attribute_codes import MISSING, SpreadStreams
-from propkernels.codes.codes import NO_BIN, Step, joined_with
+from propkernels.codes.codes import NO_BIN, Step, join_codes
 from propkernels.counts.counters import StreamCounts, after_known, counts_of_rows
 
 STEPS_OF_A_CODE = 8  # to compute and count it
@@ -43,7 +43,7 @@ def count_spread(
             if code == NO_BIN:
                 counts, bins = run.counts_of(place)
             else:
-                counts, bins = shared[row][0], joined_with(shared[row][1], code)
+                counts, bins = shared[row][0], join_codes(shared[row][1], code)
             result.append(StreamCounts(counts, bins, *settings))
     return result if known is None else list(map(after_known, result, known))
 

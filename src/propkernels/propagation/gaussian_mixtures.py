@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels import _core
 from propkernels._utils.checks import check_choice, check_fraction, check_integer, check_nonnegative
-from propkernels._utils.parallel import by_rows, one_blas_thread, threads_for
+from propkernels._utils.parallel import by_rows, one_blas_thread
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.graphs.database import GraphDatabase
@@ -32,7 +31,6 @@ Matrix = NDArray[np.float64]
 SCALES = (None, "initial", "each")
 ROUNDING = 1e-10  # bound on the relative rounding error of a sum of densities, with a wide margin
 
-LINE = 8  # numbers per cache line
 LARGEST_LOG = 600.0  # densities and their sums stay finite
 
 
@@ -345,18 +343,10 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, values: Matrix) -> Moments:
-        """Compute the moments of a matrix with rows; threads take columns."""
-        if values.shape[1] == 1:  # numpy sums a single column in another order
-            return cls(
-                values.mean(axis=0),
-                values.std(axis=0, ddof=min(len(values) - 1, 1)),
-                np.abs(values).max(axis=0),
-            )
-        moments = cls(*np.empty((3, values.shape[1])))
-        threads = min(threads_for(values.size), -(-values.shape[1] // LINE))
-        bounds = np.arange(threads + 1) * values.shape[1] // threads
-        _core.column_moments(np.ascontiguousarray(values), bounds, *moments, threads)
-        return moments
+        """Compute the moments of a matrix with rows."""
+        values = np.ascontiguousarray(values)  # sums of numpy depend on the order in memory
+        deviations = values.std(axis=0, ddof=min(len(values) - 1, 1))
+        return cls(values.mean(axis=0), deviations, np.abs(values).max(axis=0))
 
     def scales(self) -> Matrix:
         """Return the deviations; 1 for columns that vary by rounding errors only."""

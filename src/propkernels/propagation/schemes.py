@@ -376,10 +376,6 @@ def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> Aff
     """Return the lazy random walk ``(1 - l) T + l I``; nodes without outgoing edges keep their values."""
     adjacency = directed_adjacency(graphs, direction)
     is_unweighted = weights_are_ones(graphs, adjacency)
-    if is_unweighted:
-        spread, keep = np.empty((2, adjacency.shape[0]))
-        _core.walk_weights(adjacency.indptr, laziness, spread, keep)
-        return AffineOperator(adjacency, spread, keep, is_unweighted=True)
     degrees = row_sums(adjacency, is_unweighted)
     spread, keep = affine_weights("row", laziness, degrees)
     keep = np.where(degrees == 0, 1.0, keep)

@@ -251,8 +251,8 @@ class _Reader:
 
     def kth(self, k: int) -> float:
         """Return the k-th largest similarity among promising graphs, a lower bound; -1 if they are fewer."""
-        numbers = np.zeros(len(self.plan.rows) + 1, dtype=np.int64)
-        _core.count_values(self.common, numbers)
+        most = len(self.plan.rows)
+        numbers = np.bincount(np.minimum(self.common, most), minlength=most + 1)
         at_least = np.cumsum(numbers[:0:-1])  # graphs with n, n - 1, ..., 1 common levels or more
         fewest = len(numbers) - 1 - int(np.searchsorted(at_least, k))
         if fewest < 1:
