@@ -19,7 +19,7 @@ from reproduction.engine.published import (
 )
 from reproduction.engine.questions import answers
 from reproduction.engine.sections import Experiment, Section
-from reproduction.engine.tables import Summary, compared_section, summaries
+from reproduction.engine.tables import Summary, compared_section, differing_section, summaries
 from reproduction.experiments import sensitivity, statistics
 
 TABLES = ("labelled", "partially_labelled", "attributed", "point_clouds", "grids")
@@ -37,12 +37,15 @@ def write_results(known: Mapping[str, Experiment], store: Store, document: Path)
     questions = answers(found, maps, facts, seconds)
     head = "The paper's four questions, answered by these measurements"
     chapters: list[tuple[str, Sequence[Section]]] = [("", lead), (f"## {head}", questions)]
-    chapters += [(_heading(one), one.sections(one.state(store))) for one in known.values()]
+    others = [one for one in known.values() if one.name != "runtimes"]  # its table answers a question
+    chapters += [(_heading(one), one.sections(one.state(store))) for one in others]
     for heading, sections in chapters:
-        parts += [heading] if heading else []
-        for section in sections:
-            parts += [part for part in _section(section, "##" if section in lead else "###") if part]
         save(sections, document.parent / "results", document.parent / "pictures")
+        shown = [one for one in sections if one.figures or (one.notes if one.only_file else one.rows)]
+        parts += [heading] if heading and shown else []
+        for section in shown:
+            title = "## " if section in lead else "### " if len(shown) > 1 else ""
+            parts += filter(None, _section(section, title and title + section.title))
     write_text(document, "\n\n".join(parts) + "\n")
 
 
@@ -60,6 +63,10 @@ def lead_sections(
     }
     seconds = sum(value.get("seconds", 0.0) for name in known for value in store.values(name))
     reasons = statistics.reasons(store, (one for each in found.values() for one in each))
+    compared = [
+        compared_section("PK and P2K beside the paper", ours, reasons),
+        compared_section("Baselines beside the paper", others, reasons),
+    ]
     return [
         Section(
             "In short",
@@ -76,17 +83,12 @@ def lead_sections(
             [(name, *_counts(part)) for name, part in kinds.items()],
             [
                 headline(ours),
-                "Cells that were not measured again have the numbers of an earlier run, marked by that "
-                "word: t_max "
-                "among 0, 1, 2, 4, 6, 10, our C, both by 5-fold cross-validation; raw attributes among the "
-                "candidates.",
-                f"All that this page shows in the new protocol took {seconds / 3600:.1f} processor hours, "
-                "kernels and "
-                "cross-validation together, on one core of the processor that the records name.",
+                f"All cells of the present protocol took {seconds / 3600:.1f} processor hours, kernels and "
+                "cross-validation together.",
             ],
         ),
-        compared_section("PK and P2K beside the paper", ours, reasons),
-        compared_section("Baselines beside the paper", others, reasons),
+        *compared,
+        differing_section("Cells that differ from the paper", compared),
     ]
 
 
@@ -114,9 +116,9 @@ def _heading(one: Experiment) -> str:
     return "\n\n".join(filter(None, [f"## {one.title}", f"`python -m reproduction {one.name}`", one.about]))
 
 
-def _section(section: Section, level: str) -> Iterator[str]:
-    yield f"{level} {section.title}"
-    yield section.markdown()
+def _section(section: Section, title: str) -> Iterator[str]:
+    yield title
+    yield "" if section.only_file else section.markdown()
     yield "\n".join(f"- {note}" for note in section.notes)
     for name in section.figures:
         yield f"![{section.title}](pictures/{name}.png)"

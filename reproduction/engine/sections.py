@@ -46,6 +46,8 @@ class Section:
         Sentences below the table.
     figures : dict
         Name of a file, without suffix, to a function that returns a matplotlib figure.
+    only_file : bool
+        Whether the table is left to its CSV file, and the page shows the rest.
     """
 
     title: str
@@ -53,6 +55,7 @@ class Section:
     rows: Sequence[Row] = ()
     notes: list[str] = field(default_factory=list)
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    only_file: bool = False
 
     @property
     def file_name(self) -> str:

@@ -10,7 +10,9 @@ import numpy as np
 
 from reproduction.engine.cells import Value
 from reproduction.engine.published import (
+    BETTER,
     FEW_REPEATS,
+    WORSE,
     Comparison,
     Measured,
     Published,
@@ -224,20 +226,14 @@ def matrix_section(title: str, found: Sequence[Summary]) -> Section:
         title,
         ("method", *columns),
         [(row, *(cells.get((row, column), "") for column in columns)) for row in rows],
-        [
-            "Mean and standard error here, the number of repeats in brackets, the paper's mean in "
-            "parentheses. Bold: "
-            "significantly better than the second best of the column (paired t-test, five repeats or more, "
-            f"p < {SIGNIFICANT:g}; "
-            "the paper's marks in its own parentheses; rows without a number in the paper take no part)."
-        ],
     )
 
 
 def _cell(one: Summary, is_bold: bool) -> str:
     paper = f"**({one.paper.text})**" if one.paper.bold else f"({one.paper.text})"
     if not one.folds:
-        return f"{one.note} {paper}"
+        known = earlier().get((one.table, one.row, one.column))
+        return f"*{known[0]:.1f}* {paper}" if known else f"{one.note} {paper}"
     ours = with_error(one.measured)
     return f"{f'**{ours}**' if is_bold else ours} [{one.repeats}] {paper}"
 
@@ -254,6 +250,7 @@ def with_error(measured: Measured) -> str:
     return f"{measured.mean:.1f}{error}"
 
 
+UNEXPLAINED = "not explained"
 COMPARED_COLUMNS = (
     *("data", "method", "here", "paper", "difference", "95 % interval", "verdict", "repeats"),
     *("kernel", "chosen", "our C", "why"),
@@ -289,7 +286,19 @@ def compared_section(
         )
         scaled = "" if one.scaled is None else f"{one.scaled:+.1f}"
         rows.append((one.column, one.row, *own, one.variant, one.chosen, scaled, why))
-    return Section(title, COMPARED_COLUMNS, rows)
+    return Section(title, COMPARED_COLUMNS, rows, only_file=True)
+
+
+def differing_section(title: str, compared: Iterable[Section]) -> Section:
+    """Return the cells that are better or worse than in the paper; each reason is told once."""
+    found = [row for section in compared for row in section.rows if row[6] in (BETTER, WORSE)]
+    reasons = list(dict.fromkeys(row[-1] for row in found if row[-1] != UNEXPLAINED))
+    rows = []
+    for data, method, here, paper, difference, _, _, repeats, *_, why in found:
+        mark = f"({reasons.index(why) + 1})" if why in reasons else ""
+        rows.append((data, method, here, paper, difference, repeats, mark))
+    notes = [f"({number}) {reason}" for number, reason in enumerate(reasons, start=1)]
+    return Section(title, ("data", "method", "here", "paper", "difference", "repeats", "why"), rows, notes)
 
 
 def _by_cost(one: Summary, difference: float) -> str:
@@ -299,8 +308,8 @@ def _by_cost(one: Summary, difference: float) -> str:
         and one.scaled is not None
         and abs(difference + one.scaled) <= abs(difference) / 2
     ):
-        return "with our C most of it is gone; the paper prints its C for attributed graphs only"
-    return "not explained"
+        return "With our C most of it is gone; the paper prints its C for attributed graphs only."
+    return UNEXPLAINED
 
 
 RUNTIME_COLUMNS = ("data", "method", "here, s", "paper, s", "paper / here")
@@ -312,14 +321,7 @@ def runtime_section(title: str, found: Sequence[Summary]) -> Section:
         title,
         RUNTIME_COLUMNS,
         [runtime_row(one) for one in found if one.kernel_seconds is not None],
-        [
-            "Here: processor seconds of one kernel matrix, one thread on a machine that others used at the "
-            "same "
-            "time (median over the repeats; PK, P2K and WL: the matrices of all iterations up to the "
-            "largest, one "
-            "pass), two digits. The paper: a 3.4 GHz Core i7, Matlab; CSM in Java, with subgraphs of up to "
-            "7 nodes."
-        ],
+        only_file=True,
     )
 
 

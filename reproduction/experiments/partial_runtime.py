@@ -77,6 +77,7 @@ def sections(state: State) -> list[Section]:
             rows,
             [_ratios(curves)],
             {"partial_runtime": lambda: draw_runtime(curves, DATASET)},
+            only_file=True,
         )
     ]
 

@@ -89,7 +89,7 @@ def sections(state: State) -> list[Section]:
         return [Section(TITLE, notes=[state.reason(one)])]
     value = state.store[one]
     rows = [(name, str(found)) for name, found in value.items() if name != "seconds"]
-    return [Section(TITLE, ("what", "number"), rows, notes(value))]
+    return [Section(TITLE, ("what", "number"), rows, notes(value), only_file=True)]
 
 
 def notes(value: Value) -> list[str]:

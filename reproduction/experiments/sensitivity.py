@@ -88,6 +88,7 @@ def sections(state: State) -> list[Section]:
             [_row(dataset, variant, points) for (dataset, variant), points in maps.items()],
             _text_notes(maps),
             {"sensitivity": lambda: draw_heatmaps(maps)},
+            only_file=True,
         )
     ]
 

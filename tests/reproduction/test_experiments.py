@@ -95,7 +95,7 @@ def test_partial_runtime(tiny, tmp_path, monkeypatch):
     assert section.figures["partial_runtime"]().axes
 
 
-@pytest.mark.parametrize("module", [sensitivity, noise, partial_runtime, point_graphs, grids])
+@pytest.mark.parametrize("module", [sensitivity, noise, partial_runtime, point_graphs])
 def test_what_was_not_run_says_so(module, tmp_path):
     sections = module.sections(State(Store(tmp_path), module.jobs(Scope())))
     text = " ".join(str((section.notes, section.rows)) for section in sections)
