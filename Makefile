@@ -5,7 +5,8 @@ BIN := .venv/bin
 # Bytecode is kept even where the environment says otherwise: tests start many processes.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo core test check quick lint types unit newest coverage sanitize fuzz mutate core-mutants docs site bench bench-compare package clean
+.PHONY: demo core test check quick lint types unit newest coverage sanitize fuzz mutate core-mutants docs site bench bench-compare \
+	package pythons release-check clean
 
 demo: .venv/.installed
 	$(BIN)/propkernels demo
@@ -126,11 +127,21 @@ package: .venv/.developer
 	$(BIN)/python -m build --wheel --outdir build/again .
 	cmp dist/*.whl build/again/*.whl
 	$(PYTHON) -m venv build/checkers
-	build/checkers/bin/pip install --quiet twine check-wheel-contents 'validate-pyproject[all]' cffconvert
+	build/checkers/bin/pip install --quiet twine check-wheel-contents 'validate-pyproject[all]' cffconvert check-jsonschema py-rattler-build
 	build/checkers/bin/twine check --strict dist/*
 	build/checkers/bin/check-wheel-contents dist/*.whl
 	build/checkers/bin/validate-pyproject pyproject.toml
 	build/checkers/bin/cffconvert --validate
+	build/checkers/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	build/checkers/bin/python -c "from rattler_build import Stage0Recipe; assert Stage0Recipe.from_file('conda/recipe.yaml').render()"
+
+# The wheel and the README on each of these Pythons that is here, as a table; wheels that are lacking are added to dist.
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+pythons: package
+	.ci/pythons $(PYTHONS)
+
+# Everything that a release needs and that runs without the outside world
+release-check: test check docs sanitize pythons
 
 clean:
 	rm -rf .venv build dist site mutants docs/_build docs/gallery docs/api/generated .coverage .mypy_cache .ruff_cache .hypothesis
