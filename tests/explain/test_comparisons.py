@@ -12,7 +12,7 @@ from sklearn.base import clone
 import propkernels as pk
 from propkernels.explain.comparisons import compare_decisions, explain_rule
 from propkernels.explain.decision_columns import DecisionLayout
-from propkernels.explain.members import FoldedMember, RatioMember
+from propkernels.explain.members import Counted, FoldedMember, RatioMember
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import GraphHopper, LabelHistogram, SubgraphMatching
 
@@ -235,7 +235,7 @@ def test_models_with_ratios_are_explained(base_kernel):
     explanation = model.explain(TEST)
     np.testing.assert_allclose(explanation.decisions, model.predict(TEST), rtol=0, atol=1e-9)
     bins = model.top_bins(TEST, n=3)
-    (weighted,) = model.rule_.bin_weights(TEST, np.ones(1))
+    (weighted,) = model.rule_.bin_weights(Counted(TEST), np.ones(1))
     largest = np.sort(np.abs(weighted.weights))[::-1][:3]
     np.testing.assert_allclose([abs(one.weight) for one in bins], largest)
 
@@ -248,7 +248,7 @@ def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kerne
         Rule.of(dual_members(kernel, np.random.default_rng(1).normal(size=(30, 2)))),
         np.array([1.0, 3.0]),
     )
-    alone = [rule.bin_weights(TEST[[i]], share)[0] for i in range(len(TEST))]
+    alone = [rule.bin_weights(Counted(TEST[[i]]), share)[0] for i in range(len(TEST))]
     for i, bins in enumerate(alone):
         streams = bins.counter.count(TEST[[i]], None)
         keys = zip(bins.stream.tolist(), bins.codes.tolist(), strict=True)
@@ -259,7 +259,7 @@ def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kerne
             for b, n in zip(stream.counts.indices, stream.counts.data, strict=True)
         )
         assert total == pytest.approx(rule.decisions(TEST[[i]])[0] @ share, abs=1e-12)
-    (together,) = rule.bin_weights(TEST, share)
+    (together,) = rule.bin_weights(Counted(TEST), share)
     mean = np.mean([one.weights for one in alone], axis=0)
     np.testing.assert_allclose(together.weights, mean, rtol=0, atol=1e-12)
 

@@ -11,14 +11,11 @@ import propkernels as pk
 from propkernels.explain.members import (
     Counted,
     FoldedMember,
-    JointMember,
     KernelMember,
     RatioMember,
     Sums,
-    add_columns,
-    check_members,
 )
-from propkernels.explain.rule import dual_members
+from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import LabelHistogram
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=8)
@@ -28,7 +25,7 @@ KERNELS = {
     FoldedMember: LabelHistogram(),
     RatioMember: LabelHistogram(base_kernel="jaccard"),
     KernelMember: LabelHistogram(base_kernel="rbf"),
-    JointMember: pk.SumKernel([LabelHistogram(), LabelHistogram(labels="degree")], normalize=True),
+    Rule: pk.SumKernel([LabelHistogram(), LabelHistogram(labels="degree")], normalize=True),
 }
 
 
@@ -44,7 +41,7 @@ def test_decisions_and_lengths_are_those_of_the_kernel(cls):
     kernel, member = member_of(cls)
     counted = Counted(NEW)
     np.testing.assert_allclose(member.decide(counted), kernel.transform(NEW) @ COEFFICIENTS, atol=1e-11)
-    expected = np.ones(len(NEW)) if cls is JointMember else kernel.self_similarities(NEW)
+    expected = np.ones(len(NEW)) if cls is Rule else kernel.self_similarities(NEW)
     np.testing.assert_allclose(member.lengths(counted), expected, atol=1e-11)
 
 
@@ -61,7 +58,7 @@ def test_bins_of_all_kinds_contribute_what_they_decide(base_kernel, n_decisions)
     decisions = member.decide(counted)
     np.testing.assert_allclose(decisions, kernel.transform(new) @ coefficients, rtol=1e-11, atol=1e-11)
     chosen = np.arange(len(new)) % n_decisions
-    terms = member.contributions(counted, Sums(np.eye(n_decisions), chosen)).sum(axis=1)
+    terms = member.contributions(counted, Sums(np.eye(n_decisions), chosen))[0].sum(axis=1)
     sums = np.bincount(new.graph_ids, terms, minlength=len(new))
     np.testing.assert_allclose(sums, decisions[np.arange(len(new)), chosen], rtol=1e-11, atol=1e-11)
 
@@ -89,7 +86,7 @@ def test_kernels_without_bins_have_no_contributions():
 def test_parts_that_do_not_match_are_refused():
     _, folded = member_of(FoldedMember)
     _, ratio = member_of(RatioMember)
-    _, joint = member_of(JointMember)
+    _, joint = member_of(Rule)
     _, kernel = member_of(KernelMember)
     for member, message in (
         (replace(folded, weights=folded.weights[1:]), "row of weights"),
@@ -111,19 +108,15 @@ def test_members_of_a_sum_have_equally_many_decisions():
     other = replace(member, weights=member.weights[:, :1])
     for members, message in (([], "at least one member"), ([member, other], "different numbers")):
         with pytest.raises(ValueError, match=message):
-            check_members(members)
-
-
-def test_missing_columns_are_0():
-    total = add_columns([np.ones((2, 1)), np.full((2, 3), 2.0)])
-    assert np.array_equal(total, [[3.0, 2.0, 2.0], [3.0, 2.0, 2.0]])
+            Rule(members)._check_parts()
 
 
 class Fixed:
-    """A member with these decisions and lengths, for all graphs."""
+    """A member with these decisions and lengths, for all graphs, all at the first or the last iteration."""
 
-    def __init__(self, decisions, lengths):
+    def __init__(self, decisions, lengths, n_iterations):
         self.decisions, self.squares = np.array(decisions), np.array(lengths)
+        self.n_iterations = n_iterations
 
     def decide(self, counted):
         return self.decisions[:, None].copy()  # sums are made in place
@@ -131,16 +124,30 @@ class Fixed:
     def lengths(self, counted):
         return self.squares.copy()
 
-    def descriptor_terms(self, counted, share):
-        return self.decisions.copy()
+    def contributions(self, counted, sums):
+        nodes = np.zeros((3, self.n_iterations))
+        nodes[:, -1] = self.decisions
+        return nodes, self.decisions.copy()
 
 
 def test_sums_are_divided_by_the_length_of_the_graph():
     """The squared length is 2 * 0.125 + 1 * 0 = 0.25, then 2 * 4 + 1 * 8 = 16; an empty graph has none."""
-    joint = JointMember(
-        [Fixed([1.0, 2.0, 0.0], [0.125, 4.0, 0.0]), Fixed([0.0, 6.0, 0.0], [0.0, 8.0, 0.0])],
-        np.array([2.0, 1.0]),
-    )
-    assert joint.decide(None)[:, 0].tolist() == [2.0, 2.0, 0.0]
-    assert joint.lengths(None).tolist() == [1.0, 1.0, 0.0]
-    assert joint.descriptor_terms(None, None).tolist() == [2.0, 2.0, 0.0]
+    parts = Fixed([1.0, 2.0, 0.0], [0.125, 4.0, 0.0], 1), Fixed([0.0, 6.0, 0.0], [0.0, 8.0, 0.0], 3)
+    counted = Counted(pk.check_graphs([np.zeros((1, 1))] * 3))
+    joint, plain = Rule(list(parts), np.array([2.0, 1.0])), Rule(list(parts))
+    assert joint.decide(counted)[:, 0].tolist() == [2.0, 2.0, 0.0]
+    assert joint.lengths(counted).tolist() == [1.0, 1.0, 0.0]
+    assert plain.lengths(counted).tolist() == [0.125, 12.0, 0.0]
+    nodes, descriptors = joint.contributions(counted, None)
+    assert descriptors.tolist() == [2.0, 2.0, 0.0]
+    assert nodes.tolist() == [[2.0, 0.0, 0.0], [0.5, 0.0, 1.5], [0.0, 0.0, 0.0]]
+
+
+def test_bins_that_no_kept_graph_has_count_no_level():
+    """All counts are 1, and the last graph, the only one with its label, is not kept."""
+    edge, labels = np.array([[0, 1], [1, 0]]), [["a", "b"], ["b", "c"], ["c", "d"]]
+    graphs = pk.check_graphs([(edge, both) for both in labels])
+    kernel = pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard").fit(graphs)
+    (member,) = dual_members(kernel, np.array([[1.0], [-1.0], [0.0]]))
+    (bins,) = member.bin_weights(Counted(graphs), np.ones(1))
+    assert len(bins.weights) == len(bins.codes) == len(bins.stream)

@@ -128,9 +128,9 @@ def test_bins_of_several_members_are_listed_once():
     ]
     rules = [rule_of(kernel)[1] for kernel in kernels]
     share = np.array([1.0, -1.0])
-    merged = Rule.of([member for rule in rules for member in rule.members]).bin_weights(NEW, share)
+    merged = Rule.of([member for rule in rules for member in rule.members]).bin_weights(Counted(NEW), share)
     assert len(merged) == 2  # levels of bins, and bins
-    alone = [rule.bin_weights(NEW, share)[0] for rule in rules]
+    alone = [rule.bin_weights(Counted(NEW), share)[0] for rule in rules]
     for bins, parts in zip(merged, (alone[:2], alone[2:]), strict=True):
         keys = list(zip(bins.stream.tolist(), bins.codes.tolist(), strict=True))
         assert len(keys) == len(set(keys))

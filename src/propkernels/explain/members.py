@@ -6,7 +6,7 @@ A decision is a sum over members. A folded member has one weight per bin, the sa
 
 so that no training graph is kept, and a decision takes time linear in the number of nodes. A ratio of counts
 keeps the training graphs with a_i != 0; the weights of its bins differ between graphs. All members have the
-same methods, and no code outside this package depends on their classes.
+same methods. A rule is a sum of members, and itself one: that of a normalized sum of kernels.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels import _core
-from propkernels._utils.arrays import sum_in_order
+from propkernels._utils.arrays import offsets
 from propkernels._utils.locks import derived
-from propkernels._utils.stored import Offsets
+from propkernels._utils.stored import Offsets, require
 from propkernels.counts.counters import Counter, StreamCounts, Values
 from propkernels.counts.entries import Entries, Vocabulary
-from propkernels.counts.levels import LevelCounter, level_codes, levels_of
+from propkernels.counts.levels import LevelCounter, largest_counts, level_codes, levels_of
 from propkernels.counts.products import inverse_length
+from propkernels.explain.decision_columns import self_similarities
 from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
@@ -102,17 +103,17 @@ class Sums(NamedTuple):
 
 
 class Member(ABC):
-    """Contribution of one kernel to the decisions."""
+    """Contribution of one kernel, or of a sum of kernels, to the decisions."""
 
     @property
+    @abstractmethod
     def compares_bins(self) -> bool:
         """Whether decisions are sums over bins, and so over nodes."""
-        return True
 
     @property
+    @abstractmethod
     def is_explained(self) -> bool:
         """Whether decisions are sums of contributions of nodes, and of descriptors of whole graphs."""
-        return self.compares_bins
 
     @property
     @abstractmethod
@@ -129,16 +130,19 @@ class Member(ABC):
         """Return a member with decisions multiplied by ``unit``."""
 
     @abstractmethod
+    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> Self:
+        """Return the same member with vocabularies replaced by some that have more streams."""
+
+    @abstractmethod
     def decide(self, counted: Counted) -> Matrix:
         """Return decisions without intercepts, (graphs, decisions)."""
 
     @abstractmethod
-    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
-        """Return the terms of the weighted sum of each graph, (nodes, iterations)."""
+    def contributions(self, counted: Counted, sums: Sums) -> tuple[Matrix, Values]:
+        """Return the terms of the weighted sum of each graph.
 
-    def descriptor_terms(self, counted: Counted, sums: Sums) -> Values:
-        """Return the terms of the weighted sum of each graph that belong to no node, (graphs,)."""
-        return np.zeros(len(counted.graphs))
+        Those of nodes, (nodes, iterations), and those of descriptors, which belong to no node, (graphs,).
+        """
 
     @abstractmethod
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
@@ -152,24 +156,15 @@ class Member(ABC):
     def lengths(self, counted: Counted) -> Values:
         """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
 
-    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> Self:
-        """Return the same member with vocabularies replaced."""
-        return self
 
-
-@dataclass(frozen=True, eq=False)
-class FoldedMember(Member):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountedMember(Member):
     """Decisions that are sums of weights of bins.
 
     Attributes
     ----------
     vocabulary : Vocabulary
         Only the first ``len(stream_weights)`` streams are used.
-    weights : ndarray, (columns, decisions), or (levels, decisions)
-        Weights of bins, multiplied by the weight of their stream.
-    level_ptr : ndarray of int64, (columns + 1,), or None
-        For base kernels of smaller counts: the levels of column c are ``level_ptr[c]`` to
-        ``level_ptr[c + 1] - 1``, and an entry with count n adds the weights of the first n.
     stream_weights : ndarray, (streams,)
         Weight of each stream in k(x, x).
     normalize : bool
@@ -177,17 +172,102 @@ class FoldedMember(Member):
     """
 
     vocabulary: Vocabulary
-    weights: Matrix
-    level_ptr: Annotated[NDArray[np.int64] | None, Offsets("weights")]
     stream_weights: Values
     normalize: bool
 
+    @property
+    @abstractmethod
+    def is_assigned(self) -> bool:
+        """Whether bins share the smaller counts rather than products of counts."""
+
+    @abstractmethod
+    def _decide(self, entries: Entries, sums: Matrix) -> None:
+        """Fill in decisions before normalization, (graphs, decisions)."""
+
+    @abstractmethod
+    def _fill(self, entries: Entries, sums: Sums, values: Values) -> None:
+        """Fill in what each entry adds to the sum of its graph, before normalization."""
+
+    @abstractmethod
+    def _squares(self, entries: Entries) -> Values:
+        """Return k(x, x) of each graph over all of its bins, before normalization."""
+
+    @property
+    def compares_bins(self) -> bool:
+        """Whether decisions are sums over bins: yes."""
+        return True
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether decisions are sums of contributions of nodes: yes."""
+        return True
+
+    @property
+    def vocabularies(self) -> list[Vocabulary]:
+        """Vocabulary of the training graphs."""
+        return [self.vocabulary]
+
+    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> Self:
+        """Return the same member with a vocabulary that has more streams."""
+        return replace(self, vocabulary=vocabularies[self.vocabulary])
+
+    def decide(self, counted: Counted) -> Matrix:
+        """Return decisions without intercepts, (graphs, decisions)."""
+        entries, sums = counted.entries(self.vocabulary), np.empty((len(counted.graphs), self.n_decisions))
+        self._decide(entries, sums)
+        return sums * inverse_length(self._squares(entries))[:, None] if self.normalize else sums
+
+    def contributions(self, counted: Counted, sums: Sums) -> tuple[Matrix, Values]:
+        """Return the weight of the entry of each node, (nodes, iterations), and zeros."""
+        entries = counted.entries(self.vocabulary)
+        values = np.empty(len(entries.counts))
+        self._fill(entries, sums, values)
+        added = entries.by_node(values, len(self.stream_weights))
+        if self.normalize:
+            added *= inverse_length(self._squares(entries))[counted.graphs.graph_ids][:, None]
+        return added, np.zeros(len(counted.graphs))
+
+    def shared_bins(self) -> list[SharedBins]:
+        """Return the comparison: products, smaller counts or ratios, bin by bin."""
+        is_ratio, n_streams = isinstance(self, RatioMember), len(self.stream_weights)
+        return [SharedBins(self.vocabulary.counter, self.is_assigned, is_ratio, self.normalize, n_streams)]
+
+    def lengths(self, counted: Counted) -> Values:
+        """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
+        squares = self._squares(counted.entries(self.vocabulary))
+        return (squares > 0).astype(np.float64) if self.normalize else squares
+
+    def _n_columns(self) -> int:
+        """Return the number of bins; raise if weights of streams are invalid."""
+        n_streams = len(self.stream_weights)
+        require(self.stream_weights.ndim == 1, "every stream needs a weight")
+        require(1 <= n_streams <= len(self.vocabulary.codes), "every stream needs a weight")
+        valid = np.isfinite(self.stream_weights) & (self.stream_weights >= 0)
+        require(bool(valid.all()), "weights of streams must be finite and nonnegative")
+        return int(self.vocabulary.starts[n_streams])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FoldedMember(CountedMember):
+    """One weight per bin, the same for all graphs.
+
+    Attributes
+    ----------
+    weights : ndarray, (columns, decisions), or (levels, decisions)
+        Weights of bins, multiplied by the weight of their stream.
+    level_ptr : ndarray of int64, (columns + 1,), or None
+        For base kernels of smaller counts: the levels of column c are ``level_ptr[c]`` to
+        ``level_ptr[c + 1] - 1``, and an entry with count n adds the weights of the first n.
+    """
+
+    weights: Matrix
+    level_ptr: Annotated[NDArray[np.int64] | None, Offsets("weights")]
+
     def _check_parts(self) -> None:
         """Raise if the number of weights is not that of the bins, or levels."""
-        n_columns = _n_columns(self.vocabulary, self.stream_weights)
         n_bins = len(self.weights) if self.level_ptr is None else len(self.level_ptr) - 1
-        if self.weights.ndim != 2 or self.weights.shape[1] < 1 or n_bins != n_columns:
-            raise ValueError("every bin, or level, needs a row of weights")
+        fits = n_bins == self._n_columns() and self.weights.ndim == 2 and self.weights.shape[1] >= 1
+        require(fits, "every bin, or level, needs a row of weights")
 
     @property
     def n_decisions(self) -> int:
@@ -195,104 +275,68 @@ class FoldedMember(Member):
         return int(self.weights.shape[1])
 
     @property
-    def vocabularies(self) -> list[Vocabulary]:
-        """Vocabulary of the training graphs."""
-        return [self.vocabulary]
+    def is_assigned(self) -> bool:
+        """Whether bins share the smaller counts rather than products of counts."""
+        return self.level_ptr is not None
 
     def scaled(self, unit: float | Values) -> FoldedMember:
         """Return a member with decisions multiplied by ``unit``."""
         return replace(self, weights=unit * self.weights)
 
-    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> FoldedMember:
-        """Return the same member with a vocabulary that has more streams."""
-        return replace(self, vocabulary=vocabularies[self.vocabulary])
-
-    def decide(self, counted: Counted) -> Matrix:
-        """Return the sums of the weights of all entries."""
-        entries, sums = counted.entries(self.vocabulary), np.empty((len(counted.graphs), self.n_decisions))
+    def _decide(self, entries: Entries, sums: Matrix) -> None:
         weights = np.ascontiguousarray(self.weights)
         _core.decide_folded(entries.arrays, len(self.stream_weights), self.level_ptr, weights, sums)
-        return sums * self._inverse_lengths(entries)[:, None] if self.normalize else sums
 
-    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
-        """Return the weight of the entry of each node, (nodes, iterations)."""
-        entries = counted.entries(self.vocabulary)
-        n_streams, values = len(self.stream_weights), np.empty(len(entries.counts))
+    def _fill(self, entries: Entries, sums: Sums, values: Values) -> None:
         weights = np.stack([self.weights @ share for share in sums.weights], axis=1)
+        n_streams = len(self.stream_weights)
         _core.folded_values(entries.arrays, n_streams, self.level_ptr, weights, sums.chosen, values)
-        added = entries.by_node(values, n_streams)
-        if self.normalize:
-            added *= self._inverse_lengths(entries)[counted.graphs.graph_ids][:, None]
-        return added
+
+    def _squares(self, entries: Entries) -> Values:
+        squares = np.empty(len(entries.graphs))
+        _core.square_lengths(entries.arrays, self.stream_weights, self.is_assigned, squares)
+        return squares
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
         """Return the weights of the bins, or of their levels."""
         weights = self.weights @ share
         return [weighted_bins(self.vocabulary, len(self.stream_weights), self.level_ptr, weights)]
 
-    def shared_bins(self) -> list[SharedBins]:
-        """Return the comparison: products or smaller counts, bin by bin."""
-        n_streams, assigned = len(self.stream_weights), self.level_ptr is not None
-        return [SharedBins(self.vocabulary.counter, assigned, False, self.normalize, n_streams)]
 
-    def lengths(self, counted: Counted) -> Values:
-        """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
-        squares = self._squares(counted.entries(self.vocabulary))
-        return (squares > 0).astype(np.float64) if self.normalize else squares
-
-    def _inverse_lengths(self, entries: Entries) -> Values:
-        return inverse_length(self._squares(entries))
-
-    def _squares(self, entries: Entries) -> Values:
-        """Return k(x, x) of each graph over all of its bins, before normalization."""
-        squares = np.empty(len(entries.graphs))
-        _core.square_lengths(entries.arrays, self.stream_weights, self.level_ptr is not None, squares)
-        return squares
-
-
-@dataclass(frozen=True, eq=False)
-class RatioMember(Member):
-    """Decisions that are sums over kept training graphs of ratios s / (l + r - s) of counts per stream.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatioMember(CountedMember):
+    """Sums over kept training graphs of ratios s / (l + r - s) of counts per stream.
 
     For one graph x, the factors f_i(x) = 1 / (l + r_i - s_i) are constants, and the decision is
     ``<x, sum_i a_i f_i(x) y_i>``: a sum of weights of bins that hold for x only.
 
     Attributes
     ----------
-    vocabulary : Vocabulary
-        Only the first ``len(stream_weights)`` streams are used.
     kept : csr_array, (columns, kept graphs)
         Counts of the training graphs with nonzero coefficients.
     own_sums : ndarray, (streams, kept graphs)
         Sum of each kept graph with itself, r in the ratio.
     coefficients : ndarray, (kept graphs, decisions)
-    stream_weights : ndarray, (streams,)
     assigned : bool
         Whether bins share the smaller counts (Jaccard) rather than products of counts (Tanimoto).
-    normalize : bool
-        Whether decisions are divided by sqrt(k(x, x)).
     """
 
-    vocabulary: Vocabulary
     kept: csr_array
     own_sums: Matrix
     coefficients: Matrix
-    stream_weights: Values
     assigned: bool
-    normalize: bool
 
     def _check_parts(self) -> None:
         """Raise if counts and coefficients do not match the bins and the kept graphs."""
-        n_columns, n_kept = _n_columns(self.vocabulary, self.stream_weights), self.kept.shape[1]
-        if self.kept.format != "csr" or self.kept.shape[0] != n_columns or self.kept.dtype != np.float64:
-            raise ValueError("every bin needs a row of counts")
-        counts = self.kept.data
-        if not ((counts >= 1) & (counts < 2**31) & (counts == np.floor(counts))).all():
-            raise ValueError("counts must be positive integers below 2**31")
-        if self.own_sums.shape != (len(self.stream_weights), n_kept) or not (self.own_sums >= 0).all():
-            raise ValueError("every kept graph needs a nonnegative sum with itself in each stream")
-        if self.coefficients.ndim != 2 or len(self.coefficients) != n_kept or self.coefficients.shape[1] < 1:
-            raise ValueError("every kept graph needs a row of coefficients")
+        n_columns, n_kept = self._n_columns(), self.kept.shape[1]
+        is_csr = self.kept.format == "csr" and self.kept.dtype == np.float64
+        require(is_csr and self.kept.shape[0] == n_columns, "every bin needs a row of counts")
+        counts, shape = self.kept.data, (len(self.stream_weights), n_kept)
+        whole = (counts >= 1) & (counts < 2**31) & (counts == np.floor(counts))
+        require(bool(whole.all()), "counts must be positive integers below 2**31")
+        fits = self.own_sums.shape == shape and bool((self.own_sums >= 0).all())
+        require(fits, "every kept graph needs a nonnegative sum with itself in each stream")
+        check_coefficients(self.coefficients, n_kept)
 
     @property
     def n_decisions(self) -> int:
@@ -300,68 +344,45 @@ class RatioMember(Member):
         return int(self.coefficients.shape[1])
 
     @property
-    def vocabularies(self) -> list[Vocabulary]:
-        """Vocabulary of the training graphs."""
-        return [self.vocabulary]
+    def is_assigned(self) -> bool:
+        """Whether bins share the smaller counts rather than products of counts."""
+        return self.assigned
 
     def scaled(self, unit: float | Values) -> RatioMember:
         """Return a member with decisions multiplied by ``unit``."""
         return replace(self, coefficients=unit * self.coefficients)
 
-    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> RatioMember:
-        """Return the same member with a vocabulary that has more streams."""
-        return replace(self, vocabulary=vocabularies[self.vocabulary])
+    def _decide(self, entries: Entries, sums: Matrix) -> None:
+        _core.decide_ratios(*self._arguments(entries), np.ascontiguousarray(self.coefficients), sums)
 
-    def decide(self, counted: Counted) -> Matrix:
-        """Return sums over the kept graphs."""
-        sums = np.empty((len(counted.graphs), self.n_decisions))
-        _core.decide_ratios(*self._arguments(counted), np.ascontiguousarray(self.coefficients), sums)
-        return sums * self._inverse_lengths(counted)[:, None] if self.normalize else sums
-
-    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
-        """Return the weight of the entry of each node, (nodes, iterations)."""
-        entries = counted.entries(self.vocabulary)
-        values = np.empty(len(entries.counts))
+    def _fill(self, entries: Entries, sums: Sums, values: Values) -> None:
         coefficients = np.stack([self.coefficients @ share for share in sums.weights])
-        _core.ratio_values(*self._arguments(counted), coefficients, sums.chosen, values)
-        added = entries.by_node(values, len(self.stream_weights))
-        if self.normalize:
-            added *= self._inverse_lengths(counted)[counted.graphs.graph_ids][:, None]
-        return added
+        _core.ratio_values(*self._arguments(entries), coefficients, sums.chosen, values)
+
+    def _squares(self, entries: Entries) -> Values:
+        """Return the sum of the weights of each graph's nonempty streams."""
+        return np.asarray(self.stream_weights @ (entries.sizes[: len(self.stream_weights)] > 0))
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
         """Return the weights sum_i a_i f_i(x) y_i averaged over the graphs x, from mean factors."""
         factors = np.zeros_like(self.own_sums)
-        _core.sum_factors(*self._arguments(counted), self.coefficients @ share, factors)
+        entries = counted.entries(self.vocabulary)
+        _core.sum_factors(*self._arguments(entries), self.coefficients @ share, factors)
         factors /= max(len(counted.graphs), 1)
         starts, parts, most = self.vocabulary.starts, [], []
         for s in range(len(self.stream_weights)):
-            counts = csr_array(self.kept[starts[s] : starts[s + 1]].T)
-            (stream,) = [StreamCounts(counts, self.vocabulary.codes[s], s, 1.0)]
+            stream = StreamCounts(
+                csr_array(self.kept[starts[s] : starts[s + 1]].T), self.vocabulary.codes[s], s, 1.0
+            )
             if self.assigned:
-                most.append(np.asarray(counts.max(axis=0).todense()).ravel().astype(np.int64))
+                # bins of no kept graph have no level, but one if all counts are 1: columns are then kept
+                most.append(largest_counts(stream.counts, int((stream.counts.data == 1).all())))
                 (stream,) = levels_of([stream])
             parts.append(stream.counts.T @ factors[s])
-        ptr = np.concatenate([[0], np.cumsum(np.concatenate(most))]) if self.assigned else None
-        n_streams = len(self.stream_weights)
-        return [weighted_bins(self.vocabulary, n_streams, ptr, np.concatenate(parts))]
+        ptr = offsets(np.concatenate(most)) if self.assigned else None
+        return [weighted_bins(self.vocabulary, len(self.stream_weights), ptr, np.concatenate(parts))]
 
-    def shared_bins(self) -> list[SharedBins]:
-        """Return the comparison: ratios of shared counts."""
-        n_streams = len(self.stream_weights)
-        return [SharedBins(self.vocabulary.counter, self.assigned, True, self.normalize, n_streams)]
-
-    def lengths(self, counted: Counted) -> Values:
-        """Return k(x, x) of each graph: the sum of the weights of its nonempty streams."""
-        sizes = counted.entries(self.vocabulary).sizes[: len(self.stream_weights)]
-        squares = np.asarray(self.stream_weights @ (sizes > 0))
-        return (squares > 0).astype(np.float64) if self.normalize else squares
-
-    def _inverse_lengths(self, counted: Counted) -> Values:
-        return inverse_length(replace(self, normalize=False).lengths(counted))
-
-    def _arguments(self, counted: Counted) -> tuple[Any, ...]:
-        entries = counted.entries(self.vocabulary)
+    def _arguments(self, entries: Entries) -> tuple[Any, ...]:
         return entries.arrays, derived(self, "kept", self._kept), self.stream_weights
 
     def _kept(self) -> tuple[NDArray[Any], ...]:
@@ -379,88 +400,8 @@ class RatioMember(Member):
 
 
 @dataclass(frozen=True, eq=False)
-class JointMember(Member):
-    """Normalized sum of members: their decisions, divided by the square root of k(x, x) of the sum.
-
-    Attributes
-    ----------
-    members : list of Member
-    weights : ndarray, (members,)
-        Weight of each member's kernel in the sum.
-    """
-
-    members: list[Member]
-    weights: Values
-
-    def _check_parts(self) -> None:
-        """Raise if members or weights do not match."""
-        check_members(self.members)
-        if self.weights.shape != (len(self.members),) or not (self.weights >= 0).all():
-            raise ValueError("every member needs a nonnegative weight")
-
-    @property
-    def compares_bins(self) -> bool:
-        """Whether all members compare graphs bin by bin."""
-        return all(member.compares_bins for member in self.members)
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether the decisions of all members are explained."""
-        return all(member.is_explained for member in self.members)
-
-    @property
-    def n_decisions(self) -> int:
-        """Number of decision columns."""
-        return self.members[0].n_decisions
-
-    @property
-    def vocabularies(self) -> list[Vocabulary]:
-        """Vocabulary of the training graphs."""
-        return [v for member in self.members for v in member.vocabularies]
-
-    def scaled(self, unit: float | Values) -> JointMember:
-        """Return a member with decisions multiplied by ``unit``."""
-        return replace(self, members=[member.scaled(unit) for member in self.members])
-
-    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> JointMember:
-        """Return the same member with vocabularies replaced."""
-        return replace(self, members=[member.sharing(vocabularies) for member in self.members])
-
-    def decide(self, counted: Counted) -> Matrix:
-        """Return the sum of the members' decisions, divided by the length of the graph."""
-        total = sum_in_order(member.decide(counted) for member in self.members)
-        return total * inverse_length(self._squares(counted))[:, None]
-
-    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
-        """Return the contributions of all members, divided by the length of the graph."""
-        total = add_columns([member.contributions(counted, sums) for member in self.members])
-        return total * inverse_length(self._squares(counted))[counted.graphs.graph_ids][:, None]
-
-    def descriptor_terms(self, counted: Counted, sums: Sums) -> Values:
-        """Return the terms of descriptors of all members, divided by the length of the graph."""
-        total = sum_in_order([member.descriptor_terms(counted, sums) for member in self.members])
-        return total * inverse_length(self._squares(counted))
-
-    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
-        """Return the weights of the bins of all members."""
-        return [bins for member in self.members for bins in member.bin_weights(counted, share)]
-
-    def shared_bins(self) -> list[SharedBins]:
-        """Return how each member compares two graphs."""
-        return [bins for member in self.members for bins in member.shared_bins()]
-
-    def lengths(self, counted: Counted) -> Values:
-        """Return 1 for each graph with bins, else 0."""
-        return (self._squares(counted) > 0).astype(np.float64)
-
-    def _squares(self, counted: Counted) -> Values:
-        parts = zip(self.weights, self.members, strict=True)
-        return sum_in_order(weight * member.lengths(counted) for weight, member in parts)
-
-
-@dataclass(frozen=True, eq=False)
 class KernelMember(Member):
-    """Decisions that are sums over all training graphs, for kernels that do not compare bin by bin.
+    """Sums over all training graphs, for kernels that compare pairs of graphs without bins.
 
     Attributes
     ----------
@@ -472,18 +413,20 @@ class KernelMember(Member):
     kernel: Any
     coefficients: Matrix
 
+    def _check_parts(self) -> None:
+        """Raise if coefficients do not match the training graphs."""
+        require(hasattr(self.kernel, "transform"), "a kernel is needed")
+        check_coefficients(self.coefficients, getattr(self.kernel, "_n_features_out", len(self.coefficients)))
+
     @property
     def compares_bins(self) -> bool:
         """Whether decisions are sums over bins: no."""
         return False
 
-    def _check_parts(self) -> None:
-        """Raise if coefficients do not match the training graphs."""
-        n_graphs = getattr(self.kernel, "_n_features_out", len(self.coefficients))
-        if not hasattr(self.kernel, "transform") or self.coefficients.ndim != 2:
-            raise ValueError("a kernel and a matrix of coefficients are needed")
-        if len(self.coefficients) != n_graphs or self.coefficients.shape[1] < 1:
-            raise ValueError("every training graph needs a row of coefficients")
+    @property
+    def is_explained(self) -> bool:
+        """Whether the kernel compares descriptors of whole graphs: decisions are terms of these."""
+        return bool(getattr(self.kernel, "_reads_whole_graphs", False))
 
     @property
     def n_decisions(self) -> int:
@@ -495,14 +438,16 @@ class KernelMember(Member):
         """Vocabulary of the training graphs; empty if the kernel does not count."""
         if not hasattr(self.kernel, "_coder") or not hasattr(self.kernel, "_counts"):
             return []
-        return [derived(self, "vocabulary", self._vocabulary)]
-
-    def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.kernel._coder, [stream.codes for stream in self.kernel._counts])
+        codes = [stream.codes for stream in self.kernel._counts]
+        return [derived(self, "vocabulary", lambda: Vocabulary(self.kernel._coder, codes))]
 
     def scaled(self, unit: float | Values) -> KernelMember:
         """Return a member with decisions multiplied by ``unit``."""
         return replace(self, coefficients=unit * self.coefficients)
+
+    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> KernelMember:
+        """Return the member itself: its kernel has its own vocabulary."""
+        return self
 
     def decide(self, counted: Counted) -> Matrix:
         """Return sums over the training graphs.
@@ -513,51 +458,30 @@ class KernelMember(Member):
         rows = np.asarray(self.kernel.transform(counted.graphs), dtype=np.float64)
         return np.asarray((csr_array(self.coefficients.T) @ rows.T).T)
 
-    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
-        """Raise TypeError: kernel values are not sums over bins."""
-        raise TypeError(self._why())
+    def contributions(self, counted: Counted, sums: Sums) -> tuple[Matrix, Values]:
+        """Return zeros for nodes, and each graph's weighted sum of decisions as the term of descriptors."""
+        self._require_explained()
+        terms = np.einsum("gd,gd->g", self.decide(counted), sums.weights[sums.chosen])
+        return np.zeros((counted.graphs.n_nodes, 1)), terms
 
     def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
-        """Raise TypeError: kernel values are not sums over bins."""
-        raise TypeError(self._why())
+        """Return an empty list: descriptors have no bins."""
+        self._require_explained()
+        return []
 
     def shared_bins(self) -> list[SharedBins]:
-        """Raise TypeError: kernel values are not sums over bins."""
-        raise TypeError(self._why())
+        """Return an empty list: descriptors have no bins."""
+        self._require_explained()
+        return []
 
     def lengths(self, counted: Counted) -> Values:
         """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
-        squares = np.asarray(self.kernel.self_similarities(counted.graphs), dtype=np.float64)
-        return (squares > 0).astype(np.float64) if self.kernel.normalize else squares
+        return self_similarities(self.kernel, counted.graphs)
 
-    def _why(self) -> str:
-        return f"{type(self.kernel).__name__} compares graphs without counting bins"
-
-
-@dataclass(frozen=True, eq=False)
-class DescriptorMember(KernelMember):
-    """Decisions of a kernel that compares whole graphs by their descriptors, not by their nodes."""
-
-    @property
-    def is_explained(self) -> bool:
-        """Whether decisions are explained: they are terms of the whole graph."""
-        return True
-
-    def contributions(self, counted: Counted, sums: Sums) -> Matrix:
-        """Return zeros: nodes contribute nothing."""
-        return np.zeros((counted.graphs.n_nodes, 1))
-
-    def descriptor_terms(self, counted: Counted, sums: Sums) -> Values:
-        """Return the weighted sum of each graph's decisions, (graphs,)."""
-        return np.einsum("gd,gd->g", self.decide(counted), sums.weights[sums.chosen])
-
-    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
-        """Return an empty list: descriptors have no bins."""
-        return []
-
-    def shared_bins(self) -> list[SharedBins]:
-        """Return an empty list: descriptors have no bins."""
-        return []
+    def _require_explained(self) -> None:
+        """Raise TypeError if kernel values are not sums."""
+        if not self.is_explained:
+            raise TypeError(f"{type(self.kernel).__name__} compares graphs without counting bins")
 
 
 def weighted_bins(
@@ -582,19 +506,7 @@ def add_columns(parts: Sequence[Matrix]) -> Matrix:
     return total
 
 
-def check_members(members: Sequence[Any]) -> None:
-    """Raise unless there are members, all with the same number of decisions."""
-    if not members or not all(isinstance(member, Member) for member in members):
-        raise ValueError("a sum needs at least one member, and only members")
-    if len({member.n_decisions for member in members}) != 1:
-        raise ValueError("members have different numbers of decisions")
-
-
-def _n_columns(vocabulary: Vocabulary, stream_weights: Values) -> int:
-    """Return the number of bins of the first streams; raise if weights of streams are invalid."""
-    n_streams = len(stream_weights)
-    if stream_weights.ndim != 1 or not 1 <= n_streams <= len(vocabulary.codes):
-        raise ValueError("every stream needs a weight")
-    if not (np.isfinite(stream_weights) & (stream_weights >= 0)).all():
-        raise ValueError("weights of streams must be finite and nonnegative")
-    return int(vocabulary.starts[n_streams])
+def check_coefficients(coefficients: Matrix, n_graphs: int) -> None:
+    """Raise unless there is one row of coefficients per graph."""
+    fits = coefficients.ndim == 2 and len(coefficients) == n_graphs and coefficients.shape[1] >= 1
+    require(fits, "every training graph needs a row of coefficients")

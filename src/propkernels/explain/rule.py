@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,23 +13,20 @@ from scipy.sparse import csr_array, vstack
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.parallel import active_device, run_threads, thread_count, whole_runs
+from propkernels._utils.stored import require
 from propkernels.counts.counters import Coder, Counter, Values
 from propkernels.counts.entries import Vocabulary
 from propkernels.counts.levels import largest_counts, level_codes, levels_of
 from propkernels.counts.products import Counting, inverse_length
 from propkernels.explain.members import (
     Counted,
-    DescriptorMember,
     FoldedMember,
-    JointMember,
     KernelMember,
     Member,
     RatioMember,
     SharedBins,
     Sums,
     WeightedBins,
-    add_columns,
-    check_members,
 )
 from propkernels.graphs.database import GraphDatabase
 
@@ -58,20 +55,32 @@ class Terms(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class Rule(Member):
     """Decisions without intercepts: the sum over members.
 
     Attributes
     ----------
     members : list of Member
         Members with the same hash functions share a vocabulary, so that codes are computed once.
+    weights : ndarray, (members,), or None
+        Of a normalized sum: the weight of each member's kernel in k(x, x), by whose square root the sum of
+        the members' decisions is divided. None: it is not divided.
     """
 
     members: list[Member]
+    weights: Values | None = None
 
     def _check_parts(self) -> None:
-        """Raise if members have different numbers of decisions."""
-        check_members(self.members)
+        """Raise unless there are members, all with the same number of decisions, and weights."""
+        is_sum = bool(self.members) and all(isinstance(member, Member) for member in self.members)
+        require(is_sum, "a sum needs at least one member, and only members")
+        is_plain = any(isinstance(member, Rule) and member.weights is None for member in self.members)
+        require(not is_plain, "a sum that is a member is normalized")
+        n_decisions = {member.n_decisions for member in self.members}
+        require(len(n_decisions) == 1, "members have different numbers of decisions")
+        if self.weights is not None:
+            fits = self.weights.shape == (len(self.members),) and bool((self.weights >= 0).all())
+            require(fits, "every member needs a nonnegative weight")
 
     @classmethod
     def of(cls, members: Sequence[Member], known: Sequence[Vocabulary] = ()) -> Rule:
@@ -101,11 +110,46 @@ class Rule:
 
     def scaled(self, unit: float | Values) -> Rule:
         """Return a rule with decisions multiplied by ``unit``."""
-        return Rule([member.scaled(unit) for member in self.members])
+        return replace(self, members=[member.scaled(unit) for member in self.members])
+
+    def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> Rule:
+        """Return the same rule with vocabularies replaced."""
+        return replace(self, members=[member.sharing(vocabularies) for member in self.members])
 
     def decide(self, counted: Counted) -> Matrix:
-        """Return decisions, (graphs, decisions), from counts."""
-        return sum_in_order([member.decide(counted) for member in self.members])
+        """Return the sum of the members' decisions, (graphs, decisions)."""
+        total = sum_in_order([member.decide(counted) for member in self.members])
+        return total if self.weights is None else total * inverse_length(self._squares(counted))[:, None]
+
+    def contributions(self, counted: Counted, sums: Sums) -> tuple[Matrix, Values]:
+        """Return the sums of the members' terms of nodes and of descriptors."""
+        found = [member.contributions(counted, sums) for member in self.members]
+        nodes = np.zeros((counted.graphs.n_nodes, max(part.shape[1] for part, _ in found)))
+        for part, _ in found:
+            nodes[:, : part.shape[1]] += part
+        descriptors = sum_in_order([terms for _, terms in found])
+        if self.weights is None:
+            return nodes, descriptors
+        scale = inverse_length(self._squares(counted))
+        return nodes * scale[counted.graphs.graph_ids][:, None], descriptors * scale
+
+    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+        """Return the weights of all bins, each bin once; weights that differ between graphs are averaged."""
+        return merged_bins([bins for member in self.members for bins in member.bin_weights(counted, share)])
+
+    def shared_bins(self) -> list[SharedBins]:
+        """Return the comparison of two graphs of each member."""
+        return [bins for member in self.members for bins in member.shared_bins()]
+
+    def lengths(self, counted: Counted) -> Values:
+        """Return k(x, x) of each graph, 0 or 1 if the sum is normalized."""
+        squares = self._squares(counted)
+        return squares if self.weights is None else (squares > 0).astype(np.float64)
+
+    def _squares(self, counted: Counted) -> Values:
+        weights = np.ones(len(self.members)) if self.weights is None else self.weights
+        parts = zip(weights, self.members, strict=True)
+        return sum_in_order(weight * member.lengths(counted) for weight, member in parts)
 
     def decisions(self, graphs: GraphDatabase) -> Matrix:
         """Return decisions, (graphs, decisions)."""
@@ -130,21 +174,10 @@ class Rule:
         def one_run(counted: Counted) -> Terms:
             first = np.zeros(len(counted.graphs), dtype=np.int64)
             sums = Sums(weights, first if choose is None else choose(self.decide(counted)))
-            nodes = [member.contributions(counted, sums) for member in self.members]
-            descriptors = [member.descriptor_terms(counted, sums) for member in self.members]
-            return Terms(add_columns(nodes), sum_in_order(descriptors), sums.chosen)
+            return Terms(*self.contributions(counted, sums), sums.chosen)
 
         runs = self.by_runs(graphs, one_run)
         return runs[0] if len(runs) == 1 else Terms(*map(np.concatenate, zip(*runs, strict=True)))
-
-    def bin_weights(self, graphs: GraphDatabase, share: Values) -> list[WeightedBins]:
-        """Return the weights of all bins, each bin once; weights that differ between graphs are averaged."""
-        counted = Counted(graphs)
-        return merged_bins([bins for member in self.members for bins in member.bin_weights(counted, share)])
-
-    def shared_bins(self) -> list[SharedBins]:
-        """Return the comparison of two graphs of each member."""
-        return [bins for member in self.members for bins in member.shared_bins()]
 
     def by_runs(self, graphs: GraphDatabase, function: Callable[[Counted], T]) -> list[T]:
         """Return the results of a function on runs of graphs that fit in memory, in threads."""
@@ -240,19 +273,18 @@ def dual_members(kernel: Any, coefficients: Matrix) -> list[Member]:
         return _of_sum(kernel, parts, coefficients)
     counting: Counting | None = getattr(kernel, "_counting", None)
     if counting is None:
-        reads_nodes = not getattr(kernel, "_reads_whole_graphs", False)
-        return [(KernelMember if reads_nodes else DescriptorMember)(kernel, coefficients)]
+        return [KernelMember(kernel, coefficients)]
     coefficients = coefficients * counting.inverse_lengths()[:, None]
     return [(_ratio if counting.ratio else _folded)(counting, coefficients)]
 
 
 def _of_sum(kernel: Any, parts: Sequence[tuple[float, Any]], coefficients: Matrix) -> list[Member]:
-    """Return one member per part of a sum; a normalized sum is a single joint member."""
+    """Return one member per part of a sum; a normalized sum is a single member."""
     if kernel.normalize:
         coefficients = coefficients * inverse_length(kernel.diagonal_)[:, None]
     members = [m for weight, part in parts for m in dual_members(part, weight * coefficients)]
     weights = np.array([weight for weight, _ in parts])
-    return [JointMember(members, weights)] if kernel.normalize else members
+    return [Rule(members, weights)] if kernel.normalize else members
 
 
 def _folded(counting: Counting, coefficients: Matrix) -> FoldedMember:
@@ -269,7 +301,13 @@ def _with_weights(counting: Counting, weights: Matrix) -> FoldedMember:
         most = [largest_counts(stream.counts) for stream in counting.counts]
         ptr = np.concatenate([[0], np.cumsum(np.concatenate(most))]).astype(np.int64)
     vocabulary = Vocabulary(counting.counter, [stream.codes for stream in counting.counts])
-    return FoldedMember(vocabulary, weights, ptr, counting.stream_weights, counting.normalize)
+    return FoldedMember(
+        vocabulary=vocabulary,
+        stream_weights=counting.stream_weights,
+        normalize=counting.normalize,
+        weights=weights,
+        level_ptr=ptr,
+    )
 
 
 def _ratio(counting: Counting, coefficients: Matrix) -> RatioMember:
@@ -278,13 +316,13 @@ def _ratio(counting: Counting, coefficients: Matrix) -> RatioMember:
     columns = [csr_array(stream.counts[kept].T) for stream in counting.counts]
     vocabulary = Vocabulary(counting.counter, [stream.codes for stream in counting.counts])
     return RatioMember(
-        vocabulary,
-        csr_array(vstack(columns, format="csr")),
-        np.ascontiguousarray(counting.own_sums[:, kept]),
-        np.ascontiguousarray(coefficients[kept]),
-        counting.stream_weights,
-        counting.assigned,
-        counting.normalize,
+        vocabulary=vocabulary,
+        stream_weights=counting.stream_weights,
+        normalize=counting.normalize,
+        kept=csr_array(vstack(columns, format="csr")),
+        own_sums=np.ascontiguousarray(counting.own_sums[:, kept]),
+        coefficients=np.ascontiguousarray(coefficients[kept]),
+        assigned=counting.assigned,
     )
 
 
@@ -305,7 +343,7 @@ def primal_members(kernel: Any, coefficients: Matrix) -> list[Member]:
         of_part = [table for table, i in zip(tables, owner, strict=True) if i == number]
         members.append(_with_weights(part._counting, _in_order(part._counting, of_part)))
     weights = np.array([weight for weight, _ in parts])
-    return [JointMember(members, weights)] if kernel.normalize else members
+    return [Rule(members, weights)] if kernel.normalize else members
 
 
 def _in_order(counting: Counting, tables: Sequence[Matrix]) -> Matrix:

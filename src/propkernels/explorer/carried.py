@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, hstack
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import StreamCounts, count_codes
 from propkernels.counts.entries import Vocabulary
-from propkernels.explain.members import FoldedMember, JointMember, Member, RatioMember
+from propkernels.explain.members import FoldedMember, Member, RatioMember
 from propkernels.explain.rule import Rule
 from propkernels.explorer.page_arrays import words
 from propkernels.explorer.page_codes import NotLive, code_function
@@ -182,9 +182,9 @@ class _Writer:
 
     def member(self, member: Member) -> dict[str, Any]:
         """Add the arrays of a member, and return its settings."""
-        if isinstance(member, JointMember):
+        if isinstance(member, Rule):  # of a normalized sum
             parts = [self.member(part) for part in member.members]
-            return {"kind": "joint", "members": parts, "weights": member.weights.tolist()}
+            return {"kind": "joint", "members": parts, "weights": np.asarray(member.weights).tolist()}
         if not isinstance(member, (FoldedMember, RatioMember)):
             raise NotLive(f"the page has no rule for {type(member).__name__}")
         key, place = f"m{len(self.leaves)}", [bins.vocabulary for bins in self.bins].index(member.vocabulary)
@@ -199,7 +199,7 @@ class _Writer:
             "key": key,
             "vocabulary": place,
             "streamWeights": member.stream_weights.tolist(),
-            "assigned": is_assigned(member),
+            "assigned": member.is_assigned,
             "normalize": bool(member.normalize),
             "columns": member.n_decisions,
         }
@@ -234,11 +234,6 @@ class _Writer:
             arrays[f"bins{s}"] = numbers[starts[s] + part.indices]
             arrays[f"counts{s}"] = part.data.astype(np.int64)
         return arrays
-
-
-def is_assigned(member: Any) -> bool:
-    """Whether the kernel sums smaller counts of shared bins (True) or products of counts (False)."""
-    return bool(member.assigned) if isinstance(member, RatioMember) else member.level_ptr is not None
 
 
 def _different_rows(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], Numbers]:

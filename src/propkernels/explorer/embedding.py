@@ -19,7 +19,7 @@ from propkernels.counts.counters import StreamCounts
 from propkernels.counts.levels import levels_of
 from propkernels.counts.products import inverse_length
 from propkernels.explain.members import RatioMember
-from propkernels.explorer.carried import CarriedRule, PageBins, is_assigned
+from propkernels.explorer.carried import CarriedRule, PageBins
 from propkernels.search.nearest import largest
 
 Values = NDArray[np.float64]
@@ -58,7 +58,7 @@ class Comparison:
     @classmethod
     def of(cls, leaf: Any, bins: PageBins) -> Comparison:
         """Return the comparison by the kernel of a member."""
-        name = BASE_KERNELS[isinstance(leaf, RatioMember), is_assigned(leaf)]
+        name = BASE_KERNELS[isinstance(leaf, RatioMember), leaf.is_assigned]
         return cls(resolve_base_kernel(name), bins.streams[: len(leaf.stream_weights)])
 
     def similarities(self, rows: slice) -> Values:

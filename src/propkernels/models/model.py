@@ -25,6 +25,7 @@ from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.decision_columns import self_similarities
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import find_counterfactuals
+from propkernels.explain.members import Counted
 from propkernels.explain.rule import Rule
 from propkernels.explain.strongest_bins import Bins, strongest_bins
 from propkernels.graphs.accepted import Graphs
@@ -299,7 +300,7 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
             )
         self._check_explained("its bins have no weights")
         most = check_integer(n, "n", 1)
-        bins = self.rule_.bin_weights(graphs, np.asarray(weights, dtype=np.float64))
+        bins = self.rule_.bin_weights(Counted(graphs), np.asarray(weights, dtype=np.float64))
         return strongest_bins(bins, most, graphs, values, subject=subject, **shown)
 
     def _check_parts(self) -> None:
