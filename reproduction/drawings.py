@@ -36,29 +36,6 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def draw_noise(panels: Mapping[tuple[str, str], Mapping[str, Curve]]) -> Any:
-    """Draw one panel per data set and kind of noise, one curve per method.
-
-    Parameters
-    ----------
-    panels : mapping from (data set, kind) to curves by method
-    """
-    datasets = list(dict.fromkeys(dataset for dataset, _ in panels))
-    kinds = list(dict.fromkeys(kind for _, kind in panels))
-    figure = new_figure(3.6 * len(kinds), 2.4 * len(datasets))
-    grid = figure.subplots(len(datasets), len(kinds), squeeze=False, sharex=True, sharey="row")
-    for row, dataset in zip(grid, datasets, strict=True):
-        for ax, kind in zip(row, kinds, strict=True):
-            _draw_curves(ax, panels.get((dataset, kind), {}))
-            ax.set_title(f"{dataset}, labels {kind}", fontsize="medium")
-        row[0].set_ylabel("accuracy, %")
-    for ax in grid[-1]:
-        ax.set_xlabel("share of the labels, %")
-    lines, names = grid[0, 0].get_legend_handles_labels()
-    figure.legend(lines, names, loc="outside upper center", ncols=len(names), frameon=False)
-    return figure
-
-
 def draw_runtime(curves: Mapping[str, Curve], dataset: str) -> Any:
     """Draw seconds against the number of iterations, one curve per method."""
     figure = new_figure(5.0, 3.6)

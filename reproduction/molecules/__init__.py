@@ -1,1 +1,1 @@
-"""Molecules beside fingerprints: nine sets of MoleculeNet, the same folds, the same heads."""
+"""Measured pages about molecules."""

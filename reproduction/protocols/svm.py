@@ -26,11 +26,12 @@ Parts = NDArray[np.int32]  # for each graph the number of its part; -1: not in t
 
 @cache
 def library() -> Any:
-    """Return the compiled functions; they are kept in the folder for temporary files."""
+    """Return the compiled functions; they are kept in ``build``."""
     source = Path(__file__).with_name("svm.c")
     name = hashlib.sha256(source.read_bytes() + FLAGS.encode()).hexdigest()[:16]
-    file = Path(tempfile.gettempdir()) / f"propkernels-svm-{name}.so"
+    file = Path(__file__).parents[2] / "build" / f"svm-{name}.so"
     if not file.is_file():
+        file.parent.mkdir(exist_ok=True)
         compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
         with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".so", delete=False) as part:
             command = [compiler, *FLAGS.split(), "-shared", "-fPIC", "-o", part.name, str(source), "-lm"]

@@ -1,4 +1,4 @@
-"""A tiny data set under a name of the paper, so that experiments run in moments."""
+"""A tiny data set under every name of the paper, so that experiments run in moments."""
 
 import numpy as np
 import pytest
@@ -10,22 +10,14 @@ from propkernels.datasets import Dataset
 @pytest.fixture
 def tiny(monkeypatch):
     """Every data set is 40 generated molecules with two attributes; NCI109 and COX2 are absent."""
-    from reproduction.engine import jobs
     from reproduction.engine.data import AbsentDataError
 
     source = pk.datasets.make_molecules(40, random_state=0)
-    attributes = np.random.default_rng(0).normal(size=(source.graphs.n_nodes, 2))
-    graphs = pk.GraphDatabase(
-        source.graphs.adjacency,
-        source.graphs.graph_ptr,
-        node_labels=source.graphs.node_labels,
-        node_attributes=attributes,
-    )
+    graphs = source.graphs.with_attributes(np.random.default_rng(0).normal(size=(source.graphs.n_nodes, 2)))
 
     def load(name):
         if name in ("NCI109", "COX2"):
             raise AbsentDataError(f"{name} is not here")
         return Dataset(name, graphs, source.target)
 
-    monkeypatch.setattr(jobs, "load_source", load)
-    return load
+    monkeypatch.setattr("reproduction.engine.jobs.load_source", load)

@@ -1,38 +1,54 @@
-"""Experiments of the paper on tiny data: every cell of the paper has a job, and every method runs."""
+"""Experiments of the paper on tiny data: every cell has a job, every method runs, the page follows."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import propkernels as pk
 from propkernels.datasets import Dataset
-from reproduction.engine.cells import Store
+from propkernels.propagation import LabelPropagation
+from reproduction.__main__ import PAGES, main
+from reproduction.engine.cells import Cell, Store
 from reproduction.engine.jobs import Context, Job, Scope, run
 from reproduction.engine.published import published, rows_and_columns
-from reproduction.engine.sections import State
 from reproduction.experiments import (
+    attribute_kernels,
     attributed,
     grids,
     labelled,
-    noise,
-    partial_runtime,
     partially_labelled,
     point_clouds,
     point_graphs,
-    runtimes,
-    sensitivity,
+    worked_example,
 )
 from reproduction.protocols.nested import folds_of
 from reproduction.registry import experiments
+from tests.reproduction.test_published import TABLES
+
+ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("table", ["labelled", "partially_labelled", "attributed", "point_clouds", "grids"])
-def test_no_cell_of_the_paper_is_missing(table):
-    places = {cell.place[1:] for job in experiments()[table].jobs(Scope()) for cell in job.cells}
-    for row, column in rows_and_columns(table):
-        if published(table, row, column).accuracy is not None:
-            assert (row, column) in places
+@pytest.fixture
+def command(tiny, tmp_path, monkeypatch, capsys):
+    """Run the command in an empty folder, and return what it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        main([str(argument) for argument in arguments])
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.mark.parametrize("name", list(experiments()))
+def test_every_cell_of_the_paper_has_records_of_its_own(name):
+    cells = [cell for job in experiments()[name].jobs(Scope()) for cell in job.cells]
+    assert len({cell.key for cell in cells}) == len(cells)
+    places = {cell.place[1:] for cell in cells}
+    for place in rows_and_columns(name) if name in TABLES else ():
+        assert place in places or published(name, *place).accuracy is None
 
 
 TASKS = [
@@ -40,7 +56,6 @@ TASKS = [
     *(partially_labelled.task(row, "MSRC_9", 40) for row in partially_labelled.RECIPES),
     *(attributed.task(row, "ENZYMES") for row in attributed.ROWS),
     *(point_clouds.task(row) for row in point_clouds.RECIPES if row != "P2K labels+attr"),
-    *(noise.task(row, "MUTAG", kind, 40) for row in noise.ROWS for kind in noise.KINDS),
 ]
 
 
@@ -58,75 +73,6 @@ def test_every_method_runs(task, tiny, tmp_path, monkeypatch):
             judged = store[cell][variant]
             assert len(judged["paper"]["folds"]) == len(judged["paper"]["kernel"])
             assert ("scaled" in judged) == (cell.repeat < 1 and not task.is_leave_one_out)
-        assert store[cell]["kernel_seconds"] >= 0
-
-
-def sections_after(module, jobs, store):
-    outcome = run(jobs, store, n_jobs=1)
-    return module.sections(State(store, jobs, outcome.absent))
-
-
-@pytest.mark.slow
-def test_heat_maps(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(sensitivity, "STEPS", (0, 5, 10))
-    jobs = [Job((sensitivity.cell(name, -5),), name, sensitivity.work) for name in ("MUTAG", "FIRSTMM_DB")]
-    (section,) = sections_after(sensitivity, jobs, Store(tmp_path))
-    assert [row[:2] for row in section.rows] == [
-        (name, variant) for name in ("MUTAG", "FIRSTMM_DB") for variant in ("plain", "normalized")
-    ]
-    assert "the paper: from 88.2 to 82.9 %" in section.notes[0]
-    assert section.figures["sensitivity"]().axes
-
-
-@pytest.mark.slow
-def test_noise(tiny, tmp_path):
-    jobs = [noise.task("LABELS", "MUTAG", kind, share).job(1) for kind in noise.KINDS for share in (0, 100)]
-    (section,) = sections_after(noise, jobs, Store(tmp_path))
-    hidden, flipped = section.rows
-    assert hidden[:3] == ("MUTAG", "hidden", "LABELS")
-    assert hidden[3] == flipped[3]  # nothing is hidden, nothing flipped
-    assert section.figures["noise"]().axes
-
-
-def test_partial_runtime(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr(partial_runtime, "STEPS", (0, 2))
-    (section,) = sections_after(partial_runtime, partial_runtime.jobs(Scope(repeats=2)), Store(tmp_path))
-    assert [row[0] for row in section.rows] == ["PK", "WL", "LP+WL"]
-    assert section.figures["partial_runtime"]().axes
-
-
-@pytest.mark.parametrize("module", [sensitivity, noise, partial_runtime, point_graphs])
-def test_what_was_not_run_says_so(module, tmp_path):
-    sections = module.sections(State(Store(tmp_path), module.jobs(Scope())))
-    text = " ".join(str((section.notes, section.rows)) for section in sections)
-    assert "not run" in text or "not installed" in text
-
-
-def test_runtimes_are_the_best_of_several(tiny, tmp_path):
-    (section,) = sections_after(runtimes, runtimes.jobs(Scope())[:1], Store(tmp_path))
-    assert section.rows[0][0] == "MUTAG"
-    assert section.rows[0][4:] == ("0.2", "0.2", "1")
-    assert float(section.rows[0][3]) == pytest.approx(
-        float(section.rows[0][2]) / float(section.rows[0][1]), rel=0.2
-    )
-    assert "of 1 data sets here, and on 0 of them in the paper" in section.notes[0]
-
-
-def test_point_graphs(tmp_path):
-    rng = np.random.default_rng(0)
-    coordinates, normals = rng.normal(size=(60, 3)), rng.normal(size=(60, 3))
-    graphs = [(pk.convert.knn_graph(coordinates[start : start + 30]), [0] * 30) for start in (0, 30)]
-    database = pk.check_graphs(graphs)
-    attribute = 1 - pk.convert.curvature(database.adjacency, normals, mean=True)
-    database = pk.GraphDatabase(
-        database.adjacency, database.graph_ptr, node_labels=[0] * 60, node_attributes=attribute[:, None]
-    )
-    extras = {"coordinates": coordinates, "normals": normals}
-    data = Dataset("FIRSTMM_DB", database, np.array([0, 1]), (), extras)
-    ((_, value),) = point_graphs.work(data, [point_graphs.cell()], Context(Store(tmp_path)))
-    assert value["equal graphs"] == 2
-    assert value["edges in both"] == value["edges in the files"] == value["edges here"] == database.n_edges
-    assert value["points with the same attribute"] == 60
 
 
 @pytest.mark.slow
@@ -134,9 +80,127 @@ def test_grids(tmp_path, monkeypatch):
     target, rng = np.arange(48) % 3, np.random.default_rng(0)
     images = [rng.random((12, 12, 3)) * (0.4 + 0.2 * label) for label in target]
     palette = pk.images.KMeansColors(3, random_state=0).fit_transform(images)
-    data = Dataset("PLANTS", palette, target, (), {"images": images})
+    data, store = Dataset("PLANTS", palette, target, (), {"images": images}), Store(tmp_path)
     monkeypatch.setattr("reproduction.engine.jobs.load_source", lambda name: data)
     monkeypatch.setattr(grids, "folds_of", lambda target, repeat, groups: folds_of(target, repeat, 4, groups))
-    accuracies, runtimes = sections_after(grids, grids.jobs(Scope(repeats=1))[:1], Store(tmp_path))
+    run(grids.jobs(Scope(repeats=1))[:1], store, n_jobs=1)
+    accuracies, _ = grids.sections(experiments()["grids"].state(store, Scope(repeats=1)))
     assert [row[0] for row in accuracies.rows] == list(grids.ROWS)
-    assert len(runtimes.rows) == 3
+
+
+def test_point_graphs_are_those_of_the_coordinates(tmp_path):
+    coordinates, normals = np.random.default_rng(0).normal(size=(2, 60, 3))
+    graphs = pk.check_graphs([(pk.convert.knn_graph(coordinates[i : i + 30]), [0] * 30) for i in (0, 30)])
+    attribute = 1 - pk.convert.curvature(graphs.adjacency, normals, mean=True)
+    extras = {"coordinates": coordinates, "normals": normals}
+    data = Dataset("FIRSTMM_DB", graphs.with_attributes(attribute[:, None]), np.array([0, 1]), (), extras)
+    ((_, value),) = point_graphs.work(data, [point_graphs.cell()], Context(Store(tmp_path)))
+    assert (value["equal graphs"], value["points with the same attribute"]) == (2, 60)
+    assert value["edges in both"] == value["edges in the files"] == value["edges here"]
+
+
+def test_the_worked_example_is_the_papers_and_the_kernels():
+    first, second = worked_example.compute()
+    assert [first.contribution, second.contribution] == [12, 10]
+    assert second.probabilities == pytest.approx(
+        [1 / 4, 1 / 2, 0, 1 / 3, 1 / 3, 1, 1, 1 / 2, 1 / 2, 1 / 2, 1 / 3, 1 / 4]
+    )
+    scheme, width = LabelPropagation(clamp="before"), worked_example.BIN_WIDTH
+    kernel = pk.PropagationKernel(
+        propagation=scheme, t_max=1, bin_width=width, random_state=worked_example.SEED
+    )
+    assert kernel.fit_transform_cumulative(worked_example.example_graphs())[:, 0, 1].tolist() == [12, 22]
+
+
+def test_attribute_kernels_are_their_formulas():
+    x, kernels = attribute_kernels.surfaces(42)  # no two of them exactly 1 apart
+    distance = np.abs(x[:, None] - x)
+    hashed, truncated, gaussian = kernels.values()
+    assert np.allclose(gaussian, np.exp(-(distance**2)))
+    assert np.allclose(truncated, np.where(distance <= 1, np.exp(-(distance**2)), 0))
+    assert set(np.unique(hashed)) == {0.0, 1.0}
+    assert np.array_equal(hashed @ hashed > 0, hashed > 0)  # an equivalence: nodes in one bin
+
+
+def test_the_command_lists_and_refuses(command):
+    listed = command()
+    assert all(name in listed for name in ("labelled", "worked_example", *PAGES))
+    with pytest.raises(SystemExit, match="the experiment 'tables' does not exist: choose among datasets"):
+        command("tables")
+    printed = command("datasets", "--jobs", 1)
+    assert "absent: COX2 is not here" in printed
+    assert "| MUTAG | 40 (188) |" in printed
+
+
+@pytest.mark.slow
+def test_cells_are_chosen_kept_and_shown(command, tmp_path):
+    arguments = ("labelled", "--dataset", "MUTAG", "--method", "LABELS", "--method", "SP", "--jobs", 1)
+    first, second = command(*arguments, "--repeats", 2), command(*arguments, "--repeats", 3)
+    assert "[2] (85.8)" in first
+    assert "4 cells computed, 0 were there before" in first
+    assert "2 cells computed, 4 were there before" in second
+    command("report", "--document", "docs/results.md")
+    assert "| LABELS |" in (tmp_path / "docs" / "results.md").read_text()
+
+
+def test_the_page_is_that_of_the_committed_records(tmp_path, command):
+    """On a fresh clone, without data sets, every byte of the page and its tables comes from the records."""
+    command("report", "-o", ROOT / "reproduction" / "records", "--document", tmp_path / "results.md")
+    measured = ROOT / "docs" / "measured"
+    assert (tmp_path / "results.md").read_text() == (measured / "results.md").read_text()
+    for path in (tmp_path / "results").iterdir():
+        assert path.read_text() == (measured / "results" / path.name).read_text(), path.name
+
+
+def test_the_page_counts_marks_and_answers(command, tmp_path):
+    store = Store(tmp_path / "cells")
+    measured = {
+        "PK": [90.0, 91.0, 92.0, 90.5, 91.5],
+        "WL": [85.0, 85.5, 87.0, 85.0, 86.5],
+        "LP+WL": [85.8, 85.7, 85.9, 85.8, 85.6],
+    }
+    for row, repeat in ((row, repeat) for row in measured for repeat in range(5)):
+        judged = {"folds": [measured[row][repeat]] * 2, "kernel": ["2", "2"], "C": [0.1, 0.1]}
+        value = {"plain": {"paper": judged}, "kernel_seconds": 0.5, "seconds": 3600.0}
+        store.keep(partially_labelled.task(row, "MSRC_21", 20).cell(repeat), value)
+    command("report", "-o", store.folder, "--document", "results.md")
+    page = Path("results.md").read_text()
+    assert "| **PK and P2K** | 43 | 33 | 9 | 1 | 42 | 27 | 0 | 1 | 0 |" in page  # 42 of an earlier run
+    assert "took 15.0 processor hours" in page
+    assert "| MSRC_21 20 % | PK | 91.0 ± 0.4 | 86.9 ± 0.3 | +4.1 | 5 | (1) |" in page
+    assert "**91.0 ± 0.4** [5] **(86.9)**" in page  # significantly first, here and in the paper
+    assert "85.8 ± 0.4 [5] (85.4)" in page
+    assert "in 1 of 1 columns (the paper: 1). **That PK is first holds here.**" in page
+
+
+def test_a_scope_is_data_sets_and_methods():
+    def wanted(**settings):
+        scope = Scope(**settings)
+        return {job.cells[0].place[1:] for job in partially_labelled.jobs(scope) if scope.wants(job)}
+
+    assert wanted(datasets=("MSRC_9 20 %",), methods=("WL",)) == {("WL", "MSRC_9 20 %")}
+    both = {("PK", "MSRC_9 80 %"), ("PK Eq. 14", "MSRC_9 80 %")}
+    assert wanted(datasets=("MSRC_9",), methods=("PK",)) > both
+
+
+def test_an_interrupted_run_goes_on_and_damaged_records_are_named(tmp_path):
+    computed = []
+
+    def work(data, cells, context):
+        for cell in cells:
+            if len(computed) == 2:
+                computed.append("stop")
+                raise KeyboardInterrupt
+            computed.append(cell)
+            yield cell, {}
+
+    store, job = Store(tmp_path), Job(tuple(Cell.of("x", "r", "c", n) for n in range(4)), None, work)
+    with pytest.raises(KeyboardInterrupt):
+        run([job], store)
+    outcome = run([job], Store(tmp_path))
+    assert (outcome.computed, outcome.kept) == (2, 2)
+    assert Cell.of("x", "r", "c", 0, folds=5) not in Store(tmp_path)  # other settings are another cell
+    with store.path("x").open("a") as file:
+        file.write('["r", ')
+    with pytest.raises(ValueError, match=r"line 6 of .*paper_x.jsonl is not readable: delete it"):
+        job.cells[0] in Store(tmp_path)  # noqa: B015

@@ -18,7 +18,7 @@ from reproduction.protocols.nested import (
     seeds_of,
     unit,
 )
-from reproduction.protocols.recipes import Recipe, build
+from reproduction.protocols.recipes import build
 from reproduction.protocols.recipes import pk as propagation_kernel
 from reproduction.protocols.svm import Machine
 
@@ -156,11 +156,6 @@ def test_a_choice_is_made_for_each_fold_or_once_and_for_each_grid():
     assert once == {"scaled": each["scaled"]}
 
 
-def test_the_normalized_kernel():
-    kernel = np.array([[4.0, 2.0, 0.0], [2.0, 9.0, 0.0], [0.0, 0.0, 0.0]])
-    np.testing.assert_allclose(unit(kernel), [[1, 1 / 3, 0], [1 / 3, 1, 0], [0, 0, 0]])
-
-
 def test_leave_one_out_equals_the_definition():
     rng, target = np.random.default_rng(1), np.repeat([0, 1, 2], 5)
     noise = [rng.normal(size=(15, 15)) for _ in range(3)]
@@ -175,16 +170,3 @@ def test_leave_one_out_equals_the_definition():
         scores = {name: sum(is_hit(name, i, [j for j in known if j != i]) for i in known) for name in kernels}
         hits.append(100.0 * is_hit(max(scores, key=scores.get), left_out, known))
     assert leave_one_out(kernels, target)["folds"] == hits
-
-
-def test_random_kernels_are_drawn_anew_and_slow_ones_kept(tmp_path):
-    graphs = pk.datasets.make_molecules(10, random_state=0).graphs
-    attributed = graphs.with_attributes(np.random.default_rng(0).normal(size=(graphs.n_nodes, 1)))
-    recipe = Recipe(propagation_kernel("degree", "sum"), (0, 2), is_random=True)
-    first, second = (recipe.compute(attributed, seed, 1, tmp_path, "x")[0]["2"] for seed in (0, 1))
-    assert not np.array_equal(first, second)
-    assert not list(tmp_path.iterdir())
-    slow = Recipe(recipe.settings, (0, 2), is_random=True, is_slow=True)
-    kept = [slow.compute(attributed, seed, 1, tmp_path, "x") for seed in (0, 1)]  # the second is read
-    assert np.array_equal(kept[0][0]["2"], kept[1][0]["2"])
-    assert kept[0][1] == kept[1][1]

@@ -14,23 +14,15 @@ from reproduction.engine.published import (
     summarize,
 )
 
-
-def test_three_repeats_have_the_error_of_their_means():
-    repeats = [[80.0, 90.0], [70.0, 90.0], [60.0, 100.0]]
-    found = summarize(repeats)
-    means = [85.0, 80.0, 80.0]
-    assert found.mean == pytest.approx(np.mean(means))
-    assert found.error == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
-    assert found.n_values == 3
+TABLES = ("labelled", "partially_labelled", "attributed", "point_clouds", "grids")
 
 
-def test_fewer_repeats_have_the_error_of_their_folds():
-    found = summarize([[80.0, 90.0, 70.0], [90.0, 90.0, 60.0]])
-    assert found.error == pytest.approx(np.std([80, 90, 70, 90, 90, 60], ddof=1) / np.sqrt(6))
-    assert found.n_values == 6
-
-
-def test_one_value_has_no_error():
+def test_three_repeats_have_the_error_of_their_means_and_fewer_that_of_their_folds():
+    assert summarize([[80.0, 90.0], [70.0, 90.0], [60.0, 100.0]]) == Measured(
+        pytest.approx(np.mean([85, 80, 80])), pytest.approx(np.std([85, 80, 80], ddof=1) / np.sqrt(3)), 3
+    )
+    fewer = summarize([[80.0, 90.0, 70.0], [90.0, 90.0, 60.0]])
+    assert fewer.error == pytest.approx(np.std([80, 90, 70, 90, 90, 60], ddof=1) / np.sqrt(6))
     assert np.isnan(summarize([[50.0]]).error)
 
 
@@ -43,12 +35,9 @@ def test_verdicts_are_two_standard_errors_wide(mean, verdict):
     assert compare(Measured(mean, 0.3, 10), 84.5, 0.4).verdict == verdict
 
 
-def test_errors_of_zero_leave_room_for_rounding():
+def test_errors_that_are_zero_or_unknown():
     assert compare(Measured(82.9268, 0.0, 10), 82.9, 0.0).verdict == "matches"
     assert compare(Measured(80.0, 0.0, 10), 82.9, 0.0).verdict == "worse"
-
-
-def test_an_unknown_error_counts_as_none():
     assert compare(Measured(84.0, float("nan"), 1), 84.5, 0.3).verdict == "matches"
 
 
@@ -94,24 +83,15 @@ def test_all_cells_are_there():
 
 
 def test_every_cell_has_an_accuracy_or_says_why_not():
-    for table in ("labelled", "partially_labelled", "attributed", "point_clouds", "grids"):
-        for row, column in rows_and_columns(table):
-            found = published(table, row, column)
-            assert (found.accuracy is None) == bool(found.missing)
-            assert (found.accuracy is None) == (found.error is None)
-
-
-def test_normalized_rows_and_bold_cells_are_marked():
-    bold = [
-        place
-        for table in ("labelled", "partially_labelled", "attributed", "point_clouds", "grids")
-        for place in rows_and_columns(table)
-        if published(table, *place).bold
-    ]
-    assert len(bold) == 2 + 4 + 3 + 1 + 3
-    assert ("P2K labels+attr", "PROTEINS_full") in bold
-    assert published("attributed", "PK labels+attr", "BZR").normalized
-    assert not published("attributed", "PK labels", "BZR").normalized
+    cells = {
+        (table, *place): published(table, *place) for table in TABLES for place in rows_and_columns(table)
+    }
+    for found in cells.values():
+        assert (found.accuracy is None) == bool(found.missing) == (found.error is None)
+    assert sum(found.bold for found in cells.values()) == 2 + 4 + 3 + 1 + 3
+    assert cells["attributed", "P2K labels+attr", "PROTEINS_full"].bold
+    assert cells["attributed", "PK labels+attr", "BZR"].normalized
+    assert not cells["attributed", "PK labels", "BZR"].normalized
 
 
 def test_statistics():
@@ -124,11 +104,6 @@ def test_statistics():
         "node_labels": 82,
         "classes": 2,
     }
-
-
-def test_unknown_cells_are_empty():
-    assert published("noise", "PK", "MUTAG 0 % hidden").accuracy is None
-    assert explanation("labelled", "PK", "no such data") == ""
 
 
 def test_explanations_belong_to_cells_of_the_paper():

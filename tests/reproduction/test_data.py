@@ -1,0 +1,131 @@
+"""Data of the experiments: pictures, co-occurrences, hidden labels and compact files."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from reproduction.data.cooccurrence import label_cooccurrence
+from reproduction.data.corrupt import hide_labels
+from reproduction.data.pictures import cut_patches, load_brodatz, load_leaves, load_plants
+from reproduction.engine.data import load_source
+from reproduction.extra.compact import read_compact
+from tests.zoo import labelled_zoo
+
+Image = pytest.importorskip("PIL.Image")
+pytest.importorskip("skimage")
+STEPS = [(0, 1), (-1, 1), (-1, 0), (-1, -1)]
+
+
+def pairs_of_labels(image, mask, n_levels, distance):
+    """Unordered pairs of levels at a distance in four directions, as frequencies."""
+    counts = np.zeros((n_levels, n_levels))
+    for (y, x), (dy, dx) in ((p, s) for p in np.ndindex(image.shape) for s in STEPS):
+        far = distance if 0 in (dy, dx) else round(distance * np.sqrt(0.5))
+        other = y + far * dy, x + far * dx
+        inside = 0 <= other[0] < image.shape[0] and 0 <= other[1] < image.shape[1]
+        if inside and mask[y, x] and mask[other]:
+            low, high = sorted((image[y, x], image[other]))
+            counts[low, high] += 1
+    return counts[np.triu_indices(n_levels)] / counts.sum()
+
+
+@pytest.mark.parametrize("distance", [1, 2])
+def test_cooccurrences_are_pairs_of_labels(distance):
+    generator = np.random.default_rng(0)
+    images = [generator.integers(0, 3, shape) for shape in [(6, 7), (5, 5)]]
+    masks = [generator.random(image.shape) < 0.8 for image in images]
+    computed = label_cooccurrence(pk.GridDatabase(images, masks), distance=distance)
+    reference = [pairs_of_labels(i, m, 3, distance) for i, m in zip(images, masks, strict=True)]
+    np.testing.assert_allclose(computed, reference)
+
+
+def test_unobserved_labels_do_not_count():
+    rows = label_cooccurrence(pk.GridDatabase([np.array([[0, 1, -1, 1, -1]]), np.array([[-1]])]))
+    assert rows.tolist() == [[0, 1, 0], [0, 0, 0]]
+
+
+def test_a_share_of_the_labels_is_hidden():
+    """And a larger share hides the same nodes and more."""
+    graphs, before = labelled_zoo(), labelled_zoo().label_column.observed
+    for share in (0, 0.2, 0.5, 1):
+        hidden = hide_labels(graphs, share, random_state=0)
+        left = hidden.label_column.observed
+        assert left.sum() == len(left) - round(share * len(left))
+        assert (left <= before).all()
+        assert hidden.with_labels(graphs.label_column) == graphs
+        before = left
+    with pytest.raises(TypeError, match="only certain labels"):
+        hide_labels(graphs.with_labels(None), 0.5, random_state=0)
+
+
+@pytest.fixture
+def brodatz(tmp_path, monkeypatch):
+    """Three crops of noise."""
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
+    generator = np.random.default_rng(0)
+    with zipfile.ZipFile(tmp_path / "brodatz32.zip", "w") as archive:
+        for i in range(3):
+            stream = io.BytesIO()
+            Image.fromarray(generator.integers(0, 256, (256, 256)).astype(np.uint8)).save(stream, "png")
+            archive.writestr(f"crops/t{3 - i}_D{i}.png", stream.getvalue())
+
+
+def test_brodatz(brodatz):
+    data = load_brodatz()
+    assert repr(data) == "Dataset(BRODATZ: 192 images of 64 x 64, 786432 pixels, 3 labels, 3 classes)"
+    groups, versions, images = (data.extras[name] for name in ("groups", "versions", "images"))
+    for group in np.unique(groups):
+        assert versions[groups == group].tolist() == ["original", "rotated", "scaled", "rotated_scaled"]
+        assert len(set(data.target[groups == group])) == 1
+    np.testing.assert_array_equal(images[48], np.rot90(images[0]))
+    np.testing.assert_array_equal(images[144], np.rot90(images[96]))
+    np.testing.assert_allclose(np.bincount(data.graphs[0].node_labels) / 4096, 1 / 3, atol=0.01)
+    middle = np.asarray(images[0], dtype=float)[9:54, 9:54]
+    assert images[96].mean() == pytest.approx(middle.mean(), abs=1)
+    assert len(load_source("BRODATZ-O-R").graphs) == 96
+    assert cut_patches(np.arange(35).reshape(5, 7), 2)[3].tolist() == [[14, 15], [21, 22]]
+
+
+@pytest.mark.parametrize("load", [load_brodatz, load_plants, load_leaves])
+def test_files_that_are_not_there_are_named(load, tmp_path, monkeypatch):
+    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="is needed, and it is not in the folder"):
+        load()
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("load", "pixels", "classes", "labels"),
+    [(load_brodatz, 2048 * 4096, 32, 3), (load_plants, 671850, 3, 5), (load_leaves, None, 28, 5)],
+)
+def test_the_real_pictures(load, pixels, classes, labels, data_folder):
+    try:
+        data = load()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    assert pixels in (None, data.graphs.n_nodes)
+    assert (data.n_classes, len(data.graphs.label_values)) == (classes, labels)
+
+
+def test_compact_graphs_are_read_as_written(tmp_path):
+    """Edges are gaps between positions in the upper triangle; gaps of 255 and more are kept apart."""
+    rng, sizes = np.random.default_rng(0), [4, 60, 1, 9]
+    triangles = [rng.random(n * (n - 1) // 2) < (0.005 if n > 10 else 0.5) for n in sizes]
+    steps = [np.diff(np.concatenate([[-1], np.flatnonzero(edges)])) for edges in triangles]
+    gaps = np.concatenate(steps)
+    parts = {"labels": [2, 1, 1, 3], "n_nodes": sizes, "n_edges": [len(one) for one in steps]}
+    parts |= {"gaps": np.minimum(gaps, 255).astype(np.uint8), "long_gaps": gaps[gaps >= 255]}
+    np.savez(tmp_path / "some.npz", **parts)
+    found, classes = read_compact(tmp_path / "some.npz")
+    assert classes.tolist() == [2, 1, 1, 3]
+    for i, (n, edges) in enumerate(zip(sizes, triangles, strict=True)):
+        expected = np.zeros((n, n))
+        expected[np.triu_indices(n, 1)] = edges
+        np.testing.assert_array_equal(found[i].adjacency.toarray(), expected + expected.T)
+    np.savez(tmp_path / "bad.npz", **{**parts, "n_nodes": [2, 2, 1, 2]})
+    with pytest.raises(ValueError, match="outside its graph"):
+        read_compact(tmp_path / "bad.npz")
