@@ -172,23 +172,19 @@ def sameness_of(
     plain: tuple[Indistinguishable, ...] = ()
     if contents.edge_keys is not None:
         plain = describe_steps(groups_by_step(labels_alone(graphs), t_max), target)
+    without = None
+    if graphs.node_attributes is not None or graphs.edge_attributes is not None:
+        bare = everything(graphs.with_attributes(None).with_edge_attributes(None))
+        bare_classes = isomorphism_classes(bare, groups_by_step(bare, N_REFINEMENTS)[-1])
+        without = duplicates_of(bare_classes[0], target, bare_classes[1])
     return Sameness(
         describe_steps([row[:n] for row in steps[: t_max + 1]], target),
         plain,
         duplicates_of(classes[:n], target, undecided),
-        _without_attributes(graphs, target),
+        without,
         None if test is None else leaks_of(classes, steps[t_max], n, target, test_target),
         classes,
     )
-
-
-def _without_attributes(graphs: GraphDatabase, target: Target | None) -> Duplicates | None:
-    if graphs.node_attributes is None and graphs.edge_attributes is None:
-        return None
-    bare = everything(graphs.with_attributes(None).with_edge_attributes(None))
-    steps = groups_by_step(bare, N_REFINEMENTS)
-    classes, undecided = isomorphism_classes(bare, steps[-1])
-    return duplicates_of(classes, target, undecided)
 
 
 def describe_steps(groups: Sequence[Groups], target: Target | None) -> tuple[Indistinguishable, ...]:
@@ -267,26 +263,22 @@ def leaks_of(
     classes: Groups, alike: Groups, n_train: int, target: Target | None, test_target: Target | None
 ) -> Leaks:
     """Return the test graphs that are training graphs; the first ``n_train`` entries are training graphs."""
-    exact = _looked_up(classes, n_train)
-    pairs = tuple((int(i), int(exact[i])) for i in np.flatnonzero(exact >= 0))
-    conflicting: tuple[tuple[int, int], ...] = ()
+    exact = _training_graphs(classes, n_train)
+    conflicting: list[tuple[int, int]] = []
     if target is not None and test_target is not None:
-        conflicting = tuple(
-            (a, b)
-            for a, b in pairs
-            if test_target.known[a] and target.known[b] and test_target.values[a] != target.values[b]
-        )
-    blurred = _looked_up(alike, n_train)
-    others = tuple((int(i), int(blurred[i])) for i in np.flatnonzero((blurred >= 0) & (exact < 0)))
-    return Leaks(len(classes) - n_train, pairs, conflicting, others)
+        both = [(a, b) for a, b in exact.items() if test_target.known[a] and target.known[b]]
+        conflicting = [(a, b) for a, b in both if test_target.values[a] != target.values[b]]
+    others = [pair for pair in _training_graphs(alike, n_train).items() if pair[0] not in exact]
+    return Leaks(len(classes) - n_train, tuple(exact.items()), tuple(conflicting), tuple(others))
 
 
-def _looked_up(groups: Groups, n_train: int) -> NDArray[np.int64]:
-    """Return the first training graph in the group of each test graph, or -1."""
+def _training_graphs(groups: Groups, n_train: int) -> dict[int, int]:
+    """Return the first training graph in the group of each test graph that has one."""
     first: dict[int, int] = {}
     for graph, group in enumerate(groups[:n_train].tolist()):
         first.setdefault(group, graph)
-    return np.array([first.get(group, -1) for group in groups[n_train:].tolist()], dtype=np.int64)
+    tested = enumerate(groups[n_train:].tolist())
+    return {graph: first[group] for graph, group in tested if group in first}
 
 
 def near_duplicates(
@@ -300,27 +292,20 @@ def near_duplicates(
     number, cluster = connected_components(coo_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)))
     sizes = np.bincount(cluster, minlength=number)
     order = np.lexsort((columns, rows, -values))[:most]
-    involved = np.unique(np.concatenate([rows, columns]))
+    # the most similar partner of each graph, the first of equals
+    graph, partner = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+    by_graph = np.lexsort((partner, -np.tile(values, 2), graph))
+    involved, first = np.unique(graph[by_graph], return_index=True)
+    nearest, n_disagreeing = partner[by_graph][first], 0
+    if target is not None and target.is_classes:
+        known = target.known[involved] & target.known[nearest]
+        n_disagreeing = int(np.count_nonzero(known & (target.values[involved] != target.values[nearest])))
     return NearDuplicates(
         NEARLY,
         n,
         len(involved),
         int(np.count_nonzero(sizes > 1)),
         int(sizes.max(initial=0)) if len(rows) else 0,
-        _disagreeing(rows, columns, values, n, target),
+        n_disagreeing,
         tuple((int(rows[i]), int(columns[i]), float(values[i])) for i in order),
     )
-
-
-def _disagreeing(
-    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n: int, target: Target | None
-) -> int:
-    """Return the number of graphs whose most similar partner (the first of equals) has another class."""
-    if target is None or not target.is_classes or not len(rows):
-        return 0
-    graph, partner = np.concatenate([rows, columns]), np.concatenate([columns, rows])
-    order = np.lexsort((partner, -np.tile(values, 2), graph))
-    graphs, first = np.unique(graph[order], return_index=True)
-    nearest = partner[order][first]
-    known = target.known[graphs] & target.known[nearest]
-    return int(np.count_nonzero(known & (target.values[graphs] != target.values[nearest])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,27 +14,23 @@ from propkernels._utils.checks import check_integer, kind_of
 from propkernels._utils.parallel import blas_threads, threaded
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import draw_seed
-from propkernels.auditing.duplicates import NEARLY, Leaks, near_duplicates, sameness_of
-from propkernels.auditing.learnability import learning_of
-from propkernels.auditing.report import Audit
-from propkernels.auditing.sentences import sentences_of
+from propkernels.auditing.duplicates import NEARLY, near_duplicates, sameness_of
+from propkernels.auditing.learning import learning_of, suspects_of
+from propkernels.auditing.report import Audit, sentences_of
 from propkernels.auditing.statistics import statistics_of
-from propkernels.auditing.suspects import suspects_of
 from propkernels.auditing.target import Target, check_audit_target
 from propkernels.convert.check import check_graphs
+from propkernels.datasets.dataset import Dataset
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.models.choose import compute_stack, has_steps
 from propkernels.models.defaults import default_kernels
 
-if TYPE_CHECKING:
-    from propkernels.datasets.dataset import Dataset
-
 MANY = 2000  # with more graphs, float32 kernels: their error is far below that of the scores
 GRAPHS_OF_A_THREAD = 500  # rows of a matrix per thread of BLAS
 MOST_COMPARED = 5000  # more graphs are sampled for pairwise comparison and scores
 LEAST_LEARNED = 10  # fewer graphs with a target are not scored
-N_STAGES = 6  # of the progress bar, besides two per iteration
+N_STAGES = 6  # of the progress bar, besides one per iteration
 
 
 @threaded
@@ -111,16 +107,17 @@ def audit(
     ((7, 60),)
     """
     began, used = perf_counter(), process_time()
-    database, wanted, names = _opened(graphs, target, None)
+    database, wanted = _opened(graphs, target, None)
+    label_names = graphs.label_names if isinstance(graphs, Dataset) else {}
     t_max = check_integer(t_max, "t_max", 0)
     seed = draw_seed(random_state) % 2**31
-    tested, tested_target, _ = (None, None, {}) if test is None else _opened(test, test_target, wanted)
+    tested, tested_target = (None, None) if test is None else _opened(test, test_target, wanted)
     measure = clone(default_kernel(database)).set_params(t_max=t_max, normalize=True)
     if "random_state" in measure.get_params(deep=False):
         measure.set_params(random_state=seed)
     chosen = sample_of(database, wanted, seed)
     with (
-        ProgressBar("Audit", N_STAGES + 2 * (t_max + 1)) as bar,
+        ProgressBar("Audit", N_STAGES + t_max + 1) as bar,
         blas_threads(len(chosen) // GRAPHS_OF_A_THREAD),
     ):
 
@@ -129,24 +126,25 @@ def audit(
             bar.step()
 
         tell("statistics")
-        statistics = statistics_of(
-            database, None if wanted is None else wanted.counts(), names.get("label_names", {})
-        )
+        statistics = statistics_of(database, wanted, label_names)
         tell("duplicates")
         sameness = sameness_of(database, wanted, tested, tested_target, t_max)
         tell("kernels")
         part = database if len(chosen) == len(database) else database[chosen]
         known, classes = None if wanted is None else wanted.take(chosen), sameness.classes[chosen]
         kernels = list(compute_stack(measure, part, None).values())
-        near = _renamed(near_duplicates(kernels[-1], classes, known), chosen)
+        near = near_duplicates(kernels[-1], classes, known)
+        pairs = tuple((int(chosen[a]), int(chosen[b]), value) for a, b, value in near.pairs)
+        near = replace(near, pairs=pairs)
         if len(part) > MANY:
             kernels = [matrix.astype(np.float32) for matrix in kernels]
-        if sameness.leaks is not None:
-            leaks = _with_near(sameness.leaks, measure, tested, chosen)
-            sameness = replace(sameness, leaks=leaks)
+        if sameness.leaks is not None and tested is not None:
+            exact = {graph for graph, _ in sameness.leaks.exact}
+            leaks = [pair for pair in near_training_graphs(measure, tested, chosen) if pair[0] not in exact]
+            sameness = replace(sameness, leaks=replace(sameness.leaks, near=tuple(leaks)))
         learning = suspects = None
-        if known is not None and can_learn(known):
-            have = np.flatnonzero(known.known)
+        have = np.arange(0) if known is None else np.flatnonzero(known.known)
+        if known is not None and len(have) >= LEAST_LEARNED and len(np.unique(known.values[have])) > 1:
             part, known, classes = part[have], known.take(have), classes[have]
             if len(have) < len(chosen):
                 kernels = [matrix[np.ix_(have, have)] for matrix in kernels]
@@ -155,7 +153,7 @@ def audit(
             matrix = kernels[learning.chosen_t]
             suspects = suspects_of(matrix, learning.chosen_C, known, seed, chosen[have])
     result = Audit(
-        name=str(names.get("name", "graphs")),
+        name=str(graphs.name) if isinstance(graphs, Dataset) else "graphs",
         statistics=statistics,
         sameness=sameness,
         near=near,
@@ -170,27 +168,23 @@ def audit(
         sentences=(),
         graphs=database,
         target=wanted,
-        label_names=names.get("label_names", {}),
+        label_names=label_names,
     )
     return replace(result, sentences=sentences_of(result))
 
 
-def _opened(
-    data: Any, target: Any, like: Target | None
-) -> tuple[GraphDatabase, Target | None, dict[str, Any]]:
-    """Return the graphs, their target or None, and the names of the data set and of its labels."""
-    is_dataset = hasattr(data, "graphs") and hasattr(data, "target")
-    graphs = check_graphs(data.graphs if is_dataset else data)
+def _opened(data: Any, target: Any, like: Target | None) -> tuple[GraphDatabase, Target | None]:
+    """Return the graphs, and their target or None."""
+    is_own = isinstance(data, Dataset) and target is None
+    graphs = check_graphs(data.graphs if isinstance(data, Dataset) else data)
     if not isinstance(graphs, GraphDatabase):
         raise TypeError(f"an audit is for graphs, got {kind_of(graphs)}: grids have no edges to compare")
     if not len(graphs):
         raise ValueError("an audit needs at least one graph, got none")
-    names = {name: getattr(data, name) for name in ("name", "label_names")} if is_dataset else {}
-    values = data.target if is_dataset and target is None else target
+    values = data.target if is_own else target
     if values is None or np.shape(values) == (len(graphs), 0):
-        return graphs, None, names
-    class_names = data.target_names if is_dataset and target is None else ()
-    return graphs, check_audit_target(values, len(graphs), class_names, like), names
+        return graphs, None
+    return graphs, check_audit_target(values, len(graphs), data.target_names if is_own else (), like)
 
 
 def default_kernel(graphs: GraphDatabase) -> Any:
@@ -215,29 +209,17 @@ def sample_of(graphs: GraphDatabase, target: Target | None, seed: int) -> NDArra
     return np.sort(order[:MOST_COMPARED])
 
 
-def can_learn(target: Target) -> bool:
-    """Return whether at least ten graphs have a target, and not all targets are equal."""
-    values = target.values[target.known]
-    return len(values) >= LEAST_LEARNED and len(np.unique(values)) > 1
-
-
-def _renamed(near: Any, names: NDArray[np.int64]) -> Any:
-    """Return pairs with positions in the whole data set."""
-    pairs = tuple((int(names[a]), int(names[b]), value) for a, b, value in near.pairs)
-    return replace(near, pairs=pairs)
-
-
-def _with_near(leaks: Leaks, kernel: Any, test: Any, names: NDArray[np.int64]) -> Leaks:
-    """Return leaks with test graphs that are near, but not exact, duplicates of a training graph."""
-    exact = {graph for graph, _ in leaks.exact}
+def near_training_graphs(
+    kernel: Any, test: GraphDatabase, names: NDArray[np.int64]
+) -> list[tuple[int, int, float]]:
+    """Return test graphs that are near duplicates of a training graph, that graph, and their similarity."""
     near = []
     for start in range(0, len(test), MOST_COMPARED):
         rows = kernel.transform(test[start : start + MOST_COMPARED])
         best = rows.argmax(axis=1)
         for place in np.flatnonzero(rows.max(axis=1) >= NEARLY).tolist():
-            if start + place not in exact:
-                near.append((start + place, int(names[best[place]]), float(rows[place, best[place]])))
-    return replace(leaks, near=tuple(sorted(near, key=lambda pair: (-pair[2], pair[0]))))
+            near.append((start + place, int(names[best[place]]), float(rows[place, best[place]])))
+    return sorted(near, key=lambda pair: (-pair[2], pair[0]))
 
 
 def _described(kernel: Any) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from propkernels.auditing.sentences import Sentence
-from propkernels.auditing.statistics import LabelCounts, Spread
 from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
 from propkernels.plotting.pages import read_static, render_fragment, render_page, svg
 from propkernels.plotting.pages.fragments import Drawing as Picture
 
 if TYPE_CHECKING:
-    from propkernels.auditing.duplicates import Indistinguishable
-    from propkernels.auditing.learnability import Score
-    from propkernels.auditing.report import Audit
+    from propkernels.auditing.report import Audit, Sentence
+    from propkernels.auditing.statistics import LabelCounts, Spread
 
 STYLE = "auditing/audit.css"
 SIZE = (210, 170)  # of a drawing, in pixels
@@ -32,7 +28,7 @@ class Table(NamedTuple):
     rows: Sequence[tuple[Any, ...]]
 
 
-Chart = tuple[str, Callable[[], str]]  # a title, and a function that returns SVG
+Chart = tuple[str, str]  # a title, and SVG
 Drawing = tuple[int, str]  # a graph, and its caption
 Parts = tuple[list[Chart], list[Table], list[Drawing]]
 
@@ -83,7 +79,7 @@ def _graphs(found: Audit) -> Parts:
     for title, counts in (("node labels", s.node_labels), ("edge labels", s.edge_labels)):
         if counts is not None and counts.counts:
             bars[title] = _label_rows(counts)
-    charts += [(title, partial(svg.bar_chart, title, rows)) for title, rows in bars.items()]
+    charts += [(title, svg.bar_chart(title, rows)) for title, rows in bars.items()]
     sizes = [(title, *_numbers(spread)) for title, spread in spreads.items() if spread is not None]
     tables = [Table("Sizes", ("", *SPREAD_HEAD), sizes)]
     for title, ranges in (("Node attributes", s.node_attributes), ("Edge attributes", s.edge_attributes)):
@@ -95,7 +91,7 @@ def _graphs(found: Audit) -> Parts:
 
 def _histogram(title: str, spread: Spread, unit: str) -> Chart:
     name = f"{title}: {svg.short(spread.least)} to {svg.short(spread.most)}"
-    return title, partial(svg.histogram, name, spread.edges, spread.counts, title, unit)
+    return title, svg.histogram(name, spread.edges, spread.counts, title, unit)
 
 
 def _numbers(spread: Spread | None) -> tuple[float | None, ...]:
@@ -105,9 +101,10 @@ def _numbers(spread: Spread | None) -> tuple[float | None, ...]:
 
 
 def _label_rows(counts: LabelCounts) -> list[tuple[str, float]]:
-    listed = zip(counts.values[:MOST_BARS], map(float, counts.counts[:MOST_BARS]), strict=True)
-    rows, rest = list(listed), counts.n_texts - len(counts.values[:MOST_BARS])
-    return [*rows, (f"{rest} others", float(counts.total - sum(counts.counts[:MOST_BARS])))] if rest else rows
+    """Return the most frequent labels, and the others as one."""
+    rows = [(text, float(n)) for text, n in zip(counts.values, counts.counts, strict=True)][:MOST_BARS]
+    rest = counts.n_texts - len(rows)
+    return [*rows, (f"{rest} others", counts.total - sum(n for _, n in rows))] if rest else rows
 
 
 def _drawing(found: Audit, graph: int, why: str) -> Drawing:
@@ -122,13 +119,15 @@ def _drawing(found: Audit, graph: int, why: str) -> Drawing:
 
 def _sameness(found: Audit) -> Parts:
     same, near = found.sameness, found.near.pairs
-    tables = [_steps_table("Graphs that t steps distinguish", same.by_step)]
+    head: tuple[str, ...] = ("t", "distinct graphs", "graphs like another one", "highest possible score")
+    rows: Any = [(one.t, one.n_groups, one.n_graphs, one.bound) for one in same.by_step]
+    tables = [Table("Graphs that t steps distinguish", head, rows)]
     for title, groups in (
         ("Duplicates with different targets", same.duplicates.conflicts),
         ("Largest groups of duplicates", same.duplicates.groups),
     ):
         if groups:
-            rows: Any = [_group_row(found, group) for group in groups[:MOST_ROWS]]
+            rows = [(_listed(list(map(str, g))), _targets(found, g)) for g in groups[:MOST_ROWS]]
             tables.append(Table(title, ("graphs", "targets"), rows))
     if same.leaks is not None and same.leaks.exact:
         rows = [tuple(map(str, pair)) for pair in same.leaks.exact[:MOST_ROWS]]
@@ -140,20 +139,17 @@ def _sameness(found: Audit) -> Parts:
     return [], tables, [_drawing(found, i, "near duplicate") for i in shown]
 
 
-def _steps_table(title: str, steps: Sequence[Indistinguishable]) -> Table:
-    head = ("t", "distinct graphs", "graphs like another one", "highest possible score")
-    return Table(title, head, [(one.t, one.n_groups, one.n_graphs, one.bound) for one in steps])
-
-
-def _group_row(found: Audit, group: tuple[int, ...]) -> tuple[str, str]:
-    """Return the numbers of some graphs, and their targets with the number of graphs that have them."""
-    numbers = ", ".join(map(str, group[:MOST_ROWS])) + (", …" if len(group) > MOST_ROWS else "")
+def _targets(found: Audit, group: tuple[int, ...]) -> str:
+    """Return the targets of some graphs, with the number of graphs that have them."""
     if found.target is None:
-        return numbers, "–"
+        return "–"
     names = [found.target.name(found.target.values[graph]) for graph in group]
     counts = {name: names.count(name) for name in dict.fromkeys(names)}
-    texts = [f"{name} ({n})" if n > 1 else name for name, n in counts.items()]
-    return numbers, ", ".join(texts[:MOST_ROWS]) + (", …" if len(texts) > MOST_ROWS else "")
+    return _listed([f"{name} ({n})" if n > 1 else name for name, n in counts.items()])
+
+
+def _listed(texts: list[str]) -> str:
+    return ", ".join(texts[:MOST_ROWS]) + (", …" if len(texts) > MOST_ROWS else "")
 
 
 def _learning(found: Audit) -> Parts:
@@ -161,15 +157,21 @@ def _learning(found: Audit) -> Parts:
     if learned is None:
         return [], [], []
     metric, is_accuracy = learned.metric, learned.metric == "accuracy"
-    show: Any = (lambda value: f"{100 * value:.3g} %") if is_accuracy else svg.short
-    scores, steps = _score_rows(learned.scores), _score_rows(learned.by_step)
-    dots = partial(svg.dot_chart, show=show, show_pair=_percents if is_accuracy else _decimals)
-    baselines = partial(dots, f"{metric} of baselines", scores, reference=learned.scores[0].mean)
-    curve = partial(svg.line_chart, "learning curve", learned.curve, "training graphs", metric, show)
-    charts: list[Chart] = [
-        ("baselines", baselines),
-        (f"{metric} by number of steps", partial(dots, f"{metric} by t", steps)),
-        ("learning curve", curve),
+
+    def show(value: float) -> str:
+        return f"{100 * value:.3g} %" if is_accuracy else svg.short(value)
+
+    def show_pair(value: float, error: float) -> str:
+        return f"{100 * value:.1f} ± {100 * error:.1f} %" if is_accuracy else f"{value:.3f} ± {error:.3f}"
+
+    scores, steps = (
+        [(one.name, one.mean, one.error) for one in part] for part in (learned.scores, learned.by_step)
+    )
+    start = learned.scores[0].mean
+    charts = [
+        ("baselines", svg.dot_chart(f"{metric} of baselines", scores, show, show_pair, reference=start)),
+        (f"{metric} by number of steps", svg.dot_chart(f"{metric} by t", steps, show, show_pair)),
+        ("learning curve", svg.line_chart("learning curve", learned.curve, "training graphs", metric, show)),
     ]
     head, points = ("", metric, "standard error"), [(str(n), *rest) for n, *rest in learned.curve]
     tables = [
@@ -183,21 +185,9 @@ def _learning(found: Audit) -> Parts:
         names = ("level of intervals", "share of targets inside")
         if is_accuracy:
             names = ("predicted probability", "share of correct predictions")
-        charts.append(("calibration", partial(svg.calibration_chart, "calibration", shares, *names)))
+        charts.append(("calibration", svg.calibration_chart("calibration", shares, *names)))
         tables.append(Table("Calibration", ("predicted", "observed", "graphs"), shares))
     return charts, tables, []
-
-
-def _score_rows(scores: Sequence[Score]) -> list[tuple[str, float, float]]:
-    return [(score.name, score.mean, score.error) for score in scores]
-
-
-def _percents(value: float, error: float) -> str:
-    return f"{100 * value:.1f} ± {100 * error:.1f} %"
-
-
-def _decimals(value: float, error: float) -> str:
-    return f"{value:.3f} ± {error:.3f}"
 
 
 def _suspects(found: Audit) -> Parts:
@@ -212,8 +202,7 @@ def _suspects(found: Audit) -> Parts:
         rows.append((str(one.graph), one.given, one.predicted, one.margin, neighbors))
     for one in found.suspects.listed[:3]:
         drawings.append(_drawing(found, one.graph, f"predicted {one.predicted}"))
-        if one.neighbors:
-            other, _, value = one.neighbors[0]
+        for other, _, value in one.neighbors[:1]:
             drawings.append(_drawing(found, other, f"similarity {value:.2f} to graph {one.graph}"))
     head = ("graph", "given", "predicted", "margin", nearest)
     return [], [Table("Suspects, largest margin first", head, rows)], drawings
@@ -271,38 +260,32 @@ def plain(text: str) -> str:
 
 def page(found: Audit) -> str:
     """Return a whole page: sentences, charts, drawings, tables, and all numbers as JSON."""
+    sections = [section._asdict() for section in outline(found)]
+    for section in sections:
+        section["charts"] = [(title, Picture(drawn)) for title, drawn in section["charts"]]
+        section["drawings"] = [(caption, _picture(found, i, caption)) for i, caption in section["drawings"]]
+    # reasons to doubt scores, and suspects
+    doubts = [s for s in found.sentences if s.kind == "bad" or (s.topic == "suspects" and s.kind != "good")]
     return render_page(
         "auditing/page.html.j2",
         title=f"Audit of {found.name}",
         styles=[read_static(STYLE)],
         data={"audit": found.to_dict()},
-        **_context(found),
+        about=about(found).replace("`", ""),
+        figures_shown=_figures(found),
+        doubts=doubts,
+        sections=sections,
     )
 
 
 def fragment(found: Audit) -> str:
     """Return a fragment for notebooks: key figures and sentences."""
-    return render_fragment("auditing/fragment.html.j2", **_context(found, drawn=False))
-
-
-def _context(found: Audit, drawn: bool = True) -> dict[str, Any]:
-    sections = [section._asdict() for section in outline(found)]
-    for section in sections:
-        section["charts"] = [(title, Picture(draw())) for title, draw in section["charts"] if drawn]
-        section["drawings"] = [(one[1], _picture(found, *one)) for one in section["drawings"] if drawn]
-    return {
-        "name": found.name,
-        "about": about(found).replace("`", ""),
-        "figures_shown": _figures(found),
-        "doubts": [sentence for sentence in found.sentences if _is_doubt(sentence)],
-        "sections": sections,
-        "seconds": found.seconds,
-    }
-
-
-def _is_doubt(sentence: Sentence) -> bool:
-    """Return whether a sentence belongs to the summary: a reason to doubt scores, or suspects."""
-    return sentence.kind == "bad" or (sentence.topic == "suspects" and sentence.kind != "good")
+    return render_fragment(
+        "auditing/fragment.html.j2",
+        name=found.name,
+        figures_shown=_figures(found),
+        sections=outline(found),
+    )
 
 
 def _figures(found: Audit) -> list[tuple[Any, str]]:

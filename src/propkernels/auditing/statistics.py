@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from propkernels._utils.cells import EXACT
+from propkernels._utils.typing import LabelNames
+from propkernels.auditing.target import Target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import edges_of_graphs
 from propkernels.graphs.labels import LabelColumn
@@ -96,10 +98,11 @@ class LabelCounts:
     only_once: int
 
     @classmethod
-    def of(
-        cls, column: LabelColumn | None, names: dict[Any, str], halved: bool = False
-    ) -> LabelCounts | None:
-        """Return the frequencies of labels; ``halved``: each edge is stored in both directions."""
+    def of(cls, column: object, names: dict[Any, str], halved: bool = False) -> LabelCounts | None:
+        """Return the frequencies of labels; ``halved``: each edge is stored in both directions.
+
+        None without labels, and for label distributions.
+        """
         if not isinstance(column, LabelColumn):
             return None
         stored = np.bincount(column.ids[column.observed], minlength=len(column.values))
@@ -152,6 +155,15 @@ class TargetCounts:
     spread: Spread | None = None
     missing: int = 0
 
+    @classmethod
+    def of(cls, target: Target) -> TargetCounts:
+        """Return the number of graphs per class, or the spread of the numbers."""
+        missing = int(np.count_nonzero(~target.known))
+        if not target.is_classes:
+            return cls("numbers", spread=Spread.of(target.values), missing=missing)
+        counts = np.bincount(target.values[target.known], minlength=len(target.classes))
+        return cls("classes", target.classes, tuple(counts.tolist()), missing=missing)
+
 
 @dataclass(frozen=True)
 class Statistics:
@@ -193,12 +205,15 @@ class Statistics:
     extreme: tuple[tuple[int, str], ...]
 
 
-def statistics_of(
-    graphs: GraphDatabase, target: TargetCounts | None, label_names: dict[Any, str]
-) -> Statistics:
+def statistics_of(graphs: GraphDatabase, target: Target | None, label_names: LabelNames) -> Statistics:
     """Compute the statistics of all graphs."""
     edges, neighbors = edges_of_graphs(graphs), np.diff(graphs.adjacency.indptr)
-    components, loops = components_of_graphs(graphs), int(np.count_nonzero(graphs.adjacency.diagonal()))
+    components = np.zeros(len(graphs), dtype=np.int64)
+    if graphs.n_nodes:
+        number, component = connected_components(graphs.adjacency, directed=False)
+        owner = np.empty(number, dtype=np.int64)
+        owner[component] = graphs.graph_ids
+        components = np.bincount(owner, minlength=len(graphs))
     touched = np.zeros(graphs.n_nodes, dtype=bool)
     touched[graphs.adjacency.indices] = True
     directed = graphs.directed_graphs
@@ -215,51 +230,32 @@ def statistics_of(
         empty_graphs=int(np.count_nonzero(graphs.graph_sizes == 0)),
         disconnected_graphs=int(np.count_nonzero(components > 1)),
         isolated_nodes=int(np.count_nonzero((neighbors == 0) & ~touched)),
-        loops=loops,
-        node_labels=LabelCounts.of(_plain(graphs.label_column), dict(label_names or graphs.names.labels)),
+        loops=int(np.count_nonzero(graphs.adjacency.diagonal())),
+        node_labels=LabelCounts.of(graphs.label_column, dict(label_names or graphs.names.labels)),
         edge_labels=LabelCounts.of(
             graphs.edge_label_column, dict(graphs.names.edge_labels), not directed.any()
         ),
         node_attributes=_ranges(graphs.node_attributes, None),
         edge_attributes=_ranges(graphs.edge_attributes, graphs.edge_attribute_names),
-        target=target,
+        target=None if target is None else TargetCounts.of(target),
         typical=typical_graphs(graphs.graph_sizes, edges),
-        extreme=extreme_graphs(graphs.graph_sizes, edges, components, neighbors, graphs.graph_ptr),
+        extreme=extreme_graphs(graphs, edges, components, neighbors),
     )
 
 
-def _plain(column: Any) -> LabelColumn | None:
-    """Return a column with one label per node, or None for label distributions."""
-    return column if isinstance(column, LabelColumn) else None
-
-
 def _ranges(table: Values | None, names: tuple[str, ...] | None) -> tuple[AttributeRange, ...]:
-    if table is None:
-        return ()
-    titles = names or [f"attribute {i}" for i in range(table.shape[1])]
-    return tuple(_range(str(title), column) for title, column in zip(titles, table.T, strict=True))
-
-
-def _range(title: str, values: Values) -> AttributeRange:
-    observed = values[~np.isnan(values)]
-    is_constant = observed.size > 0 and bool((observed == observed[0]).all())
-    return AttributeRange(title, Spread.of(values), int(np.isnan(values).sum()), is_constant)
-
-
-def components_of_graphs(graphs: GraphDatabase) -> NDArray[np.int64]:
-    """Return the number of connected components of each graph."""
-    if not graphs.n_nodes:
-        return np.zeros(len(graphs), dtype=np.int64)
-    number, component = connected_components(graphs.adjacency, directed=False)
-    owner = np.empty(number, dtype=np.int64)
-    owner[component] = graphs.graph_ids
-    return np.bincount(owner, minlength=len(graphs))
+    ranges = []
+    for i, column in enumerate(() if table is None else table.T):
+        observed = column[~np.isnan(column)]
+        is_constant = observed.size > 0 and bool((observed == observed[0]).all())
+        title = str(names[i]) if names else f"attribute {i}"
+        missing = int(np.isnan(column).sum())
+        ranges.append(AttributeRange(title, Spread.of(column), missing, is_constant))
+    return tuple(ranges)
 
 
 def typical_graphs(sizes: Values, edges: Values, n: int = 3) -> tuple[tuple[int, str], ...]:
     """Return the n graphs nearest to the median numbers of nodes and edges, in interquartile ranges."""
-    if not len(sizes):
-        return ()
     table = np.column_stack([sizes, edges]).astype(np.float64)
     unit = np.maximum(np.subtract(*np.quantile(table, [0.75, 0.25], axis=0)), 1.0)
     distance = np.abs((table - np.median(table, axis=0)) / unit).sum(axis=1)
@@ -267,17 +263,15 @@ def typical_graphs(sizes: Values, edges: Values, n: int = 3) -> tuple[tuple[int,
 
 
 def extreme_graphs(
-    sizes: Values, edges: Values, components: Values, neighbors: Values, graph_ptr: Values
+    graphs: GraphDatabase, edges: Values, components: Values, neighbors: Values
 ) -> tuple[tuple[int, str], ...]:
     """Return the graphs with extreme sizes, density, number of components and degree, and the reasons."""
-    if not len(sizes):
-        return ()
+    sizes = graphs.graph_sizes
     reasons = {int(np.argmin(sizes)): "fewest nodes"}
     reasons.setdefault(int(np.argmax(sizes)), "most nodes")
     reasons.setdefault(int(np.argmax(edges / np.maximum(sizes, 1))), "most edges per node")
     if components.max() > 1:
         reasons.setdefault(int(np.argmax(components)), f"most components ({components.max()})")
     if neighbors.size:
-        graph = int(np.searchsorted(graph_ptr, np.argmax(neighbors), side="right")) - 1
-        reasons.setdefault(graph, f"largest degree ({neighbors.max()})")
+        reasons.setdefault(int(graphs.graph_ids[np.argmax(neighbors)]), f"largest degree ({neighbors.max()})")
     return tuple(reasons.items())

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from propkernels._utils.cells import has_fractions
 from propkernels._utils.locks import cached_property
-from propkernels.auditing.statistics import Spread, TargetCounts
 from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.models.targets import check_numbers, known_targets
 
@@ -64,23 +63,19 @@ class Target:
     def columns(self) -> NDArray[np.float64]:
         """Targets of least squares: 1 and -1 for classes, or the standardized numbers."""
         if not self.is_classes:
-            return np.asarray((self.values - self._middle) / self._unit)[:, None]
+            return np.asarray((self.values - self.values.mean()) / self._unit)[:, None]
         positive = np.arange(len(self.classes))[1 if len(self.classes) == 2 else 0 :]
         return np.where(self.values[:, None] == positive, 1.0, -1.0)
-
-    @property
-    def _middle(self) -> float:
-        return float(self.values.mean())
-
-    @property
-    def _unit(self) -> float:
-        return float(self.values.std()) or 1.0
 
     def predictions(self, decisions: NDArray[Any]) -> NDArray[Any]:
         """Return the predicted class numbers or real numbers."""
         if self.is_classes:
             return DecisionLayout(len(self.classes)).predictions(decisions)
-        return np.asarray(decisions[:, 0] * self._unit + self._middle)
+        return np.asarray(decisions[:, 0] * self._unit + self.values.mean())
+
+    @property
+    def _unit(self) -> float:
+        return float(self.values.std()) or 1.0
 
     def losses(self, decisions: NDArray[Any], places: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the loss of each graph: 1 for a wrong class, or the squared error in standard deviations."""
@@ -97,14 +92,6 @@ class Target:
         """Return the accuracy, or R^2 against the mean of all graphs."""
         total = len(places) if self.is_classes else float(np.square(self.columns[places]).sum())
         return 1.0 - float(self.losses(decisions, places).sum()) / total if total else 0.0
-
-    def counts(self) -> TargetCounts:
-        """Return the number of graphs per class, or the spread of the numbers."""
-        missing = int(np.count_nonzero(~self.known))
-        if not self.is_classes:
-            return TargetCounts("numbers", spread=Spread.of(self.values), missing=missing)
-        counts = np.bincount(self.values[self.known], minlength=len(self.classes))
-        return TargetCounts("classes", self.classes, tuple(counts.tolist()), missing=missing)
 
 
 def check_audit_target(
@@ -131,24 +118,17 @@ def check_audit_target(
         raise ValueError(f"target has {len(values)} values for {n_graphs} graphs")
     known = known_targets(target if isinstance(target, np.ma.MaskedArray) else values, n_graphs)
     if has_fractions(known.target) if like is None else not like.is_classes:
-        numbers = np.full(n_graphs, np.nan)
-        numbers[known.places] = check_numbers(known.target, len(known.places), known.places)
-        return Target(numbers, ())
-    observed = _classes(known.target, names, like)
-    classes = np.full(n_graphs, -1)
-    classes[known.places] = observed.values
-    return replace(observed, values=classes)
-
-
-def _classes(values: NDArray[Any], names: Sequence[str], like: Target | None) -> Target:
-    """Return class numbers of observed labels; those of ``like`` if it is given."""
-    distinct, numbers = np.unique(values, return_inverse=True)
+        measured = np.full(n_graphs, np.nan)
+        measured[known.places] = check_numbers(known.target, len(known.places), known.places)
+        return Target(measured, ())
+    distinct, numbers = np.unique(known.target, return_inverse=True)
     labels = tuple(distinct.tolist())
     if like is None:
         texts = names if len(names) == len(labels) else [str(label) for label in labels]
-        return Target(numbers.astype(np.int64), tuple(texts), labels)
+        like = Target(np.arange(0), tuple(texts), labels)
     strange = [label for label in labels if label not in like.labels]
     if strange:
         raise ValueError(f"the test graphs have a class {strange[0]!r} that no training graph has")
-    places = np.array([like.labels.index(label) for label in labels], dtype=np.int64)
-    return Target(places[numbers], like.classes, like.labels)
+    classes = np.full(n_graphs, -1)
+    classes[known.places] = np.array([like.labels.index(label) for label in labels])[numbers]
+    return replace(like, values=classes)

@@ -1,0 +1,157 @@
+"""Scores of baselines and kernels, calibration, suspects, and the targets that they are computed from."""
+
+import numpy as np
+import pytest
+
+import propkernels as pk
+from propkernels.auditing.learning import (
+    additive,
+    baseline_predictions,
+    calibration_of,
+    counts_by_graph,
+    learning_of,
+    reliability,
+    simple_tables,
+    suspects_of,
+)
+from propkernels.auditing.target import Target, check_audit_target
+from propkernels.models.folds import choosing_folds
+
+EVERYONE = np.arange(4)
+
+
+def test_simple_tables():
+    graphs = pk.datasets.make_molecules(10, random_state=0).graphs
+    tables = simple_tables(graphs)
+    assert tables["counting nodes and edges"][:, 0].tolist() == graphs.graph_sizes.tolist()
+    assert tables["counting node labels"].sum(axis=1).tolist() == graphs.graph_sizes.tolist()
+    assert tables["counting degrees"].sum() == graphs.n_nodes
+    wide = counts_by_graph(np.arange(80), np.zeros(80, dtype=int), 1)
+    assert wide.shape == (1, 50)
+    assert wide[0, -1] == 31
+    attributes = np.random.default_rng(0).normal(size=(graphs.n_nodes, 2))
+    found = simple_tables(graphs.with_attributes(attributes))["averaging attributes"]
+    own = attributes[graphs.graph_ids == 3]
+    np.testing.assert_allclose(found[3], np.concatenate([own.mean(axis=0), own.std(axis=0)]))
+
+
+def test_sizes_are_learned_from_sizes():
+    graphs = pk.datasets.make_molecules(80, random_state=2).graphs
+    target = Target((graphs.graph_sizes > np.median(graphs.graph_sizes)).astype(np.int64), ("small", "large"))
+    folds = choosing_folds(target.values, 5)
+    decisions = baseline_predictions(graphs, target.columns, folds)["counting nodes and edges"]
+    scores = [target.score(one, test) for one, (_, test) in zip(decisions, folds, strict=True)]
+    assert np.mean(scores) > 0.9
+
+
+def test_new_rows_are_on_the_curve_of_the_known_ones():
+    known = np.linspace(0, 1, 200)[:, None]
+    found = additive(known, np.abs(known - 0.5), np.array([[0.0], [0.5], [1.0]]))
+    assert found.shape == (3, 1)
+    assert found[1, 0] < 0.15 < 0.35 < min(found[0, 0], found[2, 0])
+
+
+def study(values, classes):
+    graphs = pk.datasets.make_molecules(60, random_state=0).graphs
+    kernel = pk.PropagationKernel(base_kernel="intersection", t_max=2, normalize=True, random_state=0)
+    kernels = list(kernel.fit_transform_cumulative(graphs))
+    return learning_of(graphs, kernels, Target(values, ("a", "b")), classes, 0, lambda what: None)
+
+
+def test_noise_is_not_learned_and_molecules_are():
+    target, classes = pk.datasets.make_molecules(60, random_state=0).target, np.arange(60) // 2
+    noise = study(np.random.default_rng(1).permutation(np.arange(60) % 2), np.arange(60))
+    assert abs(noise.scores[-1].mean - 0.5) < 0.2
+    assert noise.score_with_duplicate is None
+    found = study(target, classes)
+    assert found.scores[-1].mean > 0.75
+    assert found.scores[0].name == "majority class"
+    assert found.scores[0].mean == pytest.approx(np.bincount(target).max() / 60, abs=0.02)
+    assert len(found.by_step) == 3
+    sizes = [size for size, _, _ in found.curve]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == 48
+    assert found.curve[-1][1:] == (found.scores[-1].mean, found.scores[-1].error)
+    right = found.predictions == target
+    assert right.mean() == pytest.approx(found.scores[-1].mean)
+    folds = choosing_folds(target, 5, seed=0)
+    twins = np.concatenate([test[np.isin(classes[test], classes[train])] for train, test in folds])
+    assert found.score_with_duplicate == pytest.approx(right[twins].mean())
+    assert found.score_without == pytest.approx(np.delete(right, twins).mean())
+
+
+def test_reliability():
+    sure = np.array([0.55, 0.55, 0.95, 0.95])
+    found = reliability(sure, np.array([True, False, True, True]))
+    assert found.counts == (2, 2)
+    assert found.observed == (0.5, 1.0)
+    assert found.error == pytest.approx(0.05)
+    expected = [np.sqrt(2 / np.pi * p * (1 - p) / 2) for p in (0.55, 0.95)]
+    assert found.by_chance == pytest.approx(np.mean(expected))
+
+
+def test_intervals_hold_as_often_as_they_say():
+    random = np.random.default_rng(0)
+    target = Target(random.normal(size=2000), ())
+    everyone = np.arange(2000)
+    folds = [(everyone[:1000], everyone[1000:]), (everyone[1000:], everyone[:1000])]
+    noise = target.columns + random.normal(size=(2000, 1))
+    found = calibration_of([noise, noise], target, folds)
+    np.testing.assert_allclose(found.observed, found.confidence, atol=0.03)
+    assert found.error < 0.03
+
+
+def test_suspects_have_their_names_and_the_nearest_graphs_of_either_class():
+    values = np.repeat([0, 1], 20)
+    kernel = (values[:, None] == values) * 0.5 + np.eye(40) * 0.5
+    kernel[0, 1] = kernel[1, 0] = 0.6
+    flipped = values.copy()
+    flipped[0] = 1
+    suspects = suspects_of(kernel, 1.0, Target(flipped, ("a", "b")), 0, np.arange(100, 140))
+    (suspect,) = suspects.listed
+    assert suspects.graphs == (100,)
+    assert (suspect.graph, suspect.given, suspect.predicted) == (100, "b", "a")
+    assert suspect.neighbors[0] == (101, "a", 0.6)
+    assert suspect.own == (120, 0.0)
+    assert suspect.margin > 0
+
+
+def test_errors_far_above_the_others_are_suspects():
+    values = np.linspace(0.0, 1.0, 60)
+    kernel = np.exp(-np.square(values[:, None] - values) / 0.02)
+    values = values.copy()
+    values[30] += 5.0
+    assert suspects_of(kernel, 1.0, Target(values, ()), 0, np.arange(60)).graphs[0] == 30
+
+
+def test_classes_are_columns_of_1_and_minus_1():
+    two, three = Target(np.array([0, 1, 1, 0]), ("a", "b")), Target(np.array([0, 1, 2, 2]), ("a", "b", "c"))
+    assert two.columns.tolist() == [[-1], [1], [1], [-1]]
+    decisions = np.array([[-0.5], [0.5], [-0.1], [-2.0]])
+    assert two.predictions(decisions).tolist() == [0, 1, 0, 0]
+    assert two.score(decisions, EVERYONE) == 0.75
+    assert three.columns.tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1], [-1, -1, 1]]
+    assert three.score(three.columns, EVERYONE) == 1.0
+    assert three.score(three.columns[[1, 1, 1, 3]], EVERYONE) == 0.5
+
+
+def test_squared_errors_decide_between_equal_accuracies():
+    target = Target(np.array([0, 1, 1, 0]), ("a", "b"))
+    near, far = 0.9 * target.columns, 0.1 * target.columns
+    assert target.loss(near, EVERYONE) < target.loss(far, EVERYONE) < target.loss(-near, EVERYONE)
+
+
+def test_numbers_are_standardized():
+    target = Target(np.array([1.0, 2.0, 3.0, 6.0]), ())
+    assert target.columns.mean() == pytest.approx(0)
+    assert target.columns.std() == pytest.approx(1)
+    np.testing.assert_allclose(target.predictions(target.columns), target.values)
+    assert target.score(target.columns, EVERYONE) == 1.0
+    assert target.score(np.zeros((4, 1)), EVERYONE) == pytest.approx(0.0)
+
+
+def test_targets_of_test_graphs_may_lack_classes():
+    train = check_audit_target(["x", "y", "z"], 3, ("X", "Y", "Z"))
+    test = check_audit_target(["z", "x"], 2, (), like=train)
+    assert test.values.tolist() == [2, 0]
+    assert [test.name(value) for value in test.values] == ["Z", "X"]
