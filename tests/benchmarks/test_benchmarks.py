@@ -70,7 +70,7 @@ def test_a_fit_of_nodes_is_shown():
 
 @pytest.mark.data
 @pytest.mark.slow
-def test_bounds_of_edit_distances_are_measured(tmp_path, monkeypatch):
+def test_bounds_of_edit_distances_are_measured(data_folder, tmp_path, monkeypatch):
     monkeypatch.setattr(edit_distance, "CASES", [edit_distance.Case("MUTAG", 11, 2, edit_distance.of_ours)])
     edit_distance.main(["-o", str(tmp_path / "page.md")])
     *_, row, _, tail = (tmp_path / "page.md").read_text().splitlines()
