@@ -8,7 +8,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.cli.nodes_command import noted_columns
-from propkernels.datasets.node_tables import read_nodes
+from propkernels.datasets.graph_tables import read_nodes
 
 
 @pytest.fixture

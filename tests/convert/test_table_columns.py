@@ -8,7 +8,7 @@ import pytest
 import propkernels as pk
 from propkernels.convert.check import check_graph
 from propkernels.convert.table_columns import column_roles
-from propkernels.datasets.node_tables import read_nodes
+from propkernels.datasets.graph_tables import read_nodes
 
 pd = pytest.importorskip("pandas")
 N = 40

@@ -6,7 +6,7 @@ import sklearn.datasets
 
 import propkernels as pk
 from propkernels.convert.graph_molecules import known_molecule
-from propkernels.datasets.bundled import load_families
+from propkernels.datasets.loader import load_families
 
 
 def test_molecules_have_names_and_families():

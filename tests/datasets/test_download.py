@@ -18,8 +18,8 @@ from requests.adapters import BaseAdapter
 
 from propkernels._utils import progress
 from propkernels._utils.progress import ProgressBar
-from propkernels.datasets import download as module
 from propkernels.datasets import list_datasets, load
+from propkernels.datasets import loader as module
 from propkernels.datasets.dataset import (
     FROM_FILES,
     cache_folder,
@@ -28,7 +28,7 @@ from propkernels.datasets.dataset import (
     find_in,
     system_cache,
 )
-from propkernels.datasets.download import (
+from propkernels.datasets.loader import (
     CHECKSUMS,
     Checksum,
     NotOnServerError,

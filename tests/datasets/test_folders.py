@@ -5,8 +5,8 @@ import pytest
 
 import propkernels as pk
 from propkernels.datasets import open_source
-from propkernels.datasets.folders import read_folder, read_points
-from propkernels.datasets.reading import Reading
+from propkernels.datasets.sources import read_folder, read_points
+from propkernels.datasets.tables import Reading
 from tests.kinds_of_input import write_kind
 
 OPTIONAL = Reading(target_required=False)

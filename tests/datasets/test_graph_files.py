@@ -8,7 +8,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.datasets import open_source
-from propkernels.datasets.graph_files import FileGraph
+from propkernels.datasets.graph_tables import FileGraph
 from tests.kinds_of_input import networkx_graphs, write_kind
 
 pytest.importorskip("pandas")

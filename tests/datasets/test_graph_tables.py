@@ -7,7 +7,7 @@ import pytest
 
 from propkernels.cli.arguments import Input
 from propkernels.datasets.graph_tables import read_edges
-from propkernels.datasets.reading import Reading
+from propkernels.datasets.tables import Reading
 
 pytest.importorskip("pandas")
 OPTIONAL = Reading(target_required=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from propkernels.datasets.reading import Reading
+from propkernels.datasets.tables import Reading
 
 OPTIONAL = Reading(target_required=False)
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from propkernels._utils.parallel import workers
 from propkernels.datasets import read_tu
-from propkernels.datasets import tu_files as archive
-from propkernels.datasets.tu_files import float_table, integer_table, read_files, text_lines
+from propkernels.datasets import tu_reader as archive
+from propkernels.datasets.tu_reader import float_table, integer_table, read_files, text_lines
 from tests.datasets.tiny import TINY, write_folder, write_zip
 
 

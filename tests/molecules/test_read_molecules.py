@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from propkernels.molecules.read_molecules import as_list, as_molecules
+from propkernels.molecules.transformer import as_list, as_molecules
 
 Chem = pytest.importorskip("rdkit.Chem")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.datasets.reading import Reading
+from propkernels.datasets.tables import Reading
 from propkernels.scale.partition import SourceChangedError, iter_part, plan_sources
 
 from .conftest import graphs_of

@@ -137,7 +137,7 @@ def test_a_changed_source_is_noticed(molecules, tmp_path, kind):
 
 
 def test_options_that_cannot_be_used_part_by_part(tmp_path):
-    from propkernels.datasets.reading import Reading
+    from propkernels.datasets.tables import Reading
     from propkernels.scale.partition import plan_sources
 
     (tmp_path / "a.csv").write_text("smiles,y,z\nCC,1,2\n")

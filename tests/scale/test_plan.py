@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 import propkernels as pk
-from propkernels.datasets.reading import Reading
-from propkernels.scale import parquet_files, tu_folders
+from propkernels.datasets.tables import Reading
 from propkernels.scale.plan import Piece, Survey
+from propkernels.scale.readers import FORMATS
 
 
 def test_a_plan_is_the_same_again(database, plan):
@@ -28,14 +28,14 @@ def test_digests_do_not_depend_on_the_place_but_on_all_else(database, plan, tmp_
     assert len(found) == 5
 
 
-@pytest.mark.parametrize(("name", "reader"), [("graphs.parquet", parquet_files), ("MINE", tu_folders)])
+@pytest.mark.parametrize(("name", "reader"), [("graphs.parquet", "parquet"), ("MINE", "tu")])
 def test_pieces_cover_all_graphs_once(name, reader, molecules, tmp_path):
     path = tmp_path / name
     if name == "MINE":
         pk.datasets.write_tu(molecules, path, "MINE")
     else:
         molecules.graphs.to_parquet(path)
-    found = reader.survey(path, Reading(), 200)
+    found = FORMATS[reader].survey(path, Reading(), 200)
     assert isinstance(found, Survey)
     assert all(isinstance(piece, Piece) for piece in found.pieces)
     covered = [row for piece in found.pieces for row in range(piece.first, piece.last)]

@@ -3,8 +3,8 @@
 import numpy as np
 
 import propkernels as pk
-from propkernels.datasets.reading import Reading
-from propkernels.scale.tu_folders import read, survey
+from propkernels.datasets.tables import Reading
+from propkernels.scale.readers import FORMATS
 
 
 def written(molecules, tmp_path):
@@ -13,7 +13,7 @@ def written(molecules, tmp_path):
 
 
 def test_pieces_cover_the_set_in_order(molecules, tmp_path):
-    found = survey(written(molecules, tmp_path), Reading(), 300)
+    found = FORMATS["tu"].survey(written(molecules, tmp_path), Reading(), 300)
     assert [piece.first for piece in found.pieces[1:]] == [piece.last for piece in found.pieces[:-1]]
     assert (found.pieces[0].first, found.pieces[-1].last) == (0, len(molecules.graphs))
     assert sum(piece.n_nodes for piece in found.pieces) == molecules.graphs.n_nodes
@@ -21,9 +21,9 @@ def test_pieces_cover_the_set_in_order(molecules, tmp_path):
 
 
 def test_blocks_of_a_part_are_its_graphs(molecules, tmp_path, monkeypatch):
-    monkeypatch.setattr("propkernels.scale.tu_folders.BLOCK_NODES", 100)
+    monkeypatch.setattr("propkernels.scale.readers.BLOCK_NODES", 100)
     (part, *_) = pk.scale.partition(written(molecules, tmp_path), nodes_per_part=500)
-    blocks = list(read(part))
+    blocks = list(FORMATS["tu"].read(part))
     assert len(blocks) > 1
     graphs = pk.GraphDatabase.concat([block.graphs for block in blocks])
     assert graphs == pk.datasets.read_tu(part.path).graphs[part.first : part.last]

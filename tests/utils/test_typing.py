@@ -42,7 +42,7 @@ def test_splitters_are_those_of_scikit_learn():
 
 
 def test_pictures_have_what_notebooks_and_users_need():
-    pictures = pytest.importorskip("propkernels.molecules.molecule_pictures")
+    pictures = pytest.importorskip("propkernels.molecules.pictures")
     picture = pictures.MoleculePicture("", b"", panels=())
     present = {*dir(type(picture)), *vars(picture), *pictures.Picture.__annotations__}
     assert set(members(typing.Picture)) <= present

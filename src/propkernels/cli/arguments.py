@@ -17,7 +17,7 @@ from propkernels.cli.console import warnings_as_lines
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
-    from propkernels.datasets.reading import Reading
+    from propkernels.datasets.tables import Reading
     from propkernels.scale.plan import Plan
 
 # Choices of options
@@ -282,7 +282,7 @@ class Input:
     def reading(self, target_required: bool, notes: Mapping[str, str] | None, n_jobs: int | None) -> Reading:
         """Return the options of the readers; defaults are the notes of a model file, if there are any."""
         from propkernels.convert.atoms import VIEWS
-        from propkernels.datasets.reading import Reading
+        from propkernels.datasets.tables import Reading
 
         noted = {} if notes is None else notes
         labels = self.node_labels or noted.get("label_columns")

@@ -21,7 +21,7 @@ from propkernels.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from propkernels.datasets.node_tables import NodeTables
+    from propkernels.datasets.graph_tables import NodeTables
 
 nodes = typer.Typer(
     cls=OneSentenceErrors,
@@ -61,7 +61,7 @@ def read_tables(
     edges: Path, node_table: Path | None, target: str | None, columns: dict[str, list[str]], directed: bool
 ) -> NodeTables:
     """Return the graph of tables; warnings of columns that are not used are printed as lines."""
-    from propkernels.datasets.node_tables import read_nodes
+    from propkernels.datasets.graph_tables import read_nodes
 
     with warnings_as_lines():
         return read_nodes(edges, node_table, target, columns, directed)

@@ -1,30 +1,32 @@
-"""Data sets from tables of edges, nodes and graphs: CSV files, or tables that graph files were read into.
-
-Keys (``graph``, ``node``, ``source``, ``target``) have usual names; other columns are used by the one rule of
-:mod:`propkernels.convert.table_columns`.
-"""
+"""Graphs from tables of edges, nodes and graphs: CSV files, or tables that graph files were read into."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.cells import read_cells, read_labels
+from propkernels._utils.arrays import object_array
+from propkernels._utils.cells import read_cells, read_labels, typed_column
+from propkernels._utils.checks import reason_of
 from propkernels._utils.optional import import_optional
+from propkernels._utils.safe_files import read_regular
 from propkernels.convert.pandas import from_pandas
-from propkernels.convert.table_columns import AUTO, USUAL_LABELS, column_roles
+from propkernels.convert.table_columns import AUTO, USUAL_LABELS, column_roles, warn_unused
 from propkernels.datasets.dataset import Dataset
-from propkernels.datasets.reading import Reading
 from propkernels.datasets.tables import (
     TARGET_NAMES,
+    Reading,
     find_column,
     listed_names,
     read_table,
 )
+from propkernels.graphs.database import GraphDatabase
 
 Cells = dict[str, list[str]]
 Columns = dict[str, NDArray[Any]]
@@ -33,7 +35,9 @@ SOURCE = ("source", "source_id", "src", "from", "node1")
 TARGET = ("target", "target_id", "dst", "to", "node2")
 NODE = ("node", "node_id", "nodeid")
 GRAPH = ("graph", "graph_id", "graphid")
-KEYS = {"graph": ("graph",), "node": ("node", "source", "target")}  # columns that share a type
+KEYS = {"edges": ("graph", "source", "target"), "nodes": ("graph", "node"), "graphs": ("graph",)}
+ALL_KEYS = ("graph", "node", "source", "target")
+OF_ONE_TYPE = (("graph",), ("node", "source", "target"))
 
 
 def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
@@ -68,26 +72,26 @@ def _recognized(table: Cells, path: Path, named: Mapping[str, str]) -> tuple[str
         for key, usual in _USUAL.items()
     }
     if found["source"] and found["target"] and not stem.endswith(("nodes", "graphs")):
-        return "edges", renamed(table, {key: found[key] for key in ("graph", "source", "target")})
+        return "edges", renamed(table, found, "edges")
     if stem.endswith("nodes"):
         found["node"] = found["node"] or find_column(names, None, ("id", "name"), path)
     if found["node"] and not stem.endswith("graphs"):
-        return "nodes", renamed(table, {key: found[key] for key in ("graph", "node")})
+        return "nodes", renamed(table, found, "nodes")
     found["graph"] = found["graph"] or find_column(names, None, ("id", "name"), path)
     if found["graph"] is None:
         raise ValueError(
             f"{path} is no table of edges (columns source and target), nodes (column node) or graphs (column "
             f"graph); its columns are {listed_names(names)}"
         )
-    return "graphs", renamed(table, {key: found[key] for key in ("graph",)})
+    return "graphs", renamed(table, found, "graphs")
 
 
 _USUAL = {"source": SOURCE, "target": TARGET, "node": NODE, "graph": GRAPH}
 
 
-def renamed(table: Cells, found: Mapping[str, str | None]) -> Cells:
+def renamed(table: Cells, found: Mapping[str, str | None], kind: str) -> Cells:
     """Return the table with the names of its key columns unified; others of these names get an underscore."""
-    new = {name: key for key, name in found.items() if name}
+    new = {name: key for key in KEYS[kind] if (name := found.get(key))}
     return {
         new.get(name, f"{name}_" if name in new.values() else name): cells for name, cells in table.items()
     }
@@ -99,17 +103,16 @@ def typed_tables(tables: dict[str, Cells], how: Reading) -> dict[str, Columns]:
         "nodes": {*USUAL_LABELS["nodes"], *how.node_labels},
         "edges": {*USUAL_LABELS["edges"], how.edge_labels},
     }
-    keys = {"graph", "node", "source", "target"}  # of rows; read again together with those of other tables
     read: dict[str, Columns] = {}
     for kind, table in tables.items():
-        known = how.target_columns or TARGET_NAMES if kind == "graphs" else set(table) - keys
+        known = how.target_columns or TARGET_NAMES if kind == "graphs" else set(table) - {*ALL_KEYS}
         read[kind] = {
             name: read_labels(cells)
             if name in named.get(kind, set())
             else read_cells(cells, f"column {name!r} of the table of {kind}" if name in known else "")
             for name, cells in table.items()
         }
-    for names in KEYS.values():
+    for names in OF_ONE_TYPE:
         places = [(kind, name) for kind in read for name in names if name in read[kind]]
         places = [place for place in places if place[0] != "graphs" or place[1] == "graph"]
         cells = read_labels([cell for kind, name in places for cell in tables[kind][name]])
@@ -185,9 +188,7 @@ def _check_labels(table: Columns, wanted: Sequence[str], kind: str, place: Any) 
     """Raise ValueError if a table has no column that is asked for."""
     for column in wanted:
         if column not in table:
-            others = listed_names(
-                [name for name in table if name not in ("graph", "node", "source", "target")]
-            )
+            others = listed_names([name for name in table if name not in ALL_KEYS])
             raise ValueError(
                 f"{place}: the table of {kind} has no column {column!r}; the others are {others}"
             )
@@ -235,3 +236,313 @@ def _node_names(frames: Mapping[str, Any], graphs: Any) -> list[Any]:
         if graph in by_graph:
             by_graph[graph].append(node)
     return [node for graph in ids for node in by_graph[graph]]
+
+
+ENDS = {"source": SOURCE, "target": TARGET}
+
+
+class NodeTables(NamedTuple):
+    """A graph, and targets of its nodes.
+
+    Attributes
+    ----------
+    graph : GraphDatabase
+    names : list
+        Key of each node.
+    columns : dict of str to list of str
+        Columns of "attributes" and "labels" of nodes, and of "weight" and "relation" of edges.
+    target : list of str or None
+        Cell of the target column per node; None where it is blank or the node is in no table.
+    """
+
+    graph: GraphDatabase
+    names: list[Any]
+    columns: dict[str, list[str]]
+    target: list[str | None]
+
+
+def read_nodes(
+    edges: Path,
+    nodes: Path | None = None,
+    target: str | None = None,
+    columns: Mapping[str, list[str]] | None = None,
+    directed: bool = False,
+) -> NodeTables:
+    """Return the graph of a table of edges; nodes are those of their table, then those of edges alone.
+
+    The ends of edges are columns with usual names, or the first two; the key of nodes is a column with a
+    usual name, or the first. An edge that is listed twice is one edge.
+
+    Parameters
+    ----------
+    edges, nodes : Path
+    target : str, optional
+        Column of the table of nodes that is left out of the graph.
+    columns : mapping, optional
+        Columns to use, as ``NodeTables.columns`` or some of its entries; others by the rule of all tables.
+    directed : bool, default=False
+    """
+    pd = import_optional("pandas", extra="pandas", purpose="tables need")
+    wanted = dict(columns or {})
+    links = read_table(edges)
+    if len(links) < 2:
+        raise ValueError(f"{edges} needs two columns: the nodes at both ends of an edge")
+    ends = {end: find_column(list(links), None, usual, edges) for end, usual in ENDS.items()}
+    first, second, *_ = links
+    links = renamed(links, ends if all(ends.values()) else {"source": first, "target": second}, "edges")
+    table: dict[str, list[str]] = {"node": []} if nodes is None else read_table(nodes)
+    table = renamed(
+        table, {"node": find_column(list(table), None, NODE, edges) or next(iter(table))}, "nodes"
+    )
+    listed = set(table["node"])
+    if len(listed) < len(table["node"]):
+        raise ValueError(f"{nodes} names a node twice")
+    for kind, name in ((kind, name) for kind, names in wanted.items() for name in names):
+        known = links if kind in ("weight", "relation") else {**links, **table}
+        if name not in known and kind in ("attributes", "labels") and nodes is None:
+            raise ValueError(f"the column {name!r} is needed: give the table of nodes, too")
+        if name not in known:
+            listed_columns = listed_names(list(known))
+            raise ValueError(f"{nodes or edges} has no column {name!r}; its columns are {listed_columns}")
+    if target is not None and target not in table:
+        raise ValueError(f"{nodes or 'without a table of nodes there'} has no column {target!r}")
+    others = [end for end in dict.fromkeys([*links["source"], *links["target"]]) if end not in listed]
+    blank = [""] * len(others)
+    table = {name: [*cells, *(others if name == "node" else blank)] for name, cells in table.items()}
+    cells = [""] * len(table["node"]) if target is None else table.pop(target)
+    labels, relation = wanted.get("labels", AUTO), wanted.get("relation", AUTO)
+    how = Reading(
+        node_labels=() if labels == AUTO else tuple(labels),
+        edge_labels=relation[0] if relation and relation != AUTO else None,
+    )
+    typed = typed_tables({"edges": links, "nodes": table}, how)
+    weight: Any = next(iter(wanted["weight"]), None) if "weight" in wanted else AUTO
+    of_edges = column_roles(typed["edges"], "edges", ALL_KEYS, relation, None, weight)
+    used = column_roles(typed["nodes"], "nodes", ALL_KEYS, labels, wanted.get("attributes", AUTO))
+    kept = ["source", "target", *of_edges.labels, *([of_edges.weight] if of_edges.weight else [])]
+    numbers = [c for c, values in typed["edges"].items() if c not in kept and values.dtype.kind in "bif"]
+    if numbers and not wanted:
+        warn_unused(numbers, "edges", "name one as weight to weigh edges by it")
+    graph: Any = from_pandas(
+        pd.DataFrame({name: typed["edges"][name] for name in kept}).drop_duplicates(),
+        pd.DataFrame(typed["nodes"]),
+        graph=None,
+        label=used.labels,
+        attributes=used.attributes,
+        weight=of_edges.weight,
+        edge_label=of_edges.labels,
+        edge_attributes=(),
+        directed=directed,
+    )
+    chosen = {"attributes": used.attributes, "labels": used.labels, "relation": of_edges.labels}
+    chosen |= {"weight": [of_edges.weight] if of_edges.weight else []}
+    targets = [cell.strip() or None for cell in cells]
+    return NodeTables(graph, typed["nodes"]["node"].tolist(), chosen, targets)
+
+
+COMMENTS = ("#", "%", "//")
+MOST_ENTRIES = 1000  # of a list of numbers, each of which becomes a column
+FREE_CELLS, MOST_CELLS = 10**6, 100  # of a table: as many anyway, and per value in a file
+Data = dict[str, Any]
+
+
+@dataclass
+class FileGraph:
+    """A graph as it stands in a file, with data of nodes and edges by name.
+
+    Attributes
+    ----------
+    directed : bool
+    name : str or int or None
+    data : dict
+        Data of the graph, such as its target.
+    nodes : dict
+        Data of each node by its key, in order of appearance.
+    edges : list of (source, target, data)
+    """
+
+    directed: bool = False
+    name: Any = None
+    data: Data = field(default_factory=dict)
+    nodes: dict[Any, Data] = field(default_factory=dict)
+    edges: list[tuple[Any, Any, Data]] = field(default_factory=list)
+
+    def add_edge(self, source: Any, target: Any, data: Data) -> None:
+        """Add an edge, and its ends if they are new."""
+        self.nodes.setdefault(source, {})
+        self.nodes.setdefault(target, {})
+        self.edges.append((source, target, data))
+
+
+def edge_list_graphs(text: str) -> Iterator[FileGraph]:
+    r"""Yield the graph of an edge list: two nodes per line and, optionally, a weight.
+
+    Examples
+    --------
+    >>> graph, = edge_list_graphs("# a comment\na b 1\nb,c,2.5\n")
+    >>> [(source, target, float(data["weight"])) for source, target, data in graph.edges]
+    [('a', 'b', 1.0), ('b', 'c', 2.5)]
+    """
+    rows: list[list[str]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.replace(",", " ").split()
+        if not words or words[0].startswith(COMMENTS):
+            continue
+        if len(words) not in (2, 3):
+            raise ValueError(f"line {number} has {len(words)} words: an edge list has two nodes and a weight")
+        rows.append(words)
+    graph = FileGraph()
+    weights = iter(read_cells([words[2] for words in rows if len(words) == 3]).tolist())
+    for words in rows:
+        graph.add_edge(words[0], words[1], {} if len(words) == 2 else {"weight": next(weights)})
+    yield graph
+
+
+def json_graphs(text: str) -> Iterator[FileGraph]:
+    """Yield the graphs of a JSON text: one node-link graph, a list of them, or one per line."""
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if error.msg != "Extra data" or len(lines) < 2:
+            raise
+        content = [json.loads(line) for line in lines]
+    for number, graph in enumerate(content if isinstance(content, list) else [content]):
+        yield _node_link(graph, number)
+
+
+def _node_link(content: Any, number: int) -> FileGraph:
+    """Return the graph of a dictionary with nodes, and links or edges."""
+    links = next((key for key in ("links", "edges") if isinstance(content, dict) and key in content), None)
+    if (
+        links is None
+        or not isinstance(content.get("nodes", []), list)
+        or not isinstance(content[links], list)
+    ):
+        raise ValueError(
+            f'graph {number} is not a node-link graph: {{"nodes": [{{"id": ...}}], '
+            '"links": [{"source": ..., "target": ...}]}'
+        )
+    about = content.get("graph")
+    data = {key: value for key, value in content.items() if not isinstance(value, (dict, list))}
+    data |= about if isinstance(about, dict) else {}
+    directed, name = data.pop("directed", False) is True, data.pop("name", data.pop("id", None))
+    data.pop("multigraph", None)
+    graph = FileGraph(directed, name, data)
+    for position, node in enumerate(content.get("nodes", [])):
+        row = dict(node) if isinstance(node, dict) else {"id": node}
+        graph.nodes.setdefault(_key(row.pop("id", position), number), {}).update(row)
+    for link in content[links]:
+        row = (
+            dict(zip(("source", "target", "weight"), link, strict=False)) if isinstance(link, list) else link
+        )
+        if not isinstance(row, dict) or not {"source", "target"} <= set(row):
+            raise ValueError(f"graph {number} has an edge without source and target: {str(link)[:60]}")
+        row = dict(row)
+        source, target = (_key(row.pop(end), number) for end in ("source", "target"))
+        graph.add_edge(source, target, {key: value for key, value in row.items() if key != "key"})
+    return graph
+
+
+def _key(value: Any, number: int) -> Any:
+    if isinstance(value, (dict, list)):
+        raise ValueError(f"graph {number} has a node whose id is not a text or a number: {str(value)[:60]}")
+    return value
+
+
+FORMATS: dict[str, tuple[str, Callable[[str], Iterable[FileGraph]]]] = {
+    **dict.fromkeys((".json", ".jsonl"), ("JSON", json_graphs)),
+    **dict.fromkeys((".edges", ".edgelist", ".txt"), ("an edge list", edge_list_graphs)),
+}
+
+
+def graphs_of_file(path: Path) -> list[FileGraph]:
+    """Return the graphs of a file, in the format of its suffix; raise ValueError if it is invalid."""
+    name, parse = FORMATS[path.suffix.lower()]
+    try:
+        return list(parse(read_regular(path).decode("utf-8-sig")))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} cannot be read as {name}: {reason_of(error)}") from None
+
+
+def read_graph_files(paths: Sequence[Path], how: Reading, name: str, place: Path) -> Dataset:
+    """Return the data set of graph files of one format; the name of a file is the id of its only graph.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    how : Reading
+    name : str
+        Name of the data set.
+    place : Path
+        File or folder; of files in subfolders, the name of the subfolder is the target.
+    """
+    several: list[FileGraph] = []
+    folders: list[Any] = [path.parent.name for path in paths]
+    if FORMATS[paths[0].suffix.lower()][1] is edge_list_graphs:  # texts, some of which are numbers
+        folders = read_cells(folders).tolist()
+    for path, folder in zip(paths, folders, strict=True):
+        graphs = graphs_of_file(path)
+        label = path.relative_to(place).as_posix() if path != place else None
+        for graph in graphs:
+            if label is not None:
+                graph.name = label if len(graphs) == 1 else f"{label}:{graph.name}"
+                if len(path.relative_to(place).parts) > 1:
+                    graph.data = {"class": folder}
+        several += graphs
+    names = [graph.name for graph in several]
+    ids = names if None not in names and len(set(names)) == len(names) else list(range(len(several)))
+    try:
+        tables = _tables(several, ids)
+    except ValueError as error:
+        raise ValueError(f"{place} cannot be read: {error}") from None
+    try:
+        return dataset_of(tables, how, name, place, any(graph.directed for graph in several))
+    except UnicodeEncodeError as error:
+        text = error.object[error.start : error.end]
+        raise ValueError(f"{place} has a name with half a character, {text!r}: write it anew") from None
+
+
+def _tables(several: Sequence[FileGraph], ids: Sequence[Any]) -> dict[str, Columns]:
+    """Return tables of edges, nodes and graphs; undirected edges among directed graphs are listed twice."""
+    directed = any(graph.directed for graph in several)
+    rows: dict[str, list[Data]] = {"edges": [], "nodes": [], "graphs": []}
+    for key, graph in zip(ids, several, strict=True):
+        rows["graphs"].append(_row("graphs", (key,), graph.data))
+        rows["nodes"] += [_row("nodes", (key, node), data) for node, data in graph.nodes.items()]
+        for source, target, data in graph.edges:
+            rows["edges"].append(_row("edges", (key, source, target), data))
+            if directed and not graph.directed and source != target:
+                rows["edges"].append(_row("edges", (key, target, source), data))
+    return {kind: _columns(some, KEYS[kind]) for kind, some in rows.items()}
+
+
+def _row(kind: str, values: tuple[Any, ...], data: Data) -> Data:
+    """Return a row of a table; names that keys have already get an underscore.
+
+    A list of numbers gives one column per entry; other nested values become texts.
+    """
+    row = dict(zip(KEYS[kind], values, strict=True))
+    for key, value in data.items():
+        name = f"{key}_" if key in KEYS[kind] else str(key)
+        if (
+            isinstance(value, list)
+            and len(value) <= MOST_ENTRIES
+            and all(type(v) in (int, float) for v in value)
+        ):
+            row |= {f"{name}.{i}": entry for i, entry in enumerate(value)}
+        else:
+            row[name] = json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
+    return row
+
+
+def _columns(rows: Sequence[Data], keys: Sequence[str]) -> Columns:
+    """Return typed columns with missing cells as None or NaN; keys stay as they are."""
+    names = dict.fromkeys((*keys, *(name for row in rows for name in row)))
+    if len(names) * len(rows) > max(FREE_CELLS, MOST_CELLS * sum(map(len, rows))):
+        raise ValueError(
+            f"{len(rows):,} rows of data have {len(names):,} different names, so that almost all cells "
+            "of a table would be empty: use the same names in all graphs"
+        )
+    cells = {name: [row.get(name) for row in rows] for name in names}
+    return {name: object_array(some) if name in keys else typed_column(some) for name, some in cells.items()}

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import re
 from difflib import get_close_matches
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
+import numpy as np
+from scipy.sparse import coo_array
+
+from propkernels._utils.optional import import_optional
+from propkernels._utils.progress import ProgressBar
+from propkernels._utils.safe_files import atomic_write, packaged_text
 from propkernels.datasets.dataset import (
     BUNDLED,
     DATA_VARIABLE,
@@ -17,8 +28,217 @@ from propkernels.datasets.dataset import (
     named,
     refuse_foreign,
 )
-from propkernels.datasets.download import NotOnServerError, UnverifiedError, download
-from propkernels.datasets.tu_reader import read_tu
+from propkernels.datasets.tu_reader import read_files, read_tu
+from propkernels.graphs import GraphDatabase, GridDatabase
+
+BOND = re.compile(r"(\d+)([-=#:])(\d+)")
+BOND_NAMES = {"-": "single", "=": "double", "#": "triple", ":": "aromatic"}
+FAMILIES = """317 well-known molecules of 14 families, with their names.
+
+Amino acids, sugars, fatty acids, steroids, terpenes, nucleosides, and families of medicines. Names and
+structures were written for this package and are dedicated to the public domain (CC0 1.0). Nodes are heavy
+atoms labeled by element, edges are bonds labeled by type; the order of atoms is that of the SMILES."""
+
+DIGITS = """Handwritten digits of scikit-learn (UCI optical recognition, test part): 8 x 8 pixels of 4 gray
+levels."""
+N_LEVELS, BRIGHTEST = 4, 16
+
+
+def load_families() -> Dataset:
+    """Return 317 molecules with their names; the target is the family.
+
+    No package for molecules is needed: atoms and bonds are stored beside the SMILES.
+
+    Returns
+    -------
+    Dataset
+        ``extras["smiles"]`` has the SMILES, and the ids of the graphs are names.
+
+    Examples
+    --------
+    >>> data = load_families()
+    >>> data
+    Dataset(FAMILIES: 317 graphs, 5486 nodes, 5803 edges, 7 node labels, 4 edge labels, 14 classes)
+    >>> str(data.graphs.ids[0]), data.target_names[0]
+    ('5-hydroxytryptophan', 'amino acid')
+    """
+    text = packaged_text("datasets", "static", "families.csv")
+    rows = list(csv.DictReader(text.splitlines()))
+    families, target = np.unique([row["family"] for row in rows], return_inverse=True)
+    graphs = _graphs(rows)
+    graphs.sources = [row["smiles"] for row in rows]
+    names, extras = tuple(families.tolist()), {"smiles": graphs.sources}
+    return Dataset("FAMILIES", graphs, target.astype(np.int64), names, extras, FAMILIES)
+
+
+def _graphs(rows: list[dict[str, str]]) -> GraphDatabase:
+    """Return the graphs of the table: atoms "C C O", bonds "0-1 1-2"."""
+    atoms = [row["atoms"].split() for row in rows]
+    ptr = np.concatenate([[0], np.cumsum([len(symbols) for symbols in atoms])])
+    ends, kinds = [], []
+    for start, row in zip(ptr[:-1].tolist(), rows, strict=True):
+        for a, sign, b in BOND.findall(row["bonds"]):
+            ends += [(start + int(a), start + int(b)), (start + int(b), start + int(a))]
+            kinds += [BOND_NAMES[sign]] * 2
+    i, j = np.array(ends).T
+    adjacency = coo_array((np.ones(len(i)), (i, j)), shape=(int(ptr[-1]), int(ptr[-1])))
+    labels = [symbol for symbols in atoms for symbol in symbols]
+    return GraphDatabase(adjacency, ptr, labels, edge_labels=kinds, ids=[row["name"] for row in rows])
+
+
+def load_digits() -> Dataset:
+    """Return 1,797 handwritten digits of 8 x 8 pixels, a grid with gray levels as labels.
+
+    Returns
+    -------
+    Dataset
+        One class per digit; ``extras["images"]`` are the images, with intensities from 0 to 16.
+    """
+    from sklearn import datasets
+
+    digits = datasets.load_digits()
+    levels = np.floor(digits.images * (N_LEVELS / BRIGHTEST)).astype(np.int64)
+    graphs: Any = GridDatabase(np.clip(levels, 0, N_LEVELS - 1))
+    names, extras = tuple(map(str, digits.target_names)), {"images": list(digits.images)}
+    return Dataset("DIGITS", graphs, digits.target.astype(np.int64), names, extras, DIGITS)
+
+
+class Checksum(NamedTuple):
+    """Size and SHA-256 of an archive."""
+
+    n_bytes: int
+    sha256: str
+
+
+# Computed from copies of NAME.zip in the layout of the TUDataset site. It could not be verified that the site
+# serves the same bytes today: if it does not, downloads are refused unless ``allow_unverified=True``.
+CHECKSUMS = {
+    "MUTAG": Checksum(24_437, "3d31485b6499d8245475b182d64c4f11351dc57c6580cf6f0dbe09456f078f70"),
+    "NCI1": Checksum(801_916, "80efa2cb4a173eb0d66c3134f21182c33463b80c38bc57e6dd3f9767195eeae8"),
+    "NCI109": Checksum(798_937, "142700ea4f97be38b858b692e11442654d886d2104e228b6df5aaa7c4b106e81"),
+    "DD": Checksum(4_702_995, "7e752333215b4cda95b6b16828cc548dea5838f4c3719dcd42091f4ede151e4c"),
+    "MSRC_9": Checksum(98_488, "8d7731e3f96dea97763ff3c2b4ef4ee6c6bb48a50273787a4a19eb656e766d5a"),
+    "MSRC_21": Checksum(516_771, "d64547cd2fd10973b8a8546d3960a851a36691298995a40bc904ae7a7240ceed"),
+    "FIRSTMM_DB": Checksum(3_101_328, "78a1e0eb52cd051f739e4e726043bb67f8b417aab545f2c2d5d0b09ce920be66"),
+    "SYNTHETIC": Checksum(435_008, "1082d9d1251fbfa17792f6e774d8fe0b0bcc8d6ecf39d082cf742f9b2ba0f391"),
+    "ENZYMES": Checksum(512_167, "fb5f58a5bfd0a2ce233e47961620107d548c793133ef983a25d18e145afb5c03"),
+    "PROTEINS": Checksum(454_340, "b8364214d342a9bd65fa3564f7a04238c12d852dddc9211d723fd4494b115a1c"),
+    "PROTEINS_full": Checksum(1_444_482, "fc7a82ea53d6ccafced705eb57ebe272eaec0128d4228b3f6491bfe5f61f2277"),
+    "BZR": Checksum(274_471, "3dda8b989c47c09021efd5c7ba0cc1785df2c461848245bc3ca3400f1de494fe"),
+    "COX2": Checksum(361_589, "52119c606c1bf1660b457c2bf078c55f039469f993d6aff2534330f676c2106a"),
+    "DHFR": Checksum(598_472, "f761e6a03edd2c693ccfaadd52802ac404445da93d69c51bcba5728958d302bd"),
+    "AIDS": Checksum(439_321, "69cb664b7a9ca89218cd1a316ae9724b37d46b00b074c3073cd8c162699b4e93"),
+    "BBBP": Checksum(364_988, "06f2b11d70cca5851e8d07a9fa1fda0b8f925a4633011f7b3747580c85d253f3"),
+    "HIV": Checksum(7_477_498, "a16c7894ce6692b760749d67abc653de58a14f2c127754bb79ca142718687e62"),
+    "REDDIT-BINARY": Checksum(6_266_827, "bf6e25e8f8ebc6e534e052562be9789c707809aa52c10c83549726259e10a113"),
+    "IMDB-BINARY": Checksum(574_339, "8666d97612e1e78596fba0ae0c6da60ca3e265b1f509bf95d2ad26d7bb1057bc"),
+}
+
+
+BASE_URL = "https://www.chrsmrrs.com/graphkerneldatasets/"
+SCHEMES = ("https://",)  # of the address and of all redirects
+SECONDS_TO_WAIT = 30
+CHUNK_BYTES = 2**16
+MOST_BYTES = 2**30  # limit for archives of unknown size
+
+
+class NotOnServerError(ValueError):
+    """The site does not have the data set."""
+
+
+class UnverifiedError(ValueError):
+    """The download has no recorded checksum or a different one."""
+
+
+class TooLongError(OSError):
+    """The site sends more bytes than expected."""
+
+
+def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path:
+    """Download NAME.zip into a folder and return its path; only a verified file gets this name.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    folder : Path
+        Cache folder; created if it does not exist.
+    allow_unverified : bool, default=False
+        Whether to accept an archive without a recorded SHA-256 or with a different one.
+
+    Returns
+    -------
+    Path
+        Path of the zip.
+
+    Raises
+    ------
+    NotOnServerError
+        If the site does not have the set.
+    UnverifiedError
+        If the archive has no recorded checksum or a different one.
+    ValueError
+        If the download is not a zip of that set.
+    OSError
+        If the site cannot be reached, leaves https or sends too much, or the folder cannot be written.
+    """
+    url, known = f"{BASE_URL}{name}.zip", CHECKSUMS.get(name)
+    if known is None and not allow_unverified:
+        raise UnverifiedError(
+            f"its checksum is not known: allow_unverified=True downloads {url} and trusts what comes"
+        )
+    expected = None if allow_unverified else known
+    advice = "and was not kept; allow_unverified=True trusts what comes"
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".", dir=folder) as temporary:
+        archive = Path(temporary) / f"{name}.zip"
+        try:
+            found = _fetch(url, archive, MOST_BYTES if expected is None else expected.n_bytes)
+        except TooLongError as error:
+            raise error if expected is None else UnverifiedError(f"{error}, {advice}") from None
+        if expected is not None and found != expected.sha256:
+            raise UnverifiedError(f"{url} has another SHA-256 than {expected.sha256}, {advice}")
+        try:
+            read_files(archive, name)
+        except ValueError as error:
+            raise ValueError(f"the download from {url} cannot be used and was not kept: {error}") from None
+        return archive.replace(folder / archive.name)
+
+
+def _fetch(url: str, archive: Path, most_bytes: int) -> str:
+    """Download an address to a file, by https alone, also where it redirects; return the SHA-256."""
+    requests = import_optional("requests", extra="download", purpose="downloads need")
+    with requests.Session() as session:
+        for scheme in [scheme for scheme in session.adapters if scheme not in SCHEMES]:
+            del session.adapters[scheme]
+        session.headers["Accept-Encoding"] = "identity"  # the bytes of the file
+        try:
+            with session.get(url, stream=True, timeout=SECONDS_TO_WAIT) as response:
+                response.raise_for_status()
+                return _write(response, url, archive, most_bytes)
+        except requests.HTTPError as error:
+            status = None if error.response is None else error.response.status_code
+            kind = NotOnServerError if status == 404 else OSError
+            raise kind(f"{url} answered with status {status}") from None
+        except requests.exceptions.InvalidSchema:
+            raise OSError(f"{url} does not stay with https, and was not followed") from None
+        except requests.RequestException as error:
+            raise OSError(f"{url} could not be downloaded ({type(error).__name__})") from None
+
+
+def _write(response: Any, url: str, archive: Path, most_bytes: int) -> str:
+    """Write the body to a file and return its SHA-256; raise TooLongError if it is longer than expected."""
+    declared, done, digest = response.headers.get("Content-Length", ""), 0, hashlib.sha256()
+    length = int(declared) if declared.isdecimal() else None
+    with atomic_write(archive) as file, ProgressBar(f"Downloading {archive.name}", length, unit="B") as bar:
+        for chunk in response.iter_content(CHUNK_BYTES):
+            done += len(chunk)
+            if done > most_bytes or (length or 0) > most_bytes:
+                raise TooLongError(f"{url} is longer than the {most_bytes:,} bytes expected")
+            file.write(chunk)
+            digest.update(chunk)
+            bar.step(len(chunk))
+    return digest.hexdigest()
 
 
 def load(
@@ -79,8 +299,6 @@ def load(
         name = KNOWN[name.casefold()]
         found = find_in(data_folder(), name) or find_in(folder, name)
     if name in ("FAMILIES", "DIGITS"):
-        from propkernels.datasets.bundled import load_digits, load_families
-
         return load_families() if name == "FAMILIES" else load_digits()
     if found is None:
         found = _downloaded(name, folder, allow_unverified)

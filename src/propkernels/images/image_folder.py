@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import read_regular
-from propkernels.datasets.folders import IMAGES as SUFFIXES
+from propkernels.datasets.sources import IMAGES as SUFFIXES
 
 MOST_PIXELS = 2**26  # of one image; 8192 x 8192
 FREE_PIXELS, PIXELS_OF_A_BYTE = 2**20, 50  # a pixel takes 34 bytes in a grid

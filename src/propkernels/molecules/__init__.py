@@ -1,10 +1,9 @@
 """Molecules: graphs of SMILES and RDKit molecules, scaffolds, repeated measurements, and pictures."""
 
-from propkernels.molecules.formulas import formula_svg
+from propkernels.molecules.depiction import formula_svg
 from propkernels.molecules.measurements import Merged, merge_duplicates
-from propkernels.molecules.molecule_pictures import MoleculePicture, Picture, draw_molecule
+from propkernels.molecules.pictures import MoleculePicture, Picture, draw_molecule, draw_similarity
 from propkernels.molecules.scaffolds import scaffolds
-from propkernels.molecules.similarity_pictures import draw_similarity
 from propkernels.molecules.transformer import MoleculesToGraphs
 
 __all__ = [

@@ -1,13 +1,11 @@
 """Features of graphs in files: parts of a plan, computed by any executor, resumed after interruptions.
 
-Modules, from the bottom up: ``plan`` (parts: ranges of rows of files); readers ``parquet_files``,
-``molecule_files``, ``sdf_files`` and ``tu_folders``, each with ``survey`` and ``read``; ``pure`` and
-``part_files`` (features of a part, as a file); ``opened`` (the folder); ``partition``; ``featurizing``.
+Modules, from the bottom up: ``plan`` (parts: ranges of rows of files); ``readers`` (of each format, part by
+part); ``pure`` (features of a part); ``opened`` (files of features); ``partition``; ``featurizing``.
 """
 
 from propkernels.scale.featurizing import PartsFailedError, featurize
-from propkernels.scale.opened import FeatureFolder, open_features
-from propkernels.scale.part_files import FeatureBlock
+from propkernels.scale.opened import FeatureBlock, FeatureFolder, open_features
 from propkernels.scale.partition import partition
 from propkernels.scale.plan import Part, Plan
 

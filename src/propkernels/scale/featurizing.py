@@ -26,8 +26,7 @@ from propkernels._utils.progress import LOG, ProgressBar
 from propkernels._utils.safe_files import NO_SPACE, atomic_write
 from propkernels._utils.typing import Estimator, PathLike
 from propkernels.graphs.database import GraphDatabase
-from propkernels.scale.opened import FeatureFolder, open_features, write_manifest
-from propkernels.scale.part_files import schema_of, write_blocks
+from propkernels.scale.opened import FeatureFolder, open_features, schema_of, write_blocks, write_manifest
 from propkernels.scale.partition import iter_part, partition
 from propkernels.scale.plan import Part, Plan
 from propkernels.scale.pure import PureFeatures, pure_features

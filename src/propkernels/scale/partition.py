@@ -7,12 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
-import propkernels.scale.molecule_files as molecules
-import propkernels.scale.parquet_files as parquet
-import propkernels.scale.sdf_files as sdf
-import propkernels.scale.tu_folders as tu
 from propkernels._utils.checks import check_integer, kind_of
 from propkernels._utils.progress import LOG, ProgressBar
 from propkernels._utils.safe_files import open_regular
@@ -20,18 +15,12 @@ from propkernels._utils.typing import PathLike
 from propkernels.convert.atoms import VIEWS
 from propkernels.convert.parquet import has_graphs
 from propkernels.datasets.dataset import PLAIN_NAME, data_folder, find_in, home_expanded, refuse_foreign
-from propkernels.datasets.reading import Reading
+from propkernels.datasets.tables import Reading
 from propkernels.scale.opened import MANIFEST
 from propkernels.scale.plan import GraphBlock, Part, Plan
+from propkernels.scale.readers import FORMATS
 
 Files = PathLike | Sequence[PathLike]
-FORMATS: dict[str, ModuleType] = {  # each with survey and read
-    "parquet": parquet,
-    "parquet table": molecules,
-    "table": molecules,
-    "sdf": sdf,
-    "tu": tu,
-}
 KINDS = {
     ".parquet": "parquet",
     ".zip": "tu",

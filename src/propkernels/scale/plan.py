@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.typing import Record
-from propkernels.datasets.reading import Reading
+from propkernels.datasets.tables import Reading
 from propkernels.graphs.database import GraphDatabase
 
 

@@ -1,0 +1,367 @@
+"""Readers of files of graphs, part by part: a survey cuts a file into pieces, and a reader yields blocks.
+
+Formats are Parquet files of graphs, tables of molecules (CSV, TSV, Parquet, SMI), SDF files and TU data sets.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from propkernels._utils.arrays import check_sizes
+from propkernels._utils.cells import CellKinds, parse_cell
+from propkernels._utils.parallel import whole_runs
+from propkernels._utils.safe_files import open_regular
+from propkernels.convert.parquet import iter_rows, open_any_parquet, open_parquet, reading_parquet
+from propkernels.datasets.dataset import Dataset
+from propkernels.datasets.tables import (
+    BOM,
+    SMILES_NAMES,
+    TARGET_NAMES,
+    Reading,
+    check_property,
+    find_column,
+    iter_parquet_cells,
+    iter_records,
+    iter_sdf_records,
+    listed_names,
+    parquet_names,
+    row_names,
+    row_of,
+    sdf_molecule,
+    sdf_properties,
+    separator_of,
+    smiles_of,
+    split_record,
+    usual_target,
+)
+from propkernels.datasets.tu_reader import read_tu
+from propkernels.graphs.database import GraphDatabase
+from propkernels.scale.plan import GraphBlock, Part, Piece, Survey
+
+BLOCK_NODES = 250_000  # nodes per block: decoded and featurized together
+BLOCK_ROWS, BLOCK_RECORDS = 10_000, 2_000  # rows of tables and records of SDF files per block
+ATOMS = re.compile(r"Cl|Br|Si|Se|[BCNOFPSI]|[bcnops]|\[")  # estimates the number of atoms
+COUNTS = 3  # line of an SDF record that begins with the number of atoms, in three letters
+
+
+class Format(Protocol):
+    """A format of files that are read part by part."""
+
+    def survey(self, path: Path, reading: Reading, nodes_per_part: int) -> Survey:
+        """Cut a file into pieces."""
+
+    def read(self, part: Part) -> Iterator[GraphBlock]:
+        """Yield the graphs of a part in blocks."""
+
+
+class ParquetGraphs:
+    """Parquet files of graphs: runs of whole row groups, or ranges of rows of a large row group."""
+
+    def survey(self, path: Path, reading: Reading, nodes_per_part: int) -> Survey:
+        """Cut a file into pieces; decodes only the column of sizes."""
+        file = open_parquet(path)
+        names = file.schema_arrow.names
+        target = _target_type(file.schema_arrow.field("y").type, path) if "y" in names else None
+        pieces: list[Piece] = []
+        start = row = nodes = 0
+        for group in range(file.num_row_groups):
+            sizes = _sizes(file, group, path)
+            here = int(sizes.sum())
+            if row > start and nodes + here > nodes_per_part:
+                pieces.append(Piece(start, row, nodes))
+                start, nodes = row, 0
+            if here > nodes_per_part:
+                pieces += _cut_rows(sizes, nodes_per_part, row)
+                start = row + len(sizes)
+            else:
+                nodes += here
+            row += len(sizes)
+        return Survey([*pieces, *([Piece(start, row, nodes)] if row > start else [])], target)
+
+    def read(self, part: Part) -> Iterator[GraphBlock]:
+        """Yield the graphs of a part in blocks."""
+        rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, 1))
+        for graphs, target, row in iter_rows(part.path, part.first, part.last, rows):
+            ids = np.arange(len(graphs), dtype=np.int64) + (part.first_id + row - part.first)
+            names = None if graphs.ids is None else graphs.ids.tolist()
+            yield GraphBlock(graphs, None if target is None else target.to_pylist(), ids, names)
+
+
+def _target_type(kind: Any, path: Path) -> str:
+    from pyarrow import types
+
+    known = {
+        "list<double>": (types.is_list, types.is_large_list, types.is_fixed_size_list),
+        "bool": (types.is_boolean,),
+        "int64": (types.is_integer,),
+        "double": (types.is_floating,),
+        "string": (types.is_string, types.is_large_string),
+    }
+    for name, tests in known.items():
+        if any(test(kind) for test in tests):
+            return name
+    raise ValueError(f"the target y of {path} must hold numbers, strings or lists of numbers, not {kind}")
+
+
+def _sizes(file: Any, group: int, path: Path) -> NDArray[np.int64]:
+    with reading_parquet(path):
+        sizes = file.read_row_group(group, columns=["n_nodes"]).column(0).to_numpy(zero_copy_only=False)
+    if sizes.dtype.kind not in "iu" and sizes.size:
+        raise ValueError("the column 'n_nodes' must hold non-negative integers without missing values")
+    return check_sizes(sizes, "the column 'n_nodes'")
+
+
+def _cut_rows(sizes: NDArray[np.int64], limit: int, row: int) -> Iterator[Piece]:
+    """Yield runs of rows of a group with at most ``limit`` nodes, or of a single larger row."""
+    ends = np.cumsum(sizes)
+    first, before = 0, 0
+    while first < len(sizes):
+        last = max(first + 1, int(np.searchsorted(ends, before + limit, side="right")))
+        yield Piece(row + first, row + last, int(ends[last - 1]) - before)
+        first, before = last, int(ends[last - 1])
+
+
+class Row(NamedTuple):
+    """Cells of one molecule: its SMILES, and its target and id, if there are columns for them."""
+
+    smiles: str
+    target: str | None = None
+    name: str | None = None
+
+
+class MoleculeTables:
+    """CSV, TSV and Parquet files with a column of SMILES, and SMI files: runs of rows."""
+
+    def survey(self, path: Path, reading: Reading, nodes_per_part: int) -> Survey:
+        """Cut a table into pieces, reading it row by row."""
+        kinds = CellKinds()
+
+        def sizes() -> Iterator[tuple[int, int, int]]:
+            for row, start, end in _rows(path, reading):
+                if row.target is not None:
+                    kinds.add(row.target)
+                yield count_atoms(row.smiles), start, end
+
+        pieces = _cut_bytes(sizes(), nodes_per_part, path)
+        target = None if _is_smi(path) else _columns(path, reading)[1]
+        return Survey(pieces, None if target is None else kinds.common(f"column {target!r} of {path}"))
+
+    def read(self, part: Part) -> Iterator[GraphBlock]:
+        """Yield the molecules of a part as blocks of graphs."""
+        rows: list[Row] = []
+        number = part.first_id
+        for row, _, _ in _rows(Path(part.path), part.reading, part):
+            rows.append(row)
+            if len(rows) == BLOCK_ROWS:
+                yield _block_of(rows, number, part)
+                number, rows = number + len(rows), []
+        if rows:
+            yield _block_of(rows, number, part)
+
+
+def _cut_bytes(rows: Iterable[tuple[int, int, int]], nodes_per_part: int, path: Path) -> list[Piece]:
+    """Cut rows, given by their nodes and the bytes where they start and end, into pieces."""
+    pieces: list[Piece] = []
+    first = number = nodes = start = end = 0
+    for size, place, stop in rows:
+        if number > first and nodes + size > nodes_per_part:
+            pieces.append(Piece(first, number, nodes, (start, end)))
+            first, nodes = number, 0
+        start = place if number == first else start
+        number, nodes, end = number + 1, nodes + size, stop
+    if not number:
+        raise ValueError(f"{path} has no molecules")
+    return [*pieces, Piece(first, number, nodes, (start, end))]
+
+
+def count_atoms(smiles: str) -> int:
+    """Return an estimate of the number of atoms.
+
+    Examples
+    --------
+    >>> count_atoms("CC(=O)Oc1ccccc1C(=O)O"), count_atoms("ClCCBr")
+    (13, 4)
+    """
+    return len(ATOMS.findall(smiles))
+
+
+def _is_smi(path: Path) -> bool:
+    return path.suffix.lower() in (".smi", ".smiles")
+
+
+def _columns(path: Path, reading: Reading) -> tuple[str, str | None, str | None]:
+    """Return the names of the columns of SMILES, target and id; raise ValueError without SMILES."""
+    names = parquet_names(path) if path.suffix.lower() == ".parquet" else _header(path)[0]
+    smiles = find_column(names, reading.smiles_column, SMILES_NAMES, path)
+    if smiles is None:
+        raise ValueError(
+            f"{path} has no column of SMILES: name it by --smiles (smiles_column=); its columns are "
+            f"{listed_names(names)}"
+        )
+    target = find_column(names, next(iter(reading.target_columns), None), TARGET_NAMES, path)
+    return smiles, target, find_column(names, reading.id_column, (), path)
+
+
+def _header(path: Path) -> tuple[list[str], bytes]:
+    """Return the names of the columns of a CSV or TSV file, and the bytes that hold them."""
+    _, header = next(iter_records(path), (0, b""))
+    return split_record(header.removeprefix(BOM), separator_of(path), path), header
+
+
+def _rows(path: Path, reading: Reading, part: Part | None = None) -> Iterator[tuple[Row, int, int]]:
+    """Yield the molecules of a file, or of a part of it, with the bytes where they start and end."""
+    if path.suffix.lower() == ".parquet":
+        yield from ((row, 0, 0) for row in _parquet_rows(path, reading, part))
+        return
+    names, places = list[str](), list[int | None]()
+    if _is_smi(path):
+        with open_regular(path) as stream:
+            header = BOM if stream.read(3) == BOM else b""
+    else:
+        names, header = _header(path)
+        places = [None if one is None else names.index(one) for one in _columns(path, reading)]
+    start = len(header) if part is None else part.span[0]
+    for place, record in iter_records(path, start, quoted=bool(names)):
+        if part is not None and place >= part.span[1]:
+            break
+        end = place + len(record)
+        if names:
+            cells = row_of(record, separator_of(path), len(names), path)
+            if cells is not None:
+                smiles, *others = (None if at is None else cells[at] for at in places)
+                yield Row(str(smiles), *others), place, end
+        elif words := smiles_of(record, path):
+            yield Row(words[0], None, words[1].strip() if len(words) > 1 else None), place, end
+
+
+def _parquet_rows(path: Path, reading: Reading, part: Part | None) -> Iterator[Row]:
+    """Yield the molecules of a Parquet table, or of a part of it."""
+    chosen = _columns(path, reading)
+    wanted = [column for column in dict.fromkeys(chosen) if column is not None]
+    n_rows = open_any_parquet(path).metadata.num_rows
+    first, last = (0, n_rows) if part is None else (part.first, part.last)
+    for _, columns in iter_parquet_cells(path, wanted, first, last, BLOCK_ROWS):
+        cells = dict(zip(wanted, columns, strict=True))
+        none = [None] * len(columns[0])
+        for row in zip(*(none if name is None else cells[name] for name in chosen), strict=True):
+            yield Row(*row)
+
+
+def _block_of(rows: Sequence[Row], number: int, part: Part, mols: Sequence[Any] | None = None) -> GraphBlock:
+    """Return the graphs of rows, of which the first has a number; ``mols`` take the place of SMILES."""
+    from propkernels.convert.rdkit import from_rdkit, from_smiles
+
+    ids = np.arange(number, number + len(rows), dtype=np.int64)
+    row_numbers = (ids - part.first_id + part.first).tolist()  # errors name the rows of the file
+    errors = part.reading.errors
+    options: dict[str, Any] = {**part.reading.of_molecules, "ids": row_numbers, "errors": errors}
+    if mols is None:
+        graphs = from_smiles([row.smiles.strip() or None for row in rows], **options)
+    else:
+        graphs = from_rdkit(mols, **options)
+    kept = [i for i, row in enumerate(row_numbers) if errors == "empty" or row not in graphs.skipped]
+    target = None if part.target is None else [_value(rows[i].target, part.target) for i in kept]
+    has_names = any(row.name for row in rows)
+    names = row_names([rows[i].name for i in kept], [row_numbers[i] for i in kept]) if has_names else None
+    return GraphBlock(graphs, target, ids[kept], names)
+
+
+def _value(cell: str | None, kind: str) -> object:
+    value = None if cell is None else parse_cell(cell, kind)
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+class SdfRecords:
+    """SDF files: runs of whole records."""
+
+    def survey(self, path: Path, reading: Reading, nodes_per_part: int) -> Survey:
+        """Cut a file into pieces, reading it record by record."""
+        kinds: dict[str, CellKinds] = {}
+
+        def sizes() -> Iterator[tuple[int, int, int]]:
+            for place, record in iter_sdf_records(path):
+                for name, cell in sdf_properties(record).items():
+                    kinds.setdefault(name, CellKinds()).add(cell)
+                yield _announced_atoms(record), place, place + len(record)
+
+        pieces = _cut_bytes(sizes(), nodes_per_part, path)
+        for name in filter(None, (*reading.target_columns, reading.id_column)):
+            check_property(name, kinds, path)
+        target = next(iter(reading.target_columns), None) or usual_target(kinds)
+        kind = None if target is None else kinds[target].common(f"the target of {path}")
+        return Survey(pieces, kind, target)
+
+    def read(self, part: Part) -> Iterator[GraphBlock]:
+        """Yield the molecules of a part as blocks of graphs."""
+        target, name = next(iter(part.reading.target_columns), None), part.reading.id_column
+        rows, mols = list[Row](), list[Any]()
+        number = part.first_id
+        for place, record in iter_sdf_records(Path(part.path), part.span[0]):
+            if place >= part.span[1]:
+                break
+            found = sdf_properties(record)
+            rows.append(Row("", found.get(target) if target else None, found.get(name, "") if name else None))
+            mols.append(sdf_molecule(record))
+            if len(rows) == BLOCK_RECORDS:
+                yield _block_of(rows, number, part, mols)
+                number, rows, mols = number + len(rows), [], []
+        if rows:
+            yield _block_of(rows, number, part, mols)
+
+
+def _announced_atoms(record: bytes) -> int:
+    """Return the number of atoms that a record announces, or an estimate from its number of lines."""
+    lines = record.split(b"\n", COUNTS + 1)
+    count = lines[COUNTS][:3].strip() if len(lines) > COUNTS else b""
+    return int(count) if count.isdigit() and b"V3000" not in lines[COUNTS] else record.count(b"\n") // 2
+
+
+@lru_cache(maxsize=1)
+def _tu_data(path: str, content: str) -> Dataset:
+    """Return a data set; cached, because its parts are read one after another."""
+    return read_tu(path, target_required=False)
+
+
+class TuSets:
+    """TU data sets: ranges of graphs of a zip or folder, which is read once per process."""
+
+    def survey(self, path: Path, reading: Reading, nodes_per_part: int) -> Survey:
+        """Cut a data set into pieces."""
+        data = read_tu(path, target_required=False)
+        ptr = data.graphs.graph_ptr
+        cuts = whole_runs(ptr, nodes_per_part).tolist()
+        pieces = [Piece(first, last, int(ptr[last] - ptr[first])) for first, last in pairwise(cuts)]
+        kinds = {"i": "int64", "u": "int64", "f": "double", "b": "bool"}
+        if data.target.ndim == 2:
+            return Survey(pieces, "list<double>" if data.target.shape[1] else None)
+        return Survey(pieces, kinds.get(data.target.dtype.kind, "string"))
+
+    def read(self, part: Part) -> Iterator[GraphBlock]:
+        """Yield the graphs of a part in blocks."""
+        data = _tu_data(part.path, part.sha256)
+        graphs, target = data.graphs[part.first : part.last], data.target[part.first : part.last]
+        rows = max(1, BLOCK_NODES * len(part) // max(part.n_nodes, 1))
+        for first in range(0, len(part), rows):
+            block = graphs[first : first + rows]
+            assert isinstance(block, GraphDatabase)
+            ids = np.arange(len(block), dtype=np.int64) + (part.first_id + first)
+            values = None if part.target is None else target[first : first + rows].tolist()
+            yield GraphBlock(block, values, ids)
+
+
+FORMATS: dict[str, Format] = {
+    "parquet": ParquetGraphs(),
+    "parquet table": MoleculeTables(),
+    "table": MoleculeTables(),
+    "sdf": SdfRecords(),
+    "tu": TuSets(),
+}
