@@ -13,14 +13,11 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import propkernels as pk
-from tests.test_contract_discovery import describe, has, input_of, under_contract
+from tests.test_contract_discovery import describe, has, under_contract
 
 LEAST_CHECKS = 46
-# Checks that cannot hold, each with its reason; none at present.
-EXPECTED_FAILURES: dict[str, str] = {}
-# Checks that scikit-learn itself skips for these estimators, each with its reason.
 FOUNDERS = ("PropagationKernel", "PropagationFeatures")
-EXPECTED_SKIPS = {"check_array_api_input": "array API dispatch is off unless SCIPY_ARRAY_API is set"}
+EXPECTED_SKIPS = {"check_array_api_input"}  # array API dispatch is off unless SCIPY_ARRAY_API is set
 # Tried on the founding estimators; all others are checked with their default parameters.
 PARAMETERS = [{}, {"sparse_output": False}, {"normalize": True}, {"metric": "hellinger"}, {"n_features": 16}]
 
@@ -42,7 +39,7 @@ def adapter(cls):
     def to_graphs(self, X, reset):
         if isinstance(X, pk.GraphDatabase):
             return X  # fit_transform calls fit
-        return input_of(cls, path_graphs(validate_data(self, X, reset=reset, dtype=np.float64)))
+        return path_graphs(validate_data(self, X, reset=reset, dtype=np.float64))
 
     def fit(self, X, y=None):
         return cls.fit(self, to_graphs(self, X, True), y)
@@ -81,16 +78,10 @@ def cases():
 @pytest.mark.slow
 @pytest.mark.parametrize(("adapted", "parameters"), cases())
 def test_estimator_checks(adapted, parameters):
-    results = check_estimator(
-        adapted(**parameters), expected_failed_checks=EXPECTED_FAILURES, on_fail=None, on_skip=None
-    )
+    results = check_estimator(adapted(**parameters), on_fail=None, on_skip=None)
     failed = [(r["check_name"], repr(r["exception"])) for r in results if r["status"] == "failed"]
     skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
     passed = [r["check_name"] for r in results if r["status"] == "passed"]
     assert failed == []
-    assert skipped <= set(EXPECTED_SKIPS)
+    assert skipped <= EXPECTED_SKIPS
     assert len(passed) >= LEAST_CHECKS
-
-
-def test_expected_failures_have_reasons():
-    assert all(len(reason) > 10 for reason in [*EXPECTED_FAILURES.values(), *EXPECTED_SKIPS.values()])

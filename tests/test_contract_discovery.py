@@ -2,13 +2,12 @@
 
 A class with ``fit_transform`` and ``transform`` is tested as soon as it is public. It must take graphs with
 integer labels and attributes, with its default parameters, and give either one row per graph (kernels,
-features) or one graph per graph (imputers); one that needs other input says so in ``OTHER_INPUT``.
+features) or one graph per graph (imputers); ``NOT_UNDER_CONTRACT`` names others.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -21,8 +20,6 @@ from propkernels.propagation import Diffusion, LabelPropagation
 from tests.public_names import public
 from tests.zoo import labelled_zoo
 
-# Estimators that take something else: name -> function that makes it of labelled and attributed graphs.
-OTHER_INPUT: dict[str, Callable[[Any], Any]] = {}
 # Estimators outside this contract, each with the reason and where it is tested instead.
 NOT_UNDER_CONTRACT: dict[str, str] = {
     "CoincidingWalkKernel": "has one row per node: tests/nodes/test_coinciding_walks.py",
@@ -167,14 +164,10 @@ def make(cls: type, **parameters: Any) -> Any:
     return cls(**{**usual, **({"t_max": steps} if has(cls, "t_max") else {}), **parameters})
 
 
-def input_of(cls: type, graphs: Any) -> Any:
-    return OTHER_INPUT.get(cls.__name__, lambda unchanged: unchanged)(graphs)
-
-
 @cache
 def kind(cls: type) -> str:
     """What one graph becomes: "kernel" values with the training graphs, a row of "features", or a "graph"."""
-    graphs = input_of(cls, the_zoo()[:7])
+    graphs = the_zoo()[:7]
     try:
         output = make(cls).fit_transform(graphs)
         if isinstance(output, pk.GraphDatabase):
@@ -219,7 +212,7 @@ def cases(*kinds: str) -> Any:
 def fitted(cls: type, parameters: dict[str, Any], graphs: Any) -> tuple[Any, Any]:
     """An estimator fitted on these graphs, and what fit_transform returned."""
     estimator = make(cls, **parameters)
-    return estimator, estimator.fit_transform(input_of(cls, graphs))
+    return estimator, estimator.fit_transform(graphs)
 
 
 _ON_THE_ZOO: dict[Any, tuple[Any, Any]] = {}
@@ -262,11 +255,8 @@ def test_every_discovered_estimator_is_testable_or_listed(name):
     assert kind(discover()[name]) != "unknown", advice
 
 
-def test_registries_name_estimators_that_exist():
-    assert set(OTHER_INPUT) | set(NOT_UNDER_CONTRACT) | set(NEEDS_NODES) <= set(discover())
-
-
-def test_the_founding_estimators_are_found():
+def test_estimators_of_registries_and_the_founding_ones_are_found():
+    assert set(NOT_UNDER_CONTRACT) | set(NEEDS_NODES) <= set(discover())
     assert "PropagationKernel" in under_contract("kernel")
     assert "PropagationFeatures" in under_contract("features")
     assert {type(scheme).__name__ for scheme in schemes()} >= {"Diffusion", "LabelPropagation"}

@@ -5,14 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tests.test_contract_discovery import classes, dense, fitted, input_of, the_zoo
+from tests.test_contract_discovery import classes, dense, fitted, the_zoo
 
 
 @pytest.mark.slow
 @classes("kernel", "features")
 def test_threads_share_a_fitted_estimator(cls):
     estimator, _ = fitted(cls, {}, the_zoo())
-    parts = [input_of(cls, the_zoo()[i : i + 4]) for i in range(0, 12, 2)]
+    parts = [the_zoo()[i : i + 4] for i in range(0, 12, 2)]
     expected = [dense(estimator.transform(part)) for part in parts]
     with ThreadPoolExecutor(6) as pool:
         computed = list(pool.map(estimator.transform, parts * 3))
@@ -24,7 +24,7 @@ def test_threads_share_a_fitted_estimator(cls):
 def test_transform_changes_nothing(cls):
     estimator, _ = fitted(cls, {}, the_zoo())
     before = dict(vars(estimator))
-    estimator.transform(input_of(cls, the_zoo()[:5]))
+    estimator.transform(the_zoo()[:5])
     assert all(vars(estimator)[name] is value for name, value in before.items())
     with pytest.raises((TypeError, ValueError)):
         estimator.transform([3])

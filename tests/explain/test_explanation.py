@@ -11,7 +11,7 @@ from propkernels.explain.explanation import Explanation
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import LabelHistogram
 from propkernels.propagation import Convolution, Diffusion, GaussianMixtures
-from tests.test_contract_discovery import cases, fitted_on_the_zoo, input_of, the_zoo
+from tests.test_contract_discovery import cases, fitted_on_the_zoo, the_zoo
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_every_rule_that_compares_bins_on_the_zoo(cls, parameters):
     assert rule.compares_bins >= kernel._is_dot_product
     if not rule.compares_bins:
         return
-    graphs = input_of(cls, the_zoo())
+    graphs = the_zoo()
     explanation = explain_rule(rule, graphs, [1.0, -0.5], [2.0, 4.0])
     reference = matrix @ (coefficients @ [1.0, -0.5])
     scale = max(np.abs(reference).max(), 1.0)

@@ -9,7 +9,7 @@ from propkernels._utils import arrays
 from propkernels._utils.arrays import KernelTooLargeError, check_room
 from propkernels.kernels import GraphHopper
 from propkernels.propagation import LabelImputer
-from tests.test_contract_discovery import classes, dense, input_of, make, the_zoo
+from tests.test_contract_discovery import classes, dense, make, the_zoo
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_what_just_fits_is_let_through(available):
 
 @classes("kernel")
 def test_no_kernel_begins_a_matrix_that_does_not_fit(cls, available):
-    graphs = input_of(cls, the_zoo())
+    graphs = the_zoo()
     n = len(graphs)
     fitted = make(cls).fit(graphs)
     available(8 * n * n - 1)
@@ -64,7 +64,7 @@ def test_no_kernel_begins_a_matrix_that_does_not_fit(cls, available):
 
 @classes("features")
 def test_dense_features_that_do_not_fit_are_refused(cls, available):
-    graphs = input_of(cls, the_zoo())
+    graphs = the_zoo()
     shape = make(cls).fit_transform(graphs).shape
     available(8 * shape[0] * shape[1] - 1)
     with pytest.raises(KernelTooLargeError, match="leave sparse_output=True"):

@@ -216,7 +216,7 @@ def from_parquet(path: PathLike, *, rows: slice | None = None, n_jobs: int | Non
     See Also
     --------
     to_parquet : Write the file.
-    read_parquet : With the target.
+    propkernels.datasets.load : With the target.
     """
     return read_parquet(path, rows=rows)[0]
 
