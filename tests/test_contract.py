@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
-from propkernels.propagation import Diffusion, LabelPropagation
+from propkernels.propagation import Diffusion, GaussianMixtures, LabelPropagation
 from tests.strategies import databases, permute_graphs, permute_nodes
 from tests.test_contract_discovery import (
     assert_same,
@@ -450,23 +450,34 @@ def test_graphs_that_become_graphs(cls):
 # kernels and features that belong together
 
 
+TWINS = ["Propagation", "WeisfeilerLehman", "ShortestPath", "LabelHistogram"]
+
+
+@pytest.mark.parametrize("name", TWINS)
 @pytest.mark.parametrize(
     "parameters",
     [
         {},
         {"metric": "hellinger"},
         {"normalize": True},
+        {"base_kernel": "intersection"},
         {"n_hashes": 3},
         {"labels": "degree"},
         {"propagation": LabelPropagation()},
         {"propagation": Diffusion(isolated="vanish")},
+        {"attributes": "sum", "n_hashes": 2},
+        {"attributes": GaussianMixtures(n_sample_points=5)},
     ],
     ids=str,
 )
-def test_dot_product_of_features_is_the_kernel(parameters):
+def test_dot_product_of_features_is_the_kernel(name, parameters):
+    known = under_contract()
+    of_features = known[f"{name}Features"]
+    if not has(of_features, *parameters):
+        pytest.skip("has no such parameter")
     train, new = the_zoo()[::2], the_zoo()[1::2]
-    kernel, features = make(pk.PropagationKernel, **parameters), make(pk.PropagationFeatures, **parameters)
-    hashed = make(pk.PropagationFeatures, **parameters, n_features=2**20)
+    kernel = make(known["PropagationKernel" if name == "Propagation" else name], **parameters)
+    features, hashed = make(of_features, **parameters), make(of_features, **parameters, n_features=2**28)
     reference, phi, wide = (e.fit_transform(train) for e in (kernel, features, hashed))
     assert issparse(phi)
     assert_same(phi @ phi.T, reference)

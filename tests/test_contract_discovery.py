@@ -16,7 +16,7 @@ import pytest
 from scipy.sparse import issparse
 
 import propkernels as pk
-from propkernels.propagation import Diffusion, LabelPropagation
+from propkernels.propagation import Diffusion, GaussianMixtures, LabelPropagation, PropagatedAttributes
 from tests.public_names import public
 from tests.zoo import labelled_zoo
 
@@ -76,6 +76,9 @@ VARIATIONS: list[dict[str, Any]] = [
     {"attributes": "linear", "gamma": None, "labels": None},
     {"k": 2, "connected": False},
     {"attributes": "sum", "attribute_bin_width": (0.5, 2.0)},
+    {"attributes": PropagatedAttributes(laziness=0.2, combine="product"), "attribute_metric": "l2"},
+    {"attributes": GaussianMixtures(n_sample_points=7), "attribute_bin_width": 0.5},
+    {"attributes": GaussianMixtures(scale="each", refit_every=2, combine="joint"), "attribute_metric": "l1"},
     {"normalize_parts": False},
     {"device": "auto"},
     {"device": "auto", "output": "device", "n_features": 64},

@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-import propkernels as pk
 from propkernels import _core
 from propkernels.codes.attribute_codes import AttributeCoder
 from propkernels.codes.codes import (
     NO_BIN,
     CodeStreams,
     LocalitySensitiveHash,
-    floor_codes,
     join_codes,
 )
 from propkernels.counts.counters import count_streams
-from propkernels.propagation import GaussianMixtures
 from propkernels.propagation.attributes import FixedAttributes, Standardizer
 from tests import naive_attributes
 from tests.zoo import one
@@ -100,21 +97,7 @@ def test_fresh_hashes_for_each_iteration_repetition_and_dimension():
     assert len(bins) == 2 * 3 * 2
 
 
-def test_different_labels_never_share_a_bin():
-    blocks, _ = joined(np.zeros((4, 1)), [[0, 1, 0, 2]])
-    assert same_partition(stream_codes(blocks[0])[0], [0, 1, 0, 2])
-
-
 # missing values
-
-
-def test_sum_gives_missing_values_a_bin_of_their_own_in_each_dimension():
-    x = [[np.nan, 1.0], [0.0, 1.0], [np.nan, 9e9], [0.0, np.nan]]
-    blocks, _ = joined(x, [[0, 0, 0, 0]])
-    first, second = stream_codes(blocks[0])
-    assert same_partition(first, [0, 1, 0, 1])
-    assert second[0] == second[1]
-    assert second[3] not in second[:3]
 
 
 def test_product_compares_gaps_like_values():
@@ -139,15 +122,6 @@ def test_a_stream_that_splits_nothing_shares_the_row_of_its_labels():
     assert block.shared_rows.tolist() == [0, 2], "the labels' row, and a row of its own"
     assert block.salts[0] != NO_BIN
     assert block.salts[1] == NO_BIN
-
-
-def test_shared_rows_with_several_hashes():
-    x = np.column_stack([np.full(5, 0.25), np.arange(5) * 1e6])
-    labels = np.random.default_rng(0).integers(0, 2, (2, 5))
-    block = joined(x, labels, n_hashes=2)[0][0]
-    assert block.shared_rows.tolist() == [0, 3, 1, 5]
-    for h in range(2):
-        assert same_partition(stream_codes(block)[2 * h], labels[h])
 
 
 def test_the_codes_are_the_same_with_and_without_sharing():
@@ -190,26 +164,6 @@ def test_joined_codes_are_those_of_join_codes():
     assert np.array_equal(stream_codes(blocks[0])[0], reference)
 
 
-def test_no_nodes():
-    block = joined(np.empty((0, 2)), np.empty((1, 0)))[0][0]
-    assert [len(codes) for codes in stream_codes(block)] == [0, 0]
-
-
-def test_most_hashes_split_nothing_with_the_papers_width_on_3_dimensions():
-    """The densities of 3-d attributes are at most 0.06: with a width of 1 almost no hash tells them apart."""
-    rng = np.random.default_rng(0)
-    graphs = one(500, attributes=rng.normal(size=(500, 3)))
-    shares = {}
-    for scale in (None, "initial"):
-        mixtures = GaussianMixtures(scale=scale, ridge=0)
-        kernel = pk.P2K(attributes=mixtures, labels=None, t_max=0, random_state=0)
-        learned = kernel.fit(graphs)._coder
-        block = next(iter(learned.codes(graphs)))
-        shares[scale] = np.mean(block.salts != NO_BIN)
-    assert shares[None] > 0.8
-    assert shares["initial"] < 0.1
-
-
 def hashed_columns(values, vectors, offsets, labels=None, scales=None, threads=1):
     codes, single = np.zeros(values.T.shape, dtype=np.int64), np.empty(values.shape[1], dtype=np.int64)
     bounds = np.arange(threads + 1) * len(codes) // threads
@@ -243,12 +197,6 @@ def test_columns_are_hashed_each_by_itself(threads):
             assert single.tolist() == [NO_BIN, 0, NO_BIN]
 
 
-def test_large_values_keep_their_leading_bits():
-    values = np.array([0.0, -0.5, 3.7, 2.0**36, -(2.0**40) - 0.3, 1e300])[:, None]
-    codes, _ = hashed_columns(values, np.ones(1), np.zeros(1))
-    assert codes[0].tolist() == floor_codes(values[:, 0]).tolist()
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_product_joins_the_codes_of_all_columns(threads):
     values = np.random.default_rng(0).normal(size=(600, 3))
@@ -258,10 +206,3 @@ def test_a_product_joins_the_codes_of_all_columns(threads):
     codes, is_constant = hashed_rows(values, vectors, offsets, threads)
     assert is_constant == [False] * threads
     np.testing.assert_array_equal(codes, reduce(join_codes, columns, np.zeros(600, dtype=np.int64)))
-
-
-def test_a_product_is_constant_if_all_columns_are():
-    values = np.full((600, 2), 0.25)
-    for last_row, is_constant in ((0.5, True), (1.5, False)):
-        values[599] = 0.25, last_row
-        assert hashed_rows(values, np.ones(2), np.zeros(2), 2)[1] == [True, is_constant]

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import dijkstra
 import propkernels as pk
 from propkernels._utils.parallel import workers
 from propkernels.codes import distances
-from propkernels.codes.distances import by_size, check_pairs, path_lengths, runs_of_graphs
+from propkernels.codes.distances import check_pairs, path_lengths, runs_of_graphs
 from tests.zoo import labelled_zoo
 
 
@@ -49,21 +49,6 @@ def test_runs_cover_all_graphs(monkeypatch):
     assert len(runs) > 3
     assert pk.GraphDatabase.concat(runs) == graphs
     assert all(len(run) == 1 or (run.graph_sizes**2).sum() <= 50 for run in runs)
-
-
-def test_threads_get_runs_of_similar_size(monkeypatch):
-    monkeypatch.setattr(distances, "PAIRS_OF_A_RUN", 1)
-    graphs = labelled_zoo()
-    with workers(2):
-        runs, most = list(runs_of_graphs(graphs)), (graphs.graph_sizes**2).sum() // 8
-    assert pk.GraphDatabase.concat(runs) == graphs
-    assert all(len(run) == 1 or (run.graph_sizes**2).sum() <= most for run in runs)
-
-
-def test_results_are_in_the_order_of_runs():
-    runs, sizes = ["a", "b", "c", "d"], [1, 9, 4, 9]
-    with workers(2):
-        assert by_size(str.upper, runs, sizes) == ["A", "B", "C", "D"]
 
 
 def test_too_many_pairs_are_refused_before_anything_is_allocated():

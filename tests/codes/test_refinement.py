@@ -12,38 +12,6 @@ GRAPHS = undirected_zoo()
 KEYS = np.unique(GRAPHS.node_labels, return_inverse=True)[1].astype(np.uint64)
 
 
-def refined(colors, edges=None):
-    """One step of refinement with dictionaries: numbers of (own color, sorted colors of neighbors)."""
-    adjacency, numbers, found = GRAPHS.adjacency, {}, []
-    for v in range(GRAPHS.n_nodes):
-        row = slice(adjacency.indptr[v], adjacency.indptr[v + 1])
-        marks = np.zeros(row.stop - row.start, int) if edges is None else edges[row]
-        pairs = sorted(zip([colors[j] for j in adjacency.indices[row]], marks.tolist(), strict=True))
-        found.append(numbers.setdefault((colors[v], *pairs), len(numbers)))
-    return found
-
-
-def partition(codes):
-    return np.unique(codes, return_inverse=True)[1].tolist()
-
-
-def same_classes(left, right):
-    return len(set(zip(left, right, strict=True))) == len(set(left)) == len(set(right))
-
-
-@pytest.mark.parametrize("labeled", [False, True])
-def test_classes_are_those_of_dictionaries(labeled):
-    edges = np.zeros(GRAPHS.adjacency.nnz, dtype=np.uint64)
-    rows = np.repeat(np.arange(GRAPHS.n_nodes), np.diff(GRAPHS.adjacency.indptr))
-    edges[:] = (rows + GRAPHS.adjacency.indices) % 2
-    given = edges if labeled else None
-    streams = multiset_codes(GRAPHS, KEYS, given, 3)
-    colors = KEYS.tolist()
-    for t in range(4):
-        assert same_classes(partition(streams.codes[t]), colors)
-        colors = refined(colors, given)
-
-
 @pytest.mark.parametrize("labeled", [False, True])
 @pytest.mark.parametrize("entries", [0, 2**16])
 def test_threads_do_not_matter(monkeypatch, labeled, entries):

@@ -7,7 +7,6 @@ import pytest
 import propkernels as pk
 from propkernels.counts.bins import nodes_around
 from propkernels.kernels import ShortestPathFeatures
-from tests.zoo import labelled_zoo
 
 DATA = pk.datasets.make_molecules(30, random_state=1)
 NUMBERS = np.arange(30.0) ** 2
@@ -97,16 +96,6 @@ def test_a_bin_that_no_graph_has():
     assert (one.n_graphs, one.graph, one.node, one.subgraph) == (0, None, None, None)
     assert np.isnan(one.mean_with)
     assert one.mean_without == 1.0
-
-
-@pytest.mark.slow
-def test_every_animal_can_be_described():
-    graphs = labelled_zoo()
-    features = pk.PropagationFeatures(t_max=2, random_state=0).fit(graphs)
-    for column in range(len(features.get_feature_names_out())):
-        (one,) = features.describe(column, graphs)
-        assert one.n_graphs >= 1
-        assert len(one.subgraph.node_labels) == len(one.nodes)
 
 
 def test_grids_are_described_too():

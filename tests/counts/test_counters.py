@@ -13,12 +13,10 @@ from scipy.sparse import csr_array
 
 from propkernels._utils.parallel import workers
 from propkernels.codes.codes import NO_BIN, CodeStreams
-from propkernels.counts.counters import Counter as ItemCounter
 from propkernels.counts.counters import (
     Occurrences,
     StreamCounts,
     add_column,
-    count_codes,
     count_streams,
     counts_of_rows,
     sort_bins,
@@ -84,12 +82,6 @@ def test_bins_that_are_new_to_fit_come_after_the_known_ones():
     assert computed.counts.toarray().tolist() == [[1, 1, 0, 1, 0], [0, 0, 0, 1, 1]]
 
 
-def test_nodes_without_a_bin_are_not_counted():
-    (computed,) = count_streams([streams_of([NO_BIN, 4, NO_BIN, NO_BIN])], np.array([0, 2, 4]))
-    assert computed.codes.tolist() == [4]
-    assert computed.counts.toarray().tolist() == [[1], [0]]
-
-
 @pytest.mark.parametrize("n_codes", [127, 128, 129, 500, 5_000])
 @pytest.mark.parametrize("n_known", [0, 100, 129, 4_000])
 def test_the_table_grows_beyond_its_first_size(n_codes, n_known):
@@ -121,13 +113,6 @@ def test_streams_keep_their_iteration_and_weight():
         ]
 
 
-def test_graphs_without_nodes_have_empty_rows():
-    (computed,) = count_streams([streams_of([8])], np.array([0, 0, 1, 1]))
-    assert computed.counts.toarray().tolist() == [[0], [1], [0]]
-    (nothing,) = count_streams([streams_of(np.empty(0))], np.array([0, 0]))
-    assert nothing.counts.shape == (1, 0)
-
-
 def test_sorted_bins_do_not_depend_on_the_order_of_graphs():
     ptr, codes = np.array([0, 2, 5]), np.array([9, -4, 9, 3, 3])
     (stream,) = count_streams([streams_of(codes)], ptr)
@@ -154,27 +139,12 @@ def test_rows_with_more_codes_than_one_partition_holds(distinct):
             assert as_dictionaries(computed) == dictionaries(row, ptr)
 
 
-def test_long_and_short_rows_are_sorted():
-    rng = np.random.default_rng(1)
-    codes, ptr = rng.integers(0, 300, 2_000), np.array([0, 3, 50, 700, 700, 2_000])
-    (stream,) = count_streams([streams_of(codes)], ptr)
-    ordered = sort_bins(stream)
-    assert as_dictionaries(ordered) == dictionaries(codes, ptr)
-    assert (np.diff(ordered.codes) > 0).all()
-    for a, b in pairwise(ordered.counts.indptr):
-        assert (np.diff(ordered.counts.indices[a:b]) > 0).all()
-
-
 @pytest.mark.parametrize(
     ("numbers", "expected"), [(None, [2.0, 3.0, 1.0, 0.0]), (np.array([1.0, 3.0]), [2.0, 5.0, 3.0, 0.0])]
 )
 def test_nodes_of_an_item_share_its_value_equally(numbers, expected):
     items = Occurrences(np.array([7, 8]), np.array([[0, 1], [1, 2]]), 0, 1.0, numbers)
     assert items.by_node(np.array([4.0, 2.0]), 4).tolist() == expected
-
-
-def test_memory_is_planned_for_one_item_per_node():
-    assert ItemCounter.items_per_node(None, None) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -210,23 +180,6 @@ def test_each_graph_counts_its_bins(kinds, n_jobs, monkeypatch):
     for row, (counts, bins) in enumerate(found):
         assert len(set(bins.tolist())) == len(bins)
         assert as_dictionaries(StreamCounts(counts, bins, 0, 1.0)) == dictionaries(codes[row], graph_ptr)
-
-
-def test_colliding_codes_are_told_apart():
-    """Codes that share the low bits of their mixed code begin at the same slot."""
-    codes = np.arange(32, dtype=np.int64) << 58
-    counts, bins = count_codes(codes, np.array([0, 32]))
-    assert sorted(bins.tolist()) == sorted(codes.tolist())
-    assert counts.sum() == 32
-
-
-def test_known_codes_are_the_first_columns():
-    codes, ptr = np.array([5, -3, 70, 2**50, 5]), np.array([0, 5])
-    counts, bins = count_codes(codes, ptr, np.array([70, 8, 5]))
-    assert bins.tolist() == [70, 8, 5, -3, 2**50]
-    assert counts.toarray().tolist() == [[1, 0, 2, 1, 1]]
-    counts, bins = count_codes(codes[:0], np.array([0, 0]), np.array([70]))
-    assert (bins.tolist(), counts.toarray().tolist()) == ([70], [[0]])
 
 
 @pytest.mark.parametrize("length", [0, 1, 5, 32, 33, 64, 600])

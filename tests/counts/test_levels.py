@@ -72,28 +72,6 @@ def assigned(estimator, **parameters):
     return estimator.set_params(base_kernel="intersection", **parameters)
 
 
-@pytest.mark.slow
-@every_case
-@pytest.mark.parametrize("normalize", [False, True])
-def test_features_give_the_kernel(kernel, features, graphs, normalize):
-    half = len(graphs) // 2
-    kernel, features = assigned(kernel, normalize=normalize), assigned(features, normalize=normalize)
-    reference = kernel.fit_transform(graphs[:half])
-    hashed = features.set_params(n_features=2**22).fit_transform(graphs[:half])
-    new_hashed = features.transform(graphs[half:])
-    phi = features.set_params(n_features=None).fit_transform(graphs[:half])
-    new = features.transform(graphs[half:])
-    for rows in (phi, hashed):
-        product = (rows @ rows.T).toarray()
-        assert np.allclose(product, reference, atol=1e-12, rtol=0)
-        assert normalize or np.array_equal(product, reference)
-    cross = kernel.transform(graphs[half:])
-    assert np.allclose((new @ phi.T).toarray(), cross, atol=1e-12, rtol=0)
-    assert np.allclose((new_hashed @ hashed.T).toarray(), cross, atol=1e-12, rtol=0)
-    names = features.get_feature_names_out()
-    assert len(set(names)) == len(names) == phi.shape[1]
-
-
 @every_case
 @pytest.mark.parametrize("normalize", [False, True])
 def test_intersections_fold_and_explain(kernel, features, graphs, normalize):
@@ -116,36 +94,6 @@ def test_nodes_of_a_bin_share_the_weights_of_its_levels_equally():
     explanation = explain_rule(rule, pk.check_graphs([(path, ["C", "N", "C"])]), [1.0], [0.0])
     # two C: the first level is worth 1 + 10, the second 1 + 10; one N: the first level is worth 100
     assert explanation.contributions[:, 0].tolist() == [11.0, 100.0, 11.0]
-
-
-@pytest.mark.parametrize("solver", ["ridge", "linear"])
-def test_models_and_search_and_saving(solver, tmp_path):
-    data = pk.datasets.make_molecules(40, random_state=1, mean_nodes=12)
-    kernel = pk.WeisfeilerLehman(t_max=2, base_kernel="intersection")
-    model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, random_state=0)
-    model.fit(data.graphs[:30], data.target[:30])
-    test = data.graphs[30:]
-    decisions = model.decision_function(test)
-    assert np.allclose(model.explain(test).decisions, decisions, atol=1e-9, rtol=0)
-    pk.save_model(model, tmp_path / "model.pk")
-    assert np.array_equal(pk.load_model(tmp_path / "model.pk").decision_function(test), decisions)
-    index = pk.GraphIndex(kernel=kernel).fit(data.graphs[:30]).add(test)
-    matrix = kernel.set_params(normalize=True).fit_transform(data.graphs)
-    similarities, ids = index.query(data.graphs, k=5)
-    assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
-
-
-@pytest.mark.slow
-def test_several_hashes_and_cumulative_kernels():
-    for n_hashes in (1, 2, 3):
-        kernel = pk.PropagationKernel(t_max=3, n_hashes=n_hashes, base_kernel="intersection", random_state=0)
-        stack = kernel.fit_transform_cumulative(LABELLED)
-        for t in range(4):
-            assert np.array_equal(stack[t], kernel.set_params(t_max=t).fit_transform(LABELLED))
-        streams = kernel.set_params(t_max=3).fit(LABELLED)._counts
-        shared = sum(naive_intersection(s.counts.toarray()) for s in streams)  # integers, weighted at the end
-        assert np.array_equal(stack[3], streams[0].weight * shared)
-        assert np.array_equal(kernel.transform(LABELLED), stack[3])
 
 
 def test_features_need_a_dot_product():

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from propkernels.codes.codes import LocalitySensitiveHash, in_key_order, label_codes, stream_numbers
+from propkernels.codes.codes import (
+    LocalitySensitiveHash,
+    in_key_order,
+    label_codes,
+    multiset_codes,
+    stream_numbers,
+)
 from propkernels.gpu import device_codes
 from propkernels.gpu.device_codes import DeviceOperator
 from propkernels.propagation import Diffusion, LabelPropagation, LabelSpreading, PartialAbsorption
@@ -72,3 +78,16 @@ def test_weights_directions_and_several_hashes(runtime, directed, n_hashes):
 def test_the_plain_walk_needs_no_arrays(runtime):
     computed, expected = both_codes(runtime, many_graphs(SIZES["mixed"]), Diffusion(), 10, plain=True)
     np.testing.assert_array_equal(computed, expected)
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+def test_refinement_is_the_same_bits(runtime, sizes):
+    graphs = many_graphs(sizes)
+    rng = np.random.default_rng(0)
+    keys = rng.integers(0, 2**63, graphs.n_nodes).astype(np.uint64) % np.uint64(3)
+    edge_keys = rng.integers(0, 2, graphs.adjacency.nnz).astype(np.uint64)
+    for edges in (None, edge_keys):
+        expected = multiset_codes(graphs, keys, edges, 4).codes
+        given = None if edges is None else runtime.to_device(edges)
+        computed = device_codes.refined_codes(on_device(runtime, graphs), runtime.to_device(keys), given, 4)
+        np.testing.assert_array_equal(runtime.to_host(computed), expected)

@@ -21,13 +21,6 @@ def test_packets_cover_all_graphs_and_fit(runtime, sizes):
     assert graphs.n_packets == len(packets) - 1
 
 
-def test_packets_are_as_full_as_possible(runtime):
-    graphs = on_device(runtime, many_graphs(SIZES["molecules"]))
-    packets, ptr = runtime.to_host(graphs.packets).tolist(), graphs.offsets
-    for first, last in pairwise(packets[:-1]):
-        assert ptr[last + 1] - ptr[first] > graphs.capacity
-
-
 @pytest.mark.parametrize(
     ("sizes", "first"),
     [

@@ -9,7 +9,6 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.counts.base_kernels import Linear
 from propkernels.gpu import pipeline
 from propkernels.gpu.runtime import import_cupy
 from propkernels.propagation import PropagatedAttributes
@@ -52,17 +51,6 @@ ESTIMATORS = [
     pk.WeisfeilerLehman(t_max=3),
     pk.WeisfeilerLehman(t_max=2, base_kernel="intersection", normalize=True),
 ]
-
-
-def test_counts_of_the_device_are_not_copied_back_to_it(device, monkeypatch):
-    def copied(parts, runtime):
-        raise AssertionError("counts were copied")
-
-    graphs, kernel = many_graphs([5, 12, 30, 1], 0), pk.PropagationKernel(t_max=2, random_state=0)
-    expected = kernel.fit_transform(graphs)
-    monkeypatch.setattr(pipeline, "side_by_side", copied)
-    computed = kernel.set_params(device="cuda").fit_transform(graphs)
-    np.testing.assert_array_equal(computed, expected)
 
 
 @pytest.mark.slow
@@ -200,61 +188,12 @@ def test_counts_reach_the_host_when_they_are_read(device, monkeypatch, free):
     np.testing.assert_array_equal(kernel.set_params(device="cpu").fit_transform(graphs), matrix)
 
 
-def test_a_kernel_fitted_for_its_matrix_can_be_saved(device, tmp_path):
-    graphs, new = attributed(), attributed((3, 9), 1)
-    kernel = pk.PropagationKernel(t_max=2, random_state=0, device="cuda")
-    kernel.fit_transform(graphs)
-    pk.save_model(kernel, tmp_path / "kernel.pk")
-    loaded = pk.load_model(tmp_path / "kernel.pk")
-    np.testing.assert_array_equal(loaded.transform(new), kernel.transform(new))
-
-
-def test_memory_is_prepared_for_no_matrix_that_the_cpu_computes(device, monkeypatch):
-    class Room:
-        is_given_back = False
-
-        def finished(self):
-            self.is_given_back = True
-
-    room, graphs = Room(), attributed()
-    kernel = pk.PropagationKernel(t_max=2, random_state=0)
-    expected = kernel.fit_transform(graphs)
-    monkeypatch.setattr(pipeline, "WORTH_PREPARING", 0)
-    monkeypatch.setattr(pipeline.Device, "_fits", lambda *_: False)
-    monkeypatch.setattr(device, "room", lambda shape: room, raising=False)
-    square = Linear.square
-    given_back = []
-    monkeypatch.setattr(
-        Linear, "square", lambda *arguments: given_back.append(room.is_given_back) or square(*arguments)
-    )
-    np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(graphs), expected)
-    assert given_back == [True]
-
-
-def test_codes_on_the_device_are_released(device):
-    one = pipeline.Device(device)
-    graphs, kernel = attributed(), pk.PropagationKernel(t_max=2, random_state=0)
-    with one.square(len(graphs), True):
-        coder = kernel.fit(graphs)._coder
-        streams = one.count(coder, graphs, None)
-        assert one._is_coded(streams)
-        assert not one._is_coded(streams[:-1])
-    assert one._coded is None
-    assert one._rows is None
-    assert one._room is None
-
-
 def test_a_kernel_matrix_that_does_not_fit_the_device_is_refused(device, monkeypatch):
     kernel = pk.PropagationKernel(t_max=2, random_state=0, device="cuda", output="device")
     monkeypatch.setattr(pipeline.Device, "count", lambda *_: None)
     monkeypatch.setattr(device, "free_bytes", lambda: 100, raising=False)
     with pytest.raises(ValueError, match='does not fit the memory of the GPU: use output="host"'):
         kernel.fit_transform(attributed())
-
-
-def test_results_of_the_cpu_stay_on_the_host():
-    kernel = pk.PropagationKernel(t_max=2, random_state=0, output="device")
-    assert type(kernel.fit_transform(attributed())) is np.ndarray
 
 
 def test_batches_that_do_not_fit_the_memory(device, monkeypatch):

@@ -101,11 +101,6 @@ def test_the_pages_of_a_room_are_touched_until_a_copy_begins(copies):
     assert room.finished() is room.array
 
 
-@pytest.mark.parametrize(("n", "length"), [(1, 2), (3, 2), (6, 2), (24, 8), (30, 5), (48, 8), (49, 6)])
-def test_workers_have_equally_many_chunks(copies, n, length):
-    assert transfer._length_of_a_chunk(8 * n, 8) == length
-
-
 def test_an_error_of_the_device_ends_the_workers(copies, monkeypatch):
     monkeypatch.setattr(transfer, "WORTH_PINNING", 0)
     calls = []

@@ -10,50 +10,30 @@ from propkernels.propagation import Diffusion
 from tests.test_contract_discovery import assert_same
 from tests.zoo import labelled_zoo, one
 
-NAN, INF = float("nan"), float("inf")
+NAN = float("nan")
 BAD = [
     ("metric", "euclid", ValueError),
     ("metric", None, ValueError),
-    ("metric", 2, ValueError),
     ("bin_width", 0, ValueError),
-    ("bin_width", -1e-5, ValueError),
     ("bin_width", NAN, ValueError),
-    ("bin_width", INF, ValueError),
     ("bin_width", "1e-5", TypeError),
-    ("bin_width", None, TypeError),
     ("bin_width", True, TypeError),
-    ("bin_width", np.array([1e-5]), TypeError),
     ("t_max", -1, ValueError),
     ("t_max", 2.0, TypeError),
-    ("t_max", "3", TypeError),
     ("t_max", None, TypeError),
-    ("t_max", True, TypeError),
-    ("t_max", np.float64(3), TypeError),
     ("n_hashes", 0, ValueError),
-    ("n_hashes", -2, ValueError),
-    ("n_hashes", 1.5, TypeError),
     ("n_hashes", np.True_, TypeError),
     ("labels", "edge", ValueError),
-    ("labels", 0, ValueError),
     ("labels", ["node"], ValueError),
     ("propagation", "teleport", ValueError),
-    ("propagation", None, TypeError),
-    ("propagation", 3, TypeError),
     ("propagation", Diffusion, TypeError),
     ("base_kernel", "poly", ValueError),
     ("base_kernel", None, ValueError),
-    ("base_kernel", 1.0, ValueError),
-    ("n_features", 0, ValueError),
     ("n_features", -8, ValueError),
     ("n_features", 2.0**20, TypeError),
-    ("n_features", "many", TypeError),
-    ("n_features", False, TypeError),
     ("normalize", "yes", TypeError),
-    ("normalize", None, TypeError),
-    ("sparse_output", "no", TypeError),
     ("sparse_output", 1, TypeError),
     ("random_state", -1, ValueError),
-    ("random_state", "seed", ValueError),
     ("random_state", 0.5, ValueError),
     ("n_jobs", 0, ValueError),
     ("n_jobs", "all", TypeError),
@@ -87,24 +67,6 @@ def test_bad_parameters_are_named_and_change_nothing(cls, name, value, error):
     assert vars(estimator).keys() == state.keys()
     assert all(vars(estimator)[key] is state[key] for key in state)
     assert_same(estimator.transform(graphs), reference)
-
-
-@pytest.mark.parametrize("cls", [pk.PropagationKernel, pk.PropagationFeatures])
-def test_bad_parameters_are_taken_until_fit(cls):
-    bad = {name: value for name, value, _ in BAD if name in cls().get_params(deep=False)}
-    estimator = cls(**bad)
-    assert all(estimator.get_params(deep=False)[name] is value for name, value in bad.items())
-
-
-@pytest.mark.parametrize("cls", [pk.PropagationKernel, pk.PropagationFeatures])
-@pytest.mark.parametrize(
-    "nothing", [[], (), pk.GraphDatabase(np.zeros((0, 0)), [0])], ids=["list", "tuple", "database"]
-)
-def test_no_graphs_at_all(cls, nothing):
-    fitted = cls().fit(labelled_zoo())
-    for method in (cls().fit, cls().fit_transform, fitted.transform):
-        with pytest.raises(ValueError, match="at least one graph"):
-            method(nothing)
 
 
 def test_node_labels_where_there_are_none():
@@ -157,13 +119,3 @@ def test_normalized_prefixes_have_the_bits_of_smaller_fits(base_kernel):
     kernels = pk.PropagationKernel(t_max=4, **options).fit_transform_cumulative(graphs)
     for t in range(5):
         assert np.array_equal(kernels[t], pk.PropagationKernel(t_max=t, **options).fit_transform(graphs))
-
-
-@pytest.mark.parametrize("method", ["fit", "fit_transform", "fit_transform_cumulative"])
-def test_graphs_are_validated_once(method, monkeypatch):
-    from propkernels.kernels import count_kernel as base
-
-    calls, check = [], base.check_graphs
-    monkeypatch.setattr(base, "check_graphs", lambda graphs: calls.append(1) or check(graphs))
-    getattr(pk.PropagationKernel(t_max=1, random_state=0), method)([([[0, 1], [1, 0]], ["C", "O"])])
-    assert len(calls) == 1

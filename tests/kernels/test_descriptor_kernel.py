@@ -81,18 +81,6 @@ def test_models_explain_and_save_descriptors(kernel, tmp_path):
 
 
 @pytest.mark.slow
-def test_several_classes_are_explained_with_descriptors():
-    classes = np.digitize(VALUES[:, 0], [-0.5, 0.5])
-    model = pk.PropagationClassifier(kernel=kernels()[1], C=[1.0], cv=2, random_state=0).fit(GRAPHS, classes)
-    explanation = model.explain(GRAPHS)
-    sums = np.array([explanation.of_graph(i).sum() for i in range(len(GRAPHS))])
-    np.testing.assert_allclose(
-        explanation.decisions, sums + explanation.descriptor_terms + explanation.intercept
-    )
-    assert explanation.descriptor_terms.shape == (len(GRAPHS),)
-
-
-@pytest.mark.slow
 def test_the_default_model_uses_descriptors_that_decide():
     rng = np.random.default_rng(1)
     values = rng.normal(size=(120, 1))

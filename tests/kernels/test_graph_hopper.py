@@ -38,17 +38,6 @@ def test_attributes_equal_the_naive_twin(graphs):
             np.testing.assert_allclose(kernel.fit_transform(graphs), reference, rtol=1e-9, atol=1e-9)
 
 
-def test_constant_attributes_change_nothing():
-    """Both ways to compute the kernel agree, isolated nodes and several components included."""
-    graphs = pk.GraphDatabase.concat(
-        [one(5, [(1, 3)]), one(8, [(0, 1), (1, 2), (2, 0), (3, 4)]), one(12, path_edges(12)), one(0)]
-    )
-    attributes = np.ones((graphs.n_nodes, 2))
-    reference = GraphHopper().fit_transform(graphs)
-    computed = GraphHopper(attributes="gaussian").fit_transform(graphs.with_attributes(attributes))
-    assert np.array_equal(computed, reference)
-
-
 def test_transform_to_new_graphs_with_longer_paths():
     short, long = one(4, path_edges(4)), one(9, path_edges(9))
     both = pk.GraphDatabase.concat([short, long])
@@ -94,13 +83,3 @@ def test_runs_of_graphs_count_the_same(monkeypatch):
     reference = GraphHopper().fit_transform(labelled_zoo())
     monkeypatch.setattr("propkernels.kernels.graph_hopper.PAIRS_IN_MEMORY", 5)
     np.testing.assert_array_equal(GraphHopper().fit_transform(labelled_zoo()), reference)
-
-
-def test_threads_prepare_the_same_matrices():
-    ring = np.roll(np.eye(70), 1, axis=1)
-    graphs = pk.check_graphs(
-        [(ring + ring.T, None, np.arange(70.0)), (ring[:5, :5] + ring[:5, :5].T, None, np.arange(5.0))]
-    )
-    kernel = GraphHopper(attributes="gaussian")
-    reference, computed = (kernel.set_params(n_jobs=n_jobs).fit_transform(graphs) for n_jobs in (1, 3))
-    np.testing.assert_array_equal(computed, reference)

@@ -70,22 +70,6 @@ def test_features_and_prefixes(scheme):
     np.testing.assert_array_equal(hashed @ hashed.T, cumulative[4])
 
 
-def test_normalized_against_new_images():
-    database = grids()
-    kernel = pk.PropagationKernel(t_max=3, random_state=0, normalize=True).fit(database[:3])
-    everything = pk.PropagationKernel(t_max=3, random_state=0, normalize=True, prior={0: 1, 1: 1, 2: 1})
-    gram = everything.fit_transform(database)
-    np.testing.assert_allclose(kernel.transform(database[3:]), gram[3:, :3])
-
-
-@pytest.mark.parametrize("labels", ["node", None])
-def test_labels(labels):
-    gram = pk.PropagationKernel(labels=labels, t_max=1, random_state=0).fit_transform(grids())
-    sizes = grids().graph_sizes
-    if labels is None:
-        np.testing.assert_array_equal(gram, 2 * np.outer(sizes, sizes))
-
-
 @pytest.mark.slow
 @given(
     st.lists(

@@ -41,26 +41,17 @@ def test_tiles_and_threads_do_not_matter(kernel, monkeypatch):
     assert values.min() >= -1e-9 * values.max()
 
 
-def test_an_interrupt_stops_the_tiles(monkeypatch):
-    from propkernels.kernels.baselines import MeanOverPairs
-
-    original, calls = MeanOverPairs.tile, []
-
-    def interrupted(self, *arguments):
-        calls.append(arguments)
-        if len(calls) == 9:
-            raise KeyboardInterrupt
-        return original(self, *arguments)
-
-    monkeypatch.setattr(pairwise_kernel, "NODES_IN_TILE", 16)
-    monkeypatch.setattr(MeanOverPairs, "tile", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        AttributeKernel().fit_transform(attributed())
-    assert len(calls) == 9
-
-
 def test_values_must_be_finite():
     large = np.full(3, 1e308)  # the sum overflows, the values do not
     assert check_finite(large) is large
     with pytest.raises(ValueError, match="standardize=True"):
         check_finite(np.array([1.0, np.inf]))
+
+
+def test_graphs_prepared_for_another_comparison_are_refused():
+    tiled = SubgraphMatching(k=3, connected=False).fit(labelled_zoo())
+    counted = pk.ShortestPath().fit(labelled_zoo())
+    for kernel, other, message in ((tiled, counted, "another comparison"), (counted, tiled, "need counts")):
+        kernel._comparison.check_prepared(kernel._prepared)
+        with pytest.raises(ValueError, match=message):
+            kernel._comparison.check_prepared(other._prepared)

@@ -84,15 +84,6 @@ def test_a_machine_with_just_enough_memory_computes_the_same(available):
     )
 
 
-@pytest.mark.slow
-def test_three_hundred_thousand_graphs_are_refused_at_once():
-    edge = pk.GraphDatabase.concat(
-        [pk.datasets.make_molecules(1000, random_state=0, mean_nodes=4).graphs] * 300
-    )
-    with pytest.raises(KernelTooLargeError, match=r"300000 x 300000 needs 720\.0 GB"):
-        pk.PropagationKernel(random_state=0).fit_transform(edge)
-
-
 def path_of(n, labels):
     matrix = diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1]).tocsr()
     return pk.GraphDatabase(matrix, [0, n], node_labels=labels)

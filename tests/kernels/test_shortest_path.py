@@ -48,18 +48,6 @@ def test_other_labels(labels):
     assert np.array_equal(pk.ShortestPath(labels=labels).fit_transform(graphs), reference)
 
 
-@pytest.mark.slow
-def test_features_are_an_explicit_map():
-    train, new = labelled_zoo()[::2], labelled_zoo()[1::2]
-    kernel = pk.ShortestPath()
-    reference = kernel.fit_transform(train)
-    for n_features in (None, 2**24):
-        features = ShortestPathFeatures(n_features=n_features)
-        phi = features.fit_transform(train)
-        assert np.array_equal((phi @ phi.T).toarray(), reference)
-        assert np.array_equal((features.transform(new) @ phi.T).toarray(), kernel.transform(new))
-
-
 def test_weighted_and_unweighted_graphs_meet():
     """Lengths are numbers: two edges of weight 1 are as long as one of weight 2."""
     long = one(2, [(0, 1)], [5, 6], weights=2.0)
@@ -90,14 +78,6 @@ def test_edge_labels_along_the_path():
     kernel = pk.ShortestPath(edge_labels=True).fit_transform(both)
     assert kernel[0, 0] == kernel[0, 1] == 12
     assert kernel[0, 2] == 4
-
-
-def test_edge_labels_do_not_combine_with_attributes():
-    graphs = zoo()["edge labels"].with_attributes(np.ones(4))
-    with pytest.raises(ValueError, match="does not support edge_labels=True"):
-        pk.ShortestPath(edge_labels=True, attributes="gaussian").fit(graphs)
-    with pytest.raises(ValueError, match="no node attributes"):
-        pk.ShortestPath(attributes="gaussian").fit(zoo()["cycle"])
 
 
 @pytest.mark.slow
@@ -175,15 +155,6 @@ def test_an_entry_of_labels_is_compared_alone():
     assert (columns != plain).nnz == 0
 
 
-def test_entries_out_of_range_are_named():
-    pair = pk.check_graphs([(np.array([[0, 1], [1, 0]]), [("C", 1), ("O", 2)])])
-    for kind in (pk.ShortestPath, ShortestPathFeatures):
-        with pytest.raises(ValueError, match="labels=2: the node labels have entries 0 to 1"):
-            kind(labels=2).fit(pair)
-    with pytest.raises(ValueError, match="entry of labels with attributes"):
-        pk.ShortestPath(labels=0, attributes="gaussian").fit(pair.with_attributes([[0.0], [1.0]]))
-
-
 def test_edits_follow_an_entry_of_labels():
     graphs = pk.datasets.make_molecules(30, random_state=0).graphs
     tuples = np.empty(graphs.n_nodes, dtype=object)
@@ -197,12 +168,17 @@ def test_edits_follow_an_entry_of_labels():
     np.testing.assert_array_equal(found.decision, model.predict([one.graph for one in found]))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_columns_do_not_depend_on_threads(n_jobs, monkeypatch):
-    """A graph with one label is cut between start nodes of that label."""
-    monkeypatch.setattr("propkernels.codes.distances.PAIRS_OF_A_RUN", 50)
-    ring = np.roll(np.eye(60), 1, axis=1)
-    graphs = pk.check_graphs([ring + ring.T, ring])
-    features = ShortestPathFeatures(labels=None)
-    reference, computed = (features.set_params(n_jobs=n).fit_transform(graphs) for n in (None, n_jobs))
-    np.testing.assert_array_equal(computed.toarray(), reference.toarray())
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"edge_labels": True, "attributes": "gaussian"}, "does not support edge_labels=True"),
+        ({"labels": 2}, "labels=2: the node labels have entries 0 to 1"),
+        ({"labels": 0, "attributes": "gaussian"}, "entry of labels with attributes"),
+    ],
+)
+def test_what_does_not_combine_is_refused(options, message):
+    pair = pk.check_graphs([(np.array([[0, 1], [1, 0]]), [("C", 1), ("O", 2)], [[0.0], [1.0]])])
+    kinds = [pk.ShortestPath] if "attributes" in options else [pk.ShortestPath, ShortestPathFeatures]
+    for kind in kinds:
+        with pytest.raises(ValueError, match=message):
+            kind(**options).fit(pair.with_edge_labels(["a", "a"]))

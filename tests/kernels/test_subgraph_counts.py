@@ -12,7 +12,6 @@ import propkernels as pk
 from propkernels.kernels import SubgraphMatching
 from propkernels.kernels.node_kernel import NodeComparison
 from propkernels.kernels.subgraph_matching import SubgraphComparison
-from tests.kernels.common_subgraphs import all_matches, is_connected
 from tests.strategies import databases
 from tests.zoo import complete_edges, cycle_edges, one, path_edges
 
@@ -89,22 +88,9 @@ def test_many_kinds_outgrow_the_tables():
     upper = np.triu(np.random.default_rng(0).random((26, 26)) < 0.25, 1)
     graph = (upper + upper.T, list(range(26)))
     kernel = SubgraphMatching(k=3).fit_transform([graph, graph])
-    adjacency = graph[0].astype(int)
-    triples = sum(is_connected(nodes, adjacency) for nodes in combinations(range(26), 3))
+    triples = sum(graph[0][np.ix_(nodes, nodes)].sum() >= 4 for nodes in combinations(range(26), 3))
     assert triples > 256
     assert (kernel == 26 + upper.sum() + triples).all()
-
-
-def test_symmetries_and_twins():
-    """A star of k leaves matches itself in k! ways; nodes that can be exchanged are tried once."""
-    star = np.zeros((5, 5))
-    star[0, 1:] = star[1:, 0] = 1
-    complete = np.ones((4, 4)) - np.eye(4)
-    kernel = SubgraphMatching(k=5, labels=None).fit_transform([star, complete])
-    for i, j in np.ndindex(2, 2):
-        edges, edges2 = (star, complete)[i], (star, complete)[j]
-        nodes = np.ones((len(edges), len(edges2)))
-        assert kernel[i, j] == all_matches(nodes, edges, edges2, 5, True).sum()
 
 
 def test_counts_do_not_depend_on_threads():

@@ -33,16 +33,6 @@ def test_equals_the_naive_twin(graphs):
         assert np.array_equal(kernel.fit_transform(graphs), reference[-1])
 
 
-def test_threads_and_order_change_nothing(monkeypatch):
-    monkeypatch.setattr("propkernels._utils.parallel.STEPS_OF_A_THREAD", 1)
-    graphs = labelled_zoo()
-    reference = SubgraphMatching(k=4).fit_transform(graphs)
-    assert np.array_equal(SubgraphMatching(k=4, n_jobs=2).fit_transform(graphs), reference)
-    order = np.random.default_rng(0).permutation(len(graphs))
-    shuffled = SubgraphMatching(k=4).fit_transform(graphs[order])
-    assert np.array_equal(shuffled, reference[np.ix_(order, order)])
-
-
 @pytest.mark.slow
 @settings(max_examples=10)
 @given(graphs=databases(labelled=True, edge_labels=True, n_attributes=2, max_graphs=2, max_nodes=4))
@@ -77,11 +67,26 @@ def test_normalized_cumulative_kernels():
         np.testing.assert_allclose(kernel, reference, rtol=1e-12)
 
 
-def test_weights_tell_edges_apart_if_asked_for():
+@pytest.mark.parametrize("connected", [True, False], ids=["counted", "cliques"])
+def test_weights_tell_edges_apart_if_asked_for(connected):
+    """Two nodes without an edge match in both rings, if subgraphs need not be connected."""
     ring = [one(4, cycle_edges(4), [0] * 4, weights=w) for w in (1.0, 2.0)]
-    graphs = pk.GraphDatabase.concat(ring)
-    assert SubgraphMatching(k=2).fit_transform(graphs)[0, 1] == 16 + 32
-    assert SubgraphMatching(k=2, edge_weights=True).fit_transform(graphs)[0, 1] == 16
+    graphs, apart = pk.GraphDatabase.concat(ring), 0 if connected else 8
+    kernel = SubgraphMatching(k=2, connected=connected)
+    assert kernel.fit_transform(graphs)[0, 1] == 16 + 32 + apart
+    assert kernel.set_params(edge_weights=True).fit_transform(graphs)[0, 1] == 16 + apart
+
+
+def test_words_of_edges_tell_directions_apart_and_every_pair_has_one():
+    graphs = pk.check_graphs([np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0]])])  # 0 -> 1, 1 <-> 2
+    prepared = SubgraphMatching(k=2, labels=None, connected=False).fit(graphs)._prepared
+    words = prepared.edges.reshape(3, 3)
+    assert not words[[0, 1, 2, 0, 2], [0, 1, 2, 2, 0]].any()
+    assert words[1, 2] == words[2, 1]
+    assert len({int(words[0, 1]), int(words[1, 0]), int(words[1, 2])}) == 3
+    prepared._check_parts()
+    with pytest.raises(ValueError, match="every pair of nodes"):
+        prepared._replace(edges=prepared.edges[:4], pair_ptr=np.array([0, 4]))._check_parts()
 
 
 @pytest.mark.slow

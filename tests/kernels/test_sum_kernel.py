@@ -92,15 +92,6 @@ def test_a_sum_of_counting_kernels_counts(normalize_parts, solver, tmp_path):
     assert found.value == pytest.approx(kernel.transform(DATA.graphs[[25]])[0, 3], abs=1e-12)
 
 
-def test_folded_decisions_equal_those_of_the_kernel():
-    kernel = pk.SumKernel(parts(), weights=[1.0, 0.5, 2.0])
-    model = pk.PropagationClassifier(kernel=kernel, C=1, normalize=False, random_state=0)
-    model.fit(TRAIN, DATA.target[:20])
-    streams, matrix = kernel.fit(TRAIN)._training_counts, kernel.fit_transform(TRAIN)
-    product = sum(s.weight * (s.counts @ s.counts.T) for s in streams).toarray()
-    assert np.allclose(product, matrix, atol=1e-12)
-
-
 def test_cumulative_parameters_and_copies():
     kernel = pk.SumKernel([pk.WeisfeilerLehman(t_max=3), pk.PropagationKernel(t_max=1, random_state=0)])
     stack = kernel.fit_transform_cumulative(TRAIN)
@@ -156,14 +147,6 @@ def test_models_learn_aligned_weights_from_their_training_graphs(solver):
     same = pk.PropagationClassifier(kernel=given, normalize=False, solver=solver, C=model.C_, random_state=0)
     same.fit(TRAIN, DATA.target[:20])
     assert np.allclose(model.decision_function(TEST), same.decision_function(TEST), atol=1e-9)
-
-
-def test_regression_and_evaluate_learn_aligned_weights_too():
-    kernel, sizes = pk.SumKernel(parts(), weights="alignment"), np.diff(DATA.graphs.graph_ptr) + 0.5
-    model = pk.PropagationRegressor(kernel=kernel, C=[1.0, 10.0], random_state=0).fit(DATA.graphs, sizes)
-    assert model.score_ > 0.5
-    found = pk.evaluate(DATA.graphs, sizes, kernel, cv=3, scoring="r2", random_state=0)
-    assert found.mean > 0.5
 
 
 def test_aligned_weights_need_one_target():
