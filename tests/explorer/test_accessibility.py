@@ -6,7 +6,6 @@ import pytest
 
 import propkernels as pk
 from propkernels.models.evaluation_page import write_evaluations
-from tests.explorer.test_time import contacts
 
 pytestmark = pytest.mark.slow  # a browser takes seconds
 
@@ -96,7 +95,7 @@ def test_a_narrow_window_does_not_scroll_sideways(browser, path):
         browser.driver.set_window_size(1280, 900)
 
 
-# other pages: nodes of one graph, graphs in time, reports
+# other pages: nodes of one graph, reports
 
 
 @pytest.fixture(scope="module")
@@ -113,10 +112,6 @@ def write_nodes(path):
     pk.explore(graph, sides, model, title="Club").save(path)
 
 
-def write_time(path):
-    pk.explore(contacts(12), [0, 1] * 6, title="Contacts").save(path)
-
-
 def write_audit(path):
     pk.audit(pk.datasets.make_molecules(40, random_state=0)).save(path)
 
@@ -130,7 +125,6 @@ def write_evaluation(path):
 
 WRITERS = {
     "nodes": write_nodes,
-    "time": write_time,
     "audit": write_audit,
     "evaluation": write_evaluation,
 }

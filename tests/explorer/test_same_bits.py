@@ -24,13 +24,15 @@ return arguments[0].map(([g, edits]) => {
     } else graph = propkernels.edited(graph, edit);
   }
   const counted = app.index.count(graph);
+  const parts = app.model.contributions(counted, app.model.share(1));
   return {
+    shares: [...propkernels.edgeShares(graph, parts, -1)],
     codes: counted.parts.map((part) => part.codes.map((row) => [...row])),
     decisions: [...app.model.decisions(counted)],
     similarities: [...app.similarity.of(counted)],
     chances: app.model.calibration
       && app.model.probabilities(app.model.decisions(counted), app.model.nearness(counted)),
-    sums: app.model.contributions(counted, app.model.share(1)).map((part) => part.reduce((a, b) => a + b, 0)),
+    sums: parts.map((part) => part.reduce((a, b) => a + b, 0)),
   };
 });
 """
@@ -150,8 +152,13 @@ def compare(browser, model, graphs, path, seed=0):
                 chances = model.predict_proba(graph)[0]
             np.testing.assert_allclose(answer["chances"], chances, rtol=1e-9, atol=1e-12)
         second = {} if not hasattr(model, "classes_") else {"classes": model.classes_[1]}
-        total = float(model.explain(graph, **second).contributions.sum())
+        explanation = model.explain(graph, **second)
+        total = float(explanation.contributions.sum())
         assert sum(answer["sums"]) == pytest.approx(total, abs=1e-12 * scale)
+        if k < 5:
+            ends, shares = explanation.edge_contributions(0)
+            expected = {int(a) * graph.n_nodes + int(b): s for (a, b), s in zip(ends, shares, strict=True)}
+            assert dict(answer["shares"]) == pytest.approx(expected, abs=1e-12 * scale)
         if k < 5:
             expected = similarities_in_python(model, graphs, graph)
             np.testing.assert_allclose(answer["similarities"], expected, atol=1e-12)

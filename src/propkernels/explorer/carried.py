@@ -20,8 +20,7 @@ from propkernels.counts.counters import StreamCounts, count_codes
 from propkernels.counts.entries import Vocabulary
 from propkernels.explain.members import FoldedMember, Member, RatioMember
 from propkernels.explain.rule import Rule
-from propkernels.explorer.page_arrays import words
-from propkernels.explorer.page_codes import NotLive, code_function
+from propkernels.explorer.page_codes import NotLive, code_function, words
 from propkernels.graphs.database import GraphDatabase
 
 Arrays = dict[str, NDArray[Any]]
@@ -207,7 +206,10 @@ class _Writer:
     def _folded(self, member: FoldedMember, place: int) -> Arrays:
         """Return the distinct rows of weights, and the row number of each bin or level."""
         zero = np.zeros((1, member.n_decisions))
-        table, rows = _different_rows(np.concatenate([member.weights, zero]))
+        weights = np.ascontiguousarray(np.concatenate([member.weights, zero]))
+        keys = weights.view(np.dtype((np.void, weights.itemsize * weights.shape[1])))  # compared bit by bit
+        _, first, rows = np.unique(keys.ravel(), return_index=True, return_inverse=True)
+        table = weights[first]
         arrays: Arrays = {"table": table.ravel()}
         for s in range(len(member.stream_weights)):
             columns = self.bins[place].all_columns[s]
@@ -216,8 +218,9 @@ class _Writer:
                 continue
             # a bin has one row per level; levels of all bins are listed one bin after the other
             most = np.where(columns >= 0, np.diff(member.level_ptr)[columns], 0)
-            first = member.level_ptr[columns]
-            levels = np.repeat(first - (np.cumsum(most) - most), most) + np.arange(int(most.sum()))
+            levels = np.repeat(member.level_ptr[columns] - (np.cumsum(most) - most), most) + np.arange(
+                int(most.sum())
+            )
             arrays[f"most{s}"], arrays[f"rows{s}"] = most, rows[levels]
         return arrays
 
@@ -234,13 +237,6 @@ class _Writer:
             arrays[f"bins{s}"] = numbers[starts[s] + part.indices]
             arrays[f"counts{s}"] = part.data.astype(np.int64)
         return arrays
-
-
-def _different_rows(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], Numbers]:
-    """Return the distinct rows, compared bit by bit, and the number of each row among them."""
-    keys = np.ascontiguousarray(weights).view(np.dtype((np.void, weights.itemsize * weights.shape[1])))
-    _, first, inverse = np.unique(keys.ravel(), return_index=True, return_inverse=True)
-    return weights[first], np.asarray(inverse, dtype=np.int64).ravel()
 
 
 def _positions_on_page(kept: csr_array, bins: PageBins, n_streams: int) -> Numbers:

@@ -1,4 +1,4 @@
-"""Skeletal formulas for the page: RDKit's positions, hydrogens, charges and wedges of molecules."""
+"""Drawings of the page: skeletal formulas of molecules by RDKit, pixels of images, given coordinates."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from propkernels._utils.optional import import_optional
 from propkernels._utils.progress import ProgressBar
 from propkernels.convert.graph_molecules import known_molecule, laid_out, matched_molecule
-from propkernels.explorer.places import quantized_places
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import GridDatabase
 from propkernels.graphs.layout import node_positions
 
 Arrays = dict[str, NDArray[Any]]
+Places = NDArray[np.int8]
+LARGEST = 127  # coordinate, also of pixels
 MOST_REBUILT = 5000  # graphs whose molecules are built from the names of labels
 WEDGE, DASH = 1, 3  # that begin at the smaller node; 2 and 4: at the larger node
 LEAST_SHARE = 0.5  # of graphs that are molecules; otherwise none is drawn as a molecule
@@ -33,23 +35,25 @@ def read_molecules(graphs: GraphDatabase, molecules: Sequence[Any] | None) -> li
     """
     if molecules is not None and len(molecules) != len(graphs):
         raise ValueError(f"there are {len(molecules)} molecules for {len(graphs)} graphs")
-    if molecules is None and graphs.sources is None and not _may_be_molecules(graphs):
-        return None
-    base = import_optional("rdkit.rdBase", extra="chem", purpose="drawings of molecules need")
+    if molecules is None and graphs.sources is None:
+        few = range(min(5, len(graphs)))
+        if len(graphs) > MOST_REBUILT or all(known_molecule(graphs[[i]]) is None for i in few):
+            return None
+    base, chem = (
+        import_optional(name, extra="chem", purpose="drawings of molecules need")
+        for name in ("rdkit.rdBase", "rdkit.Chem")
+    )
     with base.BlockLogs(), ProgressBar("explore: reading molecules", len(graphs)) as bar:
         found = []
         for i, size in enumerate(graphs.graph_sizes.tolist()):
-            found.append(known_molecule(graphs[[i]]) if molecules is None else _read(molecules[i], size))
+            if molecules is None:
+                found.append(known_molecule(graphs[[i]]))
+            else:
+                mol = molecules[i]
+                found.append(matched_molecule(chem.MolFromSmiles(mol) if isinstance(mol, str) else mol, size))
             bar.step()
     n_found = sum(mol is not None for mol in found)
     return found if n_found >= LEAST_SHARE * len(graphs) else None
-
-
-def _may_be_molecules(graphs: GraphDatabase) -> bool:
-    """Whether a few of the graphs can be built as molecules from the names of their labels."""
-    if len(graphs) > MOST_REBUILT:
-        return False
-    return any(known_molecule(graphs[[i]]) is not None for i in range(min(5, len(graphs))))
 
 
 def depictions(graphs: GraphDatabase, molecules: Sequence[Any]) -> Arrays:
@@ -107,7 +111,50 @@ def _depicted(
     return np.asarray(mol.GetConformer().GetPositions()[:, :2])
 
 
-def _read(molecule: Any, n_nodes: int) -> Any:
-    chem = import_optional("rdkit.Chem", extra="chem", purpose="drawings of molecules need")
-    mol = chem.MolFromSmiles(molecule) if isinstance(molecule, str) else molecule
-    return matched_molecule(mol, n_nodes)
+def given_places(coordinates: Any, graphs: GraphDatabase) -> Places:
+    """Return coordinates of the user (one array, or one per graph) as x0, y0, x1, y1, ..."""
+    if isinstance(coordinates, Sequence) and len(coordinates) == len(graphs):
+        coordinates = np.concatenate([np.asarray(part, dtype=np.float64) for part in coordinates])
+    points = np.asarray(coordinates, dtype=np.float64)
+    if points.ndim != 2 or len(points) != graphs.n_nodes or points.shape[1] < 2:
+        raise ValueError(
+            f"layout must hold a point for each of {graphs.n_nodes} nodes, got shape {points.shape}"
+        )
+    if not np.isfinite(points).all():
+        raise ValueError("layout must contain finite numbers only")
+    if points.shape[1] > 2:
+        points = np.concatenate([_flat(points[a:b]) for a, b in pairwise(graphs.graph_ptr)])
+    return quantized_places(points, graphs.graph_ptr)
+
+
+def pixel_places(grids: GridDatabase) -> Places:
+    """Return pixel positions of grids as x0, y0, x1, y1, ...; y points upward."""
+    parts = []
+    for i in range(len(grids)):
+        grid = grids[i]
+        mask = np.ones(grid.shape, dtype=bool) if grid.mask is None else grid.mask
+        row, column = np.nonzero(mask)
+        parts.append(np.column_stack([column, -row]))
+    return np.concatenate(parts).astype(np.int8).ravel()
+
+
+def _flat(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the projection of points on their first two principal components."""
+    if not len(points):
+        return points[:, :2]
+    centered = points - points.mean(axis=0)
+    _, _, axes = np.linalg.svd(centered, full_matrices=False)
+    turned = centered @ axes[:2].T
+    return np.pad(turned, ((0, 0), (0, 2 - turned.shape[1])))
+
+
+def quantized_places(points: NDArray[np.float64], ptr: NDArray[np.int64]) -> Places:
+    """Return centered coordinates as 8-bit integers, with a separate scale per graph."""
+    places = np.zeros(points.shape, dtype=np.int8)
+    for first, last in pairwise(ptr):
+        if first == last:
+            continue
+        part = points[first:last]
+        part = part - (part.min(axis=0) + part.max(axis=0)) / 2
+        places[first:last] = np.round(part * (LARGEST / max(float(np.abs(part).max()), 1e-9)))
+    return places.ravel()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -13,7 +15,6 @@ from numpy.typing import NDArray
 
 from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels._utils.typing import Array
-from propkernels.explorer.page_arrays import pack
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
 from propkernels.nodes.model import NodeModel
@@ -24,12 +25,13 @@ SCRIPTS = {
     "page": [
         *("words", "coder", "data", "bins", "model", "similarity"),
         *("layout", "colors", "shell", "draw", "chemistry", "map"),
-        *("edits", "time", "histogram", "paste", "panels", "frame", "view", "app", "graph_page"),
+        *("edits", "histogram", "paste", "panels", "frame", "view", "app", "graph_page"),
     ],
     "nodes": ["data", "layout", "colors", "shell", "draw", "map", "histogram", "app", "node_view"],
 }
 Arrays = dict[str, NDArray[Any]]
 FRAME_HEIGHT = 760  # pixels, in a notebook
+ALIGNMENT = 8  # bytes, of arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,7 +130,7 @@ def explorer_page(
     meta : dict
         Settings and short texts, read by ``app.js``.
     sections : mapping
-        Arrays by section, see :mod:`propkernels.explorer.page_arrays`.
+        Arrays by section, see :func:`pack`.
     **texts
         Texts of the template: ``facts`` beside the title, ``notes``, ``reading``, ``about``, ``tabs``, ...
     """
@@ -142,3 +144,44 @@ def explorer_page(
         n_points=meta["n"],
         **texts,
     )
+
+
+def pack(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return a section of a page: the bytes of all arrays, and the type, offset and length of each.
+
+    Examples
+    --------
+    >>> section = pack({"sizes": np.array([3, 300])})
+    >>> section["arrays"]
+    [{'name': 'sizes', 'type': 'u2', 'offset': 0, 'length': 2}]
+    """
+    parts, places, offset = [], [], 0
+    for name, array in arrays.items():
+        small = smallest(np.ascontiguousarray(array))
+        kind = small.dtype.newbyteorder("<")
+        raw = small.astype(kind, copy=False).tobytes()
+        places.append({"name": name, "type": kind.str[1:], "offset": offset, "length": small.size})
+        padding = -len(raw) % ALIGNMENT
+        parts += [raw, bytes(padding)]
+        offset += len(raw) + padding
+    packed = gzip.compress(b"".join(parts), compresslevel=6, mtime=0)
+    return {"base64": b64encode(packed).decode("ascii"), "arrays": places}
+
+
+def smallest(array: NDArray[Any]) -> NDArray[Any]:
+    """Return integers in the smallest type that represents them; floats are unchanged.
+
+    Examples
+    --------
+    >>> smallest(np.array([0, 255])).dtype, smallest(np.array([-1, 255])).dtype
+    (dtype('uint8'), dtype('int16'))
+    """
+    if array.dtype.kind not in "iub":
+        return array
+    least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    types = ("u1", "u2", "u4") if least >= 0 else ("i1", "i2", "i4")
+    for name in types:
+        room = np.iinfo(name)
+        if room.min <= least and most <= room.max:
+            return array.astype(name)
+    raise ValueError(f"a page supports integers of at most 32 bits, got {least} to {most}")

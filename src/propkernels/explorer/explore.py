@@ -17,7 +17,7 @@ from propkernels._utils.randomness import draw_seed
 from propkernels._utils.typing import Column, Molecules
 from propkernels.convert.check import check_graphs
 from propkernels.explorer.carried import carried_rule
-from propkernels.explorer.depictions import depictions, read_molecules
+from propkernels.explorer.depictions import LARGEST, depictions, given_places, pixel_places, read_molecules
 from propkernels.explorer.embedding import (
     SHOWN,
     comparisons,
@@ -31,15 +31,15 @@ from propkernels.explorer.groups import map_groups
 from propkernels.explorer.map_columns import detail_texts, map_columns
 from propkernels.explorer.models import comparing_rule, given_model, learned_model
 from propkernels.explorer.node_page import explore_nodes
-from propkernels.explorer.page_contents import page_contents, page_words
-from propkernels.explorer.places import given_places, pixel_places
-from propkernels.explorer.texts import (
+from propkernels.explorer.page_contents import (
     GLOSSARY,
     edit_rule,
     in_words,
     page_about,
+    page_contents,
     page_facts,
     page_notes,
+    page_words,
     reading_line,
     telling_graph,
     with_article,
@@ -62,7 +62,6 @@ MOST_CLASSES = 60  # more distinct integers are a regression target
 USUAL_NAMES = ("name", "title", "compound", "iupac", "id")  # columns that name graphs without other ids
 UNLIKE = 0.05  # share of graphs whose nearest other graph is farther than what a page calls familiar
 EQUAL = 1 - 1e-9  # similarity of graphs with the same counts
-LARGEST_PIXEL = 127  # largest side of an image: positions are 8-bit integers
 
 
 @threaded
@@ -189,7 +188,7 @@ def explore(
     if data is not None and data.label_names:
         shown = shown.with_names(data.label_names)
     molecules = None if molecules is None else list(molecules)
-    chemistry = None if places is not None or shown.is_temporal else read_molecules(shown, molecules)
+    chemistry = None if places is not None else read_molecules(shown, molecules)
     if molecules is not None and all(isinstance(molecule, str) for molecule in molecules):
         columns = dict(columns or {}) | {"SMILES": np.asarray(molecules, dtype=str)}
     seed = draw_seed(random_state) % 2**31
@@ -244,11 +243,11 @@ def explore(
         meta,
         sections,
         facts=in_words(page_facts(len(shown), found, numbers, classes), words),
-        notes=page_notes(shown, carried, [note, skipped, missing]),
+        notes=page_notes(shown, carried, [note, skipped, missing], meta["fixed"]),
         about=[in_words(text, words) for text in page_about(found, kernel, n_neighbors)],
         reading=reading_line(meta),
         rule=edit_rule(meta),
-        has_kinds=bool(meta["kinds"]) and not meta["time"],
+        has_kinds=bool(meta["kinds"]),
         tabs=[("graph", words["graph"].capitalize()), *TABS],
         noun=words["graph"],
         words=words,
@@ -292,6 +291,8 @@ def _objects(values: Any) -> Any:
 
 def _drawable(graphs: Any, layout: Any) -> tuple[GraphDatabase, Any, Any]:
     """Return graphs without grids, node positions or None, and the size of a pixel or None."""
+    if getattr(graphs, "is_temporal", False):
+        raise ValueError("a page cannot show graphs in time: propkernels.plotting.plot_contacts draws one")
     if len(graphs) < 2 or len(graphs) > MOST_GRAPHS or graphs.n_nodes > MOST_NODES:
         raise ValueError(
             f"a page shows 2 to {MOST_GRAPHS:,} graphs with at most {MOST_NODES:,} nodes, got "
@@ -300,9 +301,7 @@ def _drawable(graphs: Any, layout: Any) -> tuple[GraphDatabase, Any, Any]:
     if isinstance(graphs, GridDatabase):
         plain = graphs.to_graphs((1, 4))
         plain = plain.with_weights(np.ones(plain.adjacency.nnz))
-        flat = all(
-            len(graphs[i].shape) == 2 and max(graphs[i].shape) <= LARGEST_PIXEL for i in range(len(graphs))
-        )
+        flat = all(len(graphs[i].shape) == 2 and max(graphs[i].shape) <= LARGEST for i in range(len(graphs)))
         return plain, pixel_places(graphs) if flat else None, 1 if flat else None
     if layout is not None:
         return graphs, given_places(layout, graphs), None

@@ -64,8 +64,9 @@ def map_groups(
 ) -> list[dict[str, Any]]:
     """Return the groups of the map: centers, sizes and names; empty for few graphs.
 
-    A group is named by the feature with the largest lift, the share of its graphs with the feature minus the
-    share of all graphs: a class (of three or more), a part of a molecule, or a node with its neighbors.
+    A group of k-means is named by the feature with the largest lift, the share of its graphs with the
+    feature minus the share of all graphs: a class (of three or more), a part of a molecule, or a node with
+    its neighbors.
 
     Parameters
     ----------
@@ -83,10 +84,13 @@ def map_groups(
         named = class_groups(points, np.asarray(classes[0]), classes[1])
         if len(named) >= len(classes[1]) / 2:
             return named
-    groups = _clusters(points)
+    from sklearn.cluster import KMeans
+
+    n_groups = int(np.clip(np.sqrt(len(points) / 3), 3, MOST_GROUPS))
+    groups = KMeans(n_groups, n_init=4, random_state=0).fit_predict(points)
     names, having = _features(graphs, classes, molecules)
     found: list[dict[str, Any]] = []
-    for group in range(int(groups.max()) + 1):
+    for group in range(n_groups):
         inside = groups == group
         if inside.sum() < SMALLEST or not names:
             continue
@@ -120,55 +124,38 @@ def _short(name: str) -> str:
     return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
 
 
-def _clusters(points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the group of each point, from k-means on the map."""
-    from sklearn.cluster import KMeans
-
-    n_groups = int(np.clip(np.sqrt(len(points) / 3), 3, MOST_GROUPS))
-    return np.asarray(KMeans(n_groups, n_init=4, random_state=0).fit_predict(points), dtype=np.int64)
-
-
 def _features(graphs: GraphDatabase, classes: Any, molecules: Any) -> tuple[list[str], NDArray[np.bool_]]:
     """Return names of features, and whether each graph has each of them: (n, features)."""
     names: list[str] = []
-    parts: list[NDArray[np.bool_]] = []
+    parts = [np.zeros((len(graphs), 0), dtype=bool)]
     if classes is not None and len(classes[1]) > 2:
         names += [str(name) for name in classes[1]]
         parts.append(np.asarray(classes[0])[:, None] == np.arange(len(classes[1])))
     if molecules is not None:
+        from rdkit import Chem
+
+        patterns = [Chem.MolFromSmarts(text) for text in PARTS.values()]
         names += list(PARTS)
-        parts.append(_parts_of(molecules))
-    elif isinstance(graphs.label_column, LabelColumn) and _texts(graphs) is not None:
-        texts, having = _neighborhoods(graphs)
+        parts.append(
+            np.array([[mol is not None and mol.HasSubstructMatch(p) for p in patterns] for mol in molecules])
+        )
+    elif isinstance(graphs.label_column, LabelColumn):
+        texts, having = _neighborhoods(graphs, graphs.label_column)
         names += texts
         parts.append(having)
-    table = np.concatenate(parts, axis=1) if parts else np.zeros((len(graphs), 0), dtype=bool)
-    return [_short(name) for name in names], table
+    return [_short(name) for name in names], np.concatenate(parts, axis=1)
 
 
-def _parts_of(molecules: Sequence[Any]) -> NDArray[np.bool_]:
-    """Return whether each molecule has each of the known parts."""
-    from rdkit import Chem
+def _neighborhoods(
+    graphs: GraphDatabase, column: LabelColumn, most: int = 200
+) -> tuple[list[str], NDArray[np.bool_]]:
+    """Return frequent nodes with their neighbors, such as "N–C O O", and the graphs that have them.
 
-    patterns = [Chem.MolFromSmarts(text) for text in PARTS.values()]
-    having = [
-        [mol is not None and mol.HasSubstructMatch(pattern) for pattern in patterns] for mol in molecules
-    ]
-    return np.array(having, dtype=bool).reshape(len(molecules), len(PARTS))
-
-
-def _texts(graphs: GraphDatabase) -> list[str] | None:
-    """Return the names of node labels if they are words; None if they are numbers."""
-    column = graphs.label_column
-    assert isinstance(column, LabelColumn)
+    There are none if the names of labels are numbers.
+    """
     texts = [graphs.names.label(value) for value in column.values]
-    return None if all(text.lstrip("-").isdigit() for text in texts) else texts
-
-
-def _neighborhoods(graphs: GraphDatabase, most: int = 200) -> tuple[list[str], NDArray[np.bool_]]:
-    """Return frequent nodes with their neighbors, such as "N–C O O", and the graphs that have them."""
-    texts, column = _texts(graphs) or [], graphs.label_column
-    assert isinstance(column, LabelColumn)
+    if all(text.lstrip("-").isdigit() for text in texts):
+        return [], np.zeros((len(graphs), 0), dtype=bool)
     labels = np.array([*texts, "?"], dtype=object)[column.ids]
     matrix = graphs.adjacency
     words = [

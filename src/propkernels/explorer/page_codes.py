@@ -10,13 +10,10 @@ from numpy.typing import NDArray
 from propkernels._utils.randomness import label_keys, mix
 from propkernels.codes.attribute_codes import AttributeCoder
 from propkernels.codes.codes import in_key_order, stream_numbers
-from propkernels.explorer.page_arrays import words
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, canonical_label
-from propkernels.graphs.moments import CONTACT, FORWARD, RECEIVED, RELATIONS, contact_label, relation_of, seen
 from propkernels.kernels.propagation_kernel import PropagationCoder
 from propkernels.kernels.shortest_path import TripletCoder
-from propkernels.kernels.time_views import TimeCoder
 from propkernels.kernels.weisfeiler_lehman import EntryCoder, RefinementCoder
 from propkernels.propagation.attributes import FixedAttributes
 from propkernels.propagation.edge_labels import EdgeFactors
@@ -68,8 +65,6 @@ def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays
         PropagationCoder: _propagation,
         TripletCoder: _paths,
     }
-    if isinstance(counter, TimeCoder):
-        return _in_time(counter, graphs)
     describe = functions.get(type(counter))
     if describe is None:
         raise NotLive(f"the page has no code function for {type(counter).__name__}")
@@ -77,32 +72,6 @@ def code_function(counter: Any, graphs: GraphDatabase) -> tuple[Settings, Arrays
     settings, arrays = describe(counter, values, graphs)
     common = {"source": counter.source, "unknown": len(values), "unknownEdge": len(_edge_values(graphs)) - 1}
     return common | settings, arrays
-
-
-def _in_time(counter: TimeCoder, graphs: GraphDatabase) -> tuple[Settings, Arrays]:
-    """Return the code function of graphs as they are seen, and which edges ``time.js`` crosses."""
-    view = seen(graphs, counter.view, counter.labeled)
-    own, shown = graphs.label_column, view.label_column
-    if isinstance(own, LabelColumn) and (not isinstance(shown, LabelColumn) or own.values != shown.values):
-        raise NotLive("some of its labels never are the last ones")
-    settings, arrays = code_function(counter.coder, view)
-    kinds = () if graphs.edge_label_column is None else graphs.edge_label_column.values
-    names = () if view.edge_label_column is None else view.edge_label_column.values
-    number = {value: i for i, value in enumerate(names)}
-    is_static = counter.view == "static"
-    crossed = (CONTACT, RECEIVED) if is_static else FORWARD if counter.view == "forward" else RELATIONS
-    told = [
-        contact_label(value) if is_static else value if counter.labeled else relation_of(value)
-        for value in kinds
-    ]
-    settings["time"] = {
-        "view": counter.view,
-        "labeled": counter.labeled,
-        "merged": names != kinds,
-        "crossed": [relation_of(value) in crossed for value in kinds],
-        "kinds": [number.get(value, -1) for value in told],
-    }
-    return settings, arrays
 
 
 def start_values(source: str | None, graphs: GraphDatabase) -> tuple[Any, ...]:
@@ -203,7 +172,7 @@ def _propagation(
 def scheme_settings(scheme: Any, values: tuple[Any, ...], graphs: GraphDatabase) -> Settings:
     """Return the settings of a propagation scheme for ``affineStep`` of ``coder.js``."""
     direction = getattr(scheme, "direction", "follow")
-    if direction != "follow" and not goes_both_ways(graphs):
+    if direction != "follow" and (graphs.is_directed or graphs.has_parallel_edges):
         raise NotLive(f"it crosses directed or parallel edges with direction={direction!r}")
     if type(scheme) is Diffusion:
         return {
@@ -225,15 +194,6 @@ def scheme_settings(scheme: Any, values: tuple[Any, ...], graphs: GraphDatabase)
     if type(scheme) is LabelSpreading:
         return {"name": "spreading", "alpha": float(scheme.alpha)}
     raise NotLive(f"the page has no step for the propagation scheme {scheme}")
-
-
-def goes_both_ways(graphs: GraphDatabase) -> bool:
-    """Whether edges are symmetric and not parallel, so that the direction of walks does not matter."""
-    matrix = graphs.adjacency
-    rows = np.repeat(np.arange(graphs.n_nodes, dtype=np.int64), np.diff(matrix.indptr))
-    there = rows * graphs.n_nodes + matrix.indices
-    back = np.sort(matrix.indices.astype(np.int64) * graphs.n_nodes + rows)
-    return bool(np.array_equal(there, back) and (np.diff(there) > 0).all())
 
 
 def _attributes(
@@ -269,3 +229,8 @@ def _attributes(
         "attributeOffsets": np.concatenate(offsets),
     }
     return settings, arrays
+
+
+def words(codes: NDArray[Any]) -> NDArray[np.uint32]:
+    """Return 64-bit codes as pairs of 32-bit words, lower word first."""
+    return np.ascontiguousarray(codes).astype("<u8" if codes.dtype.kind == "u" else "<i8").view("<u4")

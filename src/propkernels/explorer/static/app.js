@@ -35,8 +35,7 @@ function withArticle(word) {
 function positionsOf(g, graph) {
   if (!app.positions.has(g)) {
     const { places } = app.graphs.packed;
-    if (graph.times) app.positions.set(g, timePlaces(graph).positions);
-    else if (places) {
+    if (places) {
       const first = 2 * app.graphs.first[g];
       const given = Array.from({ length: graph.n }, (_, i) => [places[first + 2 * i], -places[first + 2 * i + 1]]);
       const unit = meta.pixels ? meta.pixels : typicalLength(graph, given);
@@ -84,8 +83,7 @@ function shaded(values, limit, isShare = false) {
 function thumbnail(g, options = {}) {
   const graph = app.graphs.graph(g);
   const svg = svgElement("svg", { role: "img", "aria-label": nameOf(g) });
-  const draw = graph.times ? drawTime : drawGraph;
-  draw(svg, { ...pictureOf(graph, positionsOf(g, graph)), small: graph.n > 34 || Boolean(graph.times), ...options });
+  drawGraph(svg, { ...pictureOf(graph, positionsOf(g, graph)), small: graph.n > 34, ...options });
   return svg;
 }
 
@@ -382,6 +380,11 @@ function factsOf(g) {
   const facts = [target[g] < 0 ? "class not known" : `class: ${className(target[g])}`];
   if (predicted && predicted[g] >= 0) facts.push(`${how}${className(predicted[g])} ${target[g] < 0 ? "" : predicted[g] === target[g] ? "✓" : "✗"}`);
   return facts;
+}
+
+/** How large a graph is, as text. */
+function sizeOf(graph) {
+  return `${plain(graph.n)} ${words.node}${graph.n === 1 ? "" : "s"}`;
 }
 
 /** A button that opens a graph or a node. */

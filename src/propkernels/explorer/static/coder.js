@@ -9,7 +9,6 @@ const NOT_COUNTED = 0x80000000; // the upper half of the code of what is not cou
 
 /** Codes of all items of a graph: for each stream, a Uint32Array of (low, high) of each item. */
 function codesOf(spec, graph) {
-  if (spec.time) return codesInTime(spec, graph);
   const rows = { refinement: refinedCodes, propagation: propagatedCodes, paths: pathCodes }[spec.kind](spec, graph);
   return spec.attributes ? joinedCodes(spec, graph, rows) : rows;
 }

@@ -72,7 +72,6 @@ class Collection {
     const origin = Int32Array.from({ length: this.size(g) }, (_, i) => this.first[g] + i);
     const graph = assembled(this.size(g), this.labels(g), this.edges(g), this.directed, origin, this.packed.attributes);
     if (this.packed.hydrogens) graph.atoms = this._atoms(g, graph);
-    if (this.packed.times) setInTime(graph, ...["times", "vertices"].map((name) => this.packed[name].subarray(this.first[g], this.first[g + 1])));
     return graph;
   }
 

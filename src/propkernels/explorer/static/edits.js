@@ -10,7 +10,6 @@ function edited(graph, edit) {
     if (atoms) atoms[edit.node] = null;
   } else if (edit.kind === "link") edges.push([edit.a, edit.b, edit.edgeKind]);
   else if (edit.kind === "unlink") edges.splice(edit.edge, 1);
-  else if (edit.kind === "part") edges = edges.filter(([a, b]) => !((a === edit.a && b === edit.b) || (a === edit.b && b === edit.a)));
   else if (edit.kind === "rekind") edges[edit.edge][2] = edit.edgeKind;
   else if (edit.kind === "grow") {
     labels.push(edit.label);
@@ -28,7 +27,6 @@ function edited(graph, edit) {
   }
   const result = builtGraph(n, Int32Array.from(labels), edges, graph.directed, Int32Array.from(origin), graph.attributes);
   result.atoms = atoms;
-  if (graph.times) Object.assign(result, { times: graph.times, vertices: graph.vertices, vertexIds: graph.vertexIds });
   return result;
 }
 
@@ -62,10 +60,6 @@ function editText(graph, edit, names) {
       return `join ${node(edit.a)} and ${node(edit.b)}${kind}`;
     case "unlink":
       return `cut ${node(graph.edges[edit.edge][0])} – ${node(graph.edges[edit.edge][1])}`;
-    case "part": {
-      const [first, second] = [edit.a, edit.b].map((i) => vertexName(graph, graph.vertices[i]));
-      return `${first} and ${second} do not meet at ${plain(Math.max(graph.times[edit.a], graph.times[edit.b]))}`;
-    }
     case "rekind":
       return `${words.edge} ${node(graph.edges[edit.edge][0])} – ${node(graph.edges[edit.edge][1])} becomes ${names.kind(edit.edgeKind)}`;
     case "grow":

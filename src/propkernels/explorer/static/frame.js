@@ -8,7 +8,6 @@ class Frame {
     this.svg = svg;
     this.drag = null;
     this.reset();
-    byId("ex-frame").hidden = Boolean(view.app.meta.time); // graphs in time have axes
     byId("ex-graph-in").addEventListener("click", () => this.zoom(1.4));
     byId("ex-graph-out").addEventListener("click", () => this.zoom(1 / 1.4));
     byId("ex-graph-fit").addEventListener("click", () => { this.reset(); this.apply(); });

@@ -347,6 +347,42 @@ class Model {
   }
 }
 
+/**
+ * Contributions of edges, by a * n + b (edge_contributions): those of a node at iteration t, divided among the edges
+ * with an end at most t - 1 steps away.
+ */
+function edgeShares(graph, parts, wanted) {
+  const number = new Map(), around = Array.from({ length: graph.n }, () => []);
+  for (const [from, to] of graph.edges) {
+    const [a, b] = from < to ? [from, to] : [to, from];
+    const key = a * graph.n + b;
+    if (a === b || number.has(key)) continue;
+    number.set(key, number.size);
+    around[a].push([b, number.get(key)]);
+    around[b].push([a, number.get(key)]);
+  }
+  const shares = new Float64Array(number.size);
+  for (let i = 0; i < graph.n; i++) {
+    const reached = new Set([i]), edges = new Set();
+    let front = [i];
+    for (let t = 1; t < parts.length; t++) {
+      const next = [];
+      for (const j of front) {
+        for (const [k, e] of around[j]) {
+          edges.add(e);
+          if (!reached.has(k)) {
+            reached.add(k);
+            next.push(k);
+          }
+        }
+      }
+      front = next;
+      if (edges.size && (wanted < 0 || wanted === t)) for (const e of edges) shares[e] += parts[t][i] / edges.size;
+    }
+  }
+  return new Map([...number].map(([key, e]) => [key, shares[e]]));
+}
+
 function indexOfLargest(values) {
   let best = 0;
   for (let i = 1; i < values.length; i++) if (values[i] > values[best]) best = i;

@@ -39,12 +39,10 @@ class GraphView {
     byId("ex-previous").addEventListener("click", () => select((this.g + this.app.n - 1) % this.app.n));
     byId("ex-next").addEventListener("click", () => select((this.g + 1) % this.app.n));
     byId("ex-search-flips").addEventListener("click", () => (this.running ? this._stopSearch() : this._searchFlips()));
-    byId("ex-canvas").classList.toggle("ex-long", Boolean(meta.time));
-    const left = meta.pixels ? ["look", "relabel"] : meta.time ? ["look", "relabel", "remove"] : null;
+    const left = meta.fixed ? ["look"] : meta.pixels ? ["look", "relabel"] : null;
     for (const button of byId("ex-modes").children) button.hidden = left && !left.includes(button.dataset.mode);
     byId("ex-degrees").parentElement.hidden = Boolean(meta.pixels);
-    // where labels say more than elements, a molecule cannot be read from SMILES
-    byId("ex-paste-open").hidden = Boolean(left) || (meta.atoms && new Set(meta.labels).size < meta.labels.length);
+    byId("ex-paste-open").hidden = Boolean(left);
   }
 
   _setStep(t) {
@@ -68,7 +66,7 @@ class GraphView {
     byId("ex-live").hidden = isLarge;
     if (!isLarge) return this._start({ graph, positions: positionsOf(g, graph) });
     byId("ex-name").textContent = nameOf(g);
-    byId("ex-status").textContent = [...sizesOf(graph), ...factsOf(g), "too large to be drawn"].join(" · ");
+    byId("ex-status").textContent = [sizeOf(graph), ...factsOf(g), "too large to be drawn"].join(" · ");
     byId("ex-details").replaceChildren();
   }
 
@@ -116,7 +114,7 @@ class GraphView {
     const { app, state: { graph } } = this;
     const name = this.g < 0 ? `Your ${words.graph}` : nameOf(this.g);
     byId("ex-name").textContent = this.past.length ? `${name}, edited` : name;
-    byId("ex-status").textContent = [...sizesOf(graph), ...(this.isOwn ? factsOf(this.g) : this._nearestFacts())].join(" · ");
+    byId("ex-status").textContent = [sizeOf(graph), ...(this.isOwn ? factsOf(this.g) : this._nearestFacts())].join(" · ");
     const smiles = this.isOwn ? "" : smilesOf(graph, app.meta);
     const details = this.isOwn ? app.meta.details.map(([title, texts]) => [title, texts[this.g]]) : smiles ? [["SMILES", smiles]] : [];
     byId("ex-details").replaceChildren(...details.map(([title, text]) => copyable(title, text)));
@@ -136,7 +134,7 @@ class GraphView {
     const { meta } = this.app;
     byId("ex-edits").hidden = this.mode === "look" && !this.past.length;
     byId("ex-label-box").hidden = !(meta.labels && meta.labels.length) || !["relabel", "grow"].includes(this.mode);
-    byId("ex-kind-box").hidden = !(meta.kinds && meta.kinds.length) || meta.time || !["relabel", "grow", "link"].includes(this.mode);
+    byId("ex-kind-box").hidden = !(meta.kinds && meta.kinds.length) || !["relabel", "grow", "link"].includes(this.mode);
   }
 
   draw() {
@@ -157,23 +155,21 @@ class GraphView {
       limit = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
     }
     const picture = pictureOf(graph, positions);
-    const edges = (graph.times || picture.atoms) && parts && this.compared < 0 ? edgeShares(graph, parts, this.t) : null;
+    const edges = picture.atoms && parts && this.compared < 0 ? edgeShares(graph, parts, this.t) : null;
     const drawn = {
       ...picture, ...(this.compared >= 0 || parts ? shaded(values, limit, this.compared >= 0) : {}), edges,
       rings: this.first >= 0 ? new Set([this.first]) : null, lit: this.lit,
       onNode: (i) => this._clickNode(i),
       onEdge: (e) => this._clickEdge(e),
-      onContact: (a, b) => { if (this.mode === "remove") this.apply({ kind: "part", a, b }); },
-      nodeTitle: (i) => `${this._nodeName(i)}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
+      nodeTitle: (i) => `${words.node} ${i}${labelName(graph.labels[i]) ? `, ${labelName(graph.labels[i])}` : ""}${parts ? `: ${signed(values[i])}` : ""}`,
     };
-    if (graph.times) drawTime(byId("ex-graph"), drawn);
-    else this.paint(drawn);
+    this.paint(drawn);
     this._scale(limit);
     this._verdict();
     this._warn(picture.chemistry ? [...picture.chemistry.faulty] : []);
     this._sums();
     byId("ex-explained").hidden = !app.meta.model;
-    byId("ex-flips").hidden = !app.meta.model || !app.meta.classes || Boolean(app.meta.time);
+    byId("ex-flips").hidden = !app.meta.model || !app.meta.classes || Boolean(app.meta.fixed);
   }
 
   /** Draw a picture, as it is zoomed. */
@@ -249,7 +245,7 @@ class GraphView {
     const rest = model.intercepts.reduce((sum, value, c) => sum + share[c] * value, 0);
     const all = sums.reduce((a, b) => a + b, 0);
     const what = meta.classes ? [term("decision"), ` for ${meta.classes[this.target]}`] : ["prediction"];
-    byId("ex-sum").append("The ", ...what, ` is the sum of ${meta.time ? "contacts" : `${words.node}s`} ${signed(all)} and intercept ${signed(rest)}: `, make("b", { id: "ex-total" }, signed(all + rest)));
+    byId("ex-sum").append("The ", ...what, ` is the sum of ${words.node}s ${signed(all)} and intercept ${signed(rest)}: `, make("b", { id: "ex-total" }, signed(all + rest)));
     const most = Math.max(...sums.map(Math.abs), Math.abs(rest), 1e-12);
     const row = (name, value, className_ = "") => make("tr", { className: className_ }, make("td", {}, name), make("td", {}, bar(value, most)), make("td", {}, signed(value)));
     byId("ex-sums").append(make("table", { className: "ex-sums" }, make("tbody", {}, ...sums.map((value, t) => row(`t = ${t}`, value, t === this.t ? "ex-now" : "")), row("intercept", rest))));
@@ -270,12 +266,12 @@ class GraphView {
     const edgeKind = this.app.meta.kinds && this.app.meta.kinds.length ? Number(byId("ex-kind").value) : -1;
     if (this.mode === "relabel" && graph.labels[i] !== label) this.apply({ kind: "relabel", node: i, label });
     else if (this.mode === "grow") this.apply({ kind: "grow", node: i, label, edgeKind });
-    else if (this.mode === "remove" && graph.n > 1 && !graph.times) this.apply({ kind: "remove", node: i });
+    else if (this.mode === "remove" && graph.n > 1) this.apply({ kind: "remove", node: i });
     else if (this.mode === "link") this._joinTo(i, edgeKind);
     else if (this.mode === "look" && this.parts) {
       const texts = this.parts.map((part, t) => `t = ${t}: ${signed(part[i])}`);
       const total = this.parts.reduce((sum, part) => sum + part[i], 0);
-      byId("ex-hint").textContent = `${graph.times ? this._nodeName(i) : `${labelName(graph.labels[i]) || words.node} ${i}`} adds ${signed(total)} (${texts.join(", ")})`;
+      byId("ex-hint").textContent = `${labelName(graph.labels[i]) || words.node} ${i} adds ${signed(total)} (${texts.join(", ")})`;
     }
   }
 
@@ -290,12 +286,6 @@ class GraphView {
     this.first = -1;
     const edge = graph.edges.findIndex(([from, to]) => (from === a && to === i) || (!graph.directed && from === i && to === a));
     this.apply(edge >= 0 ? { kind: "unlink", edge } : { kind: "link", a, b: i, edgeKind });
-  }
-
-  /** What a node is called: its number, or its vertex and time. */
-  _nodeName(i) {
-    const { graph } = this.state;
-    return graph.times ? `${vertexName(graph, graph.vertices[i])} at ${plain(graph.times[i])}` : `${words.node} ${i}`;
   }
 
   _clickEdge(e) {
