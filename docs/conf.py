@@ -39,7 +39,7 @@ extensions = [
     "source_pages",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "measured/results", "measured/summaries", "_templates"]
+exclude_patterns = ["_build", "measured/results", "_templates"]
 suppress_warnings = ["config.cache"]
 
 # the pages

@@ -30,13 +30,9 @@ COSTS, STEPS, SEED = (1.0, 10.0, 100.0), (0, 1, 2, 4), 7
 SECTION = """
 ## What edge labels do
 
-Kernels with `edge_labels=False` and `edge_labels=True` in nested 10-fold cross-validation on the same folds:
-normalized kernels, histogram intersection, t_max and C chosen on the training part of each fold. All graphs
-of MUTAG, 600 of AIDS and of BBBP, drawn at random. ± and p are those of the corrected resampled t-test over
-the folds (Nadeau and Bengio 2003): standard error of the difference, and two-sided probability. Written by
-
-    python -m reproduction.extra.edge_labels
-    python -m reproduction defaults
+Kernels with `edge_labels=False` and `edge_labels=True`, nested 10-fold cross-validation on the same folds
+(`python -m reproduction.extra.edge_labels`). ± and p are those of the corrected resampled t-test over the
+folds (Nadeau and Bengio 2003).
 
 {table}
 """

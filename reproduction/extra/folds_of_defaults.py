@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -134,12 +133,3 @@ def accuracies(results: Sequence[FoldResult]) -> list[float]:
 def spread(results: Sequence[FoldResult]) -> float:
     """Standard deviation over the folds, in percent."""
     return float(np.std([100 * result.correct / result.tested for result in results]))
-
-
-def most_chosen(results: Sequence[FoldResult]) -> str:
-    """The kernel that was chosen most often, and how often; models that average have several."""
-    kinds = Counter(kind for result in results for kind in result.chosen.split("; ")[0].split(" + "))
-    kind, times = kinds.most_common(1)[0]
-    per_model = kinds.total() / len(results)
-    several = f"; {per_model:.1f} kernels per model" if per_model > 1 else ""
-    return f"`{kind}` ({times} of {len(results)}{several})"

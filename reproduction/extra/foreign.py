@@ -29,15 +29,11 @@ AREAS = (("by_probability", 100, 1), ("by_novelty", 100, 1))
 SECTION = """
 ## Foreign molecules
 
-How sure models are about molecules of FreeSolv, which belong to none of their classes, beside a tenth of
-their own molecules that they have not seen: medians of the largest probability, and the share of foreign
-molecules above 0.9. Then the area under the ROC curve, in percent, with which foreign molecules are told from
-the model's own by the largest probability, and by the score of `NoveltyDetector()`. Mean ± standard deviation
-over seeds 101 to 105. Of three or more classes, the temperature depends on the nearest training molecule; of
-two it does not. Written by
-
-    python -m reproduction.extra.foreign
-    python -m reproduction defaults
+How sure models are about molecules of FreeSolv, which belong to none of their classes, beside molecules of
+their own sets that were held out: medians of the largest probability, the share of foreign molecules above
+0.9, and the area under the ROC curve, in percent, by which the largest probability and `NoveltyDetector()`
+tell foreign molecules from the model's own. Mean ± standard deviation over seeds 101 to 105
+(`python -m reproduction.extra.foreign`).
 
 {table}
 """

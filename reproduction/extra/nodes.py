@@ -26,7 +26,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.semi_supervised import LabelPropagation, LabelSpreading
+from sklearn.semi_supervised import LabelSpreading
 
 import propkernels as pk
 from propkernels.nodes import CoincidingWalkKernel
@@ -35,42 +35,40 @@ from reproduction.extra.records import chosen_names, data_file, load_records, ma
 
 Indices = NDArray[np.int64]
 PLANETOID, RANDOM, FIXED, SHARES = "Planetoid's split", "20 labels per class", "ten fixed splits", "80 / 20"
-OURS, PROPAGATION, SPREADING = "NodeClassifier", "label propagation", "label spreading"
+OURS, SPREADING = "NodeClassifier", "label spreading"
 WALKS, LOGISTIC = "coinciding walks", "logistic regression"
-METHODS = (OURS, PROPAGATION, SPREADING, WALKS, LOGISTIC)
-LARGEST_DENSE = 5000  # nodes; scikit-learn's LabelPropagation needs a dense matrix
+METHODS = (OURS, SPREADING, WALKS, LOGISTIC)
 CURVE, N_DRAWS = (2, 5, 10, 20), 3  # labels per class of the learning curves, and draws of them
 
 
 class Protocol(NamedTuple):
-    """How a graph is split, what was published, and the least score that reaches the aim."""
+    """How a graph is split, what was published, and whether the score is the area under the ROC curve."""
 
     kind: str
     n_splits: int
     published: str
-    aim: float
     auc: bool = False
 
 
 GCN, GAT, PITFALLS = "Kipf and Welling 2017", "Veličković et al. 2018", "Shchur et al. 2018"
-PLATONOV, LUO = "Platonov et al. 2023", "Luo et al. 2024"
+PLATONOV, LUO, ZHU = "Platonov et al. 2023", "Luo et al. 2024", "Zhu et al. 2020"
 GRAPHS = {
-    "cora": Protocol(PLANETOID, 1, "GCN 81.5, GAT 83.0, APPNP 83.3", 83.5),
-    "citeseer": Protocol(PLANETOID, 1, "GCN 70.3, GAT 72.5, APPNP 71.8", 72.5),
-    "amazon_photo": Protocol(RANDOM, 20, f"GCN 91.2 ({PITFALLS})", 91.3),
-    "amazon_computers": Protocol(RANDOM, 20, f"GCN 82.6 ({PITFALLS})", 82.7),
-    "coauthor_cs": Protocol(RANDOM, 20, f"GCN 91.1 ({PITFALLS})", 91.2),
-    "coauthor_physics": Protocol(RANDOM, 20, f"GCN 92.8 ({PITFALLS})", 92.9),
+    "cora": Protocol(PLANETOID, 1, "GCN 81.5, GAT 83.0, APPNP 83.3"),
+    "citeseer": Protocol(PLANETOID, 1, "GCN 70.3, GAT 72.5, APPNP 71.8"),
+    "amazon_photo": Protocol(RANDOM, 20, f"GCN 91.2 ({PITFALLS})"),
+    "amazon_computers": Protocol(RANDOM, 20, f"GCN 82.6 ({PITFALLS})"),
+    "coauthor_cs": Protocol(RANDOM, 20, f"GCN 91.1 ({PITFALLS})"),
+    "coauthor_physics": Protocol(RANDOM, 20, f"GCN 92.8 ({PITFALLS})"),
     "minesweeper": Protocol(
-        FIXED, 10, f"GCN 89.8, SAGE 93.5, GAT-sep 93.9 ({PLATONOV}), tuned GCN 97.9 ({LUO})", 93.9, True
+        FIXED, 10, f"GCN 89.8, SAGE 93.5, GAT-sep 93.9 ({PLATONOV}), tuned GCN 97.9 ({LUO})", True
     ),
-    "chameleon_filtered": Protocol(FIXED, 10, f"GCN 40.9 ({PLATONOV}), tuned GCN 46.3 ({LUO})", 41.1),
-    "squirrel_filtered": Protocol(FIXED, 10, f"GCN 39.5 ({PLATONOV}), tuned GCN 45.0 ({LUO})", 39.7),
-    "actor": Protocol(FIXED, 10, "-", 36.5),
-    "texas": Protocol(FIXED, 10, "-", 85.0),
-    "cornell": Protocol(FIXED, 10, "-", 78.0),
-    "airports_usa": Protocol(SHARES, 10, "-", 65.1),
-    "airports_europe": Protocol(SHARES, 10, "-", 58.1),
+    "chameleon_filtered": Protocol(FIXED, 10, f"GCN 40.9 ({PLATONOV}), tuned GCN 46.3 ({LUO})"),
+    "squirrel_filtered": Protocol(FIXED, 10, f"GCN 39.5 ({PLATONOV}), tuned GCN 45.0 ({LUO})"),
+    "actor": Protocol(FIXED, 10, f"H2GCN 35.9 ({ZHU})"),
+    "texas": Protocol(FIXED, 10, f"H2GCN 84.9 ({ZHU})"),
+    "cornell": Protocol(FIXED, 10, f"H2GCN 82.2 ({ZHU})"),
+    "airports_usa": Protocol(SHARES, 10, "-"),
+    "airports_europe": Protocol(SHARES, 10, "-"),
 }
 
 
@@ -196,19 +194,14 @@ def ours(nodes: Nodes, train: Indices, validation: Indices, auc: bool) -> tuple[
     return model.classes_, both, f"{model.views_[0]}{', guesses' if model.guesses_ else ''}"
 
 
-def spreading(kind: Any) -> Method:
-    """scikit-learn's label propagation or label spreading on the edges of the graph."""
-
-    def run(nodes: Nodes, train: Indices, validation: Indices, auc: bool) -> tuple[NDArray[Any], Scores, str]:
-        y = np.full(len(nodes.labels), -1)
-        y[train] = nodes.labels[train]
-        edges: Any = nodes.adjacency
-        if kind is LabelPropagation:  # divides by degrees: isolated nodes get a loop
-            edges = edges.toarray() + np.diag((np.diff(edges.indptr) == 0).astype(np.float64))
-        model = kind(kernel=lambda a, b: edges, max_iter=100).fit(np.zeros((len(y), 1)), y)
-        return model.classes_, np.nan_to_num(model.label_distributions_), ""
-
-    return run
+def spreading(
+    nodes: Nodes, train: Indices, validation: Indices, auc: bool
+) -> tuple[NDArray[Any], Scores, str]:
+    """scikit-learn's label spreading on the edges of the graph."""
+    y = np.full(len(nodes.labels), -1)
+    y[train] = nodes.labels[train]
+    model = LabelSpreading(kernel=lambda a, b: nodes.adjacency, max_iter=100).fit(np.zeros((len(y), 1)), y)
+    return model.classes_, np.nan_to_num(model.label_distributions_), ""
 
 
 def coinciding(
@@ -241,18 +234,10 @@ def logistic(
 
 RUN: dict[str, Method] = {
     OURS: ours,
-    PROPAGATION: spreading(LabelPropagation),
-    SPREADING: spreading(LabelSpreading),
+    SPREADING: spreading,
     WALKS: coinciding,
     LOGISTIC: logistic,
 }
-
-
-def can_run(method: str, nodes: Nodes) -> bool:
-    """Whether a method applies to a graph."""
-    if method == LOGISTIC:
-        return nodes.attributes is not None
-    return method != PROPAGATION or len(nodes.labels) <= LARGEST_DENSE
 
 
 def measure(name: str, split: int, n_labels: int, method: str) -> NodeResult:
@@ -275,7 +260,7 @@ Key = tuple[str, int, int, str]
 def work(names: Sequence[str], most: int | None) -> Iterator[Key]:
     """Yield what is to be measured: all splits of all graphs with all methods, and learning curves."""
     for name in names:
-        methods = [method for method in METHODS if can_run(method, read(name))]
+        methods = [m for m in METHODS if m != LOGISTIC or read(name).attributes is not None]
         for split in range(min(GRAPHS[name].n_splits, most or GRAPHS[name].n_splits)):
             yield from ((name, split, 0, method) for method in methods)
         draws = range(min(N_DRAWS, most or N_DRAWS))
@@ -284,68 +269,49 @@ def work(names: Sequence[str], most: int | None) -> Iterator[Key]:
 
 PAGE = """# Nodes of one graph
 
-`NodeClassifier()` without any setting but the seed, on fourteen published graphs. Nothing is chosen on
-test nodes: views and costs are chosen on the validation nodes of a split, or by cross-validation on its
-labelled nodes. Written by
+Measured with the models of version 0.2 (commit eaad5ff4), before views were weighed by least squares.
+
+`NodeClassifier()` without any setting but the seed (minesweeper: `scoring="roc_auc"`), on fourteen published
+graphs. Nothing is chosen on test nodes. Accuracy in percent (minesweeper: area under the ROC curve), mean and
+standard deviation over the splits; processor seconds of one fit, on a busy machine. Written by
 
     python -m reproduction nodes --document docs/measured/nodes.md
 
-which continues where it stopped. Accuracy in per cent (minesweeper: area under the ROC curve), mean and
-standard deviation over the measured splits. Processor seconds are those of one fit on one thread of another
-machine than that of the last table: 16 fits ran at once on its 8 cores with two threads each, which makes
-each of them slower.
-
-## Published splits
-
 {table}
 
-Planetoid's split is that of Yang et al. (2016); "20 labels per class" draws 20 training and 30
-validation nodes per class at random from the largest connected component, as Shchur et al. (2018) did;
-the ten fixed splits are those of Platonov et al. (2023); airports are split 80 / 20 at random. Published
-figures are those of the papers named, on the same protocol.
+Splits are those of the publications: Yang et al. 2016 (Cora, Citeseer), 20 training and 30 validation nodes
+per class of the largest component (Shchur et al. 2018), Platonov et al. 2023 (minesweeper, chameleon,
+squirrel), Pei et al. 2020 (actor, Texas, Cornell); airports are split 80 / 20 at random.
+
+**In which order rules and test scores came.** On all test splits of Photo and Computers, an earlier model had
+90.9 and 81.2, below the published GCN. Two changes followed in one step: graphs are restricted to their
+largest component, as published, and decisions move towards the shares of classes among unlabeled nodes. They
+gave 92.9 and 85.2; their parts were not measured apart. The second rule was decided on validation nodes; that
+it needs ten held-out nodes per class was decided after it had given all nodes of Texas one class, which was
+seen on test nodes. That views are averaged by log loss is the best of about 30 rules on validation nodes.
 
 ## Beside simple methods
 
 {methods}
 
-Label propagation and label spreading are scikit-learn's, on the edges; label propagation needs a dense
-matrix and is left out above {dense} nodes. Coinciding walks are the kernel of Neumann, Garnett and
-Kersting (2013) as published (walks of at most 10 steps), with a logistic regression. The last column is
-a logistic regression on the attributes of a node alone. All columns of a row are means over the same
-splits: those on which every method of the row was measured.
-
-Labeled nodes of the splits with 20 labels per class have equal numbers of each class, and the whole graph
-has not. Decisions move towards the shares of classes that are estimated among unlabeled nodes; no test
-label is used. This rule was decided on validation nodes: one half of them chose, and the other half (for
-Texas and Cornell, labeled nodes drawn anew) was judged, with and without it. That it needs ten held-out
-nodes per class was decided later: with two labels per class it gave all nodes of Texas one class, which was
-seen on test nodes. Views are averaged by log loss, the best of about 30 rules on halves of validation nodes:
-actor, Cornell and airports of Europe (inside the training nodes) gained more than their standard error,
-chameleon, Texas and Photo less; squirrel lost less than its error, and Citeseer, with one split, 0.3 points.
-As the best of many rules, it is judged too well by these halves. It needs ten held-out nodes per class as
-well, which was decided on the karate club of the guide. Candidates that did not help on validation nodes were
-not added: words weighted by rarity, teleports, centered attributes, smoothed and corrected decisions,
-logistic machines, other rules of averaging. Where fewer splits than the protocol's are counted, the others
-are not measured yet; nor are fields with a dash.
+Label spreading is scikit-learn's, on the edges. Coinciding walks are the kernel of Neumann, Garnett and
+Kersting (2013) with a logistic regression. The last column is a logistic regression on the attributes alone.
+All columns of a row are means over the same splits.
 
 ## Few labels
 
 {curves}
 
-Some labels per class are drawn at random, all other nodes are tested; there are no validation nodes. Means
-over {n_draws} draws.
+So many labels per class are drawn at random, without validation nodes; all other nodes are tested. Means over
+{n_draws} draws, label spreading in parentheses.
 {large}"""
 LARGE_PAGE = """
 ## Time and memory
 
 {table}
 
-One thread, each fit in its own process, by
-
-    python -m benchmarks.nodes --results FOLDER
-
-The planted graph has ten groups, 70 of 100 edges within them, and one labelled node in a hundred. Memory
-is that of the whole process, before the fit and at its peak.
+Each fit in its own process, on one thread (`python -m benchmarks.nodes --results FOLDER`). The planted graph
+has ten groups, 70 of 100 edges within them, and one labelled node in a hundred.
 """
 
 
@@ -362,19 +328,23 @@ def write_page(results: Sequence[NodeResult], document: Path, large: Sequence[La
     for one in results:
         found.setdefault((one.dataset, one.n_labels, one.method), []).append(one)
     measured = [name for name in GRAPHS if (name, 0, OURS) in found]
-    head = ["graph", "protocol", "published", "aim", "measured", "reached", "splits", "processor seconds"]
-    table = markdown([*head, "chosen most often"], [_row(name, found[name, 0, OURS]) for name in measured])
+    head = ["graph", "protocol", "published", "measured", "splits", "processor seconds"]
+    table = markdown(head, [_row(name, found[name, 0, OURS]) for name in measured])
     rows = [
         _beside(name, {m: found[name, 0, m] for m in METHODS if (name, 0, m) in found}) for name in measured
     ]
     methods = markdown(["graph", "splits", *METHODS], rows)
-    pairs = [(n, method) for n in CURVE for method in (OURS, SPREADING)]
+    cells = {
+        (name, n): [_mean(found.get((name, n, method))) for method in (OURS, SPREADING)]
+        for name in measured
+        for n in CURVE
+    }
     curves = markdown(
-        ["graph", *(f"{method}, {n} per class" for n, method in pairs)],
-        [[name, *(_mean(found.get((name, *pair))) for pair in pairs)] for name in measured],
+        ["graph", *(f"{n} per class" for n in CURVE)],
+        [[name, *("{} ({})".format(*cells[name, n]) for n in CURVE)] for name in measured],
     )
     tables = {"table": table, "methods": methods, "curves": curves, "large": _large(large)}
-    write_text(document, PAGE.format(dense=f"{LARGEST_DENSE:,}", n_draws=N_DRAWS, **tables))
+    write_text(document, PAGE.format(n_draws=N_DRAWS, **tables))
     return table
 
 
@@ -409,21 +379,15 @@ def _beside(name: str, found: dict[str, list[NodeResult]]) -> list[str]:
 def _row(name: str, results: Sequence[NodeResult]) -> list[str]:
     """One line of the first table."""
     protocol, scores = GRAPHS[name], 100 * np.array([r.score for r in results])
-    chosen = [r.chosen for r in results]
     seconds = np.mean([r.processor_seconds for r in results])
     spread = f" ± {scores.std():.1f}" if len(scores) > 1 else ""
     return [
         name,
         protocol.kind,
         protocol.published,
-        f"{protocol.aim:.1f}",
         f"{scores.mean():.1f}{spread}",
-        "yes"
-        if round(float(scores.mean()), 1) >= protocol.aim
-        else f"no ({scores.mean() - protocol.aim:+.1f})",
         f"{len(results)} of {protocol.n_splits}",
         f"{seconds:.1f}",
-        max(sorted(set(chosen)), key=chosen.count),
     ]
 
 

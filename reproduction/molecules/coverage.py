@@ -53,36 +53,26 @@ LARGE = ("Lipophilicity",)  # a Gaussian process or a forest of so many molecule
 Values = NDArray[np.float64]
 PAGE = """# Coverage, measured
 
-Measured with the models of version 0.2 (commit 8ed3d8f7), before the default became least squares.
+Folds are measured with the models of version 0.2 (commit 8ed3d8f7), many draws with the present ones.
 
-Do intervals and sets with `coverage=0.9` contain nine of ten true values, and how wide are they? Twelve
-sets of molecules, five folds each, pooled: at random, where new molecules are drawn like the training
-molecules, and such that no Murcko scaffold is in two folds, where they are not. Then intervals are too
-narrow, unless the model was told: "groups" is `fit(..., groups=scaffolds)`, whose inner folds do not split
-scaffolds either, so that errors on new scaffolds are what it expects. Written by
+Do intervals and sets with `coverage=0.9` contain nine of ten true values, and how wide are they? Twelve sets
+of molecules, five folds each, pooled: at random, and such that no Murcko scaffold is in two folds. New
+scaffolds are not drawn like the training molecules: intervals are too narrow, unless the model was told by
+`fit(..., groups=scaffolds)`. Written by
 
     python -m reproduction coverage --document docs/measured/coverage.md
 
 {verdict}
 
-## Numbers
+## By set
 
-Coverage in percent, and the mean width of intervals in standard deviations of the target. "conformal" is
-`PropagationRegressor(random_state=0).predict_interval`; "Gaussian process" is
-`PropagationRegressor(solver="gp")`, mean ± {quantile:.3f} standard deviations; "{forest}" is a random
-forest of 100 trees, a third of the columns at each split, on counts of ECFP in MAPIE's
-`CrossConformalRegressor` (CV+, five folds). Both are measured on sets of at most 2,000 molecules only.
-A dash: not measured.
+Coverage in percent, and the mean width: of intervals, in standard deviations of the target; of sets, in
+classes (the last four rows).
 
-{numbers}
+{table}
 
-## Classes
-
-`PropagationClassifier(random_state=0).predict_set`: coverage in percent over all molecules and over those
-of each class, the mean number of classes in a set, and the share of empty sets. "scaffold, groups" is the
-same after `fit(..., groups=scaffolds)`.
-
-{classes}
+The Gaussian process is `PropagationRegressor(solver="gp")`, mean ± {quantile:.3f} standard deviations; the
+forest has 100 trees on counts of ECFP in MAPIE's `CrossConformalRegressor` (CV+, five folds).
 """
 
 
@@ -231,8 +221,7 @@ def mean_width(folds: Sequence[Fold]) -> float:
 def page_of(folds: Sequence[Fold]) -> str:
     """Return the page."""
     quantile = norm.ppf((1 + COVERAGE) / 2)
-    tables = {"numbers": numbers_table(folds), "classes": classes_table(folds)}
-    return PAGE.format(verdict=verdict(folds), quantile=quantile, forest=FOREST, **tables)
+    return PAGE.format(verdict=verdict(folds), quantile=quantile, table=table_of(folds))
 
 
 def verdict(folds: Sequence[Fold]) -> str:
@@ -248,7 +237,7 @@ def verdict(folds: Sequence[Fold]) -> str:
             lines.append(
                 f"- {where}: mean coverage {np.mean(shares):.1f} %, {span}; within one point of 90 % on "
                 f"{near} of {len(shares)} sets; of a method that covers exactly 90 %, {chance:.1f} are "
-                "expected, because sets are small."
+                "expected."
             )
     return "\n".join([*lines, *_mended(folds), *_widths(folds)])
 
@@ -287,37 +276,22 @@ def _widths(folds: Sequence[Fold]) -> list[str]:
         if both:
             ours, theirs = (np.mean([mean_width(pair[i]) for pair in both]) for i in range(2))
             share = np.mean([coverage_of(pair[1]) for pair in both])
-            where = ", ".join(pair[0][0].dataset for pair in both)
             lines.append(
-                f"- Mean width, folds at random ({where}): {ours:.2f} "
+                f"- Mean width on {len(both)} sets of numbers, folds at random: {ours:.2f} "
                 f"standard deviations; {method}: {theirs:.2f}, with a mean coverage of {share:.1f} %."
             )
     return lines
 
 
-def numbers_table(folds: Sequence[Fold]) -> str:
-    """Return coverage and width of all methods on the sets of numbers."""
+def table_of(folds: Sequence[Fold]) -> str:
+    """Return coverage and width of each set, for each kind of folds."""
     rows = []
-    for name, split in product(NUMBERS, (sets.RANDOM, sets.SCAFFOLD)):
-        cells = []
-        for method in METHODS:
-            of = pooled(folds, name, split, method)
-            cells += [f"{coverage_of(of):.1f}", f"{mean_width(of):.2f}"] if of else ["-", "-"]
-        if pooled(folds, name, split):
-            rows.append([name, split, *cells])
-    head = [text for method in METHODS for text in (method, "width")]
-    return markdown(["set", "folds", *head], rows)
-
-
-def classes_table(folds: Sequence[Fold]) -> str:
-    """Return coverage by class and sizes of sets."""
-    rows = []
-    for name, (_, split, method) in product(CLASSES, KINDS):
-        of = pooled(folds, name, split, method)
-        if of:
-            shares = [coverage_of(of, group) for group in (None, 0, 1)]
-            empty = 100 * sum(f.empty for f in of) / sum(sum(f.tested) for f in of)
-            cells = [f"{share:.1f}" for share in shares]
-            kind = f"{split}, groups" if method == GROUPED else split
-            rows.append([name, kind, *cells, f"{mean_width(of):.2f}", f"{empty:.1f}"])
-    return markdown(["set", "folds", "all", "class 0", "class 1", "classes in a set", "empty, %"], rows)
+    for name in SETS:
+        found = [pooled(folds, name, split, method) for _, split, method in KINDS]
+        if any(found):
+            cells = [
+                [f"{coverage_of(of):.1f}", f"{mean_width(of):.2f}"] if of else ["-", "-"] for of in found
+            ]
+            rows.append([name, *(text for pair in cells for text in pair)])
+    heads = [[text, "width"] for text in ("at random", "by scaffold", "by scaffold, groups")]
+    return markdown(["set", *(text for pair in heads for text in pair)], rows)

@@ -26,11 +26,10 @@ Load = Callable[[str], tuple[sets.Molecules, Any]]
 TEXT = """
 ## Many draws
 
-With the models of commit 83671c9a, whose conformal scores come from ten folds, each chosen anew. Of each
-set, {training} training graphs (half of a smaller set) and up to {tested:,} test graphs are drawn {draws}
-times, each time with a new default model: mean coverage in percent and its standard error, where 90 is asked
-for, and the mean number of classes in a set, or the mean width of intervals in standard deviations of the
-target. Where classes are small, more is covered: nine of ten is the least that whole graphs allow.
+With the models of commit 83671c9a. {training} training graphs (half of a smaller set) and up to {tested:,}
+test graphs are drawn {draws} times: mean coverage in percent and its standard error, where 90 is asked for,
+and the mean number of classes in a set or width of an interval. Where classes are small, more is covered:
+nine of ten is the least that whole graphs allow.
 
 {table}
 """
