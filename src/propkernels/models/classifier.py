@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -14,21 +14,8 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.parallel import threaded
-from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES, require
-from propkernels._utils.typing import (
-    Array,
-    ClassWeight,
-    Estimator,
-    Floats,
-    Folding,
-    LabelNames,
-    Molecule,
-    Molecules,
-    Seed,
-    Steps,
-    Target,
-)
+from propkernels._utils.typing import Array, ClassWeight, LabelNames, Molecule, Molecules, Target
 from propkernels.convert.check import check_graphs
 from propkernels.explain.comparisons import Comparison, compare_decisions, explain_predicted
 from propkernels.explain.counterfactuals import Counterfactuals
@@ -44,7 +31,7 @@ from propkernels.models.calibrate import Calibration, calibrate, calibrate_label
 from propkernels.models.choose import MOST_GRAPHS, Problem
 from propkernels.models.conformal import Conformal, check_coverage
 from propkernels.models.gaussian_process import mean_sigmoid
-from propkernels.models.model import DEFAULT_COSTS, PropagationModel
+from propkernels.models.model import ModelParameters, PropagationModel
 from propkernels.models.solvers import Learned, without_own_class
 from propkernels.models.targets import ClassTarget, check_labels, has_columns, known_targets
 from propkernels.search.index import GraphIndex
@@ -53,7 +40,14 @@ Matrix = NDArray[np.float64]
 MOST_NEIGHBORS = 200  # among which the nearest graph of another class is looked for
 
 
-class PropagationClassifier(ClassifierMixin, PropagationModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ClassifierParameters(ModelParameters):
+    """Parameters of :class:`PropagationClassifier`."""
+
+    class_weight: ClassWeight = None
+
+
+class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationModel):
     """Graph kernel classifier; kernel and parameters are chosen by leave-one-out.
 
     Decisions are least squares: one sum of weights of bins plus an intercept per class, whose largest one is
@@ -165,31 +159,6 @@ class PropagationClassifier(ClassifierMixin, PropagationModel):
     class_names_: Annotated[list[str] | None, SOMETIMES]
     index_: Annotated[GraphIndex | None, SOMETIMES]
     _layout: DecisionLayout
-
-    def __init__(
-        self,
-        *,
-        kernel: Estimator | str | Sequence[Estimator | str] | None = None,
-        t_max: Steps = None,
-        C: Floats = DEFAULT_COSTS,
-        normalize: bool | str | None = "auto",
-        solver: str = "auto",
-        class_weight: ClassWeight = None,
-        cv: Folding = None,
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-        progress: Progress = None,
-    ) -> None:
-        self.kernel = kernel
-        self.t_max = t_max
-        self.C = C
-        self.normalize = normalize
-        self.solver = solver
-        self.class_weight = class_weight
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
 
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> ClassTarget:
         return ClassTarget.of(y, n, several, weights, self.class_weight)

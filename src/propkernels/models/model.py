@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html import escape
 from typing import Annotated, Any, Self
 
@@ -18,7 +19,7 @@ from propkernels._utils.checks import GraphInput, check_choice, check_integer
 from propkernels._utils.parallel import one_blas_thread, threaded, workers
 from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
-from propkernels._utils.typing import Column, Target
+from propkernels._utils.typing import Column, Estimator, Floats, Folding, Seed, Steps, Target
 from propkernels.convert.check import check_graphs
 from propkernels.explain.comparisons import explain_rule
 from propkernels.explain.counterfactuals import Counterfactuals
@@ -46,11 +47,25 @@ from propkernels.novelty.foreign import known_labels, unknown_degrees, unknown_l
 from propkernels.propagation.imputer import LabelImputer
 
 Matrix = NDArray[np.float64]
-DEFAULT_COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 ADDITIVE = ("linear", "intersection", "jaccard", "tanimoto")  # base kernels whose decisions are sums of nodes
 
 
-class PropagationModel(GraphInput, BaseEstimator, ABC):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ModelParameters:
+    """Parameters of :class:`PropagationClassifier` that the regressor has, too."""
+
+    kernel: Estimator | str | Sequence[Estimator | str] | None = None
+    t_max: Steps = None
+    C: Floats = (0.1, 1.0, 10.0, 100.0, 1000.0)
+    normalize: bool | str | None = "auto"
+    solver: str = "auto"
+    cv: Folding = None
+    random_state: Seed = None
+    n_jobs: int | None = None
+    progress: Progress = None
+
+
+class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
     """Base of models of graphs; subclasses define the target."""
 
     intercept_: NDArray[np.float64]
@@ -66,15 +81,6 @@ class PropagationModel(GraphInput, BaseEstimator, ABC):
     normalize_: Annotated[bool | None, SOMETIMES]
     score_: Annotated[float, SOMETIMES]
     solver_: Annotated[str, SOMETIMES]
-    kernel: Any
-    t_max: Any
-    C: Any
-    normalize: Any
-    solver: str
-    cv: Any
-    random_state: Any
-    n_jobs: int | None
-    progress: Progress
 
     @property
     def _name(self) -> str:

@@ -14,19 +14,8 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_integer
-from propkernels._utils.progress import Progress
 from propkernels._utils.stored import SOMETIMES
-from propkernels._utils.typing import (
-    Estimator,
-    Floats,
-    Folding,
-    LabelNames,
-    Molecule,
-    Molecules,
-    Seed,
-    Steps,
-    Target,
-)
+from propkernels._utils.typing import LabelNames, Molecule, Molecules, Target
 from propkernels.convert.check import check_graphs
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
@@ -36,7 +25,7 @@ from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.names import Names
 from propkernels.models.choose import Problem
 from propkernels.models.conformal import Conformal, check_coverage
-from propkernels.models.model import DEFAULT_COSTS, PropagationModel
+from propkernels.models.model import PropagationModel
 from propkernels.models.solvers import Learned
 from propkernels.models.targets import NumberTarget, check_several, has_columns, known_targets
 
@@ -56,52 +45,28 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
 
     Parameters
     ----------
-    kernel : estimator, str, list of these, or None, default=None
-        Any kernel of this library, or a list to choose from; None: a few kernels, depending on labels and
-        attributes of the graphs.
-    t_max : int or sequence of int, optional
-        Candidates for the number of iterations; None: 0 up to the kernel's own.
+    kernel, t_max, normalize, random_state, n_jobs, progress
+        As in :class:`PropagationClassifier`.
     C : float or sequence of float, default=(0.1, 1, 10, 100, 1000)
         Candidates for the cost of errors, in units of the kernel's mean diagonal: 1 / C is the ridge, and
         with solver "gp" the ratio of noise to signal variance.
-    normalize : {"auto", True, False, None}, default="auto"
-        Whether to normalize kernels; "auto": try both; None: use the kernel's setting.
     solver : {"auto", "ridge", "svm", "landmarks", "linear", "gp"}, default="auto"
-        "ridge": least squares on kernel matrices. "svm": scikit-learn's SVR of the best kernel. "landmarks":
-        least squares on kernel values of all graphs with 4,000 of them, or fewer beyond 134,000 graphs.
-        "linear": least squares on sparse features. The last two are for many graphs; no matrix of all pairs
-        is formed. "gp": exact Gaussian process, with predictive variances. "auto": "ridge" up to 20,000
-        graphs; beyond, "linear", or "landmarks" for ratios of counts.
+        As in :class:`PropagationClassifier`; but "svm" is scikit-learn's SVR, "gp" an exact Gaussian process
+        with predictive variances, and "auto" beyond 20,000 graphs "linear", or "landmarks" for ratios.
     cv : int, "loo", splitter, iterable or None, default=None
-        Graphs that are held out together for the choice and for intervals. None: each alone (or each group,
-        if ``fit`` is given groups). A number: shuffled folds; or a scikit-learn splitter, or pairs of
-        training and test graphs.
-    random_state : int, RandomState or None, default=None
-        Seed of hash functions and samples.
-    n_jobs : int or None, default=None
-        Threads; None is one, -1 all cores.
-    progress : bool or None, default=None
-        Whether a progress bar is shown after two seconds; None: on terminals and in notebooks.
+        As in :class:`PropagationClassifier`; graphs are held out for the choice and for intervals, in folds
+        that are not stratified.
 
     Attributes
     ----------
-    kernel_ : estimator
-        The chosen kernel with its settings (unfitted if it became weights of bins), or the
-        :class:`SumKernel` of several kernels whose predictions are averaged.
-    t_max_, normalize_, C_, solver_ : chosen settings, of the best kernel if several are averaged
+    kernel_, t_max_, normalize_, C_, solver_, imputer_, rule_, posterior_
+        As in :class:`PropagationClassifier`; predictions of several kernels are averaged.
     held_out_ : ndarray, (n, columns)
-        Prediction of each training graph by a model without it; NaN where it was not computed. Up to 1,500
-        graphs, that of a model whose settings were chosen without the graph's fold, one of ten.
+        Prediction of each training graph by a model without it, as in :class:`PropagationClassifier`.
     score_ : float
         R^2 of the held-out predictions; :func:`evaluate` also tells its spread.
-    imputer_ : LabelImputer or None
-        Imputes missing node labels before the kernel, if that was better when held out.
     n_targets_ : int
         Number of columns of the target.
-    rule_ : Rule
-        Predictions for any graph, without ``intercept_``.
-    posterior_ : Posterior or None
-        Posterior of the Gaussian process.
     conformal_ : Conformal
         Errors of held-out predictions, for :meth:`predict_interval`.
 
@@ -135,29 +100,6 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     """
 
     n_targets_: Annotated[int | None, SOMETIMES]
-
-    def __init__(
-        self,
-        *,
-        kernel: Estimator | str | Sequence[Estimator | str] | None = None,
-        t_max: Steps = None,
-        C: Floats = DEFAULT_COSTS,
-        normalize: bool | str | None = "auto",
-        solver: str = "auto",
-        cv: Folding = None,
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-        progress: Progress = None,
-    ) -> None:
-        self.kernel = kernel
-        self.t_max = t_max
-        self.C = C
-        self.normalize = normalize
-        self.solver = solver
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
 
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> NumberTarget:
         if self.solver == "gp" and several:
@@ -270,22 +212,14 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     ) -> Bins:
         """Return the bins with the largest weights, each described by an example.
 
-        For ratios of counts, weights differ from graph to graph; their means over X are returned.
-
         Parameters
         ----------
-        X : GraphDatabase or sequence of graphs
-            Training graphs (the model does not keep them) or others, as a source of examples.
+        X, n, molecules, label_names
+            As in :meth:`PropagationClassifier.top_bins`.
         y : array-like of shape (n,) or (n, columns), optional
-            Their targets, to compare the mean with and without each bin.
-        n : int, default=10
-            Number of bins.
+            Targets of the graphs, to compare the mean with and without each bin.
         column : int, default=0
             Column of the target.
-        molecules : sequence of rdkit.Chem.Mol, optional
-            The molecules of the graphs, to describe each bin by SMARTS.
-        label_names : mapping, optional
-            Display names of labels, such as ``{0: "C", 1: "N"}``.
 
         Returns
         -------
@@ -316,38 +250,15 @@ class PropagationRegressor(RegressorMixin, PropagationModel):
     ) -> Counterfactuals:
         """Return edits of a graph that change its prediction most, or bring it to a target.
 
-        See :meth:`PropagationClassifier.counterfactuals` for the method.
-
         Parameters
         ----------
-        graph : Graph, GraphDatabase of one graph, or graph of another library
-            Undirected, without parallel edges.
-        max_edits : {1, 2}, default=2
-            Single edits, or also pairs. Pairs are only tried if single edits do not suffice.
-        n : int, default=10
-            Number of counterfactuals.
+        graph, max_edits, n, allowed, molecule, budget, label_names
+            As in :meth:`PropagationClassifier.counterfactuals`.
         target : float, optional
             The number that the prediction has to reach or pass, with as few edits as possible; by default the
             largest changes, up or down, are returned.
         column : int, default=0
             Column of the target.
-        allowed : sequence of str, or mapping, optional
-            Allowed edits: kinds ("relabel", "add_edge", "remove_edge", "add_leaf",
-            "remove_leaf"), or a mapping with some of: "kinds"; "labels", those that nodes may get, by default
-            those of the training graphs and of the database the graph is from; "edge_labels" of new edges;
-            "nodes" that may be edited; "connected", whether the ends of a removed edge must stay connected
-            (by default for molecules only).
-        molecule : rdkit.Chem.Mol or str, optional
-            The molecule of the graph, or its SMILES: edits that break valences are skipped, molecules are
-            listed once, and results include SMILES. Not needed if ``graph`` is an RDKit molecule, or comes
-            from ``from_smiles`` or ``from_rdkit``.
-        budget : int, optional
-            Largest number of pairs to try; by default 200,000, or 20,000 for kernels that do not count bins,
-            and for molecules with labels other than symbols. All single edits are tried. The most promising
-            ones are extended by all others, within the budget; ``summary`` and ``exhaustive`` report the
-            extent.
-        label_names : mapping, optional
-            Display names of labels, such as ``{0: "C", 1: "N"}``.
 
         Returns
         -------
