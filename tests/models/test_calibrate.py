@@ -21,6 +21,16 @@ def test_the_slope_has_the_smallest_log_loss():
         assert own < log_loss(CLASSES, softmax(factor * found.slopes[0] * HOME, axis=1))
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n", [10, 1000])
+def test_probabilities_of_separated_classes_are_bounded_by_the_number_of_graphs(n, n_classes):
+    """All n graphs are right with the margin 2: the next is expected to be wrong once in n + 2 times."""
+    classes = np.arange(n) % n_classes
+    decisions = 2.0 * np.eye(n_classes)[classes] - 1
+    found = calibrate(decisions if n_classes > 2 else decisions[:, 1:], classes)
+    assert np.exp(2 * found.slopes[0]) == pytest.approx(n + 1, rel=1e-3)
+
+
 def test_probabilities_have_the_argmax_of_decisions():
     found = Calibration(np.array([3.0]), 4.0)
     near = RNG.uniform(0, 1, size=400)

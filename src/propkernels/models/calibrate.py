@@ -6,7 +6,9 @@ graph,
     P(c | x) = softmax_c(slope * sim(x)^power * f_c(x)),
 
 so that the largest probability is that of the largest decision. The slope minimizes the log loss of held-out
-decisions. Home data cannot tell the power, since held-out graphs resemble their own class. It is fitted with
+decisions. If all n of them are right, every larger slope has a smaller loss, but the next graph is expected
+to be wrong with probability 1 / (n + 2) (Laplace's rule of succession): the mean margin has odds of at most
+n + 1. Home data cannot tell the power, since held-out graphs resemble their own class. It is fitted with
 classes left out: a graph whose class the model has not seen should get the uniform distribution over the
 others. These graphs have the total weight ``FOREIGN``: larger weights cost accuracy of probabilities at home.
 With two classes, nothing is left to compare if one is left out, and the power is 0.
@@ -114,7 +116,14 @@ def calibrate_labels(held_out: Matrix, labels: Matrix) -> Calibration:
 
 
 def _slope(parts: list[tuple[Matrix, Matrix, Values, float]]) -> tuple[float, float]:
-    """Return the smallest weighted log loss and its slope; parts: decisions, targets, scales and weight."""
+    """Return the smallest weighted log loss and its slope; parts: decisions, targets, scales and weight.
+
+    The first part is that of held-out decisions, which bound the slope.
+    """
+    held_out, truth, near, _ = parts[0]
+    rivals = np.where(truth > 0, -np.inf, held_out).max(axis=1)
+    margin = float((near * ((truth * held_out).sum(axis=1) - rivals)).mean())
+    largest = float(np.log(np.log(len(near) + 1) / margin)) if margin > 0 else np.inf
 
     def loss(logarithm: float) -> float:
         total = 0.0
@@ -124,5 +133,5 @@ def _slope(parts: list[tuple[Matrix, Matrix, Values, float]]) -> tuple[float, fl
             total -= weight * float((target * chances).sum(axis=1).mean())
         return total
 
-    found = minimize_scalar(loss, bounds=SLOPES, method="bounded")
-    return float(found.fun), float(np.exp(found.x))
+    found = min(float(minimize_scalar(loss, bounds=SLOPES, method="bounded").x), largest)
+    return loss(found), float(np.exp(found))
