@@ -9,6 +9,7 @@ import os
 import types
 import typing
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -128,7 +129,7 @@ def declared_types(cls: Any) -> dict[str, Any]:
         return NOT_ANNOTATED[cls.__name__]
     if cls.__module__.startswith("sklearn."):  # without annotations, see check_linear
         return dict.fromkeys(required_names(cls), Any)
-    hints = get_type_hints(cls.__init__ if is_estimator(cls) else cls)
+    hints = get_type_hints(cls if is_dataclass(cls) or not is_estimator(cls) else cls.__init__)
     return {name: hints[name] for name in required_names(cls)}
 
 
