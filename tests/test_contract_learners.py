@@ -22,8 +22,8 @@ from tests.test_contract_discovery import has, public_classes
 from tests.zoo import hide_labels, labelled_zoo, zoo
 
 ROWS_NOT_GRAPHS = {
-    "NodeClassifier": "has one target per node: tests/nodes/test_classifier.py",
-    "NodeRegressor": "has one target per node: tests/nodes/test_regressor.py",
+    "NodeClassifier": "has one target per node: tests/nodes/test_models.py",
+    "NodeRegressor": "has one target per node: tests/nodes/test_models.py",
 }
 LEARNERS = {
     name: cls

@@ -7,7 +7,12 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.nodes.choosing import Arm, Choice
-from propkernels.nodes.views import Block, View
+from propkernels.nodes.contributions import Tally, WalksFrom, linear_along
+from propkernels.nodes.inputs import learn_inputs
+from propkernels.nodes.members import RadialMember, Scaling
+from propkernels.nodes.spreading import Known, return_chances_of, target_hops
+from propkernels.nodes.views import Block, Sheet, View
+from tests.nodes.test_members import decided
 
 GRAPH = nx.stochastic_block_model([30, 30], [[0.2, 0.02], [0.02, 0.2]], seed=0)
 ADJACENCY = nx.to_scipy_sparse_array(GRAPH, format="csr")
@@ -99,3 +104,58 @@ def test_neighborhoods_are_drawn_around_the_node(monkeypatch):
     assert "node 5" in explanation._repr_html_()
     assert "decision" in explanation.table(0, 3)
     assert [r["node"] for r in explanation.records(0, 2)]
+
+
+@pytest.mark.parametrize("gamma", [0.1, 5.0])
+def test_the_linear_member_equals_the_radial_one_at_the_node(gamma):
+    rng = np.random.default_rng(0)
+    scaling = Scaling(rng.normal(size=5), rng.uniform(0.5, 2, size=5))
+    blocks = (Block("attributes"), Block("structure"))
+    weights, intercepts = rng.normal(size=(8, 2)), rng.normal(size=2)
+    member = RadialMember(blocks, scaling, rng.normal(size=(8, 5)), gamma, weights, intercepts)
+    parts, shares = [rng.normal(size=(1, 3)), rng.normal(size=(1, 2))], np.array([2.0, -1.0])
+    linear = linear_along(member, parts, shares)
+    assert decided(linear, parts).item() == pytest.approx((decided(member, parts) @ shares).item(), abs=1e-10)
+
+
+def test_contributions_are_added_by_node_and_by_column():
+    tally = Tally()
+    tally.add("attributes", 1, np.array([2, 0]), np.array([1.0, 3.0]), np.array([4.0]), 3)
+    tally.add("attributes", 1, np.array([2]), np.array([0.5]), np.array([0.5]), 3)
+    assert tally.by_neighbor[1].tolist() == [3.0, 0.0, 1.5]
+    assert tally.by_column["attributes", 1].tolist() == [4.5]
+
+
+def graph(n=30, directed=False):
+    random = np.random.default_rng(0)
+    weights = random.random((n, n)) * (random.random((n, n)) < 0.12)
+    weights[5] = weights[:, 5] = 0.0  # an isolated node
+    adjacency = csr_array(weights if directed else weights + weights.T)
+    return pk.GraphDatabase(adjacency, [0, n], node_attributes=random.normal(size=(n, 3)))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(
+    "block",
+    [
+        Block("attributes", "row", 2),
+        Block("attributes", "renormalized", 4, True),
+        Block("structure", "row", 3),
+        Block("targets", "row", 4),
+        Block("crossed"),
+        Block("codes"),
+    ],
+    ids=str,
+)
+def test_features_of_one_node_are_those_of_all(block, directed):
+    given = graph(directed=directed)
+    sheet = Sheet(given, learn_inputs(given, "both", True, 0)[0])
+    nodes, targets = np.array([0, 3, 5, 8]), np.eye(2)[[0, 1, 1, 0]]
+    known = Known(targets, nodes, return_chances_of(sheet.walks, nodes, 4))
+    hops = target_hops(sheet.walks, known, sheet.between([block]))
+    nodes = np.arange(given.n_nodes)
+    reference = sheet.at(nodes, [block]).block(block, nodes, hops)
+    reference = reference.toarray() if hasattr(reference, "toarray") else reference
+    walks = WalksFrom(sheet, known)
+    computed = np.vstack([walks.block(block, int(v)) for v in nodes])
+    np.testing.assert_allclose(computed, reference, rtol=0, atol=1e-12)

@@ -17,7 +17,10 @@ BLOCKS = (Block("attributes"), Block("structure"))
 def decided(member, parts):
     """Decisions of a member about features, block by block."""
     if isinstance(member, RadialMember):
-        return member._sums_of_parts(parts) + member.intercepts
+        return (
+            radial(member.scaling.apply(parts), member.landmarks, member.gamma) @ member.weights
+            + member.intercepts
+        )
     return sum(part @ w for part, w in zip(parts, member.weights, strict=True)) + member.intercepts
 
 
@@ -54,22 +57,13 @@ def test_constant_columns_count_nothing():
     assert (rows[:, 0] == 0).all()
 
 
-@pytest.mark.parametrize("n", [40, 4])  # more nodes than columns, and fewer
-def test_a_linear_member_decides_as_its_machine(n):
+@pytest.mark.parametrize(("n", "gamma"), [(40, 0.0), (4, 0.0), (20, 1.5)])  # 4: fewer nodes than columns
+def test_a_member_decides_as_its_machine(n, gamma):
     parts, others = features(n), features(6)
-    view_map = ViewMap(View(BLOCKS), parts, 0)
+    view_map = ViewMap(View(BLOCKS, gamma), parts, 0)
     machine = machine_of(view_map.known.shape[1])
     member = view_map.member(machine)
-    assert isinstance(member, LinearMember)
-    np.testing.assert_allclose(decided(member, others), machine.decisions(view_map.rows(others)), atol=1e-9)
-
-
-def test_a_radial_member_decides_as_its_machine():
-    parts, others = features(20), features(6)
-    view_map = ViewMap(View(BLOCKS, gamma=1.5), parts, 0)
-    machine = machine_of(view_map.known.shape[1])
-    member = view_map.member(machine)
-    assert isinstance(member, RadialMember)
+    assert isinstance(member, RadialMember if gamma else LinearMember)
     np.testing.assert_allclose(decided(member, others), machine.decisions(view_map.rows(others)), atol=1e-9)
 
 

@@ -19,11 +19,11 @@ from propkernels.explorer.groups import class_groups
 from propkernels.explorer.map_columns import Column, column_of_numbers, further_column
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.propagation_kernel import PropagationKernel
-from propkernels.nodes.classifier import NodeClassifier
+from propkernels.nodes.estimators import NodeClassifier
 from propkernels.nodes.explanation import NodeExplanation
+from propkernels.nodes.inputs import simple_graph
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.model import NodeModel
-from propkernels.nodes.structure import simple_graph
 from propkernels.search.nearest import largest
 
 Values = NDArray[np.float64]

@@ -14,12 +14,12 @@ from propkernels.explain.decision_columns import by_class
 from propkernels.models.folds import Folds
 from propkernels.models.least_squares import Linear, solve_features
 from propkernels.nodes.members import N_LANDMARKS, NodeMember, ViewMap
-from propkernels.nodes.shares import FEWEST_HELD
 from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, several_target_hops, target_hops
 from propkernels.nodes.views import Rows, Sheet, View
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
+FEWEST_HELD = 10  # held-out nodes per class, on average; from fewer, no log loss and no shares are estimated
 COSTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 MOST_CHOOSING = 6000  # training nodes of machines that are only compared
 MOST_MEMBERS = 4

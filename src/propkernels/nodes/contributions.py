@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array, issparse
 
 from propkernels.nodes.members import LinearMember, NodeMember, RadialMember, radial
-from propkernels.nodes.one_node import WalksFrom
-from propkernels.nodes.spreading import RARE
-from propkernels.nodes.views import Block
+from propkernels.nodes.spreading import RARE, Known
+from propkernels.nodes.views import Block, Sheet
+from propkernels.propagation.schemes import reciprocal
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -58,35 +58,103 @@ class Tally:
         self.by_column[key] = self.by_column.get(key, 0.0) + columns
 
 
+class WalksFrom:
+    """Rows e_v T^t of walks that begin at single nodes, and the features that they give.
+
+    The features equal those of :class:`Rows`, which propagates the columns of all nodes, up to rounding.
+
+    Parameters
+    ----------
+    sheet : Sheet
+    known : Known or None
+    """
+
+    def __init__(self, sheet: Sheet, known: Known | None) -> None:
+        self.sheet, self.known = sheet, known
+        self._steps: dict[str, csr_array] = {}
+
+    def matrix(self, walk: str) -> csr_array:
+        """Return the matrix of one step."""
+        if walk not in self._steps:
+            operator = self.sheet.walks.operator(walk)
+            scaled = diags_array(operator.spread) @ operator.adjacency
+            self._steps[walk] = csr_array(scaled + diags_array(operator.keep))
+        return self._steps[walk]
+
+    def rows(self, walk: str, node: int, last: int) -> list[csr_array]:
+        """Return e_v T^t for t = 0..last, sparse."""
+        rows = [csr_array((np.ones(1), ([0], [node])), shape=(1, self.sheet.graphs.n_nodes))]
+        for _ in range(last):
+            rows.append(csr_array(rows[-1] @ self.matrix(walk)))
+        return rows
+
+    def block(self, block: Block, node: int) -> Matrix:
+        """Return the features of a block at one node, (1, columns)."""
+        if block.source == "codes":
+            found = np.zeros((1, self.sheet.inputs.n_codes))
+            np.add.at(found[0], self.sheet.code_columns(node)[0], self.sheet.code_value)
+            return found
+        if block.source == "targets":
+            return self._targets(block, node)
+        if block.source == "crossed":
+            return self._crossed(node)
+        if block.summed:
+            total = self.summed(block, node)
+            return total * reciprocal(np.linalg.norm(total, axis=1))[:, None]
+        columns = self.sheet.columns(block.source)
+        return np.hstack([_dense(row @ columns) for row in self.rows(block.walk, node, block.last)])
+
+    def summed(self, block: Block, node: int) -> Matrix:
+        """Return the sum of steps at one node, before it is divided by its norm."""
+        rows = self.rows(block.walk, node, block.last)
+        return _dense(sum(rows[1:], rows[0]) @ self.sheet.columns(block.source))
+
+    def scale(self, block: Block, node: int) -> float:
+        """Return the factor of the row of a summed block, 1 / norm; 1 for steps side by side."""
+        if not block.summed:
+            return 1.0
+        return float(reciprocal(np.linalg.norm(self.summed(block, node), axis=1))[0])
+
+    def _targets(self, block: Block, node: int) -> Matrix:
+        """Return shares and masses of known targets at t = 1, 2, ...; see :func:`target_hops`."""
+        assert self.known is not None
+        marked, middle = self.known.marked(self.sheet.graphs.n_nodes), self.known.targets.mean(axis=0)
+        parts = []
+        for row in self.rows("row", node, block.last)[1:]:
+            found = np.asarray(row @ marked)[0] - row[0, node] * marked[node]
+            mass = max(found[-1], 0.0)
+            parts.append(np.append((found[:-1] + RARE * middle) / (mass + RARE), mass))
+        return np.concatenate(parts)[None]
+
+    def _crossed(self, node: int) -> Matrix:
+        """Return targets two steps away times attributes in between; see :func:`crossed_targets`."""
+        assert self.known is not None
+        between = self.sheet.between([Block("crossed")])
+        assert between is not None
+        marked = self.known.marked(len(between))
+        marked[node] = 0.0  # the way back brings nothing
+        step = self.rows("row", node, 1)[1]
+        around = np.asarray(self.matrix("row")[step.indices] @ marked)
+        return ((step.data[:, None] * between[step.indices]).T @ around).reshape(1, -1)
+
+
 class Tallies(WalksFrom):
     """Contributions to decisions about nodes of one graph."""
 
     def of(self, node: int, members: Sequence[NodeMember], weights: Matrix) -> Tally:
         """Return the contributions to the mean of members' decisions times weights."""
-        tally = Tally()
+        tally, share = Tally(), weights / len(members)
+        adders = {"targets": self._add_targets, "crossed": self._add_crossed, "codes": self._add_codes}
         for member in members:
-            share = weights / len(members)
-            self._add(tally, node, self._linear(node, member, share), np.ones(1))
-        return tally
-
-    def _linear(self, node: int, member: NodeMember, weights: Matrix) -> LinearMember:
-        """Return a member with one decision that decides about a node as a weighted sum of decisions does."""
-        if isinstance(member, LinearMember):
-            combined = tuple(w @ weights[:, None] for w in member.weights)
-            return LinearMember(member.blocks, combined, np.array([member.intercepts @ weights]))
-        return linear_along(member, [self.block(block, node) for block in member.blocks], weights)
-
-    def _add(self, tally: Tally, node: int, member: LinearMember, scale: Matrix) -> None:
-        tally.intercept += float(member.intercepts[0])
-        for block, weights in zip(member.blocks, member.weights, strict=True):
-            if block.source == "targets":
-                self._add_targets(tally, node, block, weights[:, 0])
-            elif block.source == "crossed":
-                self._add_crossed(tally, node, weights[:, 0])
-            elif block.source == "codes":
-                self._add_codes(tally, node, weights[:, 0])
+            if isinstance(member, LinearMember):
+                combined = tuple(w @ share[:, None] for w in member.weights)
+                linear = LinearMember(member.blocks, combined, np.array([member.intercepts @ share]))
             else:
-                self._add_moved(tally, node, block, weights[:, 0])
+                linear = linear_along(member, [self.block(block, node) for block in member.blocks], share)
+            tally.intercept += float(linear.intercepts[0])
+            for block, own in zip(linear.blocks, linear.weights, strict=True):
+                adders.get(block.source, self._add_moved)(tally, node, block, own[:, 0])
+        return tally
 
     def _add_moved(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
         """Add the contributions of propagated attributes or positional statistics."""
@@ -112,27 +180,27 @@ class Tallies(WalksFrom):
         """Add the contributions of known targets other than the node's own."""
         known, n = self.known, self.sheet.graphs.n_nodes
         assert known is not None
-        width = known.spread.shape[1]
+        width = known.targets.shape[1]
         place = np.full(n, -1)
         place[known.nodes] = np.arange(len(known.nodes))
-        middle = known.spread.mean(axis=0)
+        middle = known.targets.mean(axis=0)
         steps = self.rows("row", node, block.last)[1:]
         for t, (walk, piece) in enumerate(zip(steps, np.split(weights, len(steps)), strict=True)):
             others = (place[walk.indices] >= 0) & (walk.indices != node)
             nodes, chances = walk.indices[others], walk.data[others]
             total = chances.sum() + RARE
-            shares = known.spread[place[nodes]] * chances[:, None] / total
+            shares = known.targets[place[nodes]] * chances[:, None] / total
             values = shares @ piece[:width] + chances * piece[width]
             columns = np.append(shares.sum(axis=0) * piece[:width], chances.sum() * piece[width])
             tally.add("targets", t + 1, nodes, values, columns, n)
             tally.intercept += float(RARE * middle @ piece[:width] / total)
 
-    def _add_crossed(self, tally: Tally, node: int, weights: Matrix) -> None:
+    def _add_crossed(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
         """Add the contributions of known targets two steps away, by the attribute of the node in between."""
-        known, between = self.known, self.sheet.between([Block("crossed")])
+        known, between = self.known, self.sheet.between([block])
         assert known is not None
         assert between is not None
-        n, width = self.sheet.graphs.n_nodes, known.spread.shape[1]
+        n, width = self.sheet.graphs.n_nodes, known.targets.shape[1]
         marked, step = known.marked(n), self.rows("row", node, 1)[1]
         totals = np.zeros(n)
         columns = np.zeros(width + 1)
@@ -147,13 +215,17 @@ class Tallies(WalksFrom):
         nodes = np.flatnonzero(totals)
         tally.add("crossed", 2, nodes, totals[nodes], columns, n)
 
-    def _add_codes(self, tally: Tally, node: int, weights: Matrix) -> None:
+    def _add_codes(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
         """Add the contribution of the codes of a node's neighborhood, by step."""
         sheet = self.sheet
         columns, steps = sheet.code_columns(node)
         for t in np.unique(steps).tolist():
             value = np.array([weights[columns[steps == t]].sum() * sheet.code_value])
             tally.add("codes", t, np.array([node]), value, value, sheet.graphs.n_nodes)
+
+
+def _dense(row: Any) -> Matrix:
+    return np.asarray(row.toarray() if issparse(row) else row)
 
 
 def linear_along(member: RadialMember, parts: list[Any], weights: Matrix) -> LinearMember:

@@ -113,7 +113,7 @@ class LinearMember:
         weights = tuple(factor * w for w in self.weights)
         return replace(self, weights=weights, intercepts=factor * self.intercepts)
 
-    def sums(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
+    def sums(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None = None) -> Matrix:
         """Return the decisions of all nodes without the intercepts, (N, decisions)."""
         return sheet.project(self.blocks, self.weights, targets)
 
@@ -165,16 +165,17 @@ class RadialMember:
         nodes = np.arange(sheet.graphs.n_nodes)
         rows = sheet.at(nodes, self.blocks) if rows is None else rows
         runs = np.split(nodes, np.arange(NODES_AT_ONCE, len(nodes), NODES_AT_ONCE))
-        return np.vstack(
-            [self._sums_of_parts([rows.block(b, run, targets) for b in self.blocks]) for run in runs]
-        )
-
-    def _sums_of_parts(self, parts: list[Any]) -> Matrix:
-        scaled = np.asarray(self.scaling.apply(parts))
-        return radial(scaled, self.landmarks, self.gamma) @ self.weights
+        parts = ([rows.block(block, run, targets) for block in self.blocks] for run in runs)
+        scaled = (np.asarray(self.scaling.apply(part)) for part in parts)
+        return np.vstack([radial(some, self.landmarks, self.gamma) @ self.weights for some in scaled])
 
 
 NodeMember = LinearMember | RadialMember
+
+
+def shifted(member: NodeMember, offsets: Matrix) -> NodeMember:
+    """Return a member with offsets added to its decisions."""
+    return replace(member, intercepts=member.intercepts + offsets)
 
 
 def by_share(members: Sequence[NodeMember], shares: Sequence[float]) -> list[NodeMember]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -16,8 +16,7 @@ from propkernels._utils.checks import GraphInput, check_choice
 from propkernels._utils.parallel import one_blas_thread, threaded
 from propkernels._utils.progress import LOG
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
-from propkernels._utils.typing import Array, Target
-from propkernels.codes.codes import CodeStreams
+from propkernels._utils.typing import Array, Floats, Folding, Seed, Target
 from propkernels.convert.check import check_graph, named_graph, target_column
 from propkernels.counts.entries import Vocabulary
 from propkernels.graphs.accepted import OneGraph
@@ -25,16 +24,14 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.models.choose import check_costs
 from propkernels.models.folds import DEFAULT_FOLDS, Folds, choosing_folds, draw_seeds
 from propkernels.models.targets import ClassTarget, NumberTarget
-from propkernels.nodes.choosing import Choice, Goal, Labeled, choose, fit_members
+from propkernels.nodes.choosing import COSTS, Goal, Labeled, choose, fit_members
 from propkernels.nodes.contributions import Tallies
 from propkernels.nodes.explanation import NodeExplanation, column_names
-from propkernels.nodes.guessing import fit_guessing_members, guessing_helps
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
-from propkernels.nodes.members import NodeMember, RadialMember, by_share
-from propkernels.nodes.one_node import KnownTargets
-from propkernels.nodes.shares import FEWEST_HELD, MOST_UNLABELED, Shift, learn_shift
+from propkernels.nodes.members import NodeMember, RadialMember, by_share, shifted
 from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, target_hops
+from propkernels.nodes.unlabeled import fit_guessing_members, guessing_helps, shift_of
 from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
@@ -46,51 +43,18 @@ FEW_HELD = 500  # validation nodes; fewer choose together with folds of the othe
 LARGEST_POOL = 1500  # unlabeled nodes whose classes are guessed
 
 
-@dataclass(frozen=True)
-class Learned:
-    """Everything learned by fit.
+@dataclass(kw_only=True, eq=False, repr=False)
+class NodeParameters:
+    """Parameters of :class:`NodeClassifier` that the regressor has, too."""
 
-    Attributes
-    ----------
-    inputs : NodeInputs
-    choice : Choice
-    members : list
-        Members whose decisions are averaged.
-    blind : list
-        Members that see no targets, for graphs without any.
-    decisions : ndarray, (N, decisions)
-        Decisions of all nodes of the training graph.
-    held_decisions : ndarray, (held-out nodes, decisions)
-    guesses : bool
-        Whether machines also learned from guessed classes of unlabeled nodes.
-    streams : list of CodeStreams
-        Codes of all nodes.
-    shift : Shift or None
-        How decisions were moved towards the shares of classes among unlabeled nodes.
-    """
-
-    inputs: NodeInputs
-    choice: Choice
-    members: list[NodeMember]
-    blind: list[NodeMember]
-    decisions: Matrix
-    held_decisions: Matrix
-    guesses: bool
-    streams: list[CodeStreams]
-    shift: Shift | None = None
-
-    def shifted(self, shift: Shift) -> Learned:
-        """Return members and held-out decisions moved towards the shares of classes among unlabeled nodes."""
-        return replace(
-            self,
-            members=[shift.of(member) for member in self.members],
-            blind=[shift.of(member) for member in self.blind],
-            held_decisions=self.held_decisions + shift.offsets,
-            shift=shift,
-        )
+    C: Floats = COSTS
+    direction: str = "both"
+    cv: Folding = None
+    random_state: Seed = None
+    n_jobs: int | None = None
 
 
-class NodeModel(GraphInput, BaseEstimator, ABC):
+class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
     """Base of models of nodes; subclasses define the target."""
 
     _inputs: NodeInputs
@@ -106,20 +70,14 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     _names: tuple[Hashable, ...] | None
     _target_column: str | None
     score_: Annotated[float, SOMETIMES]
-    views: Any
-    C: Any
-    direction: str
-    cv: Any
-    random_state: Any
-    n_jobs: int | None
 
     @abstractmethod
     def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[Any, Matrix]:
         """Return the target of machines with its task, and the columns of targets that are propagated."""
 
     @abstractmethod
-    def _keep_target(self, target: Any, learned: Learned) -> None:
-        """Store what turns decisions into predictions."""
+    def _keep_target(self, target: Any, held: Indices, decisions: Matrix) -> None:
+        """Store what turns decisions into predictions, given those about held-out nodes."""
 
     @abstractmethod
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
@@ -129,11 +87,10 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
     def _predictions(self, decisions: Matrix) -> Array:
         """Return the predictions of decisions."""
 
+    @property
     @abstractmethod
-    def predict(
-        self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
-    ) -> Array:
-        """Return the prediction of each node of the training graph, or of another graph."""
+    def _n_decisions(self) -> int:
+        """Number of decisions about a node."""
 
     @property
     def transduction_(self) -> Array:
@@ -181,12 +138,10 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         held = None if validation is None else node_numbers(validation, graphs.n_nodes, "validation", names)
         folds, fitted = self._folds(target.strata, known.nodes, held, seeds.inner)
         with one_blas_thread():
-            learned = self._learn(graphs, known.nodes, target, spread, folds, fitted, seeds.kernel)
-        self._keep(learned, graphs, known.nodes[fitted], spread[fitted])
-        self._keep_target(target, learned)
+            judged, decisions = self._learn(graphs, known.nodes, target, spread, folds, fitted, seeds.kernel)
+        self._keep_target(target, judged, decisions)
         self._target_column = column
         self._names = None if names is None or names == list(range(len(names))) else tuple(names)
-        self.score_ = learned.choice.score()
         return self
 
     @threaded
@@ -194,21 +149,28 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         self,
         graphs: GraphDatabase,
         nodes: Indices,
-        target: Any,
+        target: ClassTarget | NumberTarget,
         spread: Matrix,
         folds: Folds,
         fitted: Indices,
         seed: int,
-    ) -> Learned:
-        """Choose views on held-out nodes, and fit them to the nodes at the places ``fitted``."""
+    ) -> tuple[Indices, Matrix]:
+        """Choose views on held-out nodes, and fit them to the nodes at the places ``fitted``.
+
+        Returns the places of held-out nodes, and decisions about them.
+        """
         check_choice(self.direction, DIRECTIONS, "direction")
-        costs, goal = check_costs(self.C), goal_of(target)
+        costs, has_labels = check_costs(self.C), isinstance(target, ClassTarget)
+        classes = target.values if isinstance(target, ClassTarget) and not target.multilabel else None
+        goal = Goal(target.columns, classes, has_labels, target.weights)
         inputs, structure = learn_inputs(graphs, self.direction, graphs.n_nodes > 0, seed)
         sheet = Sheet(graphs, inputs, structure)
         steps = sheet.walks.label_steps(nodes)
         views = default_views(inputs, graphs.n_nodes, steps, spread.shape[1])
         tried = list(dict.fromkeys(views + default_views(inputs, graphs.n_nodes, steps, 0)))
-        pool = self._pool(graphs.n_nodes, nodes, goal, seed)
+        unlabeled = np.random.default_rng(seed).permutation(np.setdiff1d(np.arange(graphs.n_nodes), nodes))
+        guesses = classes is not None and len(nodes) <= MOST_LABELED * graphs.n_nodes
+        pool = np.sort(unlabeled[: LARGEST_POOL if guesses else 0])
         labeled = Labeled.gather(sheet, nodes, goal, spread, tried, pool)
         choice = choose(labeled, tried, folds, costs, seed)
         for arm in choice.arms:
@@ -217,62 +179,32 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         if len(pool) and len(choice.held):
             guessed = guessing_helps(labeled, choice, folds, seed)
         final = labeled.at(fitted)
-        fit_arms = fit_members if guessed is None else fit_guessing_members
         hops = final.hops_everywhere([arm.view for arm in choice.arms])
         own = None if hops is None else hops.at(final.rows.nodes)
-        fitted_arms = fit_arms(final, choice.arms, own, seed)
-        shares = [arm.share for arm in choice.arms]
+        fit_arms = fit_members if guessed is None else fit_guessing_members
+        fitted_arms, shares = fit_arms(final, choice.arms, own, seed), [arm.share for arm in choice.arms]
         members = by_share(fitted_arms, shares)
         blind = [i for i, member in enumerate(members) if not member.uses_targets]
         unseen = by_share([fitted_arms[i] for i in blind], [shares[i] for i in blind])
-        if not unseen:
-            unseen = fit_members(final, [choice.best_blind()], None, seed)
+        unseen = unseen or fit_members(final, [choice.best_blind()], None, seed)
         sums = sums_of(members, sheet, hops)
         decisions = mean_of(members, sums)
-        held = choice.held_decisions() if guessed is None else guessed
-        learned = Learned(
-            inputs, choice, members, unseen, decisions, held, guessed is not None, sheet.streams
-        )
-        shift = self._shift(learned, nodes, goal, seed)
-        if shift is None:
-            return learned
-        shifted = learned.shifted(shift)
-        # those of predict to the bit: sums of shifted members round differently than shifted sums
-        return replace(shifted, decisions=mean_of(shifted.members, sums))
-
-    def _shift(self, learned: Learned, nodes: Indices, goal: Goal, seed: int) -> Shift | None:
-        """Return the shift of decisions to the shares of unlabeled nodes; None unless classes are counted.
-
-        Weights of nodes and classes are kept as they are.
-        """
-        held, classes = learned.choice.held, goal.classes
-        rest = np.setdiff1d(np.arange(len(learned.decisions)), nodes)
-        if classes is None or goal.weights is not None or not len(rest):
-            return None
-        n_classes = int(classes.max()) + 1
-        if len(held) < FEWEST_HELD * n_classes or len(np.unique(classes[held])) < n_classes:
-            return None
-        rest = np.random.default_rng(seed).permutation(rest)[:MOST_UNLABELED]
-        return learn_shift(learned.held_decisions, classes[held], learned.decisions[rest])
-
-    @staticmethod
-    def _pool(n_nodes: int, nodes: Indices, goal: Goal, seed: int) -> Indices:
-        """Return unlabeled nodes whose classes may be guessed: none if many nodes are labeled."""
-        if goal.classes is None or len(nodes) > MOST_LABELED * n_nodes:
-            return np.arange(0)
-        rest = np.setdiff1d(np.arange(n_nodes), nodes)
-        return np.sort(np.random.default_rng(seed).permutation(rest)[:LARGEST_POOL])
-
-    def _keep(self, learned: Learned, graphs: GraphDatabase, nodes: Indices, spread: Matrix) -> None:
-        """Store the learned state."""
-        self._inputs, self._members, self._blind_members = learned.inputs, learned.members, learned.blind
-        self.graph_, self.nodes_, self._targets = graphs, nodes, spread
-        self.decisions_ = learned.decisions
-        assert learned.inputs.coder is not None
-        codes = [np.unique(row) for block in learned.streams for _, _, row in block.streams()]
-        self._surroundings = Vocabulary(learned.inputs.coder, codes)
-        self.views_ = [str(arm.view) for arm in learned.choice.arms]
-        self.guesses_ = learned.guesses
+        held_decisions = choice.held_decisions() if guessed is None else guessed
+        if classes is not None and goal.weights is None:  # weights of nodes and classes are kept as they are
+            shift = shift_of(held_decisions, classes[choice.held], decisions[unlabeled], classes.max() + 1)
+            if shift is not None:
+                members, unseen = ([shifted(one, shift) for one in some] for some in (members, unseen))
+                held_decisions = held_decisions + shift
+                # those of predict to the bit: sums of shifted members round differently than shifted sums
+                decisions = mean_of(members, sums)
+        self._inputs, self._members, self._blind_members = inputs, members, unseen
+        self.graph_, self.nodes_, self._targets = graphs, nodes[fitted], spread[fitted]
+        self.decisions_, self.guesses_ = decisions, guessed is not None
+        assert inputs.coder is not None
+        codes = [np.unique(row) for block in sheet.streams for _, _, row in block.streams()]
+        self._surroundings = Vocabulary(inputs.coder, codes)
+        self.views_, self.score_ = [str(arm.view) for arm in choice.arms], choice.score()
+        return choice.held, held_decisions
 
     def _folds(
         self, target: NDArray[Any], nodes: Indices, validation: Indices | None, seed: int
@@ -289,6 +221,22 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
             return alone, fitted
         inside = choosing_folds(target[fitted], cv if isinstance(cv, int) else DEFAULT_FOLDS, None, seed)
         return (*alone, *((fitted[train], fitted[test]) for train, test in inside)), fitted
+
+    def predict(
+        self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
+    ) -> Array:
+        """Return the class or number of each node of the training graph, or of another graph.
+
+        Parameters
+        ----------
+        X : graph, optional
+            By default the training graph.
+        y : array-like, optional
+            Known targets of the nodes of ``X``, with gaps, as in ``fit``.
+        nodes : mask or sequence of names or numbers, optional
+            Without y, the nodes to decide about, by default all; with y, the nodes of its entries.
+        """
+        return self._predictions(self._decisions(X, y, nodes))
 
     @threaded
     def _decisions(self, X: Any, y: Any, nodes: Any) -> Matrix:
@@ -327,13 +275,14 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         """Names of the nodes of the training graph; their numbers, if they have no names."""
         return list(range(self.graph_.n_nodes)) if self._names is None else list(self._names)
 
-    def _score_parts(self, X: Any, y: Any, integers_may_miss: bool) -> tuple[Array, KnownNodes]:
-        """Return predictions of nodes whose target is known, and the known targets."""
+    def _score(self, metric: Callable[..., float], X: Any, y: Any, sample_weight: Any) -> float:
+        """Return a score of the nodes of a graph whose target is known."""
         predicted = self.predict(X)
         names: Any = self._names if X is None else named_graph(X, self._target_column)[1]
         y = target_column(X, y) if isinstance(y, str) else y
-        known = KnownNodes.of(y, None, len(predicted), integers_may_miss, names)
-        return predicted[known.nodes], known
+        known = KnownNodes.of(y, None, len(predicted), is_classifier(self), names)
+        weights = known.weights(sample_weight)
+        return float(metric(known.target, predicted[known.nodes], sample_weight=weights))
 
     @threaded
     def _explain(
@@ -342,7 +291,7 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         """Return contributions to weighted sums of decisions, one row of weights per node."""
         with one_blas_thread():
             sheet = Sheet(self.graph_, self._inputs)
-            tallies = Tallies(sheet, KnownTargets(self.nodes_, self._targets))
+            tallies = Tallies(sheet, Known(self._targets, self.nodes_))
             found = [tallies.of(int(v), self._members, w) for v, w in zip(chosen, weights, strict=True)]
         decisions = np.einsum("ij,ij->i", self.decisions_[chosen], weights)
         columns = column_names(self._inputs, names)
@@ -366,11 +315,6 @@ class NodeModel(GraphInput, BaseEstimator, ABC):
         check_is_fitted(self, "_members")
         graphs = self.graph_ if X is None else check_graph(X)
         return applicability_of([self._surroundings], graphs)
-
-    @property
-    @abstractmethod
-    def _n_decisions(self) -> int:
-        """Number of decisions about a node."""
 
     def _check_parts(self) -> None:
         """Raise unless every labeled node has a target and every node decisions."""
@@ -400,10 +344,7 @@ def sums_of(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None
     """Return the decisions of each member without its intercepts; radial ones share propagated columns."""
     blocks = [block for member in members if isinstance(member, RadialMember) for block in member.blocks]
     rows = sheet.at(np.arange(sheet.graphs.n_nodes), blocks) if blocks else None
-    return [
-        member.sums(sheet, hops, rows) if isinstance(member, RadialMember) else member.sums(sheet, hops)
-        for member in members
-    ]
+    return [member.sums(sheet, hops, rows) for member in members]
 
 
 def mean_of(members: Sequence[NodeMember], sums: Sequence[Matrix]) -> Matrix:
@@ -413,10 +354,3 @@ def mean_of(members: Sequence[NodeMember], sums: Sequence[Matrix]) -> Matrix:
         total += values + member.intercepts
     total /= len(members)
     return total
-
-
-def goal_of(target: ClassTarget | NumberTarget) -> Goal:
-    """Return the columns of a target, and its classes if each node has one."""
-    if isinstance(target, NumberTarget):
-        return Goal(target.columns, None, False, target.weights)
-    return Goal(target.columns, None if target.multilabel else target.values, True, target.weights)

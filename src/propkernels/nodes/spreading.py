@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -234,12 +234,12 @@ class Known:
     nodes : ndarray of int64
         Nodes with a target.
     returns : ndarray, (known, steps)
-        Chances of return, see :func:`return_chances_of`.
+        Chances of return, see :func:`return_chances_of`; none by default.
     """
 
     targets: Matrix
     nodes: Indices
-    returns: Matrix
+    returns: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
 
     def marked(self, n_nodes: int) -> Matrix:
         """Return targets of known nodes and zeros, (N, columns + 1); the last column marks known nodes."""

@@ -1,14 +1,24 @@
-"""Tests of shares of classes: planted shares are found, and decisions move towards them."""
+"""Unlabeled nodes: the surest are guessed; planted shares are found, and decisions move towards them."""
 
 import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
 import propkernels as pk
-from propkernels.nodes.classifier import NodeClassifier
-from propkernels.nodes.shares import chances_of, estimate_shares, learn_shift
+from propkernels.nodes.unlabeled import GUESSED, chances_of, estimate_shares, guess, shift_of
 
 N_CLASSES = 3
+
+
+def test_the_surest_nodes_of_each_class_are_guessed():
+    decisions = np.zeros((10, 3))
+    decisions[:5, 0], decisions[5:, 2] = np.arange(1, 6), np.arange(5, 0, -1)
+    places, classes = guess(decisions)
+    n = int(np.ceil(GUESSED * 5))
+    assert places.tolist() == [*range(5 - n, 5), *range(5, 5 + n)]
+    assert classes.tolist() == [0] * n + [2] * n
+    places, classes = guess(np.linspace(-5, 5, 10)[:, None])  # one decision tells two classes apart
+    assert (classes == (places >= 5)).all()
 
 
 def draw(shares, n, seed, slope=2.0):
@@ -51,28 +61,29 @@ def test_few_unlabeled_nodes_change_little():
 def test_shifted_decisions_are_right_more_often_where_shares_differ():
     held, truth = draw([1 / 3, 1 / 3, 1 / 3], 600, 2)
     unlabeled, classes = draw([0.8, 0.1, 0.1], 5000, 3)
-    shift = learn_shift(held, truth, unlabeled)
+    shift = shift_of(held, truth, unlabeled, 3)
     before = np.mean(unlabeled.argmax(axis=1) == classes)
-    after = np.mean((unlabeled + shift.offsets).argmax(axis=1) == classes)
+    after = np.mean((unlabeled + shift).argmax(axis=1) == classes)
     assert after > before + 0.03
-    assert shift.logits[0] > 0 > shift.logits[1]
+    assert shift[0] > max(shift[1:])
 
 
 def test_equal_shares_hardly_move_decisions():
     held, truth = draw([0.5, 0.3, 0.2], 2000, 4)
     chances = 2.0 * held + np.log([0.5, 0.3, 0.2])  # calibrated for these shares
     unlabeled, _ = draw([0.5, 0.3, 0.2], 5000, 5)
-    shift = learn_shift(chances / 2, truth, unlabeled + np.log([0.5, 0.3, 0.2]) / 2)
-    assert np.abs(shift.offsets - shift.offsets.mean()).max() < 0.1
+    shift = shift_of(chances / 2, truth, unlabeled + np.log([0.5, 0.3, 0.2]) / 2, 3)
+    assert np.abs(shift - shift.mean()).max() < 0.1
 
 
 def test_two_classes_have_one_offset():
     held, truth = draw([0.5, 0.5], 400, 6)
     unlabeled, _ = draw([0.9, 0.1], 1000, 7)
-    one = learn_shift(held[:, [1]] - held[:, [0]], truth, unlabeled[:, [1]] - unlabeled[:, [0]])
-    assert one.offsets.shape == (1,)
-    assert one.offsets[0] < 0  # the second class is rare
-    assert one.logits.shape == (2,)
+    one = shift_of(held[:, [1]] - held[:, [0]], truth, unlabeled[:, [1]] - unlabeled[:, [0]], 2)
+    assert one.shape == (1,)
+    assert one[0] < 0  # the second class is rare
+    assert shift_of(held[:19], truth[:19], unlabeled, 2) is None
+    assert shift_of(held, truth, unlabeled[:0], 2) is None
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +106,7 @@ def groups():
 
 def fitted(groups, **settings):
     graph, y, _ = groups
-    return NodeClassifier(random_state=0, **settings).fit(graph, y)
+    return pk.NodeClassifier(random_state=0, **settings).fit(graph, y)
 
 
 def test_models_move_towards_frequent_classes(groups):
@@ -133,6 +144,6 @@ def test_few_labels_move_no_decisions(groups):
     few = np.full(len(y), -1)
     for k in range(N_CLASSES):
         few[np.flatnonzero(y == k)[:5]] = k
-    plain = NodeClassifier(random_state=0).fit(graph, few)
-    weighted = NodeClassifier(random_state=0, class_weight="balanced").fit(graph, few)
+    plain = pk.NodeClassifier(random_state=0).fit(graph, few)
+    weighted = pk.NodeClassifier(random_state=0, class_weight="balanced").fit(graph, few)
     assert plain.decision_function() == pytest.approx(weighted.decision_function())

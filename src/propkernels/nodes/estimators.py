@@ -1,31 +1,40 @@
-"""NodeClassifier: classes of the nodes of a graph, from a few labeled nodes."""
+"""NodeClassifier and NodeRegressor: targets of the nodes of a graph, from a few labeled nodes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.checks import shown
-from propkernels._utils.typing import Array, ClassWeight, Floats, Folding, Seed, Target
-from propkernels.explain.comparisons import Comparison, compare_decisions
+from propkernels._utils.checks import check_integer, shown
+from propkernels._utils.stored import require
+from propkernels._utils.typing import Array, ClassWeight, Target
+from propkernels.explain.comparisons import compare_decisions
 from propkernels.explain.decision_columns import DecisionLayout
 from propkernels.graphs.accepted import OneGraph
 from propkernels.models.calibrate import Calibration, calibrate, calibrate_labels
-from propkernels.models.targets import ClassTarget
-from propkernels.nodes.choosing import COSTS
+from propkernels.models.targets import LARGEST, ClassTarget, NumberTarget
 from propkernels.nodes.explanation import NodeExplanation
 from propkernels.nodes.known import KnownNodes
-from propkernels.nodes.model import Learned, NodeModel
+from propkernels.nodes.model import NodeModel, NodeParameters
 
 Matrix = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 
-class NodeClassifier(ClassifierMixin, NodeModel):
+@dataclass(kw_only=True, eq=False, repr=False)
+class NodeClassifierParameters(NodeParameters):
+    """Parameters of :class:`NodeClassifier`."""
+
+    class_weight: ClassWeight = None
+
+
+class NodeClassifier(ClassifierMixin, NodeClassifierParameters, NodeModel):
     """Classifier of the nodes of one graph (or of all nodes of several graphs), some of which are labeled.
 
     Nodes are seen through several views: their attributes; attributes summed over 2, 4 and 10 steps of a
@@ -110,68 +119,39 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     classes_: Any  # an array of numbers, texts or objects
     _layout: DecisionLayout
 
-    def __init__(
-        self,
-        *,
-        C: Floats = COSTS,
-        direction: str = "both",
-        class_weight: ClassWeight = None,
-        cv: Folding = None,
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.direction = direction
-        self.class_weight = class_weight
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[ClassTarget, Matrix]:
         several = known.target.ndim == 2
         target = ClassTarget.of(known.target, len(known.nodes), several, weights, self.class_weight)
-        return target, _spread(target.values, len(target.classes))
+        return target, _class_columns(target.values, len(target.classes))
 
-    def _keep_target(self, target: ClassTarget, learned: Learned) -> None:
-        self.classes_ = target.classes
+    def _keep_target(self, target: ClassTarget, held: Indices, decisions: Matrix) -> None:
+        self.classes_, self.calibration_ = target.classes, None
         self._layout = DecisionLayout(len(target.classes), target.multilabel)
-        self.calibration_ = _calibration(learned, self._layout, target.values)
+        truth = target.values[held]
+        if target.multilabel and len(held):
+            self.calibration_ = calibrate_labels(decisions, truth)
+        elif len(np.unique(truth)) > 1:
+            self.calibration_ = calibrate(decisions, truth)
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
         if self._layout.multilabel:
-            return _spread(np.asarray(target, dtype=np.float64), len(self.classes_))
+            return _class_columns(np.asarray(target, dtype=np.float64), len(self.classes_))
         unknown = ~np.isin(target, self.classes_)
         if unknown.any():
             raise ValueError(
                 f"y has the class {shown(target[unknown].tolist()[0])}, which did not occur in fit"
             )
-        return _spread(np.searchsorted(self.classes_, target), len(self.classes_))
+        return _class_columns(np.searchsorted(self.classes_, target), len(self.classes_))
 
     def decision_function(
         self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
     ) -> Matrix:
         """Return one decision per node for two classes (positive: the second), else one per class or label.
 
-        Parameters
-        ----------
-        X : graph, optional
-            By default the training graph.
-        y : array-like, optional
-            Known targets of the nodes of ``X``, with gaps, as in ``fit``.
-        nodes : mask or sequence of names or numbers, optional
-            Without y, the nodes to decide about, by default all; with y, the nodes of its entries.
+        See :meth:`predict` for the parameters.
         """
         decisions = self._decisions(X, y, nodes)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
-
-    def predict(
-        self, X: OneGraph | None = None, y: Target | None = None, *, nodes: ArrayLike | None = None
-    ) -> Array:
-        """Return the class of each node of the training graph (or of ``nodes``), or of another graph.
-
-        See :meth:`decision_function` for the parameters.
-        """
-        return self._predictions(self._decisions(X, y, nodes))
 
     @property
     def _n_decisions(self) -> int:
@@ -193,7 +173,7 @@ class NodeClassifier(ClassifierMixin, NodeModel):
     ) -> Matrix:
         """Return calibrated probabilities of the classes, or one per label.
 
-        See :meth:`decision_function` for the parameters.
+        See :meth:`predict` for the parameters.
         """
         check_is_fitted(self, "_members")
         decisions = self._decisions(X, y, nodes)
@@ -223,30 +203,135 @@ class NodeClassifier(ClassifierMixin, NodeModel):
             predicted = self._layout.predictions(self.decisions_[chosen])
             weights = np.eye(len(self.classes_))[predicted]
             return self._explain(chosen, weights, names, self.classes_[predicted])
-        weights, first, other = self._comparison(classes)
+        weights, first, other = compare_decisions(self._layout, self.classes_.tolist(), classes)
         return self._explain(chosen, np.tile(weights, (len(chosen), 1)), names, first, other)
-
-    def _comparison(self, classes: Any) -> Comparison:
-        return compare_decisions(self._layout, self.classes_.tolist(), classes)
 
     def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on the nodes of a graph whose class is known; X None: the training graph."""
-        predicted, known = self._score_parts(X, y, True)
-        return float(accuracy_score(known.target, predicted, sample_weight=known.weights(sample_weight)))
+        return self._score(accuracy_score, X, y, sample_weight)
 
 
-def _spread(target: NDArray[Any], width: int) -> Matrix:
+def _class_columns(target: NDArray[Any], width: int) -> Matrix:
     """Return the columns that are propagated: one per class or label; a missing label is the mean."""
     if target.ndim == 2:
         return np.where(np.isnan(target), np.nanmean(target, axis=0), target)
     return np.eye(width)[target]
 
 
-def _calibration(learned: Learned, layout: DecisionLayout, target: NDArray[Any]) -> Calibration | None:
-    """Return the calibration of decisions on held-out nodes; None without such nodes of two classes."""
-    held = learned.choice.held
-    if not len(held):
-        return None
-    if layout.multilabel:
-        return calibrate_labels(learned.held_decisions, target[held])
-    return calibrate(learned.held_decisions, target[held]) if len(np.unique(target[held])) > 1 else None
+class NodeRegressor(RegressorMixin, NodeModel):
+    """Regressor of numbers at the nodes of a graph, some of which are known.
+
+    Views and their choice are those of :class:`NodeClassifier`; machines minimize squared errors.
+
+    Parameters
+    ----------
+    C : float or sequence of float, default=(0.01, 0.1, 1, 10, 100)
+        Candidates for the cost of errors, for features with the mean square norm 1 and standardized targets.
+    direction : {"both", "follow", "reverse"}, default="both"
+        Direction in which walks cross directed edges.
+    cv : int, splitter, iterable or None, default=None
+        Folds of the labeled nodes for the choice; None: five.
+    random_state : int, RandomState or None, default=None
+        Seed of folds, landmarks and hash functions.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores.
+
+    Attributes
+    ----------
+    views_ : list of str
+        Views whose predictions are averaged, the best first.
+    score_ : float
+        Score of the best view on held-out nodes.
+    transduction_ : ndarray, (N,) or (N, columns)
+        Predicted numbers of all nodes of the training graph.
+    decisions_ : ndarray, (N, decisions)
+        Decisions about the nodes of the training graph.
+    graph_ : GraphDatabase
+        The training graph.
+    nodes_ : ndarray of int
+        Its labeled nodes.
+
+    See Also
+    --------
+    NodeClassifier : The same for classes.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett and K. Kersting (2013). Coinciding walk kernels: parallel absorbing random
+       walks for learning with graphs and few labels. Asian Conference on Machine Learning, 357-372.
+
+    Examples
+    --------
+    >>> import networkx as nx, numpy as np, propkernels as pk
+    >>> path = nx.path_graph(60)
+    >>> known = np.random.default_rng(0).random(60) < 0.5
+    >>> y = np.where(known, np.arange(60), np.nan)
+    >>> model = pk.NodeRegressor(random_state=0).fit(path, y)
+    >>> model.score(None, np.arange(60.0)) > 0.8
+    True
+    """
+
+    _middle: NDArray[np.float64]
+    _unit: NDArray[np.float64]
+    _n_columns: int
+
+    def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[NumberTarget, Matrix]:
+        several = known.target.ndim == 2
+        target = NumberTarget.of(known.target, len(known.nodes), several, weights)
+        return target, np.nan_to_num(target.columns)  # a missing number is the mean, 0
+
+    def _keep_target(self, target: NumberTarget, held: Indices, decisions: Matrix) -> None:
+        self._middle, self._unit = target.middle, target.unit
+        self._n_columns = len(target.unit) if len(target.unit) > 1 else 0
+
+    def _spread_of(self, target: NDArray[Any]) -> Matrix:
+        try:
+            values = np.asarray(target, dtype=np.float64).reshape(len(target), -1)
+        except (TypeError, ValueError):
+            raise ValueError(f"known targets must be numbers, got {shown(target)}") from None
+        if values.shape[1] != self._n_decisions:
+            raise ValueError(f"a known target has {self._n_decisions} columns, got {values.shape[1]}")
+        with np.errstate(over="ignore"):
+            scaled = (values - self._middle) / self._unit
+        if not (np.abs(scaled[~np.isnan(values)]) <= LARGEST).all():
+            raise ValueError("known targets must be finite, and not too large for the unit of those in fit")
+        return np.nan_to_num(scaled)
+
+    @property
+    def _n_decisions(self) -> int:
+        """Number of decisions about a node."""
+        return max(self._n_columns, 1)
+
+    def _check_parts(self) -> None:
+        """Raise unless every decision has a mean and a unit."""
+        super()._check_parts()
+        if hasattr(self, "_unit"):
+            shape = (self._n_decisions,)
+            require(self._middle.shape == shape == self._unit.shape, "every decision needs mean and unit")
+
+    def _predictions(self, decisions: Matrix) -> Matrix:
+        values = decisions * self._unit + self._middle
+        return values if self._n_columns else values[:, 0]
+
+    def explain(self, nodes: ArrayLike, column: int = 0) -> NodeExplanation:
+        """Return contributions of neighbors, columns and steps to predictions of nodes of the training graph.
+
+        Contributions are in units of the target; the intercept holds its mean.
+
+        Parameters
+        ----------
+        nodes : name or number, mask, or sequence of names or numbers
+        column : int, default=0
+            Column of a target with several columns.
+        """
+        chosen, width = self._chosen(nodes, "nodes"), len(self._unit)
+        number = check_integer(column, "column", 0, width - 1)
+        weights = np.tile(np.eye(width)[number] * self._unit[number], (len(chosen), 1))
+        found = self._explain(chosen, weights, [str(i) for i in range(width)])
+        for tally in found.tallies:
+            tally.intercept += float(self._middle[number])
+        return replace(found, decisions=found.decisions + self._middle[number])
+
+    def score(self, X: OneGraph | None, y: Target, sample_weight: ArrayLike | None = None) -> float:
+        """Return R^2 on the nodes of a graph whose number is known; X None: the training graph."""
+        return self._score(r2_score, X, y, sample_weight)

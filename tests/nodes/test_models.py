@@ -1,6 +1,6 @@
-"""NodeClassifier: no leaks, every input, other graphs, choice, and scikit-learn's habits."""
+"""NodeClassifier and NodeRegressor: no leaks, every input, other graphs, choice, parts of files."""
 
-import pickle
+from copy import copy
 
 import networkx as nx
 import numpy as np
@@ -10,7 +10,10 @@ from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.nodes.choosing import Arm, _in_the_race
-from propkernels.nodes.views import Block, View
+from propkernels.nodes.contributions import WalksFrom
+from propkernels.nodes.model import mean_decisions
+from propkernels.nodes.spreading import Known
+from propkernels.nodes.views import SOURCES, Block, Sheet, View, default_views
 
 
 def blocks(n=120, seed=0, p=0.15, q=0.01):
@@ -27,6 +30,11 @@ def partly(truth, share=0.3, seed=0):
 ADJACENCY, TRUTH = blocks()
 Y = partly(TRUTH)
 MODEL = pk.NodeClassifier(C=1.0, random_state=0).fit(ADJACENCY, Y)
+SQUARES = nx.grid_2d_graph(12, 12)
+GRID = nx.to_scipy_sparse_array(SQUARES, format="csr")
+SLOPE = np.array([x + 0.5 * y for x, y in SQUARES])
+GIVEN = np.random.default_rng(0).random(144) < 0.5
+NUMBERS = pk.NodeRegressor(C=10.0, random_state=0).fit(GRID, np.where(GIVEN, SLOPE, np.nan))
 
 
 def test_groups_are_found():
@@ -117,21 +125,6 @@ def test_another_graph_is_predicted_with_and_without_labels():
     assert (again == model.predict()).all()
 
 
-@pytest.mark.parametrize("kind", ["networkx", "matrix", "dense", "tuple", "graph", "database"])
-def test_one_graph_of_every_kind(kind):
-    graph = nx.from_scipy_sparse_array(ADJACENCY)
-    database = pk.check_graphs([ADJACENCY])
-    given = {
-        "networkx": graph,
-        "matrix": ADJACENCY,
-        "dense": ADJACENCY.toarray(),
-        "tuple": (ADJACENCY, None),
-        "graph": database[0],
-        "database": database,
-    }[kind]
-    assert pk.convert.check_graph(given).n_nodes == 120
-
-
 @pytest.mark.slow
 def test_nodes_of_several_graphs_are_learned_together():
     data = pk.datasets.make_molecules(30, random_state=0)
@@ -173,47 +166,98 @@ def test_a_class_with_one_node_is_kept():
     assert model.decision_function().shape == (120, 3)
 
 
-@pytest.mark.slow
-def test_weights_are_taken():
-    weights = np.where(TRUTH == 1, 5.0, 1.0)
-    model = pk.NodeClassifier(C=1.0, class_weight="balanced", random_state=0)
-    model.fit(ADJACENCY, Y, sample_weight=weights)
-    assert model.score_ > 0.9
+@pytest.mark.parametrize(
+    ("given", "error", "word"),
+    [
+        ({"y": Y[:-1]}, ValueError, "one entry per node"),
+        ({"y": [[0], *Y[1:].tolist()]}, ValueError, "rows of equal length"),
+        ({"sample_weight": [[1], *Y[1:].tolist()]}, ValueError, "sample_weight must hold"),
+        ({"y": np.full(120, -1)}, ValueError, "is missing"),
+        ({"y": np.where(Y == 0, 0, -1)}, ValueError, "one class is not enough"),
+        ({"validation": np.flatnonzero(Y < 0)}, ValueError, "validation must name"),
+        ({"validation": np.ones(120, dtype=bool)}, ValueError, "validation must name"),
+        ({"X": pk.GridDatabase([np.zeros((3, 3), dtype=int)])}, TypeError, "need a graph with edges"),
+    ],
+)
+def test_wrong_targets_are_refused_with_a_reason(given, error, word):
+    with pytest.raises(error, match=word):
+        pk.NodeClassifier().fit(**({"X": ADJACENCY, "y": Y} | given))
 
 
-@pytest.mark.slow
-def test_clones_pickles_and_seeds_agree():
-    again = clone(MODEL).fit(ADJACENCY, Y)
-    assert (again.decision_function() == MODEL.decision_function()).all()
-    copy = pickle.loads(pickle.dumps(MODEL))
-    assert (copy.predict() == MODEL.predict()).all()
-    threads = clone(MODEL).set_params(n_jobs=2).fit(ADJACENCY, Y)
-    assert (threads.decision_function() == MODEL.decision_function()).all()
-
-
-@pytest.mark.slow
-def test_saved_models_decide_alike(tmp_path):
-    pk.save_model(MODEL, tmp_path / "model.pk")
-    loaded = pk.load_model(tmp_path / "model.pk")
-    assert (loaded.decision_function() == MODEL.decision_function()).all()
-    assert (loaded.decision_function(ADJACENCY, Y) == MODEL.decision_function(ADJACENCY, Y)).all()
-
-
-def test_wrong_targets_are_refused_with_a_reason():
-    model = pk.NodeClassifier()
-    with pytest.raises(ValueError, match="one entry per node"):
-        model.fit(ADJACENCY, Y[:-1])
-    with pytest.raises(ValueError, match="rows of equal length"):
-        model.fit(ADJACENCY, [[0], *Y[1:].tolist()])
-    with pytest.raises(ValueError, match="sample_weight must hold"):
-        model.fit(ADJACENCY, Y, sample_weight=[[1], *Y[1:].tolist()])
-    with pytest.raises(ValueError, match="is missing"):
-        model.fit(ADJACENCY, np.full(120, -1))
-    with pytest.raises(ValueError, match="one class is not enough"):
-        model.fit(ADJACENCY, np.where(Y == 0, 0, -1))
-    with pytest.raises(ValueError, match="validation must name"):
-        model.fit(ADJACENCY, Y, validation=np.flatnonzero(Y < 0))
+def test_known_targets_of_another_graph_are_those_of_fit():
     with pytest.raises(ValueError, match="did not occur in fit"):
         MODEL.predict(ADJACENCY, np.where(Y == 0, 7, Y))
-    with pytest.raises(TypeError, match="need a graph with edges"):
-        model.fit(pk.GridDatabase([np.zeros((3, 3), dtype=int)]), [0] * 9)
+    for wrong, word in (
+        (["a"] * 144, "must be numbers"),
+        (np.zeros((144, 2)), "1 columns, got 2"),
+        (np.full(144, 1e300), "finite"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            NUMBERS.predict(GRID, np.array(wrong))
+    with pytest.raises(ValueError, match="one number per"):
+        pk.NodeRegressor().fit(nx.path_graph(3), ["a", "b", "c"])
+
+
+def test_decisions_of_the_training_graph_are_the_mean_of_its_members():
+    sheet = Sheet(MODEL.graph_, MODEL._inputs)
+    hops = MODEL._hops(sheet, MODEL.nodes_, MODEL._targets)
+    np.testing.assert_array_equal(mean_decisions(MODEL._members, sheet, hops), MODEL.decisions_)
+    assert not any(member.uses_targets for member in MODEL._blind_members)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("_targets", np.zeros((1, 2)), "every labeled node needs a target"),
+        ("decisions_", np.zeros((3, 1)), "every node needs decisions"),
+        ("_members", [], "a model needs members"),
+        ("classes_", np.zeros(1), "classes differ"),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(name, value, message):
+    MODEL._check_parts()
+    model = copy(MODEL)
+    setattr(model, name, value)
+    with pytest.raises(ValueError, match=message):
+        model._check_parts()
+
+
+@pytest.mark.parametrize("maker", [pk.NodeClassifier, pk.NodeRegressor])
+def test_blocks_of_all_views_have_the_widths_that_are_checked(maker):
+    """Also crossed targets, several columns of targets, and attributes."""
+    rng = np.random.default_rng(0)
+    graph = pk.GraphDatabase(nx.to_scipy_sparse_array(nx.path_graph(20)), [0, 20], list("ab" * 10))
+    graph = pk.GraphDatabase(graph.adjacency, [0, 20], graph.node_labels, rng.normal(size=(20, 2)))
+    y = np.where(np.arange(20) % 3 == 0, -1, np.arange(20) // 10)
+    several = np.column_stack([y, np.roll(y, 3)]) % 2
+    model = maker(C=1.0, random_state=0).fit(graph, several)
+    sheet, n_targets = Sheet(model.graph_, model._inputs), model._targets.shape[1]
+    blocks = {b for view in default_views(model._inputs, 20, 2, n_targets) for b in view.blocks}
+    assert {block.source for block in blocks} == set(SOURCES)
+    walks = WalksFrom(sheet, Known(model._targets, model.nodes_))
+    for block in blocks:
+        assert walks.block(block, 4).shape == (1, block.width(model._inputs, n_targets))
+
+
+def test_smooth_numbers_are_found():
+    assert NUMBERS.score(None, np.where(GIVEN, np.nan, SLOPE)) > 0.7
+    assert NUMBERS.score_ > 0.5
+    assert (NUMBERS.transduction_ == NUMBERS.predict()).all()
+
+
+def test_minus_one_is_a_number():
+    model = pk.NodeRegressor(C=1.0, random_state=0).fit(GRID, np.arange(144) % 3 - 1)
+    assert len(model.nodes_) == 144
+
+
+def test_several_columns_with_gaps():
+    values = np.where(GIVEN[:, None], np.column_stack([SLOPE, -SLOPE]), np.nan)
+    model = pk.NodeRegressor(C=10.0, random_state=0).fit(GRID, values)
+    found = model.predict()
+    assert found.shape == (144, 2)
+    np.testing.assert_allclose(found[:, 0] - SLOPE.mean(), -(found[:, 1] + SLOPE.mean()), atol=1.0)
+
+
+def test_units_do_not_matter():
+    scaled = clone(NUMBERS).fit(GRID, np.where(GIVEN, 1000 * SLOPE + 7, np.nan))
+    np.testing.assert_allclose(scaled.predict(), 1000 * NUMBERS.predict() + 7, rtol=1e-3)
