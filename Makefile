@@ -133,7 +133,8 @@ package: .venv/.developer
 	build/checkers/bin/validate-pyproject pyproject.toml
 	build/checkers/bin/cffconvert --validate
 	build/checkers/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	build/checkers/bin/python -c "from rattler_build import Stage0Recipe; assert Stage0Recipe.from_file('conda/recipe.yaml').render()"
+	build/checkers/bin/python -c "from rattler_build import Stage0Recipe as R, VariantConfig as V; \
+		assert R.from_file('conda/recipe.yaml').render(V({'c_stdlib': ['sysroot'], 'python': ['3.12']}))"
 
 # The wheel and the README on each of these Pythons that is here, as a table; wheels that are lacking are added to dist.
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14

@@ -2,9 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from benchmarks import compare, cores, edit_distance, nodes, peers, run, scale
+import propkernels as pk
+from benchmarks import edit_distance, levels, nodes, peers, run, same_bits, scale
+from tests.test_contract_discovery import NOT_UNDER_CONTRACT
 
 
 def test_a_row_is_measured_kept_and_shown(monkeypatch, tmp_path, capsys):
@@ -24,33 +27,11 @@ def test_a_row_is_measured_kept_and_shown(monkeypatch, tmp_path, capsys):
     assert json.loads(results.read_text())["rows"] == kept
 
 
-def test_ratios_are_those_of_the_rows():
-    times = {"WL": (30.0, 140.0), "PK": (200.0, 1800.0)}
-    rows = {
-        f"peer | {method} | {i}": {"ours": 0.5, "peer": 0.5 * ratio}
-        for method, both in times.items()
-        for i, ratio in enumerate(both)
-    }
-    assert run.ratios(rows) == "WL and shortest paths 30 to 140 times, propagation kernels 200 to 1,800 times"
-
-
 @pytest.mark.slow
 def test_peers_compute_the_same_matrix(capsys):
     pytest.importorskip("grakel")
     peers.main("WL", "MOLECULES:20")
     assert json.loads(capsys.readouterr().out)["difference"] == 0
-
-
-def test_trees_are_compared_by_their_least_times():
-    base = compare.least([{"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 3.0}])
-    head = {"a": 1.05, "b": 1.2, "c": 0.5}
-    assert compare.slower(base, head) == ["b"]
-    assert [row[3] for row in compare.table(base, head)] == ["1.05", "1.20", "new"]
-
-
-def test_gain_is_cores_times_busy_over_work():
-    row = cores.row("kernel", "DD", {1: (8.0, 8.0), 4: (4.0, 12.0)}, [1, 2, 4])
-    assert row == ["kernel", "DD", "8,000", "", "4,000", "2.0", "75%", "1.50"]
 
 
 def test_pages_show_the_stored_figures():
@@ -77,3 +58,29 @@ def test_bounds_of_edit_distances_are_measured(data_folder, tmp_path, monkeypatc
     exact, ours = (float(cell) for cell in row.split("|")[4:6])
     assert exact <= ours
     assert "networkx" in tail
+
+
+def test_a_digest_depends_on_arrays_alone_and_every_public_kernel_is_tried():
+    graphs = pk.datasets.make_molecules(8, random_state=0).graphs
+    kernels = (pk.PropagationKernel(t_max=t, random_state=0) for t in (2, 2, 3))
+    one, same, other = (same_bits.digest(kernel.fit_transform(graphs)) for kernel in kernels)
+    assert one == same != other
+    assert same_bits.compare([{"a": "1", "b": "2", "c": "3"}, {"a": "1", "b": "0"}]) == (["a"], ["b", "c"])
+    with pytest.raises(LookupError, match="no public name Nothing"):
+        same_bits.find("Nothing")
+    public = {name for module in (pk, pk.kernels, pk.nodes) for name in module.__all__}
+    public = {name for name in public if hasattr(same_bits.find(name), "fit_transform")}
+    assert public - set(same_bits.KERNELS) - {"SumKernel", "LabelImputer"} <= set(NOT_UNDER_CONTRACT)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", levels.CASES, ids=lambda case: case.name)
+def test_levels_of_everything_that_returns_a_p_value(case):
+    """P(p <= a) is at most a, up to four standard errors; of graphs that are all equal, every p is 1."""
+    repetitions = 40 if case.name.startswith("Evaluation") else 120
+    found, a = levels.shares(case, repetitions), np.array(levels.LEVELS)
+    assert (found <= a + 4 * np.sqrt(a * (1 - a) / repetitions)).all(), dict(zip(a, found, strict=True))
+    if "equal" in case.name:
+        assert not found.any()
+    if case.name in ("two_sample_test, continuous, 20 and 30", "predict_p, trees"):
+        assert found[-1] > 0.35  # and p-values are of use
