@@ -9,7 +9,7 @@ import pytest
 import propkernels as pk
 from reproduction.data.cooccurrence import label_cooccurrence
 from reproduction.data.corrupt import hide_labels
-from reproduction.data.pictures import cut_patches, load_brodatz, load_leaves, load_plants
+from reproduction.data.pictures import cut_patches, load_brodatz
 from reproduction.engine.data import load_source
 from reproduction.extra.compact import read_compact
 from tests.zoo import labelled_zoo
@@ -40,11 +40,6 @@ def test_cooccurrences_are_pairs_of_labels(distance):
     computed = label_cooccurrence(pk.GridDatabase(images, masks), distance=distance)
     reference = [pairs_of_labels(i, m, 3, distance) for i, m in zip(images, masks, strict=True)]
     np.testing.assert_allclose(computed, reference)
-
-
-def test_unobserved_labels_do_not_count():
-    rows = label_cooccurrence(pk.GridDatabase([np.array([[0, 1, -1, 1, -1]]), np.array([[-1]])]))
-    assert rows.tolist() == [[0, 1, 0], [0, 0, 0]]
 
 
 def test_a_share_of_the_labels_is_hidden():
@@ -87,28 +82,6 @@ def test_brodatz(brodatz):
     assert images[96].mean() == pytest.approx(middle.mean(), abs=1)
     assert len(load_source("BRODATZ-O-R").graphs) == 96
     assert cut_patches(np.arange(35).reshape(5, 7), 2)[3].tolist() == [[14, 15], [21, 22]]
-
-
-@pytest.mark.parametrize("load", [load_brodatz, load_plants, load_leaves])
-def test_files_that_are_not_there_are_named(load, tmp_path, monkeypatch):
-    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="is needed, and it is not in the folder"):
-        load()
-
-
-@pytest.mark.slow
-@pytest.mark.data
-@pytest.mark.parametrize(
-    ("load", "pixels", "classes", "labels"),
-    [(load_brodatz, 2048 * 4096, 32, 3), (load_plants, 671850, 3, 5), (load_leaves, None, 28, 5)],
-)
-def test_the_real_pictures(load, pixels, classes, labels, data_folder):
-    try:
-        data = load()
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
-    assert pixels in (None, data.graphs.n_nodes)
-    assert (data.n_classes, len(data.graphs.label_values)) == (classes, labels)
 
 
 def test_compact_graphs_are_read_as_written(tmp_path):

@@ -16,7 +16,6 @@ from reproduction.engine.published import published, rows_and_columns
 from reproduction.experiments import (
     attribute_kernels,
     attributed,
-    grids,
     labelled,
     partially_labelled,
     point_clouds,
@@ -73,19 +72,6 @@ def test_every_method_runs(task, tiny, tmp_path, monkeypatch):
             judged = store[cell][variant]
             assert len(judged["paper"]["folds"]) == len(judged["paper"]["kernel"])
             assert ("scaled" in judged) == (cell.repeat < 1 and not task.is_leave_one_out)
-
-
-@pytest.mark.slow
-def test_grids(tmp_path, monkeypatch):
-    target, rng = np.arange(48) % 3, np.random.default_rng(0)
-    images = [rng.random((12, 12, 3)) * (0.4 + 0.2 * label) for label in target]
-    palette = pk.images.KMeansColors(3, random_state=0).fit_transform(images)
-    data, store = Dataset("PLANTS", palette, target, (), {"images": images}), Store(tmp_path)
-    monkeypatch.setattr("reproduction.engine.jobs.load_source", lambda name: data)
-    monkeypatch.setattr(grids, "folds_of", lambda target, repeat, groups: folds_of(target, repeat, 4, groups))
-    run(grids.jobs(Scope(repeats=1))[:1], store, n_jobs=1)
-    accuracies, _ = grids.sections(experiments()["grids"].state(store, Scope(repeats=1)))
-    assert [row[0] for row in accuracies.rows] == list(grids.ROWS)
 
 
 def test_point_graphs_are_those_of_the_coordinates(tmp_path):
@@ -171,16 +157,6 @@ def test_the_page_counts_marks_and_answers(command, tmp_path):
     assert "**91.0 ± 0.4** [5] **(86.9)**" in page  # significantly first, here and in the paper
     assert "85.8 ± 0.4 [5] (85.4)" in page
     assert "in 1 of 1 columns (the paper: 1). **That PK is first holds here.**" in page
-
-
-def test_a_scope_is_data_sets_and_methods():
-    def wanted(**settings):
-        scope = Scope(**settings)
-        return {job.cells[0].place[1:] for job in partially_labelled.jobs(scope) if scope.wants(job)}
-
-    assert wanted(datasets=("MSRC_9 20 %",), methods=("WL",)) == {("WL", "MSRC_9 20 %")}
-    both = {("PK", "MSRC_9 80 %"), ("PK Eq. 14", "MSRC_9 80 %")}
-    assert wanted(datasets=("MSRC_9",), methods=("PK",)) > both
 
 
 def test_an_interrupted_run_goes_on_and_damaged_records_are_named(tmp_path):

@@ -7,28 +7,22 @@ from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.datasets import Dataset
 from reproduction.__main__ import PAGES
 from reproduction.experiments import worked_example
 from reproduction.extra import (
     animation,
-    choices,
     defaults,
-    edge_labels,
     fair,
     folds_of_defaults,
     nodes,
-    novelty,
-    temporal,
 )
 from reproduction.extra.folds_of_defaults import FoldResult, accuracies
-from reproduction.molecules import activity_cliffs, coverage, many_draws, scaffold_splits, sets
+from reproduction.molecules import scaffold_splits
 
 ROOT = Path(__file__).parents[2]
 DATA = pk.datasets.make_molecules(60, random_state=0, mean_nodes=8)
@@ -39,12 +33,10 @@ RESULT = FoldResult(
 
 @pytest.fixture(autouse=True)
 def _empty_caches():
-    caches = (folds_of_defaults.load, fair.load, temporal.load, novelty.load, nodes.read, edge_labels.load)
-    caches += (coverage.load,)
-    for cached in caches:
+    for cached in (folds_of_defaults.load, fair.load, nodes.read):
         cached.cache_clear()
     yield
-    for cached in caches:
+    for cached in (folds_of_defaults.load, fair.load, nodes.read):
         cached.cache_clear()
 
 
@@ -109,45 +101,6 @@ def test_fair_folds_are_those_of_the_file(quick, tmp_path, monkeypatch):
     assert fair.split(None, ("ENZYMES", 0, 3))[1].tolist() == folds[3]["test"]
 
 
-@pytest.mark.slow
-def test_temporal_measures_both_views(tmp_path, monkeypatch):
-    """In class 1, vertex 1 meets 2 before 2 meets 3: only a model in time sees it."""
-    pytest.importorskip("pandas")
-    lines = {"A": "", "edge_attributes": "", "graph_indicator": "", "graph_labels": "", "node_labels": ""}
-    for number in range(24):
-        base, order = 3 * number, (1, 2) if number % 2 else (2, 1)
-        lines["A"] += f"{base + 1}, {base + 2}\n{base + 2}, {base + 3}\n"
-        lines["edge_attributes"] += f"{order[0]}\n{order[1]}\n"
-        lines["graph_indicator"] += f"{number + 1}\n" * 3
-        lines["graph_labels"] += f"{number % 2}\n"
-        lines["node_labels"] += "0, 1\n0, 0\n0, 0\n"
-    with zipfile.ZipFile(tmp_path / "temporal.zip", "w") as archive:
-        for kind, text in lines.items():
-            archive.writestr(f"dblp_ct1/dblp_ct1_{kind}.txt", text)
-    monkeypatch.setattr(temporal, "FOLDS", 2)
-    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
-    cells = temporal.run(["dblp_ct1"], tmp_path, tmp_path / "page.md", jobs=1).splitlines()[2].split(" | ")
-    assert cells[2:4] == ["100.0 ± 0.0", "2 of 2"]
-    assert float(cells[1].split(" ")[0]) < 70
-
-
-@pytest.mark.slow
-def test_edge_labels_are_compared_on_the_same_folds(tmp_path, monkeypatch, capsys):
-    rng = np.random.default_rng(0)
-    graphs = []
-    for number in range(40):  # the class is the label of most edges: no kernel without them can see it
-        graph = nx.cycle_graph(int(rng.integers(5, 9)))
-        nx.set_node_attributes(graph, "C", "label")
-        nx.set_edge_attributes(graph, "single" if number % 2 else "double", "label")
-        graphs.append(graph)
-    database = pk.from_networkx(graphs, edge_label="label")
-    monkeypatch.setattr(pk.datasets, "load", lambda name: Dataset("rings", database, np.arange(40) % 2))
-    edge_labels.main(["--dataset", "MUTAG", "-o", str(tmp_path)])
-    printed = capsys.readouterr().out
-    assert printed.count("| 100.0 |") == 4
-    assert "| MUTAG | 40 | Weisfeiler-Lehman |" in printed
-
-
 @pytest.fixture
 def archive(tmp_path, monkeypatch):
     """A graph of two classes under the name of a published one."""
@@ -180,16 +133,6 @@ def test_random_splits_of_nodes(archive):
         assert found.labels.tolist() == list(range(size))
 
 
-@pytest.mark.slow
-def test_nodes(archive, monkeypatch):
-    monkeypatch.setattr(nodes, "CURVE", (2,))
-    table = nodes.run(["amazon_photo"], archive / "results", archive / "page.md", repeats=1)
-    assert "| amazon_photo |" in table
-    assert "coinciding walks" in (archive / "page.md").read_text()
-    lines = (archive / "results" / "nodes.jsonl").read_text().splitlines()
-    assert len(lines) == 6  # four methods, two curves
-
-
 def test_methods_are_compared_on_the_splits_that_all_have(tmp_path):
     measured = [(0, nodes.OURS, 0.8), (1, nodes.OURS, 0.6), (0, nodes.SPREADING, 0.3)]
     results = [
@@ -200,79 +143,6 @@ def test_methods_are_compared_on_the_splits_that_all_have(tmp_path):
     page = (tmp_path / "page.md").read_text()
     assert "| texas | 1 | 80.0 | 30.0 | - | - |" in page
     assert "| planted | 1,000,000 | 10,000,000 | 100 | 77.0 | 80.0 | 2,000 | 3,500 | 99.0 |" in page
-
-
-@pytest.mark.slow
-def test_novelty(quick, tmp_path):
-    train, test, is_normal = novelty.split(DATA.graphs[:40], DATA.graphs[40:], 0)
-    assert (len(train), len(test), int(is_normal.sum())) == (36, 8, 4)
-    novelty.run(["BZR", "class BZR"], tmp_path, tmp_path / "page.md", repeats=2, jobs=1)
-    page = (tmp_path / "page.md").read_text()
-    assert "| BZR/COX2 | 95.0 |" in page
-    assert "| BZR (class) |" in page
-
-
-RINGS = ["c1ccccc1", "C1CCCC1", "C1CCCCC1", "c1ccncc1", "C1CCOC1"]
-SMILES = [RINGS[n % 5] + "C" * n + end for n in range(1, 16) for end in ("O", "N", "Cl", "F")]
-
-
-@pytest.fixture
-def molecules(tmp_path, monkeypatch):
-    """Sets of classes and of numbers; a row cannot be read."""
-    pytest.importorskip("rdkit")
-    rows = [f"{text},{text[-1] in 'ON':d},{len(text) + i % 2}" for i, text in enumerate(SMILES)]
-    parts = [f",{i % 3 == 0:d},{'test' if i % 4 == 0 else 'train'}" for i in range(len(SMILES))]
-    published = "dataset,algorithm,descriptor,rmse,cliff_rmse\nA_Ki,SVM,ECFP,0.5,0.6\nA_Ki,RF,ECFP,0.4,0.9\n"
-    with zipfile.ZipFile(tmp_path / "moleculenet.zip", "w") as file:
-        file.writestr("bace.csv", "\n".join(["smiles,Class,pIC50", *rows, "C(C,1,2"]) + "\n")
-        file.writestr("FreeSolv_SAMPL.csv", "\n".join(["smiles,other,expt", *rows]))
-    with zipfile.ZipFile(tmp_path / "moleculeace.zip", "w") as file:
-        table = [row + part for row, part in zip(rows, parts, strict=True)]
-        file.writestr("data/A_Ki.csv", "\n".join(["smiles,other,y,cliff_mol,split", *table]))
-        file.writestr("results/MoleculeACE_results.csv", published)
-    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
-
-
-@pytest.mark.parametrize("split", sets.SPLITS)
-def test_folds_cover_all_molecules_once(molecules, split):
-    data = sets.load("BACE")
-    assert (len(data.mols), data.n_unread) == (len(SMILES), 1)
-    parts = sets.folds(data, split)
-    assert sorted(np.concatenate([test for _, test in parts]).tolist()) == list(range(len(SMILES)))
-    groups = pk.molecules.scaffolds(data.mols)
-    apart = [not set(groups[train]) & set(groups[test]) for train, test in parts]
-    assert all(apart) == (split == sets.SCAFFOLD)
-
-
-@pytest.mark.slow
-def test_activity_cliffs(molecules, tmp_path):
-    found = activity_cliffs.run(["A_Ki"], tmp_path, tmp_path / "page.md", repeats=1)
-    assert "| RF on ECFP | 0.400 | " in (tmp_path / "page.md").read_text()
-    assert "the best of 2 published methods, RF on ECFP: 0.400" in found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", coverage.METHODS)
-def test_every_method_has_intervals(method, molecules):
-    if method == coverage.FOREST:
-        pytest.importorskip("mapie")
-    fold = coverage.measure("FreeSolv", sets.RANDOM, 0, method)
-    assert fold.tested == [12]
-    assert fold.covered[0] >= 8
-    assert np.isfinite(fold.width)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("is_class", [False, True])
-def test_draws_count_covered_molecules(is_class, monkeypatch):
-    monkeypatch.setattr(many_draws, "TRAINING", 60)
-    made = pk.datasets.make_molecules(200, random_state=0)
-    noisy = np.diff(made.graphs.graph_ptr) + np.random.default_rng(0).normal(size=200)
-    target = np.asarray(made.target if is_class else noisy, dtype=float)[:, None]
-    data = sets.Molecules("ESOL", [None] * 200, target, is_class, 0)
-    draws = [many_draws.measure("ESOL", draw, lambda name: (data, made.graphs), 0.8) for draw in range(2)]
-    assert all(0.5 * 140 < one.covered <= one.tested == 140 for one in draws)
-    assert "| ESOL | 2 |" in many_draws.section(draws)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -304,11 +174,3 @@ def test_the_animation_is_that_of_the_computation():
     assert animation.PICTURE.read_text(encoding="utf-8") == animation.animation()
     first, second = (step.contribution for step in worked_example.compute())
     assert f"K = {first} + {second} = {first + second}" in animation.animation()
-
-
-@pytest.mark.slow
-def test_each_difference_is_seen_by_one_kernel_and_missed_by_another():
-    _, columns, values = choices.table()
-    assert values.shape[1] == len(columns)
-    assert (np.isclose(values, 1) | np.isnan(values)).any(axis=0)[1:].all()
-    assert (values < 0.99).any(axis=0).all()
