@@ -10,8 +10,7 @@ from networkx.algorithms.isomorphism import GraphMatcher, categorical_node_match
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.comparisons import compare_decisions, explain_rule
-from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.explain.decisions import DecisionLayout, compare_decisions, explain_rule
 from propkernels.explain.members import Counted, FoldedMember, RatioMember
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import GraphHopper, LabelHistogram, SubgraphMatching

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from propkernels.explain.decision_columns import DecisionLayout, by_class
+from propkernels.explain.decisions import DecisionLayout, by_class
 
 RNG = np.random.default_rng(0)
 

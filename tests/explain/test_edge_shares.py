@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import dijkstra
 
 import propkernels as pk
-from propkernels.explain import edge_shares as edges
-from propkernels.explain.edge_shares import edge_contributions
+from propkernels.explain import explanation as edges
+from propkernels.explain.explanation import edge_contributions
 
 
 def naive(adjacency, contributions):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.explain.comparisons import explain_rule
+from propkernels.explain.decisions import explain_rule
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import LabelHistogram

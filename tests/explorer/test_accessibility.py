@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.models.evaluation_page import write_evaluations
+from propkernels.models.evaluation_result import write_evaluations
 
 pytestmark = pytest.mark.slow  # a browser takes seconds
 

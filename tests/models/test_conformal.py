@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from propkernels.models.conformal import Conformal
+from propkernels.models.calibrate import Conformal
 
 KERNEL = pk.WeisfeilerLehman(t_max=2)
 ONE = {"kernel": KERNEL, "t_max": 2, "C": 1.0, "normalize": False, "random_state": 0}

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 import propkernels as pk
-from propkernels.models.evaluation_page import folds_svg, write_evaluations
+from propkernels.models.evaluation_result import folds_svg, write_evaluations
 
 DATA = pk.datasets.make_molecules(60, random_state=0)
 EVIL = "</script><img src=x onerror=alert(1)>"

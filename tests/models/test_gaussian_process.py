@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.models.gaussian_process import (
+from propkernels.models.solvers import (
     BIAS,
     Posterior,
     fit_numbers,

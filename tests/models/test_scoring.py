@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from propkernels.models.scoring import (
+from propkernels.models.cross_validation import (
     FoldClassifier,
     Recorder,
     column_mean,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.cells import has_fractions
 from propkernels._utils.locks import cached_property
-from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.explain.decisions import DecisionLayout
 from propkernels.models.targets import check_numbers, known_targets
 
 TIE_BREAK = 1e-6  # weight of squared errors beside the loss

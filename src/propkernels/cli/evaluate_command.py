@@ -253,7 +253,7 @@ def choices_and_times(row: str, result: Evaluation) -> list[str]:
 
 def write_html(results: dict[str, Evaluation], path: Path) -> None:
     """Write the HTML page."""
-    from propkernels.models.evaluation_page import write_evaluations
+    from propkernels.models.evaluation_result import write_evaluations
 
     differences = [describe_difference(results, row, WORDS.get(row)) for row in results if row != LABELS]
     named = {WORDS.get(row, row): result for row, result in results.items()}

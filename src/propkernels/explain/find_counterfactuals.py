@@ -20,10 +20,19 @@ from propkernels.convert.check import check_edges
 from propkernels.convert.graph_molecules import BONDS
 from propkernels.convert.rdkit import from_rdkit, is_mol
 from propkernels.explain.counterfactuals import Counterfactual, Counterfactuals, Edit
-from propkernels.explain.decision_columns import DecisionLayout
-from propkernels.explain.edits import ADD_LEAF, KINDS, NOTHING, Allowed, Editor, Rows, in_pairs
+from propkernels.explain.decisions import DecisionLayout
+from propkernels.explain.edits import (
+    ADD_LEAF,
+    KINDS,
+    NOTHING,
+    Allowed,
+    Chemist,
+    Editor,
+    Rows,
+    in_pairs,
+    molecule_of,
+)
 from propkernels.explain.rule import Rule
-from propkernels.explain.valences import Chemist, molecule_of
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase

@@ -28,7 +28,6 @@ from propkernels.counts.counters import Counter, StreamCounts, Values
 from propkernels.counts.entries import Entries, Vocabulary
 from propkernels.counts.levels import LevelCounter, largest_counts, level_codes, levels_of
 from propkernels.counts.products import inverse_length
-from propkernels.explain.decision_columns import self_similarities
 from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
@@ -510,3 +509,11 @@ def check_coefficients(coefficients: Matrix, n_graphs: int) -> None:
     """Raise unless there is one row of coefficients per graph."""
     fits = coefficients.ndim == 2 and len(coefficients) == n_graphs and coefficients.shape[1] >= 1
     require(fits, "every training graph needs a row of coefficients")
+
+
+def self_similarities(kernel: Any, graphs: GraphDatabase) -> NDArray[np.float64]:
+    """Return k(x, x) of new graphs, over all of their bins, for a fitted kernel of this library."""
+    if not hasattr(kernel, "self_similarities"):
+        raise TypeError(f"{type(kernel).__name__} has no method self_similarities for k(x, x) of new graphs")
+    diagonal = kernel.self_similarities(graphs)
+    return (diagonal > 0).astype(np.float64) if kernel.normalize else np.asarray(diagonal, dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.explain.decisions import DecisionLayout
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.explorer.carried import CarriedRule, carried_rule, refusal
 from propkernels.explorer.page_codes import NotLive, code_function

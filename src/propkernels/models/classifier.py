@@ -17,22 +17,19 @@ from propkernels._utils.parallel import threaded
 from propkernels._utils.stored import SOMETIMES, require
 from propkernels._utils.typing import Array, ClassWeight, LabelNames, Molecule, Molecules, Target
 from propkernels.convert.check import check_graphs
-from propkernels.explain.comparisons import Comparison, compare_decisions, explain_predicted
+from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
-from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.explain.decisions import Comparison, DecisionLayout, compare_decisions, explain_predicted
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import ask_class
-from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.names import Names
-from propkernels.models.calibrate import Calibration, calibrate, calibrate_labels
+from propkernels.models.calibrate import Calibration, Conformal, calibrate, calibrate_labels, check_coverage
 from propkernels.models.choose import MOST_GRAPHS, Problem
-from propkernels.models.conformal import Conformal, check_coverage
-from propkernels.models.gaussian_process import mean_sigmoid
 from propkernels.models.model import ModelParameters, PropagationModel
-from propkernels.models.solvers import Learned, without_own_class
+from propkernels.models.solvers import Learned, mean_sigmoid, without_own_class
 from propkernels.models.targets import ClassTarget, check_labels, has_columns, known_targets
 from propkernels.search.index import GraphIndex
 

@@ -1,20 +1,25 @@
-"""Evaluation results, and paired tests of two methods on the same folds."""
+"""Evaluation results as text and as a page, and paired tests of two methods on the same folds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.optional import data_frame
+from propkernels._utils.safe_files import Pathlike
 from propkernels._utils.typing import Record
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST_FOLDS = 10  # folds listed in a notebook
+MOST_CLASSES = 20  # largest number of classes of a confusion matrix on a page
+STRONGEST = 55  # percent of color in a cell
 
 
 @dataclass(frozen=True)
@@ -102,10 +107,6 @@ class Choice(NamedTuple):
 
     t_max: int | None
     C: float
-
-
-def _known(cost: float) -> float | None:
-    return None if np.isnan(cost) else cost
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,35 +254,121 @@ class Evaluation:
         return f"Evaluation({self.kernel} on {self.data}: {score}, {times})"
 
     def __str__(self) -> str:
-        head = f"{'repeat':>6}  {'fold':>4}  {self.metric:>8}  {'t_max':>5}  {'C':>6}"
-        return "\n".join([repr(self), "", head, *map(self._line, self.folds)])
+        head, rows = self.cells()
+        lines = [head, *([*row[:3], *("-" if x is None else f"{x:g}" for x in row[3:])] for row in rows)]
+        widths = 6, 4, 8, 5, 6
+        texts = (zip(line, widths, strict=True) for line in lines)
+        return "\n".join([repr(self), "", *("  ".join(f"{x:>{w}}" for x, w in text) for text in texts)])
+
+    def cells(self, most: int | None = None) -> tuple[list[str], list[list[Any]]]:
+        """Return the names of columns, and the texts and numbers of the first folds."""
+        rows = []
+        for fold in self.folds[:most]:
+            score, cost = self.format_score(fold[self.metric]), fold["C"]
+            known = None if np.isnan(cost) else cost
+            rows.append([fold["repeat"], fold["fold"], score, fold["t_max"], known])
+        return ["repeat", "fold", self.metric, "t_max", "C"], rows
 
     def _repr_html_(self) -> str:
-        from propkernels.models.evaluation_page import folds_svg
         from propkernels.plotting.pages.fragments import Drawing, Remark, Table, show_result
 
-        head = ["repeat", "fold", self.metric, "t_max", "C"]
-        rows = [
-            [
-                fold["repeat"],
-                fold["fold"],
-                self.format_score(fold[self.metric]),
-                fold["t_max"],
-                _known(fold["C"]),
-            ]
-            for fold in self.folds[:MOST_FOLDS]
-        ]
         times = f"{self.protocol}; {self.seconds:.3g} s in total"
         score = f"{self.format_score(self.mean)} ± {self.format_score(self.standard_error)}"
+        more = self.scores.size - MOST_FOLDS
         return show_result(
             f"{self.metric.capitalize()} of {self.kernel} on {self.data}: {score} (standard error)",
             Drawing(folds_svg({self.kernel: self}), "one dot per fold; the line is the mean"),
             Remark(times),
-            Table(head, rows, "" if len(self.folds) <= MOST_FOLDS else f"the first {MOST_FOLDS} folds"),
+            Table(*self.cells(MOST_FOLDS), f"the first {MOST_FOLDS} folds" if more > 0 else ""),
         )
 
-    def _line(self, fold: dict[str, Any]) -> str:
-        step = "-" if fold["t_max"] is None else fold["t_max"]
-        cost = "-" if np.isnan(fold["C"]) else f"{fold['C']:g}"
-        score = self.format_score(fold[self.metric])
-        return f"{fold['repeat']:>6}  {fold['fold']:>4}  {score:>8}  {step:>5}  {cost:>6}"
+
+def write_evaluations(
+    path: Pathlike, results: Mapping[str, Evaluation], sentences: Sequence[str] = ()
+) -> Path:
+    """Write evaluations of several methods on the same folds to a self-contained HTML file.
+
+    Parameters
+    ----------
+    path : str or path
+    results : mapping of str to Evaluation
+        Names of the methods, and their results.
+    sentences : sequence of str, optional
+        Text below the table.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import tempfile, propkernels as pk
+    >>> data = pk.datasets.make_molecules(30, random_state=0)
+    >>> result = pk.evaluate(data, model=pk.PropagationKernel(t_max=1), cv=3, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_evaluations(f"{folder}/page.html", {"PK": result}).stat().st_size > 5000
+    True
+    """
+    from propkernels.plotting.pages import write_page
+    from propkernels.plotting.pages.fragments import Drawing
+
+    first = next(iter(results.values()))
+    (repeats, n_folds), (head, _) = first.scores.shape, first.cells()
+    best = max(results, key=lambda name: results[name].mean)
+    rows, confusions = list[list[Any]](), list[dict[str, Any]]()
+    for name, one in results.items():
+        scores = [one.format_score(value) for value in (one.mean, one.standard_error)]
+        chosen = [one.describe_choices(parameter) for parameter in ("t_max", "C")]
+        rows.append([name, *scores, *chosen, round(one.seconds, 2)])
+        if one.confusion is not None and len(one.classes) <= MOST_CLASSES:
+            confusions.append({"name": name, "classes": one.classes, "rows": _shaded(one)})
+    return write_page(
+        path,
+        "models/evaluations.html.j2",
+        title=f"{first.data}: {first.metric} in cross-validation",
+        key_figures=[
+            (results[best].format_score(results[best].mean), f"{first.metric} of {best}, the best"),
+            (n_folds if repeats == 1 else f"{repeats} x {n_folds}", "test folds"),
+            (len(results), "methods"),
+        ],
+        caption=f"{first.protocol}; all methods used the same folds",
+        head=["method", first.metric, "std. error", "t_max", "C", "seconds"],
+        rows=rows,
+        sentences=sentences,
+        folds=Drawing(folds_svg(results, 760)),
+        confusions=confusions,
+        fold_head=head,
+        choices=[(name, one.cells()[1]) for name, one in results.items()],
+    )
+
+
+def _shaded(result: Evaluation) -> list[tuple[str, list[tuple[int, str, int]], str]]:
+    """Return rows of a confusion matrix; each cell has a number, a color and its strength."""
+    rows = []
+    for i, counts in enumerate(np.asarray(result.confusion).tolist()):
+        total = max(sum(counts), 1)
+        cells = [
+            (count, "good" if i == j else "bad", round(STRONGEST * count / total))
+            for j, count in enumerate(counts)
+        ]
+        rows.append((result.classes[i], cells, f"{100 * counts[i] / total:.1f} %"))
+    return rows
+
+
+def folds_svg(results: Mapping[str, Evaluation], width: int = 560) -> str:
+    """Return an SVG strip chart: one row per method, a dot per fold, and a line at the mean."""
+    from propkernels.plotting.pages.svg import Strip, strip_chart
+
+    strips = []
+    for name, result in results.items():
+        dots = [
+            (float(score), f"repeat {r}, fold {f}: {result.format_score(float(score))}")
+            for (r, f), score in np.ndenumerate(result.scores)
+        ]
+        strips.append(Strip(name, dots, result.mean))
+    is_share = next(iter(results.values())).metric == "accuracy"
+
+    def tick(value: float) -> str:
+        return f"{100 * value:.3g} %" if is_share else f"{value:.3g}"
+
+    return strip_chart("scores of the folds", strips, tick, width)

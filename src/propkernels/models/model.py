@@ -21,26 +21,24 @@ from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels._utils.typing import Column, Estimator, Floats, Folding, Seed, Steps, Target
 from propkernels.convert.check import check_graphs
-from propkernels.explain.comparisons import explain_rule
+from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
-from propkernels.explain.decision_columns import self_similarities
+from propkernels.explain.decisions import explain_rule, strongest_bins
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import find_counterfactuals
-from propkernels.explain.members import Counted
+from propkernels.explain.members import Counted, self_similarities
 from propkernels.explain.rule import Rule
-from propkernels.explain.strongest_bins import Bins, strongest_bins
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 from propkernels.kernels.named import named_kernel
 from propkernels.kernels.sum_kernel import SumKernel
+from propkernels.models.calibrate import Conformal
 from propkernels.models.choose import Problem, Setting, check_costs, check_steps, settings_of
-from propkernels.models.conformal import Conformal
 from propkernels.models.defaults import check_kernels, default_steps, prefers_landmarks
 from propkernels.models.folds import Seeds, draw_seeds, held_out_parts
-from propkernels.models.gaussian_process import Posterior
-from propkernels.models.solvers import MOST_FOR_KERNEL, SOLVERS, Learned, learn, resolve_solver
+from propkernels.models.solvers import MOST_FOR_KERNEL, SOLVERS, Learned, Posterior, learn, resolve_solver
 from propkernels.models.targets import has_columns, known_targets
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.novelty.foreign import known_labels, unknown_degrees, unknown_labels, warn_if_foreign

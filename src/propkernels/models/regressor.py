@@ -17,14 +17,14 @@ from propkernels._utils.checks import check_integer
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import LabelNames, Molecule, Molecules, Target
 from propkernels.convert.check import check_graphs
+from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import ask_number
-from propkernels.explain.strongest_bins import Bins
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.names import Names
+from propkernels.models.calibrate import Conformal, check_coverage
 from propkernels.models.choose import Problem
-from propkernels.models.conformal import Conformal, check_coverage
 from propkernels.models.model import PropagationModel
 from propkernels.models.solvers import Learned
 from propkernels.models.targets import NumberTarget, check_several, has_columns, known_targets

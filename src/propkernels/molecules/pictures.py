@@ -19,8 +19,7 @@ from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.check import check_graphs
 from propkernels.convert.graph_molecules import known_molecule
 from propkernels.convert.rdkit import is_mol
-from propkernels.explain.edge_shares import edge_contributions
-from propkernels.explain.explanation import Explanation
+from propkernels.explain.explanation import Explanation, edge_contributions
 from propkernels.explain.shared_bins import Similarity, similar_because
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase

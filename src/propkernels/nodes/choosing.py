@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from propkernels.explain.decision_columns import by_class
+from propkernels.explain.decisions import by_class
 from propkernels.models.folds import Folds
 from propkernels.models.least_squares import Linear, solve_features
 from propkernels.nodes.members import N_LANDMARKS, NodeMember, ViewMap

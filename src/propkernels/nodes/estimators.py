@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.stored import require
 from propkernels._utils.typing import Array, ClassWeight, Target
-from propkernels.explain.comparisons import compare_decisions
-from propkernels.explain.decision_columns import DecisionLayout
+from propkernels.explain.decisions import DecisionLayout, compare_decisions
 from propkernels.graphs.accepted import OneGraph
 from propkernels.models.calibrate import Calibration, calibrate, calibrate_labels
 from propkernels.models.targets import LARGEST, ClassTarget, NumberTarget

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from propkernels.explain.decision_columns import by_class
+from propkernels.explain.decisions import by_class
 from propkernels.models.folds import Folds
 from propkernels.models.least_squares import Linear
 from propkernels.nodes.choosing import FEWEST_HELD, Arm, Choice, Goal, Labeled, fit_arms, mean_by_share
