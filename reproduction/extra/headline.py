@@ -125,18 +125,18 @@ def draw(headline: Headline) -> Any:
 
     rows = [row for row in headline.seconds if row[1] in METHODS and row[0] in SHOWN]
     rows = sorted(rows, key=lambda row: (list(METHODS).index(row[1]), SHOWN.index(row[0])), reverse=True)
-    figure, ax = plt.subplots(figsize=(5.2, 0.32 * len(rows) + 1.2), layout="constrained")
+    figure, ax = plt.subplots(figsize=(4.4, 0.31 * len(rows) + 1.2), layout="constrained")
     for y, (_, _, ours, theirs) in enumerate(rows):
         ax.plot([ours, theirs], [y, y], color=THEIRS, lw=1.5, alpha=0.5, zorder=1)
         ax.plot(ours, y, "o", color=OURS, ms=8, label="propkernels" if y == 0 else None)
         ax.plot(theirs, y, "o", color=THEIRS, ms=8, label="GraKeL" if y == 0 else None)
     names = [f"{method}  {data.replace(':', ', first ')}" for data, method, _, _ in rows]
-    ax.set_yticks(range(len(rows)), names, fontsize=11, color=TEXT)
+    ax.set_yticks(range(len(rows)), names, fontsize=12, color=TEXT)
     ax.set_xscale("log")
-    ax.set_xlabel("seconds for the kernel matrix, one thread", fontsize=11, color=TEXT)
-    ax.tick_params(axis="x", labelsize=11, colors=TEXT)
+    ax.set_xlabel("seconds, one thread", fontsize=12, color=TEXT)
+    ax.tick_params(axis="x", labelsize=12, colors=TEXT)
     place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.4, 1)}
-    ax.legend(frameon=False, fontsize=11, labelcolor=TEXT, ncol=2, **place)
+    ax.legend(frameon=False, fontsize=12, labelcolor=TEXT, ncol=2, **place)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.spines["bottom"].set_color(TEXT)
     return figure
