@@ -1,13 +1,9 @@
-"""Contacts: nodes, relations, labels over time, durations, delays, other libraries, and refusals."""
+"""Contacts: nodes, relations, labels over time, durations, delays, and times that would merge."""
 
-from types import SimpleNamespace
-
-import networkx as nx
 import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.convert import from_snapshots
 
 pd = pytest.importorskip("pandas")
 
@@ -97,80 +93,6 @@ def test_dates_one_graph_and_graphs_without_contacts():
     assert graphs.graph_sizes.tolist() == [0, 2]
 
 
-def test_networkx_and_temporal_data_agree_with_the_table():
-    graph = nx.MultiGraph()
-    graph.add_edge("a", "b", time=1)
-    graph.add_edge("a", "b", time=2)
-    graph.nodes["a"]["state"] = [(0, "S"), (2, "I")]
-    graph.nodes["b"]["state"] = "S"
-    found = pk.from_contacts(graph, node_labels="state")
-    labels = contacts(
-        (0, "a", 0, "S"), (0, "a", 2, "I"), (0, "b", 0, "S"), names=("graph", "node", "time", "label")
-    )
-    assert found == pk.from_contacts(contacts((0, "a", "b", 1), (0, "a", "b", 2)), node_labels=labels)
-
-    class TemporalData:
-        src, dst, t = np.array([0, 0]), np.array([1, 2]), np.array([1, 2])
-
-    again = pk.from_contacts([TemporalData()])
-    assert edges(again) == edges(pk.from_contacts(contacts((0, 0, 1, 1), (0, 0, 2, 2))))
-
-
-def test_snapshots():
-    first, second = nx.Graph([("a", "b")]), nx.Graph([("a", "b"), ("b", "c")])
-    nx.set_node_attributes(second, {"c": "I"}, "state")
-    graphs = from_snapshots([first, second], [0, 10])
-    assert edges(graphs) == edges(
-        pk.from_contacts(contacts((0, "a", "b", 0), (0, "a", "b", 10), (0, "b", "c", 10)))
-    )
-    labeled = from_snapshots([first, second], node_label="state")
-    assert "I" in labeled.node_labels
-    with pytest.raises(ValueError, match="one time for each of 2 snapshots"):
-        from_snapshots([first, second], [0])
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (
-            contacts((0, "a", "b", None)),
-            "row 0 of contacts needs a finite number or a date as 'time'",
-        ),
-        (contacts((0, "a", "b", "noon")), "row 0 of contacts needs a finite number"),
-        (contacts((0, "a", None, 1)), "row 0 of contacts names no vertex"),
-        (contacts((0, "a", "b", 1), names=("graph", "source", "target", "when")), "no column 'time'"),
-    ],
-)
-def test_wrong_tables_are_refused(table, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        pk.from_contacts(table)
-
-
-def test_negative_durations_and_missing_attributes_are_refused():
-    names = ("graph", "source", "target", "time", "length")
-    with pytest.raises(ValueError, match="'length' of contacts is negative in row 0"):
-        pk.from_contacts(contacts((0, "a", "b", 1, -2), names=names), duration="length")
-    with pytest.raises(ValueError, match="has no attribute 'time'; it has"):
-        pk.from_contacts(nx.Graph([("a", "b", {"when": 1})]))
-    with pytest.raises(TypeError, match="position 0"):
-        pk.from_contacts([object()])
-
-
-@pytest.mark.parametrize(
-    ("snapshots", "times", "message"),
-    [
-        (nx.path_graph(2), None, "a list of networkx graphs, got Graph"),
-        ([nx.path_graph(2), 3], None, "snapshot 1 must be a networkx graph, got int"),
-        ([], None, "at least one graph"),
-        ([nx.path_graph(2)], ["noon"], "one finite number for each snapshot"),
-        ([nx.path_graph(2)], 3, "one finite number for each snapshot"),
-    ],
-)
-def test_wrong_snapshots_are_refused(snapshots, times, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        pk.convert.from_snapshots(snapshots, times)
-
-
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo"])
 def test_dates_of_any_unit_and_zone_are_seconds(unit, zone, recwarn):
@@ -188,20 +110,6 @@ def test_dates_and_durations_beyond_nanoseconds_do_not_wrap():
     table["length"] = np.array([0, 10**12], dtype="m8[s]")
     times = pk.from_contacts(table, graph=None, duration="length").moments.times
     assert sorted(set(times)) == [-11676096000.0, 32503680000.0, 1032503680000.0]
-
-
-@pytest.mark.parametrize("labels", [[1, 2], [(0, "a", 3)], [()]])
-def test_labels_that_are_no_pairs_are_named(labels):
-    graph = nx.Graph()
-    graph.add_edge("a", "b", time=1)
-    graph.nodes["a"]["state"] = labels
-    with pytest.raises(ValueError, match="node 'a' of graph 0 must be pairs"):
-        pk.from_contacts([graph], node_labels="state")
-
-
-def test_ends_of_different_lengths_are_refused():
-    with pytest.raises(ValueError, match="src, dst and t of graph 0 must have one length, got 2, 1, 1"):
-        pk.from_contacts([SimpleNamespace(src=[0, 1], dst=[1], t=[0])])
 
 
 def test_names_of_any_characters_are_kept():

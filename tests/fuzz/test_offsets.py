@@ -176,16 +176,6 @@ def pyg_list(rng: Generator) -> None:
     check_database(try_to(lambda: pk.from_pyg(graphs, errors=errors), MemoryError))
 
 
-def pyg_batch(rng: Generator) -> None:
-    """A Batch whose offsets lie."""
-    total = int(rng.integers(0, 7))
-    given = [0 if is_costly(at) else at for at in wild_offsets(rng, int(rng.integers(1, 6)), total)]
-    ptr = in_some_type(rng, given)
-    ends = rng.integers(0, max(total, 1), size=(2, int(rng.integers(0, 5))))
-    batch = SimpleNamespace(edge_index=ends, ptr=np.asarray(ptr), num_nodes=total)
-    check_database(try_to(lambda: pk.from_pyg(batch, errors=pick(rng, ("raise", "skip"))), MemoryError))
-
-
 @cache
 def some_graphs() -> pk.GraphDatabase:
     return the_zoo()[:7]
@@ -268,7 +258,6 @@ CHECKS = (
     distributions,
     unpacked,
     pyg_list,
-    pyg_batch,
     selection,
     parameter,
     points,

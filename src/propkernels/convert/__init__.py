@@ -2,7 +2,7 @@
 
 from propkernels.convert.adjacency import from_adjacency
 from propkernels.convert.check import check_graph, check_graphs
-from propkernels.convert.contacts import from_contacts, from_snapshots
+from propkernels.convert.contacts import from_contacts
 from propkernels.convert.edges import from_edges
 from propkernels.convert.networkx import from_networkx, to_networkx
 from propkernels.convert.pandas import from_pandas, to_pandas
@@ -25,7 +25,6 @@ __all__ = [
     "from_pyg",
     "from_rdkit",
     "from_smiles",
-    "from_snapshots",
     "iter_parquet",
     "knn_graph",
     "to_networkx",

@@ -60,28 +60,15 @@ def from_adjacency(
     """
     if issparse(matrices) or (isinstance(matrices, np.ndarray) and matrices.ndim == 2):
         raise TypeError("from_adjacency takes several matrices; wrap the one matrix: [matrix]")
-    is_stack = getattr(matrices, "ndim", 1) == 3
-    several: Any = matrices if is_stack else listed(matrices, "matrices")
+    several = listed(matrices, "matrices")
     faults = Faults(errors, len(several), ids)
-    flat = _from_stack(several) if is_stack else _from_list(several, faults)
+    flat = _flat(several, faults)
     flat.node_labels = _per_node(node_labels, flat.sizes, faults)
     flat.node_attributes = _rows(node_attributes, flat.sizes, faults)
     return build(flat, faults)
 
 
-def _from_stack(stack: Any) -> FlatGraphs:
-    array = np.asarray(stack)
-    n, m, other = array.shape
-    if m != other:
-        raise ValueError(f"a stack of adjacency matrices must be of shape (n, m, m), got {array.shape}")
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"adjacency matrices must hold real numbers, got dtype {array.dtype}")
-    graph, row, col = np.nonzero(array)
-    counts = np.bincount(graph, minlength=n)
-    return FlatGraphs(np.full(n, m), counts, row, col, True, array[graph, row, col].astype(np.float64))
-
-
-def _from_list(matrices: list[Any], faults: Faults) -> FlatGraphs:
+def _flat(matrices: list[Any], faults: Faults) -> FlatGraphs:
     """Return the concatenated entries of matrices, converted to CSR."""
     parts = [_NOTHING] * len(matrices)
     for i, matrix in enumerate(matrices):

@@ -12,6 +12,11 @@ from propkernels._utils.checks import reason_of
 from propkernels._utils.optional import import_optional
 
 
+def load_rdkit(module: str = "rdkit.Chem") -> Any:
+    """Return a module of RDKit; raise ImportError with the extra to install."""
+    return import_optional(module, extra="chem", purpose="molecules need")
+
+
 def parse_smiles(chem: Any, text: Any, sanitize: bool = True) -> Any:
     """Return the molecule of a SMILES string; None for invalid SMILES and other types."""
     if not isinstance(text, str) or not text.strip():
@@ -63,7 +68,7 @@ def molecule_of(source: Any) -> Any:
     if not isinstance(source, str):
         return source
     parse = parse_smiles if STEREO.search(source) else parse_atoms_and_bonds
-    mol = parse(import_optional("rdkit.Chem", extra="chem", purpose="molecules need"), source)
+    mol = parse(load_rdkit(), source)
     if mol is None:
         raise ValueError(f"{source[:60]!r} cannot be read as SMILES")
     return mol
@@ -100,7 +105,7 @@ def with_atoms(molecule: Any, n_nodes: int, number: int) -> Any:
         raise ValueError(f"molecule {number} is None: it could not be read")
     if molecule.GetNumAtoms() == n_nodes:
         return molecule
-    chem = import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
+    chem = load_rdkit()
     with asking_rdkit(f"molecule {number}"):
         full = chem.AddHs(molecule)
     if full.GetNumAtoms() != n_nodes:

@@ -1,12 +1,15 @@
-"""Labels of atoms, by a named recipe or by a function.
+"""Atoms and bonds of molecules: labels of atoms by a named recipe or by a function, types of bonds.
 
 Calling RDKit per atom takes longer than all further processing. Therefore RDKit is called per molecule where
-possible: for the atoms that are not carbon, and for its hash of the invariants.
+possible: for the matrix of bond orders, the atoms that are not carbon, and its hash of the invariants.
+Molecules with bonds that the matrix does not distinguish (such as dative bonds) and very large molecules are
+read bond by bond.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import Any, cast
@@ -16,10 +19,9 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import shown
-from propkernels.convert.asking_rdkit import rdkit_reason
-from propkernels.convert.bonds import Bonds, load_rdkit
+from propkernels._utils.locks import cached_property
+from propkernels.convert.asking_rdkit import load_rdkit, rdkit_reason
 from propkernels.convert.build import integers, owners
-from propkernels.convert.roles import ROLES, Atoms, role_bits
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
 One = str | Callable[[Any], Any]
@@ -27,7 +29,6 @@ Recipe = One | Sequence[One]
 Invariants = tuple[int, ...]
 RECIPES = ("symbol", "symbol+aromatic", "invariants", "pharmacophore")
 VIEWS = ("symbol", "invariants", "pharmacophore")  # coarse and fine labels together
-CARBON = 6
 MANY = 1_000_000
 
 
@@ -302,3 +303,250 @@ def _with_chirality(column: LabelColumn, mols: Sequence[Any], sizes: NDArray[np.
                 at = start + atom.GetIdx()
                 labels[at] = (labels[at], atom.GetProp("_CIPCode"))
     return LabelColumn.from_values(labels)
+
+
+# Bonds, as the entries of the adjacency.
+
+ORDERS = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}
+LARGE = 1000  # atoms; for larger molecules, reading bonds is faster than the matrix
+BATCH = 64  # molecules whose matrices are in memory (and in the cache) at once
+Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Bonds:
+    """Bonds of molecules, each in both directions, in the order of rows.
+
+    Attributes
+    ----------
+    counts : ndarray of int64
+        Number of entries of each molecule, two per bond.
+    source, target : ndarray of int64
+        Rows and columns, atoms of each molecule counted from 0.
+    types : LabelColumn
+    valences : ndarray of float64, (atoms,)
+        Sums of the orders of an atom's bonds; NaN in molecules with bonds without an order.
+    """
+
+    counts: NDArray[np.int64]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    types: LabelColumn
+    valences: NDArray[np.float64]
+
+    @property
+    def orders(self) -> NDArray[np.float64]:
+        """Bond order of each entry; NaN for types without an order."""
+        known = {name: order for order, name in ORDERS.items()}
+        table = [known.get(str(value).split()[0], np.nan) for value in self.types.values]  # "double E" too
+        return np.array(table)[self.types.ids]
+
+
+def bonds_of(mols: Sequence[Any], sizes: NDArray[np.int64], stereo: bool) -> Bonds:
+    """Return all bonds; with ``stereo``, types distinguish E and Z."""
+    counts = 2 * integers(list(map(load_rdkit().Mol.GetNumBonds, mols)))
+    fast = (counts > 0) & (sizes < LARGE)
+    owner, rows, cols, codes = _from_matrices(mols, sizes, fast)
+    clear = np.bincount(owner, minlength=len(mols)) == counts
+    clear[owner[codes < 0]] = False
+    valences = _valences(sizes, clear, owner, rows, codes)
+    names = list(ORDERS.values())
+    again = np.flatnonzero((counts > 0) & (~clear | stereo)).tolist()
+    if again:
+        known = clear[owner] & (not stereo)
+        parts = [(owner[known], rows[known], cols[known], codes[known])]
+        parts += [_one_by_one(mols[i], i, names, stereo) for i in again]
+        owner, rows, cols, codes = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        order = np.argsort(owner, kind="stable")
+        rows, cols, codes = rows[order], cols[order], codes[order]
+    return Bonds(counts, rows, cols, LabelColumn(codes.astype(np.int32), tuple(names)), valences)
+
+
+def _valences(
+    sizes: NDArray[np.int64],
+    clear: NDArray[np.bool_],
+    owner: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    codes: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    orders = np.array([*ORDERS, 0.0])[codes]  # index -1, an unknown type, gives the last value
+    at = (np.cumsum(sizes) - sizes)[owner] + rows
+    sums = np.bincount(at, weights=orders, minlength=int(sizes.sum())).astype(np.float64)
+    sums[np.repeat(~clear, sizes)] = np.nan
+    return sums
+
+
+def _from_matrices(mols: Sequence[Any], sizes: NDArray[np.int64], chosen: NDArray[np.bool_]) -> Entries:
+    """Return molecule, row, column and type (-1: unknown) of the entries of matrices of bond orders."""
+    matrix_of = load_rdkit().GetAdjacencyMatrix
+    where = np.flatnonzero(chosen)
+    found: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+    passed = 0  # number of entries of the previous matrices
+    for start in range(0, len(where), BATCH):
+        matrices = []
+        for i in where[start : start + BATCH].tolist():
+            matrices.append(matrix_of(mols[i], True).ravel())
+            mols[i].ClearProp("AdjacencyMatrixBO")  # otherwise the molecule keeps the matrix in memory
+        flat = np.concatenate(matrices)
+        entries = np.flatnonzero(flat != 0)
+        found.append((entries + passed, flat[entries]))
+        passed += len(flat)
+    entries, orders = (np.concatenate(parts) for parts in zip(*found, strict=True)) if found else _NONE
+    squares = sizes[where] ** 2
+    ends = np.cumsum(squares)
+    at = np.repeat(np.arange(len(where)), np.diff(np.searchsorted(entries, ends), prepend=0))
+    local = (entries - (ends - squares)[at]).astype(np.int32)
+    rows, cols = np.divmod(local, sizes[where][at].astype(np.int32))
+    codes = np.full(len(orders), -1)
+    for code, order in enumerate(ORDERS):
+        codes[orders == order] = code
+    return where[at], rows, cols, codes
+
+
+_NONE = (np.empty(0, dtype=np.int64), np.empty(0))
+
+
+def _one_by_one(mol: Any, position: int, names: list[str], stereo: bool) -> Entries:
+    """Return the entries of a molecule, read bond by bond; new types are appended to ``names``.
+
+    Bonds are read per atom, hence from both ends: access by index to RDKit's list of bonds takes linear time.
+    """
+    rows, cols, kinds = [], [], []
+    for row, atom in enumerate(mol.GetAtoms()):
+        for bond in atom.GetBonds():
+            rows.append(row)
+            cols.append(bond.GetOtherAtomIdx(row))
+            kinds.append(_type_of(bond, stereo))
+    names += sorted(set(kinds) - set(names))
+    number = {name: code for code, name in enumerate(names)}
+    source, target = integers(rows), integers(cols)
+    order = np.lexsort((target, source))
+    codes = integers([number[kind] for kind in kinds])
+    return np.full(len(rows), position), source[order], target[order], codes[order]
+
+
+def _type_of(bond: Any, stereo: bool) -> str:
+    kind = str(bond.GetBondType().name.lower())
+    side = bond.GetStereo().name.removeprefix("STEREO") if stereo else ""
+    side = {"CIS": "Z", "TRANS": "E"}.get(side, side)
+    return f"{kind} {side}" if side in ("E", "Z") else kind
+
+
+# Pharmacophoric roles: those of FCFP, for all atoms of many molecules at once. The definitions are RDKit's
+# patterns (after Gobbi and Poppinger 1998), which RDKit matches one molecule and one role at a time. Each
+# pattern covers an atom and its neighborhood up to two bonds, so it is evaluated by sums over bonds.
+
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+ROLES = ("donor", "acceptor", "aromatic", "halogen", "basic", "acidic")
+NITROGEN, OXYGEN, CARBON, SULFUR, PHOSPHORUS = 7, 8, 6, 16, 15
+HALOGENS = (9, 17, 35, 53)
+SINGLE, AROMATIC, DOUBLE = 1.0, 1.5, 2.0
+ELEMENTS = 256  # atomic numbers of RDKit, which end at 118, are below
+
+
+@dataclass(frozen=True)
+class Atoms:
+    """Atoms of many molecules, and their bonds in both directions.
+
+    Attributes
+    ----------
+    number, charge, hydrogens, valence : ndarray of int64, (atoms,)
+        Total number of hydrogens and total valence.
+    source, target : ndarray of int64, (entries,)
+        Ends of the bonds, atoms counted over all molecules.
+    order : ndarray of float64, (entries,)
+        1, 1.5, 2 or 3.
+    """
+
+    number: Numbers
+    charge: Numbers
+    hydrogens: Numbers
+    valence: Numbers
+    source: Numbers
+    target: Numbers
+    order: NDArray[np.float64]
+
+    def is_one_of(self, *numbers: int) -> Flags:
+        """Return a mask of the atoms with one of the atomic numbers."""
+        return np.isin(np.arange(ELEMENTS), numbers)[self.number]
+
+    def count(self, orders: tuple[float, ...], of: Flags) -> Numbers:
+        """Return the number of neighbors with a property over bonds of the given orders, per atom."""
+        ends = [self._bonds[order] for order in orders]
+        chosen = np.concatenate([source[of[target]] for source, target in ends])
+        return np.bincount(chosen, minlength=len(self.number))
+
+    @cached_property
+    def _bonds(self) -> dict[float, tuple[Numbers, Numbers]]:
+        """Sources and targets of the bonds of each order."""
+        places = {order: np.flatnonzero(self.order == order) for order in (SINGLE, AROMATIC, DOUBLE)}
+        return {order: (self.source[at], self.target[at]) for order, at in places.items()}
+
+
+def role_bits(atoms: Atoms) -> Numbers:
+    """Return the roles of each atom as a sum of powers of two, in the order of ROLES."""
+    aromatic = atoms.count((AROMATIC,), np.ones(len(atoms.number), dtype=bool)) > 0
+    found = (
+        _donors(atoms, aromatic),
+        _acceptors(atoms, aromatic),
+        aromatic,
+        atoms.is_one_of(*HALOGENS),
+        _basic(atoms, aromatic),
+        _acidic(atoms, aromatic),
+    )
+    return np.sum([flags.astype(np.int64) << i for i, flags in enumerate(found)], axis=0)
+
+
+def _donors(atoms: Atoms, aromatic: Flags) -> Flags:
+    """Patterns N;!H0;v3,v4&+1 and O,S;H1;+0 and n&H1&+0."""
+    nitrogen, neutral = atoms.is_one_of(NITROGEN), atoms.charge == 0
+    one = (atoms.hydrogens == 1) & neutral
+    valence = (atoms.valence == 3) | ((atoms.valence == 4) & (atoms.charge == 1))
+    amine = nitrogen & ~aromatic & (atoms.hydrogens > 0) & valence
+    return amine | (atoms.is_one_of(OXYGEN, SULFUR) & ~aromatic & one) | (nitrogen & aromatic & one)
+
+
+def _acceptors(atoms: Atoms, aromatic: Flags) -> Flags:
+    """O and S with two bonds or a negative charge, N with three, n, o and s; but not beside a double bond."""
+    chalcogen, nitrogen = atoms.is_one_of(OXYGEN, SULFUR), atoms.is_one_of(NITROGEN)
+    plain, neutral = ~aromatic, atoms.charge == 0
+    ends = atoms.is_one_of(OXYGEN, NITROGEN, PHOSPHORUS, SULFUR) & plain
+    beside = atoms.count((SINGLE,), atoms.count((DOUBLE,), ends) > 0) > 0  # *-*=[O,N,P,S]
+    hydroxyl = (atoms.hydrogens == 1) & (atoms.valence == 2) & ~beside
+    ether = (atoms.hydrogens == 0) & (atoms.valence == 2)
+    own = chalcogen & plain & (hydroxyl | ether | (atoms.charge == -1))
+    amine = nitrogen & plain & (atoms.valence == 3) & ~beside
+    pyridine = nitrogen & aromatic & (atoms.hydrogens == 0) & neutral
+    return own | amine | pyridine | (chalcogen & aromatic & neutral & ~_near_nitrogen(atoms, aromatic))
+
+
+def _near_nitrogen(atoms: Atoms, aromatic: Flags) -> Flags:
+    """Patterns *:n and *:c:n."""
+    beside = atoms.count((AROMATIC,), atoms.is_one_of(NITROGEN) & aromatic) > 0
+    return beside | (atoms.count((AROMATIC,), beside & atoms.is_one_of(CARBON) & aromatic) > 0)
+
+
+def _basic(atoms: Atoms, aromatic: Flags) -> Flags:
+    """Nitrogen that is positive, or whose other neighbors all are carbon (or aromatic) without =O."""
+    plain = ~aromatic
+    carbonyl = atoms.count((DOUBLE,), atoms.is_one_of(OXYGEN) & plain) > 0
+    carbon = atoms.is_one_of(CARBON) & plain & ~carbonyl
+    bonds = (SINGLE, AROMATIC)
+    any_carbon, only_carbon = (atoms.count(bonds, of) for of in (carbon | (aromatic & ~carbonyl), carbon))
+    enough = np.select(
+        [atoms.hydrogens == 2, atoms.hydrogens == 1, atoms.hydrogens == 0],
+        [any_carbon >= 1, any_carbon >= 2, only_carbon >= 3],
+        False,
+    )
+    amine = plain & (atoms.charge == 0) & enough
+    return atoms.is_one_of(NITROGEN) & ((atoms.charge == 1) | amine)
+
+
+def _acidic(atoms: Atoms, aromatic: Flags) -> Flags:
+    """Pattern [C,S](=[O,S,P])-[O;H1,-1]."""
+    plain = ~aromatic
+    double = atoms.count((DOUBLE,), atoms.is_one_of(OXYGEN, SULFUR, PHOSPHORUS) & plain) > 0
+    hydroxyl = atoms.is_one_of(OXYGEN) & plain & ((atoms.hydrogens == 1) | (atoms.charge == -1))
+    single = atoms.count((SINGLE,), hydroxyl) > 0
+    return atoms.is_one_of(CARBON, SULFUR) & plain & double & single

@@ -100,22 +100,9 @@ class Faults:
         return mask
 
     @property
-    def kept_ids(self) -> NDArray[Any] | None:
-        """Ids of the kept graphs; their positions if graphs without ids may have been left out."""
-        if self.ids is not None:
-            return self.ids[self.present]
-        return np.flatnonzero(self.kept) + self.first if self.errors == "skip" else None
-
-    @property
     def present(self) -> NDArray[np.bool_]:
         """Mask of the graphs in the database, including emptied graphs."""
         return self.kept | (self.errors == "empty")
-
-    def finish(self, graphs: GraphDatabase) -> GraphDatabase:
-        """Return the graphs after a warning about faults, which are stored in ``graphs.skipped``."""
-        if self.found:
-            graphs.skipped = self.warn(stacklevel=5)
-        return graphs
 
     def warn(self, stacklevel: int = 3) -> dict[Any, str]:
         """Warn about faults, if there are any, and return the reasons by id or position."""
@@ -135,13 +122,6 @@ class Faults:
 Convert = Callable[..., GraphDatabase]
 
 
-class _Trial(Faults):
-    """Faults of a trial conversion, which cause no warning."""
-
-    def finish(self, graphs: GraphDatabase) -> GraphDatabase:
-        return graphs
-
-
 def guarded(convert: Convert) -> Convert:
     """Decorate a conversion so that errors of the caller's objects name the graph.
 
@@ -153,7 +133,9 @@ def guarded(convert: Convert) -> Convert:
     @wraps(convert)
     def convert_or_blame(graphs: list[Any], faults: Faults, *args: Any, **options: Any) -> GraphDatabase:
         def attempt(some: list[Any]) -> None:
-            convert(some, _Trial("skip", len(some), noun=faults.noun), *args, **options)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                convert(some, Faults("skip", len(some), noun=faults.noun), *args, **options)
 
         try:
             return convert(graphs, faults, *args, **options)
@@ -195,28 +177,26 @@ def reasons_of(
     >>> reasons_of(lambda some: [1 / item for item in some], [1, 2, 0, 4])
     {2: 'cannot be read (division by zero)'}
     """
-    if _error_of(attempt, []) is not None:
-        return {}  # the error does not depend on an item
-    runs, reasons = [(0, len(items))], {}
+
+    def fails(some: Sequence[Any]) -> Exception | None:
+        try:
+            attempt(list(some))
+        except MemoryError:
+            raise
+        except Exception as error:
+            return error
+        return None
+
+    runs, reasons = [] if fails([]) else [(0, len(items))], {}  # the error may not depend on an item
     while runs:
         first, last = runs.pop()
-        error = _error_of(attempt, list(items[first:last]))
+        error = fails(items[first:last])
         if error is not None and last - first == 1:
             reasons[first] = tell(error).replace(" of graph 0", "")
         elif error is not None:
             middle = (first + last) // 2
             runs += [(middle, last), (first, middle)]
     return reasons
-
-
-def _error_of(attempt: Callable[[list[Any]], Any], items: list[Any]) -> Exception | None:
-    try:
-        attempt(items)
-    except MemoryError:
-        raise
-    except Exception as error:
-        return error
-    return None
 
 
 def listed(items: Any, kind: str) -> list[Any]:
@@ -320,13 +300,28 @@ class FlatGraphs:
 
 def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
     """Return the database of valid graphs; validate the arrays and leave out or raise faults."""
-    _check_lengths(flat, faults)
+    n_edges = len(flat.source)
+    flat.sizes = check_sizes(flat.sizes, "numbers of nodes", pieces=faults.n_graphs)
+    flat.edge_counts = check_sizes(
+        flat.edge_counts, "numbers of edges", total=n_edges, pieces=faults.n_graphs
+    )
+    check_nodes_fit(int(flat.sizes.sum()))
+    for names, expected in ((EDGE_PARTS, n_edges), (NODE_PARTS, int(flat.sizes.sum()))):
+        for name in names:
+            values = getattr(flat, name)
+            if values is not None and len(values) != expected:
+                raise ValueError(f"{name} must have {expected} values, got {len(values)}")
     flat.node_labels = _encoded(flat.node_labels, flat.sizes, "node", faults)
     flat.edge_labels = _encoded(flat.edge_labels, flat.edge_counts, "edge", faults)
     _check_edges(flat, faults)
-    _check_finite(flat, faults)
-    if faults.found:
-        _leave_out(flat, faults)
+    _check_finite(flat.node_attributes, flat.sizes, "node", faults)
+    _check_finite(flat.edge_attributes, flat.edge_counts, "edge", faults)
+    if faults.found:  # leave nodes and edges out and, unless such graphs stay empty, the graphs
+        kept = faults.kept
+        flat.keep(NODE_PARTS, np.flatnonzero(np.repeat(kept, flat.sizes)))
+        flat.keep(EDGE_PARTS, np.flatnonzero(np.repeat(kept, flat.edge_counts)))
+        flat.sizes = (flat.sizes * kept)[faults.present]
+        flat.edge_counts = (flat.edge_counts * kept)[faults.present]
     starts = offsets(flat.sizes)
     shift = np.repeat(starts[:-1], flat.edge_counts)
     rows, cols = flat.source + shift, flat.target + shift
@@ -339,7 +334,9 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
         if labels is not None:
             labels = LabelColumn(np.concatenate([labels.ids, labels.ids[back]]), labels.values)
         attributes = None if attributes is None else np.concatenate([attributes, attributes[back]])
-    n = int(starts[-1])
+    n, ids = int(starts[-1]), None if faults.ids is None else faults.ids[faults.present]
+    if ids is None and faults.errors == "skip":  # graphs may have been left out
+        ids = np.flatnonzero(faults.kept) + faults.first
     graphs = GraphDatabase(
         coo_array((weights, (rows, cols)), shape=(n, n)),
         starts,
@@ -347,19 +344,21 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
         flat.node_attributes,
         labels,
         attributes,
-        faults.kept_ids,
+        ids,
         flat.edge_attribute_names,
     )
-    return faults.finish(graphs)
+    if faults.found:
+        graphs.skipped = faults.warn(stacklevel=5)
+    return graphs
 
 
 def check_n_nodes(number: Any, position: int, faults: Faults) -> int:
     """Return the declared number of nodes of a graph; 0 and a fault if it is invalid or too large."""
     try:
         n_nodes = operator.index(number)
-        if n_nodes < 0:
-            raise TypeError
     except TypeError:
+        n_nodes = -1
+    if n_nodes < 0:
         faults.add(position, f"its number of nodes must be a whole number from 0 on, got {shown(number)}")
         return 0
     try:
@@ -377,22 +376,6 @@ def check_nodes_fit(n_nodes: int) -> None:
     if needed > there:
         found = f"{in_bytes(there)} are available"
         raise ValueError(f"{n_nodes:,} nodes need {in_bytes(needed)} of memory, and {found}")
-
-
-def _check_lengths(flat: FlatGraphs, faults: Faults) -> None:
-    """Raise an error if sizes do not add up to the numbers of nodes and edges."""
-    flat.sizes = check_sizes(flat.sizes, "numbers of nodes", pieces=faults.n_graphs)
-    n_edges = len(flat.source)
-    flat.edge_counts = check_sizes(
-        flat.edge_counts, "numbers of edges", total=n_edges, pieces=faults.n_graphs
-    )
-    n_nodes = int(flat.sizes.sum())
-    check_nodes_fit(n_nodes)
-    for names, expected in ((EDGE_PARTS, n_edges), (NODE_PARTS, n_nodes)):
-        for name in names:
-            values = getattr(flat, name)
-            if values is not None and len(values) != expected:
-                raise ValueError(f"{name} must have {expected} values, got {len(values)}")
 
 
 def owners(counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -436,51 +419,33 @@ def _check_edges(flat: FlatGraphs, faults: Faults) -> None:
     """Add faults for edges to missing nodes, and for weights that are infinite or negative."""
     graph = owners(flat.edge_counts)
     limit = flat.sizes[graph]
-    wrong = (np.minimum(flat.source, flat.target) < 0) | (np.maximum(flat.source, flat.target) >= limit)
-    for edge in _first_of_each(graph, wrong):
-        ends = f"({int(flat.source[edge])}, {int(flat.target[edge])})"
-        known = f"it has {int(limit[edge])} nodes"
-        faults.add(int(graph[edge]), f"edge {ends} names a node that is not there: {known}")
-    if flat.weights is not None:
-        for edge in _first_of_each(graph, ~((flat.weights >= 0) & (flat.weights < np.inf))):
-            ends = f"({int(flat.source[edge])}, {int(flat.target[edge])})"
-            reason = f"edge {ends} has weight {flat.weights[edge]}: weights must be finite and not negative"
-            faults.add(int(graph[edge]), reason)
+    weights = np.zeros(len(graph)) if flat.weights is None else flat.weights
+    is_outside = (np.minimum(flat.source, flat.target) < 0) | (np.maximum(flat.source, flat.target) >= limit)
+    for edge in _first_of_each(graph, is_outside):
+        known = f"names a node that is not there: it has {int(limit[edge])} nodes"
+        faults.add(int(graph[edge]), f"edge ({flat.source[edge]}, {flat.target[edge]}) {known}")
+    for edge in _first_of_each(graph, ~((weights >= 0) & (weights < np.inf))):
+        reason = f"has weight {weights[edge]}: weights must be finite and not negative"
+        faults.add(int(graph[edge]), f"edge ({flat.source[edge]}, {flat.target[edge]}) {reason}")
 
 
-def _check_finite(flat: FlatGraphs, faults: Faults) -> None:
-    """Add faults for infinite attributes of nodes and edges."""
-    for noun, table, counts in (
-        ("node", flat.node_attributes, flat.sizes),
-        ("edge", flat.edge_attributes, flat.edge_counts),
-    ):
-        if table is None:
-            continue
-        rows = np.asarray(table, dtype=np.float64)
-        rows = rows.reshape(len(rows), -1) if rows.size else rows.reshape(len(rows), 0)
-        infinite = np.isinf(rows).any(axis=1)
-        if infinite.any():
-            graph, starts = owners(counts), offsets(counts)
-            for row in _first_of_each(graph, infinite):
-                at = row - int(starts[graph[row]])
-                dimension = int(np.flatnonzero(np.isinf(rows[row]))[0])
-                value = f"an infinite attribute in dimension {dimension}: {rows[row, dimension]}"
-                faults.add(int(graph[row]), f"{noun} {at} has {value}")
+def _check_finite(table: Any, counts: NDArray[np.int64], noun: str, faults: Faults) -> None:
+    """Add faults for infinite attributes of nodes or edges."""
+    rows = np.asarray(() if table is None else table, dtype=np.float64)
+    rows = rows.reshape(len(rows), -1) if rows.size else np.empty((0, 0))
+    infinite = np.isinf(rows).any(axis=1)
+    if infinite.any():
+        graph, starts = owners(counts), offsets(counts)
+        for row in _first_of_each(graph, infinite):
+            dimension = int(np.flatnonzero(np.isinf(rows[row]))[0])
+            value = f"an infinite attribute in dimension {dimension}: {rows[row, dimension]}"
+            faults.add(int(graph[row]), f"{noun} {row - int(starts[graph[row]])} has {value}")
 
 
 def _first_of_each(graph: NDArray[np.int64], wrong: Any) -> list[int]:
     """Return the first wrong row of each graph with wrong rows."""
     rows = np.flatnonzero(wrong)
     return [int(i) for i in rows[np.unique(graph[rows], return_index=True)[1]]]
-
-
-def _leave_out(flat: FlatGraphs, faults: Faults) -> None:
-    """Remove nodes and edges of graphs with faults and, unless such graphs stay empty, the graphs."""
-    kept = faults.kept
-    flat.keep(NODE_PARTS, np.flatnonzero(np.repeat(kept, flat.sizes)))
-    flat.keep(EDGE_PARTS, np.flatnonzero(np.repeat(kept, flat.edge_counts)))
-    flat.sizes = (flat.sizes * kept)[faults.present]
-    flat.edge_counts = (flat.edge_counts * kept)[faults.present]
 
 
 def integers(values: Any) -> NDArray[np.int64]:

@@ -235,7 +235,7 @@ def _as_several(graphs: Any) -> Iterable[Any]:
 
 def _is_batch(graphs: Any) -> bool:
     """Return whether this is a Batch of PyTorch Geometric."""
-    return pyg.is_pyg(graphs) and getattr(graphs, "ptr", None) is not None
+    return pyg.is_pyg(graphs) and hasattr(graphs, "to_data_list")
 
 
 def _refuse_doubt(matrix: np.ndarray[Any, Any], position: int) -> None:

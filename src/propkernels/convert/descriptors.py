@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
-from propkernels.convert.bonds import load_rdkit
+from propkernels.convert.asking_rdkit import load_rdkit
 
 ALL = "rdkit"
 Wanted = str | Sequence[str] | None

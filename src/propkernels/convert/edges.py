@@ -1,15 +1,18 @@
-"""Converter of lists of edges, and of node-link dictionaries."""
+"""Lists of edges: their converter, and the edges of a graph for other libraries."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column
 from propkernels.convert.build import Faults, FlatGraphs, build, integers, listed
+from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 
 NAMES = (str, bytes, int, np.integer)  # of nodes in lists of edges that are recognized as such
@@ -144,3 +147,59 @@ def _read(
 def is_node_link(thing: Any) -> bool:
     """Return whether this is a graph as ``networkx.node_link_data`` and D3 write it."""
     return isinstance(thing, Mapping) and "nodes" in thing and ("links" in thing or "edges" in thing)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Edges of a graph.
+
+    Attributes
+    ----------
+    directed : bool
+        Whether the two directions of some edge differ in weight, label or attributes.
+    source, target, weights : ndarray
+    labels, attributes : ndarray or None
+    """
+
+    directed: bool
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    labels: NDArray[Any] | None
+    attributes: NDArray[np.float64] | None
+
+
+def list_edges(graph: Graph, *, both: bool = False) -> Listing:
+    """Return the edges of a graph; with ``both``, undirected edges in both directions."""
+    entries = graph.adjacency.tocoo()
+    source, target = (axis.astype(np.int64) for axis in entries.coords)
+    directed = is_one_way(graph.database)
+    chosen = slice(None) if directed or both else source <= target
+    labels, attributes = graph.edge_labels, graph.edge_attributes
+    return Listing(
+        directed,
+        source[chosen],
+        target[chosen],
+        entries.data[chosen],
+        None if labels is None else labels[chosen],
+        None if attributes is None else attributes[chosen],
+    )
+
+
+def is_one_way(graphs: GraphDatabase) -> bool:
+    """Return whether any edge lacks a reverse edge with the same weight, label and attributes.
+
+    Entries are sorted by row and column, and parallel ones by their contents. If every entry has a reverse
+    entry, sorting by column and row gives the same sequence of contents.
+    """
+    entries = graphs.adjacency.tocoo()
+    rows, cols = entries.coords
+    order = np.lexsort((rows, cols))
+    if not (np.array_equal(rows, cols[order]) and np.array_equal(cols, rows[order])):
+        return True
+    column, attributes = graphs.edge_label_column, graphs.edge_attributes
+    return not (
+        np.array_equal(entries.data, entries.data[order])
+        and (column is None or np.array_equal(column.ids, column.ids[order]))
+        and (attributes is None or np.array_equal(attributes, attributes[order], equal_nan=True))
+    )

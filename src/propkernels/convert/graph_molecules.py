@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.optional import import_optional
-from propkernels.convert.asking_rdkit import parse_smiles
+from propkernels.convert.asking_rdkit import load_rdkit, parse_smiles
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
@@ -41,7 +41,7 @@ def known_molecule(graph: GraphDatabase) -> Any:
     if graph.sources is None:
         return rebuilt_molecule(graph)
     try:
-        chem = _chem()
+        chem = load_rdkit()
     except ImportError:
         return None
     from rdkit import rdBase
@@ -56,7 +56,7 @@ def matched_molecule(mol: Any, n_nodes: int) -> Any:
     """Return a molecule with the given number of atoms, by adding hydrogens if necessary, or None."""
     if mol is None or mol.GetNumAtoms() == n_nodes:
         return mol
-    whole = _chem().AddHs(mol)
+    whole = load_rdkit().AddHs(mol)
     return whole if whole.GetNumAtoms() == n_nodes else None
 
 
@@ -70,7 +70,7 @@ def atom_positions(graph: GraphDatabase) -> NDArray[np.float64] | None:
 
 def laid_out(molecule: Any) -> Any:
     """Return a copy of a molecule with the positions of a drawing, bridged rings as chemists draw them."""
-    copy = _chem().Mol(molecule)
+    copy = load_rdkit().Mol(molecule)
     depictor = import_optional("rdkit.Chem.rdDepictor", extra="chem", purpose="drawings of molecules need")
     depictor.Compute2DCoords(copy, canonOrient=True, useRingTemplates=True)
     return copy
@@ -78,7 +78,7 @@ def laid_out(molecule: Any) -> Any:
 
 def placed_molecule(molecule: Any, positions: NDArray[np.float64]) -> Any:
     """Return a copy of a molecule that is drawn at the given positions; edges are about 1 long."""
-    chem = _chem()
+    chem = load_rdkit()
     copy, conformer = chem.Mol(molecule), chem.Conformer(molecule.GetNumAtoms())
     for i, (x, y) in enumerate((BOND_LENGTH * np.asarray(positions)).tolist()):
         conformer.SetAtomPosition(i, (x, y, 0.0))
@@ -102,7 +102,7 @@ def rebuilt_molecule(graph: GraphDatabase) -> Any:
     if not column.present or not column.observed.all() or not set(bonds) <= KNOWN_BONDS:
         return None
     try:
-        chem = _chem()
+        chem = load_rdkit()
     except ImportError:
         return None
     from rdkit import rdBase
@@ -128,7 +128,7 @@ def sketched_molecule(graph: GraphDatabase) -> Any:
     if "C" not in symbols or graph.adjacency.nnz > MOST_BONDS * graph.n_nodes:
         return None
     try:
-        chem = _chem()
+        chem = load_rdkit()
     except ImportError:
         return None
     mol = _assembled(chem, graph, symbols, _bond_names(graph))
@@ -148,10 +148,6 @@ def _bond_names(graph: GraphDatabase) -> list[str]:
         return ["single"] * graph.adjacency.nnz
     names = [graph.names.edge_label(value) for value in column.values]
     return [names[i] if i >= 0 and names[i] in KNOWN_BONDS else "single" for i in column.ids.tolist()]
-
-
-def _chem() -> Any:
-    return import_optional("rdkit.Chem", extra="chem", purpose="molecules need")
 
 
 def _valid(chem: Any, mol: Any) -> Any:

@@ -25,7 +25,7 @@ from propkernels.convert.build import (
     read_targets,
     with_target,
 )
-from propkernels.convert.listing import list_edges
+from propkernels.convert.edges import list_edges
 from propkernels.convert.table_columns import (
     AUTO,
     USUAL_LABELS,

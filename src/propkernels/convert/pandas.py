@@ -17,10 +17,11 @@ from propkernels.convert.build import (
     FlatGraphs,
     build,
     numbers,
+    owners,
     why_no_label,
     with_target,
 )
-from propkernels.convert.listing import list_edges
+from propkernels.convert.edges import list_edges
 from propkernels.convert.table_columns import (
     USUAL_WEIGHTS,
     Roles,
@@ -127,25 +128,26 @@ def from_pandas(
         nodes = None if nodes is None else nodes.assign(**{graph: 0})
         graphs = None if graphs is None else graphs.assign(**{graph: 0})
     of_edges = column_roles(edges, "edges", (graph, source, target), edge_label, edge_attributes, weight)
-    of_nodes = None if nodes is None else column_roles(nodes, "nodes", (graph, node), label, attributes)
+    of_nodes = Roles([], [])
+    if nodes is not None:
+        of_nodes = column_roles(nodes, "nodes", (graph, node), label, attributes)
     keys = _Keys(edges, nodes, graphs, graph, source, target, node)
     faults = Faults(errors, len(keys.ids), keys.ids)
     keys.check(faults)
-    order, edge_order = keys.node_order, keys.edge_order
-    first, second = (ends[edge_order] for ends in keys.ends)
+    edge_order = keys.order["edges"]
+    weights = [] if of_edges.weight is None else [of_edges.weight]
+    weight_rows = _numbers(edges, weights, "edges", keys, faults)
     flat = FlatGraphs(
         keys.sizes,
         keys.edge_counts,
-        first,
-        second,
+        keys.ends[0][edge_order],
+        keys.ends[1][edge_order],
         directed,
-        None
-        if of_edges.weight is None
-        else _numbers(edges, [of_edges.weight], edge_order, "edges", keys, faults)[:, 0],
-        None if of_nodes is None else _labels(nodes, of_nodes, order, "nodes", keys, faults),
-        None if of_nodes is None else _attributes(nodes, of_nodes, order, "nodes", keys, faults),
-        _labels(edges, of_edges, edge_order, "edges", keys, faults),
-        _attributes(edges, of_edges, edge_order, "edges", keys, faults),
+        None if weight_rows is None else weight_rows[:, 0],
+        _labels(nodes, of_nodes, "nodes", keys, faults),
+        _numbers(nodes, of_nodes.attributes, "nodes", keys, faults),
+        _labels(edges, of_edges, "edges", keys, faults),
+        _numbers(edges, of_edges.attributes, "edges", keys, faults),
         tuple(map(str, of_edges.attributes)) or None,
     )
     if not directed:
@@ -222,146 +224,105 @@ class _Keys:
         self, edges: Any, nodes: Any, graphs: Any, graph: str, source: str, target: str, node: str
     ) -> None:
         pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
-        tables = [("graphs", graphs), ("nodes", nodes), ("edges", edges)]
-        given = [(name, table[graph]) for name, table in tables if table is not None]
+        tables = {"graphs": graphs, "nodes": nodes, "edges": edges}
+        given = [(name, table[graph]) for name, table in tables.items() if table is not None]
         codes, ids = numbered_keys(pd, given, "graph")
         self.ids = ids.tolist()
-        parts = dict(
-            zip(
-                [name for name, _ in given],
-                np.split(codes, np.cumsum([len(c) for _, c in given])[:-1]),
-                strict=True,
-            )
-        )
-        edge_graph = parts["edges"].astype(np.int64)
-        named = [("nodes", nodes[node])] if nodes is not None else []
-        columns = [*named, ("edges", edges[source]), ("edges", edges[target])]
-        node_codes, _ = numbered_keys(pd, columns, "node")
-        split = np.split(node_codes.astype(np.int64), np.cumsum([len(c) for _, c in columns])[:-1])
-        self.width = int(node_codes.max(initial=-1)) + 2
-        ends = [edge_graph * self.width + codes for codes in split[-2:]]
+        self.owner = {name: code for (name, _), code in zip(given, codes, strict=True)}
+        self.columns = [("edges", edges[source]), ("edges", edges[target])]
+        if nodes is not None:
+            self.columns.append(("nodes", nodes[node]))
+        codes, _ = numbered_keys(pd, self.columns, "node")
+        width = max(int(code.max(initial=-1)) for code in codes) + 2
+        ends = [self.owner["edges"] * width + code for code in codes[:2]]
         if nodes is None:  # nodes in order of appearance, row by row
-            own = pd.unique(np.column_stack(ends).ravel())
-            self.node_graph, self.node_rows = own // self.width, np.arange(len(own))
+            self.keys = pd.unique(np.column_stack(ends).ravel())
+            self.owner["nodes"] = self.keys // width
         else:
-            self.node_graph = parts["nodes"].astype(np.int64)
-            own = self.node_graph * self.width + split[0]
-        self.keys, self.given_nodes = own, nodes
-        self.names, self.edges, self.node = (source, target), edges, node
-        self.node_order = np.argsort(self.node_graph, kind="stable")
-        self.edge_graph, self.edge_order = edge_graph, np.argsort(edge_graph, kind="stable")
-        n = len(self.ids)
-        self.sizes = np.bincount(self.node_graph[self.node_graph >= 0], minlength=n)
-        self.edge_counts = np.bincount(edge_graph[edge_graph >= 0], minlength=n)
-        self.ends = self._local(ends)
-
-    def _local(self, ends: list[Codes]) -> list[Codes]:
-        """Return the number of each end among the nodes of its graph; -1 for a missing node."""
-        by_key = np.argsort(self.keys, kind="stable")
-        sorted_keys = self.keys[by_key]
-        position = np.empty(len(self.keys), dtype=np.int64)
-        position[self.node_order] = np.arange(len(self.keys))
-        starts = np.cumsum(self.sizes) - self.sizes
-        local = []
+            self.keys = self.owner["nodes"] * width + codes[2]
+        self.order = {name: np.argsort(self.owner[name], kind="stable") for name in ("nodes", "edges")}
+        self.sizes, self.edge_counts = (
+            np.bincount(self.owner[name], minlength=len(self.ids)) for name in ("nodes", "edges")
+        )
+        ordered = self.keys[self.order["nodes"]]
+        self.repeated = np.flatnonzero(pd.Series(self.keys).duplicated().to_numpy())
+        first = np.flatnonzero(~pd.Series(ordered).duplicated().to_numpy())
+        starts = (np.cumsum(self.sizes) - self.sizes)[self.owner["edges"]]
+        self.ends = []  # number of each end among the nodes of its graph; -1 for a missing node
         for keys in ends:
-            if not len(sorted_keys):
-                local.append(np.full(len(keys), -1))
-                continue
-            at = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
-            number = position[by_key[at]] - starts[self.edge_graph]
-            local.append(np.where(sorted_keys[at] == keys, number, -1))
-        self.repeated = by_key[1:][sorted_keys[1:] == sorted_keys[:-1]]
-        return local
-
-    def graphs_of(self, name: str) -> Codes:
-        """Return the graph of each row of a table."""
-        return self.node_graph if name == "nodes" else self.edge_graph
+            at = pd.Index(ordered[first]).get_indexer(keys)
+            self.ends.append(np.where(at >= 0, np.append(first, 0)[at] - starts, -1))
 
     def check(self, faults: Faults) -> None:
         """Add faults for nodes that are listed twice and for edges to missing nodes."""
-        if self.given_nodes is not None:
-            for row in sorted(self.repeated.tolist()):
-                key = self.given_nodes[self.node].iloc[row]
-                first = int(np.flatnonzero(self.keys == self.keys[row])[0])
-                faults.add(
-                    int(self.node_graph[row]),
-                    f"row {row} of nodes lists node {shown(_plain(key))} again, which is in row {first}",
-                )
-        for ends, column in zip(self.ends, self.names, strict=True):
+        for row in self.repeated.tolist():
+            key = shown(_plain(self.columns[2][1].iloc[row]))
+            first = int(np.flatnonzero(self.keys == self.keys[row])[0])
+            reason = f"row {row} of nodes lists node {key} again, which is in row {first}"
+            faults.add(int(self.owner["nodes"][row]), reason)
+        for ends, (_, column) in zip(self.ends, self.columns, strict=False):
             for row in np.flatnonzero(ends < 0).tolist():
-                key = _plain(self.edges[column].iloc[row])
-                reason = f"row {row} of edges names node {shown(key)}, which is not in nodes"
-                faults.add(int(self.edge_graph[row]), reason)
+                key = shown(_plain(column.iloc[row]))
+                reason = f"row {row} of edges names node {key}, which is not in nodes"
+                faults.add(int(self.owner["edges"][row]), reason)
 
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def numbered_keys(pd: Any, columns: list[tuple[str, Any]], what: str) -> tuple[Codes, Any]:
-    """Return numbers of keys in order of appearance, and the keys; raise an error for missing keys."""
+def numbered_keys(pd: Any, columns: list[tuple[str, Any]], what: str) -> tuple[list[Codes], Any]:
+    """Return numbers of the keys of columns in order of appearance, and the keys; none may be missing."""
+    joined = pd.concat([column for _, column in columns], ignore_index=True)
+    bounds = np.cumsum([len(column) for _, column in columns])
+
+    def place(position: int) -> str:
+        at = int(np.searchsorted(bounds, position, side="right"))
+        return f"row {position - int(bounds[at]) + len(columns[at][1])} of {columns[at][0]}"
+
     try:
-        codes, keys = pd.factorize(pd.concat([column for _, column in columns], ignore_index=True))
+        codes, keys = pd.factorize(joined)
     except Exception:  # keys may raise any error when hashed or compared
-        values = [value for _, column in columns for value in column.tolist()]
-        wrong = [i for i, key in enumerate(values) if why_no_label(key) is not None]
-        place = _place(columns, wrong[0]) if wrong else "a row"
-        raise TypeError(f"{place} names a {what} by a value that is not hashable") from None
+        wrong = [i for i, key in enumerate(joined.tolist()) if why_no_label(key) is not None]
+        row = place(wrong[0]) if wrong else "a row"
+        raise TypeError(f"{row} names a {what} by a value that is not hashable") from None
     missing = np.flatnonzero(codes < 0)
     if missing.size:
-        raise ValueError(f"{_place(columns, int(missing[0]))} names no {what}: the value is missing")
-    return codes, keys
+        raise ValueError(f"{place(int(missing[0]))} names no {what}: the value is missing")
+    return np.split(codes.astype(np.int64), bounds[:-1]), keys
 
 
-def _place(columns: list[tuple[str, Any]], position: int) -> str:
-    """Return the description of the row at a position of concatenated columns."""
-    ends = np.cumsum([len(column) for _, column in columns])
-    at = int(np.searchsorted(ends, position, side="right"))
-    return f"row {position - int(ends[at]) + len(columns[at][1])} of {columns[at][0]}"
-
-
-def _labels(
-    table: Any, roles: Roles, order: Codes, name: str, keys: _Keys, faults: Faults
-) -> LabelColumn | None:
+def _labels(table: Any, roles: Roles, name: str, keys: _Keys, faults: Faults) -> LabelColumn | None:
     """Return labels in the order of the graphs; faults name rows of labels that are not hashable."""
     if not roles.labels:
         return None
     column, shown_as = joined_labels(table, roles.labels), ", ".join(map(str, roles.labels))
     try:
-        return LabelColumn.from_values(column).take(order)
+        return LabelColumn.from_values(column).take(keys.order[name])
     except Exception:
         values = column.tolist()
-    for row, graph in enumerate(keys.graphs_of(name).tolist()):
+    for row, graph in enumerate(keys.owner[name].tolist()):
         reason = why_no_label(values[row])
         if reason is not None:
-            faults.add(
-                graph, f"row {row} of {name} has {shown_as} {shown(values[row])}, which {reason}", TypeError
-            )
+            place = f"row {row} of {name} has {shown_as} {shown(values[row])}"
+            faults.add(graph, f"{place}, which {reason}", TypeError)
             values[row] = None
-    return LabelColumn.from_values(values).take(order)
-
-
-def _attributes(
-    table: Any, roles: Roles, order: Codes, name: str, keys: _Keys, faults: Faults
-) -> NDArray[np.float64] | None:
-    """Return columns of numbers in the order of the graphs; None without any."""
-    return _numbers(table, roles.attributes, order, name, keys, faults) if roles.attributes else None
+    return LabelColumn.from_values(values).take(keys.order[name])
 
 
 def _numbers(
-    table: Any, names: Sequence[str], order: Codes, name: str, keys: _Keys, faults: Faults
-) -> NDArray[np.float64]:
+    table: Any, names: Sequence[str], name: str, keys: _Keys, faults: Faults
+) -> NDArray[np.float64] | None:
     """Return numeric columns in the order of the graphs; faults name rows of other values."""
     columns = []
     for column in names:
         values = _as_floats(table[column])
-        wrong = np.flatnonzero(np.isnan(values) & table[column].notna().to_numpy())
-        graph = keys.graphs_of(name)
-        for row in wrong.tolist():
+        for row in np.flatnonzero(np.isnan(values) & table[column].notna().to_numpy()).tolist():
             value = shown(_plain(table[column].iloc[row]))
-            faults.add(int(graph[row]), f"row {row} of {name} has {column} {value}, which is not a number")
-        columns.append(values)
-    return np.stack(columns, axis=1)[order]
+            reason = f"row {row} of {name} has {column} {value}, which is not a number"
+            faults.add(int(keys.owner[name][row]), reason)
+        columns.append(values[keys.order[name]])
+    return np.stack(columns, axis=1) if columns else None
 
 
 def _as_floats(column: Any) -> NDArray[np.float64]:
@@ -379,50 +340,31 @@ def _as_floats(column: Any) -> NDArray[np.float64]:
 
 def _list_edges_once(flat: FlatGraphs, rows: Codes, faults: Faults) -> None:
     """List undirected edges once; add faults for the two directions of an edge that differ."""
-    graph = np.repeat(np.arange(len(flat.sizes)), flat.edge_counts)
+    pd = import_optional("pandas", extra="pandas", purpose="from_pandas needs")
+    graph, width = owners(flat.edge_counts), int(flat.sizes.max(initial=0)) + 1
     low, high = np.minimum(flat.source, flat.target), np.maximum(flat.source, flat.target)
-    turned = flat.source > flat.target
-    usable = low >= 0
-    width = int(flat.sizes.max(initial=0)) + 1
-    pair = (graph * width + low) * width + high
-    forward, backward = np.flatnonzero(usable & ~turned), np.flatnonzero(usable & turned)
-    both = np.intersect1d(pair[forward], pair[backward])
-    if not len(both):
+    turned, pair = flat.source > flat.target, (graph * width + low) * width + high
+    forward, backward = (low >= 0) & ~turned, (low >= 0) & turned
+    both = (low >= 0) & np.isin(pair, np.intersect1d(pair[forward], pair[backward]))
+    if not both.any():
         return
-    forward, backward = (some[np.isin(pair[some], both)] for some in (forward, backward))
     contents: list[NDArray[Any]] = [] if flat.edge_labels is None else [flat.edge_labels.ids]
     contents += [] if flat.weights is None else [flat.weights]
     contents += [] if flat.edge_attributes is None else list(flat.edge_attributes.T)
-    forward, backward = (
-        some[np.lexsort((*(column[some] for column in contents[::-1]), pair[some]))]
-        for some in (forward, backward)
-    )
-    agree = len(forward) == len(backward) and np.array_equal(pair[forward], pair[backward])
-    differ = np.ones(0, dtype=bool)
-    if agree:
-        differ = np.zeros(len(forward), dtype=bool)
-        for column in contents:
-            a, b = column[forward], column[backward]
-            differ |= (a != b) & ~((a != a) & (b != b))
-    if not agree or differ.any():
-        at = int(np.flatnonzero(differ)[0]) if agree else _unmatched(pair, forward, backward)
-        edge = int(backward[at])
-        other = int(forward[np.flatnonzero(pair[forward] == pair[edge])[0]])
+    table = pd.DataFrame(dict(enumerate([pair, *contents])))[both]
+    # equal edges of one direction are numbered, so that each has one equal edge of the other direction
+    table["number"] = table.assign(turned=turned[both]).groupby([*table, "turned"], dropna=False).cumcount()
+    alone = np.flatnonzero(both)[~table.duplicated(keep=False).to_numpy()]
+    for at in alone[np.unique(graph[alone], return_index=True)[1]].tolist():
+        there, back = (np.flatnonzero(some & (pair == pair[at]))[0] for some in (forward, backward))
         faults.add(
-            int(graph[edge]),
-            f"rows {int(rows[other])} and {int(rows[edge])} of edges list the same edge in both directions "
+            int(graph[at]),
+            f"rows {int(rows[there])} and {int(rows[back])} of edges list the same edge in both directions "
             "and do not agree: pass directed=True if directions matter, or list it once",
         )
-    once = np.delete(np.arange(len(pair)), backward)
+    once = np.flatnonzero(~(both & turned))
     flat.edge_counts = np.bincount(graph[once], minlength=len(flat.sizes))
     flat.keep(EDGE_PARTS, once)
-
-
-def _unmatched(pair: Codes, forward: Codes, backward: Codes) -> int:
-    """Return the first backward edge of a pair listed more often in one direction than in the other."""
-    pairs, there = np.unique(pair[forward], return_counts=True)
-    back = np.unique(pair[backward], return_counts=True)[1]
-    return int(np.flatnonzero(pair[backward] == pairs[np.flatnonzero(there != back)[0]])[0])
 
 
 class Tables(NamedTuple):
@@ -464,7 +406,7 @@ def to_pandas(graphs: Graphs, target: Target | None = None) -> Tables:
     [{'graph': 'x', 'source': 0, 'target': 1, 'weight': 1.0}]
     """
     from propkernels.convert.check import check_graphs
-    from propkernels.convert.listing import is_one_way
+    from propkernels.convert.edges import is_one_way
     from propkernels.graphs.container import Graph
 
     pd = import_optional("pandas", extra="pandas", purpose="to_pandas needs")

@@ -71,14 +71,30 @@ def from_points(
     k = check_integer(k, "k", 1)
     several = listed(clouds, "clouds of points")
     faults = Faults(errors, len(several), ids, noun="cloud")
-    tables = _tables(several, faults)
+    tables: list[Points] = []
+    width = None
+    for i, cloud in enumerate(several):
+        table = _checked(cloud, i, faults)
+        if len(table):
+            width = table.shape[1] if width is None else width
+            if table.shape[1] != width:
+                reason = f"has points with {table.shape[1]} coordinates, others have {width}"
+                faults.add(i, reason, link=" ")
+                table = _NONE
+        tables.append(table)
+    tables = [table if len(table) else np.empty((0, width or 1)) for table in tables]
     sizes = integers([len(table) for table in tables])
     points = joined(tables, np.empty((0, 1)))
     graph = np.repeat(np.arange(len(sizes)), sizes)
     source, target, neighbors = _neighbors(points, graph, min(k, int(sizes.max(initial=0))))
     starts = np.cumsum(sizes) - sizes
     lengths = np.linalg.norm(points[source] - points[target], axis=1)
-    rows = _curvatures(points, neighbors, source, target, normals, sizes, faults)
+    rows = None
+    if normals is not False:
+        is_given = normals is not None
+        table = _given(normals, points, sizes, faults) if is_given else estimate_normals(points, neighbors)
+        n = len(points)
+        rows = curvature(coo_array((np.ones(len(source)), (source, target)), shape=(n, n)), table)[:, None]
     owner = graph[source]
     flat = FlatGraphs(
         sizes,
@@ -93,40 +109,28 @@ def from_points(
     return build(flat, faults)
 
 
-def _tables(clouds: list[Any], faults: Faults) -> list[Points]:
-    tables: list[Any] = []
-    width = None
-    for i, cloud in enumerate(clouds):
-        table = _checked(cloud, i, faults)
-        if table is not None and len(table):
-            width = table.shape[1] if width is None else width
-            if table.shape[1] != width:
-                reason = f"has points with {table.shape[1]} coordinates, others have {width}"
-                faults.add(i, reason, link=" ")
-                table = None
-        tables.append(table)
-    return [np.empty((0, width or 1)) if t is None or not len(t) else t for t in tables]
+_NONE = np.empty((0, 1))
 
 
-def _checked(cloud: Any, position: int, faults: Faults) -> Points | None:
+def _checked(cloud: Any, position: int, faults: Faults) -> Points:
+    """Return a table of finite coordinates; an empty one and a fault for anything else."""
     table = None
     with faults.reading(position):
         table = numbers(cloud)
         if table is None:
             faults.add(position, "points must be rows of numbers, all of one length")
     if table is None:
-        return None
+        return _NONE
     if table.ndim != 2 or (len(table) and not table.shape[1]):
         hint = "; pass one cloud in a list, [cloud]" if table.ndim == 1 else ""
         faults.add(position, f"points must be of shape (n, d), got the shape {table.shape}{hint}")
-        return None
+        return _NONE
     wrong = np.flatnonzero(~(np.abs(table) < LARGEST).all(axis=1))
     if wrong.size:
-        what = (
-            f"has coordinates beyond {LARGEST:.0e}" if np.isfinite(table[wrong[0]]).all() else "is not finite"
-        )
+        is_finite = np.isfinite(table[wrong[0]]).all()
+        what = f"has coordinates beyond {LARGEST:.0e}" if is_finite else "is not finite"
         faults.add(position, f"point {wrong[0]} {what}: {shown(table[wrong[0]].tolist())}")
-        return None
+        return _NONE
     return table
 
 
@@ -154,22 +158,6 @@ def _neighbors(
     n = len(points)
     keys = np.unique(np.concatenate([rows * n + cols, cols * n + rows]))
     return keys // n, keys % n, neighbors
-
-
-def _curvatures(
-    points: Points,
-    neighbors: NDArray[np.int64],
-    source: NDArray[np.int64],
-    target: NDArray[np.int64],
-    normals: Any,
-    sizes: NDArray[np.int64],
-    faults: Faults,
-) -> Points | None:
-    if normals is False:
-        return None
-    table = estimate_normals(points, neighbors) if normals is None else _given(normals, points, sizes, faults)
-    n = len(points)
-    return curvature(coo_array((np.ones(len(source)), (source, target)), shape=(n, n)), table)[:, None]
 
 
 def _given(normals: Any, points: Points, sizes: NDArray[np.int64], faults: Faults) -> Points:
@@ -233,7 +221,7 @@ def _normals_of(points: Points, own: NDArray[np.int64], neighbors: NDArray[np.in
     return normals
 
 
-def knn_graph(points: ArrayLike, n_neighbors: int = 4, *, mutual: bool = False) -> csr_array:
+def knn_graph(points: ArrayLike, n_neighbors: int = 4) -> csr_array:
     """Return the k-nearest-neighbor graph of points.
 
     The paper's point clouds (section "Datasets", Point Cloud Graphs) use four neighbors; an edge joins two
@@ -246,8 +234,6 @@ def knn_graph(points: ArrayLike, n_neighbors: int = 4, *, mutual: bool = False) 
     n_neighbors : int, default=4
         Number of neighbors of each point by Euclidean distance, excluding the point itself. Ties are broken
         arbitrarily; if there are fewer other points, all of them are neighbors.
-    mutual : bool, default=False
-        Whether an edge requires that each of the two points is a neighbor of the other.
 
     Returns
     -------
@@ -277,8 +263,6 @@ def knn_graph(points: ArrayLike, n_neighbors: int = 4, *, mutual: bool = False) 
            [1., 0., 1.],
            [0., 1., 0.]])
     """
-    from scipy.spatial import cKDTree
-
     number = check_integer(n_neighbors, "n_neighbors", 1)
     table = np.asarray(points, dtype=np.float64)
     if table.ndim != 2:
@@ -287,14 +271,8 @@ def knn_graph(points: ArrayLike, n_neighbors: int = 4, *, mutual: bool = False) 
     if wrong.size:
         raise ValueError(f"points must be finite, but point {wrong[0]} is {table[wrong[0]].tolist()}")
     n = len(table)
-    number = min(number, n - 1)
-    if number < 1:
-        return csr_array((n, n), dtype=np.float64)
-    found = _without_itself(cKDTree(table).query(table, number + 1)[1])
-    entries = (np.ones(n * number), (np.repeat(np.arange(n), number), found.ravel()))
-    directed = csr_array(entries, shape=(n, n))
-    other = directed.T.tocsr()
-    return (directed.multiply(other) if mutual else directed.maximum(other)).tocsr()
+    source, target, _ = _neighbors(table, np.zeros(n, dtype=np.int64), min(number, n))
+    return csr_array((np.ones(len(source)), (source, target)), shape=(n, n))
 
 
 def _without_itself(neighbors: NDArray[np.int64]) -> NDArray[np.int64]:

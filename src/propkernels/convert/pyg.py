@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import check_indices, check_offsets, check_whole
-from propkernels._utils.checks import check_choice, reason_of
+from propkernels._utils.arrays import check_whole
+from propkernels._utils.checks import check_choice
 from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Column, Target
 from propkernels.convert.build import (
@@ -24,9 +24,8 @@ from propkernels.convert.build import (
     read_targets,
     with_target,
 )
-from propkernels.convert.listing import list_edges
+from propkernels.convert.edges import list_edges
 from propkernels.graphs.accepted import Graphs
-from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 
@@ -92,12 +91,11 @@ def from_pyg(
     check_choice(x, MEANINGS, "x")
     check_choice(edge_attr, MEANINGS, "edge_attr")
     if is_pyg(graphs):
-        if _get(graphs, "ptr") is None:
+        if not hasattr(graphs, "to_data_list"):
             raise TypeError(
                 "from_pyg takes a list of graphs, a Batch or a dataset; wrap the one graph: [data]"
             )
-        database, faults = _from_batch(graphs, x, edge_attr, weight, ids, errors)
-        return database if target is None else with_target(database, _batch_target(graphs, target), faults)
+        graphs = graphs.to_data_list()  # a Batch
     several = listed(graphs, "graphs")
     faults = Faults(errors, len(several), ids)
     database = convert(several, faults, x, edge_attr, weight)
@@ -163,11 +161,16 @@ def convert(
             if index is None:
                 faults.add(i, f"is a {type(graph).__name__} without an edge_index", TypeError, " ")
                 continue
-            own = _checked_ends(to_numpy(index))
-            if isinstance(own, str):
-                faults.add(i, own)
+            own = to_numpy(index)
+            if own.size and (own.ndim != 2 or own.shape[0] != 2 or own.dtype.kind not in "iu"):
+                kind = f"got shape {own.shape} of {own.dtype}"
+                faults.add(i, f"edge_index must hold whole numbers in two rows, {kind}")
                 continue
-            sizes[i] = check_n_nodes(_n_nodes(graph, own), i, faults)
+            own = check_whole(own.ravel(), "edge_index").astype(np.int64).reshape(2, -1)
+            number, rows = _get(graph, "num_nodes"), _get(graph, "x")
+            if number is None:
+                number = len(rows) if rows is not None else int(own.max(initial=-1)) + 1
+            sizes[i] = check_n_nodes(number, i, faults)
             if i in faults.found:
                 continue
             counts[i] = own.shape[1]
@@ -178,34 +181,11 @@ def convert(
         for name, per in (("x", sizes), ("node_type", sizes), ("edge_attr", counts), ("edge_type", counts))
     }
     weights = None if weight is None else _stacked(graphs, weight, counts, faults)
-    return build(_flat(sizes, counts, source, target, tables, weights, x, edge_attr), faults)
-
-
-def _flat(
-    sizes: Table,
-    counts: Table,
-    source: Table,
-    target: Table,
-    tables: dict[str, Any],
-    weights: Any,
-    x: str,
-    edge_attr: str,
-) -> FlatGraphs:
     labels, rows = _told_apart(tables["node_type"], tables["x"], x)
     edge_labels, edge_rows = _told_apart(tables["edge_type"], tables["edge_attr"], edge_attr)
     flat_weights = None if weights is None else _numbers(weights, "weights").reshape(-1)
-    return FlatGraphs(
-        sizes,
-        counts,
-        source,
-        target,
-        True,
-        flat_weights,
-        labels,
-        rows,
-        edge_labels,
-        edge_rows,
-    )
+    ends_and_weights = sizes, counts, source, target, True, flat_weights
+    return build(FlatGraphs(*ends_and_weights, labels, rows, edge_labels, edge_rows), faults)
 
 
 def _told_apart(types: Any, table: Any, meaning: str) -> tuple[LabelColumn | None, Table | None]:
@@ -214,23 +194,6 @@ def _told_apart(types: Any, table: Any, meaning: str) -> tuple[LabelColumn | Non
         return labels_or_attributes(table, meaning)
     meaning = "attributes" if meaning == "auto" else meaning
     return as_labels(types), labels_or_attributes(table, meaning)[1]
-
-
-def _checked_ends(ends: Table) -> Table | str:
-    """Return the ends of edges as int64 of shape (2, edges), or the reason why they are invalid."""
-    if not ends.size:
-        return np.empty((2, 0), dtype=np.int64)
-    if ends.ndim != 2 or ends.shape[0] != 2 or ends.dtype.kind not in "iu":
-        return f"edge_index must hold whole numbers in two rows, got shape {ends.shape} of {ends.dtype}"
-    return check_whole(ends.ravel(), "edge_index").astype(np.int64).reshape(2, -1)
-
-
-def _n_nodes(graph: Any, ends: Table) -> Any:
-    """Return the declared number of nodes of a graph, or that of its rows or edges."""
-    number, rows = _get(graph, "num_nodes"), _get(graph, "x")
-    if number is None and rows is None:
-        return int(ends.max()) + 1 if ends.size else 0
-    return len(rows) if number is None else number
 
 
 def _numbers(table: Table, name: str) -> Table:
@@ -259,74 +222,11 @@ def _stacked(graphs: list[Any], name: str, lengths: Table, faults: Faults) -> Ta
     for i, own in enumerate(parts):
         if own is None or own.shape[1:] != like.shape[1:] or len(own) != lengths[i]:
             if i not in faults.found and lengths[i]:
-                faults.add(i, f"{name} must be of shape {(int(lengths[i]), *like.shape[1:])}, {_shape(own)}")
+                found = "but there is none" if own is None else f"got {own.shape}"
+                faults.add(i, f"{name} must be of shape {(int(lengths[i]), *like.shape[1:])}, {found}")
             own = np.zeros((int(lengths[i]), *like.shape[1:]), dtype=like.dtype)
         filled.append(own)
     return np.concatenate(filled)
-
-
-def _shape(own: Table | None) -> str:
-    return "but there is none" if own is None else f"got {own.shape}"
-
-
-def _from_batch(
-    batch: Any, x: str, edge_attr: str, weight: str | None, ids: Any, errors: str
-) -> tuple[GraphDatabase, Faults]:
-    """Return the database of a Batch, whose graphs are concatenated already."""
-    try:
-        ptr = check_offsets(to_numpy(batch.ptr), _batch_nodes(batch), "ptr", piece="graph")
-        faults = Faults(errors, len(ptr) - 1, ids)
-        flat = _flat_batch(batch, ptr, x, edge_attr, weight)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise ValueError(f"the batch cannot be read ({reason_of(error)})") from None
-    return build(flat, faults), faults
-
-
-def _flat_batch(batch: Any, ptr: Table, x: str, edge_attr: str, weight: str | None) -> FlatGraphs:
-    ends = _checked_ends(to_numpy(batch.edge_index))
-    if isinstance(ends, str):
-        raise ValueError(ends)
-    n_nodes, n_edges = int(ptr[-1]), ends.shape[1]
-    check_indices(ends.ravel(), n_nodes, "edge_index")
-    graph = np.searchsorted(ptr, ends[0], side="right") - 1
-    order = np.argsort(graph, kind="stable")
-    source, target = (ends - ptr[graph])[:, order]
-    counts = np.bincount(graph, minlength=len(ptr) - 1)
-    tables = {name: _table(batch, name, n_nodes) for name in ("x", "node_type")}
-    tables |= {name: _table(batch, name, n_edges, order) for name in ("edge_attr", "edge_type")}
-    weights = None if weight is None else _table(batch, weight, n_edges, order)
-    if weights is not None and weights.size != n_edges:
-        raise ValueError(f"{weight} must hold one number per edge, got shape {weights.shape}")
-    return _flat(np.diff(ptr), counts, source, target, tables, weights, x, edge_attr)
-
-
-def _batch_nodes(batch: Any) -> int:
-    """Return the number of nodes of a Batch, or its last offset; raise an error if it exceeds memory."""
-    number = _get(batch, "num_nodes")
-    last = to_numpy(batch.ptr).reshape(-1)[-1:].tolist()
-    return check_n_nodes((last or [0])[0] if number is None else number, 0, Faults("raise", 1, noun="batch"))
-
-
-def _table(batch: Any, name: str, n_rows: int, order: Any = slice(None)) -> Table | None:
-    """Return a tensor of a batch; values of edges are reordered with their edges."""
-    tensor = _get(batch, name)
-    if tensor is None:
-        return None
-    table = to_numpy(tensor)
-    if table.ndim == 0 or len(table) != n_rows:
-        raise ValueError(f"{name} must have {n_rows} rows, got shape {table.shape}")
-    return np.asarray(table[order])
-
-
-def _batch_target(batch: Any, name: str) -> Table:
-    n = len(batch.ptr) - 1
-    try:
-        values = to_numpy(getattr(batch, name))
-        return values if len(values) == n else values.reshape(n, -1)
-    except Exception as error:
-        raise ValueError(f"{name} of the batch must hold {n} targets ({reason_of(error)})") from None
 
 
 def _targets(graphs: list[Any], name: str, faults: Faults) -> Table:
@@ -418,13 +318,25 @@ def to_pyg(graphs: Graphs, target: Target | None = None) -> list[Data]:
     torch = import_optional("torch", extra="pyg", purpose="to_pyg needs")
     kind = import_optional("torch_geometric.data", extra="pyg", purpose="to_pyg needs").Data
     database = check_graphs(graphs)
-    columns = (_numbered(database.label_column), _numbered(database.edge_label_column))
+    labels, edge_labels = _numbered(database.label_column), _numbered(database.edge_label_column)
     ptr, entries = database.graph_ptr, database.adjacency.indptr[database.graph_ptr]
     twins = []
     for i, graph in enumerate(database):
-        nodes, edges = slice(ptr[i], ptr[i + 1]), slice(entries[i], entries[i + 1])
-        fields = _fields(graph, columns, nodes, edges, not database.is_unweighted)
-        fields |= {} if target is None else {"y": np.atleast_1d(np.asarray(target)[i])}
+        listing = list_edges(graph, both=True)
+        fields: dict[str, Table] = {"edge_index": np.stack([listing.source, listing.target])}
+        if labels is not None:
+            types = labels[0][ptr[i] : ptr[i + 1]]
+            fields |= {"node_type": types, "x": (types[:, None] == np.arange(labels[1])).astype(np.float32)}
+        if graph.node_attributes is not None:
+            fields["x"] = graph.node_attributes.copy()
+        if edge_labels is not None:
+            fields["edge_type"] = edge_labels[0][entries[i] : entries[i + 1]]
+        if listing.attributes is not None:
+            fields["edge_attr"] = listing.attributes.copy()
+        if not database.is_unweighted:
+            fields["edge_weight"] = listing.weights.copy()
+        if target is not None:
+            fields["y"] = np.atleast_1d(np.asarray(target)[i])
         tensors = {name: torch.as_tensor(value) for name, value in fields.items()}
         twins.append(kind(num_nodes=graph.n_nodes, **tensors))
     return twins
@@ -439,22 +351,3 @@ def _numbered(column: Any) -> tuple[Table, int] | None:
     rank = np.empty(len(order) + 1, dtype=np.int64)
     rank[order], rank[-1] = np.arange(len(order)), -1
     return rank[column.ids], len(order)
-
-
-def _fields(graph: Graph, columns: Any, nodes: slice, edges: slice, weighted: bool) -> dict[str, Table]:
-    listing = list_edges(graph, both=True)
-    fields: dict[str, Table] = {"edge_index": np.stack([listing.source, listing.target])}
-    if columns[0] is not None:
-        numbers, n_labels = columns[0]
-        fields["node_type"] = numbers[nodes]
-        hot = numbers[nodes][:, None] == np.arange(n_labels)
-        fields["x"] = hot.astype(np.float32)
-    if graph.node_attributes is not None:
-        fields["x"] = graph.node_attributes.copy()
-    if columns[1] is not None:
-        fields["edge_type"] = columns[1][0][edges]
-    if listing.attributes is not None:
-        fields["edge_attr"] = listing.attributes.copy()
-    if weighted:
-        fields["edge_weight"] = listing.weights.copy()
-    return fields

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column
-from propkernels.convert.asking_rdkit import parse_atoms_and_bonds, parse_smiles, rdkit_reason
-from propkernels.convert.atoms import VIEWS, Recipe, atom_labels, check_recipe
-from propkernels.convert.bonds import bonds_of, load_rdkit
+from propkernels.convert.asking_rdkit import load_rdkit, parse_atoms_and_bonds, parse_smiles, rdkit_reason
+from propkernels.convert.atoms import VIEWS, Recipe, atom_labels, bonds_of, check_recipe
 from propkernels.convert.build import (
     Faults,
     FlatGraphs,

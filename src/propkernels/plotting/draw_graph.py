@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.convert.listing import Listing, list_edges
+from propkernels.convert.edges import Listing, list_edges
 from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import label_text

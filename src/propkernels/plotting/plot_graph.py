@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import LabelNames
 from propkernels.convert.check import check_graphs
+from propkernels.convert.edges import Listing, list_edges
 from propkernels.convert.graph_molecules import atom_positions
-from propkernels.convert.listing import Listing, list_edges
 from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
