@@ -108,7 +108,7 @@ def run(
         seeds=", ".join(map(str, SEEDS)),
         mean=mean_difference(found),
     )
-    write_text(document, text + foreign.section(folder) + edge_labels.section(folder))
+    write_text(document, text + foreign.section(folder, not names) + edge_labels.section(folder, not names))
     return table
 
 

@@ -1,18 +1,12 @@
 """What edge labels do to accuracy: kernels that ignore the labels of edges, and the same that use them.
 
 Nested 10-fold cross-validation of single kernels, t_max and C chosen on the training part of each fold, on
-the same folds with and without::
-
-    python -m reproduction.extra.edge_labels -o results
-
-Each pair is kept in OUTPUT/edge_labels.jsonl at once and not computed again. The table is a section of the
-page that ``python -m reproduction defaults`` writes from the same folder.
+the same folds with and without. A section of the page that ``python -m reproduction defaults`` writes; each
+pair is kept in OUTPUT/edge_labels.jsonl at once and not computed again.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -23,16 +17,15 @@ import numpy as np
 
 import propkernels as pk
 from propkernels.propagation import Diffusion
-from reproduction.extra.records import load_records, markdown, measure_missing
+from reproduction.extra.records import markdown, measure_missing
 
 SETS: dict[str, int | None] = {"MUTAG": None, "AIDS": 600, "BBBP": 600}  # graphs, drawn at random; None: all
 COSTS, STEPS, SEED = (1.0, 10.0, 100.0), (0, 1, 2, 4), 7
 SECTION = """
 ## What edge labels do
 
-Kernels with `edge_labels=False` and `edge_labels=True`, nested 10-fold cross-validation on the same folds
-(`python -m reproduction.extra.edge_labels`). ± and p are those of the corrected resampled t-test over the
-folds (Nadeau and Bengio 2003).
+Kernels with `edge_labels=False` and `edge_labels=True`, nested 10-fold cross-validation on the same folds.
+± and p are those of the corrected resampled t-test over the folds (Nadeau and Bengio 2003).
 
 {table}
 """
@@ -98,9 +91,10 @@ def compare(name: str, title: str) -> Effect:
     return Effect(name, title, len(graphs), **percent, p=round(test.corrected_p, 4))
 
 
-def section(folder: Path) -> str:
-    """The section of the page; empty where nothing has been measured."""
-    effects = load_records(folder / "edge_labels.jsonl", Effect)
+def section(folder: Path, is_measured: bool) -> str:
+    """Measure what is missing if asked; return the section of the page, empty without records."""
+    keys = product(SETS, kernels()) if is_measured else ()
+    effects = measure_missing(folder / "edge_labels.jsonl", Effect, keys, compare)
     head = ["data set", "graphs", "kernel", "without", "with edge labels", "difference", "p"]
     rows = []
     for e in sorted(effects, key=lambda effect: list(SETS).index(effect.dataset)):
@@ -108,18 +102,3 @@ def section(folder: Path) -> str:
         numbers = [f"{e.without:.1f}", f"{e.using:.1f}", f"{e.using - e.without:+.1f}{error}"]
         rows.append([e.dataset, f"{e.graphs}", e.kernel, *numbers, "-" if np.isnan(e.p) else f"{e.p:.2f}"])
     return SECTION.format(table=markdown(head, rows)) if rows else ""
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, and print the section."""
-    parser = argparse.ArgumentParser(prog="python -m reproduction.extra.edge_labels")
-    parser.add_argument("-o", "--output", type=Path, default=Path("results"))
-    parser.add_argument("--dataset", action="append", choices=list(SETS))
-    options = parser.parse_args(arguments)
-    keys = product(options.dataset or SETS, kernels())
-    measure_missing(options.output / "edge_labels.jsonl", Effect, keys, compare)
-    print(section(options.output))
-
-
-if __name__ == "__main__":
-    main()

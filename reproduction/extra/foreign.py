@@ -1,19 +1,15 @@
 """What models of classes say about molecules unlike those of their training: how sure they are.
 
-A part of the page that ``python -m reproduction defaults`` writes; measured by
-
-    python -m reproduction.extra.foreign -o results
-
 Models of FAMILIES (14 classes) and of BBBP and BACE (two) are fitted to nine tenths of the molecules, and
-asked about the rest, and about FreeSolv: small molecules of another kind.
+asked about the rest, and about FreeSolv: small molecules of another kind. A section of the page that
+``python -m reproduction defaults`` writes; each model is kept in OUTPUT/foreign.jsonl.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +17,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import propkernels as pk
-from reproduction.extra.records import load_records, markdown, measure_missing, with_spread
+from reproduction.extra.records import markdown, measure_missing, with_spread
 from reproduction.molecules import sets
 
 SETS, SEEDS, FOREIGN = ("FAMILIES", "BBBP", "BACE"), (101, 102, 103, 104, 105), "FreeSolv"
@@ -32,8 +28,7 @@ SECTION = """
 How sure models are about molecules of FreeSolv, which belong to none of their classes, beside molecules of
 their own sets that were held out: medians of the largest probability, the share of foreign molecules above
 0.9, and the area under the ROC curve, in percent, by which the largest probability and `NoveltyDetector()`
-tell foreign molecules from the model's own. Mean ± standard deviation over seeds 101 to 105
-(`python -m reproduction.extra.foreign`).
+tell foreign molecules from the model's own. Mean ± standard deviation over seeds 101 to 105.
 
 {table}
 """
@@ -87,9 +82,10 @@ def measure(name: str, seed: int) -> Result:
     return Result(name, seed, len(model.classes_), *(round(value, 4) for value in (*shares, *areas)))
 
 
-def section(folder: Path) -> str:
-    """The text and table of the page; empty without records."""
-    results, rows = load_records(folder / "foreign.jsonl", Result), []
+def section(folder: Path, is_measured: bool) -> str:
+    """Measure what is missing if asked; return text and table of the page, empty without records."""
+    keys = product(SETS, SEEDS) if is_measured else ()
+    results, rows = measure_missing(folder / "foreign.jsonl", Result, keys, measure), []
     for name in SETS:
         of = [result for result in results if result.dataset == name]
         if of:
@@ -108,16 +104,3 @@ def section(folder: Path) -> str:
         "by novelty",
     ]
     return SECTION.format(table=markdown(head, rows)) if rows else ""
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure what is missing."""
-    parser = argparse.ArgumentParser(prog="python -m reproduction.extra.foreign", description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, default=Path("results"), metavar="FOLDER")
-    folder = parser.parse_args(arguments).output
-    measure_missing(folder / "foreign.jsonl", Result, [(n, s) for n in SETS for s in SEEDS], measure)
-    print(section(folder))
-
-
-if __name__ == "__main__":
-    main()

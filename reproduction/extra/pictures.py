@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
 from propkernels.graphs.layout import node_positions
 from reproduction.data.pictures import load_brodatz, load_leaves, load_plants
+from reproduction.molecules import sets
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 MUTAGENIC = {1: "mutagenic", -1: "not mutagenic"}
@@ -29,6 +31,7 @@ UNPUBLISHED, OF_OTHERS = Path("results"), ("figure5",)  # pictures without a lic
 OBJECT = 0
 OBJECTS = (0, 7, 31)  # of three categories
 TEXTURES = ("bark_D12", "grass_D9")
+ESTERS = "CCOC(=O)c1ccccc1", "CCOC(=O)C1CCCC1N"
 HEALTHY, RUST = "Apple_leaf", "Apple_rust_leaf"
 DOTS_PER_INCH, MOST_BYTES = 144, 400_000
 
@@ -208,6 +211,24 @@ def draw_textures() -> Any:
     return figure
 
 
+def draw_by_iteration() -> Any:
+    """An inhibitor of BACE that the model did not learn from, iteration by iteration."""
+    data = sets.load("BACE")
+    target = data.target[:, 0].astype(int)
+    held, others = data.mols[24], [i for i in range(0, len(target), 8) if i != 24]
+    kernel = pk.WeisfeilerLehman(t_max=2, edge_labels=True, base_kernel="intersection")
+    classifier = pk.PropagationClassifier(kernel=kernel, C=1, random_state=0)
+    model = make_pipeline(pk.MoleculesToGraphs(), classifier)
+    model.fit([data.mols[i] for i in others], target[others])
+    return pk.molecules.draw_molecule(model, [held], t="each", size=(380, 300))
+
+
+def draw_shared() -> Any:
+    """Two esters of ethanol."""
+    kernel = pk.WeisfeilerLehman(t_max=2, edge_labels=True)
+    return pk.molecules.draw_similarity(*ESTERS, kernel=kernel, size=(380, 300))
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     "molecule": draw_molecule,
     "iterations": draw_iterations,
@@ -217,6 +238,8 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "kernel": draw_kernel,
     "figure4": draw_scene,
     "figure5": draw_textures,
+    "molecule_by_iteration": draw_by_iteration,
+    "molecules_shared": draw_shared,
 }
 
 
@@ -234,7 +257,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in names:
         path = (UNPUBLISHED if name in OF_OTHERS else FOLDER) / f"{name}.png"
         path.parent.mkdir(exist_ok=True)
-        PICTURES[name]().savefig(path, dpi=DOTS_PER_INCH, pil_kwargs={"optimize": True})
+        drawn = PICTURES[name]()
+        if hasattr(drawn, "savefig"):
+            drawn.savefig(path, dpi=DOTS_PER_INCH, pil_kwargs={"optimize": True})
+        else:  # a molecule
+            drawn.save(path)
         if path.stat().st_size > MOST_BYTES:  # photographs: a palette is enough
             with Image.open(path) as picture:
                 picture.convert("RGB").quantize(192).save(path, optimize=True)

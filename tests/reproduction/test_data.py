@@ -11,7 +11,7 @@ from reproduction.data.cooccurrence import label_cooccurrence
 from reproduction.data.corrupt import hide_labels
 from reproduction.data.pictures import cut_patches, load_brodatz
 from reproduction.engine.data import load_source
-from reproduction.extra.compact import read_compact
+from reproduction.extra.fair import read_compact
 from tests.zoo import labelled_zoo
 
 Image = pytest.importorskip("PIL.Image")
