@@ -116,7 +116,7 @@ def _path(g: Any, h: Any, replace_node: Any, replace_edge: Any) -> tuple[list[An
     import networkx as nx
 
     from propkernels.convert.networkx import from_networkx
-    from propkernels.sets.edit_distance import edit_distance
+    from propkernels.sets.alignment import edit_distance
 
     kinds: tuple[list[Any], list[Any]] = [], []
     twins = []

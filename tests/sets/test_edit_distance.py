@@ -173,7 +173,7 @@ def test_large_graphs_and_none():
     ],
 )
 def test_what_cannot_be_is_said(options, message, monkeypatch):
-    monkeypatch.setattr(import_module("propkernels.sets.edit_distance"), "MOST_STEPS", 1000)
+    monkeypatch.setattr(import_module("propkernels.sets.alignment"), "MOST_STEPS", 1000)
     g, h = (nx.gnp_random_graph(20, 0.4, seed=seed) for seed in (0, 1))
     with pytest.raises(ValueError, match=message):
         pk.edit_distance(g, h, **options)

@@ -4,7 +4,7 @@ from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.cross_validation import evaluate
 from propkernels.models.evaluation_result import Choice, Evaluation, PairedTest
 from propkernels.models.regressor import PropagationRegressor
-from propkernels.novelty.foreign import ForeignGraphsWarning
+from propkernels.novelty.applicability import ForeignGraphsWarning
 
 __all__ = [
     "Choice",

@@ -46,7 +46,7 @@ from propkernels.models.targets import (
     has_columns,
     known_targets,
 )
-from propkernels.novelty.foreign import foreign_graphs_allowed
+from propkernels.novelty.applicability import foreign_graphs_allowed
 
 DEFAULT_FOLDS = 10
 ABSOLUTE = "neg_mean_absolute_error"

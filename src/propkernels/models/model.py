@@ -40,8 +40,14 @@ from propkernels.models.defaults import check_kernels, default_steps, prefers_la
 from propkernels.models.folds import Seeds, draw_seeds, held_out_parts
 from propkernels.models.solvers import MOST_FOR_KERNEL, SOLVERS, Learned, Posterior, learn, resolve_solver
 from propkernels.models.targets import has_columns, known_targets
-from propkernels.novelty.applicability import Applicability, applicability_of
-from propkernels.novelty.foreign import known_labels, unknown_degrees, unknown_labels, warn_if_foreign
+from propkernels.novelty.applicability import (
+    Applicability,
+    applicability_of,
+    known_labels,
+    unknown_degrees,
+    unknown_labels,
+    warn_if_foreign,
+)
 from propkernels.propagation.imputer import LabelImputer
 
 Matrix = NDArray[np.float64]

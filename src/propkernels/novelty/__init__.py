@@ -2,6 +2,6 @@
 
 from propkernels.novelty.applicability import Applicability
 from propkernels.novelty.detector import NoveltyDetector
-from propkernels.novelty.novelty_explanation import NoveltyExplanation
+from propkernels.novelty.explanation import NoveltyExplanation
 
 __all__ = ["Applicability", "NoveltyDetector", "NoveltyExplanation"]

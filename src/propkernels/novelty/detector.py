@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_integer, check_positive
-from propkernels._utils.locks import derived
 from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES, Indices, require
@@ -19,8 +18,7 @@ from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.novelty.neighbor_scores import Values, nearest_of, parts_of
-from propkernels.novelty.novelty_explanation import NoveltyExplanation
+from propkernels.novelty.explanation import NoveltyExplanation, Values, nearest_of, parts_of
 from propkernels.search.index import GraphIndex
 
 N_FOLDS = 10
@@ -217,10 +215,8 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
         ndarray of shape (graphs,)
             From 1 / (judged training graphs + 1) to 1.
         """
-        values = self._values(self._checked(X), True)
-        # kept with the index, which every fit replaces
-        ranked = derived(self.index_, "held-out scores by fold", self._ranked)
-        return cross_conformal(values[:-1], ranked)
+        values, folds = self._values(self._checked(X), True)[:-1], self._folds[self.judged_]
+        return cross_conformal(values, ranked_by_fold(self.held_out_scores_, folds, len(values)))
 
     @threaded
     def explain(self, X: Graphs) -> NoveltyExplanation:
@@ -251,9 +247,6 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     def kernel_(self) -> Estimator:
         """The kernel that counts."""
         return self.index_.kernel_
-
-    def _ranked(self) -> list[Values]:
-        return ranked_by_fold(self.held_out_scores_, self._folds[self.judged_], int(self._folds.max()) + 1)
 
     def _checked(self, X: Any) -> GraphDatabase:
         check_is_fitted(self, "index_")

@@ -1,8 +1,7 @@
 """Collections of graphs: hashes, duplicates, alignments, clusters, splits, and a test of two collections."""
 
-from propkernels.sets.alignment import Alignment, align
+from propkernels.sets.alignment import Alignment, align, edit_distance
 from propkernels.sets.clusters import MaxMinPicker, SphereExclusion
-from propkernels.sets.edit_distance import edit_distance
 from propkernels.sets.hashes import graph_hash, unique
 from propkernels.sets.splits import SimilarityGroupKFold, SimilaritySplit
 from propkernels.sets.two_samples import Difference, TwoSampleTest, Witness, two_sample_test

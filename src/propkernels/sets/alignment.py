@@ -1,20 +1,31 @@
-"""align: pairs of nodes of two graphs by the hierarchy of their bins, and the edits that remain."""
+"""align and edit_distance: pairs of nodes of two graphs, and the edits that turn one into the other."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from propkernels import _core
-from propkernels._utils.checks import check_integer
+from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.randomness import mix
 from propkernels.codes.contents import Contents, Words, contents_by_value
 from propkernels.convert.check import check_edges
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.sets.isomorphism import MOST_CHOICES, first_ambiguous, stable_colors, told_apart
+
+COSTS = ("relabel_node", "node", "relabel_edge", "edge")
+TRIALS = 8000  # swaps of pairs of nodes
+TRIALS_OF_A_NODE = 64  # of large graphs
+MOST_STEPS = 2_000_000  # of the exact search
+Pair: TypeAlias = tuple[int | None, int | None]
+Ends: TypeAlias = tuple[int, int]
+EdgePair: TypeAlias = tuple[Ends | None, Ends | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,3 +145,141 @@ def _told_apart(contents: Contents) -> Words:
         colors = colors.copy()
         colors[chosen] = mix(colors[chosen], 1)
     return colors
+
+
+@overload
+def edit_distance(
+    g: OneGraph,
+    h: OneGraph,
+    *,
+    costs: Mapping[str, float] | None = None,
+    exact: bool = False,
+    return_path: Literal[False] = False,
+) -> int | float: ...
+
+
+@overload
+def edit_distance(
+    g: OneGraph,
+    h: OneGraph,
+    *,
+    costs: Mapping[str, float] | None = None,
+    exact: bool = False,
+    return_path: Literal[True],
+) -> tuple[int | float, list[Pair], list[EdgePair]]: ...
+
+
+def edit_distance(
+    g: OneGraph,
+    h: OneGraph,
+    *,
+    costs: Mapping[str, float] | None = None,
+    exact: bool = False,
+    return_path: bool = False,
+) -> int | float | tuple[int | float, list[Pair], list[EdgePair]]:
+    """Return an upper bound of the graph edit distance: edits that turn one graph into the other.
+
+    An edit inserts or deletes a node or an edge, or changes its label. Nodes are paired by their
+    neighborhoods [1]_, also from single pairs outwards; then pairs are swapped as long as that saves edits,
+    and those of graphs of up to 64 nodes follow a gradient [2]_. Time is linear in the size of the graphs, up
+    to their degrees, and about a millisecond for two molecules.
+
+    Parameters
+    ----------
+    g, h : graph
+        As for :func:`similarity`. Node and edge labels and directions count; weights and attributes do not.
+    costs : mapping, optional
+        Costs of edits other than 1: of "node" and "edge" (insertions and deletions), "relabel_node" and
+        "relabel_edge".
+    exact : bool, default=False
+        Whether to search for the smallest number of edits, the graph edit distance. The time grows
+        exponentially: graphs of up to about ten nodes.
+    return_path : bool, default=False
+        Whether to return the edits, too.
+
+    Returns
+    -------
+    int, or float with ``costs``
+        Never less than the graph edit distance, and 0 only if it is 0.
+    nodes : list of tuple
+        Pairs of a node of ``g`` and one of ``h``, by position; None where a node is inserted or deleted. Only
+        with ``return_path``.
+    edges : list of tuple
+        Pairs of edges, which are pairs of nodes; None where an edge is inserted or deleted.
+
+    Raises
+    ------
+    ValueError
+        If the search for the smallest number takes more than two million steps.
+
+    See Also
+    --------
+    similarity : A number from 0 to 1.
+    align : The pairs of nodes before they are improved.
+
+    References
+    ----------
+    .. [1] N. M. Kriege, P.-L. Giscard, F. Bause and R. C. Wilson (2019). Computing optimal assignments in
+       linear time for approximate graph matching. ICDM. doi:10.1109/ICDM.2019.00045.
+    .. [2] S. Bougleux, L. Brun, V. Carletti, P. Foggia, B. Gauzere and M. Vento (2017). Graph edit distance
+       as a quadratic assignment problem. Pattern Recognition Letters 87, 38-46.
+       doi:10.1016/j.patrec.2016.10.001.
+
+    Examples
+    --------
+    >>> import networkx as nx, propkernels as pk
+    >>> pk.edit_distance(nx.path_graph(5), nx.cycle_graph(5))
+    1
+    >>> pk.edit_distance(nx.path_graph(2), nx.path_graph(3), return_path=True)
+    (2, [(0, 0), (1, 1), (None, 2)], [((0, 1), (0, 1)), (None, (1, 2))])
+    """
+    graphs = check_edges([g, h])
+    if len(graphs) != 2:
+        raise ValueError(f"edit_distance compares two graphs, got {len(graphs)}")
+    for name, cost in (costs or {}).items():
+        check_choice(name, COSTS, "costs")
+        if isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 <= cost < np.inf:
+            raise ValueError(f"the cost of {name} must be a number from 0 on, got {shown(cost)}")
+    each = [float((costs or {}).get(name, 1.0)) for name in COSTS]
+    trials = max(TRIALS, TRIALS_OF_A_NODE * graphs.n_nodes)
+    limit = MOST_STEPS if exact else 0
+    pairs, _, found = aligned(graphs, 10, (each[0], each[1], each[2], each[3]), trials, limit)
+    if found < 0:
+        raise ValueError(
+            f"the exact edit distance of graphs of {graphs.graph_sizes[0]} and {graphs.graph_sizes[1]} nodes "
+            f"takes more than {MOST_STEPS:,} steps: exact=False returns an upper bound"
+        )
+    value = int(found) if costs is None else found
+    return (value, *_path(graphs, pairs)) if return_path else value
+
+
+def _path(graphs: GraphDatabase, pairs: NDArray[np.int64]) -> tuple[list[Pair], list[EdgePair]]:
+    """Return the pairs of nodes and of edges, None for those that are inserted or deleted."""
+    image = dict(pairs.tolist())
+    nodes: list[Pair] = [(u, image.get(u)) for u in range(int(graphs.graph_sizes[0]))]
+    nodes += [(None, v) for v in sorted(set(range(int(graphs.graph_sizes[1]))) - set(image.values()))]
+    (left, right), directed = _edges(graphs)
+    edges: list[EdgePair] = []
+    for (u, v), number in left.items():
+        ends: Any = (image.get(u, -1), image.get(v, -1))
+        ends = ends if directed else (min(ends), max(ends))
+        other = right.pop(ends, 0)
+        edges += [((u, v), ends)] * min(number, other)
+        edges += [((u, v), None)] * (number - other)
+        edges += [(None, ends)] * (other - number)
+    return nodes, [*edges, *((None, ends) for ends in right.elements())]
+
+
+def _edges(graphs: GraphDatabase) -> tuple[list[Counter[Ends]], bool]:
+    """Return the number of edges between pairs of nodes in both graphs, undirected ones once; and which."""
+    rows, columns = graphs.adjacency.tocoo().coords
+    owner = graphs.graph_ids[rows]
+    labels = contents_by_value(graphs, ("weights", "attributes")).edges[:, 0].tolist()
+    ends = ((axis - graphs.graph_ptr[owner]).tolist() for axis in (rows, columns))
+    entries = Counter(zip(owner.tolist(), *ends, labels, strict=True))
+    directed = any(entries[i, v, u, label] != number for (i, u, v, label), number in entries.items())
+    found: list[Counter[Ends]] = [Counter(), Counter()]
+    for (i, u, v, _), number in entries.items():
+        if directed or u <= v:
+            found[i][u, v] += number
+    return found, directed

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Self
+from dataclasses import dataclass
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,37 @@ MOST_PAIRS = 2**27  # pairs of neighbors in memory: 1 GB for both directions
 Places = NDArray[np.int64]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class IndexParameters:
+    """Parameters of what searches an index: clusters, picks and splits."""
+
+    kernel: Estimator | str | None = None
+    similarity: str = "jaccard"
+    random_state: Seed = None
+    n_jobs: int | None = None
+
+    def _index(self, graphs: GraphDatabase) -> GraphIndex:
+        """Return an index of graphs."""
+        return GraphIndex(
+            kernel=self.kernel, similarity=self.similarity, random_state=self.random_state, n_jobs=self.n_jobs
+        ).fit(graphs)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SphereParameters(IndexParameters):
+    """Parameters of :class:`SphereExclusion`."""
+
+    threshold: float = 0.6
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PickerParameters(IndexParameters):
+    """Parameters of :class:`MaxMinPicker`."""
+
+    n_graphs: int = 10
+    first: int = 0
+
+
 def later_neighbors(
     index: GraphIndex, graphs: GraphDatabase, at_least: float
 ) -> Iterator[tuple[int, Places]]:
@@ -40,13 +72,10 @@ def later_neighbors(
         for first in range(0, len(graphs), AT_ONCE):
             counts = index._counter.count(graphs[first : first + AT_ONCE], None)
             queries = list(enumerate(Query.all(counts, index._measure), first))
-            for (place, _), found in zip(queries, _later(index, queries, above), strict=True):
+            later = run_threads(lambda item: index._file.later(item[1], item[0], above), queries)
+            for (place, _), found in zip(queries, later, strict=True):
                 yield place, found
                 bar.step()
-
-
-def _later(index: GraphIndex, queries: list[tuple[int, Query]], above: float) -> list[Places]:
-    return run_threads(lambda item: index._file.later(item[1], item[0], above), queries)
 
 
 class Neighborhoods:
@@ -73,7 +102,11 @@ class Neighborhoods:
             n_later[place], n_pairs = len(later), n_pairs + len(later)
             if n_pairs <= MOST_PAIRS:
                 pairs.append(later.astype(np.int32))
-        self._table = _both_ways(n_later, np.concatenate(pairs)) if n_pairs <= MOST_PAIRS else None
+        self._table: csr_array | None = None
+        if n_pairs <= MOST_PAIRS:
+            n, later = len(graphs), np.concatenate(pairs)
+            after = csr_array((np.ones(len(later), dtype=np.bool_), later, offsets(n_later)), shape=(n, n))
+            self._table = csr_array(after + after.T)  # earlier and later neighbors
 
     def of(self, graph: int) -> Places:
         """Return the neighbors of a graph."""
@@ -83,14 +116,7 @@ class Neighborhoods:
         return self._table.indices[self._table.indptr[graph] : self._table.indptr[graph + 1]]
 
 
-def _both_ways(n_later: Places, later: NDArray[np.int32]) -> csr_array:
-    """Return a table with the neighbors of each graph, earlier and later ones."""
-    n, marks = len(n_later), np.ones(len(later), dtype=np.bool_)
-    after = csr_array((marks, later, offsets(n_later)), shape=(n, n))
-    return csr_array(after + after.T)
-
-
-class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
+class SphereExclusion(SphereParameters, GraphInput, ClusterMixin, BaseEstimator):
     """Clusters of graphs within a similarity of a center: the Taylor-Butina algorithm [1]_ [2]_, exactly.
 
     Graphs are ordered by their number of neighbors, graphs of at least a given similarity. The first graph
@@ -151,21 +177,6 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
     n_neighbors_: Annotated[NDArray[np.int64], ANY_NUMBER]
     index_: GraphIndex
 
-    def __init__(
-        self,
-        *,
-        threshold: float = 0.6,
-        kernel: Estimator | str | None = None,
-        similarity: str = "jaccard",
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.kernel = kernel
-        self.similarity = similarity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     @threaded
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Cluster graphs.
@@ -181,7 +192,7 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
         self
         """
         at_least, graphs = check_share(self.threshold, "threshold"), check_graphs(X)
-        index = index_of(self, graphs)
+        index = self._index(graphs)
         near = Neighborhoods(index, graphs, at_least)
         labels, centers = np.full(len(graphs), -1, dtype=np.int64), list[int]()
         for center in np.argsort(-near.counts, kind="stable").tolist():
@@ -224,17 +235,7 @@ class SphereExclusion(GraphInput, ClusterMixin, BaseEstimator):
             require(np.array_equal(self.labels_[self.centers_], number), "every cluster needs a center")
 
 
-def index_of(estimator: Any, graphs: GraphDatabase) -> GraphIndex:
-    """Return an index of graphs with the kernel and similarity of an estimator."""
-    return GraphIndex(
-        kernel=estimator.kernel,
-        similarity=estimator.similarity,
-        random_state=estimator.random_state,
-        n_jobs=estimator.n_jobs,
-    ).fit(graphs)
-
-
-class MaxMinPicker(GraphInput, BaseEstimator):
+class MaxMinPicker(PickerParameters, GraphInput, BaseEstimator):
     """Diverse graphs: each is the least similar to those picked before it [1]_, exactly.
 
     The similarity of a graph to the picked ones is the largest of all; the graph for which it is smallest
@@ -284,23 +285,6 @@ class MaxMinPicker(GraphInput, BaseEstimator):
     indices_: Annotated[NDArray[np.int64], ANY_NUMBER]
     similarities_: NDArray[np.float64]
 
-    def __init__(
-        self,
-        *,
-        n_graphs: int = 10,
-        first: int = 0,
-        kernel: Estimator | str | None = None,
-        similarity: str = "jaccard",
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_graphs = n_graphs
-        self.first = first
-        self.kernel = kernel
-        self.similarity = similarity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     @threaded
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Pick graphs.
@@ -317,7 +301,7 @@ class MaxMinPicker(GraphInput, BaseEstimator):
         """
         graphs, n_graphs = check_graphs(X), check_integer(self.n_graphs, "n_graphs", 1)
         place = check_integer(self.first, "first", 0, len(graphs) - 1)
-        index = index_of(self, graphs)
+        index = self._index(graphs)
         queries = Query.all(index._counter.count(graphs, None), index._measure)
         largest = np.full(len(graphs), 0.0)  # similarity to the picked graphs; infinite for these
         picked, similarities = [], []

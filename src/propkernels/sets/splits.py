@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,12 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
 from propkernels._utils.checks import check_integer, check_share
 from propkernels._utils.parallel import threaded
-from propkernels._utils.typing import Array, Estimator, Seed
+from propkernels._utils.typing import Array
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.search.index import GraphIndex
-from propkernels.sets.clusters import index_of, later_neighbors
+from propkernels.sets.clusters import IndexParameters, later_neighbors
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -47,15 +48,12 @@ def _roots(root: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int
         roots = above
 
 
-class _SimilaritySplitter:
+@dataclass(kw_only=True, eq=False)
+class _SimilaritySplitter(IndexParameters):
     """Splitter by groups of similar graphs."""
 
-    threshold: float
-    kernel: Estimator | str | None
-    similarity: str
-    random_state: Seed
-    n_jobs: int | None
-    n_splits: int
+    n_splits: int = field(default=5, kw_only=False)
+    threshold: float = 0.6
 
     @threaded
     def groups(self, X: Graphs) -> NDArray[np.int64]:
@@ -70,7 +68,7 @@ class _SimilaritySplitter:
         ndarray of int64, (graphs,)
         """
         graphs = check_graphs(X)
-        return similar_groups(index_of(self, graphs), graphs, check_share(self.threshold, "threshold"))
+        return similar_groups(self._index(graphs), graphs, check_share(self.threshold, "threshold"))
 
     def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
         """Return the number of splits.
@@ -89,11 +87,8 @@ class _SimilaritySplitter:
                 f"{needed} are needed: raise threshold, or split into fewer parts"
             )
 
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"{type(self).__name__}({shown})"
 
-
+@dataclass(kw_only=True, eq=False)
 class SimilarityGroupKFold(_SimilaritySplitter):
     """K folds of graphs: no graph of a fold is as similar as a threshold to a graph of another fold.
 
@@ -129,23 +124,6 @@ class SimilarityGroupKFold(_SimilaritySplitter):
     [20, 20, 20]
     """
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        threshold: float = 0.6,
-        kernel: Estimator | str | None = None,
-        similarity: str = "jaccard",
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.threshold = threshold
-        self.kernel = kernel
-        self.similarity = similarity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def split(self, X: Graphs, y: object = None, groups: object = None) -> Iterator[Fold]:
         """Yield training and test positions of each fold.
 
@@ -163,6 +141,7 @@ class SimilarityGroupKFold(_SimilaritySplitter):
         yield from GroupKFold(n_splits).split(found, groups=found)
 
 
+@dataclass(kw_only=True, eq=False)
 class SimilaritySplit(_SimilaritySplitter):
     """Random splits of graphs: no test graph is as similar as a threshold to a training graph.
 
@@ -193,24 +172,8 @@ class SimilaritySplit(_SimilaritySplitter):
     60
     """
 
-    def __init__(
-        self,
-        n_splits: int = 1,
-        *,
-        test_size: float = 0.2,
-        threshold: float = 0.6,
-        kernel: Estimator | str | None = None,
-        similarity: str = "jaccard",
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.test_size = test_size
-        self.threshold = threshold
-        self.kernel = kernel
-        self.similarity = similarity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_splits: int = field(default=1, kw_only=False)
+    test_size: float = 0.2
 
     def split(self, X: Graphs, y: object = None, groups: object = None) -> Iterator[Fold]:
         """Yield training and test positions of each split.

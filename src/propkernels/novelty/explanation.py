@@ -10,6 +10,7 @@ what the graph has and the training graph has not, which is a sum over the graph
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from propkernels._utils.parallel import run_threads
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import Occurrences, add_column, stack_columns
 from propkernels.counts.levels import LevelCounter, level_codes
+from propkernels.explain.explanation import Explanation
 from propkernels.graphs.database import GraphDatabase
 from propkernels.novelty.applicability import seen_shares
 from propkernels.search.index import GraphIndex
@@ -27,6 +29,76 @@ from propkernels.search.nearest import Query, largest
 
 Places = NDArray[np.int64]
 Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoveltyExplanation(Explanation):
+    """Contributions of nodes to the novelty of graphs, returned by ``NoveltyDetector.explain``.
+
+    Attributes
+    ----------
+    contributions : ndarray of shape (nodes, t_max + 1)
+        Neighborhoods of each node that the nearest training graph has not, iteration by iteration, as shares
+        of all neighborhoods of both graphs; not negative.
+    descriptor_terms : ndarray of shape (graphs,)
+        What the nearest training graph has and the graph has not, which belongs to no node.
+    seen : ndarray of shape (nodes, t_max + 1)
+        1 if the node's bin occurs in any training graph, else 0; the share of its bins if it has several.
+    graph_ptr, graphs
+        As in :class:`~propkernels.explain.Explanation`.
+
+    See Also
+    --------
+    NoveltyDetector : Its ``explain`` returns this.
+    propkernels.plotting.plot_explanation : Draws it.
+
+    References
+    ----------
+    .. [1] P. Willett, J. M. Barnard and G. M. Downs (1998). Chemical similarity searching. Journal of
+       Chemical Information and Computer Sciences 38 (6), 983-996. doi:10.1021/ci9800211.
+
+    Examples
+    --------
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(60, random_state=0).graphs
+    >>> detector = pk.NoveltyDetector(random_state=0).fit(graphs[:50])
+    >>> explanation = detector.explain(graphs[50:])
+    >>> bool(abs(explanation.decisions + detector.score_samples(graphs[50:])).max() < 1e-9)
+    True
+    >>> bool(explanation.seen[:, 0].all())
+    True
+    """
+
+    seen: Values = field(default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def unseen_nodes(self) -> NDArray[np.int64]:
+        """First iteration at which each node's neighborhood is unseen; -1 if all are seen."""
+        unseen = self.seen < 1
+        return np.where(unseen.any(axis=1), unseen.argmax(axis=1), -1).astype(np.int64)
+
+    @property
+    def subject(self) -> str:
+        """The meaning of positive contributions, in words."""
+        return "for novelty"
+
+    @property
+    def quantity(self) -> str:
+        """Name of the quantity that contributions add up to."""
+        return "novelty"
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether contributions may be negative: not those to novelty."""
+        return False
+
+    def key(self, nodes: str = "nodes") -> str:
+        """Return the meaning of colors in drawings, as a sentence about ``nodes``, such as "atoms"."""
+        return f"Darker {nodes} have neighborhoods that the nearest training graph has not."
+
+    def _record(self, graph: int, node: int) -> dict[str, Any]:
+        at = int(self.graph_ptr[graph]) + node
+        return {**super()._record(graph, node), "first_unseen_t": int(self.unseen_nodes[at])}
 
 
 def nearest_by_fold(values: Values, folds: Places, k: int, rows: int, own: int | None = None) -> Places:
@@ -81,23 +153,16 @@ def nearest_of(
     return np.stack(places, axis=1), np.stack(similarities, axis=1)
 
 
-class Parts(NamedTuple):
-    """What graphs do not share with their nearest training graphs.
+def parts_of(index: GraphIndex, graphs: GraphDatabase, nearest: Places) -> tuple[Values, Values]:
+    """Return what graphs do not share with training graphs at these places, (graphs, k).
 
-    Attributes
-    ----------
+    Returns
+    -------
     nodes : ndarray, (nodes, iterations)
         Share of all neighborhoods of both graphs that a node has, and the training graph has not.
     seen : ndarray, (nodes, iterations)
         Share of a node's bins that occur in any training graph.
     """
-
-    nodes: Values
-    seen: Values
-
-
-def parts_of(index: GraphIndex, graphs: GraphDatabase, nearest: Places) -> Parts:
-    """Return what graphs do not share with training graphs at these places, (graphs, k)."""
     cells = derived(index._file, "cells", lambda: _cells(index))
     squares, counter = index._file.squares, index._counter
     assert isinstance(counter, LevelCounter)
@@ -118,7 +183,7 @@ def parts_of(index: GraphIndex, graphs: GraphDatabase, nearest: Places) -> Parts
             column = stream.items.by_node(stream.spread(extra), graphs.n_nodes)
             add_column(nodes, stream.items.iteration, column)
     is_seen = [(one.items, one.spread((one.levels[one.first] >= 0).astype(np.float64))) for one in found]
-    return Parts(stack_columns(nodes), seen_shares(is_seen, graphs.n_nodes))
+    return stack_columns(nodes), seen_shares(is_seen, graphs.n_nodes)
 
 
 class _Stream(NamedTuple):
