@@ -1,7 +1,6 @@
 """propkernels evaluate."""
 
 import re
-import shutil
 
 import pytest
 
@@ -70,53 +69,6 @@ def test_fixed_cost_fixes_both(run, small_folder):
 
 def test_repeats_are_named(run, small_folder):
     assert "2 x 3 folds" in run("evaluate", small_folder, *QUICK, "--C", 1, "--repeats", 2).stdout
-
-
-def test_nothing_but_results_without_a_terminal(run, small_folder):
-    result = run("evaluate", small_folder, *QUICK, "--C", 1)
-    assert result.stderr == ""
-    assert "\x1b" not in result.stdout
-
-
-def test_data_set_by_name(run, small_folder, monkeypatch):
-    monkeypatch.setenv("PROPKERNELS_DATA", str(small_folder.parent))
-    assert run("evaluate", "SMALL", *QUICK, "--C", 1).exit_code == 0
-
-
-def test_data_set_in_a_zip(run, small_folder, tmp_path):
-    archive = shutil.make_archive(str(tmp_path / "SMALL"), "zip", small_folder)
-    assert run("evaluate", archive, *QUICK, "--C", 1).exit_code == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--t-max", -1),
-        ("--folds", 1),
-        ("--jobs", 0),
-        ("--nonsense",),
-    ],
-)
-def test_usage_errors(run, small_folder, options):
-    result = run("evaluate", small_folder, *options)
-    assert result.exit_code == 2
-    assert "Usage: " in result.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--C", -1), "C must be a finite number above 0, got -1.0"),
-        (("--folds", 30), "cv must be at most 20, the size of the largest class; got 30"),
-    ],
-)
-def test_values_that_do_not_fit(run, small_folder, options, message):
-    result = run("evaluate", small_folder, *options)
-    assert result.exit_code == 1
-    assert result.stderr.startswith(f"propkernels: {message}")
-    assert result.stderr.count("\n") == 1
 
 
 # protocols and files

@@ -10,11 +10,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.propagation import Diffusion
-from tests.cli.conftest import QUICK, write_lines
-
-
-def cells(line):
-    return line.split(maxsplit=1)
+from tests.cli.conftest import QUICK
 
 
 def test_contributions_are_those_of_python(run, small_folder, model_file):
@@ -25,7 +21,7 @@ def test_contributions_are_those_of_python(run, small_folder, model_file):
     expected = model.explain(graphs[[5]])
     lines = result.stdout.splitlines()
     assert lines[0] == f"Graph 5 of SMALL: predicted {prediction}."
-    rows = [line.split() for line in lines[5:8]]
+    rows = [line.split() for line in lines[4:7]]
     assert [row[0] for row in rows] == [str(node["node"]) for node in expected.top_nodes(0, 3)]
     assert [row[2] for row in rows] == [f"{node['total']:+.4f}" for node in expected.top_nodes(0, 3)]
     assert f"decision {expected.decisions[0]:+.4f}." in lines[-1]
@@ -43,23 +39,6 @@ def test_picture(run, small_folder, model_file, tmp_path):
     assert [path.name for path in sorted(tmp_path.glob("*.*"))] == ["picture.png", "picture.svg"]
 
 
-def test_nodes_are_drawn_at_their_coordinates(run, small_folder, model_file, tmp_path, monkeypatch):
-    folder = shutil.copytree(small_folder, tmp_path / "SMALL")
-    graphs = pk.datasets.read_tu(small_folder).graphs
-    write_lines(folder / "SMALL_coordinates.txt", [f"{node}, {node % 5}" for node in range(graphs.n_nodes)])
-    seen = {}
-    plot = pk.plotting.plot_explanation
-
-    def spy(explanation, **options):
-        seen.update(options)
-        return plot(explanation, **options)
-
-    monkeypatch.setattr("propkernels.plotting.plot_explanation", spy)
-    assert run("explain", model_file, folder, "-g", 2, "-o", "picture.png").exit_code == 0
-    nodes = np.arange(graphs.graph_ptr[2], graphs.graph_ptr[3])
-    assert np.array_equal(seen["layout"], np.column_stack([nodes, nodes % 5]))
-
-
 def test_classes_by_name(run, small_folder, model_file):
     shown = run("explain", model_file, small_folder, "-g", 0, "--class", 0).stdout
     assert "Contributions for class 0" in shown
@@ -68,26 +47,6 @@ def test_classes_by_name(run, small_folder, model_file):
 def test_regression_is_explained(run, numbers):
     run("fit", numbers, "-o", "model.pk", "--target", 1, *QUICK)
     assert "Contributions for a larger prediction" in run("explain", "model.pk", numbers, "-g", 1).stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("-g", 40), "SMALL has graphs 0 to 39, got 40"),
-        (("-g", 0, "--class", "red"), "the class red does not exist; the classes are ['0', '1']"),
-        (("-g", 0, "-o", "picture"), "picture has no suffix of a supported image format"),
-        (("-g", 0, "-o", "nowhere/p.png"), "p.png cannot be written: nowhere is not a folder"),
-    ],
-)
-def test_explanations_that_cannot_be(run, small_folder, model_file, options, message):
-    result = run("explain", model_file, small_folder, *options)
-    assert result.exit_code == 1
-    assert result.stderr.startswith(f"propkernels: {message}")
-    assert result.stderr.count("\n") == 1
-
-
-def test_graph_must_be_named(run, small_folder, model_file):
-    assert run("explain", model_file, small_folder).exit_code == 2
 
 
 def test_nodes_for_programs(run, small_folder, model_file):
@@ -113,7 +72,7 @@ def test_atoms_of_a_known_set_are_called_by_name(run, small_folder, model_file, 
     result = run(*command)
     model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
     expected = model.explain(graphs[[5]]).top_nodes(0, 3)
-    shown = [line.split()[1] for line in result.stdout.splitlines()[5:8]]
+    shown = [line.split()[1] for line in result.stdout.splitlines()[4:7]]
     assert shown == [names[node["label"]] for node in expected]
     records = json.loads(run(*command, "--format", "json").stdout)
     assert [record["label"] for record in records] == shown

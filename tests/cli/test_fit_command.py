@@ -75,20 +75,8 @@ def test_several_columns_are_learned_together(run, numbers, tmp_path):
     assert [float(row["prediction_1"]) for row in rows] == expected[:, 1].tolist()
 
 
-def test_a_column_that_does_not_exist_is_refused(run, numbers):
-    result = run("fit", numbers, "-o", "model.pk", "--target", 2)
-    assert result.exit_code == 1
-    assert "has 2 target columns without names: choose by number, --target 0 to 1" in result.stderr
-
-
 def test_existing_model_is_left_as_it_is(run, small_folder, tmp_path):
     (tmp_path / "model.pk").write_text("precious")
     result = run("fit", small_folder, "-o", "model.pk")
     assert result.stderr == "propkernels: model.pk exists: use --force to overwrite it\n"
     assert run("fit", small_folder, "-o", "model.pk", "--force", *QUICK).exit_code == 0
-
-
-def test_a_model_cannot_go_to_standard_output(run, small_folder):
-    result = run("fit", small_folder, "-o", "-")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("propkernels: output to standard output is not supported: name a file")

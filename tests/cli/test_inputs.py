@@ -117,7 +117,8 @@ def named_options(path):
 SHARED = {"--column", "--smiles", "--target", "--id-column", "--node-labels", "--edge-labels", "--errors"}
 COMMAND_OF = {
     "nodes_command": ("nodes fit", "nodes predict", "nodes explain"),
-    "demo_command": ("demo", "datasets"),
+    "explore_command": ("explore", "audit", "demo", "datasets"),
+    "similar_command": ("similar", "novelty"),
 }
 
 
@@ -195,12 +196,6 @@ def test_invalid_molecules_are_skipped_by_every_command(run, tmp_path, command):
     assert result.exit_code == 0, result.stderr
 
 
-def test_empty_graphs_instead_of_invalid_molecules(tmp_path):
-    (tmp_path / "faulty.csv").write_text("smiles,y\nCCO,1\nC(C,0\n")
-    data = Input(errors="empty").open(str(tmp_path / "faulty.csv"))
-    assert data.graphs.graph_sizes.tolist() == [3, 0]
-
-
 def test_unused_columns_are_named_and_labels_can_be_chosen(run, tmp_path):
     (tmp_path / "e.csv").write_text("graph,source,target\na,1,2\nb,1,2\n")
     (tmp_path / "n.csv").write_text(
@@ -224,19 +219,6 @@ def test_labels_of_atoms_are_those_of_python(drugs, tmp_path):
     assert [tuple(map(str, label)) for label in graphs.node_labels] == [
         tuple(map(str, label)) for label in expected.node_labels
     ]
-
-
-def test_missing_targets_are_counted_by_every_command(run, tmp_path):
-    lines = [f"{text},{'' if i % 3 == 2 else CLASSES[i % 2]}" for i, text in enumerate(SMILES)]
-    (tmp_path / "gaps.csv").write_text("\n".join(["smiles,active", *lines]) + "\n")
-    fitted = run("fit", "gaps.csv", "-o", "m.pk", *QUICK)
-    assert "4 of 12 graphs have no target and are left out." in fitted.stderr
-    assert "even, odd" in fitted.stdout
-    evaluated = run("evaluate", "gaps.csv", "--kernel", "labels", "--folds", 2, *ONE)
-    assert (evaluated.exit_code, "4 of 12 graphs" in evaluated.stderr) == (0, True)
-    audited = run("audit", "gaps.csv", "--t-max", 1, *ONE)
-    assert audited.exit_code == 0
-    assert "nan" not in audited.stdout.lower()
 
 
 def test_hints_name_options_of_the_command_that_they_name():

@@ -237,30 +237,11 @@ def test_descriptors_are_remembered_if_the_model_reads_them(run, table, tmp_path
     assert "descriptors" not in read_model(tmp_path / "plain.pk")[1]  # this kernel does not read them
 
 
-def test_options_of_molecules_are_refused_for_other_graphs(run, small_folder):
-    for option, value in (("--standardize", "fragment"), ("--descriptors", "rdkit")):
-        result = run("evaluate", small_folder, option, value, "--folds", 2)
-        assert result.exit_code == 1
-        assert f"{option} applies to molecules" in " ".join(result.stderr.split())
-
-
 def test_unknown_steps_and_descriptors_are_named(run, table):
     for option, value in (("--standardize", "salts"), ("--descriptors", "beauty")):
         result = run("fit", table, *COLUMNS, option, value, "-o", "no.pk")
         assert result.exit_code == 1
         assert f"got '{value}'" in " ".join(result.stderr.split())
-
-
-def test_a_blank_target_and_one_more_column(run, table, tmp_path):
-    """A row without a target is left out of the fit, with its cells in all other columns."""
-    text = (tmp_path / table).read_text().splitlines()
-    lines = [f"{line},name {i},{i / 2}" for i, line in enumerate(text[1:])]
-    lines[3] = f"{SMILES[3]},,name 3,1.5"
-    (tmp_path / table).write_text("\n".join([f"{text[0]},name,mass", *lines]) + "\n")
-    for command in (("fit", table, "-o", "m.pk"), ("evaluate", table, "--folds", 2)):
-        result = run(*command, *COLUMNS, "--t-max", 1, "--jobs", 1, "--kernel", "labels")
-        assert result.exit_code == 0, result.stderr
-        assert "1 of 32 graphs has no target and is left out." in result.stderr
 
 
 @pytest.mark.parametrize("kind", ["two steps", "three steps", "stereo"])

@@ -62,20 +62,6 @@ def test_numbers_with_their_uncertainty(run, numbers):
     assert all(float(row["low"]) < float(row["high"]) for row in rows)
 
 
-def test_files_that_are_not_models(run, small_folder, tmp_path):
-    (tmp_path / "noise.pk").write_bytes(b"noise")
-    result = run("predict", "noise.pk", small_folder)
-    assert result.exit_code == 1
-    assert result.stderr.startswith("propkernels: noise.pk is damaged or not a propkernels model file")
-    assert result.stderr.count("\n") == 1
-    pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
-    assert "kernel.pk contains a PropagationKernel" in run("predict", "kernel.pk", small_folder).stderr
-    assert (
-        run("predict", "nothing.pk", small_folder).stderr
-        == "propkernels: nothing.pk: no such file or directory\n"
-    )
-
-
 def test_predictions_on_standard_output(run, small_folder, model_file, tmp_path):
     shown = run("predict", model_file, small_folder).stdout
     assert run("predict", model_file, small_folder, "-o", "-").stdout == shown

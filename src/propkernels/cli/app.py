@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from propkernels.cli import audit_command as audit
-from propkernels.cli import demo_command as demo
 from propkernels.cli import evaluate_command as evaluate
 from propkernels.cli import explain_command as explain
 from propkernels.cli import explore_command as explore
 from propkernels.cli import featurize_command as featurize
 from propkernels.cli import fit_command as fit
-from propkernels.cli import help_command, nodes_command
-from propkernels.cli import novelty_command as novelty
+from propkernels.cli import nodes_command
 from propkernels.cli import predict_command as predict
 from propkernels.cli import similar_command as similar
+from propkernels.cli.arguments import Input
 from propkernels.cli.console import OneSentenceErrors, PlainUsage, common
 
 ABOUT = "Propagation kernels: compare, classify and search graphs."
@@ -64,19 +63,58 @@ EXAMPLES = {
     "datasets": "",
     "help": "input",
 }
+
+
+def help(
+    context: typer.Context,
+    topic: Annotated[
+        str | None, typer.Argument(metavar="TOPIC", help="A command, or input: how data is read.")
+    ] = None,
+) -> None:
+    """Show the help of a command, or how all commands read data (input)."""
+    root: Any = context.parent
+    if topic is None:
+        typer.echo(root.get_help())
+        return
+    command = root.command.get_command(root, topic)
+    if command is None:
+        raise ValueError(f"there is no command {topic!r}; 'propkernels help' lists them")
+    with command.make_context(topic, [], parent=root, resilient_parsing=True) as inner:
+        typer.echo(inner.get_help())
+
+
+def input_options(**options: Any) -> None:
+    """Options of all commands that read a data set.
+
+    NAME is a data set (see 'propkernels datasets') or a path: TU folder or zip, Parquet, CSV, SDF or SMI of
+    molecules, JSON, edge list, point cloud, edges.csv,nodes.csv, or a folder of images, clouds or graphs.
+
+    In tables of edges and nodes, columns of numbers are attributes, text is the label, and "weight" is the
+    weight of edges; a line names columns that are not used.
+    """
+
+
+OPTIONS = get_type_hints(Input, include_extras=True)
+input_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+        for name, option in OPTIONS.items()
+    ]
+)
+input_options.__annotations__ = OPTIONS
 COMMANDS = (
-    demo.demo,
+    explore.demo,
     fit.fit,
     predict.predict,
     explain.explain,
     explore.explore,
     similar.similar,
     evaluate.evaluate,
-    audit.audit,
-    novelty.novelty,
+    explore.audit,
+    similar.novelty,
     featurize.featurize,
-    demo.datasets,
-    help_command.help,
+    explore.datasets,
+    help,
 )
 app.callback()(common)
 for command in COMMANDS:
@@ -84,5 +122,5 @@ for command in COMMANDS:
     if hasattr(command, "__wrapped__"):  # reads_data
         example = f"How data is read: propkernels help input\n\n{example}"
     app.command(cls=PlainUsage, epilog=example)(command)
-app.command("input", cls=PlainUsage, hidden=True)(help_command.input_options)
+app.command("input", cls=PlainUsage, hidden=True)(input_options)
 app.add_typer(nodes_command.nodes, name="nodes")

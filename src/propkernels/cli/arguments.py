@@ -49,6 +49,14 @@ KernelName = Literal["auto", "propagation", "p2k", "wl", "shortest-path", "graph
 
 
 Task = Literal["auto", "classes", "numbers"]  # kind of target
+KERNEL_NAMES = {  # for readers
+    "PropagationKernel": "propagation kernel",
+    "WeisfeilerLehman": "Weisfeiler-Lehman",
+    "ShortestPath": "shortest paths",
+    "LabelHistogram": "label counts",
+    "DescriptorKernel": "descriptors",
+    "SumKernel": "a sum of kernels",
+}
 KERNELS = "propagation, p2k, wl, shortest-path, graph-hopper or labels"
 KernelOption = Annotated[
     KernelName,
@@ -67,13 +75,13 @@ def build_kernel(name: str, t_max: int | None, seed: int | None, jobs: int) -> A
 
 
 def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
-    """Return the name of a kernel with its non-default parameters.
+    """Return the name of a kernel with its non-default parameters, in words.
 
     Examples
     --------
     >>> import propkernels as pk
-    >>> describe_kernel(pk.PropagationKernel(t_max=3, random_state=7, n_jobs=2))
-    'PropagationKernel(t_max=3)'
+    >>> describe_kernel(pk.PropagationKernel(t_max=3, base_kernel="jaccard", random_state=7, n_jobs=2))
+    'propagation kernel (t_max 3, base kernel jaccard)'
     """
     defaults = type(kernel)().get_params(deep=False)
     changed = {
@@ -81,7 +89,13 @@ def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
         for name, value in kernel.get_params(deep=False).items()
         if name not in ("random_state", "n_jobs", *without) and repr(value) != repr(defaults[name])
     }
-    return f"{type(kernel).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+    texts = [
+        f"{name if name == 't_max' else name.replace('_', ' ')} {'yes' if value is True else value}"
+        for name, value in changed.items()
+    ]
+    return KERNEL_NAMES.get(type(kernel).__name__, type(kernel).__name__) + (
+        f" ({', '.join(texts)})" if texts else ""
+    )
 
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels fit'.")]
@@ -367,9 +381,10 @@ class Input:
         for block in iter_part(part):
             found = block.ids.tolist()
             if graph in found:
+                graphs = block.graphs if block.names is None else block.graphs.with_ids(block.names)
                 extras = {} if block.graphs.sources is None else {"smiles": block.graphs.sources}
                 empty: Any = block.ids[:, None][:, :0]
-                return Dataset(Path(name).stem, block.graphs, empty, (), extras), found.index(graph)
+                return Dataset(Path(name).stem, graphs, empty, (), extras), found.index(graph)
         raise ValueError(f"graph {graph} of {name} cannot be read")
 
     def notes(self, data: Dataset) -> dict[str, str]:
@@ -411,7 +426,11 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     They are hidden: ``propkernels help input`` explains them once for all commands.
     """
     hints = get_type_hints(command, include_extras=True)
-    options = {name: _hidden(option) for name, option in get_type_hints(Input, include_extras=True).items()}
+    options: dict[str, Any] = {}
+    for name, option in get_type_hints(Input, include_extras=True).items():
+        info = copy(option.__metadata__[0])
+        info.hidden = True
+        options[name] = Annotated[option.__origin__, info]
     signature = inspect.signature(command)
     parameters = [
         parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY)
@@ -433,13 +452,6 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def _hidden(option: Any) -> Any:
-    """Return an annotated option that help texts leave out."""
-    info = copy(option.__metadata__[0])
-    info.hidden = True
-    return Annotated[option.__origin__, info]
 
 
 def ids_of(data: Dataset) -> list[Any] | None:
@@ -474,14 +486,14 @@ def with_common_labels(several: list[Dataset]) -> list[Dataset]:
     merged = {value: name for one in names for value, name in one.items()}
     if not all(names) or all(merged[value] == name for one in names for value, name in one.items()):
         return several
-    return [replace(data, graphs=_labeled_by_name(data.graphs)) for data in several]
-
-
-def _labeled_by_name(graphs: Any) -> Any:
-    """Return graphs whose node labels are the names of their labels."""
-    texts = [graphs.names.label(value) for value in graphs.label_column.values]
-    labels = [None if i < 0 else texts[i] for i in graphs.label_column.ids.tolist()]
-    return graphs.with_labels(labels).with_names({text: text for text in texts})
+    found = []
+    for data in several:
+        graphs: Any = data.graphs
+        texts = [graphs.names.label(value) for value in graphs.label_column.values]
+        labels = [None if i < 0 else texts[i] for i in graphs.label_column.ids.tolist()]
+        named = graphs.with_labels(labels).with_names({text: text for text in texts})
+        found.append(replace(data, graphs=named))
+    return found
 
 
 def one_target(data: Dataset) -> Dataset:

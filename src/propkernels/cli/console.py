@@ -70,12 +70,22 @@ SHORTEST = 12  # characters of words that are cut
 
 
 class OneSentenceErrors(TyperGroup):
-    """Group of commands that print errors as one sentence, without a traceback."""
+    """Group of commands that print errors as one sentence on stderr, and exit with status 1.
+
+    With the environment variable PROPKERNELS_TRACEBACK, the traceback is shown instead.
+    """
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, with errors printed as one sentence."""
-        with one_sentence_errors():
+        """Run the command."""
+        try:
             return super().invoke(ctx)
+        except ENDINGS:
+            raise
+        except Exception as error:
+            if os.environ.get(TRACEBACK):
+                raise
+            print_error(f"propkernels: {sentence(error)}")
+            sys.exit(1)
 
 
 class PlainUsage(TyperCommand):
@@ -85,23 +95,6 @@ class PlainUsage(TyperCommand):
         """Return the parts of the usage line."""
         pieces = super().collect_usage_pieces(ctx)
         return [piece.strip("{}").replace("...}...", "...").replace("}", "") for piece in pieces]
-
-
-@contextmanager
-def one_sentence_errors() -> Iterator[None]:
-    """Print an error inside the block as one sentence on stderr, and exit with status 1.
-
-    With the environment variable PROPKERNELS_TRACEBACK, the traceback is shown instead.
-    """
-    try:
-        yield
-    except ENDINGS:
-        raise
-    except Exception as error:
-        if os.environ.get(TRACEBACK):
-            raise
-        print_error(f"propkernels: {sentence(error)}")
-        sys.exit(1)
 
 
 def sentence(error: BaseException) -> str:
@@ -145,17 +138,11 @@ def warnings_as_lines() -> Iterator[None]:
         print_error(f"propkernels: {in_commands(text)}")
 
 
-WIDTH_OF_FILES = 200
-
-
 def stdout() -> Any:
-    """Return a rich console for results: as wide as the terminal, or 200 characters for files."""
+    """Return a rich console for results, which knows whether there is a terminal and how wide it is."""
     from rich.console import Console
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = WIDTH_OF_FILES
-    return console
+    return Console(highlight=False)
 
 
 def results_stream() -> Any:
@@ -182,32 +169,6 @@ def print_error(text: str) -> None:
         typer.echo(text, err=True)
 
 
-def new_table(words: Sequence[str], numbers: Sequence[str]) -> Any:
-    """Return an empty table with left-aligned columns of words, then right-aligned columns of numbers."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in words:
-        table.add_column(name, justify="left")
-    for name in numbers:
-        table.add_column(name, justify="right")
-    return table
-
-
-def cell(value: Any) -> str:
-    r"""Return the text of a table cell, with markup escaped.
-
-    Examples
-    --------
-    >>> cell("[bold]"), cell(None)
-    ('\\[bold]', '-')
-    """
-    from rich.markup import escape
-
-    return "-" if value is None else escape(str(value))
-
-
 def print_records(
     records: Sequence[Mapping[str, Any]], output_format: str, formats: Mapping[str, str] | None = None
 ) -> None:
@@ -230,20 +191,20 @@ def print_records(
         writer.writerows([list(record.values()) for record in records])
     else:
         names = list(records[0]) if records else []
-        rows = [[_in_table(value, (formats or {}).get(name)) for name, value in r.items()] for r in records]
+        shown = formats or {}
+        rows = [
+            ["-" if value is None else format(value, shown.get(name, "")) for name, value in record.items()]
+            for record in records
+        ]
         words = [name for name in names if any(isinstance(record[name], str) for record in records)]
-        console = stdout()
-        if console.is_terminal and records:
-            rows = _shortened(rows, names, words, console.width)
-        typer.echo(format_table(names, rows, left=words) if records else "")
+        print_table(names, rows, words)
 
 
-def _shortened(
-    rows: Sequence[Sequence[str]], names: Sequence[str], words: Sequence[str], width: int
-) -> list[list[str]]:
-    """Return rows whose longest words are cut, so that a table of them is as wide as the terminal."""
+def print_table(names: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str]) -> None:
+    """Print an aligned table, columns of words to the left; a narrow terminal cuts the longest words."""
+    console = stdout()
     widths = [max(len(text) for text in (name, *column)) for name, *column in zip(names, *rows, strict=True)]
-    excess = sum(widths) + 2 * (len(widths) - 1) - width
+    excess = sum(widths) + 2 * (len(widths) - 1) - console.width if console.is_terminal else 0
     while excess > 0 and words:
         place = max((names.index(name) for name in words), key=lambda i: widths[i] - len(names[i]))
         room = widths[place] - max(len(names[place]), SHORTEST)
@@ -251,19 +212,11 @@ def _shortened(
             break
         widths[place] -= min(excess, room)
         excess -= min(excess, room)
-    return [
-        [
-            text if len(text) <= wide else text[: wide - 3] + "..."
-            for text, wide in zip(row, widths, strict=True)
-        ]
+    cut = [
+        [t if len(t) <= wide else t[: wide - 3] + "..." for t, wide in zip(row, widths, strict=True)]
         for row in rows
     ]
-
-
-def _in_table(value: Any, number_format: str | None) -> str:
-    if value is None:
-        return "-"
-    return str(value) if number_format is None else format(value, number_format)
+    typer.echo(format_table(names, cut, left=words) if names else "")
 
 
 def seconds(value: float) -> str:

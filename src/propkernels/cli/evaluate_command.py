@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
     from propkernels.models.evaluation_result import Evaluation
 
 NOTE = """
-default: PropagationClassifier() or PropagationRegressor(), which also chooses
-its kernel. LABELS: PK at t_max = 0, which ignores the edges. WL: Weisfeiler-
-Lehman. t_max and C: median and range over the folds, chosen on the training
-part of each fold. kernel: time per repeat; total: with all SVMs."""
+default: the model of 'propkernels fit', which also chooses its kernel. (LABELS
+is PK at t_max = 0, which ignores the edges.) WL: Weisfeiler-Lehman. t_max
+and C: median and range over the folds, chosen on the training part of each
+fold. kernel: time per repeat; total: with all models."""
 DEFAULT, LABELS, PK, WL = "default", "LABELS", "PK", "WL"
 WORDS = {  # names of the rows on the page
     DEFAULT: "default model",
@@ -149,22 +150,39 @@ def evaluate(
         "n_jobs": jobs,
         "scoring": scoring,
     }
-    data = with_task(known_target(source_options.open(name, target_required=True, n_jobs=jobs)))
+    data = known_target(source_options.open(name, target_required=True, n_jobs=jobs))
+    from propkernels._utils.cells import are_classes
+    from propkernels.models.cross_validation import evaluate as cross_validate
+
+    if data.target.dtype.kind in "iu" and not are_classes(data.target):
+        data = replace(data, target=data.target.astype(float))  # too many to be classes
     print_text(repr(data).removeprefix("Dataset(").removesuffix(")"))
     rows = build_rows(data, kernels, t_max, cost, jobs)
     results: dict[str, Evaluation] = {}
     for row in sorted(rows, key=lambda row: row == DEFAULT):  # last: wrong options are found before it
-        results[row] = run_row(row, rows[row], data, protocol)
-        if len(results) == 1:
-            print_head(results[row])
-        print_row(row, results[row])
+        given = with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            result = results[row] = cross_validate(given, model=rows[row], **protocol)
+        if row == LABELS:  # the first; others would warn of the same
+            for text in dict.fromkeys(str(warning.message) for warning in caught):
+                print_error(f"propkernels: {text}")
+            n_repeats, n_folds = result.scores.shape
+            times = f"{n_folds} folds" if n_repeats == 1 else f"{n_repeats} x {n_folds} folds"
+            print_text(f"{result.metric.capitalize()} in cross-validation, {times} ({result.protocol})\n")
+            print_line("method", [result.metric, "std. error", "t_max", "C", "kernel", "total"])
+        values = [result.format_score(value) for value in (result.mean, result.standard_error)]
+        chosen = [result.describe_choices(name) for name in ("t_max", "C")]
+        kernel_seconds = sum(result.kernel_seconds) / len(result.kernel_seconds)
+        took = ["-" if row == DEFAULT else seconds(kernel_seconds), seconds(result.seconds)]
+        print_line(row, [*values, *chosen, *took])
     results = {row: results[row] for row in rows}
     print_text("")
     for row in [row for row in results if row != LABELS]:
         print_text(describe_difference(results, row))
     print_text(NOTE)
     for file in output or []:
-        WRITERS.get(file.suffix.lower(), draw)(results, file)
+        write(results, file)
 
 
 def build_rows(
@@ -184,48 +202,9 @@ def build_rows(
             rows[DEFAULT] = model(**common)
         else:
             steps = None if cost is None else t_max
-            rows[ROWS.get(name, name)] = model(
-                kernel=build_kernel(name, t_max, None, jobs), t_max=steps, **common
-            )
+            kernel = build_kernel(name, t_max, None, jobs)
+            rows[ROWS.get(name, name)] = model(kernel=kernel, t_max=steps, **common)
     return rows
-
-
-def with_task(data: Dataset) -> Dataset:
-    """Return the data set with whole numbers as floats if they are too many to be classes."""
-    from propkernels._utils.cells import are_classes
-
-    if data.target.dtype.kind not in "iu" or are_classes(data.target):
-        return data
-    return replace(data, target=data.target.astype(float))
-
-
-def run_row(row: str, model: Any, data: Any, protocol: dict[str, Any]) -> Evaluation:
-    """Evaluate a row; warnings of LABELS are printed once, on standard error."""
-    import warnings
-
-    from propkernels.models.cross_validation import evaluate as cross_validate
-
-    data = with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        result = cross_validate(data, model=model, **protocol)
-    for text in dict.fromkeys(str(warning.message) for warning in caught) if row == LABELS else ():
-        print_error(f"propkernels: {text}")
-    return result
-
-
-def print_head(first: Evaluation) -> None:
-    """Print the protocol and the names of the columns."""
-    repeats, n_folds = first.scores.shape
-    times = f"{n_folds} folds" if repeats == 1 else f"{repeats} x {n_folds} folds"
-    print_text(f"{first.metric.capitalize()} in cross-validation, {times} ({first.protocol})\n")
-    print_line("method", [first.metric, "std. error", "t_max", "C", "kernel", "total"])
-
-
-def print_row(row: str, result: Evaluation) -> None:
-    """Print the scores, choices and times of a method."""
-    values = [result.format_score(value) for value in (result.mean, result.standard_error)]
-    print_line(row, [*values, *choices_and_times(row, result)])
 
 
 def print_line(first: str, others: list[str]) -> None:
@@ -238,42 +217,27 @@ def print_line(first: str, others: list[str]) -> None:
 def describe_difference(results: dict[str, Evaluation], row: str, name: str | None = None) -> str:
     """Return the difference from LABELS with the p-value of a paired t-test; a row may be renamed."""
     test = results[row].compare(results[LABELS])
-    gap = results[row].format_score(test.difference).removesuffix(" %")
-    sign = "" if test.difference < 0 else "+"
+    gap = results[row].format_score(abs(test.difference)).removesuffix(" %")
+    sign = "" if not float(gap) else "-" if test.difference < 0 else "+"
     p_value = f"corrected paired t-test, p = {test.corrected_p:.2g}"
     return f"{row if name is None else name} vs. label counts: {sign}{gap} points ({p_value})"
 
 
-def choices_and_times(row: str, result: Evaluation) -> list[str]:
-    """Return t_max, C and times of a row; the default model has no separate kernel time."""
-    kernel_seconds = sum(result.kernel_seconds) / len(result.kernel_seconds)
-    chosen = [result.describe_choices(name) for name in ("t_max", "C")]
-    return [*chosen, "-" if row == DEFAULT else seconds(kernel_seconds), seconds(result.seconds)]
+def write(results: dict[str, Evaluation], path: Path) -> None:
+    """Write a CSV file with one line per fold and row, a page, or an image of the scores per fold."""
+    if path.suffix.lower() == ".csv":
+        records = [{**record, "kernel": row} for row, one in results.items() for record in one.records]
+        write_csv(path, list(records[0]), [list(record.values()) for record in records])
+    elif path.suffix.lower() == ".html":
+        from propkernels.models.evaluation_result import write_evaluations
 
+        differences = [describe_difference(results, row, WORDS.get(row)) for row in results if row != LABELS]
+        named = {WORDS.get(row, row): result for row, result in results.items()}
+        write_evaluations(path, named, [*differences, PAGE_NOTE])
+        print_text(f"Wrote {path}.")
+    else:
+        from propkernels.plotting import plot_evaluation
 
-def write_html(results: dict[str, Evaluation], path: Path) -> None:
-    """Write the HTML page."""
-    from propkernels.models.evaluation_result import write_evaluations
-
-    differences = [describe_difference(results, row, WORDS.get(row)) for row in results if row != LABELS]
-    named = {WORDS.get(row, row): result for row, result in results.items()}
-    write_evaluations(path, named, [*differences, PAGE_NOTE])
-    print_text(f"Wrote {path}.")
-
-
-def write_folds(results: dict[str, Evaluation], path: Path) -> None:
-    """Write a CSV file, one line per fold and row."""
-    records = [{**record, "kernel": row} for row, one in results.items() for record in one.records]
-    write_csv(path, list(records[0]), [list(record.values()) for record in records])
-
-
-WRITERS = {".csv": write_folds, ".html": write_html}
-
-
-def draw(results: dict[str, Evaluation], path: Path) -> None:
-    """Write an image of the scores per fold."""
-    from propkernels.plotting import plot_evaluation
-
-    figure: Any = plot_evaluation(results).figure
-    with atomic_write(path) as stream:
-        figure.savefig(stream, format=path.suffix[1:].lower() or "png")
+        figure: Any = plot_evaluation(results).figure
+        with atomic_write(path) as stream:
+            figure.savefig(stream, format=path.suffix[1:].lower())

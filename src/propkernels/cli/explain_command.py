@@ -21,13 +21,11 @@ from propkernels.cli.arguments import (
 )
 from propkernels.cli.console import (
     Force,
-    cell,
     check_output,
-    new_table,
     print_records,
+    print_table,
     print_text,
     spinner,
-    stdout,
 )
 
 if TYPE_CHECKING:
@@ -188,13 +186,16 @@ def print_nodes(explanation: Any, top: int, names: list[Any]) -> None:
     print_text(f"Contributions {explanation.subject}:\n")
     records = named_nodes(explanation, top, names)
     largest = max((abs(record["total"]) for record in records), default=0.0) or 1.0
-    table = new_table(["node", "label"], ["total"])
-    table.add_column("")
-    for record in records:
-        label = None if record["label"] is None else label_text(record["label"])
-        bar = "\N{FULL BLOCK}" * round(BAR * abs(record["total"]) / largest)
-        table.add_row(str(record.get("name", record["node"])), cell(label), f"{record['total']:+.4f}", bar)
-    stdout().print(table)
+    rows = [
+        [
+            str(record.get("name", record["node"])),
+            "-" if record["label"] is None else label_text(record["label"]),
+            f"{record['total']:+.4f}",
+            "\N{FULL BLOCK}" * round(BAR * abs(record["total"]) / largest),
+        ]
+        for record in records
+    ]
+    print_table(["node", "label", "total", ""], rows, ["node", "label", ""])
     total, decision = float(explanation.node_totals.sum()), float(explanation.decisions[0])
     whole = explanation.descriptors_of(0)
     described = f", descriptors {whole:+.4f}" if whole else ""

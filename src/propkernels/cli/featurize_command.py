@@ -85,7 +85,7 @@ def featurize(
     start = perf_counter()
     with warnings_as_lines():
         plan = plan_sources(sources, nodes_per_part, source_options.reading(False, None, None))
-    print_text(repr(plan))
+    print_text(repr(plan).removeprefix("Plan(").removesuffix(")"))
     n_complete = len(list(output.glob("part-*.parquet")))
     if n_complete:
         print_text(f"Resuming: {n_complete} of {len(plan)} parts are already in {output}.")
@@ -94,4 +94,5 @@ def featurize(
         opened = compute(plan, estimator, output, scheduler or (n_workers if n_workers > 1 else None))
     took = perf_counter() - start
     n_bytes = sum(opened.path(part).stat().st_size for part in range(opened.n_parts))
-    print_text(f"Wrote {output}: {opened!r}, {n_bytes / 1e6:,.1f} MB, in {seconds(took)}.")
+    found = repr(opened).removeprefix("FeatureFolder(").removesuffix(")")
+    print_text(f"Wrote {output}: {found}, {n_bytes / 1e6:,.1f} MB, in {seconds(took)}.")

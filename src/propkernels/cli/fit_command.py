@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
@@ -21,14 +22,11 @@ from propkernels.cli.arguments import (
 )
 from propkernels.cli.console import (
     Force,
-    cell,
     check_output,
-    new_table,
     percent,
     print_text,
     seconds,
     size_of,
-    stdout,
     warnings_as_lines,
 )
 from propkernels.cli.explain_command import can_explain
@@ -144,10 +142,10 @@ def reads_descriptors(kernel: Any) -> bool:
 
 def report(model: Any, output: Path, took: float, verbose: bool) -> None:
     """Print the chosen parameters, the score and the next commands."""
-    table = new_table(["chosen", "value"], [])
-    for name, value in choices(model, verbose):
-        table.add_row(name, cell(value))
-    stdout().print(table)
+    rows = choices(model, verbose)
+    left = 2 + max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print_text(textwrap.fill(name.ljust(left) + value, 80, subsequent_indent=" " * left))
     print_text(f"\nWrote {output} ({size_of(output)}), learned in {seconds(took)}. Next:")
     print_text(f"  propkernels predict {output} NEW -o predictions.csv")
     if can_explain(model):

@@ -179,13 +179,12 @@ def noted_columns(notes: dict[str, str]) -> dict[str, list[str]]:
         noted = json.loads(notes.get("columns", "{}"))
     except ValueError:
         noted = None
-    if not isinstance(noted, dict) or not all(_is_list(noted.get(kind, [])) for kind in KINDS):
+    kinds = {kind: noted[kind] for kind in KINDS if kind in noted} if isinstance(noted, dict) else None
+    if kinds is None or not all(
+        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in kinds.values()
+    ):
         raise ValueError("the model notes no columns of tables: fit it again by 'propkernels nodes fit'")
-    return {kind: noted[kind] for kind in KINDS if kind in noted}
-
-
-def _is_list(names: Any) -> bool:
-    return isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return kinds
 
 
 def _values(cells: list[str | None], numbers: bool) -> Any:

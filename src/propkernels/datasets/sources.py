@@ -32,6 +32,7 @@ from propkernels.datasets.dataset import (
 from propkernels.datasets.graph_tables import FORMATS, SOURCE, TARGET, read_edges, read_graph_files
 from propkernels.datasets.loader import load
 from propkernels.datasets.tables import (
+    ID_NAMES,
     SMILES_NAMES,
     Reading,
     check_property,
@@ -394,8 +395,9 @@ def _read_table(path: Path, how: Reading) -> Dataset:
         len(graphs),
         path,
     )
-    if how.id_column is not None:
-        ids = table[str(find_column(names, how.id_column, (), path))]
+    named = find_column(names, how.id_column, ID_NAMES, path)
+    if named is not None and named not in columns:
+        ids = table[named]
         skipped, graphs = graphs.skipped, graphs.with_ids(row_names([ids[row] for row in kept], kept))
         graphs.skipped = skipped
     extras = {"smiles": [texts[row] for row in kept]}

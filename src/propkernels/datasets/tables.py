@@ -27,6 +27,7 @@ from propkernels.convert.parquet import check_values, open_any_parquet, reading_
 
 SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")
 TARGET_NAMES = ("target", "label", "class", "activity", "y", "active")
+ID_NAMES = ("name", "title", "compound", "iupac", "id")  # columns that name graphs without other ids
 LONGEST_RECORD = 2**20
 LONGEST_MOLECULE = 2**26  # bytes of a record of an SDF file
 SDF_END, PARQUET = b"$$$$", ".parquet"

@@ -16,6 +16,7 @@ from propkernels._utils.parallel import threaded
 from propkernels._utils.randomness import draw_seed
 from propkernels._utils.typing import Column, Molecules
 from propkernels.convert.check import check_graphs
+from propkernels.datasets.tables import ID_NAMES
 from propkernels.explorer.carried import carried_rule
 from propkernels.explorer.depictions import LARGEST, depictions, given_places, pixel_places, read_molecules
 from propkernels.explorer.embedding import (
@@ -59,7 +60,6 @@ MOST_GRAPHS, MOST_NODES = 50_000, 4_000_000
 NEIGHBORS = 61  # nearest neighbors used by t-SNE
 TABS = [(name, name.capitalize()) for name in ("errors", "patterns", "selection", "about")]
 MOST_CLASSES = 60  # more distinct integers are a regression target
-USUAL_NAMES = ("name", "title", "compound", "iupac", "id")  # columns that name graphs without other ids
 UNLIKE = 0.05  # share of graphs whose nearest other graph is farther than what a page calls familiar
 EQUAL = 1 - 1e-9  # similarity of graphs with the same counts
 
@@ -272,7 +272,7 @@ def _named_by(columns: Mapping[str, Any] | None, graphs: Any) -> Any:
         return None
     texts = detail_texts(columns, len(graphs))
     found = {name.casefold(): values for name, values in texts.items() if all(map(str.strip, values))}
-    return next((found[name] for name in USUAL_NAMES if name in found), None)
+    return next((found[name] for name in ID_NAMES if name in found), None)
 
 
 def _layout_of(known: Known, layout: Any, graphs: Any) -> Any:

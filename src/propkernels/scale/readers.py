@@ -24,6 +24,7 @@ from propkernels.convert.parquet import iter_rows, open_any_parquet, open_parque
 from propkernels.datasets.dataset import Dataset
 from propkernels.datasets.tables import (
     BOM,
+    ID_NAMES,
     SMILES_NAMES,
     TARGET_NAMES,
     Reading,
@@ -208,7 +209,7 @@ def _columns(path: Path, reading: Reading) -> tuple[str, str | None, str | None]
             f"{listed_names(names)}"
         )
     target = find_column(names, next(iter(reading.target_columns), None), TARGET_NAMES, path)
-    return smiles, target, find_column(names, reading.id_column, (), path)
+    return smiles, target, find_column(names, reading.id_column, ID_NAMES, path)
 
 
 def _header(path: Path) -> tuple[list[str], bytes]:

@@ -1,5 +1,6 @@
-"""propkernels explore."""
+"""propkernels explore, audit and demo."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 import propkernels as pk
 from tests.explorer.conftest import embedded
+
+# explore command
 
 
 @pytest.mark.slow
@@ -26,12 +29,6 @@ def test_a_page_with_a_fitted_model(run, small_folder, tmp_path):
     result = run("explore", small_folder, "-o", tmp_path / "p.html", "--model", tmp_path / "model.pk")
     assert result.exit_code == 0, result.stderr
     assert "given model" in (tmp_path / "p.html").read_text(encoding="utf-8")
-
-
-def test_nothing_is_written_after_an_error(run, small_folder, tmp_path):
-    result = run("explore", small_folder, "-o", tmp_path / "page.html", "--model", tmp_path / "none.pk")
-    assert result.exit_code != 0
-    assert not (tmp_path / "page.html").exists()
 
 
 def page_of(run, *arguments):
@@ -104,3 +101,43 @@ def test_the_page_is_opened(run, small_folder, monkeypatch):
     monkeypatch.setattr("typer.launch", opened.append)
     page_of(run, small_folder, "--open")
     assert opened == ["page.html"]
+
+
+# audit command
+
+
+@pytest.mark.slow
+def test_sentences_and_reports(run, small_folder, tmp_path):
+    options = ("-o", "report.html", "-o", "report.json", "--t-max", 1, "--jobs", 1)
+    result = run("audit", small_folder, *options)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("Audit of ")
+    assert "Wrote report.html (" in result.stdout
+    found = json.loads((tmp_path / "report.json").read_text())
+    assert all(sentence["text"] in result.stdout for sentence in found["sentences"])
+    assert "<!doctype html>" in (tmp_path / "report.html").read_text()
+    again = run("audit", small_folder, *options)
+    assert again.exit_code == 1
+    assert "report.html exists: use --force" in again.stderr
+
+
+@pytest.mark.slow
+def test_test_graphs_are_looked_for(run, small_folder, tmp_path):
+    result = run("audit", small_folder, "--test", small_folder, "-o", "report.json", "--t-max", 1)
+    assert result.exit_code == 0, result.stderr
+    leaks = json.loads((tmp_path / "report.json").read_text())["sameness"]["leaks"]
+    assert len(leaks["exact"]) == leaks["n_test"]
+    assert "(100 %) are training graphs" in result.stdout
+
+
+# demo command
+
+
+@pytest.mark.slow
+def test_a_page_to_explore(run, tmp_path, monkeypatch):
+    some = pk.datasets.load("FAMILIES").sample(60)
+    monkeypatch.setattr(pk.datasets, "load", lambda name: {"FAMILIES": some}[name])
+    result = run("demo", "--html", str(tmp_path / "demo.html"))
+    assert result.exit_code == 0
+    assert "Open it in a browser" in result.stderr
+    assert (tmp_path / "demo.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -1,0 +1,326 @@
+"""The process of a command: what it imports, how it ends, and names of files that are not UTF-8."""
+
+import gc
+import importlib
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import propkernels as pk
+from propkernels.cli import __main__ as entry
+from propkernels.cli import __main__ as module
+from propkernels.cli.app import COMMANDS, EXAMPLES, GROUPS
+
+# app
+
+HEAVY = ("numpy", "scipy", "sklearn", "joblib", "requests", "networkx")
+
+
+def test_version(run):
+    assert run("--version").stdout == f"propkernels {pk.__version__}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["evaluate", "--help"], ["similar", "--help"]]
+)
+def test_nothing_heavy_is_imported_for(arguments):
+    code = (
+        "import sys; sys.argv = ['propkernels', *sys.argv[1:]]\n"
+        "from propkernels.cli.__main__ import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        f"loaded = sorted(set(sys.modules) & set({HEAVY}))\n"
+        "assert not loaded, loaded\n"
+    )
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True)
+
+
+def test_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "propkernels.cli", "--version"], check=True, capture_output=True, text=True
+    )
+    assert done.stdout == f"propkernels {pk.__version__}\n"
+
+
+def test_every_command_has_a_group_and_an_example_with_its_options(run):
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted([*(command.__name__ for command in COMMANDS), "nodes"])
+    for name, example in EXAMPLES.items():
+        shown = run(name, "--help").stdout
+        assert f"Example: propkernels {name} {example}".strip() in shown
+        assert all(option in shown for option in re.findall(r"(?<= )-+[\w-]+", f" {example}")), name
+
+
+# main
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], False),
+        (["--help"], False),
+        (["--version"], False),
+        (["datasets"], False),
+        (["evaluate", "--help"], False),
+        (["fit", "-h"], False),
+        (["evaluate", "MUTAG"], True),
+        (["fit", "x.csv", "-o", "model.pk"], True),
+    ],
+)
+def test_commands_that_compute(words, expected):
+    assert entry._will_compute(words) is expected
+
+
+def test_characters_that_the_output_cannot_encode_are_escaped(monkeypatch):
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    entry._escape_surrogates()
+    print("caf\u00e9 \udce9", flush=True)
+    assert raw.getvalue() == b"caf\\xe9 \\udce9\n"
+
+
+def test_handlers_of_a_host_program_are_left_alone():
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with entry._quiet_imports():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with entry._quiet_imports():
+            assert signal.getsignal(signal.SIGINT) is entry._leave
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# quick import
+
+BEFORE = (
+    "import sys; from propkernels.cli.__main__ import quick_import\n"
+    "with quick_import(): import propkernels.kernels\n"
+    "import propkernels as pk; "
+)
+
+
+def in_fresh_process(code: str) -> str:
+    """Run code in another interpreter; its output."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# What is asked of a placeholder first differs from process to process.
+NOT_LOADED = "[name for name in sys.modules if name.startswith(('scipy.stats', 'pandas'))]"
+FRAME = (
+    "type(pk.PropagationKernel(random_state=0).set_output(transform='pandas')"
+    ".fit_transform(pk.datasets.make_molecules(3, random_state=0).graphs)).__name__"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("code", "output"),
+    [
+        (
+            f"import gc; print({NOT_LOADED}, gc.isenabled()); import scipy.stats, pandas; "
+            "print(float(scipy.stats.norm.cdf(0)), pandas.Series([1, 2]).sum())",
+            "[] True 0.5 3",
+        ),
+        (
+            "from scipy import stats; print(float(stats.norm.cdf(0))); "
+            "from pandas.api.types import is_bool_dtype; print(is_bool_dtype(bool))",
+            "0.5 True",
+        ),
+        (
+            "from scipy.stats import norm; print(float(norm.cdf(0))); "
+            "from sklearn.utils import fixes; print(fixes.pd.Series([1, 2]).sum())",
+            "0.5 3",
+        ),
+        (
+            f"from sklearn.utils.fixes import _mode; print(int(_mode([1, 2, 2]).mode[0])); print({FRAME})",
+            "2 DataFrame",
+        ),
+    ],
+    ids=["import", "from package", "from module", "through others"],
+)
+def test_after_the_import(code, output):
+    assert in_fresh_process(BEFORE + code).split() == output.split()
+
+
+@pytest.mark.parametrize("name", ["scipy.stats", "pandas"])
+def test_what_is_there_already_stays(monkeypatch, name):
+    already = importlib.import_module(name)
+    monkeypatch.delitem(sys.modules, "sklearn", raising=False)
+    with module.quick_import():
+        assert sys.modules[name] is already
+
+
+def test_what_is_not_installed_gets_no_placeholder():
+    code = "import sys; from propkernels.cli import __main__ as module\n"
+    code += "module.DEFERRED = ('not_a_package',)\n"
+    code += "with module.quick_import(): print('not_a_package' in sys.modules)"
+    assert in_fresh_process(code) == "False"
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """A placeholder for a small module, as if scikit-learn were not there yet."""
+    monkeypatch.setattr(module, "DEFERRED", ("this",))
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    monkeypatch.delitem(sys.modules, "sklearn", raising=False)
+    with module.quick_import():
+        yield sys.modules["this"]
+
+
+def test_a_placeholder_is_not_a_module_until_it_is_asked(held, capsys):
+    assert isinstance(held, module.Placeholder)
+    assert not hasattr(held, "__file__")
+    assert not gc.isenabled()
+    assert "Gur Mra" in held.s
+    assert not isinstance(sys.modules["this"], module.Placeholder)
+    assert "Zen" in capsys.readouterr().out
+
+
+def test_a_failed_import_leaves_no_placeholder(monkeypatch):
+    monkeypatch.setattr(module, "DEFERRED", ("antigravity",))
+    monkeypatch.delitem(sys.modules, "sklearn", raising=False)
+    with pytest.raises(RuntimeError), module.quick_import():
+        raise RuntimeError
+    assert "antigravity" not in sys.modules
+    assert gc.isenabled()
+
+
+# interrupt
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+
+BUSY = """
+import sys
+import numpy as np
+from propkernels import _core
+from propkernels.cli.__main__ import prompt_interrupts
+from propkernels._utils.safe_files import atomic_write
+
+with prompt_interrupts(), atomic_write(sys.argv[1]) as stream:
+    stream.write(b"half")
+    stream.flush()
+    print("started", flush=True)
+    _core.take_pieces(np.zeros(1, dtype=np.int64), 10**12, -1, 1)  # one piece of days
+"""
+
+
+LISTENING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
+def interrupted(process):
+    """Send Ctrl-C once the process says that it works; its status and what it says."""
+    assert process.stdout.readline() == "started\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
+
+
+def start(code, *arguments):
+    """Run code in another interpreter, as from a terminal: a job in the background would ignore Ctrl-C."""
+    command = [sys.executable, "-c", LISTENING + code, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_compiled_code_is_interrupted(tmp_path):
+    """Without the watching thread this takes days."""
+    status, errors = interrupted(start(BUSY, tmp_path / "file"))
+    assert status == 130
+    assert errors == "propkernels: interrupted, stopping\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+IN_PYTHON = """
+import sys, time
+from propkernels.cli import __main__, app
+
+@app.app.command()
+def wait():
+    print("started", flush=True)
+    time.sleep(60)
+
+sys.argv = ["propkernels", "wait"]
+__main__._will_compute = lambda words: False
+__main__.main()
+"""
+
+
+def test_a_command_is_interrupted_with_one_line():
+    status, errors = interrupted(start(IN_PYTHON))
+    assert status == 130
+    assert errors == "propkernels: interrupted, stopping\n"
+
+
+IN_IMPORTS = """
+import sys, time
+from propkernels.cli import __main__
+
+class Slow:  # an import that Ctrl-C meets
+    def find_spec(self, name, path=None, target=None):
+        if name == "propkernels.cli.app":
+            print("started", flush=True)
+            time.sleep(60)
+
+sys.meta_path.insert(0, Slow())
+sys.argv = ["propkernels", "datasets"]
+__main__.main()
+"""
+
+
+def test_imports_are_interrupted_with_one_line():
+    status, errors = interrupted(start(IN_IMPORTS))
+    assert status == 130
+    assert errors == "propkernels: interrupted, stopping\n"
+
+
+# file names
+
+ROWS = "smiles,active\n" + "".join(f"{'C' * (i % 7 + 1)}{'O' if i % 2 else 'N'},{i % 2}\n" for i in range(24))
+
+
+@pytest.fixture
+def source(tmp_path):
+    pytest.importorskip("rdkit")
+    path = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    try:
+        path.write_text(ROWS)
+    except OSError:
+        pytest.skip("the file system takes names in UTF-8 only")
+    return path
+
+
+@pytest.mark.processes
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="names of POSIX are bytes")
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (["audit"], b"r\xe9port.html"),
+        (["explore"], b"page\xe9.html"),
+        (["featurize", "--n-features", "1024"], b"feat\xe9res"),
+    ],
+)
+def test_commands_take_any_name(source, tmp_path, command, output):
+    out = tmp_path / os.fsdecode(output)
+    words = [sys.executable, "-m", "propkernels.cli", command[0], str(source), *command[1:], "-o", str(out)]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(words, capture_output=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr.decode()
+    assert out.exists()
