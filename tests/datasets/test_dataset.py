@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import pickle
 from pathlib import Path
 
 import numpy as np
@@ -17,16 +16,6 @@ from tests.datasets.tiny import TINY, write_folder
 EMPTY_GRAPHS = GraphDatabase(np.zeros((3, 3)), [0, 1, 3])
 
 
-def test_it_is_frozen() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        Dataset("X", EMPTY_GRAPHS, np.array([0, 1])).name = "Y"  # type: ignore[misc]
-
-
-def test_target_must_fit() -> None:
-    with pytest.raises(ValueError, match="target has 3 values for 2 graphs"):
-        Dataset("X", EMPTY_GRAPHS, np.array([0, 1, 1]))
-
-
 @pytest.mark.parametrize(
     ("target", "end"),
     [([0, 1], "2 classes)"), ([4, 4], "1 class)"), ([0.5, 1.0], "1 target column)")],
@@ -34,17 +23,6 @@ def test_target_must_fit() -> None:
 def test_repr(target: list[float], end: str) -> None:
     shown = repr(Dataset("X", EMPTY_GRAPHS, np.array(target)))
     assert shown == f"Dataset(X: 2 graphs, 3 nodes, 0 edges, {end}"
-
-
-def test_repr_of_several_target_columns() -> None:
-    assert repr(Dataset("X", EMPTY_GRAPHS, np.zeros((2, 12)))).endswith("12 target columns)")
-
-
-def test_pickle() -> None:
-    data = make_molecules(5, random_state=0)
-    copy = pickle.loads(pickle.dumps(data))
-    assert copy.graphs == data.graphs
-    assert repr(copy) == repr(data)
 
 
 def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,11 +50,6 @@ def test_it_reads_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     column = header.index("where")
     assert all(line[column - 1] == " " and line[column] != " " for line in lines)
     assert repr(catalogue) == str(catalogue)
-
-
-def test_names_are_distinct() -> None:
-    names = [info.name for info in list_datasets()]
-    assert len(set(names)) == len(names)
 
 
 def test_elements_are_numbered_as_rdkit_numbers_them() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,17 +15,11 @@ import requests
 from requests import PreparedRequest, Response
 from requests.adapters import BaseAdapter
 
-from propkernels._utils import progress
-from propkernels._utils.progress import ProgressBar
-from propkernels.datasets import list_datasets, load
+from propkernels.datasets import load
 from propkernels.datasets import loader as module
 from propkernels.datasets.dataset import (
-    FROM_FILES,
-    cache_folder,
     check_name,
     data_folder,
-    find_in,
-    system_cache,
 )
 from propkernels.datasets.loader import (
     CHECKSUMS,
@@ -35,12 +28,7 @@ from propkernels.datasets.loader import (
     UnverifiedError,
     download,
 )
-from tests.datasets.tiny import TINY, write_folder, write_zip
-
-
-@pytest.mark.parametrize("name", ["MUTAG", "REDDIT-BINARY", "Tox21_AR-LBD_testing", "MCF-7H", "p.1"])
-def test_names(name: str) -> None:
-    assert check_name(name) == name
+from tests.datasets.tiny import TINY, write_zip
 
 
 @pytest.mark.parametrize(
@@ -49,57 +37,6 @@ def test_names(name: str) -> None:
 def test_names_that_cannot_be(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be the name of a data set"):
         check_name(name)
-
-
-def test_a_name_is_a_string() -> None:
-    with pytest.raises(TypeError, match="must be a string, got int"):
-        check_name(3)
-
-
-def test_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROPKERNELS_DATA", "somewhere")
-    assert data_folder() == Path("somewhere")
-    monkeypatch.delenv("PROPKERNELS_DATA")
-    assert data_folder() is None
-
-
-def test_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path))
-    assert cache_folder() == tmp_path
-    monkeypatch.delenv("PROPKERNELS_CACHE")
-    assert "propkernels" in cache_folder().parts
-
-
-def test_the_cache_of_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert system_cache("linux") == Path.home() / ".cache" / "propkernels"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert system_cache("linux") == tmp_path / "propkernels"
-
-
-def test_caches_of_other_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
-    assert system_cache("win32") == tmp_path / "propkernels" / "propkernels" / "Cache"
-    assert system_cache("darwin") == Path.home() / "Library" / "Caches" / "propkernels"
-
-
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "requests", None)
-    monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path))
-    monkeypatch.delenv("PROPKERNELS_DATA", raising=False)
-    with pytest.raises(ImportError, match=r"downloads need requests: .*pip install 'requests"):
-        load("MUTAG")
-
-
-def test_find(tmp_path: Path) -> None:
-    assert find_in(None, "TINY") is None
-    assert find_in(tmp_path / "nowhere", "TINY") is None
-    (tmp_path / "TINY").mkdir()
-    assert find_in(tmp_path, "TINY") is None
-    folder = write_folder(tmp_path / "TINY" / "raw", TINY).parent
-    assert find_in(tmp_path, "TINY") == folder
-    archive = write_zip(tmp_path / "TINY.zip", TINY)
-    assert find_in(tmp_path, "TINY") == archive
 
 
 class Site:
@@ -185,14 +122,6 @@ def test_the_data_folder_comes_first(
     assert not cache.exists()
 
 
-def test_the_cache_of_the_environment(
-    site: Site, tiny_zip: bytes, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site.files["/MUTAG.zip"] = write_zip(cache.parent / "m.zip", TINY, "MUTAG").read_bytes()
-    load("MUTAG", allow_unverified=True)
-    assert list_datasets()[0].where == "cache"
-
-
 def test_a_set_that_the_site_does_not_have(site: Site, cache: Path) -> None:
     with pytest.raises(NotOnServerError, match="answered with status 404"):
         download("NOTHING", cache, allow_unverified=True)
@@ -220,14 +149,6 @@ def test_a_zip_of_something_else(site: Site, tiny_zip: bytes, cache: Path) -> No
     assert list(cache.iterdir()) == []
 
 
-def test_a_connection_that_breaks(site: Site, tiny_zip: bytes, cache: Path) -> None:
-    site.files["/TINY.zip"] = tiny_zip[:100]
-    site.missing_bytes = len(tiny_zip) - 100
-    with pytest.raises((OSError, ValueError)):
-        load("TINY", allow_unverified=True)
-    assert list(cache.iterdir()) == []
-
-
 def test_an_interrupted_download(site: Site, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(url: str, archive: Path, most_bytes: int) -> str:
         archive.write_bytes(b"half")
@@ -249,39 +170,6 @@ def test_no_network(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert f"in the data folder {tmp_path / 'nowhere'} (which does not exist)" in message
     assert "MUTAG.zip could not be downloaded (ConnectionError)" in message
     assert "did you mean" not in message
-
-
-def test_progress_is_silent_without_a_terminal(
-    site: Site, tiny_zip: bytes, cache: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    site.files["/TINY.zip"] = tiny_zip
-    load("TINY", allow_unverified=True)
-    assert capfd.readouterr() == ("", "")
-
-
-def test_progress_on_a_terminal(
-    site: Site,
-    tiny_zip: bytes,
-    cache: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    site.files["/TINY.zip"] = tiny_zip
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr(progress, "PATIENCE", 1e-9)
-    monkeypatch.setattr(ProgressBar, "step", lambda bar, n=1: bar._bar.update(n) or bar._bar.refresh())
-    load("TINY", allow_unverified=True)
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "Downloading TINY.zip" in shown.err
-
-
-def test_a_set_without_a_known_checksum_is_refused(site: Site, tiny_zip: bytes, cache: Path) -> None:
-    site.files["/TINY.zip"] = tiny_zip
-    with pytest.raises(ValueError, match="its checksum is not known: allow_unverified=True downloads"):
-        load("TINY")
-    assert site.requests == []
-    assert not cache.exists()
 
 
 def test_a_forged_set_is_not_kept(site: Site, cache: Path, tmp_path: Path) -> None:
@@ -357,11 +245,6 @@ def test_redirects_to_http_are_refused(
     with pytest.raises(OSError, match="does not stay with https"):
         download("TINY", cache, allow_unverified=True)
     assert site.requests == []
-
-
-def test_every_set_of_the_catalogue_has_a_checksum() -> None:
-    assert {info.name for info in FROM_FILES} == set(CHECKSUMS)
-    assert all(len(known.sha256) == 64 and known.n_bytes > 0 for known in CHECKSUMS.values())
 
 
 @pytest.mark.data

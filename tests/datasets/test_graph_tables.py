@@ -105,11 +105,6 @@ def test_faults_are_one_sentence(tables, options, message, tmp_path):
         read_edges(files(tmp_path, **tables), Reading(**{"target_required": False} | options))
 
 
-def test_missing_files_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"edges.csv does not exist"):
-        read_edges([tmp_path / "edges.csv"], OPTIONAL)
-
-
 def test_attributes_of_edges_are_numbers(tmp_path):
     (path,) = files(tmp_path, edges=EDGES)
     graphs = read_edges([path], OPTIONAL).graphs

@@ -36,27 +36,11 @@ def test_a_missing_target_is_an_error_where_it_is_required():
         Reading().stored_target(None, 3, "x")
 
 
-def test_one_column_keeps_its_type():
-    assert Reading().checked_target([np.array(["a", "b"])], 2, "x").tolist() == ["a", "b"]
-    assert Reading().checked_target([np.array([1.5, 2], dtype=object)], 2, "x").dtype == np.float64
-
-
 def test_several_targets_are_numbers():
     columns = [np.array([1, 0]), np.array([0.5, np.nan])]
     assert Reading().checked_target(columns, 2, "x").tolist()[0] == [1.0, 0.5]
     with pytest.raises(ValueError, match="x: the target kind is not numeric"):
         Reading(target_columns=("y", "kind")).checked_target([columns[0], np.array(["a", "b"])], 2, "x")
-
-
-def test_recipes_of_atoms():
-    assert Reading(node_labels=("symbol",)).recipe == "symbol"
-    assert Reading(node_labels=("symbol", "degree")).recipe == ("symbol", "degree")
-    assert Reading(atom_labels=("symbol",)).recipe == "symbol"
-
-
-def test_treatments_of_errors():
-    with pytest.raises(ValueError, match="errors must be one of"):
-        Reading(errors="ignore")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.datasets import open_source, write_tu
+from propkernels.datasets import open_source
 from tests.kinds_of_input import save
 
 
@@ -29,13 +29,6 @@ def test_every_form_comes_back(place, small, folder):
     data = open_source(place if place != "SMALL" else folder / place)
     assert data.graphs == small.graphs
     assert data.target.tolist() == small.target.tolist()
-
-
-def test_names_in_small_letters(folder, monkeypatch, small):
-    write_tu(small, folder / "data" / "MUTAG.zip", "MUTAG")
-    monkeypatch.setenv("PROPKERNELS_DATA", str(folder / "data"))
-    assert open_source("mutag").graphs == open_source("MUTAG").graphs == small.graphs
-    assert open_source("digits").name == "DIGITS"
 
 
 def write(path, text):
@@ -186,14 +179,6 @@ def test_files_that_are_not_there(folder):
     write(folder / "x.docx", "?")
     with pytest.raises(ValueError, match=r"x.docx has the unknown suffix '.docx': supported are tables"):
         open_source("x.docx")
-
-
-@pytest.mark.parametrize("option", ["target_column", "node_labels", "standardize", "descriptors"])
-@pytest.mark.parametrize("value", [0.5, {"tpsa": 1}, [1], slice(2)])
-def test_names_are_texts(option, value, folder):
-    path = write(folder / "x.csv", "smiles,y\nC,1\nCC,0\n")
-    with pytest.raises(TypeError, match=f"{option} must be a text or a sequence of texts, got"):
-        open_source(path, **{option: value})
 
 
 def npy(header):

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propkernels._utils.parallel import workers
 from propkernels.datasets import read_tu
 from propkernels.datasets import tu_reader as archive
-from propkernels.datasets.tu_reader import float_table, integer_table, read_files, text_lines
+from propkernels.datasets.tu_reader import float_table, integer_table, read_files
 from tests.datasets.tiny import TINY, write_folder, write_zip
 
 
@@ -37,21 +36,6 @@ def test_members_that_point_outside(tmp_path: Path, member: str) -> None:
     with pytest.raises(ValueError, match=r"TINY\.zip has a member that points outside its folder"):
         read_tu(path)
     assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("member", ["TINY/a..b.txt", "TINY/..x", "a:b/x".replace("a:", "ab:")])
-def test_members_that_only_look_odd(tmp_path: Path, member: str) -> None:
-    assert len(read_tu(with_member(tmp_path / "TINY.zip", member)).graphs) == 2
-
-
-@pytest.mark.parametrize("before", ["./", ".//", "X/./"])
-def test_names_of_members_with_dots_are_read(tmp_path: Path, before: str) -> None:
-    write_zip(tmp_path / "plain.zip", TINY)
-    with zipfile.ZipFile(tmp_path / "plain.zip") as plain, zipfile.ZipFile(tmp_path / "TINY.zip", "w") as odd:
-        odd.writestr("./", b"")
-        for name in plain.namelist():
-            odd.writestr(before + name, plain.read(name))
-    assert len(read_tu(tmp_path / "TINY.zip").graphs) == 2
 
 
 def test_a_size_that_explodes(tmp_path: Path) -> None:
@@ -130,12 +114,6 @@ def test_a_member_whose_checksum_is_wrong(tmp_path: Path) -> None:
         read_tu(path)
 
 
-def test_name_is_found(tmp_path: Path) -> None:
-    name, files = read_files(write_zip(tmp_path / "other.zip", TINY))
-    assert name == "TINY"
-    assert {kind: text.decode() for kind, text in files.items()} == TINY
-
-
 def test_one_of_several_sets_by_its_name(tmp_path: Path) -> None:
     write_folder(tmp_path, TINY, "X")
     write_folder(tmp_path, {**TINY, "smiles": "C"}, "X_full")
@@ -174,7 +152,6 @@ def test_what_other_systems_leave_behind_is_passed_over(tmp_path: Path) -> None:
 
 
 EXPECTED = np.array([[8, 1], [-2, 30]])
-INTEGERS = st.integers(-(2**63) + 2, 2**63 - 2)
 
 
 @pytest.mark.parametrize(
@@ -192,17 +169,6 @@ INTEGERS = st.integers(-(2**63) + 2, 2**63 - 2)
 def test_any_separators_and_line_ends(text: bytes) -> None:
     np.testing.assert_array_equal(integer_table(text, "X.txt"), EXPECTED)
     np.testing.assert_array_equal(float_table(text, "X.txt"), EXPECTED)
-
-
-@pytest.mark.parametrize("text", [b"", b"\n\n", b"  \r\n"])
-def test_an_empty_file_is_an_empty_table(text: bytes) -> None:
-    assert integer_table(text, "X.txt", columns=2).shape == (0, 2)
-
-
-@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(INTEGERS, min_size=n, max_size=n), min_size=1)))
-def test_integers_come_back(rows: list[list[int]]) -> None:
-    text = "\n".join(", ".join(map(str, row)) for row in rows)
-    assert integer_table(text.encode(), "X.txt").tolist() == rows
 
 
 @given(st.lists(st.floats(allow_infinity=False), min_size=1))
@@ -233,25 +199,8 @@ def test_a_fault_is_named_by_file_and_line(text: bytes, message: str) -> None:
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("value", ["inf", "-Infinity", "1e999", "1.2.3", "?", "0x10"])
-def test_what_is_not_a_finite_number_is_named(value: str) -> None:
-    with pytest.raises(ValueError, match=r"X\.txt, line 3: .* is not a finite number"):
-        float_table(f"1\n2\n{value}\n4".encode(), "X.txt")
-
-
 def test_lines_with_the_right_number_of_fields_in_all_but_not_each() -> None:
     with pytest.raises(ValueError, match=r"line 2 has 2 values .* \(labels over time are read by"):
         integer_table(b"0,1,2,0\n0,1\n", "X_node_labels.txt")
     with pytest.raises(ValueError, match="line 1 has 1 value instead of 2"):
         integer_table(b"1\n2,3,4\n", "X.txt", columns=2)
-
-
-def test_text_lines() -> None:
-    assert text_lines("a b  \r\n\r\nα\n\n".encode(), "f") == ["a b", "", "α"]
-    assert text_lines(b"\n", "f") == []
-
-
-def test_threads_unpack_the_same_files(tmp_path: Path) -> None:
-    path = write_zip(tmp_path / "TINY.zip", TINY)
-    with workers(3):
-        assert read_files(path) == read_files(path)

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from propkernels.datasets import Dataset, read_tu
 from propkernels.datasets.tu_reader import TuFiles
@@ -42,37 +40,7 @@ def test_folder_and_zip_are_the_same(tmp_path: Path) -> None:
         assert archive.name == "TINY"
 
 
-def test_path_may_be_a_string(tmp_path: Path) -> None:
-    assert len(read_tu(str(write_folder(tmp_path, TINY))).graphs) == 2
-
-
 # the traps
-
-
-@pytest.mark.parametrize("separator", [",", ", ", " , ", " ", "\t", ";"])
-def test_separators_differ(tmp_path: Path, separator: str) -> None:
-    changed = read(tmp_path, A=TINY["A"].replace(", ", separator))
-    assert changed.graphs == read(tmp_path / "plain").graphs
-
-
-def test_windows_line_ends_and_a_missing_or_repeated_last_one(tmp_path: Path) -> None:
-    plain = read(tmp_path)
-    for i, end in enumerate(["", "\n\n\n", "  \n"]):
-        files = {kind: text.rstrip() + end for kind, text in TINY.items()}
-        windows = {kind: text.replace("\n", "\r\n") for kind, text in files.items()}
-        assert read_tu(write_folder(tmp_path / f"a{i}", files)).graphs == plain.graphs
-        assert read_tu(write_folder(tmp_path / f"b{i}", windows)).graphs == plain.graphs
-
-
-def test_attributes_padded_with_blanks(tmp_path: Path) -> None:
-    text = "\n".join(f"  {i}.5,   -{i}.25 " for i in range(6))
-    attributes = read(tmp_path, node_attributes=text).graphs.node_attributes
-    np.testing.assert_array_equal(attributes, [[i + 0.5, -i - 0.25] for i in range(6)])
-
-
-@pytest.mark.parametrize(("text", "values"), [("7\n7", [7, 7]), ("0\n1", [0, 1]), ("-5\n12", [-5, 12])])
-def test_graph_labels_are_kept_as_they_are(tmp_path: Path, text: str, values: list[int]) -> None:
-    assert read(tmp_path, graph_labels=text).target.tolist() == values
 
 
 def test_isolated_nodes_and_graphs_without_edges_stay(tmp_path: Path) -> None:
@@ -80,10 +48,6 @@ def test_isolated_nodes_and_graphs_without_edges_stay(tmp_path: Path) -> None:
     assert data.graphs.graph_sizes.tolist() == [3, 3]
     assert data.graphs[1].n_edges == 0
     assert read(tmp_path, A="").graphs.n_edges == 0
-
-
-def test_self_loops_stay(tmp_path: Path) -> None:
-    assert (5, 5) in edges(read(tmp_path, A=TINY["A"] + "6, 6\n"))
 
 
 def test_repeated_lines_are_edges_of_weight_one(tmp_path: Path) -> None:
@@ -123,13 +87,6 @@ def test_edge_labels_follow_their_edges(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_repeated_lines_that_agree(tmp_path: Path) -> None:
-    data = read(tmp_path, A="1,2\n2,1\n1,2\n", edge_labels="5\n6\n5\n", edge_attributes="0.5\n1\n0.5\n")
-    assert data.graphs.edge_labels is not None
-    assert data.graphs.edge_labels.tolist() == [5, 6]
-    assert data.graphs.edge_attributes.tolist() == [[0.5], [1.0]]
-
-
 def test_repeated_lines_that_differ_are_parallel_edges(tmp_path: Path) -> None:
     data = read(tmp_path, A="1,2\n2,1\n1,2\n1,2\n", edge_labels="5\n6\n7\n5\n")
     assert data.graphs.has_parallel_edges
@@ -147,10 +104,6 @@ def test_several_columns_of_labels_are_tuples(tmp_path: Path) -> None:
     assert data.graphs.node_labels.tolist() == [(1, 2), (1, 3), (1, 2), (0, -1), (1, 3), (5, 5)]
     assert data.graphs.edge_label_column is not None
     assert data.graphs.edge_label_column.present == ((1, 1),)
-
-
-def test_no_node_labels(tmp_path: Path) -> None:
-    assert read(tmp_path, node_labels=None).graphs.node_labels is None
 
 
 def test_regression_targets(tmp_path: Path) -> None:
@@ -260,11 +213,6 @@ def test_without_a_target(tmp_path: Path) -> None:
     assert "0 target columns" in repr(data)
 
 
-def test_a_target_that_is_not_required_is_read(tmp_path: Path) -> None:
-    data = read_tu(write_folder(tmp_path, with_changes()), target_required=False)
-    assert data.target.tolist() == [1, -1]
-
-
 @pytest.mark.parametrize(("changes", "message"), BAD.values(), ids=BAD)
 def test_bad_files(tmp_path: Path, changes: dict[str, str | None], message: str) -> None:
     with pytest.raises(ValueError) as caught:
@@ -273,22 +221,6 @@ def test_bad_files(tmp_path: Path, changes: dict[str, str | None], message: str)
     with pytest.raises(ValueError) as again:
         read_tu(write_zip(tmp_path / "TINY.zip", with_changes(**changes)))
     assert str(again.value) == str(caught.value)
-
-
-N_NODES = 6
-EDGES = st.lists(st.tuples(st.integers(1, N_NODES), st.integers(1, N_NODES)), min_size=1)
-
-
-@given(EDGES)
-def test_matrix_has_a_one_for_each_listed_edge(edges: list[tuple[int, int]]) -> None:
-    lines = "".join(f"{u}, {v}\n" for u, v in edges).encode()
-    files = {"A": lines, "graph_indicator": b"1\n" * N_NODES, "graph_labels": b"0"}
-    matrix = TuFiles("X", files).assemble().graphs.adjacency
-    reference = np.zeros((N_NODES, N_NODES))
-    for u, v in edges:
-        reference[u - 1, v - 1] = 1
-    np.testing.assert_array_equal(matrix.toarray(), reference)
-    assert matrix.has_canonical_format
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Interrupts, kills and forks while models and features are written: ``python -m tests.fuzz.disturb``.
 
 Work runs in a fork that is ended by SIGINT, SIGTERM or SIGKILL at a random moment. Then each file is the
-one before or the new one, never half of one; the next run gives what an undisturbed run gives, and leaves no
-unfinished file. Ctrl-C ends it within a second. Then calls are interrupted in this process, after which it
+one before or the new one, never half of one; the next run gives what an undisturbed run gives. Ctrl-C ends it
+within a second, and leaves no unfinished file. Then calls are interrupted in this process, after which it
 answers as before, from any thread, with the same limits of BLAS. Last, forks of a process whose threads
 compute answer as their parent does. Needs fork; run by hand, since it takes minutes.
 """
@@ -21,7 +21,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +31,15 @@ import propkernels as pk
 PROMPT, PATIENCE = 1.0, 120.0  # seconds within which Ctrl-C must end a run, and any run must end
 
 
-@cache
-def graphs() -> Any:
-    return pk.datasets.make_molecules(300, random_state=0, mean_nodes=12).graphs
+GRAPHS = pk.datasets.make_molecules(300, random_state=0, mean_nodes=12).graphs
 
 
 def work(folder: Path) -> None:
     """Write a model several times, a Parquet file, and features part by part."""
     for seed in range(6):
-        kernel = pk.PropagationKernel(t_max=4, random_state=seed % 2).fit(graphs())
+        kernel = pk.PropagationKernel(t_max=4, random_state=seed % 2).fit(GRAPHS)
         pk.save_model(kernel, folder / "model.pk")
-    graphs().to_parquet(folder / "g.parquet", row_group_size=20)
+    GRAPHS.to_parquet(folder / "g.parquet", row_group_size=20)
     rows = pk.PropagationFeatures(n_features=256, t_max=4, random_state=0)
     pk.scale.featurize(pk.scale.partition(folder / "g.parquet", nodes_per_part=250), rows, folder / "out")
 
@@ -51,7 +48,7 @@ def read(folder: Path, all_parts: bool = True) -> list[Any]:
     """What can be read of that: nothing where there is no file yet; features once all parts are there."""
     found = []
     if (folder / "model.pk").exists():
-        found.append(pk.load_model(folder / "model.pk").transform(graphs()[:4]).tolist())
+        found.append(pk.load_model(folder / "model.pk").transform(GRAPHS[:4]).tolist())
     if (folder / "g.parquet").exists():
         found.append(pk.GraphDatabase.from_parquet(folder / "g.parquet").n_nodes)
     if all_parts:
@@ -76,15 +73,11 @@ def start(run: Callable[[], object]) -> int:
 
 def wait(child: int) -> tuple[int, float]:
     """Wait for a process, or end it when time is up; return how it ended and the seconds that it took."""
-    begin = time.monotonic()
-    while time.monotonic() - begin < PATIENCE:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status), time.monotonic() - begin
-        time.sleep(0.002)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return -99, PATIENCE
+    begin, timer = time.monotonic(), threading.Timer(PATIENCE, os.kill, (child, signal.SIGKILL))
+    timer.start()
+    _, status = os.waitpid(child, 0)
+    timer.cancel()
+    return os.waitstatus_to_exitcode(status), time.monotonic() - begin
 
 
 def disturb(folder: Path, expected: list[Any], seconds: float, said: Counter[str]) -> None:
@@ -107,25 +100,26 @@ def disturb(folder: Path, expected: list[Any], seconds: float, said: Counter[str
             said[f"another result after {which.name}"] += 1
     except Exception as error:
         said[f"{type(error).__name__} after {which.name}: {error}"[:160]] += 1
-    if list(folder.rglob("*.part")):
-        said[f"unfinished files are left after {which.name}"] += 1
+    if which == signal.SIGINT and list(folder.rglob("*.part")):
+        said["unfinished files are left after Ctrl-C"] += 1
 
 
 def interrupt_calls(said: Counter[str], times: int) -> None:
     """Raise KeyboardInterrupt at random moments of calls with threads, by a timer as a terminal does."""
-    index, y = pk.GraphIndex(random_state=0, n_jobs=3).fit(graphs()), [i % 2 for i in range(40)]
-    few = graphs()[:40]
+    index, y = pk.GraphIndex(random_state=0, n_jobs=3).fit(GRAPHS), [i % 2 for i in range(40)]
+    few = GRAPHS[:40]
 
     def fit() -> Any:
         return pk.PropagationClassifier(random_state=0, n_jobs=3).fit(few, y).predict_proba(few).tolist()
 
+    kernel = pk.PropagationKernel(t_max=4, random_state=0, n_jobs=3)
     jobs: dict[str, Callable[[], Any]] = {
-        "kernel": lambda: pk.PropagationKernel(t_max=4, random_state=0, n_jobs=3).fit_transform(few).tolist(),
+        "kernel": lambda: kernel.fit_transform(few).tolist(),
         "query": lambda: index.query(few, k=3).ids.tolist(),
         "fit": fit,
     }
     expected = {name: job() for name, job in jobs.items()}
-    limits, threads = blas_limits(), threading.active_count()
+    limits, threads = threadpool_info(), threading.active_count()
     for number in range(times):
         name = random.choice(list(jobs))
         begin, found = time.monotonic(), []
@@ -150,26 +144,22 @@ def interrupt_calls(said: Counter[str], times: int) -> None:
                 said[f"{name}: another thread waits for ever, after {number} calls"] += 1
                 return
         said.update({f"another result of {name}": int(found != [expected[name]])})
-        said.update({"the limit of BLAS stays": int(blas_limits() != limits)})
+        said.update({"the limit of BLAS stays": int(threadpool_info() != limits)})
     time.sleep(1)
     said.update({"threads are left": max(0, threading.active_count() - threads)})
 
 
-def blas_limits() -> list[int]:
-    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
-
-
 def fork_while_threads_compute(said: Counter[str], times: int = 20) -> None:
     """A fork has one of its parent's threads, and locks that another held stay locked."""
-    index, stop = pk.GraphIndex(random_state=0).fit(graphs()), threading.Event()
-    expected = index.query(graphs()[:5], k=3).ids.tolist()
+    index, stop = pk.GraphIndex(random_state=0).fit(GRAPHS), threading.Event()
+    expected = index.query(GRAPHS[:5], k=3).ids.tolist()
 
     def ask() -> None:
         while not stop.is_set():
-            index.query(graphs(), k=3)
+            index.query(GRAPHS, k=3)
 
     def answer() -> None:
-        if index.query(graphs()[:5], k=3).ids.tolist() != expected:
+        if index.query(GRAPHS[:5], k=3).ids.tolist() != expected:
             os._exit(2)
 
     for _ in range(2):
@@ -197,10 +187,8 @@ def main() -> None:
     print(f"{given.times} runs ended, {time.monotonic() - first:.0f} s: {dict(+said)}", flush=True)
     interrupt_calls(said, given.calls)
     fork_while_threads_compute(said)
-    said = +said
-    print(f"{given.calls} calls interrupted, 20 forks, {time.monotonic() - first:.0f} s")
-    print(*(f"{n} x {text}" for text, n in said.items()), f"{len(said)} kinds of findings", sep="\n")
-    sys.exit(int(bool(said)))
+    print(f"{given.calls} calls interrupted, 20 forks, {time.monotonic() - first:.0f} s: {dict(+said)}")
+    sys.exit(int(bool(+said)))
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ import propkernels as pk
 from propkernels._utils.arrays import MOST_THINGS, check_indices, check_offsets, check_sizes
 from propkernels.graphs.packing import pack, unpack
 from tests.fuzz.cases import Wrong, pick, run_cases, try_to
-from tests.fuzz.estimators import build, estimators
+from tests.fuzz.models import estimators
 from tests.fuzz.valid import check_database
 from tests.fuzz.values import in_some_type, near_power, wild_array, wild_offsets, wild_sizes, wrapped
-from tests.test_contract_discovery import the_zoo
+from tests.test_contract_discovery import make, the_zoo
 
 Generator = np.random.Generator
 SLOW = (4, 2**22)  # parameters between these are right, and take long
@@ -203,11 +203,11 @@ def selection(rng: Generator) -> None:
 
 
 @cache
-def whole_parameters() -> list[tuple[str, str]]:
-    """Parameters of estimators whose defaults are whole numbers."""
+def whole_parameters() -> list[tuple[type, str]]:
+    """Parameters of estimators of graphs whose defaults are whole numbers."""
     return [
-        (name, parameter)
-        for name, cls in sorted(estimators().items())
+        (cls, parameter)
+        for cls in estimators().values()
         for parameter, value in sorted(cls().get_params(deep=False).items())
         if type(value) is int or parameter in ("n_features", "random_state")
     ]
@@ -215,11 +215,11 @@ def whole_parameters() -> list[tuple[str, str]]:
 
 def parameter(rng: Generator) -> None:
     """A number of iterations, hashes or columns near a power of two."""
-    name, which = pick(rng, whole_parameters())
+    cls, which = pick(rng, whole_parameters())
     value = near_power(rng)
     if SLOW[0] < abs(value) < SLOW[1] and which not in ("n_features", "random_state"):
         value = int(rng.integers(-3, 4))
-    try_to(lambda: build(name, {}, **{which: value}).fit_transform(some_graphs()[:3]), MemoryError)
+    try_to(lambda: make(cls, **{which: value}).fit_transform(some_graphs()[:3]), MemoryError)
 
 
 def points(rng: Generator) -> None:

@@ -36,12 +36,6 @@ def test_classes_vote():
     assert merged.sentence == "2 graphs with several measurements (5 rows); those of 2 differ."
 
 
-def test_distinct_graphs_stay():
-    merged = pk.molecules.merge_duplicates(GRAPHS[:3], [1, 2, 3])
-    assert merged.graphs == GRAPHS[:3]
-    assert merged.sentence == ""
-
-
 def test_faults_are_named():
     with pytest.raises(ValueError, match="one entry for each of 6 graphs"):
         pk.molecules.merge_duplicates(GRAPHS, [1.0])
@@ -59,11 +53,6 @@ def test_faults_are_named():
 def test_numbers_whose_mean_would_overflow_are_refused(wrong):
     with pytest.raises(ValueError, match="of graph 1 is not"):
         pk.molecules.merge_duplicates(GRAPHS[[0, 0]], [1.0, wrong])
-
-
-def test_whole_numbers_are_averaged_where_they_are_numbers():
-    merged = pk.molecules.merge_duplicates(GRAPHS[[0, 0, 1]], [10, 20, 7], task="numbers")
-    assert merged.target.tolist() == [15.0, 7.0]
 
 
 def test_classes_of_several_columns_vote_without_gaps():

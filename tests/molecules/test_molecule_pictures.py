@@ -57,12 +57,6 @@ def test_colors_are_those_of_the_map(model):
         np.testing.assert_allclose(*channels, atol=1)
 
 
-def test_oxygen_speaks_for_its_class(model):
-    values = pk.molecules.draw_molecule(model, SMILES, 0).values
-    assert values.argmax() == 2  # the oxygen of CCO
-    assert pk.molecules.draw_molecule(model, SMILES, 0, classes=(0, 1)).values.argmin() == 2
-
-
 def test_files(model, tmp_path):
     picture = pk.molecules.draw_molecule(model, SMILES, 6, title="phenol", size=(300, 200))
     picture.save(tmp_path / "phenol.png")
@@ -74,19 +68,6 @@ def test_files(model, tmp_path):
     with pytest.raises(ValueError, match=r"must end with \.svg or \.png"):
         picture.save(tmp_path / "phenol.gif")
     assert repr(picture).startswith("MoleculePicture(7 atoms, contributions ")
-
-
-def test_hydrogens_are_drawn_where_graphs_have_them():
-    picture = pk.molecules.draw_molecule(pipeline(explicit_hydrogens=True), SMILES, 0)
-    assert picture.molecule.GetNumAtoms() == len(picture.values) == 9
-
-
-def test_molecules_are_not_changed(model):
-    mols = [Chem.MolFromSmiles(text) for text in SMILES]
-    before = [mol.ToBinary() for mol in mols]
-    pk.molecules.draw_molecule(model, mols, 2)
-    assert [mol.ToBinary() for mol in mols] == before
-    assert mols[2].GetNumConformers() == 0
 
 
 def test_figures_show_the_depiction(model):

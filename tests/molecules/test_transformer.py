@@ -1,14 +1,10 @@
 """MoleculesToGraphs: molecules in, graphs out, in pipelines and cross-validation."""
 
-import pickle
 import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import get_tags
 
 import propkernels as pk
 
@@ -46,21 +42,6 @@ def test_lists_arrays_and_columns_are_the_same():
         assert pk.MoleculesToGraphs().transform(given) == reference
 
 
-def test_processes_change_nothing():
-    many = SMILES * 130  # more than two chunks
-    assert pk.MoleculesToGraphs(n_jobs=2).transform(many) == pk.MoleculesToGraphs().transform(many)
-
-
-def test_it_is_stateless_and_says_so():
-    transformer = pk.MoleculesToGraphs(node_labels="symbol+aromatic")
-    tags = get_tags(transformer)
-    assert not tags.requires_fit
-    assert tags.input_tags.string
-    assert not tags.input_tags.two_d_array
-    assert vars(transformer.fit(SMILES)) == vars(clone(transformer))
-    assert pickle.loads(pickle.dumps(transformer)).transform(["CCO"]) == transformer.transform(["CCO"])
-
-
 def test_a_faulty_molecule_keeps_its_place():
     texts = ["CCO", "C1CC", None, "CN", "F(C)(C)C"]
     with pytest.raises(ValueError, match="molecule 1: 'C1CC' cannot be read"):
@@ -96,12 +77,6 @@ def test_all_ways_to_read_molecules_give_the_same_labels(recwarn):
     assert not recwarn.list
 
 
-def test_empty_molecules_keep_their_ids():
-    with pytest.warns(UserWarning, match="left empty"):
-        graphs = pk.from_rdkit([Chem.MolFromSmiles("CC"), None], ids=["a", "b"], errors="empty")
-    assert graphs.ids.tolist() == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     ("parameters", "given", "error", "message"),
     [
@@ -115,40 +90,6 @@ def test_empty_molecules_keep_their_ids():
 def test_bad_input_is_named(parameters, given, error, message):
     with pytest.raises(error, match=message):
         pk.MoleculesToGraphs(**parameters).transform(given)
-
-
-@pytest.mark.slow
-def test_a_pipeline_is_cross_validated():
-    pandas = pytest.importorskip("pandas")
-    for given in (SMILES, pandas.Series(SMILES)):
-        scores = cross_val_score(pipeline(), given, TARGET, cv=2, scoring="roc_auc")
-        np.testing.assert_array_equal(scores, 1.0)
-
-
-@pytest.mark.slow
-def test_scaffolds_are_groups_and_classes_have_weights():
-    groups = pk.molecules.scaffolds(SMILES)
-    model = pipeline(class_weight="balanced")
-    scores = cross_val_score(model, SMILES, TARGET, groups=groups, cv=GroupKFold(2))
-    np.testing.assert_array_equal(scores, 1.0)
-    model.fit(SMILES, TARGET, propagationclassifier__groups=groups)
-    assert model.score(SMILES, TARGET) == 1.0
-
-
-@pytest.mark.slow
-def test_several_targets_may_have_gaps():
-    several = np.column_stack([TARGET, 1 - TARGET]).astype(float)
-    several[::5, 0] = several[1::6, 1] = np.nan
-    scores = cross_val_score(pipeline(), SMILES, several, cv=KFold(2))
-    np.testing.assert_array_equal(scores, 1.0)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::propkernels.models.ForeignGraphsWarning")  # a few molecules per fold
-def test_recipes_are_searched():
-    grid = {"moleculestographs__node_labels": ["symbol", "pharmacophore"]}
-    search = GridSearchCV(pipeline(), grid, cv=2).fit(SMILES, TARGET)
-    assert search.best_params_ == {"moleculestographs__node_labels": "symbol"}
 
 
 @pytest.mark.slow
@@ -192,12 +133,6 @@ def test_a_pipeline_is_saved(tmp_path):
     new = ["CCCCCO", "CCCCCN"]
     assert again.predict_proba(new).tolist() == model.predict_proba(new).tolist()
     assert again[0].get_params() == reader.get_params()
-
-
-def test_a_recipe_that_is_a_function_is_not_saved(tmp_path):
-    model = make_pipeline(pk.MoleculesToGraphs(node_labels=len))
-    with pytest.raises(TypeError, match="node_labels"):
-        pk.save_model(model, tmp_path / "model.pk")
 
 
 def test_it_is_a_step_of_a_column_transformer():

@@ -2,11 +2,10 @@
 
 import errno
 import os
-import shutil
 import subprocess
 import sys
 import time
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
@@ -46,12 +45,6 @@ def test_features_are_those_in_memory(plan, molecules, estimator, tmp_path):
     assert (again != expected).nnz == 0
 
 
-def test_the_source_may_be_given_instead_of_a_plan(database, molecules, features, tmp_path):
-    opened = pk.featurize(str(database), features, tmp_path)
-    assert opened.n_parts == 1
-    assert len(opened) == 60
-
-
 def test_only_missing_files_are_computed(plan, features, tmp_path, monkeypatch):
     opened = pk.featurize(plan, features, tmp_path / "out")
     before = contents(tmp_path / "out")
@@ -69,14 +62,6 @@ def test_only_missing_files_are_computed(plan, features, tmp_path, monkeypatch):
     pk.featurize(plan, features, tmp_path / "out")
     assert computed == [plan.parts[1]]
     assert contents(tmp_path / "out") == before
-
-
-def test_a_database_that_was_moved_is_the_same(database, plan, features, tmp_path):
-    pk.featurize(plan, features, tmp_path / "out")
-    moved = pk.scale.partition(shutil.copy(database, tmp_path / "moved.parquet"), nodes_per_part=500)
-    pk.featurize(moved, features, tmp_path / "out")
-    pk.featurize(moved, features, tmp_path / "other")
-    assert contents(tmp_path / "other") == contents(tmp_path / "out")
 
 
 def test_faulty_molecules_are_left_out_of_the_features(tmp_path):
@@ -171,14 +156,6 @@ def test_a_changed_source_fails_its_parts_only(molecules, features, tmp_path):
 def expected(plan, features, tmp_path):
     pk.featurize(plan, features, tmp_path / "expected")
     return contents(tmp_path / "expected")
-
-
-def test_threads_write_the_same_bytes(plan, features, expected, tmp_path):
-    with ThreadPoolExecutor(3) as pool:
-        pk.featurize(plan, features, tmp_path / "threads", pool)
-    pk.featurize(plan, features.set_params(n_jobs=2), tmp_path / "jobs")
-    for name in ("threads", "jobs"):
-        assert contents(tmp_path / name) == expected
 
 
 @pytest.mark.processes
@@ -282,25 +259,6 @@ def test_a_full_disk_ends_the_run_and_resuming_completes_it(plan, features, expe
     found = contents(tmp_path / "out")
     assert 0 < len(found) < len(expected)
     assert found.items() <= expected.items()
-    pk.featurize(plan, features, tmp_path / "out")
-    assert contents(tmp_path / "out") == expected
-
-
-def test_a_file_that_is_too_large_for_the_disk(plan, features, expected, tmp_path):
-    """A real limit on the size of files, in another process."""
-    resource = pytest.importorskip("resource")
-    pid = os.fork()
-    if pid == 0:  # pragma: no cover
-        status = 1
-        try:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-            pk.featurize(plan, features, tmp_path / "out")
-        except OSError as error:
-            status = 0 if "File too large" in str(error) else 2
-        finally:
-            os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert not [path for path in (tmp_path / "out").iterdir() if path.suffix == ".part"]
     pk.featurize(plan, features, tmp_path / "out")
     assert contents(tmp_path / "out") == expected
 

@@ -69,15 +69,6 @@ def test_types_of_targets_are_those_of_the_whole_table(tmp_path, cells, kind, va
     assert [block[1] for part in graphs_of(plan) for block in part] == [[value] for value in values]
 
 
-def test_a_changed_table_is_noticed(tmp_path):
-    path = tmp_path / "drugs.smi"
-    path.write_text("CCO\nCCN\n")
-    plan = pk.scale.partition(path)
-    path.write_text("CCO\nCCC\n")
-    with pytest.raises(SourceChangedError):
-        list(iter_part(plan.parts[0]))
-
-
 @pytest.fixture
 def table(tmp_path):
     codes = pa.array(CODES).dictionary_encode()
@@ -120,12 +111,6 @@ def test_changed_and_empty_parquet_tables_are_noticed(table):
     with pytest.raises(ValueError, match="has no molecules"):
         pk.scale.partition(table)
     with pytest.raises(ValueError, match="has no rows"):
-        pk.datasets.open_source(table)
-
-
-def test_more_rows_than_memory_are_refused(table, monkeypatch):
-    monkeypatch.setattr("propkernels.datasets.tables.available_memory", lambda: 1000)
-    with pytest.raises(ValueError, match="too many for the memory"):
         pk.datasets.open_source(table)
 
 

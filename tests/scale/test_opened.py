@@ -1,8 +1,6 @@
 """Folders of features, read back."""
 
 import json
-import os
-import pickle
 import subprocess
 import sys
 
@@ -13,7 +11,6 @@ from scipy.sparse import csr_array, vstack
 import propkernels as pk
 from propkernels.scale.opened import MANIFEST
 from propkernels.scale.pure import rebuilt
-from tests.utils.test_safe_files import posix
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
@@ -32,16 +29,6 @@ def test_blocks_come_in_the_order_of_the_plan(opened, plan, molecules):
     assert all(isinstance(block.features, csr_array) for block in blocks)
     assert (vstack([block.features for block in blocks]) != opened.to_scipy()).nnz == 0
     assert repr(opened) == f"FeatureFolder(60 graphs, 1,024 columns, {len(plan)} parts)"
-
-
-def test_a_folder_can_be_pickled(opened):
-    again = pickle.loads(pickle.dumps(opened))
-    assert (again.to_scipy() != opened.to_scipy()).nnz == 0
-
-
-def test_blocks_that_are_not_there(opened):
-    with pytest.raises(ValueError, match="part must be"):
-        opened.block(99)
 
 
 @pytest.mark.slow
@@ -171,16 +158,6 @@ def test_forged_parts_are_refused(opened, fault):
     with pytest.raises(ValueError, match=path.name) as caught:
         opened.block(0)
     assert "\n" not in str(caught.value)
-
-
-@posix
-@pytest.mark.parametrize("name", [MANIFEST, "part"])
-def test_pipes_are_refused_without_waiting(opened, name):
-    path = opened.path(0) if name == "part" else opened.folder / name
-    path.unlink()
-    os.mkfifo(path)
-    with pytest.raises((OSError, ValueError), match="not a regular file"):
-        pk.scale.open_features(opened.folder)
 
 
 FEW_FILES = """

@@ -9,15 +9,6 @@ from propkernels.scale.partition import SourceChangedError, iter_part
 from .conftest import graphs_of
 
 
-def test_parts_cover_all_rows_in_order(plan, molecules):
-    assert [part.first for part in plan][1:] == [part.last for part in plan][:-1]
-    assert (plan.parts[0].first, plan.parts[-1].last) == (0, 60)
-    assert plan.n_graphs == 60
-    assert plan.n_nodes == molecules.graphs.n_nodes
-    assert all(part.n_nodes <= 500 for part in plan)
-    assert len(plan) > 3
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("nodes_per_part", [1, 30, 100, 260, 10**9])
 @pytest.mark.parametrize("row_group_size", [1, 7, 100])
@@ -147,11 +138,3 @@ def test_options_that_cannot_be_used_part_by_part(tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             plan_sources(tmp_path / "a.csv", 100, how)
-
-
-def test_tables_in_memory_are_no_files():
-    pd = pytest.importorskip("pandas")
-    with pytest.raises(
-        TypeError, match=r"partition reads files, got .*DataFrame: write it to a Parquet file"
-    ):
-        pk.scale.partition(pd.DataFrame({"id": [1], "smiles": ["C"]}))

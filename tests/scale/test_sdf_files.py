@@ -86,8 +86,3 @@ def test_the_usual_name_of_the_target_is_that_of_the_whole_file(path):
     assert found == whole == [None, "text", None, None, None, None, None]
     chosen = pk.scale.partition(path, nodes_per_part=8, target_column="active")
     assert [y for part in chosen for block in iter_part(part) for y in block.target][:3] == [0.0, None, 1.0]
-
-
-def test_a_property_for_ids_that_no_molecule_has(path):
-    with pytest.raises(ValueError, match=r"no molecule of .* has the property 'name'; there are"):
-        plan_sources(path, 8, Reading(id_column="name", target_required=False))

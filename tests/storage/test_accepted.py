@@ -168,16 +168,3 @@ def test_nothing_is_written_that_could_not_be_read(tmp_path):
         pk.save_model(index, path)
     assert path.read_text() == "precious"
     assert [file.name for file in tmp_path.iterdir()] == ["index.pk"]
-
-
-def test_the_checks_before_saving_change_nothing(tmp_path):
-    kernel = pk.PropagationKernel(t_max=1, random_state=0).fit(GRAPHS)
-    before = [
-        (stream.counts.data, stream.counts.data.flags.writeable, stream.counts.indices.copy())
-        for stream in kernel._counts
-    ]
-    pk.save_model(kernel, tmp_path / "kernel.pk")
-    for stream, (data, writeable, indices) in zip(kernel._counts, before, strict=True):
-        assert stream.counts.data is data
-        assert data.flags.writeable == writeable
-        assert np.array_equal(stream.counts.indices, indices)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 import propkernels as pk
 from propkernels.propagation import LabelImputer
+from propkernels.storage.checks import check_of, declared_types, fitted_types
 from propkernels.storage.classes import class_of, known_names
-from propkernels.storage.types import check_of, declared_types, fitted_types
 from tests.storage.test_safety import GRAPHS, MAKERS, SMALL, fitted
 
 Renamed = NDArray[np.float64]
@@ -60,11 +60,6 @@ def test_checks(annotation, good, bad):
     check = check_of(annotation)
     assert all(check(value) for value in good)
     assert not any(check(value) for value in bad)
-
-
-def test_an_alias_is_what_it_stands_for():
-    """Checks do not depend on the text of an annotation."""
-    assert declared_types(Pair)["weights"] == NDArray[np.float64]
 
 
 MORE = {

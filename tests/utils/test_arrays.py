@@ -15,26 +15,13 @@ from hypothesis import strategies as st
 import propkernels as pk
 from propkernels._utils import arrays
 from propkernels._utils.arrays import (
-    aligned_empty,
-    available_memory,
     check_sparse,
-    index_dtype,
     offsets,
-    ranges,
 )
 from tests.strategies import permute_nodes
 from tests.zoo import labelled_zoo
 
 lengths = st.lists(st.integers(0, 50), max_size=20)
-
-
-@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 8), (1000, 33)])
-def test_aligned_arrays_begin_a_cache_line(shape):
-    array = aligned_empty(shape)
-    assert array.shape == shape
-    assert array.flags.c_contiguous
-    assert array.flags.writeable
-    assert array.size == 0 or array.ctypes.data % 64 == 0
 
 
 @given(lengths, st.sampled_from([np.int8, np.int32, np.int64, np.uint64, bool]))
@@ -44,20 +31,6 @@ def test_offsets(values, dtype):
     assert computed.dtype == np.int64
     assert computed.tolist() == [sum(array[:i].tolist()) for i in range(len(values) + 1)]
     assert offsets(values).tolist() == [sum(values[:i]) for i in range(len(values) + 1)]
-
-
-@given(lengths)
-def test_ranges(values):
-    starts = [7 * i for i in range(len(values))]
-    expected = [x for start, n in zip(starts, values, strict=True) for x in range(start, start + n)]
-    assert ranges(starts, values).tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("numbers", "dtype"), [((0,), np.int32), ((2**31 - 1, 5), np.int32), ((5, 2**31), np.int64)]
-)
-def test_index_dtype(numbers, dtype):
-    assert index_dtype(*numbers) is dtype
 
 
 INT = np.int32
@@ -258,13 +231,6 @@ def test_what_the_caller_gave_stays_writeable():
 # memory
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads what Linux says")
-def test_there_is_some_and_not_more_than_the_machine_has():
-    import psutil
-
-    assert 0 < available_memory() <= psutil.virtual_memory().total
-
-
 def write(folder, **files):
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
@@ -282,21 +248,6 @@ def test_the_innermost_limit_and_those_around_it(tmp_path):
     assert list(arrays._control_groups(processes, root)) == [650]
     (root / "a/memory.max").write_text("500\n")
     assert sorted(arrays._control_groups(processes, root)) == [493, 650]
-
-
-def test_the_first_version_of_control_groups(tmp_path):
-    group = tmp_path / "cgroup/memory/box"
-    write(group, memory__limit_in_bytes="90", memory__usage_in_bytes="100")
-    processes = tmp_path / "self"
-    processes.write_text("4:cpu,cpuacct:/box\n3:memory:/box\n")
-    assert list(arrays._control_groups(processes, tmp_path / "cgroup")) == [0]  # never less than nothing
-
-
-def test_a_machine_that_says_nothing_has_no_limit(monkeypatch, tmp_path):
-    monkeypatch.setattr(arrays, "MEMINFO", tmp_path / "none")
-    assert available_memory() > 0  # all of the machine's
-    monkeypatch.delattr(arrays.os, "sysconf")
-    assert available_memory() is None
 
 
 LIMITED = """
@@ -317,13 +268,3 @@ except MemoryError as error:
 def test_the_limit_of_the_process_counts():
     done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True, check=False)
     assert "10000 x 10000 needs 800.0 MB of memory" in done.stdout, done.stderr
-
-
-def test_small_amounts_are_told_in_small_units():
-    assert [arrays.in_bytes(n) for n in (10**12, 10**9, 64 * 10**6, 1500, 3)] == [
-        "1000.0 GB",
-        "1.0 GB",
-        "64.0 MB",
-        "1.5 kB",
-        "3 bytes",
-    ]

@@ -9,17 +9,9 @@ from propkernels._utils.cells import (
     as_classes,
     check_measurements,
     is_missing,
-    kind_of_cell,
     read_cells,
-    read_labels,
     typed_column,
 )
-
-
-@pytest.mark.parametrize("word", ["NA", "N/A", "None", "null", "NULL", "-", "#N/A", "nil"])
-def test_only_a_blank_cell_is_missing(word):
-    assert read_cells([word, "yes", "", "  "]).tolist() == [word, "yes", None, None]
-    assert read_labels([word, "C", ""]).tolist() == [word, "C", None]
 
 
 @pytest.mark.parametrize(
@@ -46,10 +38,6 @@ def test_what_cells_stand_for(cells, kind, values):
     found = read_cells(cells)
     assert found.dtype.kind == kind
     assert found.tolist() == pytest.approx(values, nan_ok=True) if kind == "f" else found.tolist() == values
-
-
-def test_labels_of_any_size_stay_apart():
-    assert read_labels([str(2**63), str(2**63 + 1), "-1", ""]).tolist() == [2**63, 2**63 + 1, -1, None]
 
 
 @pytest.mark.parametrize(
@@ -83,18 +71,6 @@ def test_numbers_that_are_classes():
     assert as_classes(np.array([0.0, 1.0, 1.0])).dtype.kind == "i"
     for numbers in ([0.5, 1.0], [0.0, np.nan], [1e300, 2e300], list(np.arange(20.0))):
         assert as_classes(np.array(numbers)).dtype.kind == "f"
-
-
-def test_kinds_of_cells():
-    assert [kind_of_cell(cell) for cell in ("-0", ".5", "5.", "inf", "1e", "--1", str(-(2**63)))] == [
-        "int64",
-        "double",
-        "double",
-        "double",
-        "string",
-        "string",
-        "int64",
-    ]
 
 
 @pytest.mark.parametrize(

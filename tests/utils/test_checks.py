@@ -10,7 +10,7 @@ import pytest
 
 import propkernels as pk
 from propkernels import images
-from propkernels._utils.checks import check_finite, check_integer, kind_of, random_generator, reason_of
+from propkernels._utils.checks import check_integer, reason_of
 from propkernels.propagation import LabelImputer
 
 
@@ -23,16 +23,6 @@ def test_whole_numbers(value: object) -> None:
 def test_what_is_not_a_whole_number(value: object) -> None:
     with pytest.raises(TypeError, match="n must be a whole number"):
         check_integer(value, "n", 1)
-
-
-def test_random_generator() -> None:
-    assert random_generator(5).random() == random_generator(5).random()
-    assert (
-        random_generator(np.random.RandomState(5)).random()
-        == random_generator(np.random.RandomState(5)).random()
-    )
-    given = np.random.default_rng(0)
-    assert random_generator(given) is given
 
 
 GRAPHS = [
@@ -66,21 +56,6 @@ def test_errors_of_the_machine_are_no_reason_to_remove_a_file(error: Exception) 
     with pytest.raises(type(error), match=str(error.args[-1])):
         reason_of(error)
     assert reason_of(OSError("Couldn't deserialize thrift")) == "Couldn't deserialize thrift"
-
-
-def test_none_is_called_none() -> None:
-    assert kind_of(None) == "None"
-    assert kind_of(2) == "int"
-    for wrong in (lambda: pk.check_graphs(None), lambda: pk.GraphDatabase(None, [0])):
-        with pytest.raises(TypeError, match=r"got None$"):
-            wrong()
-
-
-@pytest.mark.parametrize("value", [np.inf, np.nan, -np.inf])
-def test_finite_numbers(value: float) -> None:
-    assert check_finite(-2, "start") == -2.0
-    with pytest.raises(ValueError, match="start must be a finite number"):
-        check_finite(value, "start")
 
 
 @pytest.mark.parametrize(

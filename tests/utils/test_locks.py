@@ -75,23 +75,6 @@ def test_a_lock_of_the_forking_thread_is_still_its_own_in_the_child():
         assert ends_in_child(release)
 
 
-@forks
-def test_a_child_of_a_child():
-    lock = fork_safe_lock()
-    with in_another_thread(lock):
-        assert ends_in_child(lambda: take(lock) if ends_in_child(lambda: take(lock)) else os._exit(1))
-
-
-def test_threads_take_turns():
-    lock, order = fork_safe_lock(), []
-    with lock, lock:
-        other = Thread(target=lambda: (lock.acquire(), order.append("other"), lock.release()))
-        other.start()
-        order.append("this")
-    other.join()
-    assert order == ["this", "other"]
-
-
 class Slow:
     """An object whose value another thread is asking for."""
 

@@ -39,16 +39,6 @@ def test_nothing_without_a_terminal(monkeypatch):
     assert not is_watched()
 
 
-def test_nothing_before_two_seconds(monkeypatch):
-    terminal = on_terminal(monkeypatch)
-    with ProgressBar("Working", 2) as bar:
-        bar.step()
-        bar.describe("Still working")
-    with spinner("Waiting", interval=0.01):
-        pass
-    assert terminal.getvalue() == ""
-
-
 def test_a_bar_on_a_terminal(monkeypatch):
     terminal = on_terminal(monkeypatch)
     monkeypatch.setattr(progress, "PATIENCE", 1e-9)
@@ -60,15 +50,6 @@ def test_a_bar_on_a_terminal(monkeypatch):
         bar.step()
         assert "Resting:  75%" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r")  # wiped away
-
-
-def test_bytes_are_counted_in_their_units(monkeypatch):
-    terminal = on_terminal(monkeypatch)
-    monkeypatch.setattr(progress, "PATIENCE", 1e-9)
-    with ProgressBar("Downloading", 4_000_000, unit="B") as bar:
-        bar._bar.mininterval = 0
-        bar.step(2_000_000)
-    assert "2.00M/4.00M" in terminal.getvalue()
 
 
 def test_a_spinner_shows_the_time(monkeypatch):
@@ -86,14 +67,6 @@ def test_a_spinner_shows_the_time(monkeypatch):
     with spinner("Compiling", interval=0.05):
         assert seen.wait(30)
     assert "Compiling [00:00]" in terminal.getvalue()
-
-
-def test_no_thread_is_left_behind(monkeypatch):
-    on_terminal(monkeypatch)
-    before = threading.active_count()
-    with ProgressBar("Working", 2) as bar, spinner("Waiting"):
-        bar.step()
-    assert threading.active_count() == before
 
 
 def test_a_notebook_is_watched(monkeypatch):
@@ -119,11 +92,6 @@ def test_progress_is_shown_where_it_is_seen_unless_told_otherwise(monkeypatch, g
             bar._bar.mininterval = 0
         bar.step()
     assert ("Comparing:  50%" in screen.getvalue()) == is_shown
-
-
-def test_progress_is_true_false_or_none():
-    with pytest.raises(ValueError, match="progress must be None, True or False"):
-        ProgressBar("Comparing", 2, progress=print)
 
 
 def fit(_):

@@ -2,9 +2,7 @@
 
 import errno
 import os
-import signal
 import stat
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -25,12 +23,6 @@ def test_file_is_there_when_it_is_complete(tmp_path):
         assert path.read_bytes() == b"old"
     assert path.read_bytes() == b"new"
     assert os.listdir(tmp_path) == ["file"]
-
-
-def test_text_keeps_its_line_ends(tmp_path):
-    with atomic_write(tmp_path / "file", text=True) as stream:
-        stream.write("ä\r\nb\n")
-    assert (tmp_path / "file").read_bytes() == "ä\r\nb\n".encode()
 
 
 @pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt])
@@ -65,13 +57,6 @@ def test_the_mode_of_a_file_is_kept(tmp_path, mode):
     with atomic_write(path) as stream:
         stream.write(b"new")
     assert stat.S_IMODE(path.stat().st_mode) == mode
-
-
-def test_the_umask_is_never_changed(tmp_path, monkeypatch):
-    """A umask of 0, be it for a moment, is one for all threads."""
-    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask was changed"))
-    with atomic_write(tmp_path / "file") as stream:
-        stream.write(b"new")
 
 
 @posix
@@ -128,49 +113,6 @@ def test_errors_of_other_files_keep_their_names(tmp_path):
     assert caught.value.filename == str(other)
 
 
-def test_long_names(tmp_path):
-    path = tmp_path / ("n" * 250)
-    with atomic_write(path) as stream:
-        stream.write(b"new")
-    assert path.read_bytes() == b"new"
-
-
-KILLED = """
-import os, signal, sys
-from propkernels._utils.safe_files import atomic_write
-with atomic_write(sys.argv[1]) as stream:
-    stream.write(b"half")
-    stream.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@posix
-def test_files_of_killed_processes_are_removed_by_the_next_run(tmp_path):
-    for name in ("file", "other"):
-        done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / name)], check=False)
-        assert done.returncode == -signal.SIGKILL
-    assert len(list(tmp_path.glob(".*.part"))) >= 1
-    with atomic_write(tmp_path / "file") as stream:
-        stream.write(b"whole")
-    assert os.listdir(tmp_path) == ["file"]
-
-
-def test_files_of_living_processes_and_of_other_machines_stay(tmp_path, monkeypatch):
-    machine = files._machine()
-    names = {
-        f".a.{os.getppid()}-{machine}-00000000.part",
-        f".a.{2**22 + 1}-{'0' * 8}-00000000.part",
-        ".a.part",
-        ".notes.1-2.part",
-    }
-    for name in names:
-        (tmp_path / name).write_bytes(b"")
-    (tmp_path / f".a.{os.getpid()}-{machine}-00000000.part").write_bytes(b"")  # of a process before this one
-    files._remove_stale_files(str(tmp_path))
-    assert set(os.listdir(tmp_path)) == names
-
-
 def test_two_writers_in_one_process(tmp_path):
     path, failures = tmp_path / "file", []
 
@@ -193,19 +135,6 @@ def test_two_writers_in_one_process(tmp_path):
     assert Path(path).stat().st_size == 1000
 
 
-def test_ctrl_c_while_the_file_is_opened_stays_ctrl_c(tmp_path, monkeypatch):
-    """Between fdopen and the assignment of its result the stream is collected, and closes the handle."""
-
-    def interrupted(handle, mode):
-        os.close(handle)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(files.os, "fdopen", interrupted)
-    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / "file"):
-        pass
-    assert list(tmp_path.iterdir()) == []
-
-
 @posix
 @pytest.mark.parametrize("target", ["existing", "missing"])
 def test_a_link_inside_a_folder_is_refused(tmp_path, target):
@@ -222,27 +151,6 @@ def test_a_link_inside_a_folder_is_refused(tmp_path, target):
     assert os.listdir(outside) == ["existing"]
     assert (outside / "existing").read_bytes() == b"precious"
     assert os.listdir(folder) == ["file"]
-
-
-def test_a_relative_name_without_links(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with atomic_write("file", follow_links=False) as stream:
-        stream.write(b"first")
-        with atomic_write("other") as inner:
-            inner.write(b"second")
-    assert sorted(os.listdir()) == ["file", "other"]
-
-
-@pytest.mark.parametrize("call", ["open", "replace"])
-def test_errors_end_with_one_name(tmp_path, monkeypatch, call):
-    def fail(*arguments, **options):
-        raise OSError(errno.EIO, "Input/output error", *(["a", None, "b"] if call == "replace" else [None]))
-
-    path = tmp_path / "K.npz"
-    monkeypatch.setattr(files.os, "replace" if call == "replace" else "fsync", fail)
-    with pytest.raises(OSError, match="Input/output error") as caught, atomic_write(path):
-        pass
-    assert "None" not in str(caught.value)
 
 
 def test_halves_of_surrogate_pairs_are_written_as_in_python(tmp_path):
@@ -274,16 +182,6 @@ def test_errors_of_the_machine_are_told_from_damage(name):
     assert is_system_error(OSError(number, os.strerror(number)))
 
 
-def test_other_errors_are_not_of_the_machine():
-    assert is_system_error(MemoryError())
-    for error in (
-        ValueError("x"),
-        OSError("Couldn't deserialize thrift"),
-        FileNotFoundError(errno.ENOENT, ""),
-    ):
-        assert not is_system_error(error)
-
-
 class Stopped(Exception):
     """What a handler of a signal may raise."""
 
@@ -302,24 +200,6 @@ def test_an_interrupt_inside_an_archive_comes_out_as_it_is(tmp_path, monkeypatch
         archive.writestr("member", b"data")
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["archive.zip"]
-
-
-@posix
-def test_a_forked_process_leaves_the_files_of_its_parent(tmp_path):
-    with atomic_write(tmp_path / "parent") as stream:
-        stream.write(b"parent")
-        pid = os.fork()
-        if pid == 0:  # pragma: no cover
-            status = 1
-            try:
-                files.discard_unfinished()
-                with atomic_write(tmp_path / "child") as own:
-                    own.write(b"child")
-                status = 0
-            finally:
-                os._exit(status)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert sorted(os.listdir(tmp_path)) == ["child", "parent"]
 
 
 def test_unfinished_files_are_removed_before_a_process_exits(tmp_path):

@@ -32,9 +32,6 @@ FREE_THINGS, THINGS_PER_HOLDER = 2**20, 64  # items that a file may declare with
 ASK_FROM = 2**26  # bytes; smaller matrices are not checked, because the check takes a millisecond
 MEMINFO = Path("/proc/meminfo")
 CGROUPS = Path("/sys/fs/cgroup")
-# File names of limit and usage, and the field of reclaimable memory, in versions 2 and 1 of control groups.
-_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
-_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 
 
 def object_array(values: Sequence[Any]) -> NDArray[Any]:
@@ -309,10 +306,7 @@ def power_of_two(least: int) -> int:
     >>> [power_of_two(n) for n in (0, 1, 2, 3, 1000)]
     [1, 1, 2, 4, 1024]
     """
-    power = 1
-    while power < least:
-        power *= 2
-    return power
+    return 1 << max(least - 1, 0).bit_length()
 
 
 def check_sparse(matrix: Any, name: str) -> Any:
@@ -352,17 +346,17 @@ def check_sparse(matrix: Any, name: str) -> Any:
         nouns = ("row", "column") if kind == "csr" else ("column", "row")
         check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
     elif kind == "bsr":
-        height, width = matrix.data.shape[1:]
-        lengths = (rows // max(height, 1), columns // max(width, 1))
-        nouns = ("row of blocks", "column of blocks")
+        height, width = (max(length, 1) for length in matrix.data.shape[1:])
+        lengths, nouns = (rows // height, columns // width), ("row of blocks", "column of blocks")
         check_compressed(matrix.indptr, matrix.indices, len(matrix.data), lengths, nouns, name)
     elif kind == "dia":
         if np.shape(matrix.offsets) != matrix.data.shape[:1]:
-            raise ValueError(f"{name} is damaged: {_many(len(matrix.data), 'diagonal')} and other offsets")
+            raise ValueError(f"{name} is damaged: {len(matrix.data)} diagonals and other offsets")
     elif kind == "lil":
         _check_lists(matrix, name)
     else:
-        matrix = matrix if kind == "coo" else _to_coo(matrix, name)
+        with _damage(name):
+            matrix = matrix.tocoo()
         for axis, (noun, length) in enumerate((("row", rows), ("column", columns))):
             places = matrix.coords[axis]
             if len(places) != len(matrix.data):
@@ -370,13 +364,6 @@ def check_sparse(matrix: Any, name: str) -> Any:
             with _damage(name):
                 check_indices(places, length, f"its {noun} indices")
     return matrix
-
-
-def _to_coo(matrix: Any, name: str) -> Any:
-    try:
-        return matrix.tocoo()
-    except ValueError as error:
-        raise ValueError(f"{name} is damaged: {error}") from None
 
 
 def check_compressed(
@@ -418,7 +405,7 @@ def _check_lists(matrix: Any, name: str) -> None:
     """Check a lil matrix: one list of columns and one list of values per row."""
     rows, columns = matrix.shape
     if len(matrix.rows) != rows or len(matrix.data) != rows:
-        raise ValueError(f"{name} is damaged: {_many(rows, 'row')} and {len(matrix.rows)} lists of columns")
+        raise ValueError(f"{name} is damaged: {rows} rows and {len(matrix.rows)} lists of columns")
     for row, (places, values) in enumerate(zip(matrix.rows, matrix.data, strict=True)):
         if len(places) != len(values):
             raise ValueError(f"{name} is damaged: row {row} has {len(places)} columns, {len(values)} values")
@@ -426,20 +413,13 @@ def _check_lists(matrix: Any, name: str) -> None:
             check_indices(places, columns, f"its column indices in row {row}")
 
 
-def _many(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 column", "2 columns"."""
-    first, *rest = noun.split(" ")
-    return " ".join([str(number), first if number == 1 else f"{first}s", *rest])
-
-
 def freeze(*arrays: NDArray[Any] | csr_array | None) -> None:
     """Make arrays, and the arrays of sparse matrices, read-only; None is ignored."""
     for array in arrays:
-        if isinstance(array, np.ndarray):
-            array.setflags(write=False)
+        if isinstance(array, csr_array):
+            freeze(array.data, array.indices, array.indptr)
         elif array is not None:
-            for part in (array.data, array.indices, array.indptr):
-                part.setflags(write=False)
+            array.setflags(write=False)
 
 
 def aligned_empty(shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -543,29 +523,14 @@ def _own_limit(pages: Path = Path("/proc/self/statm")) -> Iterator[int]:
 
 
 def _control_groups(processes: Path = Path("/proc/self/cgroup"), root: Path = CGROUPS) -> Iterator[int]:
-    """Yield the memory left in each control group of this process, innermost group first."""
+    """Yield the memory left in each control group (version 2) of this process, innermost group first."""
     with suppress(OSError):
-        for line in text_of(processes).splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers == "":
-                yield from _left_inside(root, path, *_VERSION_2)
-            elif "memory" in controllers.split(","):
-                yield from _left_inside(root / "memory", path, *_VERSION_1)
-
-
-def _left_inside(root: Path, path: str, limit: str, usage: str, inactive: str) -> Iterator[int]:
-    inner = root / path.strip("/")
-    for group in (inner, *inner.parents):
-        if root != group and root not in group.parents:
-            return
-        with suppress(OSError, ValueError):  # "max" means no limit
-            most, used = int(text_of(group / limit)), int(text_of(group / usage))
-            yield max(most - used + _reclaimable(group, inactive), 0)
-
-
-def _reclaimable(group: Path, name: str) -> int:
-    with suppress(OSError, ValueError):
-        for line in text_of(group / "memory.stat").splitlines():
-            if line.split()[0] == name:
-                return int(line.split()[1])
-    return 0
+        own = [line.split(":", 2)[2] for line in text_of(processes).splitlines() if line.startswith("0::")]
+        inner = root / own[0].strip("/") if own else root
+        for group in (inner, *inner.parents)[: len(inner.relative_to(root).parts) + 1]:
+            with suppress(OSError, ValueError):  # "max" means no limit
+                left = int(text_of(group / "memory.max")) - int(text_of(group / "memory.current"))
+                with suppress(OSError, KeyError):
+                    used = dict(line.split() for line in text_of(group / "memory.stat").splitlines())
+                    left += int(used["inactive_file"])  # which can be reclaimed
+                yield max(left, 0)

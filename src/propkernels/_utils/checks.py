@@ -1,10 +1,9 @@
-"""Validation of parameters, and scikit-learn tags of estimators."""
+"""Validation of parameters, texts for messages and tables, and scikit-learn tags of estimators."""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,58 +92,48 @@ def check_streams(t_max: Any, n_hashes: Any) -> tuple[int, int]:
     return steps, hashes
 
 
-def check_positive(value: Any, name: str, least: float = 0.0) -> float:
-    """Return a finite number above 0, at least ``least``."""
-    number = _check_number(value, name)
-    if not 0 < number < np.inf:
-        raise ValueError(f"{name} must be a finite number above 0, got {shown(value)}")
-    if number < least:
-        raise ValueError(f"{name} must be at least {least}, got {shown(value)}")
+def _number(value: Any, name: str, holds: Callable[[float], bool], kind: str) -> float:
+    """Return a number for which a condition holds; ``kind`` says which numbers these are."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {shown(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number that a float can hold, got {shown(value)}") from None
+    if not holds(number):
+        raise ValueError(f"{name} must be {kind}, got {shown(value)}")
     return number
 
 
-check_width = partial(check_positive, least=SMALLEST_WIDTH)  # of a bin: divided projections do not overflow
+def check_positive(value: Any, name: str) -> float:
+    """Return a finite number above 0."""
+    return _number(value, name, lambda x: 0 < x < np.inf, "a finite number above 0")
+
+
+def check_width(value: Any, name: str) -> float:
+    """Return the width of a bin: divided projections do not overflow."""
+    check_positive(value, name)
+    return _number(value, name, lambda x: x >= SMALLEST_WIDTH, f"at least {SMALLEST_WIDTH}")
 
 
 def check_fraction(value: Any, name: str) -> float:
     """Return a number in [0, 1)."""
-    number = _check_number(value, name)
-    if not 0 <= number < 1:
-        raise ValueError(f"{name} must be at least 0 and below 1, got {shown(value)}")
-    return number
-
-
-def _check_number(value: Any, name: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {shown(value)}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} must be a number that a float can hold, got {shown(value)}") from None
+    return _number(value, name, lambda x: 0 <= x < 1, "at least 0 and below 1")
 
 
 def check_share(value: Any, name: str) -> float:
     """Return a number in [0, 1]."""
-    number = _check_number(value, name)
-    if not 0 <= number <= 1:
-        raise ValueError(f"{name} must be between 0 and 1, got {shown(value)}")
-    return number
+    return _number(value, name, lambda x: 0 <= x <= 1, "between 0 and 1")
 
 
 def check_nonnegative(value: Any, name: str) -> float:
     """Return a finite number, at least 0."""
-    number = _check_number(value, name)
-    if not 0 <= number < np.inf:
-        raise ValueError(f"{name} must be a finite number, at least 0; got {shown(value)}")
-    return number
+    return _number(value, name, lambda x: 0 <= x < np.inf, "a finite number of at least 0")
 
 
 def check_finite(value: Any, name: str) -> float:
     """Return a finite number."""
-    number = _check_number(value, name)
-    if not -np.inf < number < np.inf:
-        raise ValueError(f"{name} must be a finite number, got {shown(value)}")
-    return number
+    return _number(value, name, lambda x: -np.inf < x < np.inf, "a finite number")
 
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
@@ -194,3 +183,35 @@ class ImageInput(GraphInput):
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
+
+
+def format_number(value: float) -> str:
+    """Return a number as text, with a sign and four digits.
+
+    Examples
+    --------
+    >>> format_number(-0.0123456), format_number(0.0)
+    ('-0.01235', '0')
+    """
+    return f"{value:+.4g}" if value else "0"
+
+
+def format_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str] = ()) -> str:
+    """Return an aligned text table with a header; columns in ``left`` are left-aligned, others right-aligned.
+
+    Examples
+    --------
+    >>> print(format_table(["node", "label"], [["12", "C"], ["3", "Cl"]], left=["label"]))
+    node  label
+      12  C
+       3  Cl
+    """
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if name in left else cell.rjust(width)
+            for name, cell, width in zip(head, row, widths, strict=True)
+        ).rstrip()
+        for row in (head, *rows)
+    ]
+    return "\n".join(lines)

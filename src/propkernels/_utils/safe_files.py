@@ -6,41 +6,30 @@ A write either completes or leaves the old file unchanged, and a pipe or device 
 from __future__ import annotations
 
 import errno
-import hashlib
 import io
 import os
-import re
 import secrets
-import socket
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache
-from importlib.resources import files
+from importlib import resources
 from typing import IO, Any, Literal, overload
 from zipfile import ZIP_STORED, ZipFile
 
 Pathlike = str | os.PathLike[str]
 
-# Temporary files are named .NAME.PID-MACHINE-RANDOM.part, so that a later run can check whether their process
-# is still running.
-_TEMPORARY = re.compile(r"\..*\.(?P<pid>\d+)-(?P<machine>[0-9a-f]{8})-[0-9a-f]{8}\.part", re.DOTALL)
-_LONGEST_STEM = 40  # characters of NAME in a temporary name
+_LONGEST_STEM = 40  # characters of the name of a file in that of its temporary file
 _active = set[str]()  # temporary files of this process
-
 _PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 # Errors of the machine, which do not depend on the contents of a file.
 SYSTEM_ERRORS = NO_SPACE | {
-    getattr(errno, name)
-    for name in (
-        *("EACCES", "EAGAIN", "EBUSY", "EINTR", "EIO", "EMFILE", "ENFILE", "ENOBUFS", "ENODEV", "ENOLCK"),
-        *("ENOMEM", "ENXIO", "EPERM", "ESTALE", "ETIMEDOUT"),
-    )
-    if hasattr(errno, name)
-}
+    errno.EACCES, errno.EAGAIN, errno.EBUSY, errno.EINTR, errno.EIO, errno.EMFILE, errno.ENFILE,
+    errno.ENOBUFS, errno.ENODEV, errno.ENOLCK, errno.ENOMEM, errno.ENXIO, errno.EPERM, errno.ESTALE,
+    errno.ETIMEDOUT,
+}  # fmt: skip
 
 
 def is_system_error(error: BaseException) -> bool:
@@ -68,8 +57,8 @@ def atomic_write(
     r"""Open a stream that replaces ``path`` when it is complete; after an error, nothing has changed.
 
     Bytes are written to a temporary file in the same folder, which is flushed to disk and renamed. An
-    existing file keeps its permissions, a new file gets default ones. Temporary files of killed processes are
-    removed.
+    existing file keeps its permissions, a new file gets default ones. A killed process leaves its temporary
+    file, ``.NAME.RANDOM.part``.
 
     Parameters
     ----------
@@ -107,37 +96,42 @@ def atomic_write(
 @contextmanager
 def _replacement(path: Pathlike, text: bool, follow_links: bool) -> Iterator[IO[Any]]:
     folder, name = os.path.split(os.path.realpath(path) if follow_links else os.fspath(path))
-    folder = os.path.realpath(folder)
-    unique = f"{os.getpid()}-{_machine()}-{secrets.token_hex(4)}"
-    place = os.path.join(folder, name)
-    temporary = os.path.join(folder, f".{name[:_LONGEST_STEM]}.{unique}.part")
+    place = os.path.join(os.path.realpath(folder), name)
+    temporary = os.path.join(os.path.dirname(place), f".{name[:_LONGEST_STEM]}.{secrets.token_hex(8)}.part")
     with _naming(path, place, temporary):
         mode = _mode_of(place, path)
-        _remove_stale_files(folder)
         _active.add(temporary)
         try:
-            with _open(temporary, mode, text) as stream:
+            # a new file has the permissions that the umask leaves, others keep those that they have
+            flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | _PLAIN
+            begin = 0o666 if mode is None else 0o600
+            with open(temporary, "xb", opener=lambda file, _: os.open(file, flags, begin)) as binary:
+                if mode is not None:
+                    os.chmod(temporary, mode)
+                stream: Any = binary
+                if text:
+                    stream = io.TextIOWrapper(binary, "utf-8", errors="backslashreplace", newline="")
                 yield stream
                 stream.flush()
-                os.fsync(stream.fileno())
+                os.fsync(binary.fileno())
             os.replace(temporary, place)
         finally:
+            discard_unfinished({temporary})
+        if sys.platform != "win32":  # make the name of the file durable, too
             with suppress(OSError):
-                os.unlink(temporary)
-            _active.discard(temporary)
-        _make_durable(folder)
+                handle = os.open(os.path.dirname(place), os.O_RDONLY | _PLAIN)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
 
 
-def _make_durable(folder: str) -> None:
-    """Flush the names in a folder to the disk; Windows cannot."""
-    if sys.platform == "win32":
-        return
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY | _PLAIN)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def discard_unfinished(files: Collection[str] | None = None) -> None:
+    """Remove temporary files of this process: these, or all of them before it exits."""
+    for temporary in _active.copy() if files is None else files:
+        with suppress(OSError):
+            os.unlink(temporary)
+        _active.discard(temporary)
 
 
 @contextmanager
@@ -163,66 +157,6 @@ def _mode_of(place: str, path: Pathlike) -> int | None:
         kind = "a symbolic link" if is_link else "a folder" if is_folder else "not a regular file"
         raise OSError(f"{os.fspath(path)} is {kind}: it cannot be replaced by a file")
     return stat.S_IMODE(mode)
-
-
-def _open(temporary: str, mode: int | None, text: bool) -> IO[Any]:
-    """Create the temporary file, with the mode of the old file or (None) the umask's default."""
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | _PLAIN
-    handle = os.open(temporary, flags, 0o666 if mode is None else 0o600)
-    try:
-        if mode is not None:
-            os.chmod(temporary, mode)
-        binary = os.fdopen(handle, "wb")
-    except BaseException:
-        with suppress(OSError):  # Ctrl-C just after fdopen: the stream already closed the handle
-            os.close(handle)
-        raise
-    if not text:
-        return binary
-    return io.TextIOWrapper(binary, encoding="utf-8", errors="backslashreplace", newline="")
-
-
-def _remove_stale_files(folder: str) -> None:
-    """Remove temporary files of ended processes on this machine from a folder."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            match = _TEMPORARY.fullmatch(entry.name)
-            if match and match["machine"] == _machine() and not _is_written(entry.path, int(match["pid"])):
-                with suppress(OSError):
-                    os.unlink(entry.path)
-
-
-def _is_written(temporary: str, pid: int) -> bool:
-    """Whether the process may still be writing the temporary file."""
-    if pid == os.getpid():
-        return temporary in _active
-    if sys.platform == "win32":
-        return False  # Windows does not remove open files
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
-
-
-@cache
-def _machine() -> str:
-    """Return a hash of host and container: process ids are comparable only within these."""
-    names = [socket.gethostname()]
-    with suppress(OSError):
-        names.append(os.readlink("/proc/self/ns/pid"))
-    return hashlib.blake2b(" ".join(names).encode(), digest_size=4).hexdigest()
-
-
-def discard_unfinished() -> None:
-    """Remove all temporary files of this process, before it exits; a forked process has none."""
-    for temporary in _active.copy():
-        match = _TEMPORARY.fullmatch(os.path.basename(temporary))
-        if match and int(match["pid"]) == os.getpid():
-            with suppress(OSError):
-                os.unlink(temporary)
 
 
 def open_regular(path: Pathlike, inside: Pathlike | None = None) -> io.BufferedReader:
@@ -276,7 +210,7 @@ def text_of(path: Pathlike) -> str:
 
 def packaged_text(*parts: str) -> str:
     """Return the text of a file of this package."""
-    return files("propkernels").joinpath(*parts).read_text(encoding="utf-8")
+    return resources.files("propkernels").joinpath(*parts).read_text(encoding="utf-8")
 
 
 @contextmanager

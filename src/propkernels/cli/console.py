@@ -16,9 +16,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from propkernels._utils.checks import format_table
 from propkernels._utils.progress import spinner as spinner
 from propkernels._utils.safe_files import atomic_write
-from propkernels._utils.text_tables import format_table
 from propkernels._version import __version__
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")]

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from propkernels._utils.checks import format_number, format_table
 from propkernels._utils.optional import data_frame, import_optional
-from propkernels._utils.text_tables import format_number, format_table
 from propkernels.convert.asking_rdkit import with_atoms
 from propkernels.convert.graph_molecules import known_molecule
 from propkernels.counts.counters import Counter, Occurrences, StreamCounts

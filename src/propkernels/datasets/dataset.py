@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.cells import as_classes, is_missing, typed_column
-from propkernels._utils.checks import kind_of
-from propkernels._utils.text_tables import format_table
+from propkernels._utils.checks import format_table, kind_of
 from propkernels._utils.typing import Array, LabelNames, Record
 from propkernels.graphs import GraphDatabase
 from propkernels.graphs.container import count

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.checks import format_number, format_table
 from propkernels._utils.optional import data_frame
-from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Array, LabelNames, Record
 from propkernels.graphs.container import Graph
 from propkernels.graphs.names import Names

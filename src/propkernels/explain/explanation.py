@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import check_integer, shown
+from propkernels._utils.checks import check_integer, format_number, format_table, shown
 from propkernels._utils.optional import data_frame
-from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Molecules, Picture, Record
 from propkernels.convert.asking_rdkit import molecule_of, with_atoms
 from propkernels.counts.bins import smarts_of

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from propkernels._utils.checks import check_choice, check_integer
+from propkernels._utils.checks import check_choice, check_integer, format_number, format_table
 from propkernels._utils.optional import data_frame
-from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Estimator, Record
 from propkernels.codes.codes import NO_BIN
 from propkernels.convert.check import check_graphs

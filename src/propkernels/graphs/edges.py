@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from propkernels._utils.cells import id_array
 from propkernels._utils.checks import shown
-from propkernels._utils.ids import id_array
 from propkernels.graphs.labels import LabelColumn
 
 _NO_LABEL = ("no label",)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import check_integer
-from propkernels._utils.text_tables import format_number, format_table
+from propkernels._utils.checks import check_integer, format_number, format_table
 from propkernels._utils.typing import Array, Record
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.contributions import Tally

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.checks import shown
+from propkernels._utils.checks import format_table, shown
 from propkernels._utils.randomness import label_keys
-from propkernels._utils.text_tables import format_table
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import Coder, Occurrences, add_column, looked_up, stack_columns
 from propkernels.counts.entries import Vocabulary

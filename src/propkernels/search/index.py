@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import object_array
+from propkernels._utils.cells import id_array, is_id, plain_ids
 from propkernels._utils.checks import GraphInput, check_integer, check_share, shown
-from propkernels._utils.ids import id_array, is_id, plain_ids
 from propkernels._utils.locks import fork_safe_lock
 from propkernels._utils.parallel import threaded
 from propkernels._utils.stored import require

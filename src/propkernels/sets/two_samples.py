@@ -13,11 +13,10 @@ from scipy.sparse import csr_array, hstack
 from sklearn.base import clone
 
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import check_integer
+from propkernels._utils.checks import check_integer, format_number, format_table
 from propkernels._utils.optional import data_frame
 from propkernels._utils.parallel import run_threads, threaded
 from propkernels._utils.randomness import draw_seed
-from propkernels._utils.text_tables import format_number, format_table
 from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.counts.bins import bin_text

@@ -28,8 +28,7 @@ from propkernels.storage.archive import (
     write_archive,
 )
 from propkernels.storage.classes import name_of
-from propkernels.storage.decoder import Decoder
-from propkernels.storage.encoder import Encoder
+from propkernels.storage.codec import Decoder, Encoder
 
 
 class ModelFileError(ValueError):
