@@ -62,7 +62,7 @@ def vars_of(module):
 
 
 def test_an_old_index_can_be_changed():
-    index = pk.load_model(write.FOLDER / "0.2" / "GraphIndex.pk")
+    index = pk.load_model(write.FOLDER / "0.3" / "GraphIndex.pk")
     graphs = write.graphs(*write.NEW)
     before = index.ids_.tolist()
     index.add(graphs[:2], ids=["x", "y"]).remove([before[0]])
