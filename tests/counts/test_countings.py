@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counts.products import own_sums
-from propkernels.kernels import LabelHistogram
 
 GRAPHS = pk.datasets.make_molecules(10, random_state=0).graphs
 
@@ -20,13 +18,6 @@ def test_inverse_lengths_are_those_of_the_diagonal(base_kernel, normalize):
     expected = 1 / np.sqrt(kernel.self_similarities(GRAPHS)) if normalize else np.ones(len(GRAPHS))
     np.testing.assert_allclose(counting.inverse_lengths(), expected, rtol=1e-12)
     assert counting.stream_weights.tolist() == [1.0, 1.0, 1.0]
-
-
-def test_sums_of_squares_or_counts():
-    stream = LabelHistogram().fit(GRAPHS)._counts[0]
-    counts = stream.counts.toarray()
-    np.testing.assert_array_equal(own_sums(stream, False), (counts**2).sum(axis=1))
-    np.testing.assert_array_equal(own_sums(stream, True), counts.sum(axis=1))
 
 
 def test_kernels_that_compare_no_bins_have_no_counting():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counts.joined import inverse_lengths
 from propkernels.kernels import LabelHistogram
+from propkernels.kernels.sum_kernel import inverse_lengths
 
 GRAPHS = pk.datasets.make_molecules(12, random_state=0).graphs
 PARTS = [pk.WeisfeilerLehman(t_max=2), pk.PropagationKernel(t_max=1, random_state=0), LabelHistogram()]

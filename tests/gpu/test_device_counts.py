@@ -10,7 +10,7 @@ import propkernels as pk
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.randomness import mix
 from propkernels.codes.codes import LocalitySensitiveHash, label_codes
-from propkernels.gpu import device_counts, device_gram
+from propkernels.gpu import device_counts
 from propkernels.propagation import Diffusion
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 from tests.gpu.some_graphs import SIZES, many_graphs, on_device
@@ -70,10 +70,10 @@ def test_counts_by_slots_have_the_products_of_a_vocabulary(runtime, sizes):
     (streams,) = kernel._coder.codes(graphs)
     rows = device_counts.count_slots(on_device(runtime, graphs), runtime.to_device(streams.codes))
     counts = [stream.counts.toarray() for stream in kernel._counts]
-    gram = runtime.to_host(device_gram.square_gram(rows, runtime))
+    gram = runtime.to_host(device_counts.square_gram(rows, runtime))
     np.testing.assert_array_equal(gram, sum(part @ part.T for part in counts))
     weights = np.linspace(0.1, 0.7, len(counts))
-    diagonal = device_gram.self_products(rows, weights, runtime)
+    diagonal = device_counts.self_products(rows, weights, runtime)
     expected = sum_in_order((part**2).sum(axis=1) * w for part, w in zip(counts, weights, strict=True))
     np.testing.assert_array_equal(runtime.to_host(diagonal), expected)
 

@@ -6,7 +6,7 @@ import pytest
 import propkernels as pk
 from propkernels.codes import codes as host
 from propkernels.codes.codes import LocalitySensitiveHash
-from propkernels.gpu.device_labels import label_streams
+from propkernels.gpu.device_codes import label_streams
 from propkernels.propagation import Convolution
 from propkernels.propagation.initial import initial_distributions, label_column, label_source, learn_prior
 

@@ -5,7 +5,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.kernels import AttributeKernel, GraphHopper
-from propkernels.kernels.node_kernel import NodeComparison
+from propkernels.kernels.pairwise_kernel import NodeComparison
 
 EDGE = np.array([[0, 1], [1, 0]])
 GRAPHS = pk.check_graphs(

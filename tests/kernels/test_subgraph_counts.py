@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import propkernels as pk
 from propkernels.kernels import SubgraphMatching
-from propkernels.kernels.node_kernel import NodeComparison
+from propkernels.kernels.pairwise_kernel import NodeComparison
 from propkernels.kernels.subgraph_matching import SubgraphComparison
 from tests.strategies import databases
 from tests.zoo import complete_edges, cycle_edges, one, path_edges

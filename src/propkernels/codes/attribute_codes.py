@@ -113,11 +113,7 @@ class AttributeCoder:
         return SpreadStreams(spread, vectors, offsets, labels)
 
     def _block(
-        self,
-        t: int,
-        matrix: NDArray[np.float64],
-        label_codes: NDArray[np.int64],
-        weight: float,
+        self, t: int, matrix: NDArray[np.float64], label_codes: NDArray[np.int64], weight: float
     ) -> CodeStreams:
         """Return the streams of one iteration: per label hash, one per column ("sum") or one in all.
 
@@ -155,11 +151,18 @@ class AttributeCoder:
         """
         vectors, offset, offsets = _hash_function(self.lsh, t, h, matrix.shape[1])
         if self.combine == "joint":
-            projected = _projected(matrix, vectors)[:, None]
-            return _hash_columns(projected, np.ones(1), offset, codes, labels)
+            total = np.zeros(len(matrix))
+            for column, weight in enumerate(vectors):  # so that other rows do not change the rounding
+                total += matrix[:, column] * weight
+            return _hash_columns(total[:, None], np.ones(1), offset, codes, labels)
         if self.combine == "sum":
             return _hash_columns(matrix, vectors, offsets, codes, labels)
-        if _hash_product(matrix, vectors, offsets, codes[0]):
+        # one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel)
+        threads = threads_for(matrix.size)
+        bounds, is_constant = np.arange(threads + 1) * len(matrix) // threads, np.empty(threads, dtype=bool)
+        values = np.ascontiguousarray(matrix), vectors, offsets
+        _core.hash_product(*values, MISSING, bounds, codes[0], is_constant, threads)
+        if is_constant.all():
             return codes[:, 0].copy() if len(matrix) else np.zeros(1, dtype=np.int64)
         if labels is not None:
             codes[0] = join_codes(labels, codes[0])
@@ -191,28 +194,3 @@ def _hash_columns(
     values = np.ascontiguousarray(matrix), None, vectors, offsets
     _core.hash_columns(*values, MISSING, labels, bounds, codes, single, threads)
     return single
-
-
-def _projected(matrix: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return v . x of each row, summed column by column so that other rows do not change the rounding."""
-    total = np.zeros(len(matrix))
-    for column, weight in enumerate(vectors):
-        total += matrix[:, column] * weight
-    return total
-
-
-def _hash_product(
-    matrix: NDArray[np.float64],
-    vectors: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-    codes: NDArray[np.int64],
-) -> bool:
-    """Write one code per node, equal if and only if the codes of all columns are (Eq. attr_kernel).
-
-    Return whether the codes of all columns are constant.
-    """
-    threads = threads_for(matrix.size)
-    bounds, is_constant = np.arange(threads + 1) * len(matrix) // threads, np.empty(threads, dtype=bool)
-    values = np.ascontiguousarray(matrix), vectors, offsets
-    _core.hash_product(*values, MISSING, bounds, codes, is_constant, threads)
-    return bool(is_constant.all())

@@ -205,18 +205,54 @@ def label_codes(
         raise ValueError(
             f"edge_labels=True needs a propagation scheme of affine steps along edges; got {scheme}"
         )
-    width = len(streams) if project else len(initial.values)
+    codes = _stepwise(graphs, scheme, initial, vectors, offsets, lsh.takes_root, n_hashes)
+    return _as_streams(codes, t_max, n_hashes)
+
+
+def _stepwise(
+    graphs: GraphDatabase,
+    scheme: PropagationScheme,
+    initial: InitialDistributions,
+    vectors: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    takes_root: bool,
+    n_hashes: int,
+) -> NDArray[np.int64]:
+    """Return codes by the two methods of any scheme, one run of graphs at a time.
+
+    Values are projections P_t v, one column per stream, or probabilities P_t, one column per label.
+    """
+    project = scheme.affine and not takes_root
+    width = len(offsets) if project else len(initial.values)
     runs = whole_runs(graphs.graph_ptr, VALUES_IN_MEMORY / max(width, 1))
-    hasher = _Projected(vectors, offsets) if project else _Distributed(vectors, offsets, lsh.takes_root)
+
+    def codes_at(t: int, current: NDArray[np.float64]) -> NDArray[np.int64]:
+        streams = slice(t * n_hashes, (t + 1) * n_hashes)
+        if project:
+            return floor_codes(current[:, streams] + offsets[streams]).T
+        points = np.sqrt(np.maximum(current, 0.0)) if takes_root else current
+        projected = np.zeros((len(points), n_hashes))
+        # label by label, in the order of their keys: labels of other batches do not change the rounding
+        for label in range(points.shape[1]):
+            projected += points[:, label, None] * vectors[label, streams]
+        return floor_codes(projected + offsets[streams]).T
 
     def one_run(run: int) -> NDArray[np.int64]:
-        part = graphs[runs[run] : runs[run + 1]]
-        nodes = graphs.graph_ptr[runs[run]], graphs.graph_ptr[runs[run + 1]]
-        return _stepwise(part, scheme, initial.block(*nodes), hasher, t_max, n_hashes)
+        part, nodes = graphs[runs[run] : runs[run + 1]], graphs.graph_ptr[runs[run : run + 2]]
+        own = initial.block(*nodes)
+        prepared = scheme.prepare(part, own)
+        start = np.asarray((own.table @ vectors)[own.rows], np.float64) if project else own.to_dense()
+        current, codes = start, [codes_at(0, start)]
+        for t in range(1, len(offsets) // n_hashes):
+            current = np.asarray(scheme.step(prepared, current, start), dtype=np.float64)
+            check_step(current, t, scheme)
+            codes.append(codes_at(t, current))
+            if (vanished := getattr(prepared, "vanished", None)) is not None:
+                codes[-1][:, vanished] = NO_BIN
+        return np.concatenate(codes)
 
     parts = run_threads(one_run, range(len(runs) - 1))
-    codes = np.concatenate(parts, axis=1) if parts else np.empty((len(streams), 0), dtype=np.int64)
-    return _as_streams(codes, t_max, n_hashes)
+    return np.concatenate([np.empty((len(offsets), 0), dtype=np.int64), *parts], axis=1)
 
 
 def in_key_order(initial: InitialDistributions) -> tuple[InitialDistributions, NDArray[np.uint64]]:
@@ -253,11 +289,13 @@ def _fused(
     projected[:, unused:] = initial.table @ vectors
     _check_growth(operator, projected, (len(offsets) - 1) // n_hashes)
     codes = np.empty((len(offsets), graphs.n_nodes), dtype=np.int64)
-    step = Step.of(
-        operator,
-        None if edge_labels is None else edge_labels[0],
-        None if edge_labels is None else _by_lanes(edge_labels[1], unused, _core.LANES),
-    )
+    kinds = factors = None
+    if edge_labels is not None:  # factors as (column group, step, label, lane), unused columns first
+        kinds, drawn = edge_labels
+        padded = np.pad(drawn, ((0, 0), (0, 0), (unused, 0)), constant_values=1.0)
+        groups = padded.reshape(*drawn.shape[:2], -1, _core.LANES)
+        factors = np.ascontiguousarray(np.moveaxis(groups, 2, 0))
+    step = Step.of(operator, kinds, factors)
     work = Work.of(graphs, operator.adjacency.indptr, codes.size)
     rules = step, (initial.rows, projected), offsets, n_hashes
     for bounds in work.large:
@@ -344,24 +382,11 @@ class Work(NamedTuple):
         cuts = np.unique(np.concatenate([cuts, large, large + 1]))
         blocks = np.stack([ptr[cuts[:-1]], ptr[cuts[1:]]], axis=1)[~is_large[cuts[:-1]]]
         work = offsets_of(np.diff(blocks).ravel() + np.diff(indptr[blocks]).ravel())
-        parts = [_parts(indptr, int(ptr[graph]), int(ptr[graph + 1]), threads) for graph in large]
+        parts = []  # of the nodes of each large graph, cut by edges
+        for first, last in zip(ptr[large], ptr[large + 1], strict=True):
+            own = indptr[first : last + 1] + np.arange(first, last + 1)
+            parts.append(first + equal_work(own, stage_pieces(threads)))
         return cls(threads, blocks, equal_work(work, stage_pieces(threads)), parts)
-
-
-def _parts(indptr: NDArray[Any], first: int, last: int, threads: int) -> NDArray[np.int64]:
-    """Return bounds of parts of the nodes of a large graph, cut by edges."""
-    cost = indptr[first : last + 1] + np.arange(first, last + 1)
-    return first + equal_work(cost, stage_pieces(threads))
-
-
-def _by_lanes(factors: NDArray[np.float64], unused: int, lanes: int) -> NDArray[np.float64]:
-    """Reshape factors (step, label, stream) to (column group, step, label, lane), unused columns first."""
-    n_steps, n_labels, n_streams = factors.shape
-    padded = np.ones((n_steps, n_labels, unused + n_streams))
-    padded[:, :, unused:] = factors
-    return np.ascontiguousarray(
-        np.moveaxis(padded.reshape(n_steps, n_labels, padded.shape[2] // lanes, lanes), 2, 0)
-    )
 
 
 def _check_growth(operator: AffineOperator, projected: NDArray[np.float64], n_steps: int) -> None:
@@ -385,62 +410,6 @@ def _check_growth(operator: AffineOperator, projected: NDArray[np.float64], n_st
             f"propagated values may grow up to {growth:g} times in each of {n_steps} steps and overflow: "
             "divide the weights by a constant, or reduce t_max"
         )
-
-
-@dataclass(frozen=True)
-class _Projected:
-    """Hasher of projections P_t v_s, one column per stream."""
-
-    vectors: NDArray[np.float64]
-    offsets: NDArray[np.float64]
-
-    def start(self, initial: InitialDistributions) -> NDArray[np.float64]:
-        return np.asarray((initial.table @ self.vectors)[initial.rows], dtype=np.float64)
-
-    def codes(self, current: NDArray[np.float64], streams: slice) -> NDArray[np.int64]:
-        return floor_codes(current[:, streams] + self.offsets[streams]).T
-
-
-@dataclass(frozen=True)
-class _Distributed:
-    """Hasher of label probabilities P_t, one column per label."""
-
-    vectors: NDArray[np.float64]
-    offsets: NDArray[np.float64]
-    takes_root: bool
-
-    def start(self, initial: InitialDistributions) -> NDArray[np.float64]:
-        return initial.to_dense()
-
-    def codes(self, current: NDArray[np.float64], streams: slice) -> NDArray[np.int64]:
-        points = np.sqrt(np.maximum(current, 0.0)) if self.takes_root else current
-        projected = np.zeros((len(points), streams.stop - streams.start))
-        # label by label, in the order of their keys: labels of other batches do not change the rounding
-        for label in range(points.shape[1]):
-            projected += points[:, label, None] * self.vectors[label, streams]
-        return floor_codes(projected + self.offsets[streams]).T
-
-
-def _stepwise(
-    graphs: GraphDatabase,
-    scheme: PropagationScheme,
-    initial: InitialDistributions,
-    hasher: Any,
-    t_max: int,
-    n_hashes: int,
-) -> NDArray[np.int64]:
-    """Return the codes of one run of graphs, by the two methods of any scheme."""
-    prepared = scheme.prepare(graphs, initial)
-    start = current = hasher.start(initial)
-    codes = [hasher.codes(current, slice(0, n_hashes))]
-    for t in range(1, t_max + 1):
-        current = np.asarray(scheme.step(prepared, current, start), dtype=np.float64)
-        check_step(current, t, scheme)
-        codes.append(hasher.codes(current, slice(t * n_hashes, (t + 1) * n_hashes)))
-        vanished = getattr(prepared, "vanished", None)
-        if vanished is not None:
-            codes[-1][:, vanished] = NO_BIN
-    return np.concatenate(codes)
 
 
 ANY_OTHER = 0x5851F42D4C957F2D  # replaces the code that means "not counted"

@@ -26,7 +26,6 @@ from propkernels.counts.products import (
     rectangular_gram,
     self_products,
     square_gram,
-    sums_of_counts,
     sums_of_rows,
 )
 
@@ -272,11 +271,8 @@ class Ratio(BaseKernel):
 
     def add_square(self, total: Matrix, stream: StreamCounts) -> None:
         """Add the ratios of one stream among training graphs, in place."""
-        own, shared = (
-            self._shared.diagonal_of(stream.counts),
-            square_gram([self._summed(stream.counts)]),
-        )
-        _ratio(shared, own, own, stream.weight, total)
+        own, shared = self._shared.diagonal_of(stream.counts), self._summed(stream.counts)
+        _ratio(square_gram([shared]), own, own, stream.weight, total)
 
     def _summed(self, counts: csr_array) -> csr_array:
         """Return the features whose dot product is s."""
@@ -349,15 +345,14 @@ class Intersection(BaseKernel):
         """Return the kernel against training graphs; integers are summed before they are weighted."""
         if not _are_summed_first(train):
             return super().cross(new, train)
-        total: Matrix | None = None
-        for weight, group in _by_weight(train):
-            part = np.zeros((new[0].counts.shape[0], train[0].counts.shape[0]))
+
+        def summed(group: list[int]) -> Matrix:
+            total = np.zeros((new[0].counts.shape[0], train[0].counts.shape[0]))
             for x, y in ((new[i].counts, train[i].counts) for i in group):
-                add_sparse(x, _widen(y, x.shape[1]), True, part)
-            _scaled(part, weight)
-            total = part if total is None else np.add(total, part, out=total)
-        assert total is not None
-        return total
+                add_sparse(x, _widen(y, x.shape[1]), True, total)
+            return total
+
+        return sum_in_order(_scaled(summed(group), weight) for weight, group in _by_weight(train))
 
     def cumulative(self, streams: Streams) -> Matrix:
         """Return the kernels for t_max = 0, 1, ..., from the levels of each iteration where possible."""
@@ -373,7 +368,7 @@ class Intersection(BaseKernel):
 
     def diagonal_of(self, counts: csr_array) -> NDArray[np.float64]:
         """Return the number of counted nodes of each graph."""
-        return sums_of_counts(counts)
+        return sums_of_rows([counts], squared=False)[0]
 
 
 def _are_summed_first(streams: Streams) -> bool:

@@ -39,10 +39,7 @@ def join_streams(
     n, arrays = streams[0].counts.shape[0], Streams.of([stream.counts for stream in streams])
     indptr, indices, counts, widths = arrays
     widths = widths if n_bins is None else np.array(n_bins, dtype=np.int64)
-    firsts, factors = (
-        offsets(widths),
-        np.ones(len(streams)) if scales is None else np.array(scales, dtype=float),
-    )
+    firsts, factors = offsets(widths), np.array([1.0] * len(streams) if scales is None else scales)
     threads = threads_for(sum(map(len, indices)))
     bounds = np.linspace(0, n, stage_pieces(threads) + 1).astype(np.int64)
     lengths = np.empty(n, dtype=np.int64)
@@ -81,7 +78,7 @@ def hashed_columns(streams: Sequence[StreamCounts], n_features: int) -> csr_arra
 
     def entries(number: int) -> Entries:
         (t, h), stream = numbers[number], streams[number]
-        column = hashed_column(t, h, stream.codes, n_features).astype(_column_dtype(n_features))
+        column = hashed_column(t, h, stream.codes, n_features).astype(index_dtype(n_features))
         return Entries(stream.counts.indptr, column[stream.counts.indices][None, :], stream.counts.data)
 
     numbers = numbered(streams)
@@ -119,7 +116,7 @@ def hashed_codes(blocks: Iterable[CodeStreams], ptr: NDArray[np.int64], n_featur
 def _block_columns(block: CodeStreams, n_features: int, seen: dict[int, int]) -> NDArray[Any]:
     """Return the columns of all items of a block, one row per stream; ``seen`` as in ``number_within``."""
     n_streams, n = len(block.iterations), block.codes.shape[1]
-    columns = np.empty((n_streams, n), dtype=_column_dtype(n_features))
+    columns = np.empty((n_streams, n), dtype=index_dtype(n_features))
     words = mix(block.iterations, np.array(number_within(block.iterations, seen), dtype=np.int64))
     cuts = np.linspace(0, n, max(1, -(-n // ITEMS_OF_A_PIECE)) + 1).astype(np.int64)
     salts = np.full(n_streams, NO_BIN) if block.salts is None else block.salts
@@ -141,7 +138,10 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float) -> csr_
         ptr += one.indptr.astype(np.int64) * len(one.columns)
     threads = threads_for(int(ptr[-1] - ptr[0]))
     pieces = _pieces(ptr, n_features, threads)
-    sources = tuple(map(_alike, zip(*entries, strict=True)))
+    sources = tuple(  # of the same types; copies only where they are not
+        [np.ascontiguousarray(array, dtype=np.result_type(*arrays)) for array in arrays]
+        for arrays in zip(*entries, strict=True)
+    )
     sizes, filled = np.empty((2, len(pieces)), dtype=np.int64)
     _core.size_pieces(sources, pieces, n_features, sizes, threads)
     places, rows = offsets(sizes), offsets(pieces[:, 1] - pieces[:, 0])
@@ -159,12 +159,6 @@ def sum_rows(entries: Sequence[Entries], n_features: int, factor: float) -> csr_
     return rows_of(data, indices, ends.astype(index), (n, n_features))
 
 
-def _alike(arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return arrays of the same type, contiguous; copies only where they are not."""
-    dtype = np.result_type(*{array.dtype for array in arrays})
-    return [np.ascontiguousarray(array, dtype=dtype) for array in arrays]
-
-
 def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> NDArray[np.int64]:
     """Return pieces in the order of their entries: rows first .. last - 1, columns low .. high - 1.
 
@@ -180,10 +174,6 @@ def _pieces(ptr: NDArray[np.int64], n_features: int, threads: int) -> NDArray[np
         cuts = [n_features * k // n_ranges for k in range(n_ranges + 1)]
         pieces += [(first, last, low, high) for low, high in pairwise(cuts)]
     return np.array(pieces, dtype=np.int64).reshape(-1, 4)
-
-
-def _column_dtype(n_features: int) -> Any:
-    return np.int32 if n_features < 2**31 else np.int64
 
 
 def hashed_column(t: int, h: int, codes: NDArray[np.int64], n_features: int) -> NDArray[np.uint64]:

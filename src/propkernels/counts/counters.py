@@ -22,6 +22,10 @@ from propkernels._utils.stored import ANY_NUMBER, not_negative, require
 from propkernels.codes.codes import CodeStreams
 from propkernels.graphs.database import GraphDatabase
 
+Codes = NDArray[np.int64]
+Values = NDArray[np.float64]
+Known = Sequence[Codes] | None
+
 
 @dataclass(frozen=True)
 class StreamCounts:
@@ -53,9 +57,7 @@ class StreamCounts:
 
 
 def count_streams(
-    blocks: Iterable[CodeStreams],
-    graph_ptr: NDArray[np.int64],
-    known: Sequence[NDArray[np.int64]] | None = None,
+    blocks: Iterable[CodeStreams], graph_ptr: NDArray[np.int64], known: Known = None
 ) -> list[StreamCounts]:
     """Return the counts of codes per graph for each stream (step "count bin strengths" of Algorithm 1).
 
@@ -89,43 +91,30 @@ def count_streams(
 
 def after_known(stream: StreamCounts, known: NDArray[np.int64]) -> StreamCounts:
     """Return the stream with the bins ``known`` as first columns, followed by its other bins."""
-    counts, bins = _after_known(stream.counts, stream.codes, known)
+    old, (bins, (_, columns)) = stream.counts, _merged([known, stream.codes])
+    counts = rows_of(old.data, columns[old.indices], old.indptr, (old.shape[0], len(bins)))
     return StreamCounts(counts, bins, stream.iteration, stream.weight)
 
 
-def count_codes(
-    codes: NDArray[np.int64], graph_ptr: NDArray[np.int64], known: NDArray[np.int64] | None = None
-) -> tuple[csr_array, NDArray[np.int64]]:
-    """Return the counts of one row of codes, and the codes of its bins, those of ``known`` first."""
-    ((counts, bins),) = counts_of_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr)
-    return (counts, bins) if known is None else _after_known(counts, bins, known)
+def count_codes(codes: Codes, graph_ptr: NDArray[np.int64]) -> tuple[csr_array, Codes]:
+    """Return the counts of one row of codes, and the codes of its bins."""
+    return counts_of_rows(codes[None, :], np.zeros(1, dtype=np.int64), graph_ptr)[0]
 
 
-def counts_of_rows(
-    codes: NDArray[np.int64], rows: NDArray[np.int64], graph_ptr: NDArray[np.int64]
-) -> list[tuple[csr_array, NDArray[np.int64]]]:
+def counts_of_rows(codes: Codes, rows: NDArray[Any], ptr: NDArray[Any]) -> list[tuple[csr_array, Codes]]:
     """Return the counts and bin codes of rows of codes; threads take rows."""
-    n_graphs, n_nodes, n_rows = len(graph_ptr) - 1, codes.shape[1], len(rows)
+    n_graphs, n_nodes, n_rows = len(ptr) - 1, codes.shape[1], len(rows)
     threads = min(threads_for(n_rows * n_nodes), max(n_rows, 1))
     indptr = np.empty((n_rows, n_graphs + 1), dtype=np.int32)
     # rows of the length of all codes: what is not written takes no memory
     indices, bins = (np.empty((n_rows, n_nodes), dtype=dtype) for dtype in (np.int32, np.int64))
     counts, ends = np.empty((n_rows, n_nodes)), np.empty((n_rows, 2), dtype=np.int64)
     codes = np.ascontiguousarray(codes)
-    _core.count_rows(codes, rows, graph_ptr, indptr, indices, counts, bins, ends, threads)
+    _core.count_rows(codes, rows, ptr, indptr, indices, counts, bins, ends, threads)
     return [
         (rows_of(counts[r, :n], indices[r, :n], indptr[r], (n_graphs, n_bins)), bins[r, :n_bins])
         for r, (n, n_bins) in enumerate(ends.tolist())
     ]
-
-
-def _after_known(
-    counts: csr_array, bins: NDArray[np.int64], known: NDArray[np.int64]
-) -> tuple[csr_array, NDArray[np.int64]]:
-    """Return counts and codes with the bins ``known`` as first columns, followed by other bins."""
-    bins, (_, columns) = _merged([known, bins])
-    shape = (counts.shape[0], len(bins))
-    return rows_of(counts.data, columns[counts.indices], counts.indptr, shape), bins
 
 
 def rank_bins(stream: StreamCounts) -> StreamCounts:
@@ -144,11 +133,6 @@ def sort_bins(stream: StreamCounts) -> StreamCounts:
     counts = ranked.counts.copy()
     _core.sort_rows(counts.indptr, counts.indices, counts.data, counts.shape[1])
     return StreamCounts(counts, ranked.codes, stream.iteration, stream.weight)
-
-
-Codes = NDArray[np.int64]
-Values = NDArray[np.float64]
-Known = Sequence[Codes] | None
 
 
 @dataclass(frozen=True)

@@ -149,10 +149,7 @@ class Entries:
 
 
 def split_by_node(
-    counter: Counter,
-    graphs: GraphDatabase,
-    known: Sequence[Codes],
-    weights: Sequence[Values],
+    counter: Counter, graphs: GraphDatabase, known: Sequence[Codes], weights: Sequence[Values]
 ) -> Values:
     """Return ``sum over streams of counts @ weights``, split by node and iteration.
 
@@ -169,28 +166,20 @@ def split_by_node(
     ndarray of shape (nodes, iterations)
         The rows of a graph's nodes add up to the weighted sum of its counts.
     """
-    parts = counter.parts_of(graphs)
-    return np.concatenate([_split_part(counter, part, known, weights) for part in parts])
-
-
-def _split_part(
-    counter: Counter,
-    graphs: GraphDatabase,
-    known: Sequence[Codes],
-    weights: Sequence[Values],
-) -> Values:
-    """Split the sums of graphs whose items fit into memory."""
-    level_ptr = None
-    if isinstance(counter, LevelCounter):
-        counter = counter.counter
-        streams = counter.count(graphs, None)
-        level_ptr, weights = level_weights(streams, known, weights)
-        known = [stream.codes for stream in streams]
-    entries = Vocabulary(counter, list(known)).enter(graphs)
-    values, first = np.empty(len(entries.counts)), np.zeros(len(graphs), dtype=np.int64)
-    table = np.concatenate(weights)[:, None]
-    _core.folded_values(entries.arrays, len(known), level_ptr, table, first, values)
-    return entries.by_node(values, len(known))
+    by_node = []
+    for part in counter.parts_of(graphs):
+        base, codes, own, level_ptr = counter, list(known), weights, None
+        if isinstance(counter, LevelCounter):
+            base = counter.counter
+            streams = base.count(part, None)
+            level_ptr, own = level_weights(streams, known, weights)
+            codes = [stream.codes for stream in streams]
+        entries = Vocabulary(base, codes).enter(part)
+        values, first = np.empty(len(entries.counts)), np.zeros(len(part), dtype=np.int64)
+        table = np.concatenate(own)[:, None]
+        _core.folded_values(entries.arrays, len(codes), level_ptr, table, first, values)
+        by_node.append(entries.by_node(values, len(codes)))
+    return np.concatenate(by_node)
 
 
 def _of_codes(vocabulary: Vocabulary, listed: Listed, graphs: GraphDatabase) -> Entries:

@@ -133,11 +133,6 @@ def self_products(counts: csr_array) -> NDArray[np.float64]:
     return sums_of_rows([counts], squared=True)[0]
 
 
-def sums_of_counts(counts: csr_array) -> NDArray[np.float64]:
-    """Return the number of counted items of each graph."""
-    return sums_of_rows([counts], squared=False)[0]
-
-
 def add_stream_ratios(
     parts: Sequence[csr_array],
     weights: Sequence[float],
@@ -166,6 +161,12 @@ def normalized(
     """
     threads = threads_for(kernel.size)
     _core.scale_rows(kernel, inverse_length(left), inverse_length(right), threads)
+    return kernel
+
+
+def normalized_square(kernel: NDArray[np.float64], diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the normalized kernel among graphs; its diagonal is exactly 1, or 0 for graphs without nodes."""
+    np.fill_diagonal(normalized(kernel, diagonal, diagonal), diagonal > 0)
     return kernel
 
 
@@ -213,7 +214,7 @@ class Counting:
     @property
     def own_sums(self) -> Values:
         """Value of s of each training graph with itself, (streams, graphs)."""
-        return np.array([own_sums(stream, self.assigned) for stream in self.counts])
+        return sums_of_rows([stream.counts for stream in self.counts], not self.assigned)
 
     def inverse_lengths(self) -> Values:
         """Return 1 / sqrt(k(x, x)) of each training graph, or 1 without normalization."""
@@ -223,10 +224,3 @@ class Counting:
         return inverse_length(
             sum_in_order(w * part for w, part in zip(self.stream_weights, own, strict=True))
         )
-
-
-def own_sums(stream: StreamCounts, assigned: bool) -> Values:
-    """Return, per graph, the sum of squared counts of a stream, or (``assigned``) of counts."""
-    if assigned:
-        return sums_of_counts(stream.counts)
-    return self_products(stream.counts)

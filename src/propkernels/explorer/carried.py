@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from propkernels.codes.codes import NO_BIN
-from propkernels.counts.counters import StreamCounts, count_codes
+from propkernels.counts.counters import StreamCounts, after_known, count_codes
 from propkernels.counts.entries import Vocabulary
 from propkernels.explain.members import FoldedMember, Member, RatioMember
 from propkernels.explain.rule import Rule
@@ -71,8 +71,8 @@ class PageBins:
         for block in listed.blocks:
             for t, weight, codes in block.streams():
                 total += int((codes & 0xFFFFFFFF).sum())
-                counts, bins = count_codes(codes, listed.ptr, in_order(codes))
-                streams.append(StreamCounts(counts, bins, t, weight))
+                counted = StreamCounts(*count_codes(codes, listed.ptr), t, weight)
+                streams.append(after_known(counted, in_order(codes)))
         streams = streams[: len(vocabulary.codes)]
         columns = [
             vocabulary.columns_of(s, stream.codes).astype(np.int64) for s, stream in enumerate(streams)

@@ -34,9 +34,11 @@ from propkernels.gpu.device_counts import (
     capacity_for,
     count_columns,
     count_slots,
+    row_numbers,
+    self_products,
+    square_gram,
     vocabulary,
 )
-from propkernels.gpu.device_gram import row_numbers, self_products, square_gram
 from propkernels.gpu.runtime import DeviceGraphs, Runtime, cuda, is_available
 from propkernels.gpu.transfer import later_streams
 
@@ -256,13 +258,6 @@ def hashed_rows(streams: DeviceStreams, graph_ptr: Any, n_features: int, runtime
     return count_columns(_packed(graph_ptr, streams, runtime), streams.codes, columns, streams.scale)
 
 
-def exact_rows(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> tuple[DeviceRows, list[Any]]:
-    """Return unscaled counts, one column per bin, and the codes of each stream's bins."""
-    listed, bins = vocabulary(streams.codes, runtime)
-    columns = Columns(max(sum(map(len, bins)), 1), listed=listed)
-    return count_columns(_packed(graph_ptr, streams, runtime), None, columns, 1.0), bins
-
-
 def stream_counts(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> list[StreamCounts]:
     """Return the counts of each stream on the host, one column per bin, ordered by code.
 
@@ -272,7 +267,9 @@ def stream_counts(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> l
     xp, n, n_streams = runtime.xp, len(graph_ptr) - 1, len(streams.codes)
     if not n_streams:
         return []
-    rows, bins = exact_rows(streams, graph_ptr, runtime)
+    listed, bins = vocabulary(streams.codes, runtime)
+    in_bins = Columns(max(sum(map(len, bins)), 1), listed=listed)
+    rows = count_columns(_packed(graph_ptr, streams, runtime), None, in_bins, 1.0)
     ends = np.cumsum([0, *map(len, bins)])
     starts = runtime.to_device(ends.astype(np.int32))
     stream_of = xp.searchsorted(starts[1:], rows.columns, side="right")
@@ -282,14 +279,14 @@ def stream_counts(streams: DeviceStreams, graph_ptr: Any, runtime: Runtime) -> l
     order = xp.argsort(stream_of.astype(xp.int16 if n_streams < 2**15 else xp.int32), kind="stable")
     sorted_entries = (rows.columns - starts[stream_of])[order], rows.values[order]
     columns, values = map(runtime.to_host, sorted_entries)
-    indptr, listed = runtime.to_host(offsets), runtime.to_host(xp.concatenate(bins))
+    indptr, codes = runtime.to_host(offsets), runtime.to_host(xp.concatenate(bins))
     first = np.cumsum([0, *indptr[:, -1].tolist()]).tolist()
     counted = []
     for s, (a, b) in enumerate(pairwise(ends.tolist())):
         entries = slice(first[s], first[s + 1])
         matrix = rows_of(values[entries], columns[entries], indptr[s], (n, b - a))
         t, weight = int(streams.iterations[s]), float(streams.weights[s])
-        counted.append(StreamCounts(matrix, listed[a:b], t, weight))
+        counted.append(StreamCounts(matrix, codes[a:b], t, weight))
     return counted
 
 

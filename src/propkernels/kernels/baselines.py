@@ -14,12 +14,18 @@ from propkernels._utils.typing import BaseKernelLike
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
-from propkernels.kernels.node_kernel import ATTRIBUTE_KERNELS, NodeComparison, Nodes
-from propkernels.kernels.pairwise_kernel import PairwiseKernel, TiledComparison
+from propkernels.kernels.pairwise_kernel import (
+    ATTRIBUTE_KERNELS,
+    NodeComparison,
+    Nodes,
+    PairwiseKernel,
+    TiledComparison,
+)
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
 from propkernels.propagation.initial import LABEL_SOURCES, resolve_source
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AttributeKernel(PairwiseKernel):
     """Mean of a node kernel over all pairs of nodes, without edges: the baseline A of the paper.
 
@@ -61,22 +67,12 @@ class AttributeKernel(PairwiseKernel):
            [0.684, 0.684]])
     """
 
-    def __init__(
-        self,
-        *,
-        attributes: str = "gaussian",
-        labels: str | None = None,
-        gamma: float | None = None,
-        standardize: bool = True,
-        normalize: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.attributes = attributes
-        self.labels = labels
-        self.gamma = gamma
-        self.standardize = standardize
-        self.normalize = normalize
-        self.n_jobs = n_jobs
+    attributes: str = "gaussian"
+    labels: str | None = None
+    gamma: float | None = None
+    standardize: bool = True
+    normalize: bool = False
+    n_jobs: int | None = None
 
     def _learn(self, graphs: GraphDatabase) -> TiledComparison:
         check_choice(self.attributes, ATTRIBUTE_KERNELS[1:], "attributes")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -88,15 +88,16 @@ class CountFeatures(CountEstimator):
         check_is_fitted(self, "_stream_codes", msg=NOT_FITTED)
         database = check_graphs(X)
         with running_on(self._device(database)):
-            if active_device() is not None and self._is_hashed_directly():
-                return self._hashed_on_device(database)
-            if self._is_hashed_directly():
-                codes = self._coder.codes(database)
-                width = int(self._n_columns or 0)
-                return self._finished(hashed_codes(codes, database.graph_ptr, width))
-            vocabulary = None if self._n_columns is not None else self._stream_codes
-            features = self._features(self._coder.count(database, vocabulary))
-            return self._placed(features)
+            device, width = active_device(), self._n_columns
+            if width is None or not isinstance(self._coder, Coder):
+                vocabulary = self._stream_codes if width is None else None
+                return self._placed(self._features(self._coder.count(database, vocabulary)))
+            # codes are hashed into columns without numbering bins
+            if device is None:
+                return self._finished(hashed_codes(self._coder.codes(database), database.graph_ptr, width))
+            if self._stays_on_device and self.sparse_output and not self.normalize:
+                return device.features_on_device(self._coder, database, width)
+            return self._placed(self._finished(device.hashed_features(self._coder, database, width)))
 
     def _needs_no_fit(self) -> bool:
         """Return whether columns are the same whatever graphs they are fitted to."""
@@ -108,10 +109,6 @@ class CountFeatures(CountEstimator):
         tags.requires_fit = not self._needs_no_fit()
         return tags
 
-    def _is_hashed_directly(self) -> bool:
-        """Return whether codes are hashed into columns without numbering bins."""
-        return self._n_columns is not None and isinstance(self._coder, Coder)
-
     def _placed(self, features: Any) -> Any:
         """Return features of the host, or their copy on the device if they are wanted there."""
         if not self._stays_on_device:
@@ -119,23 +116,14 @@ class CountFeatures(CountEstimator):
         device = active_device()
         return device.to_device(features) if not self.sparse_output else device.sparse_to_device(features)
 
-    def _hashed_on_device(self, graphs: GraphDatabase) -> Any:
-        """Return hashed features computed on a GPU; the host normalizes them and makes them dense."""
-        device, arguments = active_device(), (self._coder, graphs, self._n_columns)
-        if self._stays_on_device and self.sparse_output and not self.normalize:
-            return device.features_on_device(*arguments)
-        return self._placed(self._finished(device.hashed_features(*arguments)))
-
-    def _finished(self, features: csr_array) -> Any:
-        """Return hashed features, normalized and dense if requested."""
+    def _finished(self, features: csr_array, streams: Sequence[StreamCounts] = ()) -> Any:
+        """Return features, normalized if requested: sparse, dense, or a sparse table after ``set_output``."""
         if self.normalize:
-            features.data *= np.repeat(inverse_length(self_products(features)), np.diff(features.indptr))
-        return self._returned(features)
-
-    def _returned(self, features: csr_array) -> Any:
-        """Return sparse or dense features, or a sparse pandas table after ``set_output``."""
+            scale = inverse_length(self._lengths(streams, features))
+            features.data *= np.repeat(scale, np.diff(features.indptr))
         if not self.sparse_output:
-            return _dense(features)
+            check_room(*features.shape, ways_out=SPARSE)
+            return np.asarray(features.toarray())
         if getattr(self, "_sklearn_output_config", {}).get("transform") != "pandas":
             return features
         if features.shape[1] > MOST_TABLE_COLUMNS:
@@ -157,11 +145,12 @@ class CountFeatures(CountEstimator):
         check_is_fitted(self, "_stream_codes")
         if self._n_columns is not None:
             return np.array([f"column{i}" for i in range(self._n_columns)], dtype=object)
+        t = self._stream_iterations
+        several = len(np.unique(t)) < len(t)  # streams of one iteration
+        hashes = [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
         names = [
-            f"t{t}{suffix}_{column}"
-            for t, suffix, codes in zip(
-                self._stream_iterations, self._suffixes(), self._stream_codes, strict=True
-            )
+            f"t{t[s]}{hashes[s]}_{column}"
+            for s, codes in enumerate(self._stream_codes)
             for column in self._counter.column_names(codes)
         ]
         return np.array(names, dtype=object)
@@ -224,12 +213,6 @@ class CountFeatures(CountEstimator):
             ]
         ]
 
-    def _suffixes(self) -> list[str]:
-        """Return suffixes that distinguish several streams of one iteration."""
-        t = self._stream_iterations
-        several = len(np.unique(t)) < len(t)
-        return [f"_hash{int(np.sum(t[:s] == t[s]))}" if several else "" for s in range(len(t))]
-
     def _fit(self, graphs: Any, counts: bool = True) -> list[StreamCounts]:
         """Fit, and return the counts of the graphs; an empty list with ``counts=False``."""
         n_columns = self.n_features
@@ -256,28 +239,21 @@ class CountFeatures(CountEstimator):
 
     def _features(self, streams: Sequence[StreamCounts]) -> Any:
         """Return features whose dot product is the kernel, from the counts of all streams."""
-        features = self._joined(streams)
-        if self.normalize:
-            scale = inverse_length(self._lengths(streams, features))
-            features.data *= np.repeat(scale, np.diff(features.indptr))
-        return self._returned(features)
+        return self._finished(self._joined(streams), streams)
 
     def _joined(self, streams: Sequence[StreamCounts]) -> csr_array:
         """Return the columns of all streams, or hashed columns, before normalization."""
-        if self._n_columns is None:
-            widths = [len(codes) for codes in self._stream_codes]
-            scales = [float(np.sqrt(stream.weight)) for stream in streams]
-            return join_streams(streams, widths, scales)
-        return hashed_columns([_scaled(stream) for stream in streams], self._n_columns)
+        if self._n_columns is not None:
+            return hashed_columns([_scaled(stream) for stream in streams], self._n_columns)
+        widths = [len(codes) for codes in self._stream_codes]
+        scales = [float(np.sqrt(stream.weight)) for stream in streams]
+        return join_streams(streams, widths, scales)
 
     def _lengths(self, streams: Sequence[StreamCounts], features: csr_array) -> NDArray[np.float64]:
         """Return the squared length of each graph's features over all bins, with or without a column."""
         if self._n_columns is not None:
             return self_products(features)
         return sum_in_order(stream.weight * self_products(stream.counts) for stream in streams)
-
-    @abstractmethod
-    def _learn_coder(self, graphs: Any) -> Any: ...
 
     def _check_parts(self) -> None:
         """Raise if codes, iterations and columns do not match."""
@@ -289,15 +265,8 @@ class CountFeatures(CountEstimator):
             require(fits, "every stream needs an iteration")
 
 
-def _dense(features: csr_array) -> NDArray[np.float64]:
-    """Return features as a dense array; raise if memory does not suffice."""
-    check_room(*features.shape, ways_out=SPARSE)
-    return np.asarray(features.toarray())
-
-
 def _scaled(stream: StreamCounts) -> StreamCounts:
     """Return the stream with counts times the square root of its weight, and weight 1."""
     if stream.weight == 1.0:
         return stream
-    counts = csr_array(stream.counts * np.sqrt(stream.weight))
-    return StreamCounts(counts, stream.codes, stream.iteration, 1.0)
+    return replace(stream, counts=csr_array(stream.counts * np.sqrt(stream.weight)), weight=1.0)

@@ -18,7 +18,7 @@ from propkernels._utils.stored import require
 from propkernels.convert.check import check_graphs
 from propkernels.counts.base_kernels import BaseKernel, resolve_base_kernel
 from propkernels.counts.counters import Counter, StreamCounts
-from propkernels.counts.products import Counting, normalized
+from propkernels.counts.products import Counting, normalized, normalized_square
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 
@@ -114,7 +114,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
                 kernel = base_kernel.square(counts)
                 diagonal = base_kernel.diagonal_in(kernel, counts)
                 if self.normalize:
-                    _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
+                    normalized_square(kernel, diagonal)
                 found = self._placed(kernel), diagonal
         self._keep(*learned, found[1])
         return found[0]
@@ -162,8 +162,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             last_diagonal = base_kernel.diagonal_in(kernels[-1], counts)
         if self.normalize:
             for t, kernel in enumerate(kernels):  # the same rounding as in a fit with t_max=t
-                diagonal = base_kernel.diagonal([s for s in counts if s.iteration <= t])
-                _unit_diagonal(normalized(kernel, diagonal, diagonal), diagonal)
+                normalized_square(kernel, base_kernel.diagonal([s for s in counts if s.iteration <= t]))
         self._keep(*learned, last_diagonal)
         with running_on(self._device(database)):
             return self._placed(kernels)
@@ -281,9 +280,6 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         self._counts, self.diagonal_ = counts, diagonal
         self._n_features_out = len(diagonal)
 
-    @abstractmethod
-    def _learn_coder(self, graphs: Any) -> Any: ...
-
     def _check_parts(self) -> None:
         """Raise if streams have counts of different graphs."""
         if hasattr(self, "_counts"):
@@ -291,8 +287,3 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             require(len(sizes) == 1, "all streams must have counts of the same graphs")
             require(isinstance(self._coder, Counter), "_coder must be a counter")
             require(self.diagonal_.shape == (*sizes,), "every graph needs a self-similarity")
-
-
-def _unit_diagonal(kernel: Matrix, diagonal: NDArray[np.float64]) -> None:
-    """Set the diagonal to 1 (0 for an empty graph), which rounding may have changed."""
-    np.fill_diagonal(kernel, (diagonal > 0).astype(np.float64))

@@ -33,8 +33,13 @@ from propkernels.codes.distances import (
 )
 from propkernels.counts.counters import CodeList, Counter, Known, Occurrences, StreamCounts, count_lists
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.node_kernel import NodeComparison, Nodes
-from propkernels.kernels.pairwise_kernel import CountedComparison, PairwiseKernel, TiledComparison
+from propkernels.kernels.pairwise_kernel import (
+    CountedComparison,
+    NodeComparison,
+    Nodes,
+    PairwiseKernel,
+    TiledComparison,
+)
 from propkernels.propagation.initial import node_keys, numbered_keys, plain_labels
 
 Matrix = NDArray[np.float64]
@@ -221,6 +226,7 @@ def _stacked(counts: list[Matrix], width: int) -> Matrix:
     return stacked
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GraphHopper(PairwiseKernel):
     """GraphHopper kernel (Feragen et al., NIPS 2013).
 
@@ -271,24 +277,13 @@ class GraphHopper(PairwiseKernel):
            [11., 33.]])
     """
 
-    def __init__(
-        self,
-        *,
-        labels: str | None = "auto",
-        attributes: str | None = None,
-        weighted: bool = True,
-        gamma: float | None = None,
-        standardize: bool = True,
-        normalize: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.labels = labels
-        self.attributes = attributes
-        self.weighted = weighted
-        self.gamma = gamma
-        self.standardize = standardize
-        self.normalize = normalize
-        self.n_jobs = n_jobs
+    labels: str | None = "auto"
+    attributes: str | None = None
+    weighted: bool = True
+    gamma: float | None = None
+    standardize: bool = True
+    normalize: bool = False
+    n_jobs: int | None = None
 
     @property
     def _is_dot_product(self) -> bool:

@@ -7,26 +7,28 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from propkernels import _core
 from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import GraphInput
+from propkernels._utils.checks import GraphInput, check_choice, check_positive
 from propkernels._utils.parallel import one_blas_thread, run_threads, threaded, whole_runs
 from propkernels._utils.progress import ProgressBar
-from propkernels._utils.stored import Offsets, is_array, require
+from propkernels._utils.stored import ANY_NUMBER, Offsets, is_array, require
 from propkernels.convert.check import check_edges
 from propkernels.counts.base_kernels import BaseKernel, Linear
 from propkernels.counts.counters import Counter, StreamCounts
-from propkernels.counts.products import Counting, normalized
+from propkernels.counts.products import Counting, normalized, normalized_square
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import check_options
-from propkernels.kernels.node_kernel import NodeComparison, Nodes
+from propkernels.propagation.attributes import Standardizer, fill_missing
+from propkernels.propagation.initial import LABEL_SOURCES, node_keys, resolve_source
 
 Matrix = NDArray[np.float64]
 Tile = tuple[slice, slice]
@@ -226,7 +228,8 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         -------
         ndarray of shape (n, n)
         """
-        return self._finish(self._fit_kernels(X)[-1])
+        kernel = self._fit_kernels(X)[-1]
+        return normalized_square(kernel, self.diagonal_) if self.normalize else kernel
 
     @threaded
     def transform(self, X: Graphs) -> Matrix:
@@ -332,12 +335,6 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._comparison, self._prepared, self.diagonal_ = comparison, prepared, diagonal
         self._train_ptr, self._n_features_out = database.graph_ptr, len(database)
 
-    def _finish(self, kernel: Matrix) -> Matrix:
-        if self.normalize:
-            normalized(kernel, self.diagonal_, self.diagonal_)
-            np.fill_diagonal(kernel, self.diagonal_ > 0)
-        return kernel
-
     @property
     def _n_prepared(self) -> int:
         """Number of prepared training graphs."""
@@ -371,3 +368,116 @@ def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:
     if comparison.explicit() is not None:
         return comparison.diagonal(prepared)
     return check_finite(np.asarray(comparison.diagonal(prepared, n_graphs)[-1]))
+
+
+ATTRIBUTE_KERNELS = (None, "gaussian", "linear", "truncated")
+LINEAR, TRUNCATED = 2, 3
+
+
+class Nodes(NamedTuple):
+    """Labels and attributes of the nodes of several graphs.
+
+    ``ptr`` are the offsets of the graphs, ``keys`` are hashes of labels, ``points`` are attributes (without
+    columns if attributes are not compared).
+    """
+
+    ptr: Annotated[NDArray[np.int64], Offsets("keys")]
+    keys: Annotated[NDArray[np.uint64], ANY_NUMBER]
+    points: NDArray[np.float64]
+
+    def _check_parts(self) -> None:
+        """Raise if labels and attributes do not match."""
+        require(self.keys.ndim == 1 and self.points.ndim == 2, "every node needs a key and attributes")
+        require(len(self.keys) == len(self.points), "every node needs a row of attributes")
+
+    def check_pairs(self, pair_ptr: NDArray[np.int64], values: NDArray[Any]) -> None:
+        """Raise unless there is one value per ordered pair of nodes of each graph."""
+        fits = values.ndim == 1 and np.array_equal(np.diff(pair_ptr), np.diff(self.ptr) ** 2)
+        require(fits, "every pair of nodes needs a value")
+
+    def some(self, graphs: slice) -> Nodes:
+        """Return the nodes of a run of graphs."""
+        ptr = self.ptr[graphs.start : graphs.stop + 1]
+        part = slice(ptr[0], ptr[-1])
+        return Nodes(ptr - ptr[0], self.keys[part], self.points[part])
+
+
+@dataclass(frozen=True)
+class NodeComparison:
+    """Node kernel with parameters resolved on the training graphs.
+
+    Attributes
+    ----------
+    source : {"node", "degree", None}
+        Source of labels.
+    kind : int
+        Position in ``ATTRIBUTE_KERNELS``.
+    gamma : float
+        Factor in exp(-gamma |x - y|^2).
+    standardizer : Standardizer or None
+    elsewhere : ndarray, (D,)
+        Mean of the training nodes, which replaces attributes that are missing in a whole graph.
+    """
+
+    source: str | None
+    kind: int
+    gamma: float
+    standardizer: Standardizer | None
+    elsewhere: NDArray[np.float64]
+
+    def _check_parts(self) -> None:
+        """Raise unless there is a standardizer if, and only if, attributes are compared."""
+        require(self.kind in range(4), "the kernel of attributes is unknown")
+        fits = (self.kind == 0) == (self.standardizer is None)
+        require(fits, "a standardizer is needed exactly if attributes are compared")
+
+    @property
+    def dimensions(self) -> int:
+        """Number of compared attributes."""
+        return 0 if self.standardizer is None else len(self.standardizer.mean)
+
+    @classmethod
+    def learn(cls, graphs: GraphDatabase, parameters: Any) -> NodeComparison:
+        """Return a node kernel from validated parameters of an estimator and the training graphs."""
+        check_choice(parameters.labels, LABEL_SOURCES, "labels")
+        check_choice(parameters.attributes, ATTRIBUTE_KERNELS, "attributes")
+        check_choice(parameters.standardize, (True, False), "standardize")
+        if parameters.gamma is not None:
+            check_positive(parameters.gamma, "gamma")
+        labels = parameters.labels
+        if parameters.attributes is None:
+            return cls(resolve_source(graphs, labels), 0, 1.0, None, np.empty(0))
+        if labels == "auto":
+            labels = None if graphs.label_column is None else "node"
+        standardizer = Standardizer.learn(graphs, parameters.standardize)
+        points = standardizer(graphs)
+        counts = np.maximum(np.count_nonzero(~np.isnan(points), axis=0), 1)
+        gamma = 1 / max(points.shape[1], 1) if parameters.gamma is None else float(parameters.gamma)
+        kind = ATTRIBUTE_KERNELS.index(parameters.attributes)
+        elsewhere = np.nansum(points, axis=0) / counts
+        return cls(resolve_source(graphs, labels), kind, gamma, standardizer, elsewhere)
+
+    def nodes(self, graphs: GraphDatabase) -> Nodes:
+        """Return labels and attributes of the nodes of any graphs."""
+        keys = node_keys(graphs, self.source)
+        if self.standardizer is None:
+            return Nodes(graphs.graph_ptr, keys, np.empty((graphs.n_nodes, 0)))
+        points = fill_missing(self.standardizer(graphs), graphs, self.elsewhere)
+        return Nodes(graphs.graph_ptr, keys, np.ascontiguousarray(points))
+
+    def matrix(self, left: Nodes, right: Nodes) -> NDArray[np.float64]:
+        """Return the node kernel between all left and all right nodes."""
+        values = np.ones((len(left.keys), len(right.keys)))
+        transposed = np.ascontiguousarray(right.points.T)
+        if self.kind == LINEAR:
+            _core.dot_products(left.points, transposed, values)
+        elif self.kind != 0:
+            _core.squared_distances(left.points, transposed, values)
+            far = values > 1.0 if self.kind == TRUNCATED else None
+            with np.errstate(over="ignore"):  # with a large gamma, exp(-inf) = 0 is right
+                np.exp(np.multiply(values, -self.gamma, out=values), out=values)
+            if far is not None:
+                values[far] = 0.0
+        if self.source is not None:
+            values[left.keys[:, None] != right.keys] = 0.0
+        return values

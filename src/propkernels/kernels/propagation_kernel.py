@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import check_choice, check_streams, check_width, shown
@@ -17,7 +18,7 @@ from propkernels._utils.typing import BaseKernelLike, Floats, PriorLike, Seed
 from propkernels.codes.attribute_codes import AttributeCoder
 from propkernels.codes.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
 from propkernels.convert.check import check_graphs
-from propkernels.counts.counters import Coder, Known, StreamCounts
+from propkernels.counts.counters import Coder, Known, StreamCounts, numbered
 from propkernels.counts.spread import count_spread
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
@@ -25,7 +26,6 @@ from propkernels.graphs.grid_database import GridDatabase
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.time_views import learn_in_time
-from propkernels.kernels.trace import Trace, trace
 from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes, way_of
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.filling import fill_labels
@@ -93,8 +93,7 @@ class PropagationCoder(Coder):
         edge_labels = _check_edge_labels(graphs, parameters)
         source = label_source(graphs, parameters.labels)
         column = label_column(graphs, source)
-        on_grids = isinstance(graphs, GridDatabase)
-        scheme = resolve_scheme(parameters.propagation, on_grids)
+        scheme = resolve_scheme(parameters.propagation, isinstance(graphs, GridDatabase))
         fills = isinstance(parameters.propagation, str) and parameters.propagation == "auto"
         seed = draw_seed(parameters.random_state)
         lsh = LocalitySensitiveHash(parameters.metric, bin_width, seed, _LABELS)
@@ -132,7 +131,7 @@ class PropagationCoder(Coder):
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Return codes on a GPU; None if only the CPU can compute them."""
-        from propkernels.gpu.device_labels import attribute_streams, label_streams
+        from propkernels.gpu.device_codes import attribute_streams, label_streams
 
         factors = EdgeFactors(self.lsh.seed, _LABELS) if self.edge_labels else None
         arguments = (self.scheme, self.initial(graphs), self.lsh, self.t_max, self.n_hashes)
@@ -192,6 +191,51 @@ def _learn_attributes(
     return AttributeCoder(standardizer, learned, treatment.combine, lsh, tuple(further))
 
 
+class Trace(NamedTuple):
+    """P_t, codes and bins of all nodes, as :meth:`PropagationKernel.trace` returns them.
+
+    Attributes
+    ----------
+    labels : tuple of length k
+        Labels of the columns of P_t.
+    nodes : ndarray of shape (N, 2)
+        Graph of each node, and its number in the graph.
+    distributions : ndarray of shape (t_max + 1, N, k)
+        P_t.
+    codes : ndarray of int64, shape (t_max + 1, N)
+        Values of the (first) hash function at each t.
+    bins : ndarray of int64, shape (t_max + 1, N)
+        The same, numbered from 0 at each t in order of appearance.
+    """
+
+    labels: tuple[Hashable, ...]
+    nodes: NDArray[np.int64]
+    distributions: NDArray[np.float64]
+    codes: NDArray[np.int64]
+    bins: NDArray[np.int64]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one record per t and node, for example for ``pandas.DataFrame``."""
+        names = [f"P({label})" for label in self.labels]
+        return [
+            {"t": t, "graph": graph, "node": node}
+            | dict(zip(names, self.distributions[t, i].tolist(), strict=True))
+            | {"code": int(self.codes[t, i]), "bin": int(self.bins[t, i])}
+            for t in range(len(self.codes))
+            for i, (graph, node) in enumerate(self.nodes.tolist())
+        ]
+
+    def __str__(self) -> str:
+        records = self.rows()
+        head = list(records[0]) if records else []
+        cells = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in row.values()] for row in records]
+        widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+        return "\n".join(
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in (head, *cells)
+        )
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class PropagationParameters:
     """Parameters of :class:`PropagationKernel` that the features have, too."""
@@ -242,7 +286,19 @@ class PropagationParameters:
         coder = self._coder  # type: ignore[attr-defined]
         if not isinstance(coder, PropagationCoder):
             raise ValueError("graphs in time have no single trace: use time='static'")
-        return trace(coder, check_graphs(X))
+        graphs = check_graphs(X)
+        initial = coder.initial(graphs)
+        order = sorted(range(len(initial.values)), key=lambda i: repr(initial.values[i]))
+        prepared, start = coder.scheme.prepare(graphs, initial), initial.to_dense()
+        steps = [start]
+        for _ in range(coder.t_max):
+            steps.append(np.asarray(coder.scheme.step(prepared, steps[-1], start), dtype=np.float64))
+        codes = label_codes(*coder.label_arguments(graphs)).codes[:: coder.n_hashes]
+        bins = np.array([numbered(row)[0] for row in codes], dtype=np.int64)
+        places = np.arange(graphs.n_nodes) - graphs.graph_ptr[graphs.graph_ids]
+        nodes = np.stack([graphs.graph_ids.astype(np.int64), places], axis=1)
+        labels = tuple(initial.values[i] for i in order)
+        return Trace(labels, nodes, np.stack(steps)[:, :, order], codes, bins)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

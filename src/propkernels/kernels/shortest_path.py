@@ -43,8 +43,13 @@ from propkernels.counts.counters import (
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
 from propkernels.kernels.count_features import CountFeatures
-from propkernels.kernels.node_kernel import NodeComparison, Nodes
-from propkernels.kernels.pairwise_kernel import CountedComparison, PairwiseKernel, TiledComparison
+from propkernels.kernels.pairwise_kernel import (
+    CountedComparison,
+    NodeComparison,
+    Nodes,
+    PairwiseKernel,
+    TiledComparison,
+)
 from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import Annotated, Any, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.arrays import check_room
+from propkernels._utils.arrays import check_room, sum_in_order
 from propkernels._utils.checks import Documented, shown
 from propkernels._utils.parallel import threaded
-from propkernels._utils.stored import SOMETIMES, require
+from propkernels._utils.stored import SOMETIMES, Indices, not_negative, require
 from propkernels._utils.typing import Estimator, Floats, Record, Target
 from propkernels.convert.check import check_graphs
-from propkernels.counts.counters import Counter, StreamCounts
-from propkernels.counts.joined import JoinedCounter
-from propkernels.counts.products import normalized
+from propkernels.counts.counters import (
+    Counter,
+    Known,
+    Occurrences,
+    StreamCounts,
+    Values,
+    after_known,
+)
+from propkernels.counts.products import inverse_length, normalized, normalized_square
 from propkernels.graphs.accepted import Graphs
+from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_kernel import check_options
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
@@ -162,15 +171,6 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self._keep(parts, weights, [matrix.diagonal().copy() for matrix in stack])
         return self._finish(weighted_sum(weights, list(stack)))
 
-    def _part_matrices(self, X: Any) -> Matrix:
-        """Return the kernel matrix of each part, with the normalization of the sum; self is not changed.
-
-        Returns
-        -------
-        ndarray of shape (parts, n, n)
-        """
-        return self._fit_parts(X)[1]
-
     @threaded
     def fit_transform_cumulative(self, X: Graphs, y: Target | None = None) -> Matrix:
         """Fit, and return the sums of t_max = 0, 1, ... from one pass of each part.
@@ -223,11 +223,6 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return weighted_sum(
             self.weights_, [_unit(part, part.self_similarities(graphs)) for part in self.kernels_]
         )
-
-    @property
-    def _learns_weights(self) -> bool:
-        """Whether weights are learned from the target, and so differ between folds."""
-        return _is_alignment(self.weights)
 
     @property
     def _is_dot_product(self) -> bool:
@@ -307,9 +302,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _finish(self, kernel: Matrix) -> Matrix:
         if self.normalize:
-            diagonal = kernel.diagonal().copy()
-            normalized(kernel, diagonal, diagonal)
-            np.fill_diagonal(kernel, (diagonal > 0).astype(np.float64))
+            normalized_square(kernel, kernel.diagonal().copy())
         return kernel
 
     def __sklearn_tags__(self) -> Any:
@@ -403,3 +396,109 @@ def weighted_sum(weights: NDArray[np.float64], parts: Sequence[Matrix]) -> Matri
 def _unit(part: Any, diagonal: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the self-similarities of a part after its normalization."""
     return (diagonal > 0).astype(np.float64) if part.normalize else diagonal
+
+
+Stream = TypeVar("Stream")
+
+
+@dataclass(frozen=True)
+class JoinedCounter(Counter):
+    """Joins the counts of several counters (parts), optionally divided by their length.
+
+    Attributes
+    ----------
+    counters : list of Counter
+    weights : ndarray, (counters,)
+        Weight of each part in the sum.
+    normalized : ndarray of bool, (counters,)
+        Whether the counts of each part are scaled to length 1 per graph.
+    parts : ndarray of int64, (streams,)
+        Part of each stream; streams are ordered by iteration, then by part.
+    """
+
+    counters: list[Counter]
+    weights: NDArray[np.float64]
+    normalized: NDArray[np.bool_]
+    parts: Annotated[NDArray[np.int64], Indices("counters")]
+
+    def _check_parts(self) -> None:
+        """Raise an error unless each counter has a nonnegative weight."""
+        shape = (len(self.counters),)
+        require(
+            self.counters and self.weights.shape == self.normalized.shape == shape, "counters need weights"
+        )
+        require(not_negative(self.weights), "weights are not negative")
+
+    @classmethod
+    def of(
+        cls,
+        counters: list[Counter],
+        weights: Values,
+        normalized: Sequence[bool],
+        streams: Sequence[list[StreamCounts]],
+    ) -> JoinedCounter:
+        """Return the join of counters; ``streams`` are the streams of each counter."""
+        order = sorted((s.iteration, part) for part, counted in enumerate(streams) for s in counted)
+        parts = np.array([part for _, part in order], dtype=np.int64)
+        return cls(counters, weights, np.array(normalized, dtype=np.bool_), parts)
+
+    def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
+        """Return the counts of all parts; ``known`` codes are the first columns."""
+        streams = self.join([counter.count(graphs, None) for counter in self.counters])
+        if known is None:
+            return streams
+        return [after_known(stream, codes) for stream, codes in zip(streams, known, strict=True)]
+
+    def join(self, streams: Sequence[list[StreamCounts]]) -> list[StreamCounts]:
+        """Return the streams of all parts in order, weighted, and normalized where requested."""
+        ready = []
+        for part, weight, is_normalized in zip(streams, self.weights, self.normalized, strict=True):
+            scales = inverse_lengths(part) if is_normalized else None
+            ready.append(iter([_scaled(stream, float(weight), scales) for stream in part]))
+        if len(self.parts) != sum(map(len, streams)):
+            raise ValueError(f"the parts count {sum(map(len, streams))} streams, not {len(self.parts)}")
+        return [_next(ready[part]) for part in self.parts]
+
+    def split(self, streams: Sequence[Any]) -> list[tuple[Counter, list[Any]]]:
+        """Return each counter with the entries of ``streams`` (one per stream) that belong to it."""
+        return [
+            (counter, [streams[s] for s in np.flatnonzero(self.parts == part).tolist()])
+            for part, counter in enumerate(self.counters)
+        ]
+
+    def occurrences(self, graphs: GraphDatabase) -> Iterator[Occurrences]:
+        """Yield the items of all parts."""
+        items = [self._items(part, counter, graphs) for part, counter in enumerate(self.counters)]
+        return (_next(items[part]) for part in self.parts)
+
+    def _scales(self, part: int, counter: Counter, graphs: GraphDatabase) -> Values | None:
+        return inverse_lengths(counter.count(graphs, None)) if self.normalized[part] else None
+
+    def _items(self, part: int, counter: Counter, graphs: GraphDatabase) -> Iterator[Occurrences]:
+        scales, weight = self._scales(part, counter, graphs), float(self.weights[part])
+        for items in counter.occurrences(graphs):
+            product = items.scales if scales is None else scales
+            if scales is not None and items.scales is not None:
+                product = scales * items.scales
+            yield replace(items, weight=weight * items.weight, scales=product)
+
+
+def _next(streams: Iterator[Stream]) -> Stream:
+    """Return the next stream of a part; raise an error if there is none."""
+    for stream in streams:
+        return stream
+    raise ValueError("a part counts fewer streams than are listed of it")
+
+
+def inverse_lengths(streams: Sequence[StreamCounts]) -> Values:
+    """Return 1 / sqrt(k(x, x)) of each graph; 0 where k(x, x) is 0."""
+    squares = sum_in_order(s.weight * np.asarray((s.counts * s.counts).sum(axis=1)).ravel() for s in streams)
+    return inverse_length(squares)
+
+
+def _scaled(stream: StreamCounts, weight: float, scales: Values | None) -> StreamCounts:
+    counts = stream.counts
+    if scales is not None:
+        data = counts.data * np.repeat(scales, np.diff(counts.indptr))
+        counts = csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
+    return StreamCounts(counts, stream.codes, stream.iteration, weight * stream.weight)

@@ -55,7 +55,13 @@ class TimeCoder(Coder):
         if self.view != "static" or not graphs.n_nodes:
             return blocks
         last = last_nodes(graphs)
-        return (_at_nodes(block, last, graphs.n_nodes) for block in blocks)
+
+        def at_last(block: CodeStreams) -> CodeStreams:
+            codes = np.full((len(block.codes), graphs.n_nodes), NO_BIN, dtype=np.int64)
+            codes[:, last] = block.codes
+            return replace(block, codes=codes)
+
+        return map(at_last, blocks)
 
     @property
     def known_labels(self) -> Any:
@@ -71,13 +77,6 @@ class TimeCoder(Coder):
     def n_streams(self) -> int:
         """Number of codes per node."""
         return int(self.coder.n_streams)
-
-
-def _at_nodes(block: CodeStreams, nodes: Any, n_nodes: int) -> CodeStreams:
-    """Return codes, one per given node, as codes of all nodes; other nodes are not counted."""
-    codes = np.full((len(block.codes), n_nodes), NO_BIN, dtype=np.int64)
-    codes[:, nodes] = block.codes
-    return replace(block, codes=codes)
 
 
 def learn_in_time(

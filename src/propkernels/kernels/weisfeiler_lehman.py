@@ -82,7 +82,7 @@ class RefinementCoder(Coder):
 
     def device_streams(self, graphs: GraphDatabase, runtime: Any) -> Any:
         """Return codes on a GPU."""
-        from propkernels.gpu.device_labels import refinement_streams
+        from propkernels.gpu.device_codes import refinement_streams
 
         edges = edge_keys(graphs, self.edge_labels, self.edge_weights)
         return refinement_streams(graphs, node_keys(graphs, self.source), edges, self.t_max, runtime)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import check_integer
 from propkernels.convert.check import check_graph
+from propkernels.counts.counters import numbered
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.layout import node_positions
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.propagation_kernel import PropagationFeatures
-from propkernels.kernels.trace import numbered
 from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph
 
@@ -83,14 +83,14 @@ def plot_propagation(
     return list(axes)
 
 
-def node_bins(features: Any, graph: GraphDatabase) -> list[NDArray[np.int64]]:
+def node_bins(features: Any, graph: GraphDatabase) -> list[NDArray[np.int32]]:
     """Return the number of each node's bin at each iteration, bins numbered by first appearance."""
     counter = features.fit(graph)._counter
     if not hasattr(counter, "codes"):
         raise TypeError(f"{type(features).__name__} does not count nodes: use PropagationFeatures or another")
-    by_iteration: dict[int, NDArray[np.int64]] = {}
+    by_iteration: dict[int, NDArray[np.int32]] = {}
     for block in counter.codes(graph):
         for stream, iteration in enumerate(block.iterations.tolist()):
             row = stream if block.shared_rows is None else block.shared_rows[stream]
-            by_iteration.setdefault(iteration, numbered(block.codes[row]))
+            by_iteration.setdefault(iteration, numbered(block.codes[row])[0])
     return [by_iteration[iteration] for iteration in sorted(by_iteration)]

@@ -22,7 +22,6 @@ _BY_MODULE = {
     "propkernels.codes.codes": ("LocalitySensitiveHash",),
     "propkernels.counts.counters": ("StreamCounts",),
     "propkernels.counts.entries": ("Vocabulary",),
-    "propkernels.counts.joined": ("JoinedCounter",),
     "propkernels.counts.levels": ("LevelCounter",),
     "propkernels.counts.base_kernels": ("Intersection", "Jaccard", "Linear", "RadialBasis", "Tanimoto"),
     "propkernels.kernels.baselines": (
@@ -38,7 +37,7 @@ _BY_MODULE = {
         "PropagationFeatures",
         "PropagationKernel",
     ),
-    "propkernels.kernels.pairwise_kernel": ("CountedComparison",),
+    "propkernels.kernels.pairwise_kernel": ("CountedComparison", "NodeComparison", "Nodes"),
     "propkernels.kernels.shortest_path": (
         "EqualLengths",
         "Paths",
@@ -47,7 +46,6 @@ _BY_MODULE = {
         "TripletCoder",
     ),
     "propkernels.kernels.graph_hopper": ("GraphHopper", "HopComparison", "HopCounter", "Hops"),
-    "propkernels.kernels.node_kernel": ("NodeComparison", "Nodes"),
     "propkernels.kernels.weisfeiler_lehman": (
         "EntryCoder",
         "RefinementCoder",
@@ -55,10 +53,15 @@ _BY_MODULE = {
         "WeisfeilerLehmanFeatures",
     ),
     "propkernels.kernels.neighborhoods": ("NeighborhoodCoder", "Neighborhoods"),
-    "propkernels.kernels.sum_kernel": ("SumKernel",),
+    "propkernels.kernels.sum_kernel": ("JoinedCounter", "SumKernel"),
     "propkernels.kernels.time_views": ("TimeCoder",),
-    "propkernels.kernels.subgraph_matching": ("SubgraphComparison", "SubgraphMatching", "Wired"),
-    "propkernels.kernels.subgraph_counts": ("SubgraphCounter", "SubgraphCounts"),
+    "propkernels.kernels.subgraph_matching": (
+        "SubgraphComparison",
+        "SubgraphCounter",
+        "SubgraphCounts",
+        "SubgraphMatching",
+        "Wired",
+    ),
     "propkernels.models.classifier": ("PropagationClassifier",),
     "propkernels.nodes.coinciding_walks": ("CoincidingWalkKernel",),
     "propkernels.nodes.estimators": ("NodeClassifier", "NodeRegressor"),
