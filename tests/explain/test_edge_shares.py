@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, diags_array
-from scipy.sparse.csgraph import dijkstra
 
 import propkernels as pk
 from propkernels.explain import explanation as edges
@@ -39,34 +38,21 @@ def graphs(draw):
     return (matrix | matrix.T).astype(int), np.array(values, dtype=float).reshape(n, 3)
 
 
-@settings(max_examples=30, deadline=None)
-@given(graphs())
-def test_equals_the_definition(case):
+@settings(max_examples=40, deadline=None)
+@given(graphs(), st.sampled_from([1, 7, 2**22]))
+def test_equals_the_definition(case, in_memory):
+    """Nodes in batches of any size."""
     adjacency, contributions = case
     expected = naive(adjacency.tolist(), contributions.astype(int).tolist())
-    ends, found = edge_contributions(csr_array(adjacency), contributions)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edges, "VALUES_IN_MEMORY", in_memory)
+        ends, found = edge_contributions(csr_array(adjacency), contributions)
     assert [tuple(pair) for pair in ends.tolist()] == sorted(expected)
     for pair, row in zip(ends.tolist(), found, strict=True):
         np.testing.assert_allclose(row, [float(part) for part in expected[tuple(pair)]], atol=1e-12)
     has_neighbors = adjacency.sum(axis=1) > 0
     expected_sums = contributions[has_neighbors, 1:].sum(axis=0)
     np.testing.assert_allclose(found[:, 1:].sum(axis=0), expected_sums, atol=1e-12)
-
-
-@pytest.mark.parametrize("in_memory", [1, 7, 2**22])
-def test_nodes_in_blocks_give_the_same_shares(in_memory, monkeypatch):
-    """The distances between all pairs tell the same; they are the second implementation here."""
-    rng = np.random.default_rng(0)
-    upper = np.triu(rng.random((30, 30)) < 0.08, 1)
-    adjacency, contributions = (upper | upper.T).astype(int), rng.normal(size=(30, 6))
-    monkeypatch.setattr(edges, "VALUES_IN_MEMORY", in_memory)
-    ends, found = edge_contributions(csr_array(adjacency), contributions)
-    steps = dijkstra(csr_array(adjacency), unweighted=True)
-    nearer = np.minimum(steps[:, ends[:, 0]], steps[:, ends[:, 1]])
-    for t in range(1, 6):
-        known = (nearer <= t - 1).sum(axis=1)
-        parts = np.divide(contributions[:, t], known, out=np.zeros(30), where=known > 0)
-        np.testing.assert_allclose(found[:, t], parts @ (nearer <= t - 1), rtol=1e-12, atol=1e-15)
 
 
 def test_a_long_path_takes_memory_by_its_length(monkeypatch):
@@ -92,7 +78,3 @@ def test_of_an_explanation():
     _, third = explanation.edge_contributions(3, t=2)
     assert third.sum() == pytest.approx(explanation.of_graph(3)[:, 2].sum())
     assert not explanation.edge_contributions(3, t=0)[1].any()
-    with pytest.raises(ValueError, match="t must be at most 2"):
-        explanation.edge_contributions(3, t=3)
-    with pytest.raises(TypeError, match="need explained graphs"):
-        explanation.with_graphs(None).edge_contributions(3)

@@ -29,26 +29,6 @@ def test_labels_nobody_reads_are_not_changed(data):
     assert "relabel" not in {edits[0].kind for edits in found.edits}
 
 
-def test_what_cannot_be_edited_is_one_sentence(data):
-    model = fitted(KERNELS["fast"], data)
-    with pytest.raises(ValueError, match="a single graph, got 40"):
-        model.counterfactuals(data[0])
-    directed = pk.GraphDatabase([[0, 1], [0, 0]], [0, 2], ["C", "N"])
-    with pytest.raises(ValueError, match="directed edges"):
-        model.counterfactuals(directed)
-    with pytest.raises(TypeError, match="images"):
-        model.counterfactuals(pk.GridDatabase([np.zeros((3, 3), dtype=int)])[0])
-    with pytest.raises(ValueError, match="at most 2"):
-        model.counterfactuals(data[0][0], max_edits=3)
-    with pytest.raises(ValueError, match="each kind of allowed edits"):
-        model.counterfactuals(data[0][0], allowed=["paint"])
-    with pytest.raises(ValueError, match="each key of allowed"):
-        model.counterfactuals(data[0][0], allowed={"colors": ["red"]})
-    large = pk.from_networkx([nx.path_graph(2000)])
-    with pytest.raises(ValueError, match="restrict them by allowed"):
-        model.counterfactuals(large)
-
-
 def test_other_libraries_and_unfitted_models(data):
     from sklearn.exceptions import NotFittedError
 
@@ -202,3 +182,34 @@ def test_numbers(data):
     far = model.counterfactuals(graph, n=2, target=now + 1e6, budget=1000)
     assert not far.reached
     assert "closest" in str(far)
+
+
+# text and tables
+
+
+def test_what_is_printed(data):
+    found = fitted(KERNELS["fast"], data).counterfactuals(data[0][0], n=3, label_names={"C": "carbon"})
+    lines = str(found).splitlines()
+    assert lines[0].startswith("The graph is predicted")
+    assert lines[1].split() == ["edits", "decision", "change", "prediction"]
+    assert "carbon" in str(found) or not any("C" in (e.label, e.before) for es in found.edits for e in es)
+    frame = found.to_frame()
+    assert list(frame["n_edits"]) == [len(edits) for edits in found.edits]
+    np.testing.assert_array_equal(frame["decision"], found.decision)
+
+
+@pytest.mark.parametrize(
+    ("graph", "options", "kind", "message"),
+    [
+        (small_graphs(2, 0)[0], {}, ValueError, "a single graph, got 2"),
+        (pk.GraphDatabase([[0, 1], [0, 0]], [0, 2], ["C", "N"]), {}, ValueError, "directed edges"),
+        (pk.GridDatabase([np.zeros((3, 3), dtype=int)])[0], {}, TypeError, "images"),
+        (small_graphs(1, 0)[0], {"max_edits": 3}, ValueError, "at most 2"),
+        (small_graphs(1, 0)[0], {"allowed": ["paint"]}, ValueError, "each kind of allowed edits"),
+        (small_graphs(1, 0)[0], {"allowed": {"colors": ["red"]}}, ValueError, "each key of allowed"),
+        (pk.from_networkx([nx.path_graph(2000)]), {}, ValueError, "restrict them by allowed"),
+    ],
+)
+def test_what_cannot_be_edited_is_one_sentence(data, graph, options, kind, message):
+    with pytest.raises(kind, match=message):
+        fitted(KERNELS["fast"], data).counterfactuals(graph, **options)

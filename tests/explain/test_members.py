@@ -69,12 +69,6 @@ def test_lengths_of_normalized_members_are_1(cls):
     assert np.array_equal(member.lengths(Counted(NEW)), np.ones(len(NEW)))
 
 
-def test_graphs_are_counted_once_per_vocabulary():
-    _, member = member_of(FoldedMember)
-    counted = Counted(NEW)
-    assert counted.entries(member.vocabulary) is counted.entries(member.vocabulary)
-
-
 def test_kernels_without_bins_have_no_contributions():
     _, member = member_of(KernelMember)
     counted, share = Counted(NEW), np.ones(2)

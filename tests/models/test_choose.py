@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels._utils.parallel import one_blas_thread, workers
 from propkernels.models import choose as module
 from propkernels.models.choose import (
     Problem,
@@ -113,20 +112,3 @@ def test_settings():
     assert settings_of(kernels, (1,), None) == [Setting(0, 1, False), Setting(1, None, False)]
     assert check_costs([10, 1]) == (1.0, 10.0)
     assert check_steps(range(3)) == (0, 1, 2)
-    with pytest.raises(ValueError, match="C must have at least one value"):
-        check_costs([])
-    with pytest.raises(ValueError, match="t_max must be at least 0"):
-        check_steps(-1)
-
-
-def test_threads_and_seeds_give_the_same_bits():
-    kernels = [pk.PropagationKernel(t_max=2), pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard")]
-    settings = settings_of(kernels, None, "auto")
-    with one_blas_thread():  # as fit does
-        one, held = choose(PROBLEM, kernels, settings)
-        with workers(2):
-            two, same = choose(Problem(DATA.graphs, COLUMN, DATA.target, 0), kernels, settings)
-    assert [each.setting for each in one] == [each.setting for each in two]
-    for left, right in zip(one, two, strict=True):
-        assert np.array_equal(left.solution.held_out, right.solution.held_out)
-    assert np.array_equal(held, same)

@@ -1,18 +1,13 @@
 """PropagationClassifier: folded weights, choice, probabilities, explanations."""
 
-import pickle
 import re
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import propkernels as pk
-from propkernels.counts.entries import Vocabulary
 from propkernels.explain.members import FoldedMember, KernelMember
-from propkernels.kernels.weisfeiler_lehman import RefinementCoder
-from tests.strategies import permute_nodes
 
 
 @pytest.fixture(scope="module")
@@ -97,46 +92,6 @@ def test_a_kernel_that_cannot_be_folded_is_kept(data):
     assert explained.rule_.is_explained
 
 
-@pytest.mark.parametrize("attributes", [None, "sum"])
-def test_contributions_add_up_to_the_decision(attributes):
-    data = pk.datasets.make_synthetic(24, random_state=0)
-    kernel = pk.PropagationKernel(t_max=3, attributes=attributes)
-    model = pk.PropagationClassifier(kernel=kernel, C=1, random_state=0).fit(
-        data.graphs[:16], data.target[:16]
-    )
-    explanation = model.explain(data.graphs[16:])
-    assert explanation.contributions.shape == (data.graphs[16:].n_nodes, model.t_max_ + 1)
-    assert np.allclose(explanation.decisions, model.decision_function(data.graphs[16:]), atol=1e-9)
-
-
-@pytest.mark.slow
-def test_contributions_between_two_of_several_classes(three_classes):
-    graphs, target = three_classes
-    model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(graphs, target)
-    forward, backward = model.explain(graphs, (2, 0)), model.explain(graphs, (0, 2))
-    assert np.allclose(forward.decisions, -backward.decisions)
-    with pytest.raises(ValueError, match="two different ones"):
-        model.explain(graphs, (2, 2))
-
-
-@pytest.mark.slow
-def test_predict_and_explain_make_one_pass_of_codes(three_classes, monkeypatch):
-    graphs, target = three_classes
-    model = pk.PropagationClassifier(C=10, t_max=1, random_state=0).fit(graphs, target)
-    entered, enter = [], Vocabulary.enter
-    monkeypatch.setattr(Vocabulary, "enter", lambda self, *rest: entered.append(self) or enter(self, *rest))
-    predicted = model.predict(graphs)
-    assert len(entered) == len(set(entered)) == len(model.rule_.vocabularies)
-    entered.clear()
-    explanation = model.explain(graphs)
-    assert len(entered) == len(set(entered)) == len(model.rule_.vocabularies)
-    assert np.array_equal(explanation.speaks_for, predicted)
-    decisions = model.decision_function(graphs)
-    np.testing.assert_allclose(explanation.decisions, decisions.max(axis=1), atol=1e-12, rtol=0)
-    for number, name in enumerate(model.classes_):
-        np.testing.assert_allclose(model.explain(graphs, name).decisions, decisions[:, number], atol=1e-12)
-
-
 @pytest.mark.slow
 def test_probabilities_are_distributions_and_rank_like_decisions(data):
     model = pk.PropagationClassifier(C=10, random_state=0).fit(data.graphs[:60], data.target[:60])
@@ -148,70 +103,7 @@ def test_probabilities_are_distributions_and_rank_like_decisions(data):
     )
 
 
-def test_the_choice_does_not_depend_on_the_order_of_candidates_kept(data):
-    both = [pk.PropagationKernel(t_max=0), pk.PropagationKernel(t_max=3)]
-    model = pk.PropagationClassifier(kernel=both, C=10, random_state=0).fit(data.graphs, data.target)
-    assert model.t_max_ > 0
-    assert model.score_ > 0.7
-
-
-@pytest.mark.slow
-def test_fits_scikit_learn(data):
-    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(), C=10, t_max=[0, 2], random_state=0)
-    assert cross_val_score(model, data.graphs, data.target, cv=3).mean() > 0.6
-    search = GridSearchCV(model, {"normalize": [True, False]}, cv=2).fit(data.graphs, data.target)
-    assert search.best_params_["normalize"] in (True, False)
-    fitted = clone(model).fit(data.graphs, data.target)
-    copied = pickle.loads(pickle.dumps(fitted))
-    assert np.array_equal(copied.decision_function(data.graphs), fitted.decision_function(data.graphs))
-
-
-@pytest.mark.slow
-def test_same_seed_same_model_and_threads_do_not_matter(data):
-    first = pk.PropagationClassifier(C=10, random_state=3).fit(data.graphs, data.target)
-    second = pk.PropagationClassifier(C=10, random_state=3, n_jobs=2).fit(data.graphs, data.target)
-    assert np.array_equal(first.decision_function(data.graphs), second.decision_function(data.graphs))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("parameters", "kind", "message"),
-    [
-        ({"kernel": []}, ValueError, "empty list"),
-        ({"kernel": pk.PropagationKernel}, TypeError, "kernel must be an estimator"),
-        ({"normalize": "yes"}, ValueError, "normalize must be one of"),
-        ({"C": -1}, ValueError, "C must be"),
-        ({"cv": 1}, ValueError, "cv must be at least 2"),
-    ],
-)
-def test_bad_parameters_leave_the_model_as_it_was(data, parameters, kind, message):
-    model = pk.PropagationClassifier(C=10, t_max=0, random_state=0).fit(data.graphs, data.target)
-    before = model.decision_function(data.graphs)
-    with pytest.raises(kind, match=message):
-        model.set_params(**parameters).fit(data.graphs, data.target)
-    assert np.array_equal(model.decision_function(data.graphs), before)
-
-
 # any solver, any parameter, any order
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", ["ridge", "svm", "landmarks", "linear", "gp"])
-def test_threads_processes_and_the_order_of_nodes_do_not_matter(three_classes, solver):
-    graphs, target = three_classes
-    parameters = {"solver": solver, "t_max": [0, 2], "C": [1, 10], "random_state": 0}
-    if solver == "gp":  # which takes long: one kernel is enough
-        parameters["kernel"] = pk.PropagationKernel()
-    one = pk.PropagationClassifier(**parameters).fit(graphs, target)
-    two = pk.PropagationClassifier(**parameters, n_jobs=2).fit(graphs, target)
-    expected = one.predict_proba(graphs)
-    assert np.array_equal(two.predict_proba(graphs), expected)
-    assert np.array_equal(pickle.loads(pickle.dumps(one)).predict_proba(graphs), expected)
-    shuffled = permute_nodes(graphs, np.random.default_rng(0))
-    assert np.allclose(one.predict_proba(shuffled), expected, rtol=1e-9)
-    again = pk.PropagationClassifier(**parameters).fit(shuffled, target)
-    assert np.allclose(again.predict_proba(graphs), expected, rtol=1e-6, atol=1e-9)
-    assert np.allclose(one.predict_proba(graphs[::-1]), expected[::-1], rtol=1e-9)
 
 
 def test_the_order_of_training_graphs_does_not_matter_once_settings_are_fixed(data):
@@ -223,28 +115,6 @@ def test_the_order_of_training_graphs_does_not_matter_once_settings_are_fixed(da
     assert np.allclose(
         one.decision_function(data.graphs[60:]), other.decision_function(data.graphs[60:]), atol=1e-9
     )
-
-
-@pytest.mark.slow
-def test_any_parameter_can_be_searched(data):
-    fixed = {"C": 1, "t_max": 1, "normalize": False, "random_state": 0}
-    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(), **fixed)
-    grids = [
-        {
-            "kernel__propagation": ["auto", pk.propagation.Diffusion(laziness=0.5)],
-            "kernel__bin_width": [1e-5, 1e-2],
-        },
-        {"solver": ["ridge", "linear"], "normalize": [True, False]},
-        {"t_max": [0, [0, 1]], "C": [1, [1, 10]], "cv": [2, 3]},
-        {"kernel": [None, pk.WeisfeilerLehman()], "random_state": [0, 1]},
-    ]
-    search = GridSearchCV(model, grids, cv=2).fit(data.graphs[:40], data.target[:40])
-    results = search.cv_results_
-    assert len(results["params"]) == 4 + 4 + 8 + 4
-    for i in (1, 6, 19):  # what the search found is what a model with these parameters reaches
-        candidate = clone(model).set_params(**results["params"][i])
-        scores = cross_val_score(candidate, data.graphs[:40], data.target[:40], cv=2)
-        assert results["mean_test_score"][i] == scores.mean()
 
 
 @pytest.mark.slow
@@ -292,31 +162,6 @@ def test_attributes_are_seen_by_default():
     model = pk.PropagationClassifier(t_max=1, C=10, random_state=0).fit(data.graphs, data.target)
     parts = model.kernel_.kernels if isinstance(model.kernel_, pk.SumKernel) else [model.kernel_]
     assert any(getattr(part, "attributes", None) is not None for part in parts)
-
-
-@pytest.mark.slow
-def test_fitted_state_is_made_of_arrays_numbers_and_dataclasses(data):
-    """What is saved to a file holds no estimator of scikit-learn's."""
-    for solver in ("ridge", "svm", "landmarks", "linear", "gp"):
-        model = pk.PropagationClassifier(solver=solver, t_max=1, C=10, random_state=0)
-        model.fit(data.graphs, data.target)
-        fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
-        assert not [n for n, v in fitted.items() if type(v).__module__.startswith("sklearn")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", ["ridge", "linear"])
-def test_the_choice_makes_one_pass_for_each_kernel(solver, monkeypatch):
-    data, passes = pk.datasets.make_molecules(40, random_state=0), []
-    codes = RefinementCoder.codes
-    monkeypatch.setattr(
-        RefinementCoder, "codes", lambda self, *rest: passes.append(self.t_max) or codes(self, *rest)
-    )
-    kernels = [pk.WeisfeilerLehman(t_max=2), pk.WeisfeilerLehman(t_max=3, labels="degree")]
-    model = pk.PropagationClassifier(kernel=kernels, solver=solver, random_state=0)
-    model.fit(data.graphs, data.target)
-    assert passes[:2] == [2, 3]
-    assert len(passes) == (2 if solver == "ridge" else 3)
 
 
 @pytest.mark.parametrize("solver", ["ridge", "linear"])

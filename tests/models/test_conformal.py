@@ -6,8 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy.special import expit
-from sklearn import config_context
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
@@ -81,23 +80,6 @@ def test_new_graphs_are_covered(coverage):
         assert np.mean(sets[members, label]) == pytest.approx(coverage, abs=0.1)
 
 
-def test_a_larger_coverage_contains_a_smaller(regressor, classifier):
-    wide, narrow = (regressor.predict_interval(GRAPHS[TEST], share) for share in (0.95, 0.6))
-    assert (wide[:, 0] <= narrow[:, 0]).all()
-    assert (narrow[:, 1] <= wide[:, 1]).all()
-    large, small = (classifier.predict_set(GRAPHS[TEST], share) for share in (0.95, 0.6))
-    assert (large | ~small).all()
-    assert large.sum() > small.sum()
-
-
-def test_batches_threads_and_copies_give_the_same_bits(regressor, classifier):
-    intervals, sets = regressor.predict_interval(GRAPHS[TEST]), classifier.predict_set(GRAPHS[TEST])
-    alone = np.concatenate([regressor.predict_interval(GRAPHS[[i]]) for i in range(60, 70)])
-    np.testing.assert_array_equal(alone, intervals[:10])
-    copy = pickle.loads(pickle.dumps(classifier)).set_params(n_jobs=2)
-    np.testing.assert_array_equal(copy.predict_set(GRAPHS[TEST]), sets)
-
-
 def test_saved_models_keep_their_coverage(regressor, classifier, tmp_path):
     for model, method in ((regressor, "predict_interval"), (classifier, "predict_set")):
         copy = pickle.loads(pickle.dumps(model)).set_params(cv=None)  # splitters are not saved
@@ -125,18 +107,6 @@ def test_pipelines_pass_the_coverage_on():
     assert predicted.shape == (21,)
     assert intervals.shape == (21, 2)
     assert (intervals[:, 0] <= intervals[:, 1]).all()
-
-
-def test_cross_validation_returns_intervals_and_sets():
-    regressor = pk.PropagationRegressor(cv=2, **ONE)
-    classifier = pk.PropagationClassifier(cv=2, **ONE)
-    with config_context(skip_parameter_validation=True):  # scikit-learn names four methods only
-        found = cross_val_predict(regressor, GRAPHS[TRAIN], SIZES[TRAIN], cv=2, method="predict_interval")
-        sets = cross_val_predict(classifier, GRAPHS[TRAIN], CLASSES[TRAIN], cv=2, method="predict_set")
-    fitted = regressor.fit(GRAPHS[30:60], SIZES[30:60])
-    np.testing.assert_array_equal(found[:30], fitted.predict_interval(GRAPHS[:30]))
-    assert sets.shape == (60, 2)
-    assert sets.dtype == bool
 
 
 def test_several_numbers_with_gaps_have_intervals_each():
@@ -205,14 +175,6 @@ def test_ties_are_counted_in():
     assert Conformal.of(scores).quantiles(0.8).tolist() == [0.9]
     assert Conformal.of(scores).quantiles(0.9).tolist() == [np.inf]
     assert Conformal.of(np.full((3, 1), np.nan)).quantiles(0.5).tolist() == [np.inf]
-
-
-def test_exchangeable_scores_are_covered():
-    rng, hits = np.random.default_rng(0), []
-    for _ in range(2000):
-        scores = rng.exponential(size=21)
-        hits.append(scores[20] <= Conformal.of(scores[:20, None]).quantiles(0.8)[0])
-    assert np.mean(hits) == pytest.approx(np.ceil(0.8 * 21) / 21, abs=0.03)
 
 
 def test_too_few_graphs_exclude_nothing():

@@ -6,8 +6,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from propkernels._utils.progress import ProgressBar
-from propkernels.models.cross_validation import evaluate
+from propkernels.models.cross_validation import (
+    FoldClassifier,
+    Recorder,
+    column_mean,
+    evaluate,
+    resolve_scorer,
+)
 from propkernels.models.evaluation_result import Choice
 from propkernels.models.folds import draw_seeds, split
 
@@ -34,13 +39,6 @@ class SizeKernel(BaseEstimator):
 def assert_same(left, right):
     np.testing.assert_array_equal(left.scores, right.scores)
     assert left.choices == right.choices
-
-
-@pytest.mark.slow
-def test_structure_is_learned_and_labels_alone_are_not_enough():
-    data = pk.datasets.make_molecules(300, random_state=0)
-    assert evaluate(data, model=KERNEL, **QUICK).mean > 0.7
-    assert evaluate(data, model=pk.kernels.LabelHistogram(), **QUICK).mean < 0.6
 
 
 def test_the_default_model_is_evaluated_by_default():
@@ -87,21 +85,6 @@ def test_first_repeat_is_the_same_however_many_follow():
     np.testing.assert_array_equal(once.scores[0], twice.scores[0])
 
 
-def test_hashes_are_drawn_anew_for_each_repeat():
-    seeds = []
-
-    class Spy(pk.PropagationKernel):
-        def fit_transform_cumulative(self, graphs, y=None):
-            seeds.append(self.random_state)
-            return super().fit_transform_cumulative(graphs)
-
-        __init__ = pk.PropagationKernel.__init__
-
-    evaluate(DATA, model=Spy(t_max=1), **QUICK, n_repeats=3)
-    assert len(set(seeds)) == 3
-    assert all(isinstance(seed, int) for seed in seeds)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("cv", [3, "loo"])
 def test_targets_of_the_test_part_do_not_matter_for_the_choice(cv):
@@ -137,55 +120,10 @@ def test_any_estimator_with_fit_transform():
     assert all(choice.t_max is None for choice in result.choices[0])
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_progress_is_counted_fold_by_fold(n_jobs, monkeypatch):
-    totals, steps = [], []
-    init = ProgressBar.__init__
-
-    def spied(self, text, total=None, *rest, **options):
-        if text.startswith("evaluate"):
-            totals.append(total)
-            self.step = lambda n=1: steps.append(n)
-        init(self, text, total, *rest, **options)
-
-    monkeypatch.setattr(ProgressBar, "__init__", spied)
-    evaluate(DATA, model=FIXED, **QUICK, n_repeats=2, n_jobs=n_jobs)
-    assert totals == [6]
-    assert steps == [1] * 6
-
-
 def test_graphs_without_nodes():
     empty = (np.zeros((0, 0)), [])
     result = evaluate([empty] * 8, [0, 1] * 4, pk.PropagationKernel(t_max=1), cv=2, random_state=0)
     assert result.scores.tolist() == [[0.5, 0.5]]  # graphs that are all alike are put into one class
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"cv": 1}, "cv must be at least 2"),
-        ({"cv": 91}, "cv must be at most 45"),
-        ({"n_repeats": 0}, "n_repeats must be at least 1"),
-        ({"target": [0, 1]}, "target has 2 values for 90 graphs"),
-        ({"scoring": "luck"}, "scoring 'luck' is not a scorer of scikit-learn"),
-        ({"groups": [1, 2]}, "groups must have one value for each of 90 graphs"),
-        ({"cv": "all"}, 'cv must be a whole number, "loo" or a splitter'),
-    ],
-)
-def test_bad_values(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        evaluate(DATA, model=KERNEL, **arguments)
-
-
-@pytest.mark.parametrize("model", [pk.PropagationKernel, 3, BaseEstimator()])
-def test_what_is_no_model(model):
-    with pytest.raises(TypeError, match="model must"):
-        evaluate(DATA, model=model)
-
-
-def test_graphs_without_target():
-    with pytest.raises(TypeError, match="evaluate needs a target, or a data set with one; got GraphDatabase"):
-        evaluate(DATA.graphs, model=KERNEL)
 
 
 @pytest.mark.slow
@@ -217,12 +155,6 @@ def test_numbers_are_predicted():
         evaluate(DATA.graphs, sizes, KERNEL, cv="loo", scoring="r2")
 
 
-def test_a_regressor_says_what_it_wants():
-    sizes = np.diff(DATA.graphs.graph_ptr)
-    model = pk.PropagationRegressor(kernel=KERNEL, t_max=0, C=10)
-    assert evaluate(DATA.graphs, sizes, model, **QUICK).metric == "r2"
-
-
 def test_comparison_on_the_same_folds():
     walk, labels = (
         evaluate(DATA, model=model, n_repeats=2, **QUICK) for model in (KERNEL, pk.kernels.LabelHistogram())
@@ -245,3 +177,50 @@ def test_confusion_counts_every_test_graph(model):
     numbers = evaluate(DATA.graphs, np.linspace(0, 1, 90), pk.kernels.LabelHistogram(), cv=3)
     assert numbers.confusion is None
     assert numbers.classes == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        ({"cv": 1}, ValueError, "cv must be at least 2"),
+        ({"cv": 91}, ValueError, "cv must be at most 45"),
+        ({"cv": "all"}, ValueError, 'cv must be a whole number, "loo" or a splitter'),
+        ({"n_repeats": 0}, ValueError, "n_repeats must be at least 1"),
+        ({"target": [0, 1]}, ValueError, "target has 2 values for 90 graphs"),
+        ({"scoring": "luck"}, ValueError, "scoring 'luck' is not a scorer of scikit-learn"),
+        ({"scoring": 3}, TypeError, "scoring must be the name of a scorer or a function"),
+        ({"groups": [1, 2]}, ValueError, "groups must have one value for each of 90 graphs"),
+        ({"model": pk.PropagationKernel}, TypeError, "model must"),
+        ({"model": BaseEstimator()}, TypeError, "model must"),
+        (
+            {"graphs": DATA.graphs},
+            TypeError,
+            "evaluate needs a target, or a data set with one; got GraphData",
+        ),
+    ],
+)
+def test_bad_values(arguments, kind, message):
+    with pytest.raises(kind, match=message):
+        evaluate(**{"graphs": DATA, "model": KERNEL} | arguments)
+
+
+def test_columns_are_scored_on_the_graphs_with_an_entry():
+    truth = np.array([[0.0, 1.0], [1.0, np.nan], [1.0, 1.0]])
+    sizes = {}
+
+    def score(column, observed):
+        sizes[column] = observed.tolist()
+        return float(len(observed))
+
+    assert column_mean(score, truth, False) == 2.5
+    assert sizes == {0: [0, 1, 2], 1: [0, 2]}
+    assert column_mean(score, truth, True) == 3.0  # column 1 has a single value
+    assert np.isnan(column_mean(score, truth[:, 1:], True))
+
+
+def test_recorded_predictions_give_the_confusion_matrix():
+    recorder = Recorder(resolve_scorer("accuracy", True))
+    truth, predicted = np.array([0, 0, 1, 2]), np.array([0, 1, 1, 0])
+    fold = FoldClassifier(np.arange(3), np.zeros((4, 3)), predicted)
+    assert recorder(fold, np.arange(4), truth) == 0.5
+    assert recorder.confusion(3).tolist() == [[1, 1, 0], [0, 1, 0], [1, 0, 0]]

@@ -1,10 +1,9 @@
 """Folds and seeds."""
 
 import numpy as np
-import pytest
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 
-from propkernels.models.folds import check_folds, choosing_folds, draw_seeds
+from propkernels.models.folds import choosing_folds, draw_seeds
 
 TARGET = np.arange(12) % 2
 GROUPS = np.arange(12) // 4
@@ -43,16 +42,3 @@ def test_leave_one_out_leaves_out_a_graph_or_a_group():
 def test_at_most_as_many_folds_as_the_largest_class_has_graphs():
     assert len(choosing_folds(TARGET, 50)) == 6
     assert choosing_folds(np.arange(3), 5) == ()
-
-
-@pytest.mark.parametrize(
-    ("cv", "error", "message"),
-    [
-        ("lou", ValueError, 'cv must be a whole number, "loo" or a splitter, got'),
-        (1, ValueError, "cv must be at least 2"),
-        (2.5, TypeError, "cv must be a whole number"),
-    ],
-)
-def test_other_values_are_refused(cv, error, message):
-    with pytest.raises(error, match=message):
-        check_folds(cv, "cv")

@@ -1,6 +1,7 @@
 """The base of models: weights, splitters, groups and several targets."""
 
 import warnings
+from copy import copy
 
 import numpy as np
 import pytest
@@ -50,17 +51,6 @@ def test_a_graph_of_no_weight_is_not_learned_from(model, solver):
     decide = weighted.decision_function if hasattr(weighted, "decision_function") else weighted.predict
     sides = decide(GRAPHS[:40]) - decide(GRAPHS[:40]).mean()
     assert np.mean((sides > 0) == (TARGET[:40] > 0)) > 0.85
-
-
-@pytest.mark.parametrize("weights", [np.ones(3), -np.ones(60), np.zeros(60), np.full(60, np.nan)])
-def test_bad_weights(weights):
-    with pytest.raises(ValueError, match="sample_weight"):
-        pk.PropagationClassifier(**QUICK).fit(GRAPHS, TARGET, sample_weight=weights)
-
-
-def test_gaussian_processes_know_no_weights():
-    with pytest.raises(ValueError, match='solver="gp" takes no weights'):
-        pk.PropagationClassifier(solver="gp", **QUICK).fit(GRAPHS, TARGET, sample_weight=np.ones(60))
 
 
 @pytest.mark.parametrize("cv", [None, 3, StratifiedKFold(3), GroupKFold(4), "loo"])
@@ -148,24 +138,6 @@ def test_columns_do_not_depend_on_others(solver):
     np.testing.assert_allclose(both[:, [1, 1]], second, atol=1e-8)  # solved together, rounded apart
 
 
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        (np.full((60, 2), 2.0), "must be 0, 1 or missing"),
-        (np.full((60, 2), np.nan), "column 0 of the target has no entry"),
-        (np.zeros((59, 2)), "59 rows for 60 graphs"),
-    ],
-)
-def test_bad_labels(target, message):
-    with pytest.raises(ValueError, match=message):
-        pk.PropagationClassifier(**QUICK).fit(GRAPHS, target)
-
-
-def test_several_targets_are_not_a_task_of_a_gaussian_process():
-    with pytest.raises(ValueError, match='solver="gp" predicts one number per graph'):
-        pk.PropagationRegressor(solver="gp", **QUICK).fit(GRAPHS, numbers())
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("estimator", [KERNEL, pk.PropagationClassifier(**QUICK)])
 def test_several_labels_are_evaluated(estimator):
@@ -216,12 +188,6 @@ def test_missing_node_labels_may_be_filled_in():
     assert model.imputer_ is None or isinstance(model.imputer_, pk.propagation.LabelImputer)
 
 
-def test_no_warning_of_convergence_leaks():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        pk.PropagationRegressor(kernel=KERNEL, C=1e6, solver="svm", random_state=0).fit(GRAPHS, SIZES)
-
-
 def test_a_fitted_model_says_what_it_learned():
     data = pk.datasets.make_molecules(40, random_state=0)
     for model, target, score in [
@@ -234,3 +200,60 @@ def test_a_fitted_model_says_what_it_learned():
         assert score in line
         assert f"C {model.C_:g}" in line
         assert line in model._repr_mimebundle_()["text/html"]
+
+
+REFUSED = [
+    ({"kernel": []}, {}, ValueError, "empty list"),
+    ({"kernel": pk.PropagationKernel}, {}, TypeError, "kernel must be an estimator"),
+    ({"solver": "magic"}, {}, ValueError, "solver must be one of"),
+    ({"normalize": "yes"}, {}, ValueError, "normalize must be one of"),
+    ({"C": "magic"}, {}, TypeError, "C must be"),
+    ({"C": -1}, {}, ValueError, "C must be"),
+    ({"C": []}, {}, ValueError, "C must have at least one value"),
+    ({"t_max": -1}, {}, ValueError, "t_max must be at least 0"),
+    ({"cv": 1}, {}, ValueError, "cv must be at least 2"),
+    ({"cv": 2.5}, {}, TypeError, "cv must be a whole number"),
+    ({"cv": "lou"}, {}, ValueError, 'cv must be a whole number, "loo" or a splitter, got'),
+    ({"solver": "gp"}, {"sample_weight": np.ones(60)}, ValueError, 'solver="gp" takes no weights'),
+    *(
+        ({}, {"sample_weight": weights}, ValueError, "sample_weight")
+        for weights in (np.ones(3), -np.ones(60), np.zeros(60), np.full(60, np.nan))
+    ),
+    ({}, {"y": np.full((60, 2), np.nan)}, ValueError, "column 0 of the target has no entry"),
+    ({}, {"y": np.zeros((59, 2))}, ValueError, "59 rows for 60 graphs"),
+    ({}, {"y": [1.0, 2.0]}, ValueError, "target has 2 values for 60 graphs"),
+    ({}, {"y": np.full(60, np.nan)}, ValueError, "the target of all 60 graphs is missing"),
+]
+OF_CLASSES = [({}, {"y": np.full((60, 2), 2.0)}, ValueError, "must be 0, 1 or missing")]
+OF_NUMBERS = [
+    ({}, {"y": ["a"] * 60}, ValueError, "target must hold one number per graph"),
+    ({}, {"y": np.full(60, np.inf)}, ValueError, "target must be finite, but that of graph 0 is not"),
+    ({}, {"y": np.full((60, 2), np.inf)}, ValueError, "target must be finite, but that of graph 0 is not"),
+    ({"solver": "gp"}, {"y": numbers()}, ValueError, 'solver="gp" predicts one number per graph'),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "cases"),
+    [(pk.PropagationClassifier, REFUSED + OF_CLASSES), (pk.PropagationRegressor, REFUSED + OF_NUMBERS)],
+)
+def test_bad_input_is_refused_and_leaves_the_model_as_it_was(model, cases):
+    fitted = model(kernel=KERNEL, C=10, t_max=0, random_state=0).fit(GRAPHS, TARGET)
+    before = fitted.predict(GRAPHS)
+    for parameters, given, kind, message in cases:
+        again = copy(fitted).set_params(**parameters)
+        with pytest.raises(kind, match=message):
+            again.fit(GRAPHS, **{"y": TARGET} | given)
+        assert np.array_equal(again.predict(GRAPHS), before)
+
+
+def test_only_a_gaussian_process_knows_how_sure_it_is():
+    model = pk.PropagationRegressor(**QUICK).fit(GRAPHS, SIZES)
+    with pytest.raises(ValueError, match='predictive variances require solver="gp"'):
+        model.predict(GRAPHS, return_std=True)
+
+
+def test_no_warning_of_convergence_leaks():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pk.PropagationRegressor(kernel=KERNEL, C=1e6, solver="svm", random_state=0).fit(GRAPHS, SIZES)

@@ -18,27 +18,6 @@ def test_classes_may_be_any_values():
 
 
 @pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        ([0, 1], "target has 2 values for 3 graphs"),
-        (5, "target has 1 values for 3 graphs"),
-        ([0.5, 1.5, 2.5], "one class label per graph, got a continuous target"),
-        ([[0, 1], [1, 0], [1, 1]], "one class label per graph, got a multilabel-indicator target"),
-        ([4, 4, 4], r"at least two classes, got only \[4\]"),
-    ],
-)
-def test_targets_that_are_not_classes(target, message):
-    with pytest.raises(ValueError, match=message):
-        check_target(target, 3)
-
-
-@pytest.mark.parametrize("check", [check_target, check_numbers])
-def test_targets_of_nodes_lead_to_models_of_nodes(check):
-    with pytest.raises(ValueError, match="34 values for 1 graph: for targets of nodes, use NodeClassifier"):
-        check([0, 1] * 17, 1)
-
-
-@pytest.mark.parametrize(
     ("target", "places"),
     [
         ([1.5, np.nan, 2.5], [0, 2]),
@@ -54,11 +33,6 @@ def test_graphs_that_have_a_target(target, places):
     assert known.places.tolist() == places
     assert np.array_equal(known.target.astype(str), np.asarray(target)[places].astype(str))
     assert known.target.dtype.kind != "O"
-
-
-def test_targets_that_are_all_missing_are_refused():
-    with pytest.raises(ValueError, match="the target of all 2 graphs is missing"):
-        known_targets([None, None], 2)
 
 
 @pytest.mark.parametrize(
@@ -159,25 +133,36 @@ def test_the_unit_of_the_target_does_not_matter(solver, data):
         assert np.allclose(predicted(unit) / unit, expected, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("several", [[1, "a"], [(1, 2), "a"]])
-def test_class_labels_of_several_kinds_are_refused(several):
+def kinds(*several):
     target = np.empty(4, dtype=object)
     target[:] = several * 2
-    with pytest.raises(TypeError, match="all numbers or all strings"):
-        check_target(target, 4)
+    return target
 
 
-def test_rows_of_several_lengths_are_refused():
-    with pytest.raises(ValueError, match="rows differ in length"):
-        known_targets(["a", (1, 2)], 2)
-
-
-def test_complex_classes_are_refused_in_one_line():
-    sentence = "Complex data not supported: class labels must be numbers or strings"
-    with pytest.raises(ValueError, match=f"^{sentence}$"):
-        check_target(np.array([1j, 2j]), 2)
-
-
-def test_numbers_that_are_all_missing_are_refused():
-    with pytest.raises(ValueError, match="target must be finite"):
-        check_numbers([np.nan, np.nan], 2)
+@pytest.mark.parametrize(
+    ("check", "target", "n", "kind", "message"),
+    [
+        (check_target, [0, 1], 3, ValueError, "target has 2 values for 3 graphs"),
+        (check_target, 5, 3, ValueError, "target has 1 values for 3 graphs"),
+        (check_target, [0.5, 1.5, 2.5], 3, ValueError, "one class label per graph, got a continuous target"),
+        (check_target, [[0, 1], [1, 0], [1, 1]], 3, ValueError, "got a multilabel-indicator target"),
+        (check_target, [4, 4, 4], 3, ValueError, r"at least two classes, got only \[4\]"),
+        (check_target, [0, 1] * 17, 1, ValueError, "34 values for 1 graph: for targets of nodes, use Node"),
+        (check_numbers, [0, 1] * 17, 1, ValueError, "34 values for 1 graph: for targets of nodes, use Node"),
+        (check_target, kinds(1, "a"), 4, TypeError, "all numbers or all strings"),
+        (check_target, kinds((1, 2), "a"), 4, TypeError, "all numbers or all strings"),
+        (
+            check_target,
+            np.array([1j, 2j]),
+            2,
+            ValueError,
+            "^Complex data not supported: class labels must be",
+        ),
+        (check_numbers, [np.nan, np.nan], 2, ValueError, "target must be finite"),
+        (known_targets, [None, None], 2, ValueError, "the target of all 2 graphs is missing"),
+        (known_targets, ["a", (1, 2)], 2, ValueError, "rows differ in length"),
+    ],
+)
+def test_what_is_no_target_is_refused(check, target, n, kind, message):
+    with pytest.raises(kind, match=message):
+        check(target, n)

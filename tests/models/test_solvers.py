@@ -1,4 +1,4 @@
-"""Models that learn from landmarks: solver="landmarks", and the default for many molecules."""
+"""Solvers: landmarks, which are the default for many molecules, and Gaussian processes."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 import propkernels as pk
 from propkernels.models import defaults, solvers
 from propkernels.models import model as model_module
+from propkernels.models.solvers import BIAS, Posterior, fit_numbers, mean_sigmoid
 
 pytest.importorskip("rdkit")
 KERNEL = pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard", edge_labels=True)
@@ -37,30 +38,6 @@ def test_with_all_graphs_as_landmarks_it_is_least_squares_on_the_kernel():
     model, full = fitted(C=1, normalize=False, t_max=2), fitted(C=1, normalize=False, t_max=2, solver="ridge")
     np.testing.assert_allclose(model.decision_function(GRAPHS), full.decision_function(GRAPHS), atol=2e-3)
     np.testing.assert_allclose(model.held_out_, full.held_out_, atol=5e-3)
-
-
-def test_threads_and_batches_do_not_change_decisions(few_landmarks):
-    one, two = fitted(n_jobs=1), fitted(n_jobs=2)
-    decisions = one.decision_function(GRAPHS)
-    assert np.array_equal(decisions, two.decision_function(GRAPHS))
-    alone = [one.decision_function(GRAPHS[i : i + 1])[0] for i in range(5)]
-    assert np.array_equal(decisions[:5], alone)
-
-
-def test_landmark_models_explain_edit_cover_and_are_saved(few_landmarks, tmp_path):
-    model = fitted()
-    decisions = model.decision_function(GRAPHS[:6])
-    explanation = model.explain(GRAPHS[:6])
-    np.testing.assert_allclose(explanation.decisions, decisions, atol=1e-12)
-    totals = [explanation.of_graph(i).sum() + model.intercept_[0] for i in range(6)]
-    np.testing.assert_allclose(totals, decisions, atol=1e-9)
-    changes = model.counterfactuals(GRAPHS[0], n=2)
-    assert model.predict([changes.graph(0)])[0] == changes.prediction[0]
-    assert model.predict_set(GRAPHS).shape == (len(GRAPHS), 2)
-    pk.storage.save_model(model, tmp_path / "model.pk")
-    assert np.array_equal(
-        pk.storage.load_model(tmp_path / "model.pk").decision_function(GRAPHS[:6]), decisions
-    )
 
 
 def test_regressors_learn_from_landmarks(few_landmarks):
@@ -122,3 +99,34 @@ def test_several_targets_have_gaps(few_landmarks):
     model = pk.PropagationClassifier(kernel=KERNEL, solver="landmarks", random_state=0).fit(GRAPHS, target)
     assert model.score(GRAPHS, target) > 0.8
     assert not np.isnan(model.held_out_).any()
+
+
+# Gaussian processes
+
+
+@pytest.mark.parametrize("n", [3, 60])
+def test_variances_do_not_depend_on_the_batch(n):
+    rng = np.random.default_rng(n)
+    factors = np.tril(rng.random((2, n, n))) + n * np.eye(n)
+    posterior = Posterior(rng.random((2, n)), factors, 1.5, 0.1, 2.0)
+    rows, own = rng.random((37, n)), n * np.ones(37)
+    together = posterior.variances(rows, own)
+    alone = np.vstack([posterior.variances(rows[i : i + 1], own[i : i + 1]) for i in range(37)])
+    assert np.array_equal(together, alone)
+
+
+def test_mean_sigmoids_do_not_depend_on_the_batch():
+    rng = np.random.default_rng(0)
+    means, variances = rng.normal(size=(41, 3)), rng.random((41, 3))
+    alone = np.vstack([mean_sigmoid(means[i : i + 1], variances[i : i + 1]) for i in range(41)])
+    assert np.array_equal(mean_sigmoid(means, variances), alone)
+
+
+def test_the_amplitude_is_the_most_likely_one():
+    """The mean of y (K + noise)^-1 y over the graphs; see Rasmussen and Williams, chapter 5."""
+    rng = np.random.default_rng(0)
+    features, target = rng.normal(size=(8, 3)), rng.normal(size=8)
+    known = features @ features.T
+    found = fit_numbers(known, target, 4.0, None)
+    solved = np.linalg.solve(known + BIAS + 0.25 * np.eye(8), target)
+    assert found.posterior.amplitude == pytest.approx(target @ solved / 8, rel=1e-6)

@@ -10,8 +10,8 @@ from networkx.algorithms.isomorphism import GraphMatcher, categorical_node_match
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.decisions import DecisionLayout, compare_decisions, explain_rule
-from propkernels.explain.members import Counted, FoldedMember, RatioMember
+from propkernels.explain.decisions import DecisionLayout, by_class, compare_decisions, explain_rule
+from propkernels.explain.members import Counted, RatioMember
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import GraphHopper, LabelHistogram, SubgraphMatching
 
@@ -96,20 +96,6 @@ def test_contributions_equal_the_naive_twin(kernel, things, matches, n_steps):
     assert np.allclose(explanation.decisions, (matrix @ coefficients)[:, 0] + 0.5, atol=1e-9, rtol=0)
 
 
-@pytest.mark.slow
-@same_kernels
-@pytest.mark.parametrize(("solver", "normalize"), [("ridge", True), ("linear", False), ("linear", True)])
-def test_models_fold_train_linearly_and_explain(kernel, things, matches, n_steps, solver, normalize):
-    data = pk.datasets.make_molecules(40, random_state=0, mean_nodes=12)
-    model = pk.PropagationClassifier(kernel=kernel, solver=solver, C=1, normalize=normalize, random_state=0)
-    model.fit(data.graphs[:30], data.target[:30])
-    test = data.graphs[30:]
-    assert isinstance(model.rule_.members[0], FoldedMember)
-    explanation = model.explain(test)
-    assert explanation.contributions.shape == (test.n_nodes, n_steps)
-    assert np.allclose(explanation.decisions, model.decision_function(test), atol=1e-9, rtol=0)
-
-
 def test_weights_of_sizes_and_kinds_of_edges_enter():
     data = pk.datasets.make_molecules(20, random_state=0, mean_nodes=10)
     kernel = SubgraphMatching(k=3, lambdas=[0.5, 0.0, 3.0], labels="degree", normalize=True)
@@ -119,19 +105,6 @@ def test_weights_of_sizes_and_kinds_of_edges_enter():
     assert np.allclose(rule.decisions(data.graphs), matrix @ coefficients, atol=1e-12, rtol=0)
     explanation = explain_rule(rule, data.graphs, [1.0], [0.0])
     assert np.allclose(explanation.decisions, (matrix @ coefficients)[:, 0], atol=1e-12, rtol=0)
-
-
-@pytest.mark.parametrize("kernel", [twin[0] for twin in TWINS], ids=lambda kernel: type(kernel).__name__)
-def test_pairwise_kernels_can_be_searched_and_compared(kernel):
-    data = pk.datasets.make_molecules(20, random_state=0, mean_nodes=10)
-    index = pk.GraphIndex(kernel=kernel).fit(data.graphs[:15]).add(data.graphs[15:])
-    kernel = clone(kernel).set_params(normalize=True)
-    matrix = kernel.fit_transform(data.graphs)
-    similarities, ids = index.query(data.graphs, k=20)
-    assert np.allclose(similarities, np.take_along_axis(matrix, ids, axis=1), atol=1e-12)
-    for fitted in (index, kernel):
-        found = pk.similar_because(data.graphs[2], data.graphs[3], kernel=fitted)
-        assert found.value == pytest.approx(matrix[2, 3], abs=1e-12)
 
 
 def test_kernels_on_attributes_are_not_dot_products():
@@ -227,19 +200,6 @@ def test_contributions_are_those_of_the_definition(kernel, base_kernel, normaliz
 
 
 @pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
-def test_models_with_ratios_are_explained(base_kernel):
-    kernel = pk.WeisfeilerLehman(t_max=2, base_kernel=base_kernel)
-    model = pk.PropagationRegressor(kernel=kernel, C=10, random_state=0)
-    model.fit(TRAIN, TRAIN.graph_sizes.astype(float))
-    explanation = model.explain(TEST)
-    np.testing.assert_allclose(explanation.decisions, model.predict(TEST), rtol=0, atol=1e-9)
-    bins = model.top_bins(TEST, n=3)
-    (weighted,) = model.rule_.bin_weights(Counted(TEST), np.ones(1))
-    largest = np.sort(np.abs(weighted.weights))[::-1][:3]
-    np.testing.assert_allclose([abs(one.weight) for one in bins], largest)
-
-
-@pytest.mark.parametrize("base_kernel", ["tanimoto", "jaccard"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kernel, base_kernel):
     kernel = clone(kernel).set_params(base_kernel=base_kernel, normalize=False).fit(TRAIN)
@@ -270,3 +230,42 @@ def test_graphs_without_nodes_add_nothing():
     assert found.contributions.tolist() == [[0.5], [0.5]]
     empty = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs[:0], [1.0], [0.0])
     assert empty.contributions.shape == (0, 1)
+
+
+# decision columns
+
+RNG = np.random.default_rng(0)
+
+
+def test_two_classes_have_one_column():
+    decisions = np.array([[2.0], [-1.0]])
+    assert DecisionLayout(2).n_decisions == 1
+    assert DecisionLayout(2).predictions(decisions).tolist() == [1, 0]
+    assert by_class(decisions).tolist() == [[-2.0, 2.0], [1.0, -1.0]]
+    assert DecisionLayout(2).margins(decisions).tolist() == [[-2.0, 2.0], [1.0, -1.0]]
+
+
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_of_several_columns_the_largest_is_predicted(n_classes):
+    decisions, layout = RNG.normal(size=(20, n_classes)), DecisionLayout(n_classes)
+    assert np.array_equal(layout.predictions(decisions), decisions.argmax(axis=1))
+    margins = layout.margins(decisions)
+    for row, found in zip(decisions, margins, strict=True):
+        np.testing.assert_allclose(found, [own - max(np.delete(row, c)) for c, own in enumerate(row)])
+    assert np.array_equal(margins.argmax(axis=1), decisions.argmax(axis=1))
+
+
+def test_equal_decisions_have_no_margin():
+    assert DecisionLayout(3).margins(np.array([[1.0, 1.0, 0.0]])).tolist() == [[0.0, 0.0, -1.0]]
+
+
+def test_labels_have_a_column_each():
+    decisions, layout = np.array([[2.0, -1.0]]), DecisionLayout(2, True)
+    assert layout.n_decisions == 2
+    assert layout.predictions(decisions).tolist() == [[1, 0]]
+    assert layout.margins(decisions).tolist() == [[[-2.0, 2.0], [1.0, -1.0]]]
+
+
+def test_classes_of_other_numbers_are_refused():
+    with pytest.raises(ValueError, match="classes differ"):
+        DecisionLayout(3).check_classes([0, 1])
