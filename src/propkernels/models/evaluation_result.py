@@ -254,13 +254,13 @@ class Evaluation:
         return f"Evaluation({self.kernel} on {self.data}: {score}, {times})"
 
     def __str__(self) -> str:
-        head, rows = self.cells()
+        head, rows = self._cells()
         lines = [head, *([*row[:3], *("-" if x is None else f"{x:g}" for x in row[3:])] for row in rows)]
         widths = 6, 4, 8, 5, 6
         texts = (zip(line, widths, strict=True) for line in lines)
         return "\n".join([repr(self), "", *("  ".join(f"{x:>{w}}" for x, w in text) for text in texts)])
 
-    def cells(self, most: int | None = None) -> tuple[list[str], list[list[Any]]]:
+    def _cells(self, most: int | None = None) -> tuple[list[str], list[list[Any]]]:
         """Return the names of columns, and the texts and numbers of the first folds."""
         rows = []
         for fold in self.folds[:most]:
@@ -279,7 +279,7 @@ class Evaluation:
             f"{self.metric.capitalize()} of {self.kernel} on {self.data}: {score} (standard error)",
             Drawing(folds_svg({self.kernel: self}), "one dot per fold; the line is the mean"),
             Remark(times),
-            Table(*self.cells(MOST_FOLDS), f"the first {MOST_FOLDS} folds" if more > 0 else ""),
+            Table(*self._cells(MOST_FOLDS), f"the first {MOST_FOLDS} folds" if more > 0 else ""),
         )
 
 
@@ -313,7 +313,7 @@ def write_evaluations(
     from propkernels.plotting.pages.fragments import Drawing
 
     first = next(iter(results.values()))
-    (repeats, n_folds), (head, _) = first.scores.shape, first.cells()
+    (repeats, n_folds), (head, _) = first.scores.shape, first._cells()
     best = max(results, key=lambda name: results[name].mean)
     rows, confusions = list[list[Any]](), list[dict[str, Any]]()
     for name, one in results.items():
@@ -338,7 +338,7 @@ def write_evaluations(
         folds=Drawing(folds_svg(results, 760)),
         confusions=confusions,
         fold_head=head,
-        choices=[(name, one.cells()[1]) for name, one in results.items()],
+        choices=[(name, one._cells()[1]) for name, one in results.items()],
     )
 
 
