@@ -1,29 +1,22 @@
 """GraphIndex: exact, whatever was added and taken out on the way."""
 
 import copy
-import os
 import pickle
-import subprocess
 import sys
 from threading import Barrier, Event, Thread
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.counts.counters import StreamCounts
 from propkernels.kernels import AttributeKernel, GraphHopper, LabelHistogram
 from propkernels.propagation import Diffusion
+from propkernels.search.bounds import MEASURES
 from propkernels.search.inverted_file import InvertedFile
-from propkernels.search.segment import Segment, inverted, unpacked
 from tests.test_contract_discovery import the_zoo
 from tests.utils.test_locks import ends_in_child, forks, in_another_thread
-from tests.zoo import zoo
 
 KERNELS = {
     "propagation": pk.PropagationKernel(t_max=3, random_state=1),
@@ -39,6 +32,7 @@ KERNELS = {
     "graph hopper": GraphHopper(),
 }
 every_kernel = pytest.mark.parametrize("name", KERNELS)
+MOLECULES = pk.datasets.make_molecules(40, random_state=0).graphs
 
 
 def reference(kernel, indexed, queries, k):
@@ -62,11 +56,15 @@ def assert_best(found, kernel, indexed, queries, position=None):
 
 @pytest.mark.slow
 @every_kernel
-def test_equals_the_normalised_kernel_on_the_zoo(name):
+def test_equals_the_normalised_kernel_on_the_zoo_and_has_every_measure(name):
     graphs = the_zoo()
     index = pk.GraphIndex(kernel=KERNELS[name]).fit(graphs)
     assert_best(index.query(graphs, k=7), KERNELS[name], graphs, graphs)
-    assert_best(index.query(graphs, k=len(graphs)), KERNELS[name], graphs, graphs)
+    assert_best(index.query(graphs, k=len(graphs) + 1), KERNELS[name], graphs, graphs)
+    for measure in MEASURES:
+        other = pk.GraphIndex(kernel=KERNELS[name], similarity=measure).fit(graphs)
+        values = other.query(graphs, k=len(graphs)).similarities
+        assert ((values >= 0) & (values <= 1 + 1e-12)).all()
 
 
 @pytest.mark.parametrize("name", ["propagation", "several hashes", "histogram", "shortest path"])
@@ -81,32 +79,6 @@ def test_adding_and_removing_is_as_good_as_a_new_fit(name):
     assert_best(index.query(graphs, k=9), kernel, graphs[kept], graphs, position)
     twin = pk.GraphIndex(kernel=kernel).fit(graphs[kept], ids=kept)
     for ours, theirs in zip(index.query(graphs, k=9), twin.query(graphs, k=9), strict=True):
-        assert np.array_equal(ours, theirs)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:all similarities are 0")
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.tuples(st.booleans(), st.integers(1, 12)), max_size=12), st.integers(1, 20))
-def test_any_history(history, k):
-    """Ids, similarities and their order are those of an index fitted to what is left."""
-    graphs, rng = the_zoo(), np.random.default_rng(len(history))
-    index, held = pk.GraphIndex(random_state=2).fit(graphs[:4]), list(range(4))
-    source, following = list(range(4)), 4
-    for adds, number in history:
-        if adds:
-            chosen = rng.integers(len(graphs), size=number)
-            index.add(graphs[chosen])
-            held += range(following, following + number)
-            source += chosen.tolist()
-            following += number
-        else:
-            gone = rng.permutation(held)[: min(number, len(held) - 1)]
-            index.remove(gone)
-            held = [i for i in held if i not in gone]
-    assert len(index) == len(held)
-    twin = pk.GraphIndex(random_state=2).fit(graphs[[source[i] for i in held]], ids=held)
-    for ours, theirs in zip(index.query(graphs[:9], k), twin.query(graphs[:9], k), strict=True):
         assert np.array_equal(ours, theirs)
 
 
@@ -129,6 +101,57 @@ def test_equal_graphs_have_similarity_one_and_stand_in_order():
     assert (ids[:, 0] < ids[:, 1]).all()
 
 
+def test_ids_are_numbers_until_others_are_given():
+    index = pk.GraphIndex(random_state=0).fit(MOLECULES[:10]).add(MOLECULES[10:12]).remove([1])
+    assert index._names == range(12)
+    index.add(MOLECULES[12:14], ids=["a", ("b", 9)])
+    assert index.ids_.tolist() == [0, *range(2, 12), "a", ("b", 9)]
+    assert index.remove([("b", 9), np.int64(7)]).add(MOLECULES[:1]).ids_.tolist()[-2:] == ["a", 14]
+    index.fit(MOLECULES[:4], ids=[2**63, -(2**80), 7, 8])  # of more than 64 bits
+    assert index.query(MOLECULES[0], k=1).ids.tolist() == [2**63]
+    assert index.query(MOLECULES[2:4], k=1).ids.dtype == np.int64
+    assert len(index.remove([2**63, -(2**80), 7, 8])) == 0
+    assert index.query(MOLECULES[:5], k=3).ids.shape == (5, 0)
+    assert index.add(MOLECULES[:5]).query(MOLECULES[3], k=1).ids.tolist() == [7]
+
+
+KNOWN = pk.GraphIndex(random_state=0).fit(MOLECULES[:5])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "word"),
+    [
+        (lambda: KNOWN.remove([0, 17]), ValueError, "17 is not in the index"),
+        (lambda: KNOWN.add(MOLECULES[:1], ids=[3]), ValueError, "3 is already taken"),
+        (lambda: KNOWN.add(MOLECULES[:2], ids=["a", "a"]), ValueError, "'a' is already taken"),
+        (lambda: KNOWN.add(MOLECULES[:2], ids=["a"]), ValueError, "1 ids for 2 graphs"),
+        (lambda: KNOWN.query(MOLECULES, k=0), ValueError, "k must be at least 1"),
+        (lambda: KNOWN.query(MOLECULES, at_least=1.5), ValueError, "at_least"),
+        (lambda: KNOWN.remove("abc"), TypeError, "ids must be a list of ids"),
+        (lambda: KNOWN.add(MOLECULES[:1], ids=[[1]]), TypeError, "ids must be numbers other than NaN, text"),
+        (lambda: pk.GraphIndex().query(MOLECULES), ValueError, "not fitted"),
+        (lambda: pk.GraphIndex().add(MOLECULES), ValueError, "not fitted"),
+        (lambda: pk.GraphIndex().remove([1]), ValueError, "not fitted"),
+        (lambda: pk.GraphIndex(similarity="dice").fit(MOLECULES), ValueError, "similarity"),
+        (lambda: fitted(pk.PropagationKernel(base_kernel="rbf")), ValueError, "is a dot product"),
+        (lambda: fitted(pk.ShortestPath(attributes="gaussian")), ValueError, "is a dot product"),
+        (lambda: fitted(AttributeKernel()), ValueError, "is a dot product"),
+        (lambda: fitted(pk.PropagationFeatures()), TypeError, "a kernel of this library that counts"),
+        (lambda: fitted(pk.PropagationKernel(t_max=-1)), ValueError, "t_max must be at least 0"),
+        (lambda: fitted(pk.PropagationKernel(n_jobs=0)), ValueError, "n_jobs must be"),
+        (lambda: InvertedFile([], KNOWN._file.weights, np.ones(3), np.ones(2)), ValueError, "3 lengths"),
+    ],
+)
+def test_errors_change_nothing(call, error, word):
+    with pytest.raises(error, match=word):
+        call()
+    assert KNOWN.ids_.tolist() == list(range(5))
+
+
+def fitted(kernel):
+    return pk.GraphIndex(kernel=kernel).fit(MOLECULES)
+
+
 def test_grids():
     images = [np.random.default_rng(i).integers(0, 3, (5, 6)) for i in range(8)]
     grids = pk.GridDatabase(images)
@@ -148,146 +171,6 @@ def test_one_graph_is_as_good_as_a_list_of_one():
     network = graphs[4].to_networkx()
     assert isinstance(network, nx.Graph)
     assert np.array_equal(index.query(network, k=3).ids, one.ids)
-
-
-def test_threads_do_not_matter():
-    graphs = the_zoo()
-    one, two = (pk.GraphIndex(random_state=0, n_jobs=n).fit(graphs).query(graphs, 5) for n in (1, 2))
-    assert np.array_equal(one.similarities, two.similarities)
-    assert np.array_equal(one.ids, two.ids)
-
-
-def test_ids_of_any_kind():
-    graphs = the_zoo()[:4]
-    index = pk.GraphIndex(random_state=0).fit(graphs, ids=["a", ("b", 1), 7, np.int64(9)])
-    assert index.ids_.tolist() == ["a", ("b", 1), 7, 9]
-    index.remove([("b", 1), np.int64(7)])
-    assert index.ids_.tolist() == ["a", 9]
-    assert index.add(graphs[:1]).ids_.tolist() == ["a", 9, 4]
-
-
-def test_k_beyond_the_number_of_graphs():
-    graphs = the_zoo()[:4]
-    assert pk.GraphIndex().fit(graphs).query(graphs, k=10).ids.shape == (4, 4)
-
-
-def test_everything_can_be_removed_and_added_again():
-    graphs = pk.datasets.make_molecules(5, random_state=0).graphs
-    index = pk.GraphIndex(random_state=0).fit(graphs).remove(range(5))
-    assert len(index) == 0
-    assert index.query(graphs, k=3).ids.shape == (5, 0)
-    index.add(graphs)
-    assert index.query(graphs[3], k=1).ids.tolist() == [8]
-
-
-@pytest.mark.slow
-def test_big_counts_are_exact():
-    """Beyond 2^24 single precision would round."""
-    counts = csr_array(np.array([[2.0**24 + 1, 0.0], [3.0, 1.0]]))
-    streams = [StreamCounts(counts, np.array([5, -5]), 0, 1.0)]
-    postings = inverted(streams)
-    assert postings.codes.tolist() == [-5, 5]
-    assert postings.counts.tolist() == [1.0, 2.0**24 + 1, 3.0]
-    small = inverted([StreamCounts(counts[1:], np.array([5, -5]), 0, 1.0)])
-    assert small.counts.dtype == np.float32
-    parts = [Segment.packed(small), Segment.packed(postings)]
-    merged = unpacked(parts, [np.array([0]), np.array([-1, 1])])
-    assert merged.counts.tolist() == [1.0, 1.0, 3.0, 3.0]
-    assert merged.graphs.tolist() == [0, 1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("kernel", "error", "message"),
-    [
-        (
-            pk.PropagationKernel(base_kernel="rbf"),
-            ValueError,
-            "needs a kernel that is a dot product",
-        ),
-        (
-            pk.ShortestPath(attributes="gaussian"),
-            ValueError,
-            "needs a kernel that is a dot product",
-        ),
-        (AttributeKernel(), ValueError, "needs a kernel that is a dot product"),
-        (pk.PropagationFeatures(), TypeError, "kernel must be a kernel of this library that counts"),
-        (pk.PropagationKernel(t_max=-1), ValueError, "t_max must be at least 0"),
-        (pk.PropagationKernel(n_jobs=0), ValueError, "n_jobs must be"),
-    ],
-)
-def test_kernels_that_cannot_be_indexed(kernel, error, message):
-    with pytest.raises(error, match=message):
-        pk.GraphIndex(kernel=kernel).fit(the_zoo())
-
-
-def test_errors_change_nothing():
-    graphs = the_zoo()[:5]
-    index = pk.GraphIndex(random_state=0).fit(graphs)
-    for action, message in [
-        (lambda: index.remove([0, 17]), "17 is not in the index"),
-        (lambda: index.add(graphs[:1], ids=[3]), "3 is already taken"),
-        (lambda: index.add(graphs[:2], ids=["a", "a"]), "'a' is already taken"),
-        (lambda: index.add(graphs[:2], ids=["a"]), "there are 1 ids for 2 graphs"),
-        (lambda: index.query(graphs, k=0), "k must be at least 1"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            action()
-    for action, message in [
-        (lambda: index.remove("abc"), "ids must be a list of ids"),
-        (lambda: index.add(graphs[:1], ids=[[1]]), "ids must be numbers other than NaN, text"),
-    ]:
-        with pytest.raises(TypeError, match=message):
-            action()
-    assert index.ids_.tolist() == list(range(5))
-
-
-def test_not_fitted():
-    index = pk.GraphIndex()
-    assert len(index) == 0
-    for action in (lambda: index.query(the_zoo()), lambda: index.add(the_zoo()), lambda: index.remove([1])):
-        with pytest.raises(ValueError, match="not fitted"):
-            action()
-
-
-def test_clone_and_pickle():
-    graphs = the_zoo()
-    index = pk.GraphIndex(kernel=KERNELS["propagation"], n_jobs=2).fit(graphs)
-    assert clone(index).get_params()["kernel__t_max"] == 3
-    again = pickle.loads(pickle.dumps(index))
-    assert np.array_equal(again.query(graphs, 4).ids, index.query(graphs, 4).ids)
-
-
-def test_the_kernel_given_stays_as_it_is():
-    kernel = pk.PropagationKernel(random_state=0)
-    pk.GraphIndex(kernel=kernel).fit(the_zoo())
-    assert not hasattr(kernel, "_coder")
-
-
-OTHER_PROCESS = "from tests.search.test_index import digest; print(digest())"
-
-
-def digest():
-    graphs = pk.GraphDatabase.concat([zoo()[name] for name in ("string labels", "tuple labels")])
-    found = pk.GraphIndex(random_state=3).fit(graphs).add(graphs).query(graphs, k=5)
-    return found.similarities.tobytes().hex() + str(found.ids.tolist())
-
-
-@pytest.mark.slow
-def test_same_result_in_another_process():
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": os.getcwd()}
-    command = [sys.executable, "-c", OTHER_PROCESS]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == digest()
-
-
-@pytest.mark.data
-def test_mutag(data_folder):
-    graphs = pk.datasets.load("MUTAG").graphs
-    kernel = pk.PropagationKernel(t_max=5, random_state=0)
-    index = pk.GraphIndex(kernel=kernel).fit(graphs[:100]).add(graphs[100:]).remove(range(0, 188, 3))
-    kept = [i for i in range(188) if i % 3]
-    position = {i: place for place, i in enumerate(kept)}
-    assert_best(index.query(graphs, k=20), kernel, graphs[kept], graphs, position)
 
 
 # threads
@@ -350,26 +233,6 @@ def test_running_ids_are_never_given_twice():
     assert sorted(index.ids_.tolist()) == list(range(20))
 
 
-def test_an_old_moment_is_left_as_it_was():
-    graphs = pk.datasets.make_molecules(40, random_state=0).graphs
-    index = pk.GraphIndex(random_state=0).fit(graphs[:20])
-    before = index._contents()
-    kept = before.file.alive.copy(), list(before.names), len(before.file.segments)
-    index.add(graphs[20:]).remove(range(30))
-    assert index._contents().file is not before.file
-    assert (before.file.alive.tolist(), list(before.names), len(before.file.segments)) == (
-        kept[0].tolist(),
-        *kept[1:],
-    )
-
-
-def test_a_file_whose_parts_do_not_fit_cannot_be_made():
-    graphs = pk.datasets.make_molecules(4, random_state=0).graphs
-    file = pk.GraphIndex(random_state=0).fit(graphs)._file
-    with pytest.raises(ValueError, match="4 graphs have 3 lengths"):
-        InvertedFile(file.segments, file.weights, file.squares[:3], file.alive)
-
-
 def test_a_pickled_index_has_locks_of_its_own():
     graphs = pk.datasets.make_molecules(6, random_state=0).graphs
     index = pk.GraphIndex(random_state=0).fit(graphs[:4])
@@ -395,14 +258,6 @@ def test_copies_are_of_one_moment(copied, monkeypatch):
     again = copied(index)
     assert len(again._names) == len(again._file.alive) == again._n_added
     assert again.ids_.tolist() == list(range(len(again)))
-
-
-def test_ids_of_more_than_64_bits():
-    graphs = pk.datasets.make_molecules(4, random_state=0).graphs
-    index = pk.GraphIndex(random_state=0).fit(graphs, ids=[2**63, -(2**80), 7, 8])
-    assert index.query(graphs[0], k=1).ids.tolist() == [2**63]
-    assert index.query(graphs[2:], k=1).ids.dtype == np.int64
-    assert index.remove([2**63]).ids_.tolist() == [-(2**80), 7, 8]
 
 
 @forks
@@ -451,9 +306,6 @@ def test_children_forked_at_any_moment():
             thread.join()
 
 
-MOLECULES = pk.datasets.make_molecules(40, random_state=0).graphs
-
-
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("index") / "index.pk"
@@ -482,15 +334,6 @@ def test_an_opened_index_can_be_copied_saved_and_fitted_again(saved, tmp_path):
         np.testing.assert_array_equal(other.query(MOLECULES[:5], k=4), expected)
         assert len(other.add(MOLECULES[30:40])) == 40
     assert len(opened.fit(MOLECULES[:7]).add(MOLECULES[7:9])) == 9
-
-
-def test_ids_are_numbers_until_others_are_given():
-    index = pk.GraphIndex(random_state=0).fit(MOLECULES[:10]).add(MOLECULES[10:12]).remove([1])
-    assert index._names == range(12)
-    index.add(MOLECULES[12:14], ids=["a", "b"])
-    assert index.ids_.tolist() == [0, *range(2, 12), "a", "b"]
-    with pytest.raises(ValueError, match="'a' is already taken"):
-        index.add(MOLECULES[14:15], ids=["a"])
 
 
 def test_only_an_index_is_opened(tmp_path, saved):

@@ -5,8 +5,6 @@ import pytest
 
 import propkernels as pk
 from propkernels.search.bounds import MEASURES, measure_of
-from tests.search.test_index import KERNELS
-from tests.test_contract_discovery import the_zoo
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=3).graphs
 KERNEL = pk.WeisfeilerLehman(t_max=2)
@@ -50,20 +48,6 @@ def test_thresholds_return_exactly_what_reaches_them(name, at_least):
         assert (np.diff(values) <= 0).all()
 
 
-@pytest.mark.parametrize("name", ["jaccard", "tanimoto"])
-def test_segments_and_removed_graphs_do_not_matter(name):
-    index = pk.GraphIndex(kernel=KERNEL, similarity=name).fit(GRAPHS[:20])
-    index.add(GRAPHS[20:45]).add(GRAPHS[45:]).remove([3, 30])
-    whole = pk.GraphIndex(kernel=KERNEL, similarity=name).fit(GRAPHS)
-    keep = np.setdiff1d(np.arange(60), [3, 30])
-    for graph in (0, 3, 50):
-        values, ids = whole.query(GRAPHS[graph], at_least=0.4)
-        kept = np.isin(ids, keep)
-        found = index.query(GRAPHS[graph], at_least=0.4)
-        np.testing.assert_array_equal(found.ids, ids[kept])
-        np.testing.assert_array_equal(found.similarities, values[kept])
-
-
 def test_k_limits_what_reaches_a_threshold():
     index = pk.GraphIndex(kernel=KERNEL, similarity="jaccard").fit(GRAPHS)
     every, few = index.query(GRAPHS[0], at_least=0.2), index.query(GRAPHS[0], k=3, at_least=0.2)
@@ -88,29 +72,11 @@ def test_an_index_in_a_file_gives_the_same_bits(name, mmap_mode, tmp_path):
 
 
 @pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_every_kernel_of_the_index_has_every_measure(name, kernel):
-    graphs = the_zoo()
-    index = pk.GraphIndex(kernel=KERNELS[kernel], similarity=name).fit(graphs)
-    values = index.query(graphs, k=len(graphs)).similarities
-    assert (values >= 0).all()
-    assert (values <= 1 + 1e-12).all()
-
-
-@pytest.mark.parametrize("name", MEASURES)
 def test_shared_bins_add_up_to_the_similarity(name):
     index = pk.GraphIndex(kernel=KERNEL, similarity=name).fit(GRAPHS)
     values, ids = index.query(GRAPHS[0], k=4)
     for value, other in zip(values, ids, strict=True):
         assert pk.similar_because(GRAPHS[0], GRAPHS[int(other)], kernel=index).value == pytest.approx(value)
-
-
-def test_unknown_measures_and_thresholds_are_refused():
-    with pytest.raises(ValueError, match="similarity"):
-        pk.GraphIndex(similarity="dice").fit(GRAPHS)
-    index = pk.GraphIndex(similarity="jaccard").fit(GRAPHS)
-    with pytest.raises(ValueError, match="at_least"):
-        index.query(GRAPHS[0], at_least=1.5)
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -1,4 +1,4 @@
-"""The search of segments: the values of plain Python, whatever the order and number of segments."""
+"""Searches of inverted files: the values of plain Python, whatever was added and removed."""
 
 import pickle
 
@@ -65,3 +65,38 @@ def test_neighbors_are_drawn_with_their_names():
     index.remove([5])
     assert index.query(graphs[:2], k=3)._repr_html_().count("<figure") == 0
     assert "graph 1: 1: 1.000" in index.query(graphs[:2], k=3)._repr_html_()
+
+
+def test_a_query_of_another_kernel_is_refused():
+    file = InvertedFile.of(CASES["both"])
+    with pytest.raises(ValueError, match="another kernel"):
+        file.similarities(Query.all(CASES["rare"])[0])
+
+
+def test_added_and_removed_graphs_leave_the_old_file_unchanged():
+    graphs = pk.datasets.make_molecules(20, random_state=0).graphs
+    counter = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs)._counter
+    query = Query.all(counter.count(graphs[:1], None))[0]
+    file = InvertedFile.of(counter.count(graphs[:12], None))
+    before = file.similarities(query)
+    grown = file.append(counter.count(graphs[12:], None))
+    whole = InvertedFile.of(counter.count(graphs, None)).similarities(query)
+    assert np.array_equal(grown.similarities(query), whole)
+    left, is_renumbered = grown.drop(np.array([3, 5]))
+    assert not is_renumbered
+    assert left.similarities(query)[[3, 5]].tolist() == [-1.0, -1.0]
+    assert np.array_equal(left.places(), np.delete(np.arange(20), [3, 5]))
+    assert np.array_equal(file.similarities(query), before)
+
+
+def test_segments_have_no_more_graphs_than_words_can_number(monkeypatch):
+    monkeypatch.setattr("propkernels.search.inverted_file.MOST_GRAPHS", 25)
+    graphs = pk.datasets.make_molecules(60, random_state=0).graphs
+    counter = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs)._counter
+    file = InvertedFile.of(counter.count(graphs[:10], None))
+    for first in range(10, 60, 10):
+        file = file.append(counter.count(graphs[first : first + 10], None))
+    assert [part.n_graphs for part in file.segments] == [20, 20, 20]
+    query = Query.all(counter.count(graphs[:1], None))[0]
+    whole = InvertedFile.of(counter.count(graphs, None))
+    assert np.array_equal(file.similarities(query), whole.similarities(query))

@@ -150,11 +150,3 @@ def test_grids_and_graphs_without_nodes():
     assert matrix[0, 1] == 1.0 > matrix[0, 2] > 0
     assert pk.similarity(nx.Graph(), nx.Graph()) == 1.0
     assert pk.similarity(nx.Graph(), nx.path_graph(2)) == 0.0
-
-
-def test_an_index_of_similarities_is_saved(tmp_path):
-    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
-    index = pk.GraphIndex(similarity="jaccard").fit(graphs)
-    pk.save_model(index, tmp_path / "index.pk")
-    found = pk.load_model(tmp_path / "index.pk").query(graphs, k=6)
-    assert (np.array(found) == np.array(index.query(graphs, k=6))).all()

@@ -34,19 +34,14 @@ def naive_butina(similar):
     return clusters
 
 
+@pytest.mark.parametrize("graphs", [GRAPHS, labelled_zoo()], ids=["molecules", "zoo"])
 @pytest.mark.parametrize("threshold", [0.0, 0.2, 0.35, 0.6, 1.0])
-def test_clusters_are_those_of_the_definition(threshold):
-    found = pk.SphereExclusion(threshold=threshold, kernel=KERNEL).fit(GRAPHS)
-    expected = naive_butina(jaccard(GRAPHS) >= threshold)
+def test_clusters_are_those_of_the_definition(threshold, graphs):
+    found = pk.SphereExclusion(threshold=threshold, kernel=KERNEL).fit(graphs)
+    expected = naive_butina(jaccard(graphs) >= threshold)
     assert found.centers_.tolist() == [center for center, _ in expected]
     for label, (_, members) in enumerate(expected):
         assert set(np.flatnonzero(found.labels_ == label).tolist()) == members
-
-
-def test_graphs_without_nodes_have_a_cluster():
-    found = pk.SphereExclusion(kernel=KERNEL).fit(labelled_zoo())
-    assert (found.labels_ >= 0).all()
-    assert (found.labels_[found.centers_] == np.arange(len(found.centers_))).all()
 
 
 def test_new_graphs_join_the_most_similar_center():
@@ -59,11 +54,6 @@ def test_new_graphs_join_the_most_similar_center():
     rows = np.flatnonzero(found >= 0)
     np.testing.assert_allclose(matrix[rows, found[rows]], matrix[rows].max(axis=1))
     np.testing.assert_array_equal(clone(model).fit_predict(GRAPHS[:80]), model.labels_)
-
-
-def test_threads_do_not_matter():
-    one, two = (pk.SphereExclusion(threshold=0.3, kernel=KERNEL, n_jobs=n).fit(GRAPHS) for n in (1, 2))
-    np.testing.assert_array_equal(one.labels_, two.labels_)
 
 
 def naive_picks(matrix, n, first):
@@ -91,30 +81,20 @@ def test_all_graphs_can_be_picked():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
+        ("indices_", np.array([3, 3, 1]), "a graph is picked once"),
+        ("indices_", np.array([3, -3, 1]), "positions are at least 0"),
+        ("similarities_", np.zeros(2), "every picked graph needs a similarity"),
         ("labels_", np.zeros(20, dtype=np.int64), "every cluster needs a center"),
         ("n_neighbors_", np.zeros(3, dtype=np.int64), "every graph needs a cluster"),
     ],
 )
-def test_clusters_that_do_not_fit_together(name, value, message):
-    clusters = pk.SphereExclusion(threshold=0.9, random_state=0).fit(GRAPHS[:20])
-    setattr(clusters, name, value)
-    with pytest.raises(ValueError, match=message):
-        clusters._check_parts()
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("indices_", np.array([3, 3, 1]), "a graph is picked once"),
-        ("indices_", np.array([3, -3, 1]), "positions are at least 0"),
-        ("similarities_", np.zeros(2), "every picked graph needs a similarity"),
-    ],
-)
-def test_picked_graphs_that_do_not_fit_together(name, value, message):
+def test_parts_that_do_not_fit_together(name, value, message):
     picker = pk.sets.MaxMinPicker(n_graphs=3, random_state=0).fit(GRAPHS[:20])
-    setattr(picker, name, value)
+    clusters = pk.SphereExclusion(threshold=0.9, random_state=0).fit(GRAPHS[:20])
+    model = picker if hasattr(picker, name) else clusters
+    setattr(model, name, value)
     with pytest.raises(ValueError, match=message):
-        picker._check_parts()
+        model._check_parts()
 
 
 def test_many_pairs_are_counted_and_not_stored(monkeypatch):

@@ -29,16 +29,12 @@ def test_groups_are_the_components_of_similar_graphs(threshold):
 def test_no_test_graph_is_similar_to_a_training_graph(splitter):
     folds = list(splitter.split(GRAPHS))
     assert len(folds) == splitter.get_n_splits()
+    if isinstance(splitter, pk.sets.SimilarityGroupKFold):  # each graph is tested once
+        assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(GRAPHS)))
     for train, test in folds:
-        assert len(train)
-        assert len(test)
+        assert min(len(train), len(test)) > 0
         assert sorted([*train, *test]) == list(range(len(GRAPHS)))
         assert MATRIX[np.ix_(train, test)].max() < 0.6
-
-
-def test_each_graph_is_tested_once():
-    folds = pk.sets.SimilarityGroupKFold(4, threshold=0.6, kernel=KERNEL).split(GRAPHS)
-    assert sorted(np.concatenate([test for _, test in folds])) == list(range(len(GRAPHS)))
 
 
 def test_scikit_learn_takes_the_splitters():
@@ -51,15 +47,6 @@ def test_scikit_learn_takes_the_splitters():
 def test_too_few_groups_are_a_sentence():
     with pytest.raises(ValueError, match=r"form 1 groups of similarity 0\.0 or more, and 5 are needed"):
         next(pk.sets.SimilarityGroupKFold(threshold=0.0, kernel=KERNEL).split(GRAPHS))
-
-
-@pytest.mark.slow
-def test_folds_of_molecules_have_no_leaks(data_folder):
-    graphs = pk.datasets.load("MUTAG").graphs
-    matrix = jaccard(graphs, t_max=3)
-    folds = pk.sets.SimilarityGroupKFold(3, threshold=0.8, kernel=pk.WeisfeilerLehman(t_max=3))
-    for train, test in folds.split(graphs):
-        assert matrix[np.ix_(train, test)].max() < 0.8
 
 
 @pytest.mark.slow
