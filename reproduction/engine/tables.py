@@ -296,7 +296,8 @@ def differing_section(title: str, compared: Iterable[Section]) -> Section:
     rows = []
     for data, method, here, paper, difference, _, _, repeats, *_, why in found:
         mark = f"({reasons.index(why) + 1})" if why in reasons else ""
-        rows.append((data, method, here, paper, difference, repeats, mark))
+        means = (text.split(" ±")[0] for text in (here, paper))
+        rows.append((data, method, *means, difference, repeats, mark))
     notes = [f"({number}) {reason}" for number, reason in enumerate(reasons, start=1)]
     return Section(title, ("data", "method", "here", "paper", "difference", "repeats", "why"), rows, notes)
 

@@ -29,18 +29,19 @@ from reproduction.engine.cells import write_text
 from reproduction.extra.novelty_cases import Case, cases
 from reproduction.extra.records import chosen_names, markdown, measure_missing
 
-DEFAULT, FIVE = "nearest graph", "five nearest"
+DEFAULT, FIVE, CONSTANT = "nearest graph", "five nearest", "constant label"
+SHOWN = (DEFAULT, CONSTANT)  # on the page; the others are within two points in the mean
 METHODS: dict[str, dict[str, Any]] = {
     DEFAULT: {},
     FIVE: {"n_neighbors": 5},
     "propagation kernel": {"kernel": pk.PropagationKernel(t_max=4, random_state=0)},
-    "constant label": {"kernel": pk.PropagationKernel(labels=None, random_state=0)},
+    CONSTANT: {"kernel": pk.PropagationKernel(labels=None, random_state=0)},
 }
 REPEATS = 5
 PAGE = """# Novelty, measured
 
 `NoveltyDetector()` without any setting but the seed. Area under the ROC curve in percent, mean ± standard
-deviation over {repeats} splits, beside three other settings. Written by
+deviation over {repeats} splits, beside one label for all nodes. Written by
 
     python -m reproduction novelty
 
@@ -116,7 +117,7 @@ def run(
     by_case = [(case, [r for r in results if r.pair == case.name]) for case in cases().values()]
     found = [(case, of) for case, of in by_case if of]
     most = max((len(of) for _, of in found), default=0)
-    table = markdown(["", "published", *METHODS], [row(case, of, most) for case, of in found])
+    table = markdown(["", "published", *SHOWN], [row(case, of, most) for case, of in found])
     write_text(document, PAGE.format(table=table, repeats=most))
     return table
 
@@ -131,5 +132,5 @@ def row(case: Case, results: Sequence[Result], repeats: int) -> list[str]:
 
 def cells(results: Sequence[Result]) -> list[str]:
     """Mean and standard deviation of each method."""
-    found = {name: [r.areas[name] for r in results] for name in METHODS}
+    found = {name: [r.areas[name] for r in results] for name in SHOWN}
     return [f"{np.mean(values):.1f} ± {np.std(values):.1f}" for values in found.values()]
