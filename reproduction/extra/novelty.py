@@ -40,8 +40,8 @@ METHODS: dict[str, dict[str, Any]] = {
 REPEATS = 5
 PAGE = """# Novelty, measured
 
-`NoveltyDetector()` without any setting but the seed. Area under the ROC curve in percent, mean ± standard
-deviation over {repeats} splits, beside one label for all nodes. Written by
+`NoveltyDetector()` of commit 76221f33 without any setting but the seed. Area under the ROC curve in
+percent, mean ± standard deviation over {repeats} splits, beside one label for all nodes. Written by
 
     python -m reproduction novelty
 
