@@ -207,13 +207,17 @@ def listed():
 
 
 def public():
-    """Everything that a user may import."""
+    """Everything that a user may import, under the first of its names."""
+    found = {}
     for name in pk.__all__:
         value = getattr(pk, name)
         if inspect.ismodule(value):
-            yield from (f"{name}.{inner}" for inner in value.__all__ if inner not in pk.__all__)
+            for inner in value.__all__:
+                if inner not in pk.__all__:
+                    found.setdefault(id(getattr(value, inner)), f"{name}.{inner}")
         elif not name.startswith("_"):
             yield name
+    yield from found.values()
 
 
 def test_every_public_name_has_a_page_and_no_other():
