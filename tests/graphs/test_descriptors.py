@@ -39,28 +39,6 @@ def test_pickles_and_files_keep_them(tmp_path):
     assert pk.GraphDatabase.from_parquet(tmp_path / "graphs.parquet") == molecules
 
 
-def test_databases_with_other_descriptors_are_not_joined():
-    graphs = described()
-    for other in (graphs.with_descriptors(None), graphs.with_descriptors(graphs.descriptors.values)):
-        with pytest.raises(ValueError, match="item 1 has other descriptors than item 0"):
-            pk.GraphDatabase.concat([graphs, other])
-        assert graphs != other
-
-
-def test_faults_are_named():
-    graphs = labelled_zoo()
-    n = len(graphs)
-    for values, names, message in (
-        (np.zeros(n), None, "one row for each of"),
-        (np.zeros((n + 1, 2)), None, "one row for each of"),
-        (np.full((n, 1), np.inf), None, "must be finite"),
-        (np.zeros((n, 2)), ["a"], "names must be 2 texts"),
-        (np.zeros((n, 2)), ["a", "a"], "same name"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            graphs.with_descriptors(values, names)
-
-
 def test_graphs_without_descriptors_are_described_by_their_structure():
     two = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
     triangle = np.ones((3, 3)) - np.eye(3)

@@ -54,13 +54,9 @@ def decode(labels):
     ],
 )
 def test_values_come_back(labels):
-    assert decode(labels) == labels
-
-
-def test_integers_come_back_as_integers_and_others_as_objects():
-    assert encode([3, 1, 3]).to_array().dtype == np.int64
-    assert encode(["a"]).to_array().dtype == object
-    assert encode([2**70]).to_array().dtype == object
+    assert decode(labels) == decode(iter(labels)) == labels
+    assert encode(labels).to_array().dtype == (np.int64 if labels[0] == 10**6 else object)
+    assert encode(labels) != encode(labels[:1])
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64])
@@ -105,11 +101,6 @@ def test_equal_values_are_one_label(twins):
     assert repr(canonical_label(twins[0])) == repr(canonical_label(twins[1]))
 
 
-@pytest.mark.parametrize("labels", [np.array([0, 1, 1]), np.array([0.0, 1.0, 1.0]), [False, True, True]])
-def test_arrays_of_different_dtypes_hold_the_same_labels(labels):
-    assert encode(labels) == encode([0, 1, 1])
-
-
 @pytest.mark.parametrize("pair", [[1, "1"], ["a", b"a"], [1, (1,)], [0, ""], [(), ((),)]])
 def test_different_values_stay_apart(pair):
     assert len(encode(pair).values) == 2
@@ -118,26 +109,6 @@ def test_different_values_stay_apart(pair):
 def test_numbers_that_floats_cannot_hold_stay_themselves():
     assert decode([Fraction(1, 3), Fraction(1, 3), 2**70]) == [Fraction(1, 3), Fraction(1, 3), 2**70]
     assert decode([float("inf"), 1j]) == [float("inf"), 1j]
-
-
-def test_string_arrays():
-    assert decode(np.array(["C", "Cl"])) == ["C", "Cl"]
-    assert decode(np.array(["C", "Cl"], dtype=object)) == ["C", "Cl"]
-
-
-def test_no_labels_of_no_nodes():
-    for empty in ([], np.array([]), np.array([], dtype=np.int64), ()):
-        assert len(encode(empty)) == 0
-        assert encode(empty) == encode([])
-
-
-def test_a_column_is_taken_as_it_is():
-    column = encode(["a", "b"])
-    assert encode(column) is column
-
-
-def test_generators_are_lists():
-    assert decode(label for label in "abc") == ["a", "b", "c"]
 
 
 # unobserved
@@ -192,11 +163,6 @@ def test_pandas_ways_of_not_observing():
         assert encode(labels).observed.tolist() == [True, False], labels
 
 
-def test_pandas_series_are_read_by_position_whatever_their_index():
-    pd = pytest.importorskip("pandas")
-    assert decode(pd.Series(["a", "b"], index=[1, 0])) == ["a", "b"]
-
-
 def test_minus_one_is_unobserved_among_integers_only():
     pd = pytest.importorskip("pandas")
     for labels in ([-1, 3, None], [-1, 3, float("nan")], pd.Series([-1, 3, pd.NA], dtype="Int64")):
@@ -212,40 +178,14 @@ def test_arrays_of_labels_are_read_back_as_the_same_labels():
     for labels in ([-1, 3], [-1, "a"], np.array([-1.0, 2.0]), [None, "a"], [0.5, None, 2]):
         column = encode(labels)
         assert encode(column.to_array()) == column
-
-
-def test_unobserved_comes_back_as_minus_one_or_none():
-    assert decode([4, -1]) == [4, -1]
-    assert decode(["a", None, float("nan")]) == ["a", None, None]
     assert decode([None, None]) == [-1, -1]
+    assert decode(["a", None, float("nan")]) == ["a", None, None]
 
 
 def test_unobserved_inside_a_tuple_is_part_of_the_label():
     column = encode([("a", None), ("a", float("nan")), ("a", 1)])
     assert column.observed.all()
     assert column.ids[0] == column.ids[1] != column.ids[2]
-
-
-# errors
-
-
-def test_unhashable_labels_are_named():
-    with pytest.raises(TypeError, match=r"^labels: the label \[2\] of position 1 is not hashable$"):
-        encode([(1,), [2]])
-    with pytest.raises(TypeError, match=r"the label \(\[\],\) of position 0 is not hashable"):
-        encode([([],)])
-
-
-@pytest.mark.parametrize("labels", ["CCO", b"CCO", {0: "a"}, {"a", "b"}, 5, 2.5])
-def test_what_is_not_a_list_of_labels(labels):
-    with pytest.raises(TypeError, match="labels must be a list or array with one label each, got"):
-        encode(labels)
-
-
-@pytest.mark.parametrize("labels", [np.zeros((2, 3)), np.zeros((2, 1), dtype=int), np.array(3)])
-def test_arrays_of_another_dimension(labels):
-    with pytest.raises((TypeError, ValueError), match="labels must be a list or array with one label each"):
-        encode(labels)
 
 
 # columns
@@ -280,12 +220,6 @@ def test_present_is_what_occurs(labels):
 @given(st.lists(st.integers(-(2**63), 2**63 - 1).filter(lambda i: i != -1), max_size=8))
 def test_integer_lists_and_arrays_agree(labels):
     assert decode(labels) == decode(np.array(labels, dtype=np.int64)) == labels
-
-
-def test_columns_of_different_length_differ():
-    assert encode([1, 2]) != encode([1, 2, 3])
-    assert encode([1]) != [1]
-    assert LabelColumn.concat([]) == encode([])
 
 
 def test_categories_are_the_same_labels_as_their_values():

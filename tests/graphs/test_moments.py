@@ -42,19 +42,3 @@ def test_graphs_with_and_without_time_do_not_mix(graphs):
     plain = pk.GraphDatabase(np.ones((2, 2)) - np.eye(2), [0, 2])
     with pytest.raises(ValueError, match="has no times"):
         pk.GraphDatabase.concat([graphs, plain])
-
-
-@pytest.mark.parametrize(
-    ("vertices", "times"), [(["a"], [1.0]), (list("abbcx"), [1.0] * 5), ([None] * 6, [1.0] * 6)]
-)
-def test_wrong_moments_are_refused(graphs, vertices, times):
-    with pytest.raises(ValueError, match=r"vertices and times|every node needs"):
-        graphs.with_moments(vertices, times)
-
-
-def test_edges_need_relations():
-    plain = pk.GraphDatabase(np.ones((2, 2)) - np.eye(2), [0, 2])
-    with pytest.raises(ValueError, match="relations as labels"):
-        plain.with_moments(["a", "b"], [0, 0])
-    with pytest.raises(ValueError, match="friend"):
-        plain.with_edge_labels(["friend", "friend"]).with_moments(["a", "b"], [0, 0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.graphs.neighborhoods import PRINTED, nearest_neighborhood, resolve_neighborhood
+from propkernels.graphs.neighborhoods import PRINTED, nearest_neighborhood
 
 PAPER = {
     (1, 4): [[0, 0.25, 0], [0.25, 0, 0.25], [0, 0.25, 0]],
@@ -62,28 +62,3 @@ def test_nearest(dimension):
     assert weights.sum() == pytest.approx(1)
     if dimension == 2:
         np.testing.assert_array_equal(weights, PAPER[1, 4])
-
-
-@pytest.mark.parametrize(
-    ("neighborhood", "message"),
-    [
-        (np.ones((2, 3)), r"odd lengths in all directions, got \(2, 3\)"),
-        (np.zeros((3, 3)), "must not all be zero"),
-        (-np.ones((3, 3)), "finite and not negative"),
-        (np.full((3, 3), np.nan), "finite and not negative"),
-        (np.ones((3, 3, 3)), "a filter of 3 dimensions cannot serve grids of 2"),
-        ((1, 4, 8), r"neighborhood must be \(radius, points\)"),
-        ((0, 4), "radius must be a finite number above 0"),
-        ((1, 0), "points must be at least 1"),
-        ("moore", "neighborhood must be one of 'nearest'"),
-    ],
-)
-def test_bad_neighborhoods(neighborhood, message):
-    with pytest.raises(ValueError, match=message):
-        resolve_neighborhood(neighborhood, 2)
-
-
-@pytest.mark.parametrize("neighborhood", [None, 3, [[1, 2], [3]], np.empty((0, 3)), [["a"]]])
-def test_no_neighborhoods(neighborhood):
-    with pytest.raises(TypeError, match=r"neighborhood must be \(radius, points\)"):
-        resolve_neighborhood(neighborhood, 2)

@@ -438,9 +438,8 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         database = GraphDatabase(
             matrix, self.graph_ptr, self._labels, self._attributes, ids=self.ids, **(parts | changed)
         )
-        return database.with_names(
-            self.names.labels, {} if "edge_labels" in changed else self.names.edge_labels
-        )
+        names = {} if "edge_labels" in changed else self.names.edge_labels
+        return database.with_names(self.names.labels, names, self.names.classes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GraphDatabase):
