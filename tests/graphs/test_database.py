@@ -318,3 +318,12 @@ def test_sparse_attributes_stay_sparse():
     assert graphs != GraphDatabase(PATH, [0, 3], node_attributes=sparse.csr_array((3, 3)))
     assert pickle.loads(pickle.dumps(graphs)) == graphs
     assert "3 attributes" in repr(graphs)
+
+
+def test_files_keep_sparse_attributes_and_distributions(tmp_path):
+    graphs = GraphDatabase(PATH, [0, 3], node_attributes=sparse.eye_array(3, format="csr"))
+    graphs = graphs.with_labels(pk.LabelDistributions(np.eye(3) / 2 + 1 / 6, ["C", "N", "O"]))
+    graphs.save(tmp_path / "graphs.pk")
+    loaded = GraphDatabase.load(tmp_path / "graphs.pk")
+    assert loaded == graphs
+    assert isinstance(loaded.attribute_matrix, sparse.csr_array)

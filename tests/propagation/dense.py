@@ -97,9 +97,18 @@ def walk(adjacency: np.ndarray) -> np.ndarray:
     return np.array(rows).reshape(adjacency.shape)
 
 
-def diffusion(given: Start, laziness: float = 0.0) -> Step:
-    """Eq. (diff), lazily: P' = (1 - l) T P + l P."""
-    matrix = (1 - laziness) * walk(given.adjacency) + laziness * np.eye(len(given.adjacency))
+def diffusion(
+    given: Start, laziness: float = 0.0, normalization: str = "row", direction: str = "follow"
+) -> Step:
+    """Eq. (diff), lazily: P' = (1 - l) T P + l P; or with other weights than those of T."""
+    adjacency = directed(given.adjacency, direction)
+    out, into, unit = adjacency.sum(axis=1), adjacency.sum(axis=0), np.eye(len(adjacency))
+    scale = np.sqrt(np.outer(out, into)) if normalization == "symmetric" else np.outer(out, np.ones_like(out))
+    matrix = np.divide(adjacency, scale, out=np.zeros_like(adjacency), where=scale > 0)
+    matrix = (1 - laziness) * matrix + laziness * unit
+    if normalization == "none":
+        matrix = (adjacency + laziness * unit) / 2
+    matrix[out == 0] = unit[out == 0]
     return lambda current: matrix @ current
 
 

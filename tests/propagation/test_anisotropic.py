@@ -65,36 +65,3 @@ def test_edges_stay_sharp():
     for _ in range(20):
         current = sharp.step(current)
     np.testing.assert_allclose(current.reshape(8, 8, 2)[..., 1], image, atol=1e-12)
-
-
-def test_in_a_kernel():
-    generator = np.random.default_rng(2)
-    grids = pk.GridDatabase([generator.integers(0, 3, s) for s in [(4, 5), (5, 4), (3, 6)]])
-    for metric in ("tv", "hellinger"):
-        kernel = pk.PropagationKernel(
-            propagation="anisotropic_diffusion", metric=metric, t_max=3, random_state=0, bin_width=0.1
-        )
-        gram = kernel.fit_transform(grids)
-        np.testing.assert_array_equal(kernel.transform(grids), gram)
-        np.testing.assert_array_equal(kernel.transform(grids[1:2]), gram[1:2])
-        assert np.linalg.eigvalsh(gram).min() > -1e-9
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"contrast": 0}, "contrast must be a finite number above 0"),
-        ({"rate": 1.5}, "rate must be between 0 and 1"),
-        ({"conduction": "linear"}, "conduction must be one of 'exponential', 'rational'"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    grids = pk.GridDatabase([np.zeros((2, 2), dtype=int)])
-    with pytest.raises(ValueError, match=message):
-        prepared(AnisotropicDiffusion(**parameters), grids)
-
-
-def test_graphs_are_refused():
-    graphs = pk.GridDatabase([np.zeros((2, 2), dtype=int)]).to_graphs()
-    with pytest.raises(TypeError, match="AnisotropicDiffusion requires a GridDatabase"):
-        pk.PropagationKernel(propagation=AnisotropicDiffusion()).fit(graphs)

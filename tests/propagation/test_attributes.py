@@ -1,4 +1,4 @@
-"""Attributes as they are: standardized, with missing values, by name."""
+"""Attributes: standardized, with missing values, fixed or spread along edges."""
 
 from __future__ import annotations
 
@@ -10,23 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import propkernels as pk
-from propkernels.propagation import Diffusion, GaussianMixtures, PropagatedAttributes
+from propkernels.propagation import PropagatedAttributes
 from propkernels.propagation.attributes import (
     FixedAttributes,
+    SpreadingAttributes,
     Standardizer,
     fill_missing,
     observed_means,
-    required_attributes,
-    resolve_attributes,
 )
+from tests import naive_attributes
+from tests.strategies import databases
 from tests.zoo import one, path_edges
-
-
-@pytest.mark.parametrize("combine", ["sum", "product", "joint"])
-def test_a_name_is_the_attributes_as_they_are(combine):
-    treatment = resolve_attributes(combine)
-    assert isinstance(treatment, FixedAttributes)
-    assert treatment.combine == combine
 
 
 def test_fixed_attributes_are_the_same_at_every_t():
@@ -34,24 +28,6 @@ def test_fixed_attributes_are_the_same_at_every_t():
     attributes = np.array([[1.0], [np.nan], [2.0]])
     learned = FixedAttributes().learn(graphs, attributes, 3, "follow", 0)
     assert all(matrix is attributes for matrix in islice(learned.matrices(graphs, attributes), 5))
-
-
-@pytest.mark.parametrize("treatment", [PropagatedAttributes(), GaussianMixtures(combine="joint")])
-def test_an_object_is_taken_as_it_is(treatment):
-    assert resolve_attributes(treatment) is treatment
-
-
-@pytest.mark.parametrize("wrong", ["mean", "", 5, 0, True, object(), GaussianMixtures, Diffusion(), ["sum"]])
-def test_anything_else_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"^attributes must be None, 'sum', 'product', 'joint', "):
-        resolve_attributes(wrong)
-
-
-@pytest.mark.parametrize("wrong", ["mean", None, 1, ["sum"]])
-@pytest.mark.parametrize("treatment", [PropagatedAttributes, GaussianMixtures])
-def test_an_unknown_combination_is_refused(treatment, wrong):
-    with pytest.raises(ValueError, match=r"^combine must be 'sum', 'product' or 'joint'; got "):
-        resolve_attributes(treatment(combine=wrong))
 
 
 def graphs_with(attributes):
@@ -105,30 +81,9 @@ def test_the_order_of_nodes_changes_no_bit(values, random):
     assert a.deviation == b.deviation
 
 
-def test_new_graphs_are_shifted_and_scaled_as_in_fit():
-    fitted = Standardizer.learn(graphs_with([[0.0], [2.0]]), True)
-    computed = fitted(graphs_with([[1.0], [1.0 + np.sqrt(2)], [100.0]]))
-    np.testing.assert_allclose(computed[:2, 0], [0, 1], atol=1e-15)
-
-
 def test_graphs_without_nodes_fit_any_dimension():
     fitted = Standardizer.learn(graphs_with([[0.0, 1.0], [2.0, 3.0]]), True)
     assert fitted(one(0)).shape == (0, 2)
-
-
-@pytest.mark.parametrize("attributes", [None, np.empty((2, 0))])
-def test_no_attributes(attributes):
-    graphs = one(2, [(0, 1)]).with_attributes(attributes)
-    with pytest.raises(ValueError, match="attributes are requested, but the graphs have no node attributes"):
-        required_attributes(graphs)
-
-
-def test_another_dimension():
-    fitted = Standardizer.learn(graphs_with([[0.0, 1.0], [2.0, 3.0]]), True)
-    with pytest.raises(
-        ValueError, match="the graphs have 1 attribute dimension, but the kernel was fitted to 2"
-    ):
-        fitted(graphs_with([[1.0]]))
 
 
 def test_means_of_what_is_observed():
@@ -145,12 +100,6 @@ def test_gaps_take_the_mean_of_their_graph_and_column_else_what_is_given():
     assert np.isnan(values[0, 1]), "the values given are left as they are"
 
 
-def test_nothing_missing_nothing_copied():
-    graphs = graphs_with(np.zeros((3, 2)))
-    values = np.ones((3, 2))
-    assert fill_missing(values, graphs, np.zeros(2)) is values
-
-
 @pytest.mark.parametrize(
     ("mean", "deviation"), [([0.0], [0.0]), ([np.nan], [1.0]), ([0.0], [np.inf]), ([0.0], [])]
 )
@@ -159,11 +108,63 @@ def test_stored_means_and_deviations_must_shift_and_scale(mean, deviation):
         Standardizer(np.array(mean), np.array(deviation))._check_parts()
 
 
-@pytest.mark.parametrize("unit", [1e-6, 0.1, 1.0, 1e6])
-def test_attributes_are_standardized_in_any_unit(unit):
-    graphs = pk.check_graphs([np.zeros((4, 4))]).with_attributes(
-        unit * np.array([[1.0], [2.0], [3.0], [6.0]])
-    )
-    learned = Standardizer.learn(graphs, True)
-    assert learned.mean == pytest.approx([3.0 * unit])
-    assert learned.deviation == pytest.approx([np.sqrt(14 / 3) * unit])
+# attributes that spread
+
+
+def matrices(treatment, graphs, attributes, t_max=4, direction="follow"):
+    learned = treatment.learn(graphs, attributes, t_max, direction, 0)
+    return list(islice(learned.matrices(graphs, attributes), t_max + 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("laziness", [0.0, 0.5, 0.9])
+@given(databases(n_attributes=2, weighted=True, directed=True))
+def test_equal_to_the_power_of_the_walk(laziness, graphs):
+    x = graphs.node_attributes
+    computed = matrices(PropagatedAttributes(laziness=laziness), graphs, x)
+    reference = naive_attributes.spread(x, naive_attributes.transition(graphs, laziness), 4)
+    for a, b in zip(computed, reference, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+
+
+def test_worked_example():
+    graphs = one(3, path_edges(3))
+    x = np.array([[0.0], [4.0], [8.0]])
+    _, first, second = matrices(PropagatedAttributes(laziness=0.5), graphs, x, 2)
+    assert first.ravel().tolist() == [2, 4, 6]
+    assert second.ravel().tolist() == [3, 4, 5]
+
+
+def test_direction_of_the_walk():
+    graphs = one(2, [(0, 1)], directed=True)
+    x = np.array([[0.0], [1.0]])
+    walk = PropagatedAttributes(laziness=0)
+    assert matrices(walk, graphs, x, 1, "follow")[1].ravel().tolist() == [1, 1]
+    assert matrices(walk, graphs, x, 1, "reverse")[1].ravel().tolist() == [0, 0]
+    assert matrices(walk, graphs, x, 1, "both")[1].ravel().tolist() == [1, 0]
+
+
+def test_a_missing_value_starts_as_its_graphs_mean_and_is_filled_by_propagation():
+    graphs = pk.GraphDatabase.concat([one(3, path_edges(3)), one(1)])
+    x = np.array([[1.0], [np.nan], [5.0], [np.nan]])
+    start, following = matrices(PropagatedAttributes(laziness=0.5), graphs, x, 1)
+    assert start.ravel().tolist() == [1, 3, 5, 3], "the last graph has none: the mean over all"
+    assert following.ravel().tolist() == [2, 3, 4, 3]
+
+
+def test_what_fills_a_graph_without_values_comes_from_fit():
+    train, new = one(2, [(0, 1)]), one(2, [(0, 1)])
+    learned = PropagatedAttributes().learn(train, np.array([[1.0], [3.0]]), 1, "follow", 0)
+    start = next(learned.matrices(new, np.full((2, 1), np.nan)))
+    assert start.ravel().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("laziness", "direction", "elsewhere"),
+    [(1.5, "follow", [0.0]), (-0.5, "follow", [0.0]), (0.5, "sideways", [0.0]), (0.5, "follow", [[0.0]])],
+)
+def test_stored_state_is_checked(laziness, direction, elsewhere):
+    stored = SpreadingAttributes(laziness, direction, np.array(elsewhere))
+    with pytest.raises(ValueError, match=r"laziness or direction is unknown|one row"):
+        stored._check_parts()
+    SpreadingAttributes(1.0, "follow", np.zeros(1))._check_parts()

@@ -9,8 +9,7 @@ from scipy import ndimage
 import propkernels as pk
 from propkernels.graphs.neighborhoods import BOUNDARIES, grid_edges, resolve_neighborhood
 from propkernels.propagation import Convolution, LabelPropagation, PropagationScheme
-from propkernels.propagation.convolution import GridOperator, arrange_taps, cheapest_path, separate
-from propkernels.propagation.initial import initial_distributions, learn_prior
+from propkernels.propagation.convolution import GridOperator, arrange_taps, cheapest_path
 from tests import naive as exact
 from tests.propagation import naive
 
@@ -156,14 +155,6 @@ def test_volumes_equal_the_general_graphs(neighborhood):
     assert naive.same_classes(codes(grids, propagation=scheme), codes(graphs, propagation="diffusion"))
 
 
-@pytest.mark.parametrize("shapes", [[(7,), (3,), (1,)], [(2, 2, 2, 3), (1, 2, 1, 4)]])
-def test_other_dimensions(shapes):
-    grids = pk.GridDatabase(images(shapes=shapes))
-    computed = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(grids)
-    reference = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(grids.to_graphs())
-    np.testing.assert_array_equal(computed, reference)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["tv", "hellinger"])
 @pytest.mark.parametrize("boundary", BOUNDARIES)
@@ -208,17 +199,6 @@ def test_a_mask_cuts_a_region_out(name, boundary):
     masked = codes(pk.GridDatabase([picture], [mask]), propagation=scheme)
     cut = codes(pk.GridDatabase([picture[2:6, 3:8]]), propagation=scheme)
     np.testing.assert_array_equal(masked, cut)
-
-
-def test_an_odd_mask_is_the_induced_subgraph():
-    picture, mask = images(7, [(6, 7)])[0], masks(8, [(6, 7)])[0]
-    grids = pk.GridDatabase([picture], [mask])
-    whole = pk.GridDatabase([picture]).to_graphs((1, 8))
-    inside = np.flatnonzero(mask)
-    reference = pk.check_graphs([(whole.adjacency[inside][:, inside], picture[mask])])
-    assert grids.to_graphs((1, 8)) == reference
-    computed = pk.PropagationKernel(propagation=Convolution((1, 8)), random_state=0).fit_transform(grids)
-    np.testing.assert_array_equal(computed, pk.PropagationKernel(random_state=0).fit_transform(reference))
 
 
 def test_a_lonely_pixel_stays_as_it_is():
@@ -289,29 +269,6 @@ def test_large_filters_by_fourier_transform():
         assert (summed == transformed).mean() > 0.9999
 
 
-@pytest.mark.parametrize(
-    ("weights", "path"),
-    [
-        (np.ones((3, 3)), "direct"),
-        (np.ones((31, 31)), "separable"),
-        (np.outer(*[np.exp(-(np.arange(-4, 5) ** 2) / 4)] * 2), "separable"),
-        (GENERATOR.random((9, 9)), "direct"),
-        (GENERATOR.random((31, 31)), "fourier"),
-        (GENERATOR.random(9), "direct"),
-    ],
-)
-def test_the_cheapest_path(weights, path):
-    assert cheapest_path(weights, masked=False) == path
-    assert cheapest_path(weights, masked=True) == (path if path == "separable" else "direct")
-
-
-def test_separable_filters_are_products():
-    weights = np.multiply.outer(np.multiply.outer([1.0, 2, 1], [0.5, 1, 0.25]), [3.0, 0, 1])
-    stages = separate(weights)
-    np.testing.assert_allclose(stages[0] * stages[1] * stages[2], weights)
-    assert separate(GENERATOR.random((3, 3))) is None
-
-
 def test_taps_of_a_symmetric_filter_form_few_groups():
     taps = arrange_taps([pk.graphs.circular_neighborhood(2, 16)])
     assert sorted(np.diff(taps.group_ptr).tolist()) == [4, 4, 4, 8]
@@ -327,23 +284,6 @@ def test_no_contribution_is_dropped_however_many_bins():
     features = pk.PropagationFeatures(t_max=2, random_state=0, n_jobs=2).fit(grids)
     assert len(features._stream_codes[2]) > 200_000
     assert features.transform(grids).sum() == 3 * grids.n_nodes
-
-
-def test_bad_parameters():
-    grids = pk.GridDatabase(images())
-    initial = initial_distributions(grids.label_column, learn_prior(grids.label_column, "uniform"))
-    for scheme, message in [
-        (
-            Convolution(boundary="mirror"),
-            "boundary must be one of 'renormalize', 'zero', 'wrap', 'reflect'",
-        ),
-        (Convolution(clamp="always"), "clamp must be one of None, 'after', 'before'"),
-        (Convolution(np.ones((2, 2))), "odd lengths"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            scheme.prepare(grids, initial)
-    with pytest.raises(ValueError, match="boundary must be one of"):
-        grids.to_graphs(boundary="mirror")
 
 
 @pytest.mark.parametrize("boundary", ["renormalize", "zero", "wrap", "reflect"])
@@ -380,5 +320,3 @@ def test_circles_in_volumes_lie_in_every_plane():
     circle = pk.graphs.circular_neighborhood(1, 8)
     np.testing.assert_allclose(weights.sum(), circle.sum())
     np.testing.assert_allclose(weights[0, 0], [0, circle[0, 0] / 3, 0])
-    with pytest.raises(ValueError, match="needs a plane"):
-        resolve_neighborhood((1, 8), 1)

@@ -5,20 +5,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation import (
     AbsorbingWalk,
-    BeliefPropagation,
     Diffusion,
     GaussianMixtures,
     LabelPropagation,
     LabelSpreading,
     PartialAbsorption,
     PropagatedAttributes,
-    PropagationScheme,
 )
 from propkernels.propagation.edge_labels import crossed_edges
 from propkernels.propagation.schemes import directed_adjacency
@@ -235,40 +232,21 @@ def test_attributes(attributes):
         assert (ones.fit_transform(graphs) < ones.fit_transform(alike)).any()
 
 
-def test_refitted_mixtures_and_p2k():
-    graphs = some_graphs()
-    mixtures = GaussianMixtures(refit_every=2, scale="each")
-    for attributes in (None, mixtures):
-        kernel = pk.P2K(attributes=attributes, edge_labels=True, t_max=3, random_state=0)
-        matrix = kernel.fit_transform(graphs)
-        np.testing.assert_array_equal(kernel.transform(graphs), matrix)
-
-
-def test_prefixes_batches_features_and_files(tmp_path):
-    graphs = some_graphs()
-    settings = {"edge_labels": True, "random_state": 3, "n_hashes": 2}
-    kernel = pk.PropagationKernel(t_max=5, **settings)
-    matrix, stack = kernel.fit_transform(graphs), kernel.fit_transform_cumulative(graphs)
+def test_prefixes_and_files(tmp_path):
+    graphs, settings = some_graphs(), {"edge_labels": True, "random_state": 3, "n_hashes": 2}
+    stack = pk.PropagationKernel(t_max=5, **settings).fit_transform_cumulative(graphs)
     for t in range(6):
-        np.testing.assert_array_equal(
-            stack[t], pk.PropagationKernel(t_max=t, **settings).fit_transform(graphs)
-        )
-    one_at_a_time = np.vstack([kernel.transform(graphs[[i]]) for i in range(len(graphs))])
-    np.testing.assert_array_equal(one_at_a_time, matrix)
-    phi = pk.PropagationFeatures(t_max=5, **settings).fit_transform(graphs)
-    np.testing.assert_allclose((phi @ phi.T).toarray(), matrix, rtol=1e-12)
-    pk.save_model(kernel, tmp_path / "kernel.pk")
-    np.testing.assert_array_equal(pk.load_model(tmp_path / "kernel.pk").transform(graphs), matrix)
-    threads = pk.PropagationKernel(t_max=5, n_jobs=2, **settings)
-    np.testing.assert_array_equal(threads.fit_transform(graphs), matrix)
-
-
-def test_attributes_survive_a_file(tmp_path):
-    graphs = some_graphs()
-    kernel = pk.P2K(edge_labels=True, t_max=2, random_state=0)
-    matrix = kernel.fit_transform(graphs)
-    pk.save_model(kernel, tmp_path / "kernel.pk")
-    np.testing.assert_array_equal(pk.load_model(tmp_path / "kernel.pk").transform(graphs), matrix)
+        matrix = pk.PropagationKernel(t_max=t, **settings).fit_transform(graphs)
+        np.testing.assert_array_equal(stack[t], matrix)
+    mixtures = GaussianMixtures(refit_every=2, scale="each")
+    for kernel in (
+        pk.PropagationKernel(t_max=5, **settings),
+        pk.P2K(edge_labels=True, t_max=2, random_state=0),
+        pk.P2K(attributes=mixtures, edge_labels=True, t_max=3, random_state=0),
+    ):
+        matrix = kernel.fit_transform(graphs)
+        pk.save_model(kernel, tmp_path / "kernel.pk")
+        np.testing.assert_array_equal(pk.load_model(tmp_path / "kernel.pk").transform(graphs), matrix)
 
 
 def test_edge_labels_never_seen_in_fit():
@@ -280,62 +258,6 @@ def test_edge_labels_never_seen_in_fit():
     np.testing.assert_array_equal(kernel.transform(new), both[len(graphs) :, : len(graphs)])
     unlabelled = pk.check_graphs([(graph.adjacency, graph.node_labels) for graph in new])
     assert kernel.transform(unlabelled).shape == (len(new), len(graphs))
-
-
-@pytest.mark.slow
-def test_explanations_add_up():
-    graphs = some_graphs(20)
-    target = np.arange(20) % 2
-    kernel = pk.PropagationKernel(edge_labels=True, t_max=2, random_state=0)
-    model = pk.PropagationClassifier(kernel=kernel, random_state=0).fit(graphs, target)
-    explanation = model.explain(graphs)
-    totals = [explanation.of_graph(i).sum() for i in range(20)]
-    constants = model.decision_function(graphs) - totals
-    np.testing.assert_allclose(constants, constants[0], atol=1e-9)
-
-
-def refuses(message, graphs, **settings):
-    with pytest.raises(ValueError, match=message):
-        pk.PropagationKernel(edge_labels=settings.pop("edge_labels", True), **settings).fit(graphs)
-
-
-class Shuffled(PropagationScheme):
-    """Affine, but along no edges."""
-
-    affine = True
-
-    def prepare(self, graphs, initial):
-        return None
-
-    def step(self, prepared, current, initial):
-        return current
-
-
-def test_what_edge_labels_need():
-    graphs = some_graphs()
-    refuses("no edge labels", pk.check_graphs([np.ones((2, 2)) - np.eye(2)]))
-    refuses("no edge labels", pk.GridDatabase([np.eye(3, dtype=int)]))
-    refuses("True or False", graphs, edge_labels="yes")
-    refuses("tv, l1 or l2", graphs, metric="hellinger")
-    refuses("affine", graphs, propagation=BeliefPropagation())
-    refuses("affine", graphs, propagation=Shuffled())
-    complete = Diffusion(direction="both")
-    complete.direction = "reverse"
-    assert pk.PropagationKernel(edge_labels=True, propagation=complete).fit_transform(graphs).shape == (8, 8)
-
-
-class Pruned(Diffusion):
-    """Walks along some of the edges only."""
-
-    def prepare(self, graphs, initial):
-        operator = super().prepare(graphs, initial)
-        kept = csr_array(operator.adjacency.multiply(np.tri(graphs.n_nodes)))
-        kept.eliminate_zeros()
-        return type(operator)(kept, operator.spread, operator.keep)
-
-
-def test_a_scheme_of_other_edges_is_refused():
-    refuses("along the edges of the graphs", some_graphs(), propagation=Pruned())
 
 
 def test_labels_of_both_ways():

@@ -17,7 +17,7 @@ from propkernels.propagation.initial import (
     log_degree_column,
 )
 from tests.propagation import dense
-from tests.strategies import databases, permute_nodes
+from tests.strategies import databases
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
 
 SCHEMES = (
@@ -76,12 +76,6 @@ def test_deltas_and_labels_in_one_database(prior):
 def test_deltas_give_what_labels_give_on_generated_graphs(graphs):
     reference = kernel(graphs, bin_width=1e-10)
     assert np.array_equal(kernel(as_distributions(graphs), bin_width=1e-10), reference)
-
-
-def test_a_kernel_fitted_on_labels_takes_distributions():
-    graphs = dense.partial_zoo()
-    fitted = pk.PropagationKernel(random_state=0).fit(graphs)
-    assert np.array_equal(fitted.transform(as_distributions(graphs)), fitted.transform(graphs))
 
 
 # uncertain labels
@@ -151,45 +145,12 @@ def test_uncertain_labels_against_dense_schemes():
         assert np.allclose(dense.library_history(graphs, scheme, 4), reference, atol=1e-14)
 
 
-@pytest.mark.parametrize("metric", METRICS)
-def test_uncertain_labels_do_not_depend_on_order_or_batch(metric):
-    rng = np.random.default_rng(0)
-    parts = [one(n, cycle_edges(n), rng.dirichlet([0.3] * 4, n)) for n in (3, 5, 4, 7)]
-    graphs = pk.GraphDatabase.concat(parts)
-    fitted = pk.PropagationKernel(metric=metric, bin_width=0.1, random_state=1).fit(graphs)
-    reference = fitted.transform(graphs)
-    single = np.concatenate([fitted.transform(part) for part in parts])
-    assert np.array_equal(single, reference)
-    assert np.array_equal(fitted.transform(graphs[::-1]), reference[::-1])
-    permuted = permute_nodes(graphs, rng)
-    assert np.array_equal(
-        pk.PropagationKernel(metric=metric, bin_width=0.1, random_state=1).fit_transform(permuted), reference
-    )
-
-
-def test_names_of_columns_in_any_order():
-    rows = np.array([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]])
-    one_way = one(3, path_edges(3), pk.LabelDistributions(rows, ["a", "b"]))
-    other_way = one(3, path_edges(3), pk.LabelDistributions(rows[:, ::-1], ["b", "a"]))
-    computed = kernel(pk.GraphDatabase.concat([one_way, other_way]), bin_width=1e-10)
-    assert (computed == computed[:, :1, :1]).all()
-
-
 def test_a_label_with_an_unused_column_is_not_known():
     graphs = one(
         3, path_edges(3), np.ma.array([[1, 0, 0], [0, 0, 1], [0, 0, 0]], mask=[[0] * 3, [0] * 3, [1] * 3])
     )
     assert graphs.label_values == (0, 2)
     assert np.array_equal(starting_points(graphs)[2], [0.5, 0.5])
-
-
-@pytest.mark.parametrize("estimator", [pk.PropagationKernel, pk.PropagationFeatures])
-def test_distributions_go_in_as_tuples_too(estimator):
-    parameters = {"random_state": 0, "t_max": 2}
-    graphs = [(np.ones((5, 5)) - np.eye(5), ROWS), (np.ones((2, 2)), ["x", None])]
-    output = estimator(**parameters).fit_transform(graphs)
-    again = estimator(**parameters).fit(graphs).transform(graphs)
-    assert abs(output - again).sum() == 0
 
 
 # priors
@@ -235,57 +196,9 @@ def test_the_prior_is_that_of_the_training_graphs():
     assert fitted.transform(new).tolist() == [[2.0]]  # the unobserved node starts like those in fit
 
 
-@pytest.mark.parametrize("prior", ["uniform", "frequency"])
-def test_priors_do_not_depend_on_the_order_of_graphs(prior):
-    strings = [
-        one(3, path_edges(3), labels) for labels in (["a", None, "b"], ["c", "c", None], ["b", "a", "d"])
-    ]
-    reference = kernel(pk.GraphDatabase.concat(strings), prior=prior, bin_width=1e-13, metric="hellinger")
-    computed = kernel(
-        pk.GraphDatabase.concat(strings[::-1]), prior=prior, bin_width=1e-13, metric="hellinger"
-    )
-    assert np.array_equal(computed[:, ::-1, ::-1], reference)
-
-
 def test_frequencies_of_uncertain_labels_count_by_probability():
     rows = np.ma.array([[1, 0], [0.5, 0.5], [0.25, 0.75], [0, 0]], mask=[[0, 0]] * 3 + [[1, 1]])
     assert np.allclose(starting_points(one(4, [], rows), "frequency")[3], [7 / 12, 5 / 12])
-
-
-def test_a_prior_of_each_nodes_own_is_a_distribution():
-    """The output of another classifier: where nodes start, but nothing that is held."""
-    probabilities = np.array([[1, 0], [0.9, 0.1], [0.2, 0.8]])
-    labels = pk.LabelDistributions(probabilities, observed=[True, False, False])
-    computed = dense.library_history(one(3, path_edges(3), labels), LabelPropagation(), 1)
-    assert np.allclose(computed[1], [[1, 0], [0.6, 0.4], [0.9, 0.1]])
-
-
-@pytest.mark.parametrize(
-    ("prior", "message"),
-    [
-        ("flat", "prior must be one of 'uniform', 'frequency'; got 'flat'"),
-        ([0.5, 0.25, 0.25], r"prior has shape \(3,\) but the training graphs have 2 labels"),
-        ([[0.5, 0.5]], r"prior has shape \(1, 2\) but the training graphs have 2 labels"),
-        (None, r"prior has shape \(\) but the training graphs have 2 labels"),
-        ([1, -1], r"prior weights must be finite, nonnegative numbers; got \[1, -1\]"),
-        ([1, np.nan], r"prior weights must be finite, nonnegative numbers; got \[1.0, nan\]"),
-        ([1, np.inf], r"prior weights must be finite, nonnegative numbers; got \[1.0, inf\]"),
-        ({0: -1}, r"prior weights must be finite, nonnegative numbers; got \[-1\]"),
-        ({0: "x"}, r"prior weights must be finite, nonnegative numbers; got \['x'\]"),
-        ([0, 0], "prior weights are all zero"),
-        ({0: 0.0}, "prior weights are all zero"),
-        ({}, "prior weights are all zero"),
-        ({None: 1}, r"prior must be distinct labels, got \[None\]"),
-    ],
-)
-@pytest.mark.parametrize("cls", [pk.PropagationKernel, pk.PropagationFeatures])
-def test_bad_priors_leave_a_fitted_estimator_as_it_was(cls, prior, message):
-    estimator = cls(random_state=0).fit(partly())
-    state = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
-    estimator.set_params(prior=prior)
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        estimator.fit(partly())
-    assert all(vars(estimator)[name] is value for name, value in state.items())
 
 
 # names

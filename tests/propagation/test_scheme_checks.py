@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.propagation.scheme_checks import _graphs, _initial
 from tests.propagation.test_schemes import SCHEMES, AffineDuck, DuckDiffusion, NotAffine, every_scheme
 
 
@@ -102,12 +101,3 @@ WRONG = {
 def test_the_contract_catches(wrong):
     with pytest.raises(AssertionError, match=f"^{WRONG[wrong]}"):
         pk.propagation.check_scheme(wrong())
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_graphs_of_the_contract_are_directed_or_not(directed):
-    graphs = _graphs(np.random.default_rng(0), directed)
-    dense = graphs.adjacency.toarray()
-    assert np.array_equal(dense, dense.T) is not directed
-    assert graphs.graph_sizes.tolist() == [1, 4, 0, 7, 9]
-    np.testing.assert_allclose(_initial(graphs).to_dense().sum(axis=1), 1.0)

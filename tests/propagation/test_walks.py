@@ -4,8 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import propkernels as pk
 from propkernels.propagation import (
@@ -18,8 +16,7 @@ from propkernels.propagation import (
 from propkernels.propagation.walks import absorbing_operator
 from tests import naive
 from tests.propagation import dense
-from tests.strategies import databases
-from tests.zoo import cycle_edges, hide_labels, labelled_zoo, one, path_edges, zoo
+from tests.zoo import cycle_edges, hide_labels, one, path_edges, zoo
 
 # label propagation, both clamps
 
@@ -59,31 +56,6 @@ def test_the_two_clamps_are_different_kernels(data_folder):
     assert not np.array_equal(after[1], before[1])
 
 
-@pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("clamp", CLAMPS)
-def test_label_propagation_dense_twin_on_the_zoo(clamp, direction):
-    graphs = dense.partial_zoo()
-    start = dense.start(graphs)
-    step = dense.label_propagation(start, clamp, direction)
-    reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, LabelPropagation(clamp, direction=direction), 4)
-    assert np.allclose(computed, reference, atol=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("clamp", CLAMPS)
-@given(graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3))
-def test_label_propagation_dense_twin_on_generated_graphs(clamp, graphs):
-    if not graphs.label_values:
-        return
-    start = dense.start(graphs)
-    reference = dense.dense_history(dense.label_propagation(start, clamp), start.distributions, 4)
-    computed = dense.library_history(graphs, LabelPropagation(clamp), 4)
-    assert np.allclose(computed, reference, atol=1e-12)
-    assert (computed >= 0).all()
-    assert np.allclose(computed.sum(axis=2), 1)
-
-
 def test_after_holds_observed_nodes_at_every_step():
     graphs = dense.partial_zoo()
     computed = dense.library_history(graphs, LabelPropagation(), 6)
@@ -96,12 +68,6 @@ def test_before_shows_the_mean_of_the_neighbours_at_observed_nodes():
     computed = dense.library_history(graphs, LabelPropagation("before"), 2)
     assert np.allclose(computed[1], [[0, 1], [0.75, 0.25], [0, 1]])
     assert np.allclose(computed[2], [[0, 1], [0.5, 0.5], [0, 1]])
-
-
-def test_without_missing_labels_nothing_moves():
-    graphs = one(4, path_edges(4), [0, 1, 0, 2])
-    computed = dense.library_history(graphs, LabelPropagation(), 3)
-    assert (computed == computed[0]).all()
 
 
 @pytest.mark.parametrize("clamp", CLAMPS)
@@ -126,92 +92,6 @@ def test_a_database_without_observed_labels_counts_nodes(clamp, metric):
     assert new.tolist() == [[6.0, 18.0, 24.0], [0.0, 0.0, 0.0]]
 
 
-@pytest.mark.parametrize(
-    ("scheme", "message"),
-    [
-        (LabelPropagation("sideways"), "clamp must be one of 'after', 'before'; got 'sideways'"),
-        (
-            LabelPropagation(direction="up"),
-            "direction must be one of 'follow', 'reverse', 'both'; got 'up'",
-        ),
-    ],
-)
-def test_label_propagation_bad_parameters(scheme, message):
-    kernel = pk.PropagationKernel(propagation=scheme)
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        kernel.fit(dense.partial_zoo())
-    assert not hasattr(kernel, "_coder")
-
-
-# absorbing walks with a chosen set
-
-
-def carries(graphs, *labels):
-    column = graphs.label_column
-    return np.array([i >= 0 and column.values[i] in labels for i in column.ids])
-
-
-def first_node_of_each(graphs):
-    mask = np.zeros(graphs.n_nodes, dtype=bool)
-    mask[graphs.graph_ptr[:-1][graphs.graph_sizes > 0]] = True
-    return mask
-
-
-SETS = {
-    "observed": ("observed", lambda graphs: graphs.label_column.observed),
-    "labels": ({0, 2}, lambda graphs: carries(graphs, 0, 2)),
-    "labels of another type": ([np.float32(1.0)], lambda graphs: carries(graphs, 1)),
-    "no labels": ((), lambda graphs: carries(graphs)),
-    "function": (first_node_of_each, first_node_of_each),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
-@pytest.mark.parametrize("name", SETS)
-def test_absorbing_walks_dense_twin_on_the_zoo(name, direction):
-    absorbing, held = SETS[name]
-    graphs = dense.partial_zoo()
-    start = dense.start(graphs)
-    step = dense.absorbing_walk(start, held(graphs), direction)
-    reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, AbsorbingWalk(absorbing, direction=direction), 4)
-    assert np.allclose(computed, reference, atol=1e-12)
-
-
-@pytest.mark.slow
-@given(graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3))
-def test_absorbing_walks_dense_twin_on_generated_graphs(graphs):
-    if not graphs.label_values:
-        return
-    start = dense.start(graphs)
-    reference = dense.dense_history(
-        dense.absorbing_walk(start, carries(graphs, 0, 1)), start.distributions, 4
-    )
-    computed = dense.library_history(graphs, AbsorbingWalk({0, 1}), 4)
-    assert np.allclose(computed, reference, atol=1e-12)
-    assert np.allclose(computed.sum(axis=2), 1)
-
-
-def test_absorbing_observed_nodes_is_label_propagation():
-    for metric in ("tv", "hellinger"):
-        kernels = [
-            pk.PropagationKernel(propagation=name, metric=metric, random_state=0).fit_transform(
-                dense.partial_zoo()
-            )
-            for name in ("absorbing_walk", "label_propagation")
-        ]
-        assert np.array_equal(*kernels)
-
-
-def test_absorbing_nowhere_is_diffusion():
-    kernels = [
-        pk.PropagationKernel(propagation=scheme, random_state=0).fit_transform(labelled_zoo())
-        for scheme in (AbsorbingWalk(()), Diffusion())
-    ]
-    assert np.array_equal(*kernels)
-
-
 def test_a_walk_ends_at_the_first_node_of_the_set():
     """From the middle of C - C - O - C - N, half of the walks end at O; they never pass it."""
     graphs = one(5, path_edges(5), ["C", "C", "O", "C", "N"])
@@ -233,93 +113,6 @@ def test_uncertain_labels_absorb_where_they_are_certain():
     assert np.allclose(computed[1, 2], rows[[0, 1, 3]].mean(axis=0))
 
 
-def test_graphs_without_labels_absorb_nowhere_alone_as_in_a_batch():
-    train = one(5, cycle_edges(5), [0, 1, 2, 0, 1])
-    new = pk.GraphDatabase.concat([one(3, path_edges(3), None), one(4, cycle_edges(4), [0, 0, 3, 1])])
-    kernel = pk.PropagationKernel(propagation=AbsorbingWalk({0}), random_state=0).fit(train)
-    alone = kernel.transform([one(3, path_edges(3), None)[0]])
-    assert np.array_equal(alone, kernel.transform(new)[:1])
-
-
-@pytest.mark.parametrize(
-    ("absorbing", "error", "message"),
-    [
-        (
-            "C",
-            TypeError,
-            "absorbing must be 'observed', a collection of labels, or a function of the graphs; got 'C'",
-        ),
-        (
-            3,
-            TypeError,
-            "absorbing must be 'observed', a collection of labels, or a function of the graphs; got 3",
-        ),
-        (
-            lambda graphs: np.ones(3),
-            ValueError,
-            "the function absorbing must return one bool per node",
-        ),
-        (lambda graphs: [True], ValueError, "the function absorbing must return one bool per node"),
-    ],
-)
-def test_bad_sets(absorbing, error, message):
-    kernel = pk.PropagationKernel(propagation=AbsorbingWalk(absorbing))
-    with pytest.raises(error, match=f"^{message}$"):
-        kernel.fit(labelled_zoo())
-    assert not hasattr(kernel, "_coder")
-
-
-# partially absorbing walks (Wu et al., 2012)
-
-OPTIONS = [
-    {},
-    {"alpha": 0.0},
-    {"alpha": 0.9},
-    {"rate": 1.0},
-    {"rate": 0.01},
-    {"rate": 2.5, "direction": "both"},
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_partial_absorption_dense_twin_on_the_zoo(options):
-    graphs = dense.partial_zoo()
-    start = dense.start(graphs)
-    step = dense.partial_absorption(start, **options)
-    reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, PartialAbsorption(**options), 4)
-    assert np.allclose(computed, reference, atol=1e-12)
-    assert np.allclose(computed.sum(axis=2), 1)
-
-
-@pytest.mark.slow
-@given(
-    graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3),
-    alpha=st.floats(0, 0.99),
-    rate=st.sampled_from([None, 0.1, 1, 7.5]),
-)
-def test_partial_absorption_dense_twin_on_generated_graphs(graphs, alpha, rate):
-    if not graphs.label_values:
-        return
-    start = dense.start(graphs)
-    step = dense.partial_absorption(start, alpha, rate)
-    reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, PartialAbsorption(alpha, rate=rate), 4)
-    assert np.allclose(computed, reference, atol=1e-12)
-    assert (computed >= 0).all()
-    assert np.allclose(computed.sum(axis=2), 1)
-
-
-@pytest.mark.parametrize("metric", ["tv", "hellinger"])
-def test_without_absorption_it_is_diffusion(metric):
-    kernels = [
-        pk.PropagationKernel(propagation=scheme, metric=metric, random_state=0).fit_transform(labelled_zoo())
-        for scheme in (PartialAbsorption(0.0), Diffusion())
-    ]
-    assert np.array_equal(*kernels)
-
-
 def test_the_limit_is_the_absorption_probability_of_the_walk():
     """A walk from i ends at j with probability (I - (I - Lambda) T)^{-1} Lambda, in the limit."""
     graphs = one(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)], [0, 1, 2, 3, 4])
@@ -327,51 +120,6 @@ def test_the_limit_is_the_absorption_probability_of_the_walk():
     absorbed = np.diag(2 / (2 + adjacency.sum(axis=1)))
     reference = np.linalg.solve(np.eye(5) - (np.eye(5) - absorbed) @ dense.walk(adjacency), absorbed)
     computed = dense.library_history(graphs, PartialAbsorption(rate=2.0), 300)[-1]
-    assert np.allclose(computed, reference, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("scheme", "error", "message"),
-    [
-        (PartialAbsorption(1.0), ValueError, r"alpha must be at least 0 and below 1, got 1\.0"),
-        (PartialAbsorption(-0.1), ValueError, r"alpha must be at least 0 and below 1, got -0\.1"),
-        (PartialAbsorption(float("nan")), ValueError, "alpha must be at least 0 and below 1, got nan"),
-        (PartialAbsorption("0.5"), TypeError, "alpha must be a number, got '0.5'"),
-        (PartialAbsorption(rate=0), ValueError, "rate must be a finite number above 0, got 0"),
-        (PartialAbsorption(rate=np.inf), ValueError, "rate must be a finite number above 0, got inf"),
-        (PartialAbsorption(direction=None), ValueError, "direction must be one of .*; got None"),
-    ],
-)
-def test_partial_absorption_bad_parameters(scheme, error, message):
-    kernel = pk.PropagationKernel(propagation=scheme)
-    with pytest.raises(error, match=f"^{message}$"):
-        kernel.fit(labelled_zoo())
-    assert not hasattr(kernel, "_coder")
-
-
-# label spreading (Zhou et al., 2004)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 0.99])
-def test_label_spreading_dense_twin_on_the_zoo(alpha, direction):
-    graphs = dense.partial_zoo()
-    start = dense.start(graphs)
-    step = dense.label_spreading(start, alpha, direction)
-    reference = dense.dense_history(step, start.distributions, 4)
-    computed = dense.library_history(graphs, LabelSpreading(alpha, direction=direction), 4)
-    assert np.allclose(computed, reference, atol=1e-12)
-
-
-@pytest.mark.slow
-@given(graphs=databases(partial=True, weighted=True, directed=True, max_graphs=3), alpha=st.floats(0, 0.99))
-def test_label_spreading_dense_twin_on_generated_graphs(graphs, alpha):
-    if not graphs.label_values:
-        return
-    start = dense.start(graphs)
-    reference = dense.dense_history(dense.label_spreading(start, alpha), start.distributions, 4)
-    computed = dense.library_history(graphs, LabelSpreading(alpha), 4)
     assert np.allclose(computed, reference, atol=1e-12)
 
 
@@ -386,29 +134,6 @@ def test_the_limit_is_the_closed_form_of_the_paper():
     assert np.allclose(computed, reference, atol=1e-12)
 
 
-def test_on_regular_graphs_rows_stay_distributions():
-    graphs = one(6, cycle_edges(6), [0, None, 1, None, 2, 0])
-    computed = dense.library_history(graphs, LabelSpreading(), 8)
-    assert np.allclose(computed.sum(axis=2), 1)
-
-
-@pytest.mark.parametrize(
-    ("alpha", "error", "message"),
-    [
-        (1, ValueError, "alpha must be at least 0 and below 1, got 1"),
-        (-0.5, ValueError, r"alpha must be at least 0 and below 1, got -0\.5"),
-        (float("nan"), ValueError, "alpha must be at least 0 and below 1, got nan"),
-        (None, TypeError, "alpha must be a number, got None"),
-        (True, TypeError, "alpha must be a number, got True"),
-    ],
-)
-def test_bad_alpha(alpha, error, message):
-    kernel = pk.PropagationKernel(propagation=LabelSpreading(alpha))
-    with pytest.raises(error, match=f"^{message}$"):
-        kernel.fit(labelled_zoo())
-    assert not hasattr(kernel, "_coder")
-
-
 def test_a_walk_moves_on_with_the_rest_of_the_probability():
     graphs = pk.GraphDatabase.concat([one(3, [(0, 1), (1, 2)]), one(1)])
     held = np.array([True, False, False, True])
@@ -416,3 +141,22 @@ def test_a_walk_moves_on_with_the_rest_of_the_probability():
     assert operator.spread.tolist() == [0.25, 0.5, 1.0, 0.0]
     assert operator.restart.tolist() == [0.75, 0.0, 0.0, 0.0]
     assert operator.keep.tolist() == [0.0, 0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("metric", ["tv", "hellinger"])
+@pytest.mark.parametrize(
+    ("scheme", "same"),
+    [
+        (AbsorbingWalk(), LabelPropagation()),
+        (AbsorbingWalk(()), Diffusion()),
+        (PartialAbsorption(0.0), Diffusion()),
+    ],
+)
+def test_schemes_that_are_others(scheme, same, metric):
+    kernels = [
+        pk.PropagationKernel(propagation=one, metric=metric, random_state=0).fit_transform(
+            dense.partial_zoo()
+        )
+        for one in (scheme, same)
+    ]
+    assert np.array_equal(*kernels)

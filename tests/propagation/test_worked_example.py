@@ -91,11 +91,3 @@ def test_narrow_bins_tell_more_apart_than_the_figure():
         propagation=LabelPropagation(clamp="before"), t_max=1, bin_width=1e-8, random_state=0
     )
     assert kernel.fit_transform(figure())[0, 1] == CONTRIBUTIONS[0] + 7
-
-
-def test_clamping_after_the_step_is_another_kernel():
-    kernel = pk.PropagationKernel(propagation="label_propagation", t_max=1, bin_width=1e-8, random_state=0)
-    computed = kernel.fit_transform_cumulative(figure())[:, 0, 1]
-    reference = naive.propagation_kernels(figure(), 1, clamp="after")[:, 0, 1]
-    assert np.array_equal(computed, reference)
-    assert computed[1] - computed[0] != 7

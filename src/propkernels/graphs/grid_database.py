@@ -244,7 +244,8 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
             "or grids.to_graphs(neighborhood) for methods that need edges"
         )
 
-    degrees = is_unweighted = is_directed = directed_graphs = n_edges = adjacency  # these need edges
+    # these need edges
+    degrees = is_unweighted = is_directed = directed_graphs = has_parallel_edges = n_edges = adjacency
 
     # list behavior
 
