@@ -24,6 +24,15 @@ KERNELS = {
     "paths": pk.ShortestPath(base_kernel="intersection"),
     "sum": pk.SumKernel([pk.WeisfeilerLehman(t_max=1), pk.ShortestPath()], weights=[2.0, 0.5]),
     "normalized sum": pk.SumKernel([pk.WeisfeilerLehman(t_max=1), LabelHistogram()], normalize=True),
+    "normalized sum of a plain sum": pk.SumKernel(
+        [
+            pk.SumKernel([pk.WeisfeilerLehman(t_max=1), LabelHistogram()], weights=[2.0, 0.5]),
+            pk.ShortestPath(),
+        ],
+        weights=[0.5, 3.0],
+        normalize_parts=False,
+        normalize=True,
+    ),
     "sum with a ratio": pk.SumKernel(
         [pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard"), LabelHistogram()], normalize_parts=False
     ),

@@ -494,21 +494,16 @@ def edge_contributions(adjacency: Any, contributions: Values) -> tuple[NDArray[n
     n_rows = max(VALUES_IN_MEMORY // len(ends), 1)
     for first in range(0, n_nodes, n_rows):
         own = np.arange(first, min(first + n_rows, n_nodes))
-        ball = _marks(np.arange(len(own)), own, (len(own), n_nodes))
-        _share_out(contributions[own], ball, step, touches, shares)
+        ball = _marks(np.arange(len(own)), own, (len(own), n_nodes))  # nodes within reach of each node
+        seen = ball @ touches  # (nodes of the batch, edges)
+        for t in range(1, contributions.shape[1]):
+            wider = ball @ step if t > 1 else ball
+            if wider.nnz > ball.nnz:
+                ball, seen = wider, wider @ touches
+            known = np.diff(seen.indptr)
+            parts = np.divide(contributions[own, t], known, out=np.zeros(len(known)), where=known > 0)
+            shares[:, t] += parts @ seen
     return ends, shares
-
-
-def _share_out(contributions: Values, ball: Any, step: Any, touches: Any, shares: Values) -> None:
-    """Add the shares of a batch of nodes; ``ball`` marks the nodes within reach, one step more at each t."""
-    seen = ball @ touches  # (nodes of the batch, edges)
-    for t in range(1, contributions.shape[1]):
-        wider = ball @ step if t > 1 else ball
-        if wider.nnz > ball.nnz:
-            ball, seen = wider, wider @ touches
-        known = np.diff(seen.indptr)
-        parts = np.divide(contributions[:, t], known, out=np.zeros(len(known)), where=known > 0)
-        shares[:, t] += parts @ seen
 
 
 def _marks(rows: Any, columns: Any, shape: tuple[int, int]) -> csr_array:

@@ -12,7 +12,6 @@ same methods. A rule is a sum of members, and itself one: that of a normalized s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -495,14 +494,6 @@ def weighted_bins(
     return WeightedBins(
         LevelCounter(vocabulary.counter), np.repeat(stream, most), level_codes(codes, most), weights
     )
-
-
-def add_columns(parts: Sequence[Matrix]) -> Matrix:
-    """Return the sum of matrices with equally many rows; missing columns are 0."""
-    total = np.zeros((len(parts[0]), max(part.shape[1] for part in parts)))
-    for part in parts:
-        total[:, : part.shape[1]] += part
-    return total
 
 
 def check_coefficients(coefficients: Matrix, n_graphs: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -225,17 +225,15 @@ def merged_vocabularies(vocabularies: Sequence[Vocabulary]) -> dict[Vocabulary, 
     merged: dict[Vocabulary, Vocabulary] = {}
     kept: list[Vocabulary] = []
     for vocabulary in sorted(vocabularies, key=lambda v: -len(v.codes)):
-        merged[vocabulary] = next((other for other in kept if _begins(other, vocabulary)), vocabulary)
-        if merged[vocabulary] is vocabulary:
+        for other in kept:
+            is_same = same_codes(other.counter, vocabulary.counter)
+            if is_same and all(map(np.array_equal, other.codes, vocabulary.codes)):
+                merged[vocabulary] = other
+                break
+        else:
+            merged[vocabulary] = vocabulary
             kept.append(vocabulary)
     return merged
-
-
-def _begins(longer: Vocabulary, shorter: Vocabulary) -> bool:
-    """Return whether a vocabulary begins with the streams of another."""
-    return same_codes(longer.counter, shorter.counter) and all(
-        map(np.array_equal, longer.codes, shorter.codes)
-    )
 
 
 def same_codes(left: Counter, right: Counter) -> bool:
@@ -265,12 +263,15 @@ def _equal(left: Any, right: Any) -> bool:
 def dual_members(kernel: Any, coefficients: Matrix) -> list[Member]:
     """Return members from a fitted kernel and dual coefficients, (training graphs, decisions).
 
-    A sum of kernels gives one member per part. A kernel that does not compare bin by bin keeps all training
-    graphs.
+    A sum of kernels gives one member per part, a normalized one a single member. A kernel that does not
+    compare bin by bin keeps all training graphs.
     """
-    parts = getattr(kernel, "_weighted_parts", None)
-    if parts is not None:
-        return _of_sum(kernel, parts, coefficients)
+    if hasattr(kernel, "_weighted_parts"):
+        if kernel.normalize:
+            coefficients = coefficients * inverse_length(kernel.diagonal_)[:, None]
+        parts = list(_parts(kernel))
+        members = [m for weight, part in parts for m in dual_members(part, weight * coefficients)]
+        return [Rule(members, np.array([weight for weight, _ in parts]))] if kernel.normalize else members
     counting: Counting | None = getattr(kernel, "_counting", None)
     if counting is None:
         return [KernelMember(kernel, coefficients)]
@@ -278,13 +279,13 @@ def dual_members(kernel: Any, coefficients: Matrix) -> list[Member]:
     return [(_ratio if counting.ratio else _folded)(counting, coefficients)]
 
 
-def _of_sum(kernel: Any, parts: Sequence[tuple[float, Any]], coefficients: Matrix) -> list[Member]:
-    """Return one member per part of a sum; a normalized sum is a single member."""
-    if kernel.normalize:
-        coefficients = coefficients * inverse_length(kernel.diagonal_)[:, None]
-    members = [m for weight, part in parts for m in dual_members(part, weight * coefficients)]
-    weights = np.array([weight for weight, _ in parts])
-    return [Rule(members, weights)] if kernel.normalize else members
+def _parts(kernel: Any, unit: float = 1.0) -> Iterator[tuple[float, Any]]:
+    """Yield the weight and kernel of each part of a sum; parts that are plain sums are taken apart."""
+    for weight, part in kernel._weighted_parts:
+        if hasattr(part, "_weighted_parts") and not part.normalize:
+            yield from _parts(part, unit * weight)
+        else:
+            yield unit * weight, part
 
 
 def _folded(counting: Counting, coefficients: Matrix) -> FoldedMember:

@@ -420,11 +420,10 @@ class PropagationClassifier(ClassifierMixin, ClassifierParameters, PropagationMo
 
     def _named(self, graphs: GraphDatabase) -> GraphDatabase:
         """Return graphs with the names of the classes of the model."""
-        return graphs.with_names(classes=self._names_of_classes())
-
-    def _names_of_classes(self) -> dict[Any, str]:
         names = self.class_names_
-        return {} if names is None else dict(zip(self.classes_.tolist(), names, strict=True))
+        return graphs.with_names(
+            classes={} if names is None else dict(zip(self.classes_.tolist(), names, strict=True))
+        )
 
     def _comparison(self, classes: Any) -> Comparison:
         return compare_decisions(self._layout, self.classes_.tolist(), classes)

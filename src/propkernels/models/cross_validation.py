@@ -156,6 +156,10 @@ def evaluate(
             _run(fitted, graphs, values, scorer, seed, folds, bar.step)
             for seed, folds in zip(seeds, splits, strict=True)
         ]
+    confusion = None
+    if is_stratified:
+        n_classes = len(np.unique(values))
+        confusion = np.sum([fold.recorder.confusion(n_classes) for run in runs for fold in run], axis=0)
     return Evaluation(
         data=str(getattr(data, "name", "graphs")),
         kernel=type(fitted if model is None else model).__name__,
@@ -168,7 +172,7 @@ def evaluate(
         test_ratio=float(np.mean([len(test) / len(train) for folds in splits for train, test in folds])),
         split=split_digest(splits),
         classes=_class_names(data, target, known) if is_stratified else (),
-        confusion=_confusion(runs, len(np.unique(values))) if is_stratified else None,
+        confusion=confusion,
     )
 
 
@@ -272,12 +276,6 @@ def _class_names(data: Any, target: Any, known: Known) -> tuple[str, ...]:
     values = np.unique(known.target)
     names = getattr(data, "target_names", ()) if target is None else ()
     return tuple(map(str, names if len(names) == len(values) else values.tolist()))
-
-
-def _confusion(runs: Sequence[Sequence[_FoldResult]], n_classes: int) -> NDArray[np.int64]:
-    """Return the confusion matrix, (true class, predicted class), over all folds and repeats."""
-    parts = [fold.recorder.confusion(n_classes) for run in runs for fold in run]
-    return np.asarray(np.sum(parts, axis=0), dtype=np.int64)
 
 
 def _unpack(model: Any, data: Any, target: Any) -> tuple[Any, Known, NDArray[Any], bool]:

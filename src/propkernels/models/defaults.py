@@ -195,11 +195,9 @@ def has_views(column: Any) -> bool:
     """Whether labels are tuples of one length greater than 1, and not of numbers."""
     values = getattr(column, "present", ())
     lengths = {len(value) if isinstance(value, tuple) else 0 for value in values}
-    return len(lengths) == 1 and min(lengths) > 1 and not _hold_numbers(values)
-
-
-def _hold_numbers(values: Any) -> bool:
-    return any(isinstance(entry, numbers.Number) for value in values for entry in value)
+    if len(lengths) != 1 or min(lengths) < 2:
+        return False
+    return not any(isinstance(entry, numbers.Number) for value in values for entry in value)
 
 
 def _unlabeled() -> list[Any]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,19 +107,18 @@ def split(
     seed : int
         Seed of shuffled folds.
     """
-    with small_classes_allowed():
-        pairs = _splitter(cv, groups is not None, is_class, seed).split(target, target, groups)
-        return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
-
-
-def _splitter(cv: Any, has_groups: bool, is_class: bool, seed: int) -> Any:
-    """Return the scikit-learn splitter of ``cv``: a whole number shuffles."""
+    splitter: Any
     if cv == LEAVE_ONE_OUT:
-        return LeaveOneGroupOut() if has_groups else LeaveOneOut()
-    if not isinstance(cv, int):
-        return check_cv(cv)
-    plain, grouped = (StratifiedKFold, StratifiedGroupKFold) if is_class else (KFold, GroupKFold)
-    return (grouped if has_groups else plain)(cv, shuffle=True, random_state=seed)
+        splitter = LeaveOneOut() if groups is None else LeaveOneGroupOut()
+    elif isinstance(cv, int):
+        plain, grouped = (StratifiedKFold, StratifiedGroupKFold) if is_class else (KFold, GroupKFold)
+        splitter = (plain if groups is None else grouped)(cv, shuffle=True, random_state=seed)
+    else:
+        splitter = check_cv(cv)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
+        pairs = splitter.split(target, target, groups)
+        return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
 
 
 def _most_folds(target: NDArray[Any], groups: Any, is_class: bool, is_default: bool) -> int:
@@ -146,11 +144,3 @@ def check_groups(groups: Any, n_graphs: int) -> NDArray[np.int64] | None:
     if len(names) < 2:
         raise ValueError(f"groups must name at least two groups, got only {names.tolist()}")
     return np.asarray(numbers, dtype=np.int64)
-
-
-@contextmanager
-def small_classes_allowed() -> Iterator[None]:
-    """Silence scikit-learn's warning about classes with fewer graphs than folds."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-        yield

@@ -107,10 +107,8 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
     def _html_repr(self) -> str:
         """Return scikit-learn's diagram, below a line on what was learned."""
         html = str(super()._html_repr())
-        return html if not hasattr(self, "rule_") else f"<p>{escape(self._learned())}</p>{html}"
-
-    def _learned(self) -> str:
-        """Return what a fitted model has learned, in one line."""
+        if not hasattr(self, "rule_"):
+            return html
         kernels = getattr(self.kernel_, "kernels", None) or [self.kernel_]
         names = " and ".join(dict.fromkeys(type(kernel).__name__ for kernel in kernels))
         what = names if len(kernels) == 1 else f"the mean of {len(kernels)} kernels ({names})"
@@ -118,7 +116,8 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
         share = f"{100 * self.score_:.1f} % right"
         score = share if is_classifier(self) else f"R\N{SUPERSCRIPT TWO} {self.score_:.2f}"
         graphs = f"{len(self.held_out_)} graphs"
-        return f"Learned from {graphs}: {what}{steps}, C {self.C_:g}; {score} when held out."
+        line = f"Learned from {graphs}: {what}{steps}, C {self.C_:g}; {score} when held out."
+        return f"<p>{escape(line)}</p>{html}"
 
     @abstractmethod
     def _learning_target(self, y: Any, n: int, several: bool, weights: Any, places: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -25,8 +26,7 @@ from propkernels.counts.columns import join_streams
 from propkernels.counts.counters import sort_bins
 from propkernels.counts.products import inverse_length, self_products
 from propkernels.explain.rule import Rule, dual_members, mean_rule, primal_members
-from propkernels.graphs.database import GraphDatabase
-from propkernels.models.choose import Found, Problem, Setting, choose, redrawn
+from propkernels.models.choose import Problem, Setting, choose, redrawn
 from propkernels.models.least_squares import patterns_of, solve
 
 Matrix = NDArray[np.float64]
@@ -115,46 +115,33 @@ def learn(
     ridges = [1 / cost for cost in costs]
     if solver == "ridge":
         chosen, held_out = choose(problem, kernels, settings, ridges, tell=tell)
-        return _mean_of([_dual(problem.graphs, found) for found in chosen], held_out)
+        solutions = [one.solution for one in chosen]
+        fitted = [one.fitted(problem.graphs) for one in chosen]
+        pairs = zip(fitted, solutions, strict=True)
+        rules = [Rule.of(dual_members(kernel, solution.coefficients)) for kernel, solution in pairs]
+        intercepts = np.mean([solution.intercepts for solution in solutions], axis=0)
+        costs = [1 / solution.ridge for solution in solutions]
+        return Learned([one.setting for one in chosen], fitted, mean_rule(rules), intercepts, held_out, costs)
+    if solver == "gp" and problem.weights is not None:
+        raise ValueError('solver="gp" takes no weights of graphs or classes: use another solver')
     (best,), _ = choose(problem, kernels, settings, ridges, 1, tell, on_all=False)
     setting = best.setting
     kernel, wanted = redrawn(kernels[setting.kernel], problem.seed), setting._asdict()
     names = [name for name in ("normalize", "t_max") if wanted[name] is not None]
     kernel.set_params(**{name: wanted[name] for name in names if name in kernel.get_params(deep=False)})
-    if solver == "landmarks":
-        return _on_landmarks(
-            problem, setting, kernel.fit(problem.graphs, problem.aligned_to), best.solution.ridge
+    if solver in ("landmarks", "linear"):
+        kernel.fit(problem.graphs, problem.aligned_to)
+        learn_all = _on_landmarks if solver == "landmarks" else _on_features
+        return learn_all(problem, setting, kernel, best.solution.ridge)
+    fit: Fit
+    if solver == "gp":
+        fit = fit_classes if is_classification else fit_numbers
+    else:
+        machine = (
+            SVC(kernel="precomputed") if is_classification else SVR(kernel="precomputed", epsilon=EPSILON)
         )
-    if solver == "linear":
-        return _on_features(
-            problem, setting, kernel.fit(problem.graphs, problem.aligned_to), best.solution.ridge
-        )
-    fit: Fit = {
-        ("svm", True): _support_vectors,
-        ("svm", False): _support_vector_regression,
-        ("gp", True): fit_classes,
-        ("gp", False): fit_numbers,
-    }[solver, is_classification]
+        fit = partial(_support_vectors, machine)
     return _by_folds(problem, setting, kernel, fit, costs, is_classification)
-
-
-def _dual(graphs: GraphDatabase, found: Found) -> Learned:
-    kernel, solution = found.fitted(graphs), found.solution
-    rule = Rule.of(dual_members(kernel, solution.coefficients))
-    costs = [1 / solution.ridge]
-    return Learned([found.setting], [kernel], rule, solution.intercepts, solution.held_out, costs)
-
-
-def _mean_of(parts: Sequence[Learned], held_out: Matrix) -> Learned:
-    """Return the mean of rules that were learned from different kernels, with these held-out decisions."""
-    return Learned(
-        [setting for part in parts for setting in part.settings],
-        [kernel for part in parts for kernel in part.kernels],
-        mean_rule([part.rule for part in parts]),
-        np.mean([part.intercepts for part in parts], axis=0),
-        held_out,
-        [cost for part in parts for cost in part.costs],
-    )
 
 
 def without_own_class(problem: Problem, learned: Learned) -> Matrix:
@@ -168,24 +155,15 @@ def without_own_class(problem: Problem, learned: Learned) -> Matrix:
     return np.mean(parts, axis=0)
 
 
-def _support_vectors(kernel: Matrix, column: Values, cost: float, weights: Values | None) -> Coefficients:
-    """Return scikit-learn's C-SVM of one class against the rest."""
-    machine = SVC(kernel="precomputed", C=cost).fit(kernel, column > 0, weights)
-    return _placed(machine, len(kernel))
-
-
-def _support_vector_regression(
-    kernel: Matrix, column: Values, cost: float, weights: Values | None
+def _support_vectors(
+    machine: SVC | SVR, kernel: Matrix, column: Values, cost: float, weights: Values | None
 ) -> Coefficients:
-    """Return scikit-learn's epsilon-SVR."""
-    machine = SVR(kernel="precomputed", C=cost, epsilon=EPSILON).fit(kernel, column, weights)
-    return _placed(machine, len(kernel))
-
-
-def _placed(machine: SVC | SVR, n: int) -> Coefficients:
-    dual = np.zeros(n)
-    dual[machine.support_] = machine.dual_coef_[0]
-    return Coefficients(dual, float(machine.intercept_[0]))
+    """Return scikit-learn's C-SVM of one class against the rest, or its epsilon-SVR."""
+    target = column > 0 if isinstance(machine, SVC) else column
+    fitted = clone(machine).set_params(C=cost).fit(kernel, target, weights)
+    dual = np.zeros(len(kernel))
+    dual[fitted.support_] = fitted.dual_coef_[0]
+    return Coefficients(dual, float(fitted.intercept_[0]))
 
 
 def _by_folds(
@@ -419,18 +397,13 @@ class Posterior:
     def variances(self, rows: Matrix, diagonal: NDArray[np.float64]) -> Matrix:
         """Return variances, (graphs, decisions), from kernel rows and k(x, x) of the graphs."""
         scaled = rows / self.scale + BIAS
-        explained = [
-            _squared_lengths(factor, root * scaled)
-            for root, factor in zip(self.roots, self.factors, strict=True)
-        ]
+        explained = []
+        for root, factor in zip(self.roots, self.factors, strict=True):
+            # row by row, since rounding in BLAS depends on the batch
+            solved = (solve_triangular(factor, x, lower=True, check_finite=False) for x in root * scaled)
+            explained.append(np.array([np.square(x).sum() for x in solved]))
         remaining = diagonal[:, None] / self.scale + BIAS + self.noise - np.column_stack(explained)
         return self.amplitude * np.maximum(remaining, 0.0)
-
-
-def _squared_lengths(factor: Matrix, rows: Matrix) -> NDArray[np.float64]:
-    """Return |L^-1 x|^2 of each row x; row by row, since rounding in BLAS depends on the batch."""
-    solved = (solve_triangular(factor, row, lower=True, check_finite=False) for row in rows)
-    return np.array([np.square(x).sum() for x in solved])
 
 
 def fit_classes(kernel: Matrix, column: Values, cost: float, weights: Values | None) -> Coefficients:
@@ -438,8 +411,12 @@ def fit_classes(kernel: Matrix, column: Values, cost: float, weights: Values | N
 
     C is the variance of the latent function in units of the kernel's mean diagonal.
     """
-    _refuse(weights)
-    process = _binary_process(cost * (kernel + BIAS), column > 0)
+    from sklearn.gaussian_process import GaussianProcessClassifier
+
+    scaled = cost * (kernel + BIAS)
+    scaled += TINY_JITTER * max(float(scaled.diagonal().mean()), 1.0) * np.eye(len(kernel))
+    machine = GaussianProcessClassifier(index_kernel(scaled), optimizer=None)
+    process = machine.fit(np.arange(len(kernel))[:, None], column > 0).base_estimator_
     dual = cost * (process.y_train_ - process.pi_)
     roots = np.sqrt(cost) * process.W_sr_
     return Coefficients(dual, BIAS * dual.sum(), Posterior(roots[None], process.L_[None], cost, 0.0))
@@ -450,7 +427,6 @@ def fit_numbers(kernel: Matrix, column: Values, cost: float, weights: Values | N
 
     The amplitude maximizes the likelihood, in closed form.
     """
-    _refuse(weights)
     from sklearn.gaussian_process import GaussianProcessRegressor
 
     noise, n = 1 / cost, len(kernel)
@@ -459,21 +435,6 @@ def fit_numbers(kernel: Matrix, column: Values, cost: float, weights: Values | N
     dual = process.alpha_.ravel()
     posterior = Posterior(np.ones((1, n)), process.L_[None], float(column @ dual) / n, noise)
     return Coefficients(dual, BIAS * dual.sum(), posterior)
-
-
-def _refuse(weights: Values | None) -> None:
-    """Raise if weights are given."""
-    if weights is not None:
-        raise ValueError('solver="gp" takes no weights of graphs or classes: use another solver')
-
-
-def _binary_process(kernel: Matrix, target: NDArray[np.bool_]) -> Any:
-    """Return scikit-learn's Laplace approximation for one class against the rest."""
-    from sklearn.gaussian_process import GaussianProcessClassifier
-
-    jittered = kernel + TINY_JITTER * max(float(kernel.diagonal().mean()), 1.0) * np.eye(len(kernel))
-    process = GaussianProcessClassifier(index_kernel(jittered), optimizer=None)
-    return process.fit(np.arange(len(kernel))[:, None], target).base_estimator_
 
 
 def index_kernel(matrix: Matrix) -> Any:
