@@ -12,7 +12,6 @@ from propkernels.sets.isomorphism import (
     canonical_forms,
     first_ambiguous,
     isomorphism_classes,
-    same_graph,
     stable_colors,
     told_apart,
 )
@@ -113,14 +112,12 @@ def test_a_search_finds_what_a_bad_choice_misses():
     """Two pentagons and a cycle of ten: nodes of one color are not alike."""
     graph = nx.disjoint_union_all([nx.cycle_graph(5), nx.cycle_graph(5), nx.cycle_graph(10)])
     contents = everything(pk.from_networkx([graph, *(shuffled(graph, seed) for seed in range(6))]))
-    parts = [contents.take(np.array([i])) for i in range(7)]
-    assert all(same_graph(parts[0], other) for other in parts)
     assert len(set(canonical_forms(contents))) > 1  # choices differ, hence the search
     assert set(classes_of(contents.graphs)[0].tolist()) == {0}
 
 
 def test_giving_up_is_said(monkeypatch):
-    monkeypatch.setattr("propkernels.sets.isomorphism.MOST_TRIALS", 1)
+    monkeypatch.setattr("propkernels.sets.isomorphism.MOST_REFINEMENTS", 1)
     one, other = (nx.convert_node_labels_to_integers(g) for g in (rook(), shrikhande()))
     classes, undecided = classes_of(pk.from_networkx([one, other]))
     assert len(set(classes.tolist())) == 2

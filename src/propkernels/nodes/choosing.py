@@ -227,9 +227,16 @@ def choose(
     for number, ((train, held), targets) in enumerate(zip(folds, hops, strict=True)):
         if labeled.goal.at(train).is_constant:
             continue
-        fitted = _thinned(train, seed + number)
+        fitted = some_of(train, MOST_CHOOSING, seed + number)
+        goal, truth = labeled.goal.at(fitted), labeled.goal.at(held)
         for view in racing:
-            _judge(labeled, view, fitted, held, targets, seed, arms)
+            view_map = ViewMap(view, labeled.parts(view, fitted, targets), seed)
+            rows = view_map.rows(labeled.parts(view, held, targets))
+            judged = [arm for arm in arms if arm.view is view]
+            machines = fit_goal(view_map.known, goal, [arm.cost for arm in judged])
+            for arm, machine in zip(judged, machines, strict=True):
+                arm.decisions.append(machine.decisions(rows))
+                arm.losses.append(truth.losses(arm.decisions[-1]))
         held_out.append(held)
         racing = _in_the_race(racing, arms)
     if not held_out:
@@ -263,32 +270,11 @@ def _is_behind(arm: Arm, best: Arm, n_errors: float) -> bool:
     return bool(gaps.mean() > n_errors * gaps.std() / np.sqrt(len(gaps)))
 
 
-def _thinned(train: Indices, seed: int) -> Indices:
-    """Return at most ``MOST_CHOOSING`` training nodes, drawn at random."""
-    if len(train) <= MOST_CHOOSING:
-        return train
-    return np.sort(np.random.default_rng(seed).permutation(train)[:MOST_CHOOSING])
-
-
-def _judge(
-    labeled: Labeled,
-    view: View,
-    train: Indices,
-    held: Indices,
-    targets: TargetHops | None,
-    seed: int,
-    arms: list[Arm],
-) -> None:
-    """Fit one view for one fold, and keep the losses of each cost on the held-out nodes."""
-    view_map = ViewMap(view, labeled.parts(view, train, targets), seed)
-    rows = view_map.rows(labeled.parts(view, held, targets))
-    judged = [arm for arm in arms if arm.view is view]
-    goal, truth = labeled.goal.at(train), labeled.goal.at(held)
-    for arm, machine in zip(
-        judged, fit_goal(view_map.known, goal, [arm.cost for arm in judged]), strict=True
-    ):
-        arm.decisions.append(machine.decisions(rows))
-        arm.losses.append(truth.losses(arm.decisions[-1]))
+def some_of(places: Indices, most: int, seed: int) -> Indices:
+    """Return at most so many places, drawn at random."""
+    if len(places) <= most:
+        return places
+    return np.sort(np.random.default_rng(seed).permutation(places)[:most])
 
 
 def partners(arms: list[Arm]) -> list[Arm]:
@@ -318,10 +304,17 @@ def select(arms: list[Arm], truth: Indices, seed: int) -> list[Arm]:
     .. [1] R. Caruana, A. Niculescu-Mizil, G. Crew and A. Ksikes (2004). Ensemble selection from libraries of
        models. International Conference on Machine Learning.
     """
-    some = _compared(len(truth), seed)
+    some = some_of(np.arange(len(truth)), MOST_COMPARED, seed)
     truth = truth[some]
     best = min(arms, key=lambda arm: arm.mean_loss)
-    tried = _best_costs([arm for arm in arms if not _is_behind(arm, best, 2.0)], truth, some)
+    bests: dict[View, tuple[float, Arm, Matrix]] = {}  # the cost of each view with the smallest log loss
+    for arm in arms:
+        if not _is_behind(arm, best, 2.0):
+            decisions = by_class(np.concatenate(arm.decisions)[some])
+            loss = log_loss(decisions, truth)
+            if arm.view not in bests or loss < bests[arm.view][0]:
+                bests[arm.view] = loss, arm, decisions
+    tried = [(arm, decisions) for _, arm, decisions in bests.values()]
     total, counts = np.zeros_like(tried[0][1]), dict[int, int]()
     for number in range(1, ROUNDS + 1):
         allowed = list(counts) if len(counts) == MOST_MEMBERS else range(len(tried))
@@ -330,24 +323,6 @@ def select(arms: list[Arm], truth: Indices, seed: int) -> list[Arm]:
         total += tried[chosen][1]
         counts[chosen] = counts.get(chosen, 0) + 1
     return [replace(tried[i][0], share=count / ROUNDS) for i, count in counts.items()]
-
-
-def _best_costs(arms: list[Arm], truth: Indices, some: Indices) -> list[tuple[Arm, Matrix]]:
-    """Return the arm of each view with the smallest log loss, and its decisions on some held-out nodes."""
-    best: dict[View, tuple[float, Arm, Matrix]] = {}
-    for arm in arms:
-        decisions = by_class(np.concatenate(arm.decisions)[some])
-        loss = log_loss(decisions, truth)
-        if arm.view not in best or loss < best[arm.view][0]:
-            best[arm.view] = loss, arm, decisions
-    return [(arm, decisions) for _, arm, decisions in best.values()]
-
-
-def _compared(n_held: int, seed: int) -> Indices:
-    """Return at most ``MOST_COMPARED`` places of held-out nodes, drawn at random."""
-    if n_held <= MOST_COMPARED:
-        return np.arange(n_held)
-    return np.sort(np.random.default_rng(seed).permutation(n_held)[:MOST_COMPARED])
 
 
 def log_loss(scores: Matrix, truth: Indices) -> float:

@@ -198,7 +198,7 @@ class NodeFeatures(GraphInput, TransformerMixin, BaseEstimator):
         known = KnownNodes.of(y, None, len(nodes))
         spread = self._spread(known.target)
         returns = return_chances_of(sheet.walks, known.nodes, LABEL_STEPS)
-        return target_hops(sheet.walks, Known(spread, known.nodes, returns)).rows(nodes)
+        return target_hops(sheet.walks, Known(spread, known.nodes, returns)).columns("targets", nodes)
 
     def _spread(self, target: Array) -> Matrix:
         """Return the columns that are propagated: one per class, or numbers, a missing one being the mean."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from propkernels import _core
+from propkernels._utils.locks import cached_property
 from propkernels._utils.parallel import stage_pieces, threads_for
 from propkernels.graphs.database import GraphDatabase
 from propkernels.nodes.inputs import by_column, column_block
@@ -38,7 +39,6 @@ class Walks:
     def __init__(self, graphs: GraphDatabase, direction: str) -> None:
         self.graphs, self.direction = graphs, direction
         self._operators: dict[str, AffineOperator] = {}
-        self._transition: csr_array | None = None
 
     def operator(self, walk: str) -> AffineOperator:
         """Return the operator of a walk, by its normalization."""
@@ -62,12 +62,10 @@ class Walks:
         used[self.operator("row").adjacency[rows].indices] = True
         return None if used.all() else np.flatnonzero(used)
 
-    @property
+    @cached_property
     def transition(self) -> csr_array:
         """The matrix T of the walk "row"."""
-        if self._transition is None:
-            self._transition = transition_matrix(self.graphs, self.direction)
-        return self._transition
+        return transition_matrix(self.graphs, self.direction)
 
     def label_steps(self, nodes: Indices) -> int:
         """Return the number of steps of targets: four, or two if chances of return would take too long."""
@@ -194,30 +192,18 @@ class TargetHops:
         return TargetHops([s[places] for s in self.shares], [m[places] for m in self.masses], crossed)
 
     def columns(self, source: str, places: Indices | slice) -> Matrix:
-        """Return the columns of "targets" or "crossed" for some of the nodes."""
-        if source == "targets":
-            return self.rows(places)
-        assert self.crossed is not None
-        return self.crossed[places]
-
-    def rows(self, places: Indices | slice) -> Matrix:
-        """Return shares and masses side by side, for some of the nodes."""
-        return np.hstack(
-            [
-                part
-                for share, mass in zip(self.shares, self.masses, strict=True)
-                for part in (share[places], mass[places, None])
-            ]
-        )
+        """Return "targets", shares and masses side by side, or "crossed", for some of the nodes."""
+        if source == "crossed":
+            assert self.crossed is not None
+            return self.crossed[places]
+        pairs = zip(self.shares, self.masses, strict=True)
+        return np.hstack([part for s, m in pairs for part in (s[places], m[places, None])])
 
     def project(self, source: str, weights: Matrix) -> Matrix:
         """Return the columns of all nodes times weights, part by part."""
         n = len(self.crossed) if source == "crossed" and self.crossed is not None else len(self.masses[0])
-        found = np.empty((n, weights.shape[1]))
-        for first in range(0, n, ROWS_AT_ONCE):
-            part = slice(first, first + ROWS_AT_ONCE)
-            found[part] = self.columns(source, part) @ weights
-        return found
+        parts = [slice(first, first + ROWS_AT_ONCE) for first in range(0, n, ROWS_AT_ONCE)]
+        return np.vstack([self.columns(source, part) @ weights for part in parts or [slice(0)]])
 
 
 ROWS_AT_ONCE = 2**16  # nodes whose columns of targets are formed
@@ -278,28 +264,25 @@ def several_target_hops(
     at = np.arange(n) if nodes is None else nodes
     width = sets[0].targets.shape[1] + 1
     n_together = max(1, columns_at_once(n) // width)
+    # nodes where the values of each step are used, the last step first; None: all nodes
+    used: list[Indices | None] = [None if nodes is None else np.unique(nodes)]
+    steps = sets[0].returns.shape[1]
+    for _ in range(steps - 1):
+        used.append(walks.rows_before(used[-1]))
     found = []
     for first in range(0, len(sets), n_together):
         together = sets[first : first + n_together]
         current = np.hstack([known.marked(n) for known in together])
         arrived: list[list[tuple[Matrix, Matrix]]] = [[] for _ in together]
-        for t, rows in enumerate(_rows_of_steps(walks, nodes, together[0].returns.shape[1])):
+        for t, rows in enumerate(used[:steps][::-1]):
             current = walks.step("row", current, rows)
             for i, known in enumerate(together):
                 part = current[:, i * width : (i + 1) * width][at]
                 arrived[i].append(_without_own(known, t, part, at))
-        for known, steps in zip(together, arrived, strict=True):
+        for known, parts in zip(together, arrived, strict=True):
             crossed = None if between is None else crossed_targets(walks, known.marked(n), between)[at]
-            found.append(TargetHops([s for s, _ in steps], [m for _, m in steps], crossed))
+            found.append(TargetHops([s for s, _ in parts], [m for _, m in parts], crossed))
     return found
-
-
-def _rows_of_steps(walks: Walks, nodes: Indices | None, steps: int) -> list[Indices | None]:
-    """Return the nodes where the values of each step are used; None: at all nodes."""
-    rows: list[Indices | None] = [None if nodes is None else np.unique(nodes)]
-    for _ in range(steps - 1):
-        rows.append(walks.rows_before(rows[-1]))
-    return rows[:steps][::-1]
 
 
 def _without_own(known: Known, t: int, arrived: Matrix, at: Indices) -> tuple[Matrix, Matrix]:

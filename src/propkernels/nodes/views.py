@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 
 from propkernels._utils.arrays import index_dtype
 from propkernels._utils.checks import MOST_STREAMS
+from propkernels._utils.locks import cached_property
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import is_whole, require
 from propkernels.codes.codes import CodeStreams
@@ -127,8 +128,6 @@ class Sheet:
         self.graphs, self.inputs = graphs, inputs
         self.walks = Walks(graphs, inputs.direction)
         self._columns: dict[str, Any] = {} if structure is None else {"structure": structure}
-        self._codes: csr_array | None = None
-        self._streams: list[CodeStreams] | None = None
         self._norms: dict[tuple[str, str, int], Matrix] = {}
 
     def columns(self, source: str) -> Any:
@@ -139,24 +138,16 @@ class Sheet:
             self._columns[source] = inputs.columns(self.graphs)
         return self._columns[source]
 
-    @property
+    @cached_property
     def streams(self) -> list[CodeStreams]:
         """Codes of all nodes, by stream."""
-        if self._streams is None:
-            assert self.inputs.coder is not None
-            self._streams = list(self.inputs.coder.codes(self.graphs))
-        return self._streams
+        assert self.inputs.coder is not None
+        return list(self.inputs.coder.codes(self.graphs))
 
-    @property
+    @cached_property
     def codes(self) -> csr_array:
         """Hashed codes of all nodes, one entry per node and stream."""
-        if self._codes is None:
-            self._codes = self._codes_at(slice(None))
-        return self._codes
-
-    def _codes_at(self, nodes: Indices | slice) -> csr_array:
-        """Return hashed codes of some nodes."""
-        return hashed_codes(self.streams, self.inputs.n_codes, nodes)
+        return hashed_codes(self.streams, self.inputs.n_codes, slice(None))
 
     def between(self, blocks: Sequence[Block]) -> Matrix | None:
         """Return the attributes of all nodes for crossed targets, if a block has them."""
@@ -165,13 +156,11 @@ class Sheet:
         columns = self.columns("attributes")
         return np.asarray(columns.toarray() if issparse(columns) else columns)
 
-    @property
+    @cached_property
     def full_attributes(self) -> Any:
         """Attributes of all nodes before the projection on directions."""
-        if "full" not in self._columns:
-            assert self.inputs.attributes is not None
-            self._columns["full"] = self.inputs.attributes.full_columns(self.graphs)
-        return self._columns["full"]
+        assert self.inputs.attributes is not None
+        return self.inputs.attributes.full_columns(self.graphs)
 
     def code_columns(self, node: int) -> tuple[Indices, Indices]:
         """Return the hashed column of each code of a node, and its step; each entry is ``code_value``."""
@@ -194,8 +183,10 @@ class Sheet:
             hops[source, walk] = found
             for t, norms in found.norms.items():
                 self._norms[source, walk, t] = norms
-        codes = self._codes_at(nodes) if any(b.source == "codes" for b in blocks) else None
-        return Rows(nodes, hops, codes)
+        has_codes = any(b.source == "codes" for b in blocks)
+        return Rows(
+            nodes, hops, hashed_codes(self.streams, self.inputs.n_codes, nodes) if has_codes else None
+        )
 
     def norms(self, block: Block) -> Matrix:
         """Return the norms of the rows of a summed block, for all nodes."""

@@ -3,8 +3,8 @@
 Colors are refined until they are stable; then a node of the first ambiguous color of a graph gets a new
 color, and so on until all nodes differ ("individualize and refine" [1]_). The form of a graph lists its nodes
 and edges in the order of colors. Equal forms imply isomorphism, regardless of hash collisions. If the forms
-of two graphs with the same stable colors differ, a search over the other choices of nodes decides.
-``canonical_form`` is the smallest form of all choices: one graph suffices, and forms can be compared later.
+of two graphs with the same stable colors differ, their smallest forms of all choices of nodes decide: one
+graph suffices for ``canonical_form``, and forms can be compared later.
 
 References
 ----------
@@ -24,7 +24,6 @@ from propkernels.codes.contents import Contents, Groups, Words, in_company, numb
 
 AT_ONCE = 4  # refinements between two checks for stability
 MOST_CHOICES = 300  # individualized nodes per graph
-MOST_TRIALS = 2000  # choices tried per pair of graphs
 MOST_REFINEMENTS = 10_000  # stable colorings per graph in the search for its canonical form
 
 
@@ -45,32 +44,26 @@ def isomorphism_classes(contents: Contents, alike: Groups) -> tuple[Groups, int]
         its limit; they count as different.
     """
     candidates = np.flatnonzero(in_company(alike))
-    forms: list[object] = [("alone", i) for i in range(len(alike))]
-    candidate_forms = canonical_forms(contents.take(candidates)) if len(candidates) else []
-    representatives: dict[int, list[tuple[int, bytes]]] = {}  # distinct graphs of each group
-    undecided = sum(form is None for form in candidate_forms)
-    for member, form in zip(candidates.tolist(), candidate_forms, strict=True):
-        if form is not None:
-            others = representatives.setdefault(int(alike[member]), [])
-            forms[member], is_sure = _class_of(contents, member, form, others)
-            undecided += not is_sure
-    return number_equal(forms), undecided
-
-
-def _class_of(
-    contents: Contents, member: int, form: bytes, representatives: list[tuple[int, bytes]]
-) -> tuple[bytes, bool]:
-    """Return the form of the first isomorphic graph of its group, and whether the answer is certain."""
-    if any(form == other for _, other in representatives):
-        return form, True
-    is_sure = True
-    for number, other in representatives:
-        answer = same_graph(contents.take(np.array([number])), contents.take(np.array([member])))
-        if answer:
-            return other, True
-        is_sure = is_sure and answer is not None
-    representatives.append((member, form))
-    return form, is_sure
+    classes: list[object] = [("alone", i) for i in range(len(alike))]
+    forms = canonical_forms(contents.take(candidates)) if len(candidates) else []
+    known: dict[int, dict[bytes, int]] = {}  # per group: a graph of the class of each form
+    smallest: dict[int, bytes | None] = {}  # forms of graphs whose first forms differ
+    undecided = sum(form is None for form in forms)
+    for member, form in zip(candidates.tolist(), forms, strict=True):
+        if form is None:
+            continue
+        found = known.setdefault(int(alike[member]), {})
+        if form not in found:
+            others = list(dict.fromkeys(found.values()))
+            for graph in (member, *others) if others else ():
+                if graph not in smallest:
+                    smallest[graph] = canonical_form(contents.take(np.array([graph])))
+            own = smallest.get(member)
+            equal = [graph for graph in others if own is not None and smallest[graph] == own]
+            undecided += bool(others) and not equal and None in (own, *(smallest[i] for i in others))
+            found[form] = equal[0] if equal else member
+        classes[member] = ("like", found[form])
+    return number_equal(classes), undecided
 
 
 def canonical_forms(contents: Contents) -> list[bytes | None]:
@@ -96,8 +89,7 @@ def canonical_forms(contents: Contents) -> list[bytes | None]:
         going_on = np.flatnonzero(chosen >= 0)
         if not len(going_on):
             break
-        colors = colors.copy()
-        colors[chosen[going_on]] = mix(colors[chosen[going_on]], 1)
+        colors = _individualized(colors, chosen[going_on])
         colors = np.concatenate([colors[slice(*part.graphs.graph_ptr[i : i + 2])] for i in going_on])
         active, part = active[going_on], part.take(going_on) if len(going_on) < len(active) else part
     return forms
@@ -175,54 +167,6 @@ def written_down(contents: Contents, place: int, colors: Words) -> bytes:
     return np.uint64(len(order)).tobytes() + contents.nodes[start:stop][order].tobytes() + table.tobytes()
 
 
-@dataclass
-class _Search:
-    """A search for a node order of a graph in which its form equals that of another graph."""
-
-    contents: Contents
-    levels: list[tuple[Words, np.uint64]]  # of the other graph: sorted stable colors, individualized color
-    form: bytes
-    trials: int = 0
-
-    def run(self, colors: Words, level: int) -> bool | None:
-        """Return whether any choice from this level on gives the form; None: the limit was reached."""
-        if self.trials >= MOST_TRIALS:
-            return None
-        self.trials += 1
-        colors = stable_colors(self.contents, colors)
-        stable, chosen = self.levels[level]
-        if not np.array_equal(np.sort(colors), stable):
-            return False
-        if level == len(self.levels) - 1:
-            return written_down(self.contents, 0, colors) == self.form
-        is_sure = True
-        for node in np.flatnonzero(colors == chosen).tolist():
-            tried = colors.copy()
-            tried[node] = mix(colors[node], 1)
-            answer = self.run(tried, level + 1)
-            if answer:
-                return True
-            is_sure = is_sure and answer is not None
-        return False if is_sure else None
-
-
-def same_graph(one: Contents, other: Contents) -> bool | None:
-    """Return whether two graphs are isomorphic; None: the search reached its limit.
-
-    Each argument contains one graph; label numbers must be those of the same database.
-    """
-    colors, levels = told_apart(one), []
-    for _ in range(MOST_CHOICES + 1):
-        colors = stable_colors(one, colors)
-        node = int(first_ambiguous(colors, one.graphs.graph_ptr)[0])
-        levels.append((np.sort(colors), colors[node] if node >= 0 else np.uint64(0)))
-        if node < 0:
-            return _Search(other, levels, written_down(one, 0, colors)).run(told_apart(other), 0)
-        colors = colors.copy()
-        colors[node] = mix(colors[node], 1)
-    return None
-
-
 Leaf = tuple[bytes, bytes]  # sorted stable colors, and the form
 
 
@@ -272,7 +216,7 @@ class _TooManyError(Exception):
     """The search reached its limit."""
 
 
-def _individualized(colors: Words, node: int) -> Words:
+def _individualized(colors: Words, node: int | NDArray[np.int64]) -> Words:
     colors = colors.copy()
     colors[node] = mix(colors[node], 1)
     return colors

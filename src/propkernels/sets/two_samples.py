@@ -109,7 +109,10 @@ class Witness:
             raise IndexError(f"there are {len(self)} bins, not {number}")
         stream, column = self._places[number].tolist()
         is_b = bool(self._more_in_b[number])
-        graph = self._example(self._streams[stream], column, is_b)
+        counts = self._streams[stream].counts  # the example is the first graph of its collection with the bin
+        first, last = (self._n_first, counts.shape[0]) if is_b else (0, self._n_first)
+        found = np.flatnonzero(counts.indices[counts.indptr[first] : counts.indptr[last]] == column)
+        graph = int(np.searchsorted(counts.indptr, counts.indptr[first] + found[0], side="right")) - 1
         nodes, labels = self._nodes(graph, stream, int(self._streams[stream].codes[column]))
         share_a, share_b = self.shares[number].tolist()
         place = graph - is_b * self._n_first
@@ -118,13 +121,6 @@ class Witness:
 
     def __iter__(self) -> Iterator[Difference]:
         return (self[i] for i in range(len(self)))
-
-    def _example(self, stream: StreamCounts, column: int, is_b: bool) -> int:
-        """Return the first graph of a collection with a bin."""
-        indptr = stream.counts.indptr
-        first, last = (self._n_first, len(indptr) - 1) if is_b else (0, self._n_first)
-        found = np.flatnonzero(stream.counts.indices[indptr[first] : indptr[last]] == column)
-        return int(np.searchsorted(indptr, indptr[first] + found[0], side="right")) - 1
 
     def _nodes(self, graph: int, stream: int, code: int) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
         """Return the nodes of a bin in a graph, and their labels."""
@@ -366,17 +362,6 @@ def exchanged_statistics(
     return float(statistics([np.arange(n_rows)], 1)[0]), np.concatenate(permuted)
 
 
-def _scores(features: csr_array, contributions: Values, n_first: int) -> Values:
-    """Return contributions over their standard deviations under exchanges; 0 for constant features."""
-    n_rows = features.shape[0]
-    means = np.asarray(features.sum(axis=0)).ravel() / n_rows
-    squares = np.asarray((features * features).sum(axis=0)).ravel() / n_rows
-    variances = squares - means**2
-    deviations = math.sqrt(2) * variances * (1 / n_first + 1 / (n_rows - n_first))
-    is_constant = variances <= 1e-12 * squares
-    return np.divide(contributions, deviations, out=np.zeros(len(means)), where=~is_constant)
-
-
 def _witness(
     features: csr_array,
     places: NDArray[np.int64],
@@ -386,8 +371,16 @@ def _witness(
     graphs: GraphDatabase,
     n_first: int,
 ) -> Witness:
-    """Return the witness, bins ordered by score, then by iteration and position."""
-    scores = _scores(features, contributions, n_first)
+    """Return the witness, bins ordered by score, then by iteration and position.
+
+    The score is the contribution over its standard deviation under exchanges; 0 for constant features.
+    """
+    n_rows = features.shape[0]
+    squares = np.asarray((features * features).sum(axis=0)).ravel() / n_rows
+    variances = squares - (np.asarray(features.sum(axis=0)).ravel() / n_rows) ** 2
+    deviations = math.sqrt(2) * variances * (1 / n_first + 1 / (n_rows - n_first))
+    varies = variances > 1e-12 * squares
+    scores = np.divide(contributions, deviations, out=np.zeros(len(squares)), where=varies)
     order = np.argsort(-scores, kind="stable")
     parts = features[:n_first], features[n_first:]
     width = features.shape[1]
