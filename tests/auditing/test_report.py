@@ -49,9 +49,6 @@ def test_page(report):
     assert "https://" not in page
     data = re.search(r'<script type="application/json" id="audit">(.*?)</script>', page, re.DOTALL).group(1)
     assert json.loads(data) == json.loads(report.to_json())
-
-
-def test_fragment(report):
     fragment = report._repr_html_()
     assert fragment.startswith('<div class="pk">')
     assert "no method can exceed" in fragment
@@ -89,11 +86,17 @@ def test_every_sentence_is_in_its_section(report, sections):
     assert listed == list(report.sentences)
 
 
-def test_rows_of_tables_are_as_long_as_their_heads(sections):
+def test_sections_have_tables_charts_and_captions(report, sections):
     tables = [table for section in sections.values() for table in section.tables]
     assert len(tables) >= 6
     for table in tables:
         assert {len(row) for row in table.rows} == {len(table.head)}, table.title
+    charts = [chart for section in sections.values() for chart in section.charts]
+    assert {"learning curve", "calibration", "graphs per class"} <= {title for title, _ in charts}
+    assert all(drawn.startswith("<svg") for _, drawn in charts)
+    graph, caption = sections["graphs"].drawings[0]
+    assert caption.startswith(f"graph {graph}, class ")
+    assert caption.endswith(f": typical, {int(report.graphs.graph_sizes[graph])} nodes")
 
 
 def test_conflicts_and_steps_are_listed(report, sections):
@@ -101,19 +104,6 @@ def test_conflicts_and_steps_are_listed(report, sections):
     assert tables["Duplicates with different targets"].rows[0][0] == "7, 60"
     steps = tables["Graphs that t steps distinguish"].rows
     assert [row[:2] for row in steps] == [(step.t, step.n_groups) for step in report.sameness.by_step]
-
-
-def test_charts_are_svg(sections):
-    charts = [chart for section in sections.values() for chart in section.charts]
-    assert {"learning curve", "calibration", "graphs per class"} <= {title for title, _ in charts}
-    assert all(drawn.startswith("<svg") for _, drawn in charts)
-
-
-def test_captions_name_graph_class_and_size(report, sections):
-    graph, caption = sections["graphs"].drawings[0]
-    size = int(report.graphs.graph_sizes[graph])
-    assert caption.startswith(f"graph {graph}, class ")
-    assert caption.endswith(f": typical, {size} nodes")
 
 
 def test_files(report, tmp_path):
@@ -130,10 +120,22 @@ def test_repr_and_str(report):
     assert str(report).startswith("Audit of graphs\n- 61 graphs with ")
 
 
-def test_numbers_and_nouns_agree():
-    assert (many(1, "node"), many(1200, "class")) == ("1 node", "1,200 classes")
-    assert (many_have(1, "graph"), many_have(2, "graph")) == ("1 graph has", "2 graphs have")
-    assert (listed((4,)), listed((4, 5)), listed((4, 5, 6))) == ("4", "4 and 5", "4, 5 and 6")
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (many(1, "node"), "1 node"),
+        (many(1200, "class"), "1,200 classes"),
+        (many_have(1, "graph"), "1 graph has"),
+        (many_have(2, "graph"), "2 graphs have"),
+        (listed((4,)), "4"),
+        (listed((4, 5, 6)), "4, 5 and 6"),
+        (as_score(0.25, "R^2"), "an R^2 of 0.250"),
+        (with_error(Score("", 0.25, 0.011), "accuracy"), "25.0 ± 1.1 %"),
+        (with_error(Score("", 0.25, 0.011), "R^2"), "an R^2 of 0.250 ± 0.011"),
+    ],
+)
+def test_numbers_nouns_and_units_agree(said, text):
+    assert said == text
 
 
 @pytest.mark.parametrize(
@@ -142,13 +144,6 @@ def test_numbers_and_nouns_agree():
 )
 def test_shares_are_never_rounded_to_none_or_all(share, text):
     assert percent(share) == text
-
-
-def test_scores_have_the_unit_of_their_metric():
-    assert as_score(0.25, "accuracy") == "25.0 %"
-    assert as_score(0.25, "R^2") == "an R^2 of 0.250"
-    assert with_error(Score("", 0.25, 0.011), "accuracy") == "25.0 ± 1.1 %"
-    assert with_error(Score("", 0.25, 0.011), "R^2") == "an R^2 of 0.250 ± 0.011"
 
 
 def texts(report, topic):

@@ -30,6 +30,10 @@ def test_counts():
     assert (found.node_labels.missing, found.node_labels.only_once) == (1, 1)
     assert found.edge_labels.n_values == 1
     assert found.components.most == 2
+    assert Spread.of(np.array([])) is None
+    whole, parts = Spread.of(np.arange(100)), Spread.of(np.array([0.5, 0.25, 0.25]))
+    assert (sum(whole.counts), sum(parts.counts)) == (100, 3)
+    assert (whole.least, whole.median, whole.most) == (0, 49.5, 99)
     assert dict(found.extreme)[2] == "fewest nodes"
     assert found.target is None
 
@@ -56,12 +60,3 @@ def test_edges_of_directed_graphs_count_once_each():
     found = statistics_of(graphs, None, {})
     assert (found.n_edges, found.directed_graphs) == (5, 1)
     assert found.isolated_nodes == 0
-
-
-def test_spread():
-    assert Spread.of(np.array([])) is None
-    whole = Spread.of(np.arange(100))
-    assert sum(whole.counts) == 100
-    assert (whole.least, whole.median, whole.most) == (0, 49.5, 99)
-    parts = Spread.of(np.array([0.5, 0.25, 0.25]))
-    assert sum(parts.counts) == 3

@@ -16,7 +16,6 @@ from propkernels.nodes.inputs import (
     StructureInputs,
     cores_of,
     frequent_relations,
-    learn_inputs,
     pagerank,
     simple_graph,
     structure_columns,
@@ -55,21 +54,11 @@ def test_labels_have_a_column_each_the_most_frequent_first():
     assert (rows != 0).tolist() == [[True, False], [False, False], [False, False], [False, True]]
 
 
-def test_a_graph_without_attributes_and_labels_has_none():
-    assert AttributeInputs.learn(graph(), 0) is None
-
-
 def test_positions_are_standardized():
     club = pk.convert.check_graph(nx.karate_club_graph())
     inputs, columns = StructureInputs.learn(club)
     np.testing.assert_allclose(columns.mean(axis=0), 0, atol=1e-9)
     np.testing.assert_array_equal(columns, inputs.columns(club))
-
-
-def test_names_of_sources():
-    inputs, _ = learn_inputs(graph(np.eye(4)), "both", True, 0)
-    assert inputs.column_names("attributes") == [f"attribute {i}" for i in range(4)]
-    assert "degree" in inputs.column_names("structure")
 
 
 def test_parts_of_different_widths_are_refused():

@@ -34,11 +34,6 @@ def test_single_labels_may_be_missing(y):
     np.testing.assert_array_equal(known.target, [[0, 1], [1, np.nan]])
 
 
-def test_columns_of_texts_are_refused():
-    with pytest.raises(ValueError, match="several columns of y must be numbers or missing"):
-        KnownNodes.of([["a", "b"], ["c", "d"]], None, 2)
-
-
 def test_minus_one_may_be_a_number():
     assert KnownNodes.of([1, -1, 2], None, 3, integers_may_miss=False).target.tolist() == [1, -1, 2]
 
@@ -49,13 +44,6 @@ def test_weights_follow_the_entries_of_y():
     assert known.target.tolist() == ["b", "a"]
     assert known.weights([1.0, 2.0, 3.0]).tolist() == [3.0, 1.0]
     assert known.weights(None) is None
-    with pytest.raises(ValueError, match="give one per entry of y"):
-        known.weights([1.0])
-
-
-def test_a_node_has_one_target():
-    with pytest.raises(ValueError, match="nodes has node 4 twice: give one target per node"):
-        KnownNodes.of([1, 0, 1], [4, 2, 4], 9)
 
 
 def test_a_mask_or_numbers_name_nodes():
@@ -64,13 +52,20 @@ def test_a_mask_or_numbers_name_nodes():
 
 
 @pytest.mark.parametrize(
-    ("nodes", "error", "message"),
+    ("call", "error", "word"),
     [
-        (np.array([True]), ValueError, "nodes is a mask of shape"),
-        ([3], ValueError, "outside 0..2"),
-        ([0.5], TypeError, "must be a mask or a sequence of node numbers"),
+        (lambda: KnownNodes.of([["a", "b"], ["c", "d"]], None, 2), ValueError, "must be numbers or missing"),
+        (
+            lambda: KnownNodes.of([1, 0, 1], [4, 2, 4], 9),
+            ValueError,
+            "node 4 twice: give one target per node",
+        ),
+        (lambda: KnownNodes.of(["a"], [7], 9).weights([]), ValueError, "give one per entry of y"),
+        (lambda: node_numbers(np.array([True]), 3, "nodes"), ValueError, "nodes is a mask of shape"),
+        (lambda: node_numbers([3], 3, "nodes"), ValueError, "outside 0..2"),
+        (lambda: node_numbers([0.5], 3, "nodes"), TypeError, "a sequence of node numbers"),
     ],
 )
-def test_other_nodes_are_refused(nodes, error, message):
-    with pytest.raises(error, match=message):
-        node_numbers(nodes, 3, "nodes")
+def test_other_nodes_and_targets_are_refused(call, error, word):
+    with pytest.raises(error, match=word):
+        call()

@@ -6,7 +6,6 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels._utils.parallel import workers
 from propkernels.nodes.spreading import (
     RARE,
     Known,
@@ -29,16 +28,6 @@ def walks_of(graph, direction="follow"):
 
 def dense(walks):
     return walks.transition.toarray()
-
-
-@pytest.mark.parametrize("graph", GRAPHS)
-def test_return_chances_are_diagonals_of_powers(graph):
-    walks = walks_of(graph)
-    step = dense(walks)
-    found = return_chances_of(walks, np.arange(len(graph)), 4)
-    for t in range(4):
-        expected = np.diag(np.linalg.matrix_power(step, t + 1))
-        np.testing.assert_allclose(found[:, t], expected, atol=1e-14)
 
 
 @pytest.mark.parametrize("walk", ["row", "renormalized"])
@@ -109,15 +98,6 @@ def test_several_sets_at_some_nodes_have_the_bits_of_one_set_at_all_nodes(at_onc
             here = expected.columns(source, nodes)
             assert (found.columns(source, slice(None)) == here).all()
             assert (expected.at(nodes).columns(source, np.arange(3)) == here).all()
-
-
-def test_threads_change_no_bit():
-    graph = nx.gnp_random_graph(3000, 0.01, seed=0)
-    columns = np.random.default_rng(0).random((3000, 40))
-    walks = Walks(pk.check_graphs([graph]), "both")
-    one = walks.step("row", columns)
-    with workers(2):
-        assert (one == walks.step("row", columns)).all()
 
 
 def test_crossed_targets_leave_the_own_target_out():
