@@ -7,8 +7,8 @@ from hypothesis import given, settings
 import propkernels as pk
 from propkernels._utils.randomness import label_keys
 from propkernels.graphs.labels import LabelColumn
-from propkernels.propagation import Convolution, filling
-from propkernels.propagation.filling import fill_labels
+from propkernels.propagation import Convolution, imputer
+from propkernels.propagation.imputer import fill_labels
 from tests import naive
 from tests.propagation import dense
 from tests.strategies import databases, permute_nodes
@@ -33,7 +33,7 @@ def check_twin(graphs):
 @pytest.mark.parametrize("values_in_memory", [2**22, 1])
 def test_naive_twin_on_the_zoo(values_in_memory, monkeypatch):
     """However many columns are computed at a time."""
-    monkeypatch.setattr(filling, "VALUES_IN_MEMORY", values_in_memory)
+    monkeypatch.setattr(imputer, "VALUES_IN_MEMORY", values_in_memory)
     check_twin(dense.moderate_zoo())
 
 

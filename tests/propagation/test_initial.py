@@ -9,7 +9,7 @@ from scipy.sparse import coo_array, csr_array, csr_matrix
 
 import propkernels as pk
 from propkernels.propagation import Diffusion, LabelPropagation, LabelSpreading, PartialAbsorption
-from propkernels.propagation.filling import fill_labels
+from propkernels.propagation.imputer import fill_labels
 from propkernels.propagation.initial import (
     initial_distributions,
     label_column,

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels._utils.parallel import workers
-from propkernels.propagation.schemes import AffineOperator, affine_weights, walk_operator
+from propkernels.propagation.schemes import AffineOperator, reciprocal, walk_operator
 from tests.zoo import labelled_zoo
 
 
@@ -40,6 +40,6 @@ def test_weights_of_walks(laziness):
     stars = [np.zeros((1, 1)), *(np.pad(np.ones((1, d)), ((0, d), (1, 0))) for d in degrees[1:])]
     graphs = pk.check_graphs([star + star.T for star in stars])
     operator, centers = walk_operator(graphs, laziness, "follow"), graphs.graph_ptr[:-1]
-    expected = affine_weights("row", laziness, degrees.astype(float))
-    np.testing.assert_array_equal(operator.spread[centers], expected[0])
-    np.testing.assert_array_equal(operator.keep[centers], np.where(degrees == 0, 1.0, expected[1]))
+    spread = (1 - laziness) * reciprocal(degrees.astype(float))
+    np.testing.assert_array_equal(operator.spread[centers], spread)
+    np.testing.assert_array_equal(operator.keep[centers], np.where(degrees == 0, 1.0, laziness))

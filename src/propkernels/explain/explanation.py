@@ -411,7 +411,7 @@ class Explanation:
         return f"{self.class_name(winner)} ({terms} = {decision:+.3g})"
 
     def _repr_html_(self) -> str:
-        from propkernels.graphs.display import drawn
+        from propkernels.graphs.drawing import drawn
         from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, show_result
 
         drawings, nodes = [], "nodes"

@@ -261,7 +261,7 @@ class Graph:
         return f"Graph({describe(self.database)})"
 
     def _repr_html_(self) -> str:
-        from propkernels.graphs.display import show_graph
+        from propkernels.graphs.drawing import show_graph
 
         return show_graph(self)
 

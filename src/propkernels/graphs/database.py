@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,21 @@ from propkernels.graphs.validation import (
 
 if TYPE_CHECKING:
     from networkx import Graph as NetworkxGraph
+
+
+# Parts of a database, and the attributes that hold them.
+PARTS = {
+    "adjacency": "adjacency",
+    "graph_ptr": "graph_ptr",
+    "labels": "_labels",
+    "attributes": "_attributes",
+    "edge_labels": "_edge_labels",
+    "edge_attributes": "edge_attributes",
+    "ids": "ids",
+    "edge_attribute_names": "edge_attribute_names",
+    "moments": "moments",
+    "descriptors": "descriptors",
+}
 
 
 class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None]):
@@ -118,7 +134,12 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
     (2, Graph(3 nodes, 2 edges, 2 node labels))
     """
 
+    adjacency: csr_array
+    _attributes: NDArray[np.float64] | csr_array | None
     _edge_labels: LabelColumn | None
+    edge_attributes: NDArray[np.float64] | None
+    ids: NDArray[Any] | Any  # or None
+    edge_attribute_names: tuple[str, ...] | None
     skipped: Mapping[Any, str] = MappingProxyType({})
     standardized: Mapping[str, int] = MappingProxyType({})
     sources: list[Any] | None = None
@@ -149,44 +170,16 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         check_weights(matrix, offsets)
         labels = check_node_labels(node_labels, offsets)
         attributes = check_attributes(node_attributes, offsets)
-        names = check_names(
-            edge_attribute_names, 0 if edge_rows is None else edge_rows.shape[1], "edge_attribute_names"
-        )
-        self._store(
-            matrix,
-            offsets,
-            labels,
-            attributes,
-            edge_column,
-            edge_rows,
-            check_ids(ids, len(offsets) - 1),
-            names,
-        )
+        n_columns = 0 if edge_rows is None else edge_rows.shape[1]
+        names = check_names(edge_attribute_names, n_columns, "edge_attribute_names")
+        checked_ids = check_ids(ids, len(offsets) - 1)
+        self._store(matrix, offsets, labels, attributes, edge_column, edge_rows, checked_ids, names)
 
-    def _store(
-        self,
-        adjacency: csr_array,
-        graph_ptr: NDArray[np.int64],
-        labels: LabelColumn | LabelDistributions | None,
-        attributes: NDArray[np.float64] | csr_array | None,
-        edge_labels: LabelColumn | None,
-        edge_attributes: NDArray[np.float64] | None = None,
-        ids: NDArray[Any] | None = None,
-        edge_attribute_names: tuple[str, ...] | None = None,
-        moments: Moments | None = None,
-        descriptors: Descriptors | None = None,
-    ) -> None:
-        self.adjacency = adjacency
-        self.graph_ptr = graph_ptr
-        self._labels = labels
-        self._attributes = attributes
-        self._edge_labels = edge_labels
-        self.edge_attributes = edge_attributes
-        self.ids: NDArray[Any] | Any = ids  # or None
-        self.edge_attribute_names = edge_attribute_names
-        self.moments = moments
-        self.descriptors = descriptors
-        freeze(adjacency, graph_ptr, attributes, edge_attributes)
+    def _store(self, *parts: Any) -> None:
+        """Keep the parts, in the order of ``PARTS``; those that are not given are None."""
+        for name, part in zip_longest(PARTS.values(), parts):
+            setattr(self, name, part)
+        freeze(self.adjacency, self.graph_ptr, self._attributes, self.edge_attributes)
 
     @classmethod
     def _assemble(cls, *parts: Any) -> GraphDatabase:
@@ -299,18 +292,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     def _parts(self) -> dict[str, Any]:
         """Return the parts of the database in the order of ``_store``."""
-        return {
-            "adjacency": self.adjacency,
-            "graph_ptr": self.graph_ptr,
-            "labels": self._labels,
-            "attributes": self._attributes,
-            "edge_labels": self._edge_labels,
-            "edge_attributes": self.edge_attributes,
-            "ids": self.ids,
-            "edge_attribute_names": self.edge_attribute_names,
-            "moments": self.moments,
-            "descriptors": self.descriptors,
-        }
+        return {key: getattr(self, name) for key, name in PARTS.items()}
 
     def with_labels(self, node_labels: Labeling | None) -> GraphDatabase:
         """Return the same graphs with other node labels (or none), which have no names."""
@@ -459,9 +441,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle and copy the data without cached properties."""
-        arrays = ("adjacency", "graph_ptr", "_labels", "_attributes", "_edge_labels", "edge_attributes")
-        others = ("ids", "edge_attribute_names", "moments", "descriptors", "names")
-        return {name: getattr(self, name) for name in (*arrays, *others)}
+        return {name: getattr(self, name) for name in (*PARTS.values(), "names")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the unpickled arrays read-only again."""
@@ -474,7 +454,7 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         return one_line(self)
 
     def _repr_html_(self) -> str:
-        from propkernels.graphs.display import show_database
+        from propkernels.graphs.drawing import show_database
 
         return show_database(self)
 
@@ -543,7 +523,10 @@ def join(
     items: Iterable[GraphDatabase | Graph], noun: str = "item", numbers: Sequence[int] | None = None
 ) -> GraphDatabase:
     """Concatenate databases (see ``GraphDatabase.concat``); errors name items as "noun number"."""
-    databases = [_as_database(item, f"{noun} {i}") for i, item in enumerate(items)]
+    databases = [item.database if isinstance(item, Graph) else item for item in items]
+    for i, item in enumerate(databases):
+        if not isinstance(item, GraphDatabase):
+            raise TypeError(f"{noun} {i} is a {type(item).__name__}, not a GraphDatabase")
     names = [f"{noun} {i}" for i in (range(len(databases)) if numbers is None else numbers)]
     if len(databases) == 1:
         return databases[0]
@@ -555,11 +538,3 @@ def join(
     if None not in sources:
         joined.sources = [source for several in sources for source in several or ()]
     return joined
-
-
-def _as_database(item: Any, name: str) -> GraphDatabase:
-    if isinstance(item, Graph):
-        return item.database
-    if not isinstance(item, GraphDatabase):
-        raise TypeError(f"{name} is a {type(item).__name__}, not a GraphDatabase")
-    return item

@@ -258,11 +258,14 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         inside = None if self.inside is None else self.inside[_stretch(self.pixel_ptr, positions)]
         graph_ptr = offsets(sizes)
         attributes = None if self.node_attributes is None else self.node_attributes[nodes]
-        subset = GridDatabase._assemble(
-            self.shapes[positions], graph_ptr, _without_need(inside), self._labels.take(nodes), attributes
-        )
-        subset.names = self.names
-        return subset
+        inside = None if inside is None or inside.all() else inside  # a mask that excludes no pixel
+        return self._named(self.shapes[positions], graph_ptr, inside, self._labels.take(nodes), attributes)
+
+    def _named(self, *parts: Any) -> GridDatabase:
+        """Return a database of valid parts, with the names of this one."""
+        grids = GridDatabase._assemble(*parts)
+        grids.names = self.names
+        return grids
 
     @staticmethod
     def concat(databases: Iterable[GridDatabase | Grid]) -> GridDatabase:
@@ -292,16 +295,12 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         labels = check_node_labels(node_labels, self.graph_ptr)
         if labels is None:
             raise ValueError("the pixels of a GridDatabase have labels: give one for each counted pixel")
-        grids = GridDatabase._assemble(self.shapes, self.graph_ptr, self.inside, labels, self.node_attributes)
-        grids.names = self.names
-        return grids
+        return self._named(self.shapes, self.graph_ptr, self.inside, labels, self.node_attributes)
 
     def with_attributes(self, node_attributes: Rows | None) -> GridDatabase:
         """Return the same grids with other attributes of the counted pixels, one row each; None: without."""
         attributes = check_attributes(node_attributes, self.graph_ptr)
-        grids = GridDatabase._assemble(self.shapes, self.graph_ptr, self.inside, self._labels, attributes)
-        grids.names = self.names
-        return grids
+        return self._named(self.shapes, self.graph_ptr, self.inside, self._labels, attributes)
 
     def to_graphs(
         self, neighborhood: NeighborhoodLike = NEAREST, boundary: str = "renormalize"
@@ -333,7 +332,7 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
             return NotImplemented
         return bool(
             np.array_equal(self.shapes, other.shapes)
-            and _same_inside(self.inside, other.inside)
+            and same_attributes(self.inside, other.inside)
             and self._labels == other._labels
             and same_attributes(self.node_attributes, other.node_attributes)
         )
@@ -368,17 +367,6 @@ def _stretch(ptr: NDArray[np.int64], positions: NDArray[np.int64]) -> slice | ND
     if positions.size and bool((np.diff(positions) == 1).all()):
         return slice(int(ptr[positions[0]]), int(ptr[positions[-1] + 1]))
     return ranges(ptr[positions], ptr[positions + 1] - ptr[positions])
-
-
-def _without_need(inside: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    """Return None in place of a mask that excludes no pixel."""
-    return None if inside is None or inside.all() else inside
-
-
-def _same_inside(ours: NDArray[np.bool_] | None, theirs: NDArray[np.bool_] | None) -> bool:
-    if ours is None or theirs is None:
-        return ours is theirs
-    return np.array_equal(ours, theirs)
 
 
 def _join_inside(parts: list[GridDatabase]) -> NDArray[np.bool_] | None:

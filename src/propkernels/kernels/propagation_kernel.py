@@ -28,8 +28,8 @@ from propkernels.kernels.count_kernel import CountKernel
 from propkernels.kernels.time_views import learn_in_time
 from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes, way_of
 from propkernels.propagation.edge_labels import EdgeFactors
-from propkernels.propagation.filling import fill_labels
 from propkernels.propagation.gaussian_mixtures import GaussianMixtures
+from propkernels.propagation.imputer import fill_labels
 from propkernels.propagation.initial import (
     KNOWN_SOURCES,
     LABEL_SOURCES,

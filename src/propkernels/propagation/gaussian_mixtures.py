@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +125,7 @@ class GaussianMixtures(AttributeTreatment):
         first = GaussianFamily.learn(observed, ridge)
         points = draw_points(observed, number, seed)
         start, centre = first.densities(observed, points), observed.mean(axis=0)
-        overall = Moments.of(start).means
+        overall = np.ascontiguousarray(start).mean(axis=0)
         learned = SpreadingMixtures(
             points, {0: first}, overall, centre, refit, laziness, direction, edge_factors=edge_factors
         )
@@ -290,7 +289,7 @@ class SpreadingMixtures:
 
         steps = 1 if scale != "each" and self.refit_every is None else t_max + 1
         densities = self._densities(graphs, attributes, learn_family, start)
-        measured = np.array([Moments.of(current).scales() for current in islice(densities, steps)])
+        measured = np.array([_scales(current) for current in islice(densities, steps)])
         scales = np.broadcast_to(measured if scale == "each" else measured[:1], (t_max + 1, len(self.points)))
         scales = np.ones_like(scales) if scale is None else np.array(scales)
         return replace(self, families=families, scales=scales)
@@ -334,20 +333,8 @@ def _divided(values: Matrix, scale: Matrix) -> Matrix:
     return quotients
 
 
-class Moments(NamedTuple):
-    """Mean, standard deviation (ddof = 1) and largest absolute value of each column of a matrix."""
-
-    means: Matrix
-    deviations: Matrix
-    largest: Matrix
-
-    @classmethod
-    def of(cls, values: Matrix) -> Moments:
-        """Compute the moments of a matrix with rows."""
-        values = np.ascontiguousarray(values)  # sums of numpy depend on the order in memory
-        deviations = values.std(axis=0, ddof=min(len(values) - 1, 1))
-        return cls(values.mean(axis=0), deviations, np.abs(values).max(axis=0))
-
-    def scales(self) -> Matrix:
-        """Return the deviations; 1 for columns that vary by rounding errors only."""
-        return np.where(self.deviations > ROUNDING * self.largest, self.deviations, 1.0)
+def _scales(values: Matrix) -> Matrix:
+    """Return the standard deviation of each column (ddof = 1); 1 for those that vary by rounding only."""
+    values = np.ascontiguousarray(values)  # sums of numpy depend on the order in memory
+    deviations = values.std(axis=0, ddof=min(len(values) - 1, 1))
+    return np.where(deviations > ROUNDING * np.abs(values).max(axis=0), deviations, 1.0)

@@ -233,11 +233,6 @@ def directed_adjacency(graphs: GraphDatabase, direction: str) -> csr_array:
     return reverse if direction == "reverse" else csr_array(graphs.adjacency.maximum(reverse))
 
 
-def weights_are_ones(graphs: GraphDatabase, adjacency: csr_array) -> bool | None:
-    """Return whether all entries are 1, if they are those of the graphs, which remember it; else None."""
-    return graphs.is_unweighted if adjacency is graphs.adjacency else None
-
-
 def row_sums(adjacency: csr_array, is_unweighted: bool | None = None) -> NDArray[np.float64]:
     """Return the degree of each node, ``d_i = sum_j A_ij``."""
     if (adjacency.data == 1.0).all() if is_unweighted is None else is_unweighted:
@@ -253,17 +248,23 @@ def reciprocal(degrees: NDArray[np.float64]) -> NDArray[np.float64]:
 def symmetrically_normalized(adjacency: csr_array) -> csr_array:
     """Return D^{-1/2} A D^{-1/2}; for directed edges, out-degrees on the left and in-degrees on the right."""
     out = np.sqrt(reciprocal(row_sums(adjacency)))
-    into = np.sqrt(reciprocal(np.asarray(adjacency.sum(axis=0), dtype=np.float64).ravel()))
-    data = adjacency.data * np.repeat(out, np.diff(adjacency.indptr)) * into[adjacency.indices]
-    return csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
+    return _scaled(adjacency, out, np.sqrt(reciprocal(_column_sums(adjacency))))
 
 
 def renormalized(adjacency: csr_array) -> tuple[csr_array, NDArray[np.float64]]:
     """Return the entries A_ij / sqrt((d_i + 1) (e_j + 1)) with in-degrees e, and those of the added loops."""
-    out = 1 / np.sqrt(row_sums(adjacency) + 1)
-    into = 1 / np.sqrt(np.asarray(adjacency.sum(axis=0), dtype=np.float64).ravel() + 1)
+    out, into = 1 / np.sqrt(row_sums(adjacency) + 1), 1 / np.sqrt(_column_sums(adjacency) + 1)
+    return _scaled(adjacency, out, into), out * into
+
+
+def _column_sums(adjacency: csr_array) -> NDArray[np.float64]:
+    return np.asarray(adjacency.sum(axis=0), dtype=np.float64).ravel()
+
+
+def _scaled(adjacency: csr_array, out: NDArray[np.float64], into: NDArray[np.float64]) -> csr_array:
+    """Return A_ij times the factors of its row and of its column."""
     data = adjacency.data * np.repeat(out, np.diff(adjacency.indptr)) * into[adjacency.indices]
-    return csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape), out * into
+    return csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
 
 
 def transition_matrix(graphs: Graphs, direction: str = "follow") -> csr_array:
@@ -355,43 +356,35 @@ class Diffusion(AffineScheme):
         laziness = check_fraction(self.laziness, "laziness")
         check_choice(self.normalization, NORMALIZATIONS, "normalization")
         check_choice(self.isolated, ISOLATED, "isolated")
-        if self.normalization == "row" and self.isolated == "stay":
-            return walk_operator(graphs, laziness, self.direction)
-        adjacency = directed_adjacency(graphs, self.direction)
-        is_unweighted = weights_are_ones(graphs, adjacency)
-        degrees = row_sums(adjacency, is_unweighted)
-        spread, keep = affine_weights(self.normalization, laziness, degrees)
-        if self.normalization == "symmetric":
-            adjacency, is_unweighted = symmetrically_normalized(adjacency), None
-        elif self.normalization == "renormalized":
-            (adjacency, loops), is_unweighted = renormalized(adjacency), None
-            keep = (1 - laziness) * loops + keep
-        stuck = degrees == 0
-        vanished = stuck if self.isolated == "vanish" else None
-        keep = np.where(stuck, 1.0, keep)
-        return AffineOperator(adjacency, spread, keep, vanished=vanished, is_unweighted=is_unweighted)
+        operator = walk_operator(graphs, laziness, self.direction, self.normalization)
+        if self.isolated == "stay":
+            return operator
+        return replace(operator, vanished=np.diff(operator.adjacency.indptr) == 0)
 
 
-def walk_operator(graphs: GraphDatabase, laziness: float, direction: str) -> AffineOperator:
-    """Return the lazy random walk ``(1 - l) T + l I``; nodes without outgoing edges keep their values."""
+def walk_operator(
+    graphs: GraphDatabase, laziness: float, direction: str, normalization: str = "row"
+) -> AffineOperator:
+    """Return the lazy random walk ``(1 - l) T + l I``, or with another normalization of :class:`Diffusion`.
+
+    Nodes without outgoing edges keep their values.
+    """
     adjacency = directed_adjacency(graphs, direction)
-    is_unweighted = weights_are_ones(graphs, adjacency)
+    is_unweighted = graphs.is_unweighted if adjacency is graphs.adjacency else None  # graphs remember it
     degrees = row_sums(adjacency, is_unweighted)
-    spread, keep = affine_weights("row", laziness, degrees)
+    ones = np.ones_like(degrees)
+    spread, keep = (1 - laziness) * ones, laziness * ones
+    if normalization == "row":
+        spread = (1 - laziness) * reciprocal(degrees)
+    elif normalization == "none":
+        spread, keep = ones / 2, laziness / 2 * ones
+    elif normalization == "symmetric":
+        adjacency, is_unweighted = symmetrically_normalized(adjacency), None
+    else:
+        (adjacency, loops), is_unweighted = renormalized(adjacency), None
+        keep = (1 - laziness) * loops + keep
     keep = np.where(degrees == 0, 1.0, keep)
     return AffineOperator(adjacency, spread, keep, is_unweighted=is_unweighted)
-
-
-def affine_weights(
-    normalization: str, laziness: float, degrees: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights of the neighbors' sum and of the node itself, per degree."""
-    ones = np.ones_like(degrees)
-    if normalization == "row":
-        return (1 - laziness) * reciprocal(degrees), laziness * ones
-    if normalization in ("symmetric", "renormalized"):
-        return (1 - laziness) * ones, laziness * ones
-    return ones / 2, laziness / 2 * ones
 
 
 StepLike: TypeAlias = Callable[[NDArray[np.float64], csr_array], ArrayLike]  # P_{t+1} of P_t and T
@@ -442,12 +435,8 @@ def resolve_scheme(propagation: Any, on_grids: bool = False) -> PropagationSchem
                 f"P and T; got {shown(propagation)}"
             )
         return StepFunction(propagation)
-    return clone(propagation) if isinstance(propagation, BaseEstimator) else _copied(propagation)
-
-
-def _copied(scheme: Any) -> Any:
-    """Return a copy of a scheme that is not an estimator; ``affine`` defaults to False."""
-    copied = copy.deepcopy(scheme)
-    if not hasattr(copied, "affine"):
-        copied.affine = False
+    if isinstance(propagation, BaseEstimator):
+        return clone(propagation)
+    copied: Any = copy.deepcopy(propagation)
+    copied.affine = getattr(copied, "affine", False)
     return copied

@@ -59,7 +59,7 @@ class Neighbors(_Pair):
         return "\n".join(["Neighbors and similarities of each graph:", *lines, *more])
 
     def _repr_html_(self) -> str:
-        from propkernels.graphs.display import plain_drawing
+        from propkernels.graphs.drawing import plain_drawing
         from propkernels.plotting.pages.fragments import Drawing, Drawings, Remark, show_result
 
         rows = self._rows()
