@@ -67,17 +67,6 @@ void sort_row(Ptr<Column> columns, Ptr<double> values, int64_t n, int n_bits, So
     }
 }
 
-// Sort the entries of each row of a CSR matrix by column, in place.
-template <class Index>
-void sort_rows(In<Index> indptr, Out<Index> indices, Out<double> counts, int64_t n_columns) {
-    nb::gil_scoped_release release;
-    SortRoom<Index> room;
-    const int n_bits = bits_of(n_columns);
-    for (int64_t row = 0; row < indptr.size() - 1; row++)
-        sort_row(indices.data() + indptr[row], counts.data() + indptr[row], indptr[row + 1] - indptr[row], n_bits,
-                 room);
-}
-
 // ---- Streams side by side ----
 // lengths (rows,): the number of entries of each row in the first widths[s] columns of all streams s.
 template <class Index>
@@ -254,7 +243,6 @@ void place_pieces(In<int64_t> places, In<Column> columns, In<double> sums, In<in
 
 template <class Index>
 void bind_for(nb::module_ &m) {
-    m.def("sort_rows", sort_rows<Index>);
     m.def("count_kept", count_kept<Index>);
     m.def("join_rows", join_rows<Index, int32_t>);
     m.def("join_rows", join_rows<Index, int64_t>);

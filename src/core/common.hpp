@@ -329,8 +329,9 @@ struct Table {
 };
 
 // ---- The parts of the module, one for each file ----
-// A function of templates, by the types of one or two kinds of indices.
-#define BIND_INDEX(f) m.def(#f, f<int32_t>), m.def(#f, f<int64_t>)
+// A function of templates, by two types, and by the types of one or two kinds of indices.
+#define BIND_TYPES(f, A, B) m.def(#f, f<A>), m.def(#f, f<B>)
+#define BIND_INDEX(f) BIND_TYPES(f, int32_t, int64_t)
 #define BIND_INDICES(f) \
     m.def(#f, f<int32_t, int32_t>), m.def(#f, f<int32_t, int64_t>), m.def(#f, f<int64_t, int32_t>), \
         m.def(#f, f<int64_t, int64_t>)

@@ -1,5 +1,6 @@
 // Edit distances: nodes of two graphs are matched by their codes, then pairs follow a gradient and are swapped while
 // that saves edits; a search proves the smallest cost of small graphs.
+#include <map>
 #include <numeric>
 #include <unordered_map>
 
@@ -20,19 +21,14 @@ struct Neighbor {
 // Parallel edges from one node to another are one edge of a kind, a multiset of labels.
 struct Kinds {
     std::vector<std::vector<uint64_t>> labels{{}};
-    std::unordered_map<uint64_t, int32_t> singles;
+    std::map<std::vector<uint64_t>, int32_t> numbers;
+    bool are_single = true;
 
     int32_t of(std::vector<uint64_t> &found) {
-        if (found.size() == 1) {
-            const auto [at, is_new] = singles.try_emplace(found[0], int32_t(labels.size()));
-            if (is_new) labels.push_back(found);
-            return at->second;
-        }
         std::sort(found.begin(), found.end());
-        for (size_t k = 1; k < labels.size(); k++)
-            if (labels[k] == found) return int32_t(k);
-        labels.push_back(found);
-        return int32_t(labels.size()) - 1;
+        const auto [at, is_new] = numbers.try_emplace(found, int32_t(labels.size()));
+        if (is_new) labels.push_back(found), are_single = are_single && found.size() == 1;
+        return at->second;
     }
 };
 
@@ -135,8 +131,7 @@ class Editing {
         const auto swapped = [&] {
             waiting.resize(size_t(size));
             std::iota(waiting.begin(), waiting.end(), 0);
-            int64_t some = trials;
-            descend(waiting, some);
+            descend(waiting, trials);
             return total();
         };
         const Map matched = image;
@@ -219,19 +214,16 @@ class Editing {
         const int32_t x = image[size_t(a)], y = image[size_t(b)];
         return alone(a, x) + alone(b, y) + edges(a, x) + edges(b, y) - between(a, b);
     }
-    double swap(int32_t a, int32_t b) {
-        const double before = around(a, b);
+    void exchange(int32_t a, int32_t b) {
         std::swap(image[size_t(a)], image[size_t(b)]);
         origin[size_t(image[size_t(a)])] = a, origin[size_t(image[size_t(b)])] = b;
-        return around(a, b) - before;
     }
     void wake(int32_t a, std::vector<int32_t> &waiting) const {
         waiting.push_back(a);
         for (auto *one = g.begin(a); one < g.end(a); one++) waiting.push_back(one->to);
     }
-    // Swap waiting nodes with others while that lowers the cost; return the change.
-    double descend(std::vector<int32_t> &waiting, int64_t &trials) {
-        double change = 0;
+    // Swap waiting nodes with others while that lowers the cost.
+    void descend(std::vector<int32_t> &waiting, int64_t trials) {
         std::vector<int32_t> others;
         for (size_t at = 0; at < waiting.size() && trials > 0; at++) {
             const int32_t a = waiting[at];
@@ -249,17 +241,14 @@ class Editing {
                 if (a == b || (a >= g.n && b >= g.n)) continue;
                 if (image[size_t(a)] >= h.n && image[size_t(b)] >= h.n) continue;
                 trials--;
-                const double saved = swap(a, b);
-                if (saved < -1e-9) {
-                    change += saved;
-                    if (waiting.size() < 64 * size_t(size)) wake(a, waiting), wake(b, waiting);
-                } else {
-                    std::swap(image[size_t(a)], image[size_t(b)]);
-                    origin[size_t(image[size_t(a)])] = a, origin[size_t(image[size_t(b)])] = b;
-                }
+                const double before = around(a, b);
+                exchange(a, b);
+                if (around(a, b) - before >= -1e-9)
+                    exchange(a, b);
+                else if (waiting.size() < 64 * size_t(size))
+                    wake(a, waiting), wake(b, waiting);
             }
         }
-        return change;
     }
     static constexpr int64_t WORK = 2500;  // squares of sizes that a millisecond allows
     static constexpr int STEPS = 12;
@@ -382,7 +371,7 @@ class Editing {
         const double nodes =
             differ(a.n_nodes, b.n_nodes, common(a.nodes, b.nodes), costs_.relabel_node, costs_.node);
         // of two sets of parallel edges, one may be a part of the other
-        const double relabel = kinds_.singles.size() + 1 == kinds_.labels.size() ? costs_.relabel_edge : costs_.edge;
+        const double relabel = kinds_.are_single ? costs_.relabel_edge : costs_.edge;
         return nodes + differ(a.n_edges, b.n_edges, common(a.edges, b.edges), std::min(relabel, costs_.relabel_edge), costs_.edge);
     }
 

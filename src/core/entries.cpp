@@ -416,12 +416,9 @@ void bind_entries(nb::module_ &m) {
     m.def("square_lengths", square_lengths);
     m.def("decide_folded", decide_folded);
     m.def("folded_values", folded_values);
-    m.def("decide_ratios", decide_ratios<int32_t>);
-    m.def("decide_ratios", decide_ratios<double>);
-    m.def("ratio_values", ratio_values<int32_t>);
-    m.def("ratio_values", ratio_values<double>);
-    m.def("sum_factors", sum_factors<int32_t>);
-    m.def("sum_factors", sum_factors<double>);
+    BIND_TYPES(decide_ratios, int32_t, double);
+    BIND_TYPES(ratio_values, int32_t, double);
+    BIND_TYPES(sum_factors, int32_t, double);
     m.def("share_out", share_out);
     m.def("share_out_pairs", share_out_pairs);
 }

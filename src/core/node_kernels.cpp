@@ -17,16 +17,17 @@ WIDE void compare_points(Alone<const double> points, int64_t n, int64_t dimensio
     }
 }
 
-void squared_distances(In<double, 2> points, In<double, 2> transposed, Out<double, 2> out) {
+// The same for Python: products x y, or squared distances.
+void compare_all(In<double, 2> points, In<double, 2> transposed, bool multiplied, Out<double, 2> out) {
     nb::gil_scoped_release release;
-    compare_points(points.data(), points.shape[0], points.shape[1], transposed.data(), transposed.shape[1], out.data(),
-                   [](double x, double y) { return (x - y) * (x - y); });
-}
-
-void dot_products(In<double, 2> points, In<double, 2> transposed, Out<double, 2> out) {
-    nb::gil_scoped_release release;
-    compare_points(points.data(), points.shape[0], points.shape[1], transposed.data(), transposed.shape[1], out.data(),
-                   [](double x, double y) { return x * y; });
+    const auto compare = [&](auto term) {
+        compare_points(points.data(), points.shape[0], points.shape[1], transposed.data(), transposed.shape[1],
+                       out.data(), term);
+    };
+    if (multiplied)
+        compare([](double x, double y) { return x * y; });
+    else
+        compare([](double x, double y) { return (x - y) * (x - y); });
 }
 
 // Add the sums of the columns first .. last - 1 of some rows, (rows, m), to a total, one row after the other.
@@ -96,8 +97,7 @@ void equal_length_sums(In<double, 2> nodes, In<int64_t> ptr, In<int64_t> pair_pt
 }  // namespace
 
 void bind_node_kernels(nb::module_ &m) {
-    m.def("squared_distances", squared_distances);
-    m.def("dot_products", dot_products);
+    m.def("compare_points", compare_all);
     m.def("sum_blocks", sum_blocks);
     m.def("equal_length_sums", equal_length_sums);
 }

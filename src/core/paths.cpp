@@ -44,24 +44,25 @@ void from_all_nodes(const Paths<Index> &paths, In<int64_t> bounds, int threads, 
 }
 
 // ---- Distances ----
-// The numbers of edges to all nodes of a graph by breadth-first search: queue[head .. tail - 1] are reached nodes that
-// are not expanded yet, by distance.
-template <class Index>
-void search_hops(Alone<const Index> indptr, Alone<const Index> indices, const Graph &graph, int64_t source,
-                 Alone<int64_t> queue, Alone<double> found) {
+// Breadth-first search: steps are the numbers of edges to all nodes of a graph, far without a path. Nodes
+// queue[head .. tail - 1] are reached, but not expanded yet, by distance. visit(u, v, entry) is called for the edges
+// of shortest paths, in the order of u.
+template <class Number, class Index, class Visit>
+void search(Alone<const Index> indptr, Alone<const Index> indices, const Graph &graph, int64_t source, Number far,
+            Alone<int64_t> queue, Alone<Number> steps, Visit &&visit) {
     const int64_t first = graph.first;
-    fill(found, graph.n, NO_PATH);
-    found[source] = 0.0;
-    queue[0] = source;
+    fill(steps, graph.n, far);
+    steps[source] = 0, queue[0] = source;
     for (int64_t head = 0, tail = 1; head < tail; head++) {
         const int64_t u = queue[head];
-        const double further = found[u] + 1.0;
+        const Number further = steps[u] + 1;
         for (Index entry = indptr[first + u], last = indptr[first + u + 1]; entry < last; entry++) {
             const int64_t v = indices[entry] - first;
-            if (found[v] == NO_PATH) {
-                found[v] = further;
+            if (steps[v] == far) {
+                steps[v] = further;
                 queue[tail++] = v;
             }
+            if (steps[v] == further) visit(u, v, entry);
         }
     }
 }
@@ -120,7 +121,8 @@ void path_distances(Paths<Index> paths, bool has_hops, In<int64_t> bounds, Out<d
     from_all_nodes(paths, bounds, threads, [&](int thread, const Graph &graph, int64_t source) {
         const Ptr<double> found = distances.data() + (graph.pair + source * graph.n);
         if (has_hops) {
-            search_hops(paths.indptr.data(), paths.indices.data(), graph, source, queues[thread], found);
+            search<double, Index>(paths.indptr.data(), paths.indices.data(), graph, source, NO_PATH, queues[thread],
+                                  found, [](int64_t, int64_t, Index) {});
         } else {
             search_lengths(paths.indptr.data(), paths.indices.data(), paths.weights.data(), graph, source,
                            heaps[thread], found);
@@ -189,28 +191,6 @@ void code_triplets(Paths<Index> paths, In<uint64_t> keys, In<int64_t> bounds, Ou
     });
 }
 
-// The words of path_words if edges have length 1, in the order of breadth-first search: words[u] is complete when u is
-// taken from the queue. steps are numbers of edges.
-template <class Index>
-void hop_words(Alone<const Index> indptr, Alone<const Index> indices, Alone<const uint64_t> edge_words,
-               const Graph &graph, int64_t source, Alone<int64_t> queue, Alone<int64_t> steps, Alone<uint64_t> words) {
-    const int64_t first = graph.first;
-    fill(words, graph.n, 0);
-    fill(steps, graph.n, -1);
-    words[source] = 1, steps[source] = 0, queue[0] = source;
-    for (int64_t head = 0, tail = 1; head < tail; head++) {
-        const int64_t u = queue[head], further = steps[u] + 1;
-        for (Index entry = indptr[first + u], last = indptr[first + u + 1]; entry < last; entry++) {
-            const int64_t v = indices[entry] - first;
-            if (steps[v] < 0) {
-                steps[v] = further;
-                queue[tail++] = v;
-            }
-            if (steps[v] == further) words[v] += mix_word(words[u] ^ edge_words[entry]);
-        }
-    }
-}
-
 // The words of the multisets of edge-label sequences of all shortest paths from a source. A path's word is mixed from
 // that of the path without its last edge and the word of that edge, and words of paths with the same ends are summed.
 // words[u] is complete when u is visited, since all nodes before it on a shortest path are nearer.
@@ -241,12 +221,18 @@ void label_paths(Paths<Index> paths, In<uint64_t> keys, Maybe<double> distances,
     const Rooms<int64_t> orders(threads, largest), places(threads, largest + 2);
     from_all_nodes(paths, bounds, threads, [&](int thread, const Graph &graph, int64_t source) {
         const int64_t row = graph.pair + source * graph.n;
-        if (distances)
+        const Ptr<uint64_t> found = words.data() + row;
+        if (distances) {
             path_words(paths.indptr.data(), paths.indices.data(), paths.weights.data(), edge_words[0], graph, source,
-                       distances.data() + row, orders[thread], places[thread], words.data() + row);
-        else
-            hop_words(paths.indptr.data(), paths.indices.data(), edge_words[0], graph, source, orders[thread],
-                      places[thread], words.data() + row);
+                       distances.data() + row, orders[thread], places[thread], found);
+            return;
+        }
+        // all edges have length 1: found[u] is complete when u is taken from the queue
+        fill(found, graph.n, 0);
+        found[source] = 1;
+        search<int64_t, Index>(
+            paths.indptr.data(), paths.indices.data(), graph, source, -1, orders[thread], places[thread],
+            [&](int64_t u, int64_t v, Index entry) { found[v] += mix_word(found[u] ^ edge_words[0][entry]); });
     });
 }
 
@@ -409,24 +395,19 @@ void count_from_roots(Alone<const Index> indptr, Alone<const Index> indices, Alo
             des[order[k] * width] = 1.0;
         }
         occ[root * width] = 1.0;
+        // Add the counts of one end of each edge from u on a path to those of the other end, one edge longer.
+        const auto add_edges = [&](int64_t u, Ptr<double> numbers, bool outwards) {
+            for (Index entry = indptr[first + u]; entry < indptr[first + u + 1]; entry++) {
+                const int64_t v = indices[entry] - first;
+                if (!on_a_path(distances[u], weights[entry], distances[v])) continue;
+                const Ptr<double> from = numbers + (outwards ? u : v) * width, to = numbers + (outwards ? v : u) * width;
+                for (int64_t a = 0; a < width - 1; a++) to[a + 1] += from[a];
+            }
+        };
         // Outwards: occ[u] is complete when u is visited, since nodes before it on a path are nearer.
-        for (int64_t k = 0; k < reached; k++) {
-            const int64_t u = order[k];
-            for (Index entry = indptr[first + u]; entry < indptr[first + u + 1]; entry++) {
-                const int64_t v = indices[entry] - first;
-                if (on_a_path(distances[u], weights[entry], distances[v]))
-                    for (int64_t a = 0; a < width - 1; a++) occ[v * width + a + 1] += occ[u * width + a];
-            }
-        }
+        for (int64_t k = 0; k < reached; k++) add_edges(order[k], occ, true);
         // Inwards: des[v] is complete when the edge from u to v is visited, since v is farther than u.
-        for (int64_t k = reached - 1; k >= 0; k--) {
-            const int64_t u = order[k];
-            for (Index entry = indptr[first + u]; entry < indptr[first + u + 1]; entry++) {
-                const int64_t v = indices[entry] - first;
-                if (on_a_path(distances[u], weights[entry], distances[v]))
-                    for (int64_t c = 0; c < width - 1; c++) des[u * width + c + 1] += des[v * width + c];
-            }
-        }
+        for (int64_t k = reached - 1; k >= 0; k--) add_edges(order[k], des, false);
         for (int64_t k = 0; k < reached; k++) {
             const int64_t v = order[k];
             for (int64_t a = 0; a < width; a++)

@@ -241,25 +241,17 @@ int64_t look_up(Out<int64_t> places, Out<int64_t> common, Out<double> lengths, L
 }  // namespace
 
 void bind_search(nb::module_ &m) {
-    m.def("invert_rows", invert_rows<int32_t, float>);
-    m.def("invert_rows", invert_rows<int32_t, double>);
-    m.def("invert_rows", invert_rows<int64_t, float>);
-    m.def("invert_rows", invert_rows<int64_t, double>);
-    m.def("count_words", count_words<float>);
-    m.def("count_words", count_words<double>);
-    m.def("pack_postings", pack_postings<float>);
-    m.def("pack_postings", pack_postings<double>);
+    m.def("invert_rows", invert_rows<int32_t, float>), m.def("invert_rows", invert_rows<int32_t, double>);
+    m.def("invert_rows", invert_rows<int64_t, float>), m.def("invert_rows", invert_rows<int64_t, double>);
+    BIND_TYPES(count_words, float, double);
+    BIND_TYPES(pack_postings, float, double);
     m.def("find_postings", find_postings);
     m.def("add_packed", add_packed);
-    m.def("add_pairs", add_pairs<float>);
-    m.def("add_pairs", add_pairs<double>);
-    m.def("add_rows", add_rows<double>);
-    m.def("add_rows", add_rows<uint16_t>);
+    BIND_TYPES(add_pairs, float, double);
+    BIND_TYPES(add_rows, double, uint16_t);
     m.def("skip_graphs", skip_graphs);
     m.def("count_common", count_common);
-    m.def("mark_possible", mark_possible<uint8_t>);
-    m.def("mark_possible", mark_possible<uint16_t>);
-    m.def("mark_possible", mark_possible<uint32_t>);
-    m.def("mark_possible", mark_possible<double>);
+    BIND_TYPES(mark_possible, uint8_t, uint16_t);
+    BIND_TYPES(mark_possible, uint32_t, double);
     m.def("look_up", look_up);
 }

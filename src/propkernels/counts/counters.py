@@ -131,7 +131,7 @@ def sort_bins(stream: StreamCounts) -> StreamCounts:
     """Return the stream with bins ordered by code and every row sorted by bin."""
     ranked = rank_bins(stream)
     counts = ranked.counts.copy()
-    _core.sort_rows(counts.indptr, counts.indices, counts.data, counts.shape[1])
+    counts.sort_indices()
     return StreamCounts(counts, ranked.codes, stream.iteration, stream.weight)
 
 

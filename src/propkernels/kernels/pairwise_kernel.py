@@ -469,10 +469,9 @@ class NodeComparison:
         """Return the node kernel between all left and all right nodes."""
         values = np.ones((len(left.keys), len(right.keys)))
         transposed = np.ascontiguousarray(right.points.T)
-        if self.kind == LINEAR:
-            _core.dot_products(left.points, transposed, values)
-        elif self.kind != 0:
-            _core.squared_distances(left.points, transposed, values)
+        if self.kind != 0:
+            _core.compare_points(left.points, transposed, self.kind == LINEAR, values)
+        if self.kind not in (0, LINEAR):
             far = values > 1.0 if self.kind == TRUNCATED else None
             with np.errstate(over="ignore"):  # with a large gamma, exp(-inf) = 0 is right
                 np.exp(np.multiply(values, -self.gamma, out=values), out=values)
