@@ -12,138 +12,136 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
-from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "build" / "mutants"
 
 
-class Mutant(NamedTuple):
-    """A file of src/core, what it says, what it says wrongly, and the tests that must notice."""
-
-    file: str
-    right: str
-    wrong: str
-    tests: str
-
-
-CODES, COUNTS, KERNELS = "tests/codes", "tests/counts", "tests/kernels"
-MUTANTS = [
-    Mutant(
-        "common.hpp", "down - (double(down) > value)", "down - (double(down) >= value)", f"{CODES} {KERNELS}"
+# file of src/core: the tests that must notice, and pairs of what it says and what it says wrongly
+MUTANTS: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "common.hpp": (
+        "tests/codes tests/kernels tests/utils tests/counts",
+        [
+            ("down - (double(down) > value)", "down - (double(down) >= value)"),
+            ("uint64_t(code) * GOLDEN + uint64_t(other)", "uint64_t(code) * GOLDEN ^ 0"),
+            ("(z ^ (z >> 27)) * SECOND_FACTOR", "(z ^ (z >> 26)) * SECOND_FACTOR"),
+            ("while (slots[slot] >= 0 &&", "if (slots[slot] >= 0 &&"),
+        ],
     ),
-    Mutant(
-        "common.hpp",
-        "uint64_t(code) * GOLDEN + uint64_t(other)",
-        "uint64_t(code) * GOLDEN ^ 0",
-        f"{CODES} {KERNELS}",
+    "threads.cpp": (
+        "tests/test_core.py tests/utils/test_parallel.py",
+        [
+            ("if (!error) error = std::current_exception();", ""),
+            ("next.store(end);", ""),
+            ("if (PyErr_CheckSignals() != 0) throw nb::python_error();", ""),
+            ("[] { pool = new Pool; }", "[] {}"),
+        ],
     ),
-    Mutant(
-        "common.hpp",
-        "(z ^ (z >> 27)) * SECOND_FACTOR",
-        "(z ^ (z >> 26)) * SECOND_FACTOR",
-        f"tests/utils {CODES}",
+    "walk.hpp": (
+        "tests/codes tests/kernels",
+        [
+            ("if (keep != 0.0)", "if (keep == 0.0)"),
+            ("weight * (labeled ?", "(labeled ?"),
+        ],
     ),
-    Mutant("common.hpp", "while (slots[slot] >= 0 &&", "if (slots[slot] >= 0 &&", f"{COUNTS} {KERNELS}"),
-    Mutant("threads.cpp", "if (!error) error = std::current_exception();", "", "tests/test_core.py"),
-    Mutant("threads.cpp", "next.store(end);", "", "tests/test_core.py"),
-    Mutant(
-        "threads.cpp", "if (PyErr_CheckSignals() != 0) throw nb::python_error();", "", "tests/test_core.py"
+    "attributes.hpp": (
+        "tests/codes tests/kernels",
+        [
+            ("return label == NO_BIN ? NO_BIN : join(label, code);", "return join(label, code);"),
+        ],
     ),
-    Mutant(
-        "threads.cpp", "[] { pool = new Pool; }", "[] {}", "tests/test_core.py tests/utils/test_parallel.py"
+    "codes.cpp": (
+        "tests/propagation tests/sets tests/storage/test_golden.py",
+        [
+            (
+                "then[(i - at.base) * LANES + lane] += restart * from[lane]",
+                "then[(i - at.base) * LANES + lane] += from[lane]",
+            ),
+            ("if (step.pushed_back) push_back(then, step.pushed_back.data(), start, column, at);", ""),
+            ("mix_word(mix_word(before[i]) + total)", "mix_word(before[i] + total)"),
+        ],
     ),
-    Mutant("walk.hpp", "if (keep != 0.0)", "if (keep == 0.0)", f"{CODES} {KERNELS}"),
-    Mutant("walk.hpp", "weight * (labeled ?", "(labeled ?", f"{CODES} {KERNELS}"),
-    Mutant(
-        "attributes.hpp",
-        "return label == NO_BIN ? NO_BIN : join(label, code);",
-        "return join(label, code);",
-        f"{CODES} {KERNELS}",
+    "counts.cpp": (
+        "tests/counts tests/kernels",
+        [
+            ("} else if (bins[b].place >= row_start) {", "} else if (bins[b].place > row_start) {"),
+            ("if (code == NO_BIN) continue;", ""),
+        ],
     ),
-    Mutant(
-        "codes.cpp",
-        "then[(i - at.base) * LANES + lane] += restart * from[lane]",
-        "then[(i - at.base) * LANES + lane] += from[lane]",
-        "tests/propagation",
+    "gram.cpp": (
+        "tests/counts tests/kernels",
+        [
+            ("if (together >= limit) move();", ""),
+            ("if (own >= limit) return false;", ""),
+            ("place += is_rest ? size : 0;", "place += is_rest ? 1 : 0;"),
+        ],
     ),
-    Mutant(
-        "codes.cpp",
-        "if (step.pushed_back) push_back(then, step.pushed_back.data(), start, column, at);",
-        "",
-        "tests/propagation",
+    "products.cpp": (
+        "tests/counts tests/kernels",
+        [
+            ("row[j] *= own * others[j]", "row[j] *= own"),
+            ("if (j > i) break;", "if (j >= i) break;"),
+        ],
     ),
-    Mutant(
-        "codes.cpp",
-        "mix_word(mix_word(before[i]) + total)",
-        "mix_word(before[i] + total)",
-        "tests/sets tests/storage/test_golden.py",
+    "columns.cpp": (
+        "tests/counts tests/kernels",
+        [
+            ("mixed & mask : mixed % n_features", "mixed & mask : mixed & mask"),
+            ("sum = (is_new ? 0.0 : sum)", "sum = 0.0"),
+        ],
     ),
-    Mutant(
-        "counts.cpp",
-        "} else if (bins[b].place >= row_start) {",
-        "} else if (bins[b].place > row_start) {",
-        f"{COUNTS} {KERNELS}",
+    "paths.cpp": (
+        "tests/kernels",
+        [
+            (
+                "if (near.length > found[near.node]) continue;",
+                "if (near.length >= found[near.node]) continue;",
+            ),
+            ("mix_word(begin + mix_other(end_key ^ word))", "mix_word(begin + mix_other(end_key))"),
+        ],
     ),
-    Mutant("counts.cpp", "if (code == NO_BIN) continue;", "", f"{COUNTS} {KERNELS}"),
-    Mutant("gram.cpp", "if (together >= limit) move();", "", f"{COUNTS} {KERNELS}"),
-    Mutant("gram.cpp", "if (own >= limit) return false;", "", f"{COUNTS} {KERNELS}"),
-    Mutant("gram.cpp", "place += is_rest ? size : 0;", "place += is_rest ? 1 : 0;", f"{COUNTS} {KERNELS}"),
-    Mutant("products.cpp", "row[j] *= own * others[j]", "row[j] *= own", f"{COUNTS} {KERNELS}"),
-    Mutant("products.cpp", "if (j > i) break;", "if (j >= i) break;", f"{COUNTS} {KERNELS}"),
-    Mutant(
-        "columns.cpp",
-        "mixed & mask : mixed % n_features",
-        "mixed & mask : mixed & mask",
-        f"{COUNTS} {KERNELS}",
-    ),
-    Mutant("columns.cpp", "sum = (is_new ? 0.0 : sum)", "sum = 0.0", f"{COUNTS} {KERNELS}"),
-    Mutant(
-        "paths.cpp",
-        "if (near.length > found[near.node]) continue;",
-        "if (near.length >= found[near.node]) continue;",
-        KERNELS,
-    ),
-    Mutant(
-        "paths.cpp",
-        "mix_word(begin + mix_other(end_key ^ word))",
-        "mix_word(begin + mix_other(end_key))",
-        KERNELS,
-    ),
-    Mutant(
-        "entries.cpp",
-        "std::min(count, number) : count * number",
-        "std::max(count, number) : count * number",
+    "entries.cpp": (
         "tests/explain tests/models",
+        [
+            ("std::min(count, number) : count * number", "std::max(count, number) : count * number"),
+            (
+                "const double half = 0.5 * values[place] / counts[place];",
+                "const double half = values[place] / counts[place];",
+            ),
+        ],
     ),
-    Mutant(
-        "entries.cpp",
-        "const double half = 0.5 * values[place] / counts[place];",
-        "const double half = values[place] / counts[place];",
-        "tests/explain",
+    "search.cpp": (
+        "tests/search",
+        [
+            ("rest -= MOST_PACKED;\n            }", "}"),
+            ("low = middle + 1;", "low = middle + 2;"),
+        ],
     ),
-    Mutant("search.cpp", "rest -= MOST_PACKED;\n            }", "}", "tests/search"),
-    Mutant("search.cpp", "low = middle + 1;", "low = middle + 2;", "tests/search"),
-    Mutant("cliques.cpp", "left.kinds[e] == right.kinds[f]", "true", KERNELS),
-    Mutant(
-        "subgraphs.cpp",
-        "if (word < best) best = word, symmetries = 0;",
-        "if (word < best) best = word;",
-        KERNELS,
+    "cliques.cpp": (
+        "tests/kernels",
+        [
+            ("left.kinds[e] == right.kinds[f]", "true"),
+        ],
     ),
-    Mutant(
-        "grids.cpp",
-        "2 * length - 1 - folded",
-        "2 * length - 2 - folded",
-        f"{CODES} tests/propagation tests/images {KERNELS}",
+    "subgraphs.cpp": (
+        "tests/kernels",
+        [
+            ("if (word < best) best = word, symmetries = 0;", "if (word < best) best = word;"),
+        ],
     ),
-    Mutant(
-        "structure.cpp",
-        "if (cores[j] <= cores[i]) continue;",
-        "if (cores[j] < cores[i]) continue;",
+    "grids.cpp": (
+        "tests/codes tests/propagation tests/images tests/kernels",
+        [
+            ("2 * length - 1 - folded", "2 * length - 2 - folded"),
+        ],
+    ),
+    "structure.cpp": (
         "tests/nodes tests/graphs",
+        [
+            ("if (cores[j] <= cores[i]) continue;", "if (cores[j] < cores[i]) continue;"),
+        ],
     ),
-]
+}
 
 
 def environment() -> Path:
@@ -190,28 +188,23 @@ def main() -> None:
             shutil.copytree(ROOT / part, tree / part, ignore=ignored)
         else:
             shutil.copy(ROOT / part, tree / part)
+    every = [(file, tests, *pair) for file, (tests, pairs) in MUTANTS.items() for pair in pairs]
     words, unnoticed = sys.argv[1:], []
-    for number, mutant in enumerate(MUTANTS, 1):
-        if words and str(number) not in words and mutant.file not in words:
+    for number, (file, tests, right, wrong) in enumerate(every, 1):
+        if words and str(number) not in words and file not in words:
             continue
-        path = tree / "src" / "core" / mutant.file
+        path = tree / "src" / "core" / file
         text = path.read_text()
-        if text.count(mutant.right) != 1:
-            sys.exit(f"{number}: {mutant.file} has {text.count(mutant.right)} times {mutant.right!r}")
-        path.write_text(text.replace(mutant.right, mutant.wrong))
+        if text.count(right) != 1:
+            sys.exit(f"{number}: {file} has {text.count(right)} times {right!r}")
+        path.write_text(text.replace(right, wrong))
         build(programs)
-        if passes(mutant.tests):
+        if passes(tests):
             unnoticed.append(number)
-        print(
-            number,
-            mutant.file,
-            repr(mutant.wrong),
-            "MISSED" if number in unnoticed else "noticed",
-            flush=True,
-        )
+        print(number, file, repr(wrong), "MISSED" if number in unnoticed else "noticed", flush=True)
         path.write_text(text)
     if unnoticed:
-        sys.exit(f"{len(unnoticed)} of {len(MUTANTS)} mistakes were not noticed: {unnoticed}")
+        sys.exit(f"{len(unnoticed)} of {len(every)} mistakes were not noticed: {unnoticed}")
 
 
 if __name__ == "__main__":

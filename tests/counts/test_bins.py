@@ -112,28 +112,14 @@ def test_tables_name_what_is_known():
         0, DATA.graphs, NUMBERS, label_names={"C": "carbon", "N": "nitrogen", "O": "oxygen"}
     )
     head, row = str(bins).split("\n")
-    assert head.split() == [
-        "column",
-        "t",
-        "n_graphs",
-        "mean_with",
-        "mean_without",
-        "graph",
-        "node",
-        "neighborhood",
-    ]
+    names = ["column", "t", "n_graphs", "mean_with", "mean_without", "graph", "node", "neighborhood"]
+    assert head.split() == names
     assert len(row.split()) == len(head.split())
     frame = bins.to_frame()
     assert frame.shape == (1, 8)
     assert frame.neighborhood[0] == bins[0].neighborhood
-    assert list(features.describe(0, DATA.graphs).records()[0]) == [
-        "column",
-        "t",
-        "n_graphs",
-        "graph",
-        "node",
-        "neighborhood",
-    ]
+    plain = features.describe(0, DATA.graphs).records()[0]
+    assert list(plain) == [name for name in names if not name.startswith("mean")]
 
 
 def test_nodes_around_several_roots():

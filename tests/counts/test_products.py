@@ -42,18 +42,6 @@ def exact(left, right):
     return left.astype(np.int64) @ right.astype(np.int64).T
 
 
-@pytest.mark.parametrize("density", [0.0, 0.02, 0.15, 0.17, 0.5, 1.0])
-@pytest.mark.parametrize("n", [1, 2, 5, 6, 7, 70, 200])
-def test_square_against_dense(n, density):
-    counts = random_counts(n, 80, density)
-    reference = exact(counts, counts)
-    for n_jobs in (None, 2):
-        with workers(n_jobs):
-            computed = square_gram([unsorted(counts)])
-        assert np.array_equal(computed, reference)
-        assert np.array_equal(computed, computed.T)
-
-
 @pytest.fixture(params=[1, 3])
 def n_jobs(request, monkeypatch):
     """One thread, and several even for little work."""
@@ -151,14 +139,6 @@ def test_equal_bins_are_counted_as_often_as_they_occur():
     assert np.array_equal(square_gram([unsorted(repeated)]), exact(repeated, repeated))
     computed = square_gram([unsorted(counts)] * 50)
     assert np.array_equal(computed, 50 * exact(counts, counts))
-
-
-@pytest.mark.parametrize("share", [0.0, 0.05, 1 / 6, 0.9, 1.0])
-def test_the_popularity_threshold_changes_nothing_but_speed(share, monkeypatch):
-    counts = random_counts(40, 60, 0.2)
-    reference = exact(counts, counts)
-    monkeypatch.setattr(linear, "POPULAR", share)
-    assert np.array_equal(square_gram([unsorted(counts)]), reference)
 
 
 @pytest.mark.parametrize("threshold", [1, 2, 9, 10, 11])

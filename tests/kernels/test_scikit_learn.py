@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.propagation import Diffusion
 from tests.zoo import cycle_edges, labelled_zoo, one
 
 
@@ -32,26 +31,6 @@ def test_cross_validation_gives_what_slices_of_the_whole_kernel_give():
     reference = cross_val_score(SVC(kernel="precomputed", C=10), K, y, cv=4)
     computed = cross_val_score(kernel_machine(t_max=3), graphs, y, cv=4)
     assert np.array_equal(computed, reference)
-
-
-def test_parameters_of_schemes_are_searched_too():
-    graphs, y = rings()
-    machine = kernel_machine(propagation=Diffusion(), t_max=2)
-    search = GridSearchCV(machine, {"kernel__propagation__laziness": [0.0, 0.5]}, cv=3).fit(graphs, y)
-    assert set(search.best_params_) == {"kernel__propagation__laziness"}
-
-
-def test_unions_of_features():
-    graphs, _ = rings()
-    parts = [
-        ("labels", pk.PropagationFeatures(t_max=0)),
-        ("degrees", pk.PropagationFeatures(labels="degree", t_max=1)),
-    ]
-    union = FeatureUnion(parts)
-    columns = union.fit_transform(graphs).shape[1]
-    names = union.get_feature_names_out()
-    assert len(names) == columns
-    assert names[0] == "labels__t0_bin0"
 
 
 # names and containers
