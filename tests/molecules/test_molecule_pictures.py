@@ -70,19 +70,6 @@ def test_files(model, tmp_path):
     assert repr(picture).startswith("MoleculePicture(7 atoms, contributions ")
 
 
-def test_figures_show_the_depiction(model):
-    mols = [Chem.MolFromSmiles(text) for text in SMILES]
-    axes = pk.plotting.plot_explanation(model[-1], mols, 5)
-    assert len(axes.images) == 1
-    assert not axes.collections
-    assert axes.get_title().startswith("5: class ")
-    panels = pk.plotting.plot_explanation(model[-1].explain(mols), mols, 5, t="each")
-    assert [len(panel.images) for panel in panels] == [1, 1]
-    nodes = pk.plotting.plot_explanation(model[-1], mols, 5, layout="spring")
-    assert not nodes.images
-    assert nodes.collections
-
-
 @pytest.mark.parametrize(
     ("which", "molecules", "number", "error", "message"),
     [
@@ -127,16 +114,6 @@ def test_several_molecules_and_iterations(model):
         pk.molecules.draw_molecule(model, SMILES, [])
 
 
-def test_figures_of_a_pipeline(model):
-    axes = pk.plotting.plot_explanation(model, SMILES, 5)
-    assert len(axes.images) == 1
-    assert axes.get_title().startswith("5: class ")
-    with pytest.raises(IndexError, match="no molecule 8"):
-        pk.plotting.plot_explanation(model, SMILES, 8)
-    with pytest.raises(ValueError, match="needs molecules"):
-        pk.plotting.plot_explanation(model)
-
-
 def test_explanations_of_molecules_draw_themselves(model, tmp_path):
     """Graphs remember what they were made of, also after they were sliced; pickles forget it."""
     graphs = model[:-1].transform(SMILES)
@@ -154,11 +131,3 @@ def test_explanations_of_molecules_draw_themselves(model, tmp_path):
     assert (
         forgetful.draw_molecule(4, molecules=SMILES).svg == pk.molecules.draw_molecule(model, SMILES, 4).svg
     )
-
-
-def test_sources_leave_out_what_was_skipped():
-    with pytest.warns(UserWarning, match="skipped 1 of 3"):
-        assert pk.from_smiles(["CC", "C1CC", "CO"], errors="skip").sources == ["CC", "CO"]
-    with pytest.warns(UserWarning, match="left empty 1 of 3"):
-        assert pk.from_smiles(["CC", "C1CC", "CO"], errors="empty").sources == ["CC", "C1CC", "CO"]
-    assert pk.from_smiles(["CC", "CO"]).with_ids(["a", "b"]).sources == ["CC", "CO"]

@@ -1,7 +1,5 @@
 """Descriptions of values: the same in every process, and other ones for other values."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -24,12 +22,6 @@ def test_digests_are_the_same_on_every_machine():
     features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0).fit(graphs)
     known = "b04b4b134569156a95520440358eb6aa13deb8354049b0f1e3a281ba025443ba"
     assert digest_of(features._coder, "_coder") == known
-
-
-def test_descriptions_are_json():
-    assert json.loads(json.dumps(described(VALUE, "x"))) == described(VALUE, "x")
-    assert described(np.float64(0.5), "x") == 0.5
-    assert described({2: "b", 1: "a"}, "x") == described({1: "a", 2: "b"}, "x")
 
 
 def test_other_values_have_other_descriptions():

@@ -1,8 +1,6 @@
 """Folders of features, read back."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -56,14 +54,6 @@ def test_targets_of_all_kinds(molecules, features, tmp_path, target, expected):
     opened = pk.featurize(pk.scale.partition(tmp_path / "graphs.parquet", 500), features, tmp_path / "out")
     found = opened.target
     assert (found if found is None else found.tolist()) == expected
-
-
-def test_missing_targets_are_nan(molecules, features, tmp_path):
-    molecules.graphs.to_parquet(tmp_path / "a.parquet", target=molecules.target)
-    molecules.graphs.to_parquet(tmp_path / "b.parquet")
-    opened = pk.featurize(pk.scale.partition(tmp_path), features, tmp_path / "out")
-    assert np.isnan(opened.target).sum() == 60
-    assert opened.target[:60].tolist() == molecules.target.tolist()
 
 
 def test_a_folder_that_does_not_say_its_parameters(opened):
@@ -158,28 +148,3 @@ def test_forged_parts_are_refused(opened, fault):
     with pytest.raises(ValueError, match=path.name) as caught:
         opened.block(0)
     assert "\n" not in str(caught.value)
-
-
-FEW_FILES = """
-import resource, sys
-import propkernels as pk
-pk.scale.open_features(sys.argv[1]).block(0)  # what is imported on first use
-resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-opened = pk.scale.open_features(sys.argv[1])
-assert opened.n_parts >= 80
-assert opened.ids.tolist() == list(range(90))
-assert opened.to_scipy().shape[0] == len(opened.target) == 90
-"""
-
-
-@pytest.mark.processes
-@pytest.mark.slow
-def test_more_parts_than_files_may_be_open(features, tmp_path):
-    pytest.importorskip("resource")
-    data = pk.datasets.make_molecules(90, random_state=0, mean_nodes=4)
-    data.graphs.to_parquet(tmp_path / "graphs.parquet", target=data.target, row_group_size=1)
-    plan = pk.scale.partition(tmp_path / "graphs.parquet", nodes_per_part=1)
-    pk.featurize(plan, features, tmp_path / "out")
-    command = [sys.executable, "-c", FEW_FILES, str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

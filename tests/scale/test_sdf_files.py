@@ -1,6 +1,5 @@
 """Parts of SDF files: the same molecules, targets and ids as read at once."""
 
-import numpy as np
 import pytest
 
 import propkernels as pk
@@ -22,21 +21,6 @@ def path(tmp_path):
             mol.SetProp("code", f"m{i}")
             writer.write(mol)
     return tmp_path / "drugs.sdf"
-
-
-def test_molecules_targets_and_numbers(path):
-    plan = pk.scale.partition(path, nodes_per_part=8, target_column="active", node_labels="symbol")
-    assert len(plan) > 2
-    assert plan.n_nodes == pk.from_smiles(SMILES).n_nodes
-    blocks = [block for part in plan for block in iter_part(part)]
-    joined, expected = (
-        pk.GraphDatabase.concat([block.graphs for block in blocks]),
-        pk.from_smiles(SMILES, node_labels="symbol"),
-    )
-    assert (abs(joined.adjacency - expected.adjacency)).nnz == 0
-    assert joined.node_labels.tolist() == expected.node_labels.tolist()
-    assert [y for block in blocks for y in block.target] == [i / 2 for i in range(7)]
-    assert np.concatenate([block.ids for block in blocks]).tolist() == list(range(7))
 
 
 def test_ids_are_those_of_a_property(path):

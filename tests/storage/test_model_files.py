@@ -13,12 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.kernels import (
-    GraphHopper,
-    LabelHistogram,
-    LabelHistogramFeatures,
-    ShortestPathFeatures,
-)
 from propkernels.propagation import (
     AnisotropicDiffusion,
     Convolution,
@@ -67,26 +61,6 @@ def test_every_public_estimator(cls, tmp_path):
 @pytest.mark.parametrize("parameters", KEPT, ids=describe)
 def test_whatever_is_kept(parameters, tmp_path):
     check_round_trip(pk.PropagationKernel, parameters, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("cls", "parameters"),
-    [
-        (pk.WeisfeilerLehman, {"edge_labels": True}),
-        (pk.ShortestPath, {"attributes": "gaussian", "gamma": 0.7}),
-        (GraphHopper, {"attributes": "linear", "labels": None}),
-        (pk.PropagationFeatures, {"n_features": 64}),
-        (pk.PropagationKernel, {"labels": "log_degree"}),
-        (pk.WeisfeilerLehman, {"labels": "log_degree"}),
-        (LabelHistogram, {"labels": "log_degree"}),
-        (pk.PropagationFeatures, {"base_kernel": "intersection"}),
-        (ShortestPathFeatures, {"base_kernel": "intersection"}),
-        (pk.WeisfeilerLehmanFeatures, {"base_kernel": "intersection"}),
-        (LabelHistogramFeatures, {"base_kernel": "intersection"}),
-    ],
-)
-def test_whatever_other_kernels_keep(cls, parameters, tmp_path):
-    check_round_trip(cls, parameters, tmp_path)
 
 
 def check_round_trip(cls, parameters, folder):
@@ -138,17 +112,6 @@ def test_every_solver(name, solver, tmp_path):
     if name == "PropagationRegressor" and solver == "gp":
         deviations = [m.predict(SMALL.graphs, return_std=True)[1] for m in (again, model)]
         assert np.array_equal(*deviations)
-
-
-def test_index(tmp_path):
-    graphs = SMALL.graphs
-    index = pk.GraphIndex(random_state=0).fit(graphs[:30]).add(graphs[30:]).remove([3, 4])
-    again = round_trip(index, tmp_path)
-    for copy in (index, again):  # both go on in the same way
-        copy.add(graphs[:5], ids=["a", 1.5, ("b", None), b"c", -7]).remove(["a", 7])
-    assert again.ids_.tolist() == index.ids_.tolist()
-    for ours, theirs in zip(again.query(graphs, 9), index.query(graphs, 9), strict=True):
-        assert np.array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "jaccard"])

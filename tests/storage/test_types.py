@@ -8,10 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 import propkernels as pk
-from propkernels.propagation import LabelImputer
 from propkernels.storage.checks import check_of, declared_types, fitted_types
 from propkernels.storage.classes import class_of, known_names
-from tests.storage.test_safety import GRAPHS, MAKERS, SMALL, fitted
 
 Renamed = NDArray[np.float64]
 
@@ -60,23 +58,3 @@ def test_checks(annotation, good, bad):
     check = check_of(annotation)
     assert all(check(value) for value in good)
     assert not any(check(value) for value in bad)
-
-
-MORE = {
-    "regressor": lambda: pk.PropagationRegressor(C=1.0, cv=2, random_state=0, t_max=1),
-    "gaussian process": lambda: pk.PropagationRegressor(solver="gp", cv=2, random_state=0, t_max=1),
-    "features": lambda: pk.PropagationFeatures(random_state=0),
-    "detector": lambda: pk.NoveltyDetector(random_state=0),
-    "imputer": lambda: LabelImputer(),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*MAKERS, *MORE])
-def test_every_fitted_attribute_has_a_check(name):
-    target = SMALL.target * (1.5 if name in ("regressor", "gaussian process") else 1)
-    model = fitted(name) if name in MAKERS else MORE[name]().fit(GRAPHS, target)
-    learned = {key: value for key, value in vars(model).items() if key not in model.get_params(deep=False)}
-    types = fitted_types(type(model))
-    assert learned.keys() <= types.keys()
-    assert all(check_of(types[key])(value) for key, value in learned.items())

@@ -27,18 +27,6 @@ def on_terminal(monkeypatch):
     return screen
 
 
-def test_nothing_without_a_terminal(monkeypatch):
-    screen = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    with ProgressBar("Working", 2) as bar:
-        bar.step()
-        bar.describe("Still")
-    assert screen.getvalue() == ""
-    monkeypatch.setattr(sys, "stderr", None)
-    assert not is_watched()
-
-
 def test_a_bar_on_a_terminal(monkeypatch):
     terminal = on_terminal(monkeypatch)
     monkeypatch.setattr(progress, "PATIENCE", 1e-9)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from propkernels._utils import safe_files as files
-from propkernels._utils.safe_files import atomic_write, is_system_error, open_regular, zip_writer
+from propkernels._utils.safe_files import atomic_write, is_system_error, open_regular
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pipes of POSIX")
 
@@ -180,26 +180,6 @@ def test_pipes_devices_and_folders_are_not_waited_for(tmp_path):
 def test_errors_of_the_machine_are_told_from_damage(name):
     number = getattr(errno, name)
     assert is_system_error(OSError(number, os.strerror(number)))
-
-
-class Stopped(Exception):
-    """What a handler of a signal may raise."""
-
-
-@pytest.mark.parametrize("failure", [KeyboardInterrupt, Stopped])
-def test_an_interrupt_inside_an_archive_comes_out_as_it_is(tmp_path, monkeypatch, failure):
-    import zipfile
-
-    def interrupted(*arguments):
-        raise failure
-
-    path = tmp_path / "archive.zip"
-    path.write_bytes(b"old")
-    monkeypatch.setattr(zipfile._ZipWriteFile, "write", interrupted)
-    with pytest.raises(failure), atomic_write(path) as stream, zip_writer(stream) as archive:
-        archive.writestr("member", b"data")
-    assert path.read_bytes() == b"old"
-    assert os.listdir(tmp_path) == ["archive.zip"]
 
 
 def test_unfinished_files_are_removed_before_a_process_exits(tmp_path):
