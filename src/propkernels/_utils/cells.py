@@ -80,7 +80,11 @@ def typed_column(values: Any) -> NDArray[Any]:
     present = [value for value, gap in zip(listed, gaps.tolist(), strict=True) if not gap]
     kinds = {_kind_of_value(value) for value in present}
     kind = common_kind(kinds | ({"missing"} if gaps.any() else set()))
-    return _filled(_converted(present, kind), gaps, kind)
+    convert: Any = {"bool": bool, "int64": int, "double": float, "string": str}[kind]
+    try:
+        return _filled([convert(value) for value in present], gaps, kind)
+    except OverflowError:
+        raise ValueError("a whole number of over 300 digits is too large") from None
 
 
 def _kind_of_value(value: Any) -> str:
@@ -91,22 +95,12 @@ def _kind_of_value(value: Any) -> str:
     return "double" if isinstance(value, (float, np.floating)) else "string"
 
 
-def _converted(values: list[Any], kind: str) -> list[Any]:
-    convert: Any = {"bool": bool, "int64": int, "double": float, "string": str}[kind]
-    try:
-        return [convert(value) for value in values]
-    except OverflowError:
-        raise ValueError("a whole number of over 300 digits is too large") from None
-
-
 def _filled(present: list[Any], gaps: NDArray[np.bool_], kind: str) -> NDArray[Any]:
     """Return present values at their positions, and missing values at the gaps."""
     kinds: dict[str, Any] = {"bool": np.bool_, "int64": np.int64, "double": np.float64, "string": str}
     if not gaps.any():
         return np.array(present, dtype=kinds[kind])
-    filled: NDArray[Any] = (
-        np.full(len(gaps), np.nan) if kind == "double" else object_array([None] * len(gaps))
-    )
+    filled: NDArray[Any] = np.full(len(gaps), np.nan if kind == "double" else None)
     filled[~gaps] = present
     return filled
 

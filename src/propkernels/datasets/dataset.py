@@ -162,7 +162,8 @@ class Dataset:
     def __repr__(self) -> str:
         contents = repr(self.graphs).partition("(")[2].removesuffix(")")
         columns = count(self.target[:1].size, "target column")
-        target = columns if self.n_classes is None else _classes(self.n_classes)
+        target = f"{self.n_classes} class{'' if self.n_classes == 1 else 'es'}"
+        target = columns if self.n_classes is None else target
         return f"Dataset({self.name}: {contents}, {target})"
 
     def _repr_html_(self) -> str:
@@ -193,14 +194,13 @@ class Dataset:
         texts = [str(i if ids is None else ids[i]) for i in chosen.tolist()]
         classes = [f"class {name}" if str(name).isdigit() else str(name) for name in names]
         texts = [f"{text}: {name}" for text, name in zip(texts, classes, strict=False)] or texts
-        if not isinstance(graphs, GraphDatabase):
-            return [
-                Drawing(thumbnail(graphs, i), text) for i, text in zip(chosen.tolist(), texts, strict=True)
-            ]
-        return [
-            Drawing(graph_svg(graphs[i], names=self.label_names), text)
-            for i, text in zip(chosen.tolist(), texts, strict=True)
+        drawn = [
+            graph_svg(graphs[i], names=self.label_names)
+            if isinstance(graphs, GraphDatabase)
+            else thumbnail(graphs, i)
+            for i in chosen.tolist()
         ]
+        return [Drawing(picture, text) for picture, text in zip(drawn, texts, strict=True)]
 
 
 def first_sentence(description: str) -> str:
@@ -235,10 +235,6 @@ def _by_turns(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.argsort(rank, kind="stable")
 
 
-def _classes(number: int) -> str:
-    return "1 class" if number == 1 else f"{number} classes"
-
-
 HEADER = ("name", "graphs", "classes", "node labels", "attributes", "where")
 
 
@@ -261,8 +257,9 @@ class Catalogue(tuple[DatasetInfo, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        rows = [[_cell(value) for value in (*astuple(info)[:5], info.where)] for info in self]
-        return format_table(HEADER, rows, left=("name", "where"))
+        rows = [(*astuple(info)[:5], info.where) for info in self]
+        cells = [["-" if v is None else f"{v:,}" if isinstance(v, int) else v for v in row] for row in rows]
+        return format_table(HEADER, cells, left=("name", "where"))
 
     __str__ = __repr__
 
@@ -379,9 +376,7 @@ def named(data: Dataset, name: str) -> Dataset:
 
 def _known(names: dict[int, str], column: Any) -> dict[Any, str]:
     """Return the names of the labels that occur in a column."""
-    if not hasattr(column, "present"):
-        return {}
-    return {value: names[value] for value in column.present if value in names}
+    return {value: names[value] for value in getattr(column, "present", ()) if value in names}
 
 
 def check_name(name: Any) -> str:
@@ -471,16 +466,8 @@ def list_datasets() -> Catalogue:
     ['FAMILIES', 'DIGITS']
     """
     folders = {"data folder": data_folder(), "cache": cache_folder()}
-    located = (_located(info, folders) for info in FROM_FILES)
+    located = []
+    for info in FROM_FILES:
+        found = (place for place, folder in folders.items() if find_in(folder, info.name))
+        located.append(replace(info, where=next(found, "download")))
     return Catalogue([*located, *BUNDLED, *GENERATED])
-
-
-def _located(info: DatasetInfo, folders: dict[str, Path | None]) -> DatasetInfo:
-    found = (place for place, folder in folders.items() if find_in(folder, info.name))
-    return replace(info, where=next(found, "download"))
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -156,12 +156,10 @@ def stacked(clouds: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 def _read_npy(path: Path) -> NDArray[Any]:
     """Return the array of a .npy file after checking that its announced size is in the file."""
     with open_regular(path) as stream:
-        version = np.lib.format.read_magic(stream)
-        read = (
-            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        )
+        npy = np.lib.format
+        is_first = npy.read_magic(stream) == (1, 0)
         try:
-            shape, _, dtype = read(stream)
+            shape, _, dtype = (npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0)(stream)
         except Exception:  # numpy raises errors of several kinds, such as those of Python's tokenizer
             raise ValueError("its header is damaged") from None
         if dtype.kind not in "fiu" or any(isinstance(n, bool) or n < 0 for n in shape):
@@ -170,7 +168,7 @@ def _read_npy(path: Path) -> NDArray[Any]:
         if math.prod(max(n, 1) for n in shape) * dtype.itemsize > size:
             raise ValueError(f"it announces an array of shape {shape}, and has {size:,} bytes")
         stream.seek(0)
-        return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+        return np.asarray(npy.read_array(stream, allow_pickle=False))
 
 
 def _classes(names: Sequence[Path], what: str, path: Path, how: Reading) -> Any:

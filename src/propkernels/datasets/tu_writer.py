@@ -148,21 +148,14 @@ def _label_files(column: Any, kind: str) -> dict[str, str]:
         rank[order] = np.arange(len(order))
         names = _texts([values[i] for i in order], kind.replace("_", " "))
         return {f"{kind}s": _lines(rank[column.ids]), f"{kind}_names": names}
-    if column.observed.all() and _are_rows(values):
+    are_rows = all(isinstance(value, tuple) and all(type(part) is int for part in value) for value in values)
+    if column.observed.all() and are_rows and len(set(map(len, values))) == 1:  # type: ignore[arg-type]
         return {f"{kind}s": _lines(np.array(values, dtype=np.int64)[column.ids])}
     odd = next((v for v in values if not isinstance(v, int) or not -(2**63) < v < 2**63), None)
     raise ValueError(
         "the TU layout holds labels that are whole numbers of 64 bits, texts, or tuples of whole numbers, "
         f"got {shown(odd)}"
     )
-
-
-def _are_rows(values: tuple[Any, ...]) -> bool:
-    """Return whether labels are tuples of whole numbers of equal length."""
-    tuples = [
-        value for value in values if isinstance(value, tuple) and all(type(part) is int for part in value)
-    ]
-    return len(tuples) == len(values) and len({len(value) for value in tuples}) == 1
 
 
 def _texts(values: Iterable[Any], what: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -202,17 +202,14 @@ def draw_molecule(
         for panel in _panels(explanation, molecules, number, t, classes, bonds, is_grid, coverage)
     ]
     if title is not None:
-        panels = _titled(panels, [title] * len(panels) if isinstance(title, str) else list(title))
+        titles = [title] * len(panels) if isinstance(title, str) else list(title)
+        if len(titles) != len(panels):
+            raise ValueError(f"there are {len(panels)} panels, but {len(titles)} titles")
+        panels = [replace(panel, title=text) for panel, text in zip(panels, titles, strict=True)]
     is_signed = getattr(explanation, "is_signed", True)
     norm, _ = scaled(np.concatenate([panel.values for panel in panels]), limit, is_signed)
     colors = None if is_signed else light_colors("Oranges", 0.0, LAST)
     return picture_of(panels, norm, size, colors, n_columns)
-
-
-def _titled(panels: list[Panel], titles: list[str]) -> list[Panel]:
-    if len(titles) != len(panels):
-        raise ValueError(f"there are {len(panels)} panels, but {len(titles)} titles")
-    return [Panel(p.molecule, p.values, p.bonds, text) for p, text in zip(panels, titles, strict=True)]
 
 
 def _panels(
@@ -324,7 +321,8 @@ def draw_similarity(
         graphs = check_graphs(mols) if pipeline is None else pipeline[:-1].transform(mols)
     else:
         graphs = check_graphs([g, h])
-        mols = [_molecule(graphs, i) for i in (0, 1)]
+        is_known = isinstance(graphs, GraphDatabase) and has_package("rdkit")  # others are images
+        mols = [known_molecule(graphs[[i]]) if is_known else None for i in (0, 1)]
         if None in mols:
             return _drawn(similar_because(graphs[0], graphs[1], kernel=kernel), t, cmap, size)
     similarity = similar_because(graphs[0], graphs[1], kernel=kernel if pipeline is None else pipeline[-1])
@@ -342,11 +340,6 @@ def draw_similarity(
     largest = max(float(panel.values.max(initial=0.0)) for panel in panels)
     norm = colors.Normalize(0.0, largest or 1.0)
     return picture_of(panels, norm, size, light_colors(cmap, PALEST, STRONGEST), n_columns=2)
-
-
-def _molecule(graphs: Any, i: int) -> Any:
-    """Return the molecule of a graph; None for other graphs and for images."""
-    return known_molecule(graphs[[i]]) if isinstance(graphs, GraphDatabase) and has_package("rdkit") else None
 
 
 def _drawn(similarity: Similarity, t: int | None, cmap: Any, size: tuple[int, int]) -> Picture:

@@ -296,7 +296,7 @@ class FeatureFolder:
         meta = csr_array((0, self._n_columns))
         chunks = [
             da.from_delayed(
-                delayed(_read_features, pure=True)(str(self.path(i)), self._n_columns),
+                delayed(read_block, pure=True)(self.path(i), self._n_columns).features,
                 shape=(size, self._n_columns),
                 meta=meta,
             )
@@ -344,11 +344,6 @@ class FeatureFolder:
     def __repr__(self) -> str:
         parts = "1 part" if self.n_parts == 1 else f"{self.n_parts:,} parts"
         return f"FeatureFolder({self.shape[0]:,} graphs, {self.shape[1]:,} columns, {parts})"
-
-
-def _read_features(path: str, n_features: int) -> csr_array:
-    """Return the features of a file; task of Dask."""
-    return read_block(Path(path), n_features).features
 
 
 def open_features(out: PathLike) -> FeatureFolder:
