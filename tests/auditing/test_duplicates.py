@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import propkernels as pk
 from propkernels.auditing.duplicates import best_possible, describe_steps, expected_leak, near_duplicates
-from propkernels.auditing.target import Target
+from propkernels.auditing.statistics import Target
 from tests.auditing.conftest import N, joined, shuffled
 
 

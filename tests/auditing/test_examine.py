@@ -9,7 +9,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.auditing.examine import sample_of
-from propkernels.auditing.target import Target
+from propkernels.auditing.statistics import Target
 from tests.auditing.conftest import N
 
 

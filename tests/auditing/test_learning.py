@@ -14,7 +14,7 @@ from propkernels.auditing.learning import (
     simple_tables,
     suspects_of,
 )
-from propkernels.auditing.target import Target, check_audit_target
+from propkernels.auditing.statistics import Target, check_audit_target
 from propkernels.models.folds import choosing_folds
 
 EVERYONE = np.arange(4)

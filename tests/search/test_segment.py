@@ -10,7 +10,7 @@ import propkernels as pk
 from propkernels import _core
 from propkernels._utils.arrays import offsets
 from propkernels.counts.counters import StreamCounts
-from propkernels.search.segment import Segment, inverted, unpacked
+from propkernels.search.inverted_file import Segment, inverted, unpacked
 
 GRAPHS = pk.datasets.make_molecules(60, random_state=0).graphs
 
@@ -71,7 +71,7 @@ def test_postings_are_as_short_as_they_can_be(name, kind, has_rows):
 
 @pytest.mark.parametrize("streams", CASES.values(), ids=CASES)
 def test_parts_of_a_segment_fit_together(streams, monkeypatch):
-    monkeypatch.setattr("propkernels.search.segment.CHECKED_AT_ONCE", 3)
+    monkeypatch.setattr("propkernels.search.inverted_file.CHECKED_AT_ONCE", 3)
     Segment.of(streams)._check_parts()
 
 
@@ -96,7 +96,7 @@ def changed(values, place, value):
     ],
 )
 def test_parts_that_do_not_fit_are_refused(case, field, place, value, message, at_once, monkeypatch):
-    monkeypatch.setattr("propkernels.search.segment.CHECKED_AT_ONCE", at_once)
+    monkeypatch.setattr("propkernels.search.inverted_file.CHECKED_AT_ONCE", at_once)
     segment = Segment.of(CASES[case])
     forged = replace(segment, **{field: changed(getattr(segment, field), place, value)})
     with pytest.raises(ValueError, match=message):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from propkernels.auditing.target import Target
+from propkernels.auditing.statistics import Target
 from propkernels.codes.contents import Groups, everything, groups_by_step, in_company, labels_alone
 from propkernels.graphs.database import GraphDatabase
 from propkernels.sets.isomorphism import isomorphism_classes

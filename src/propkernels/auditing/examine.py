@@ -17,8 +17,7 @@ from propkernels._utils.randomness import draw_seed
 from propkernels.auditing.duplicates import NEARLY, near_duplicates, sameness_of
 from propkernels.auditing.learning import learning_of, suspects_of
 from propkernels.auditing.report import Audit, sentences_of
-from propkernels.auditing.statistics import statistics_of
-from propkernels.auditing.target import Target, check_audit_target
+from propkernels.auditing.statistics import Target, check_audit_target, statistics_of
 from propkernels.convert.check import check_graphs
 from propkernels.datasets.dataset import Dataset
 from propkernels.graphs.accepted import Graphs

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn import config_context
 
-from propkernels.auditing.target import Target
+from propkernels.auditing.statistics import Target
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.edges import edges_of_graphs
 from propkernels.graphs.labels import LabelColumn

@@ -14,8 +14,7 @@ from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels._utils.typing import LabelNames, Record
 from propkernels.auditing.duplicates import Duplicates, Leaks, NearDuplicates, Sameness
 from propkernels.auditing.learning import CalibrationReport, Learning, Score, Suspects
-from propkernels.auditing.statistics import Statistics
-from propkernels.auditing.target import Target
+from propkernels.auditing.statistics import Statistics, Target
 from propkernels.graphs.database import GraphDatabase
 
 Said = Iterator[tuple[str, str]]  # kind and text

@@ -1,22 +1,257 @@
-"""InvertedFile: segments in memory, with addition and removal of graphs."""
+"""InvertedFile: the graphs of each bin with counts (postings), packed in segments; adding and removing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from propkernels import _core
+from propkernels._utils.arrays import offsets
 from propkernels._utils.locks import derived
 from propkernels._utils.parallel import run_threads
-from propkernels._utils.stored import not_negative, require
+from propkernels._utils.stored import ANY_NUMBER, Indices, Offsets, is_whole, not_negative, require
 from propkernels.counts.counters import StreamCounts
 from propkernels.search.nearest import Query, Search, compact_squares, nearest, self_similarities
-from propkernels.search.segment import MOST_GRAPHS, Segment
 
+PACKED_BITS = 8  # bits of the count in a packed posting; the other 24 hold the number of the graph
+MOST_PACKED = 2**PACKED_BITS - 1
+MOST_GRAPHS = 2 ** (32 - PACKED_BITS)  # of a segment with packed postings
+CHECKED_AT_ONCE = 2**22  # postings of a file
 WORTH_THREADS = 20_000  # graphs; a query of fewer takes longer in Python than in compiled loops
+
+
+class Postings(NamedTuple):
+    """Counts of graphs by bin, before they are packed; as :class:`Segment`, with graphs and counts apart.
+
+    Attributes
+    ----------
+    n_graphs : int
+    stream_ptr, codes, bin_ptr : ndarray of int64
+    graphs : ndarray of int32, (postings,)
+        Graphs, ascending within a bin.
+    counts : ndarray of float32 or float64, (postings,)
+        Count of the bin in the graph; float32 if that is exact.
+    """
+
+    n_graphs: int
+    stream_ptr: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    bin_ptr: NDArray[np.int64]
+    graphs: NDArray[np.int32]
+    counts: NDArray[Any]
+
+
+def inverted(streams: Sequence[StreamCounts]) -> Postings:
+    """Return counts by graph as counts by bin."""
+    orders = [np.argsort(stream.codes) for stream in streams]
+    stream_ptr = offsets([len(order) for order in orders])
+    bins = [np.empty_like(order) for order in orders]
+    for own, order, first in zip(bins, orders, stream_ptr.tolist(), strict=False):
+        own[order] = np.arange(first, first + len(order))
+    lengths = np.zeros(stream_ptr[-1], dtype=np.int64)
+    for stream, own in zip(streams, bins, strict=True):
+        lengths[own] = np.bincount(stream.counts.indices, minlength=len(own))
+    bin_ptr = offsets(lengths)
+    data = compact(np.concatenate([stream.counts.data for stream in streams]))
+    graphs, counts, filled = np.empty(len(data), dtype=np.int32), np.empty_like(data), bin_ptr[:-1].copy()
+    ends = offsets([stream.counts.nnz for stream in streams])
+    for stream, own, (first, last) in zip(streams, bins, pairwise(ends.tolist()), strict=True):
+        rows = (stream.counts.indptr, stream.counts.indices, data[first:last])
+        _core.invert_rows(*rows, own, filled, graphs, counts)
+    codes = np.concatenate([stream.codes[order] for stream, order in zip(streams, orders, strict=True)])
+    return Postings(streams[0].counts.shape[0], stream_ptr, codes, bin_ptr, graphs, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Immutable counts of graphs by bin, packed for search; also as it is in files.
+
+    A posting is one 32-bit word, graph << 8 | count; a count above 255 takes several words, whose counts add
+    up. Bins in more than a quarter of the graphs are stored as dense rows of counts (``dense``), with words
+    only for the excess over 255. If counts are not integers, or so large that words would take more bytes,
+    postings are pairs of floats instead, without dense rows.
+
+    Attributes
+    ----------
+    n_graphs : int
+    stream_ptr : ndarray of int64, (streams + 1,)
+        Offsets of the bins of each stream.
+    codes : ndarray of int64, (bins,)
+        The code of each bin, ascending within a stream.
+    bin_ptr : ndarray of int64, (bins + 1,)
+        Offsets of the postings of each bin.
+    postings : ndarray of uint32, (postings,), or of float32 or float64, (postings, 2)
+        Graphs and counts, graphs ascending within a bin.
+    dense_bins : ndarray of int64, (rows,)
+        Bins stored as dense rows, ascending.
+    dense : ndarray of uint8, (rows, graphs)
+    """
+
+    n_graphs: int
+    stream_ptr: Annotated[NDArray[np.int64], Offsets("codes")]
+    codes: Annotated[NDArray[np.int64], ANY_NUMBER]
+    bin_ptr: Annotated[NDArray[np.int64], Offsets("postings", pieces="codes")]
+    postings: Annotated[NDArray[Any], ANY_NUMBER]
+    dense_bins: Annotated[NDArray[np.int64], Indices("codes")]
+    dense: Annotated[NDArray[np.uint8], ANY_NUMBER]
+
+    def _check_parts(self) -> None:
+        """Refuse postings of graphs that are not there, and arrays of the wrong shape or order."""
+        require(is_whole(self.n_graphs, 0) and self.codes.ndim == 1, "codes are missing")
+        require(self.dense.shape == (len(self.dense_bins), self.n_graphs), "dense rows have a cell per graph")
+        require((np.diff(self.dense_bins) > 0).all(), "dense bins ascend")
+        ascends = self.codes[1:] > self.codes[:-1]
+        inner = self.stream_ptr[(self.stream_ptr > 0) & (self.stream_ptr < len(self.codes))]
+        ascends[inner - 1] = True
+        require(ascends.all(), "the codes of a stream ascend")
+        if self.is_packed:
+            require(self.postings.dtype == np.uint32 and self.postings.ndim == 1, "postings are 32-bit words")
+        else:
+            require(self.postings.dtype.kind == "f" and self.postings.shape[1:] == (2,), "postings are pairs")
+            require(len(self.dense_bins) == 0, "pairs have no dense rows")
+        for first in range(0, len(self.postings), CHECKED_AT_ONCE):
+            self._check_postings(first, first + CHECKED_AT_ONCE)
+
+    def _check_postings(self, first: int, last: int) -> None:
+        """Refuse graphs that are not in the segment, or do not ascend within a bin."""
+        some = self.postings[first : last + 1]
+        if self.is_packed:
+            graphs = some >> np.uint32(PACKED_BITS)
+        else:
+            require(not_negative(some), "counts are not negative")
+            graphs = some[:, 0]
+            require((graphs == np.rint(graphs)).all(), "graphs are whole numbers")
+        require(graphs.max() < self.n_graphs, "postings have graphs of the segment")
+        falls = first + 1 + np.flatnonzero(graphs[1:] < graphs[:-1])
+        begins = self.bin_ptr[np.searchsorted(self.bin_ptr, falls)] == falls
+        require(begins.all(), "graphs ascend within a bin")
+
+    @classmethod
+    def of(cls, streams: Sequence[StreamCounts]) -> Segment:
+        """Return the counts of graphs by bin."""
+        return cls.packed(inverted(streams))
+
+    @classmethod
+    def packed(cls, part: Postings) -> Segment:
+        """Return packed postings: words and dense rows, or pairs if these are shorter."""
+        lengths = np.diff(part.bin_ptr)
+        is_dense = 4 * lengths > part.n_graphs
+        n_words = _word_lengths(part, is_dense)
+        if n_words is None:
+            is_dense, n_words = np.zeros(len(lengths), dtype=bool), lengths
+            dense = np.empty((0, part.n_graphs), dtype=np.uint8)
+            postings = compact(np.stack([part.graphs, part.counts], axis=1).astype(np.float64))
+        else:
+            dense, postings = _rows_and_words(part, is_dense, n_words)
+        bins = (part.stream_ptr, part.codes, offsets(n_words))
+        return cls(part.n_graphs, *bins, postings, np.flatnonzero(is_dense), dense)
+
+    @classmethod
+    def merge(cls, parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> Segment:
+        """Return several segments as one.
+
+        Parameters
+        ----------
+        parts : sequence of Segment
+        numbers : sequence of ndarray of int64
+            For each part, the new numbers of its graphs, ascending from part to part; -1: left out.
+        """
+        return cls.packed(unpacked(parts, numbers))
+
+    def listed(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]:
+        """Return bins, graphs and counts of words or pairs, and of dense rows; those of a posting add up."""
+        bins = np.repeat(np.arange(len(self.codes), dtype=np.int32), np.diff(self.bin_ptr))
+        if self.is_packed:
+            graphs, counts = self.postings >> np.uint32(PACKED_BITS), self.postings & np.uint32(MOST_PACKED)
+        else:
+            graphs, counts = self.postings.T
+        rows, dense_graphs = np.nonzero(self.dense)
+        return (
+            np.concatenate([bins, self.dense_bins[rows]], dtype=np.int32),
+            np.concatenate([graphs, dense_graphs], dtype=np.int32, casting="unsafe"),
+            np.concatenate([counts, self.dense[rows, dense_graphs]], dtype=np.float64),
+        )
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether postings are words, not pairs."""
+        return self.postings.dtype.kind == "u"
+
+    @property
+    def n_cells(self) -> int:
+        """Number of words or pairs plus cells of dense rows: the size by which segments are merged."""
+        return len(self.postings) + self.dense.size
+
+
+def unpacked(parts: Sequence[Segment], numbers: Sequence[NDArray[np.int64]]) -> Postings:
+    """Return the postings of segments, one per bin and graph, with numbers as for :meth:`Segment.merge`."""
+    stream_ptr, codes, targets = _common_bins(parts)
+    bins, graphs, counts = [], [], []
+    for part, target, number in zip(parts, targets, numbers, strict=True):
+        own_bins, own_graphs, own_counts = part.listed()
+        new = number.astype(np.int32)[own_graphs]
+        kept = slice(None) if (number >= 0).all() else new >= 0
+        bins.append(target.astype(np.int32)[own_bins[kept]])
+        graphs.append(new[kept])
+        counts.append(own_counts[kept])
+    shape = len(codes), sum(int((number >= 0).sum()) for number in numbers)
+    arrays = (np.concatenate(counts), (np.concatenate(bins), np.concatenate(graphs)))
+    whole = csr_array(arrays, shape=shape)  # sums what is of one posting
+    bin_ptr, found = whole.indptr.astype(np.int64), whole.indices.astype(np.int32, copy=False)
+    return Postings(shape[1], stream_ptr, codes, bin_ptr, found, compact(whole.data))
+
+
+def _word_lengths(part: Postings, is_dense: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+    """Return the number of words per bin beside its dense row; None if pairs are shorter or required."""
+    lengths = np.empty(len(is_dense), dtype=np.int64)
+    if part.n_graphs > MOST_GRAPHS:
+        return None
+    if not _core.count_words(part.bin_ptr, part.counts, is_dense, lengths):
+        return None
+    return lengths if lengths.sum() <= 2 * len(part.counts) else None
+
+
+def _rows_and_words(
+    part: Postings, is_dense: NDArray[np.bool_], n_words: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Return dense rows, (dense bins, graphs), and the words of all other counts."""
+    rows = np.where(is_dense, np.cumsum(is_dense) - 1, -1)
+    dense = np.zeros((int(is_dense.sum()), part.n_graphs), dtype=np.uint8)
+    first = offsets(n_words)
+    words = np.empty(first[-1], dtype=np.uint32)
+    _core.pack_postings(part.bin_ptr, part.graphs, part.counts, rows, first, dense, words)
+    return dense, words
+
+
+def compact(counts: NDArray[np.float64]) -> NDArray[Any]:
+    """Return counts as float32 if that is exact, else unchanged."""
+    short = counts.astype(np.float32)
+    return short if np.array_equal(short, counts) else counts
+
+
+def _common_bins(
+    parts: Sequence[Segment],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Return the union of all bins, by stream and code, and the positions of each part's bins in it."""
+    merged: list[NDArray[np.int64]] = []
+    targets: list[list[NDArray[np.int64]]] = [[] for _ in parts]
+    first = 0
+    for s in range(len(parts[0].stream_ptr) - 1):
+        own = [part.codes[part.stream_ptr[s] : part.stream_ptr[s + 1]] for part in parts]
+        codes, inverse = np.unique(np.concatenate(own), return_inverse=True)
+        ends = np.cumsum([len(part) for part in own])[:-1]
+        for target, places in zip(targets, np.split(inverse + first, ends), strict=True):
+            target.append(places)
+        merged.append(codes)
+        first += len(codes)
+    stream_ptr = offsets([len(codes) for codes in merged])
+    return stream_ptr, np.concatenate(merged), [np.concatenate(target) for target in targets]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,9 @@ from propkernels._utils.arrays import offsets, sum_in_order
 from propkernels.counts.counters import StreamCounts
 from propkernels.counts.products import self_products
 from propkernels.search.bounds import COSINE, Measure, possible
-from propkernels.search.segment import Segment
+
+if TYPE_CHECKING:
+    from propkernels.search.inverted_file import Segment
 
 MOST_SHOWN, MOST_DRAWN = 5, 3  # neighbors of a query, and queries, in displays
 
