@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
+from propkernels.convert import pyg
 from propkernels.convert.pyg import labels_or_attributes
 
 EDGES = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
@@ -117,3 +118,20 @@ def test_the_meaning_of_a_table(table, meaning, labels, attributes):
     column, rows = labels_or_attributes(np.array(table), meaning)
     assert (None if column is None else list(column.to_array())) == labels
     assert (None if rows is None else rows.tolist()) == attributes
+
+
+def test_there_and_back(monkeypatch):
+    """With stand-ins for torch and its Data: labels by number, attributes and weights as they are."""
+    torch, geometric = SimpleNamespace(as_tensor=Tensor), SimpleNamespace(Data=SimpleNamespace)
+    monkeypatch.setattr(pyg, "import_optional", lambda name, **_: torch if name == "torch" else geometric)
+    graphs = pk.GraphDatabase(
+        [[0, 2, 0], [2, 0, 1], [0, 1, 0]], [0, 3], ["O", "C", None], edge_labels=["y", "y", "x", "x"]
+    )
+    (twin,) = pk.convert.to_pyg(graphs, target=[7])
+    assert twin.node_type.numpy().tolist() == [1, 0, -1]
+    assert twin.x.numpy().tolist() == [[0, 1], [1, 0], [0, 0]]
+    assert twin.edge_type.numpy().tolist() == [1, 1, 0, 0]
+    assert twin.y.numpy().tolist() == [7]
+    rows = graphs.with_labels(None).with_attributes(np.eye(3, 2) / 2).with_edge_labels(None)
+    rows = rows.with_edge_attributes([0.5, 0.5, 1.5, 1.5])
+    assert pk.from_pyg(pk.convert.to_pyg(rows)) == rows

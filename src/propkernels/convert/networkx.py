@@ -39,7 +39,6 @@ from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
 
-_MISSING: Any = object()
 Data = str | Sequence[str] | None
 KEYS = ("name", "id")  # identify a node, and say nothing of what it is
 ADVICE = "name it in pk.from_networkx(graphs, node_label=, node_attributes=, edge_label=, edge_attributes=)"
@@ -192,7 +191,14 @@ def convert(graphs: list[Any], faults: Faults, names: Names | None = None) -> Gr
     usable = [(i, graph) for i, graph in enumerate(graphs) if kept[i]]
     counts, source, target, data = _entries(usable, sizes)
     nodes = [own for _, graph in usable for _, own in graph.nodes(data=True)]
-    node_label, node_attributes, edge_label, weight, edge_attributes = _found(names or Names(), nodes, data)
+    given = names or Names()
+    weight = given.weight
+    if weight == AUTO:
+        weight = find_usual(dict.fromkeys(chain.from_iterable(data)), USUAL_WEIGHTS)
+    node_label, node_attributes = _roles(
+        nodes, "nodes", given.node_label, given.node_attributes, "attributes", None
+    )
+    edge_label, edge_attributes = _roles(data, "edges", given.edge_label, given.edge_attributes, None, weight)
     flat = FlatGraphs(
         sizes,
         counts,
@@ -232,16 +238,6 @@ def _entries(
     return counts, np.repeat(local, integers(lengths)), np.concatenate([*columns, integers([])]), data
 
 
-def _found(names: Names, nodes: list[Any], edges: list[Any]) -> Names:
-    """Return the names with "auto" replaced by what the data have; warn of what is not used."""
-    weight = names.weight
-    if weight == AUTO:
-        weight = find_usual(dict.fromkeys(chain.from_iterable(edges)), USUAL_WEIGHTS)
-    node = _roles(nodes, "nodes", names.node_label, names.node_attributes, "attributes", None)
-    edge = _roles(edges, "edges", names.edge_label, names.edge_attributes, None, weight)
-    return Names(*node, edge[0], weight, edge[1])
-
-
 def _roles(
     rows: list[Any], kind: str, label: Any, attributes: Any, vector: str | None, weight: str | None
 ) -> tuple[Any, Any]:
@@ -271,25 +267,15 @@ def _roles(
 
 
 def _labels(rows: list[Any], name: Any) -> list[Any] | None:
-    """Return the labels of nodes or edges under a name, or tuples of those under several."""
+    """Return the labels of nodes or edges under a name, or tuples of those under several; else None."""
     if name is None:
         return None
     if isinstance(name, str) or len(name) == 1:
         one = name if isinstance(name, str) else name[0]
-        return _column([row.get(one, _MISSING) for row in rows])
+        values = [row.get(one) for row in rows]
+        has_name = any(value is not None for value in values) or any(one in row for row in rows)
+        return values if has_name else None
     return [tuple(row.get(one) for one in name) for row in rows]
-
-
-def _column(values: list[Any]) -> list[Any] | None:
-    """Return labels, None for unlabeled nodes; None altogether if no node has a label."""
-    missing = [value is _MISSING for value in values]
-    if all(missing):
-        return None
-    return (
-        [None if gap else value for value, gap in zip(values, missing, strict=True)]
-        if any(missing)
-        else values
-    )
 
 
 def _weights(
@@ -337,19 +323,16 @@ def _attribute_rows(
         if own is not None and width is None:
             width, first = own.shape[1], faults.name(i)
         elif own is not None and own.shape[1] != width:
-            faults.add(i, _mismatch(own.shape[1], width or 0, first), link=" ")
+            reason = f"has {own.shape[1]} attribute dimensions but {first} has {width}"
+            if own.shape[1] == 0:
+                reason = f"has no node attributes but {first} has some"
+            elif width == 0:
+                reason = f"has node attributes but {first} has none"
+            faults.add(i, reason, link=" ")
             own = None
         rows.append((sizes[i], own))
     filled = [np.full((n, width or 0), np.nan) if own is None else own for n, own in rows]
     return np.concatenate(filled) if width else None
-
-
-def _mismatch(found: int, expected: int, first: str) -> str:
-    if found == 0:
-        return f"has no node attributes but {first} has some"
-    if expected == 0:
-        return f"has node attributes but {first} has none"
-    return f"has {found} attribute dimensions but {first} has {expected}"
 
 
 def _rows_of(

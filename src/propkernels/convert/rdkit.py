@@ -245,19 +245,12 @@ def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults
     graphs = build(flat, faults)
     if options.descriptors is not None:
         rows = joined([part.descriptors for part in parts], np.zeros((0, len(options.descriptors))))
-        graphs = _with_descriptors(graphs, rows[faults.present], options.descriptors)
+        skipped, graphs = graphs.skipped, graphs.with_descriptors(rows[faults.present], options.descriptors)
+        graphs.skipped = skipped
     graphs.sources = [source for source, kept in zip(sources, faults.present.tolist(), strict=True) if kept]
     total: Counter[str] = sum((part.changed for part in parts), Counter())
     graphs.standardized = {step: total[step] for step in options.steps}
     return graphs
-
-
-def _with_descriptors(
-    graphs: GraphDatabase, rows: NDArray[np.float64], names: tuple[str, ...]
-) -> GraphDatabase:
-    described = graphs.with_descriptors(rows, names)
-    described.skipped = graphs.skipped
-    return described
 
 
 def _read_chunks(texts: list[Any], options: _Options, n_jobs: int | None) -> Iterator[_Part]:
@@ -328,9 +321,11 @@ def _asked(mols: Sequence[Any], options: _Options) -> _Part:
         if not is_mol(mol):
             faults[i] = "is None: RDKit could not read it" if mol is None else f"is a {type(mol).__name__}"
             mol = _nothing(chem)
-        else:
-            mol = _prepared(chem, mol, i, options, forms, changed)
-        usable.append(mol)
+        elif options.steps:
+            form = standard_form(mol, options.steps, changed)
+            if form is not None:
+                forms[i], mol = form, chem.MolFromSmiles(form)
+        usable.append(chem.AddHs(mol) if options.explicit_hydrogens else mol)
     if options.stereo:
         usable = [chem.Mol(mol) for mol in usable]
         for mol in usable:
@@ -342,17 +337,6 @@ def _asked(mols: Sequence[Any], options: _Options) -> _Part:
     rows = None if options.descriptors is None else compute_descriptors(usable, options.descriptors)
     flat = sizes, bonds.counts, bonds.source, bonds.target, labels, types
     return _Part(*flat, faults, rows, forms, changed)
-
-
-def _prepared(
-    chem: Any, mol: Any, position: int, options: _Options, forms: dict[int, str], changed: Counter[str]
-) -> Any:
-    """Return the standard form of a molecule, with hydrogens if asked for."""
-    form = standard_form(mol, options.steps, changed) if options.steps else None
-    if form is not None:
-        forms[position] = form
-        mol = chem.MolFromSmiles(form)
-    return chem.AddHs(mol) if options.explicit_hydrogens else mol
 
 
 def check_steps(steps: Any) -> tuple[str, ...]:
