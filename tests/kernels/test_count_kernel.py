@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram, SubgraphMatching
 from propkernels.propagation import Diffusion
 from tests.test_contract_discovery import assert_same
 from tests.zoo import labelled_zoo, one
@@ -119,3 +123,35 @@ def test_normalized_prefixes_have_the_bits_of_smaller_fits(base_kernel):
     kernels = pk.PropagationKernel(t_max=4, **options).fit_transform_cumulative(graphs)
     for t in range(5):
         assert np.array_equal(kernels[t], pk.PropagationKernel(t_max=t, **options).fit_transform(graphs))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        pk.PropagationKernel(t_max=4, n_hashes=2, random_state=0),
+        pk.PropagationKernel(t_max=4, base_kernel="rbf", random_state=0),
+        pk.WeisfeilerLehman(t_max=4),
+    ],
+    ids=repr,
+)
+def test_restricted_is_the_kernel_fitted_with_fewer_iterations(kernel):
+    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
+    whole = clone(kernel).fit(graphs[:20])
+    for t, normalize in itertools.product((0, 2, 4), (False, True)):
+        expected = clone(kernel).set_params(t_max=t, normalize=normalize).fit(graphs[:20])
+        found = whole._restricted(t, normalize)
+        assert found.get_params() == expected.get_params()
+        assert np.array_equal(found.transform(graphs), expected.transform(graphs))
+    assert whole.get_params() == kernel.get_params()
+
+
+def test_restricted_without_iterations_is_normalized_or_not():
+    graphs = pk.datasets.make_molecules(30, random_state=0).graphs
+    for kernel in (LabelHistogram(), pk.ShortestPath(), SubgraphMatching(k=3)):
+        whole = clone(kernel).fit(graphs[:20])
+        for normalize in (False, True):
+            expected = clone(kernel).set_params(normalize=normalize).fit(graphs[:20])
+            found = whole._restricted(None, normalize)
+            assert np.array_equal(found.transform(graphs), expected.transform(graphs))
+    with pytest.raises(ValueError, match="no iterations"):
+        whole._restricted(1, False)

@@ -1,5 +1,7 @@
 """SumKernel: values, learned weights, and everything that follows from counting."""
 
+from __future__ import annotations
+
 import pickle
 
 import numpy as np
@@ -10,7 +12,7 @@ from sklearn.base import clone
 import propkernels as pk
 from propkernels.explain.members import FoldedMember
 from propkernels.kernels import LabelHistogram
-from propkernels.kernels.sum_kernel import aligned_weights
+from propkernels.kernels.sum_kernel import aligned_weights, inverse_lengths
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=12)
 TRAIN, TEST = DATA.graphs[:20], DATA.graphs[20:]
@@ -154,3 +156,38 @@ def test_aligned_weights_need_one_target():
     several = np.column_stack([DATA.target, 1 - DATA.target])
     with pytest.raises(ValueError, match="learned from one target"):
         pk.PropagationClassifier(kernel=kernel).fit(DATA.graphs, several)
+
+
+GRAPHS = pk.datasets.make_molecules(12, random_state=0).graphs
+PARTS = [pk.WeisfeilerLehman(t_max=2), pk.PropagationKernel(t_max=1, random_state=0), LabelHistogram()]
+
+
+def summed(normalize):
+    parts = [part.__class__(**part.get_params() | {"normalize": normalize}) for part in PARTS]
+    return pk.SumKernel(parts, weights=[1.0, 0.5, 2.0], normalize_parts=False).fit(GRAPHS)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_dot_product_of_joined_counts_is_the_sum(normalize):
+    kernel = summed(normalize)
+    streams = kernel._counter.count(GRAPHS, None)
+    assert [stream.iteration for stream in streams] == sorted(stream.iteration for stream in streams)
+    gram = sum(s.weight * (s.counts @ s.counts.T).toarray() for s in streams)
+    np.testing.assert_allclose(gram, kernel.transform(GRAPHS), rtol=1e-12)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_items_add_up_to_counts(normalize):
+    counter = summed(normalize)._counter
+    streams = counter.count(GRAPHS, None)
+    for stream, items in zip(streams, counter.occurrences(GRAPHS), strict=True):
+        assert (items.iteration, items.weight) == (stream.iteration, stream.weight)
+        scales = np.ones(len(GRAPHS)) if items.scales is None else items.scales
+        totals = np.bincount(items.graphs_of_items(GRAPHS), minlength=len(GRAPHS)) * scales
+        np.testing.assert_allclose(np.asarray(stream.counts.sum(axis=1)).ravel(), totals, rtol=1e-12)
+
+
+def test_lengths_are_those_of_the_counts():
+    streams = LabelHistogram().fit(GRAPHS)._counts
+    own = (streams[0].counts.power(2)).sum(axis=1)
+    np.testing.assert_allclose(inverse_lengths(streams) ** -2.0, own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -47,8 +48,9 @@ def square_gram(parts: Sequence[csr_array], copies: NDArray[np.int64] | None = N
     on_device = None if device is None else device.square_gram(parts)
     if on_device is not None:
         return np.asarray(on_device)
-    if copies is None:
-        parts, copies = _distinct(parts)
+    if copies is None:  # equal matrices are multiplied once
+        copies = np.array(list(Tally(map(id, parts)).values()))
+        parts = list({id(part): part for part in parts}.values())
     n = parts[0].shape[0]
     gram = np.empty((n, n))
     if n == 0:
@@ -93,14 +95,6 @@ def _products_of_blas() -> tuple[Any, Any]:
     from scipy.linalg import cython_blas
 
     return cython_blas.__pyx_capi__["sgemm"], cython_blas.__pyx_capi__["dgemm"]
-
-
-def _distinct(parts: Sequence[csr_array]) -> tuple[list[csr_array], NDArray[np.int64]]:
-    """Return the distinct count matrices and their multiplicities."""
-    shared: dict[int, list[csr_array]] = {}
-    for part in parts:
-        shared.setdefault(id(part), []).append(part)
-    return [same[0] for same in shared.values()], np.array([len(same) for same in shared.values()])
 
 
 def rectangular_gram(left: csr_array, right: csr_array) -> NDArray[np.float64]:

@@ -166,7 +166,11 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         -------
         ndarray of shape (n, n)
         """
-        parts, stack = self._fit_parts(X)
+        graphs, parts = check_graphs(X), self._parts()
+        if not _is_alignment(self.weights):
+            _check_weights(self.weights, len(parts))
+        check_room(len(graphs), len(graphs), 2 * len(parts))
+        stack = np.stack([np.asarray(part.fit_transform(graphs), dtype=np.float64) for part in parts])
         weights = self._weights(stack, y)
         self._keep(parts, weights, [matrix.diagonal().copy() for matrix in stack])
         return self._finish(weighted_sum(weights, list(stack)))
@@ -278,14 +282,6 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             raise TypeError(f"normalize_parts must be True or False, got {shown(self.normalize_parts)}")
         parts = [clone(kernel) for kernel in self._given()]
         return [part.set_params(normalize=True) for part in parts] if self.normalize_parts else parts
-
-    def _fit_parts(self, X: Any) -> tuple[list[Any], Matrix]:
-        """Return the fitted parts and their kernel matrices."""
-        graphs, parts = check_graphs(X), self._parts()
-        if not _is_alignment(self.weights):
-            _check_weights(self.weights, len(parts))
-        check_room(len(graphs), len(graphs), 2 * len(parts))
-        return parts, np.stack([np.asarray(part.fit_transform(graphs), dtype=np.float64) for part in parts])
 
     def _weights(self, stack: Matrix, y: Any) -> NDArray[np.float64]:
         """Return given weights, or weights learned from the kernel matrices and the target."""
