@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from propkernels.datasets import Dataset, list_datasets, make_molecules
-from propkernels.datasets.dataset import ELEMENTS, named
+from propkernels.datasets.dataset import ELEMENTS, named, system_cache
 from propkernels.graphs import GraphDatabase
 from tests.datasets.tiny import TINY, write_folder
 
@@ -96,3 +96,20 @@ def test_columns_have_one_value_per_graph() -> None:
     data = make_molecules(4, random_state=0)
     with pytest.raises(ValueError, match="column 'x' has 3 values for 4 graphs"):
         dataclasses.replace(data, columns={"x": [1, 2, 3]})
+
+
+def test_caches_of_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert system_cache("linux") == Path.home() / ".cache" / "propkernels"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert system_cache("linux") == tmp_path / "propkernels"
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    assert system_cache("win32") == tmp_path / "propkernels" / "propkernels" / "Cache"
+    assert system_cache("darwin") == Path.home() / "Library" / "Caches" / "propkernels"
+
+
+def test_targets_fit_their_graphs_and_gaps_are_left_out() -> None:
+    data = Dataset("X", EMPTY_GRAPHS, np.array([1.0, np.nan]))
+    assert data.with_known_target().target.tolist() == [1]
+    with pytest.raises(ValueError, match="target has 1 values for 2 graphs"):
+        Dataset("X", EMPTY_GRAPHS, np.zeros(1))
