@@ -293,7 +293,7 @@ def _fused(
     if edge_labels is not None:  # factors as (column group, step, label, lane), unused columns first
         kinds, drawn = edge_labels
         padded = np.pad(drawn, ((0, 0), (0, 0), (unused, 0)), constant_values=1.0)
-        groups = padded.reshape(*drawn.shape[:2], -1, _core.LANES)
+        groups = padded.reshape(*drawn.shape[:2], padded.shape[2] // _core.LANES, _core.LANES)
         factors = np.ascontiguousarray(np.moveaxis(groups, 2, 0))
     step = Step.of(operator, kinds, factors)
     work = Work.of(graphs, operator.adjacency.indptr, codes.size)
