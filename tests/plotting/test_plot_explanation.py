@@ -132,7 +132,7 @@ def test_given_coordinates(explained):
 
 
 def test_a_grid_is_a_picture_with_a_heat_map(grids, monkeypatch):
-    monkeypatch.setattr("propkernels.plotting.draw_grid.MOST_SQUARES", 0)
+    monkeypatch.setattr("propkernels.plotting.panels.MOST_SQUARES", 0)
     found = explained_grids(grids)
     ax = pk.plotting.plot_explanation(found, graph=1)
     below, heat = (image.get_array() for image in ax.get_images())

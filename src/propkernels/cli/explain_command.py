@@ -81,7 +81,7 @@ def explain(
     add or remove edges and leaves, and each is checked by predicting the edited graph. For molecules, only
     edits with valid valences are listed.
     """
-    from propkernels.plotting.forecasts import forecast
+    from propkernels.plotting.panels import forecast
 
     if output is not None:
         check_picture(output, force)

@@ -25,7 +25,8 @@ from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.depiction import LAST, Panel, depict, light_colors, themed, values_of_bonds
 from propkernels.molecules.transformer import as_list, as_molecules
-from propkernels.plotting.plot_explanation import explained, forecast_line, scaled, shown
+from propkernels.plotting.panels import forecast_line
+from propkernels.plotting.plot_explanation import explained, scaled, shown
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap

@@ -1,10 +1,10 @@
-from .plot_alignment import plot_alignment as plot_alignment
 from .plot_contacts import plot_contacts as plot_contacts
-from .plot_embedding import plot_embedding as plot_embedding
 from .plot_evaluation import plot_evaluation as plot_evaluation
+from .plot_evaluation import plot_two_sample_test as plot_two_sample_test
 from .plot_explanation import plot_explanation as plot_explanation
 from .plot_graph import plot_graph as plot_graph
+from .plot_kernel import plot_embedding as plot_embedding
 from .plot_kernel import plot_kernel as plot_kernel
 from .plot_propagation import plot_propagation as plot_propagation
+from .plot_similarity import plot_alignment as plot_alignment
 from .plot_similarity import plot_similarity as plot_similarity
-from .plot_two_sample_test import plot_two_sample_test as plot_two_sample_test

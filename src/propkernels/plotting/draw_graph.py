@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from propkernels.convert.edges import Listing, list_edges
 from propkernels.graphs.container import Graph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import label_text
-from propkernels.plotting.canvas import text_color
 
 Points = NDArray[np.float64]
 Styles = list[tuple[Any, str]]  # color and line style of each edge
@@ -210,3 +209,15 @@ def _inner_sides(
         np.add.at(sums, ends[in_ring, here], (lines[:, there] - lines[:, here])[in_ring])
     toward = sums[ends[:, 0]] + sums[ends[:, 1]]  # steps along the bond itself cancel
     return np.where((toward * across).sum(axis=1) < 0, -1.0, 1.0)
+
+
+def text_color(background: Sequence[float]) -> str:
+    """Return "black" or "white", whichever is easier to read on a background color.
+
+    Examples
+    --------
+    >>> text_color((1.0, 1.0, 0.9)), text_color((0.1, 0.1, 0.4))
+    ('black', 'white')
+    """
+    red, green, blue = background[:3]
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from propkernels.explain.explanation import Explanation
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.moments import CONTACT, RECEIVED, edges_of
-from propkernels.plotting.canvas import one_axes
+from propkernels.plotting.panels import one_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

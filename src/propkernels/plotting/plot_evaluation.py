@@ -1,4 +1,4 @@
-"""plot_evaluation: scores per fold of one or several evaluations, side by side."""
+"""plot_evaluation: scores per fold, side by side; plot_two_sample_test: a statistic among exchanges."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from propkernels._utils.checks import kind_of
 from propkernels.models.evaluation_result import Evaluation
-from propkernels.plotting.canvas import one_axes
+from propkernels.plotting.panels import one_axes
+from propkernels.sets.two_samples import TwoSampleTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,21 +56,17 @@ def plot_evaluation(
     if len({(result.split, result.scores.shape) for result in several}) == 1 and len(several) > 1:
         ax.plot(range(len(several)), np.array(values), color="0.85", linewidth=0.8, zorder=1)
     for at, (result, scores) in enumerate(zip(several, values, strict=True)):
-        _draw_column(ax, at, scores, unit * result.mean, unit * result.standard_error)
+        places = at + _spread(scores)
+        ax.scatter(places, scores, s=18, alpha=0.6, color="C0", edgecolors="none", zorder=2)
+        mean, error = unit * result.mean, unit * result.standard_error
+        line: Any = {"fmt": "_", "color": "black", "markersize": 26, "markeredgewidth": 2, "capsize": 5}
+        ax.errorbar(at, mean, error, zorder=3, **line)
     ax.set_xticks(range(len(several)), labels)
     ax.set_xlim(-0.6, len(several) - 0.4)
     ax.set_ylabel("accuracy, %" if unit == 100.0 else several[0].metric)
     ax.set_title(f"{several[0].data}, {several[0].protocol}", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
-
-
-def _draw_column(ax: Any, at: int, scores: Any, mean: float, error: float) -> None:
-    """Draw one dot per fold, equal scores side by side, and the mean with its standard error."""
-    ax.scatter(at + _spread(scores), scores, s=18, alpha=0.6, color="C0", edgecolors="none", zorder=2)
-    ax.errorbar(
-        at, mean, error, fmt="_", color="black", markersize=26, markeredgewidth=2, capsize=5, zorder=3
-    )
 
 
 def _spread(scores: Any) -> Any:
@@ -92,3 +90,41 @@ def _unpack(evaluations: Any) -> tuple[list[Evaluation], list[str]]:
     if len({result.metric for result in several}) > 1:
         raise ValueError(f"evaluations have different metrics: {sorted({r.metric for r in several})}")
     return several, [str(key) for key in keys or [result.kernel for result in several]]
+
+
+def plot_two_sample_test(found: TwoSampleTest, *, ax: Axes | None = None) -> Axes:
+    """Draw the statistic of a test as a line, and a histogram of the statistics after random exchanges.
+
+    Parameters
+    ----------
+    found : TwoSampleTest
+        Result of :func:`propkernels.two_sample_test`.
+    ax : Axes, optional
+        Axes to draw into; by default those of a new figure.
+
+    Returns
+    -------
+    Axes
+
+    See Also
+    --------
+    propkernels.two_sample_test : The test.
+
+    Examples
+    --------
+    >>> import matplotlib; matplotlib.use("Agg")
+    >>> import propkernels as pk
+    >>> graphs = pk.datasets.make_molecules(60, random_state=0).graphs
+    >>> ax = pk.plotting.plot_two_sample_test(pk.two_sample_test(graphs[:30], graphs[30:], n_permutations=99))
+    >>> ax.get_xlabel()
+    'MMD$^2$'
+    """
+    if not isinstance(found, TwoSampleTest):
+        raise TypeError(f"found must be a result of two_sample_test, got {kind_of(found)}")
+    ax = one_axes(ax, (5.0, 3.2))
+    ax.hist(found.permuted, bins=24, color="0.75", label="after exchanges of graphs")
+    ax.axvline(found.statistic, color="C3", label=f"observed, p = {found.p_value:.3g}")
+    ax.set_xlabel("MMD$^2$")
+    ax.set_ylabel("exchanges")
+    ax.legend(frameon=False)
+    return ax

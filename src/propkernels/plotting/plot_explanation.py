@@ -18,9 +18,14 @@ from propkernels.explain.explanation import Explanation
 from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.grid_database import Grid
 from propkernels.graphs.layout import node_positions
-from propkernels.plotting.canvas import one_axes, several_axes
-from propkernels.plotting.forecasts import forecast
-from propkernels.plotting.panels import draw_formula, draw_panel, molecule_of
+from propkernels.plotting.panels import (
+    draw_formula,
+    draw_panel,
+    forecast_line,
+    molecule_of,
+    one_axes,
+    several_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,7 +139,13 @@ def plot_explanation(
         else:
             own: dict[str, Any] = {"positions": positions, "labels": labels, "picture": picture}
             mappable = draw_panel(where, drawn, values[step], norm, cmap, **own)
-        title = _title(explanation, number, at, step, values[step], several, nodes)
+        total = f"{values[step].sum():+.3g}"
+        if several:
+            title = f"t = {step}: {total}"
+        elif step is not None:
+            title = f"graph {number}, t = {step}: {total}"
+        else:
+            title = f"{number}: {explanation.caption(at, nodes)}".replace(" (", "\n(", 1)  # two lines fit
         where.set_title(told + title, fontsize=10)
     extend = "both" if exceeded else "neither"
     bar = axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25, extend=extend)
@@ -158,18 +169,6 @@ def explained(explanation: Any, graphs: Any, graph: int, classes: Any) -> tuple[
     if classes is None and len(getattr(explanation, "classes_", ())) > 2:
         classes = explanation.predict(chosen)[0]
     return (explanation.explain(chosen) if classes is None else explanation.explain(chosen, classes)), 0
-
-
-def forecast_line(model: Any, explanation: Explanation, at: int, coverage: float | None, column: Any) -> str:
-    """Return a line with the prediction for an explained graph at a coverage; "" without one."""
-    if coverage is None:
-        return ""
-    if isinstance(model, Explanation):
-        raise ValueError("coverage requires a model: pass it in place of the Explanation")
-    graphs: Any = explanation.graphs
-    return (
-        forecast(model[-1] if hasattr(model, "named_steps") else model, graphs[[at]], coverage, column) + "\n"
-    )
 
 
 def _steps(pipeline: Any, molecules: Any, number: int) -> tuple[Any, Any, Any, int]:
@@ -238,17 +237,6 @@ def scaled(values: Values, limit: float | None, is_signed: bool = True) -> tuple
         limit = check_positive(limit, "limit")
     limit = limit or largest or 1.0
     return colors.Normalize(-limit if is_signed else 0.0, limit), largest > limit
-
-
-def _title(
-    explanation: Explanation, graph: int, at: int, step: int | None, values: Values, several: bool, nodes: str
-) -> str:
-    total = f"{values.sum():+.3g}"
-    if several:
-        return f"t = {step}: {total}"
-    if step is not None:
-        return f"graph {graph}, t = {step}: {total}"
-    return f"{graph}: {explanation.caption(at, nodes)}".replace(" (", "\n(", 1)  # two lines fit
 
 
 def _fitting(text: str, ax: Any) -> float:

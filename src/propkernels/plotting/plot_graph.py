@@ -14,14 +14,14 @@ from propkernels.convert.check import check_graphs
 from propkernels.convert.edges import Listing, list_edges
 from propkernels.convert.graph_molecules import atom_positions
 from propkernels.graphs.accepted import Graphs, OneGraph
-from propkernels.graphs.container import Graph
+from propkernels.graphs.container import Graph, count
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Grid, GridDatabase
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
 from propkernels.graphs.names import Names
-from propkernels.plotting.canvas import one_axes
 from propkernels.plotting.draw_graph import EDGE_COLOR, bond_orders, draw_graph
+from propkernels.plotting.panels import one_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,7 +123,8 @@ def plot_graph(
             frameon=False,
             fontsize=9,
         )
-    ax.set_title(f"{name}: {_size(drawn)}", fontsize=10)
+    edge = "directed edge" if drawn.database.is_directed else "edge"
+    ax.set_title(f"{name}: {count(drawn.n_nodes, 'node')}, {count(drawn.n_edges, edge)}", fontsize=10)
     return ax
 
 
@@ -136,14 +137,6 @@ def _chosen(graphs: Any, graph: int) -> tuple[Any, str]:
     chosen = database[graph]
     id_ = getattr(chosen, "id", None)
     return chosen, f"graph {graph if id_ is None else id_}"
-
-
-def _size(graph: Graph) -> str:
-    """Return the numbers of nodes and edges as text."""
-    from propkernels.graphs.container import count
-
-    edge = "directed edge" if graph.database.is_directed else "edge"
-    return f"{count(graph.n_nodes, 'node')}, {count(graph.n_edges, edge)}"
 
 
 def _meaning(color: Any) -> str:

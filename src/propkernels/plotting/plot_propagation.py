@@ -16,8 +16,8 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.layout import node_positions
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.propagation_kernel import PropagationFeatures
-from propkernels.plotting.canvas import several_axes
 from propkernels.plotting.draw_graph import draw_graph
+from propkernels.plotting.panels import several_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from propkernels.plotting.pages.data import embed_json
+from propkernels.plotting.pages import embed_json
 
 
 @pytest.mark.slow

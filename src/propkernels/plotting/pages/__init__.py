@@ -3,7 +3,12 @@
 All packages may import this one; it imports nothing about graphs.
 """
 
-from propkernels.plotting.pages.data import embed_json
-from propkernels.plotting.pages.render import read_static, render_fragment, render_page, write_page
+from propkernels.plotting.pages.render import (
+    embed_json,
+    read_static,
+    render_fragment,
+    render_page,
+    write_page,
+)
 
 __all__ = ["embed_json", "read_static", "render_fragment", "render_page", "write_page"]

@@ -1,20 +1,24 @@
-"""Render self-contained HTML pages: templates, the shared style, and a Content-Security-Policy."""
+"""Render self-contained HTML pages: templates, shared style, inert JSON, and a Content-Security-Policy."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from propkernels._utils.checks import kind_of
 from propkernels._utils.safe_files import Pathlike, atomic_write, packaged_text
 from propkernels._version import __version__
-from propkernels.plotting.pages.data import embed_json
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 def render_page(
@@ -187,3 +191,38 @@ def _verbatim(text: str, element: str) -> Any:
     if f"</{element}" in lower or "<!--" in lower or "\r" in text:
         raise ValueError(f"the source of a {element} contains '</{element}', '<!--' or a carriage return")
     return Markup(text)
+
+
+# "</script>" and "<!--" would end the script element or start a comment; "&" and "'" matter outside scripts
+_INERT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027"})
+
+
+def embed_json(value: Any) -> Markup:
+    r"""Return JSON that is safe inside ``<script type="application/json">``, and everywhere else in a page.
+
+    Parameters
+    ----------
+    value : object
+        Dicts, sequences, strings, finite numbers, None, and numpy scalars and arrays.
+
+    Raises
+    ------
+    ValueError
+        If a number is NaN or infinite, which JSON cannot represent.
+
+    Examples
+    --------
+    >>> print(embed_json({"id": "</script>"}))
+    {"id":"\u003c/script\u003e"}
+    """
+    from markupsafe import Markup
+
+    text = json.dumps(value, default=_plain, allow_nan=False, separators=(",", ":"))
+    return Markup(text.translate(_INERT))
+
+
+def _plain(value: Any) -> Any:
+    """Return a numpy scalar or array as Python numbers and lists."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"a page can hold numbers, strings, lists and dicts; got {kind_of(value)}")
