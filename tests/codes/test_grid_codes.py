@@ -5,20 +5,31 @@ from functools import partial
 import numpy as np
 import pytest
 
+import propkernels as pk
 from propkernels.codes.codes import floor_codes, grid_codes
 from propkernels.graphs.neighborhoods import BOUNDARIES
 from propkernels.propagation.convolution import GridOperator
 from propkernels.propagation.initial import Prior, initial_distributions, label_column
-from tests.propagation.test_grid_steps import FILTERS, GENERATOR, some_grids
+
+GENERATOR = np.random.default_rng(0)
+CROSS = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+
+
+def some_grids(masked):
+    shapes = [(4, 3), (4, 3), (2, 5)]
+    images, masks = [GENERATOR.integers(0, 3, shape) for shape in shapes], None
+    if masked:
+        masks = [(GENERATOR.random(shape) < 0.7) | (np.indices(shape).sum(axis=0) == 0) for shape in shapes]
+    return pk.GridDatabase(images, masks)
 
 
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("clamped", ["held", "pushed_back", None])
 def test_streams_are_steps_and_hashes(boundary, masked, clamped):
-    grids = some_grids(2, masked)
+    grids = some_grids(masked)
     clamps = {} if clamped is None else {clamped: GENERATOR.random(grids.n_nodes) < 0.3}
-    operator = GridOperator(grids, FILTERS["cross"], boundary, **clamps)
+    operator = GridOperator(grids, CROSS, boundary, **clamps)
     initial = initial_distributions(label_column(grids, "node"), Prior((), None))
     vectors = GENERATOR.integers(-9, 9, (len(initial.values), 6)).astype(float)
     offsets = GENERATOR.random(6)
@@ -32,12 +43,12 @@ def test_streams_are_steps_and_hashes(boundary, masked, clamped):
 
 @pytest.mark.parametrize("clamped", ["held", "pushed_back", None])
 def test_fourier_transforms_give_the_codes_of_sums(clamped):
-    grids = some_grids(2, False)
+    grids = some_grids(False)
     clamps = {} if clamped is None else {clamped: GENERATOR.random(grids.n_nodes) < 0.3}
     initial = initial_distributions(label_column(grids, "node"), Prior((), None))
     vectors = GENERATOR.integers(-9, 9, (len(initial.values), 6)).astype(float)
     offsets = GENERATOR.random(6)
-    made = partial(GridOperator, grids, FILTERS["cross"], "wrap", **clamps)
+    made = partial(GridOperator, grids, CROSS, "wrap", **clamps)
     operators = [made(path="direct"), made(path="fourier")]
     direct, fourier = (grid_codes(o, initial, vectors, offsets, 2) for o in operators)
     np.testing.assert_array_equal(fourier, direct)
