@@ -17,6 +17,7 @@ LABELS: dict[str, tuple[Any, ...]] = {
     "str": ("a", "b", "", "é"),
     "any": (0, "a", (0, "b"), 0.5, True, b"x", frozenset({1, 2}), "0", 2**70),
 }
+FORMS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok", "dense", "int64", "unsorted", "zeros", "twice")
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,15 @@ class Plain:
         for i, j, weight in self.edges:
             matrix[i, j] = weight
         return matrix
+
+    def without_node(self, node: int) -> Plain:
+        """The same graph without one node."""
+        kept = [i for i in range(self.n) if i != node]
+        number = {old: new for new, old in enumerate(kept)}
+        edges = tuple((number[i], number[j], w) for i, j, w in self.edges if node not in (i, j))
+        labels = None if self.labels is None else tuple(self.labels[i] for i in kept)
+        attributes = None if self.attributes is None else tuple(self.attributes[i] for i in kept)
+        return Plain(len(kept), edges, labels, attributes)
 
 
 def random_graphs(rng: Generator, n_graphs: int | None = None) -> list[Plain]:
@@ -95,3 +105,43 @@ def _joined(labels: list[Any]) -> Any:
     for place, value in enumerate(label for own in labels for label in own):
         array[place] = value
     return array
+
+
+def in_form(matrix: np.ndarray, form: str) -> Any:
+    """The same adjacency in another representation."""
+    if form == "dense":
+        return matrix
+    if form == "int64":
+        csr = sp.csr_array(matrix)
+        return sp.csr_array(
+            (csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape
+        )
+    coo = sp.coo_array(matrix)
+    rows, columns = coo.coords
+    if form == "unsorted":
+        return sp.coo_array((coo.data[::-1], (rows[::-1], columns[::-1])), shape=matrix.shape).tocsr()
+    if form == "zeros":
+        i, j = np.nonzero(matrix == 0)
+        data = np.concatenate([coo.data, np.zeros(len(i))])
+        return sp.coo_array(
+            (data, (np.concatenate([rows, i]), np.concatenate([columns, j]))), shape=matrix.shape
+        )
+    if form == "twice":
+        data = np.concatenate([coo.data / 2, coo.data / 2])
+        return sp.coo_array((data, (np.tile(rows, 2), np.tile(columns, 2))), shape=matrix.shape)
+    return coo.asformat(form)
+
+
+def tuples(graphs: list[Plain], form: str = "dense") -> list[tuple[Any, ...]]:
+    """Each graph as (adjacency, labels, attributes); one without nodes has as many attributes as others."""
+    width = next((len(row) for graph in graphs for row in graph.attributes or ()), 1)
+    return [
+        (
+            in_form(graph.dense(), form),
+            None if graph.labels is None else _joined([graph.labels]),
+            None
+            if graph.attributes is None
+            else np.array(graph.attributes, dtype=float).reshape(graph.n, -1 if graph.n else width),
+        )
+        for graph in graphs
+    ]
