@@ -16,7 +16,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from propkernels._utils.checks import format_table
 from propkernels._utils.progress import spinner as spinner
 from propkernels._utils.safe_files import atomic_write
 from propkernels._version import __version__
@@ -202,6 +201,8 @@ def print_records(
 
 def print_table(names: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str]) -> None:
     """Print an aligned table, columns of words to the left; a narrow terminal cuts the longest words."""
+    from propkernels._utils.checks import format_table  # imports numpy, which --help does without
+
     console = stdout()
     widths = [max(len(text) for text in (name, *column)) for name, *column in zip(names, *rows, strict=True)]
     excess = sum(widths) + 2 * (len(widths) - 1) - console.width if console.is_terminal else 0
