@@ -81,7 +81,7 @@ def describe_kernel(kernel: Any, without: tuple[str, ...] = ()) -> str:
     --------
     >>> import propkernels as pk
     >>> describe_kernel(pk.PropagationKernel(t_max=3, base_kernel="jaccard", random_state=7, n_jobs=2))
-    'propagation kernel (t_max 3, base kernel jaccard)'
+    'propagation kernel (base kernel jaccard, t_max 3)'
     """
     defaults = type(kernel)().get_params(deep=False)
     changed = {
