@@ -138,15 +138,6 @@ def test_functions_of_atoms_see_whole_molecules():
     assert graphs.node_labels.tolist() == [("C", "SP2"), ("C", "SP2"), ("C", "SP3")]
 
 
-@pytest.mark.parametrize("stereo", [False, True])
-def test_bonds_of_large_molecules_are_those_of_small_ones(stereo, monkeypatch):
-    texts = [*SMILES, "F/C=C/F", "F/C=C\\F"]
-    small = pk.from_smiles(texts, stereo=stereo)
-    monkeypatch.setattr("propkernels.convert.atoms.LARGE", 1)
-    assert pk.from_smiles(texts, stereo=stereo) == small
-    assert pk.from_smiles(["C" * 1200, "CC"], edge_labels=False).n_edges == 1200
-
-
 def test_stereoisomers_are_told_apart_only_on_request():
     left, right = "N[C@@H](C)C(=O)O", "N[C@H](C)C(=O)O"
     apart = pk.from_smiles([left, right, "F/C=C/F", "F/C=C\\F"], stereo=True, node_labels="symbol")

@@ -157,11 +157,7 @@ def guarded(convert: Convert) -> Convert:
     return convert_or_blame
 
 
-def reasons_of(
-    attempt: Callable[[list[Any]], Any],
-    items: Sequence[Any],
-    tell: Callable[[Exception], str] = lambda error: f"cannot be read ({reason_of(error)})",
-) -> dict[int, str]:
+def reasons_of(attempt: Callable[[list[Any]], Any], items: Sequence[Any]) -> dict[int, str]:
     """Return position -> reason for items that fail alone, by bisection.
 
     Parameters
@@ -169,8 +165,6 @@ def reasons_of(
     attempt : callable
         Converts a list of items.
     items : sequence
-    tell : callable
-        Returns the reason for an error.
 
     Examples
     --------
@@ -192,7 +186,7 @@ def reasons_of(
         first, last = runs.pop()
         error = fails(items[first:last])
         if error is not None and last - first == 1:
-            reasons[first] = tell(error).replace(" of graph 0", "")
+            reasons[first] = f"cannot be read ({reason_of(error)})".replace(" of graph 0", "")
         elif error is not None:
             middle = (first + last) // 2
             runs += [(middle, last), (first, middle)]

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column
 from propkernels.convert.asking_rdkit import load_rdkit, parse_atoms_and_bonds, parse_smiles, rdkit_reason
-from propkernels.convert.atoms import VIEWS, Recipe, atom_labels, bonds_of, check_recipe
-from propkernels.convert.build import (
-    Faults,
-    FlatGraphs,
-    build,
-    integers,
-    joined,
-    listed,
-    reasons_of,
-)
+from propkernels.convert.atoms import VIEWS, FunctionError, Recipe, atom_labels, check_recipe
+from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed
 from propkernels.convert.descriptors import Wanted, check_wanted, compute_descriptors
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
@@ -32,6 +25,7 @@ if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
 CHUNK = 2000  # molecules in memory at once
+SIDES = {"STEREOE": "E", "STEREOTRANS": "E", "STEREOZ": "Z", "STEREOCIS": "Z"}  # of double bonds
 FRAGMENT, CHARGE, TAUTOMER = STEPS = ("fragment", "charge", "tautomer")
 
 
@@ -203,14 +197,13 @@ class _Part:
 
     sizes: NDArray[np.int64]
     counts: NDArray[np.int64]
-    source: NDArray[np.int64]
-    target: NDArray[np.int64]
+    ends: NDArray[np.int64]  # of each bond, listed once
     labels: LabelColumn
     bonds: LabelColumn | None
     faults: dict[int, str]
-    descriptors: NDArray[np.float64] | None = None
-    forms: dict[int, str] = field(default_factory=dict)
-    changed: Counter[str] = field(default_factory=Counter)
+    descriptors: NDArray[np.float64] | None
+    forms: dict[int, str]
+    changed: Counter[str]
 
 
 def convert(mols: list[Any], faults: Faults, options: _Options | None = None) -> GraphDatabase:
@@ -229,15 +222,13 @@ def _assembled(sources: list[Any], parts: list[_Part], options: _Options, faults
         for position, smiles in part.forms.items():
             sources[start + position] = smiles
         start += len(part.sizes)
-    none = integers([])
+    ends = joined([part.ends for part in parts], np.empty((0, 2), dtype=np.int64))
     flat = FlatGraphs(
-        joined([part.sizes for part in parts], none),
-        joined([part.counts for part in parts], none),
-        joined([part.source for part in parts], none),
-        joined([part.target for part in parts], none),
-        True,  # both directions of each bond are listed
-        None,
-        LabelColumn.concat([part.labels for part in parts]),
+        joined([part.sizes for part in parts], integers([])),
+        joined([part.counts for part in parts], integers([])),
+        ends[:, 0].copy(),
+        ends[:, 1].copy(),
+        node_labels=LabelColumn.concat([part.labels for part in parts]),
         edge_labels=LabelColumn.concat([part.bonds for part in parts if part.bonds is not None])
         if options.edge_labels
         else None,
@@ -295,48 +286,65 @@ def why_not(chem: Any, text: Any) -> str:
 
 
 def _extract(mols: Sequence[Any], options: _Options) -> _Part:
-    """Return atoms and bonds of molecules; molecules that cause an RDKit error are faults."""
-    with load_rdkit("rdkit.rdBase").BlockLogs():
-        try:
-            return _asked(mols, options)
-        except MemoryError:
-            raise
-        except Exception:
-            reasons = reasons_of(lambda some: _asked(some, options), mols, rdkit_reason)
-            if not reasons:
-                raise
-        part = _asked([None if i in reasons else mol for i, mol in enumerate(mols)], options)
-    part.faults |= reasons
-    return part
-
-
-def _asked(mols: Sequence[Any], options: _Options) -> _Part:
-    """Return atoms and bonds of molecules, read together."""
-    chem = load_rdkit()
+    """Return atoms and bonds of molecules; molecules that cause an RDKit error are faults without atoms."""
     faults: dict[int, str] = {}
     forms: dict[int, str] = {}
     changed: Counter[str] = Counter()
-    usable: list[Any] = []
-    for i, mol in enumerate(mols):
-        if not is_mol(mol):
-            faults[i] = "is None: RDKit could not read it" if mol is None else f"is a {type(mol).__name__}"
-            mol = _nothing(chem)
-        elif options.steps:
-            form = standard_form(mol, options.steps, changed)
-            if form is not None:
-                forms[i], mol = form, chem.MolFromSmiles(form)
-        usable.append(chem.AddHs(mol) if options.explicit_hydrogens else mol)
+    usable, labels, bonds, counts = [], [], [], []
+    with load_rdkit("rdkit.rdBase").BlockLogs():
+        for i, mol in enumerate(mols):
+            own: tuple[Any, list[Any], list[Any]] = load_rdkit().Mol(), [], []
+            try:
+                if is_mol(mol):
+                    own = _read_molecule(mol, i, options, forms, changed)
+                else:
+                    kind = f"is a {type(mol).__name__}"
+                    faults[i] = "is None: RDKit could not read it" if mol is None else kind
+            except MemoryError:
+                raise
+            except FunctionError as error:
+                faults[i] = str(error)
+            except Exception as error:
+                faults[i] = rdkit_reason(error)
+            usable.append(own[0])
+            labels += own[1]
+            bonds += own[2]
+            counts.append((len(own[1]), len(own[2])))
+        rows = None if options.descriptors is None else compute_descriptors(usable, options.descriptors)
+    sizes, n_bonds = np.array(counts, dtype=np.int64).reshape(-1, 2).T
+    ends = np.array([bond[:2] for bond in bonds], dtype=np.int64).reshape(-1, 2)
+    types = LabelColumn.from_values([kind for *_, kind in bonds]) if options.edge_labels else None
+    kinds: dict[Any, int] = {}
+    ids = np.array([kinds.setdefault(label, len(kinds)) for label in labels], dtype=np.int64)
+    column = LabelColumn.from_values(object_array(list(kinds))).take(ids)
+    return _Part(sizes, n_bonds, ends, column, types, faults, rows, forms, changed)
+
+
+def _read_molecule(
+    mol: Any, position: int, options: _Options, forms: dict[int, str], changed: Counter[str]
+) -> tuple[Any, list[Any], list[Any]]:
+    """Return a molecule as it is read, the label of each atom, and (begin, end, type) of each bond."""
+    chem = load_rdkit()
+    form = standard_form(mol, options.steps, changed) if options.steps else None
+    if form is not None:
+        forms[position], mol = form, chem.MolFromSmiles(form)
+    if options.explicit_hydrogens:
+        mol = chem.AddHs(mol)
     if options.stereo:
-        usable = [chem.Mol(mol) for mol in usable]
-        for mol in usable:
-            chem.AssignStereochemistry(mol, cleanIt=True, force=True)
-    sizes = integers(list(map(chem.Mol.GetNumAtoms, usable)))
-    bonds = bonds_of(usable, sizes, options.stereo)
-    labels = atom_labels(usable, sizes, bonds, options.node_labels, options.stereo, faults)
-    types = bonds.types if options.edge_labels else None
-    rows = None if options.descriptors is None else compute_descriptors(usable, options.descriptors)
-    flat = sizes, bonds.counts, bonds.source, bonds.target, labels, types
-    return _Part(*flat, faults, rows, forms, changed)
+        mol = chem.Mol(mol)
+        chem.AssignStereochemistry(mol, cleanIt=True, force=True)
+    labels = atom_labels(mol, options.node_labels, options.stereo)
+    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), _bond_name(b.GetBondType())) for b in mol.GetBonds()]
+    for i, bond in enumerate(mol.GetBonds() if options.stereo else ()):
+        side = SIDES.get(bond.GetStereo().name)
+        if side is not None:
+            bonds[i] = (*bonds[i][:2], f"{bonds[i][2]} {side}")
+    return mol, labels, bonds
+
+
+@cache
+def _bond_name(kind: Any) -> str:
+    return str(kind.name.lower())
 
 
 def check_steps(steps: Any) -> tuple[str, ...]:
@@ -385,8 +393,3 @@ def _standardizers() -> dict[str, Callable[[Any], Any]]:
         CHARGE: standard.Uncharger().uncharge,
         TAUTOMER: standard.TautomerEnumerator().Canonicalize,
     }
-
-
-@cache
-def _nothing(chem: Any) -> Any:
-    return chem.Mol()
