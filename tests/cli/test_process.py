@@ -85,20 +85,6 @@ def test_characters_that_the_output_cannot_encode_are_escaped(monkeypatch):
     assert raw.getvalue() == b"caf\\xe9 \\udce9\n"
 
 
-def test_handlers_of_a_host_program_are_left_alone():
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        with entry._quiet_imports():
-            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        with entry._quiet_imports():
-            assert signal.getsignal(signal.SIGINT) is entry._leave
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 # quick import
 
 BEFORE = (
@@ -205,21 +191,6 @@ def test_a_failed_import_leaves_no_placeholder(monkeypatch):
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 
-BUSY = """
-import sys
-import numpy as np
-from propkernels import _core
-from propkernels.cli.__main__ import prompt_interrupts
-from propkernels._utils.safe_files import atomic_write
-
-with prompt_interrupts(), atomic_write(sys.argv[1]) as stream:
-    stream.write(b"half")
-    stream.flush()
-    print("started", flush=True)
-    _core.take_pieces(np.zeros(1, dtype=np.int64), 10**12, -1, 1)  # one piece of days
-"""
-
-
 LISTENING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 
 
@@ -236,15 +207,6 @@ def start(code, *arguments):
     """Run code in another interpreter, as from a terminal: a job in the background would ignore Ctrl-C."""
     command = [sys.executable, "-c", LISTENING + code, *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-@pytest.mark.slow
-def test_compiled_code_is_interrupted(tmp_path):
-    """Without the watching thread this takes days."""
-    status, errors = interrupted(start(BUSY, tmp_path / "file"))
-    assert status == 130
-    assert errors == "propkernels: interrupted, stopping\n"
-    assert list(tmp_path.iterdir()) == []
 
 
 IN_PYTHON = """

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from propkernels._utils import safe_files as files
 from propkernels._utils.safe_files import atomic_write, is_system_error, open_regular
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pipes of POSIX")
@@ -180,12 +179,3 @@ def test_pipes_devices_and_folders_are_not_waited_for(tmp_path):
 def test_errors_of_the_machine_are_told_from_damage(name):
     number = getattr(errno, name)
     assert is_system_error(OSError(number, os.strerror(number)))
-
-
-def test_unfinished_files_are_removed_before_a_process_exits(tmp_path):
-    writing = atomic_write(tmp_path / "file")
-    writing.__enter__().write(b"half")
-    files.discard_unfinished()
-    assert os.listdir(tmp_path) == []
-    with pytest.raises(FileNotFoundError):
-        writing.__exit__(None, None, None)

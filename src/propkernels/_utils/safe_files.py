@@ -11,16 +11,15 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import resources
-from typing import IO, Any, Literal, overload
+from typing import IO, Any
 from zipfile import ZIP_STORED, ZipFile
 
 Pathlike = str | os.PathLike[str]
 
 _LONGEST_STEM = 40  # characters of the name of a file in that of its temporary file
-_active = set[str]()  # temporary files of this process
 _PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
@@ -43,17 +42,8 @@ def is_system_error(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in SYSTEM_ERRORS)
 
 
-@overload
-def atomic_write(
-    path: Pathlike, *, text: Literal[False] = False, follow_links: bool = True
-) -> AbstractContextManager[IO[bytes]]: ...
-@overload
-def atomic_write(
-    path: Pathlike, *, text: Literal[True], follow_links: bool = True
-) -> AbstractContextManager[IO[str]]: ...
-def atomic_write(
-    path: Pathlike, *, text: bool = False, follow_links: bool = True
-) -> AbstractContextManager[IO[Any]]:
+@contextmanager
+def atomic_write(path: Pathlike, *, text: bool = False, follow_links: bool = True) -> Iterator[IO[Any]]:
     r"""Open a stream that replaces ``path`` when it is complete; after an error, nothing has changed.
 
     Bytes are written to a temporary file in the same folder, which is flushed to disk and renamed. An
@@ -90,17 +80,11 @@ def atomic_write(
     b'whole'
     >>> folder.cleanup()
     """
-    return _replacement(path, text, follow_links)
-
-
-@contextmanager
-def _replacement(path: Pathlike, text: bool, follow_links: bool) -> Iterator[IO[Any]]:
     folder, name = os.path.split(os.path.realpath(path) if follow_links else os.fspath(path))
     place = os.path.join(os.path.realpath(folder), name)
     temporary = os.path.join(os.path.dirname(place), f".{name[:_LONGEST_STEM]}.{secrets.token_hex(8)}.part")
     with _naming(path, place, temporary):
         mode = _mode_of(place, path)
-        _active.add(temporary)
         try:
             # a new file has the permissions that the umask leaves, others keep those that they have
             flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | _PLAIN
@@ -116,7 +100,8 @@ def _replacement(path: Pathlike, text: bool, follow_links: bool) -> Iterator[IO[
                 os.fsync(binary.fileno())
             os.replace(temporary, place)
         finally:
-            discard_unfinished({temporary})
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
         if sys.platform != "win32":  # make the name of the file durable, too
             with suppress(OSError):
                 handle = os.open(os.path.dirname(place), os.O_RDONLY | _PLAIN)
@@ -124,14 +109,6 @@ def _replacement(path: Pathlike, text: bool, follow_links: bool) -> Iterator[IO[
                     os.fsync(handle)
                 finally:
                     os.close(handle)
-
-
-def discard_unfinished(files: Collection[str] | None = None) -> None:
-    """Remove temporary files of this process: these, or all of them before it exits."""
-    for temporary in _active.copy() if files is None else files:
-        with suppress(OSError):
-            os.unlink(temporary)
-        _active.discard(temporary)
 
 
 @contextmanager

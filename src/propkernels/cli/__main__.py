@@ -1,4 +1,4 @@
-"""Entry point of the command ``propkernels``: a fast start, and a prompt end after Ctrl-C."""
+"""Entry point of the command ``propkernels``: a fast start, and a line after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -6,44 +6,37 @@ import gc
 import importlib
 import io
 import os
-import signal
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec, PathFinder
-from threading import Event, Thread
 from types import ModuleType
 from typing import Any
 
 DEFERRED = ("scipy.stats", "pandas")
-GRACE = 0.7  # seconds for the command to exit by itself
 INTERRUPTED = 130
-LINE = "propkernels: interrupted, stopping\n"
 
 
 def main() -> None:
     """Run the command line; the exit status after Ctrl-C is 130."""
-    with _quiet_imports():
+    try:
         from propkernels.cli.app import app
 
         if _will_compute(sys.argv[1:]):
             with quick_import():
                 import propkernels.kernels  # noqa: F401
-    _escape_surrogates()
-    try:
-        with prompt_interrupts():
-            try:
-                app(prog_name="propkernels")
-            finally:
-                gc.freeze()  # garbage collection at exit takes 0.3 s
+        _escape_surrogates()
+        try:
+            app(prog_name="propkernels")
+        finally:
+            gc.freeze()  # garbage collection at exit takes 0.3 s
     except (KeyboardInterrupt, SystemExit) as error:
         if isinstance(error, SystemExit) and error.code != INTERRUPTED:
             raise
         # sys.exit could still end with the signal: Python remembers an interrupt inside exec().
         with suppress(OSError, ValueError):
             sys.stdout.flush()
-            sys.stderr.flush()
+            print("propkernels: interrupted, stopping", file=sys.stderr, flush=True)
         os._exit(INTERRUPTED)
 
 
@@ -111,72 +104,6 @@ def _hold(name: str) -> Placeholder:
 def _remove(placeholder: Placeholder) -> None:
     if sys.modules.get(placeholder.__name__) is placeholder:
         del sys.modules[placeholder.__name__]
-
-
-# Ctrl-C
-
-
-@contextmanager
-def _quiet_imports() -> Iterator[None]:
-    """Exit on Ctrl-C without a traceback during imports."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler:  # ignored in the background, or handled by a host program
-        yield
-        return
-    signal.signal(signal.SIGINT, _leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _leave(*_: Any) -> None:
-    with suppress(OSError):
-        os.write(2, LINE.encode())
-    os._exit(INTERRUPTED)
-
-
-@contextmanager
-def prompt_interrupts() -> Iterator[None]:
-    """Respond to Ctrl-C immediately, even while compiled code is running.
-
-    Python raises KeyboardInterrupt only when the main thread returns to Python code, which takes seconds
-    during a large SVM. Here the signal wakes another thread: it prints one line, waits briefly for the main
-    thread to exit, then ends the process. Files are written atomically, so no partial file remains; temporary
-    files are removed. This changes signal handling, so it is only for the process of the command line.
-    """
-    reader, writer = socket.socketpair()
-    writer.setblocking(False)
-    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-    done = Event()
-    thread = Thread(target=_watch, args=(reader, done), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        signal.set_wakeup_fd(before)
-        writer.close()  # ends the thread, after it has printed the line for a pending signal
-        thread.join(GRACE)
-
-
-def _watch(reader: socket.socket, done: Event) -> None:
-    with reader:
-        while numbers := reader.recv(64):
-            if signal.SIGINT in numbers:
-                _stop(done)
-                return
-
-
-def _stop(done: Event) -> None:
-    with suppress(OSError, ValueError):
-        sys.stderr.write(("\r" if sys.stderr.isatty() else "") + LINE)
-        sys.stderr.flush()
-    if not done.wait(GRACE):
-        from propkernels._utils.safe_files import discard_unfinished
-
-        discard_unfinished()
-        os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":
