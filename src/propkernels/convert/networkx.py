@@ -167,20 +167,32 @@ def convert_igraph(graphs: list[Any], faults: Faults) -> GraphDatabase:
 
 
 def convert_node_link(graphs: list[Any], faults: Faults) -> GraphDatabase:
-    """Return the database of node-link dictionaries: read by networkx, which wrote most of them."""
+    """Return the database of node-link dictionaries."""
     nx = import_optional("networkx", extra="networkx", purpose="node-link dictionaries need")
-    twins = []
+    twins = [nx.Graph() for _ in graphs]
     for i, content in enumerate(graphs):
-        twin = (nx.MultiGraph if content.get("multigraph", False) else nx.Graph)()
-        twins.append(twin.to_directed() if content.get("directed", False) else twin)
         with faults.reading(i):
-            for node in content["nodes"]:
-                row = dict(node)
-                twins[-1].add_node(row.pop("id"), **row)
-            for link in content["links"] if "links" in content else content["edges"]:
-                row = {key: value for key, value in link.items() if key != "key"}
-                twins[-1].add_edge(row.pop("source"), row.pop("target"), **row)
+            twins[i] = of_node_link(content)
     return convert(twins, faults)
+
+
+def of_node_link(content: Any) -> Any:
+    """Return the networkx graph of a node-link dictionary, as networkx and D3 write it.
+
+    Texts and numbers beside the nodes are data of the graph, like those under "graph".
+    """
+    nx = import_optional("networkx", extra="networkx", purpose="node-link dictionaries need")
+    twin = (nx.MultiGraph if content.get("multigraph", False) else nx.Graph)()
+    twin = twin.to_directed() if content.get("directed", False) is True else twin
+    twin.graph |= {key: value for key, value in content.items() if not isinstance(value, (dict, list, bool))}
+    twin.graph |= dict(content.get("graph", {}))
+    for node in content["nodes"]:
+        row = dict(node)
+        twin.add_node(row.pop("id"), **row)
+    for link in content["links"] if "links" in content else content["edges"]:
+        row = {key: value for key, value in link.items() if key != "key"}
+        twin.add_edge(row.pop("source"), row.pop("target"), **row)
+    return twin
 
 
 @guarded

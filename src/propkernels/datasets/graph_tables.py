@@ -1,21 +1,21 @@
-"""Graphs from tables of edges, nodes and graphs: CSV files, or tables that graph files were read into."""
+"""Graphs from files: tables of edges, nodes and graphs, JSON and edge lists."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels._utils.arrays import object_array
 from propkernels._utils.cells import read_cells, read_labels, typed_column
 from propkernels._utils.checks import reason_of
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import read_regular
+from propkernels.convert.edges import is_node_link
+from propkernels.convert.networkx import from_networkx, of_node_link
 from propkernels.convert.pandas import from_pandas
 from propkernels.convert.table_columns import AUTO, USUAL_LABELS, column_roles, warn_unused
 from propkernels.datasets.dataset import Dataset
@@ -41,7 +41,10 @@ OF_ONE_TYPE = (("graph",), ("node", "source", "target"))
 
 
 def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
-    """Return the data set of CSV or TSV files of edges, nodes and graphs."""
+    """Return the data set of CSV or TSV files of edges, nodes and graphs.
+
+    ``extras["node_names"]`` holds the key of each node.
+    """
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(f"the file {path} does not exist")
@@ -60,8 +63,21 @@ def read_edges(paths: Sequence[Path], how: Reading) -> Dataset:
     if all("graph" not in table for table in tables.values()):  # one graph
         for table in tables.values():
             table["graph"] = ["0"] * len(next(iter(table.values())))
+    if how.smiles_column:
+        raise ValueError(f"{places['edges']} has no column {how.smiles_column!r} of SMILES")
+    pd = import_optional("pandas", extra="pandas", purpose="tables need")
     name = places["edges"].stem.removesuffix("edges").rstrip("_-") or places["edges"].absolute().parent.name
-    return dataset_of(typed_tables(tables, how), how, name, places)
+    read = typed_tables(tables, how)
+    places = dict.fromkeys(KINDS, places["edges"]) | places
+    arguments = _roles(read, how, places)
+    directed = "directed" in read["edges"] and bool(np.all(read["edges"]["directed"]))
+    frames = {kind: pd.DataFrame(columns) for kind, columns in read.items()}
+    graphs: Any = from_pandas(**frames, **arguments, directed=directed, errors=how.errors)
+    target = _target(read, graphs, how, places["graphs"])
+    extras = {"node_names": _node_names(frames, graphs)}
+    if how.id_column is not None:
+        graphs = graphs.with_ids(_values_of(read, how.id_column, graphs, places["graphs"]))
+    return Dataset(name, graphs, target, (), extras)
 
 
 def _recognized(table: Cells, path: Path, named: Mapping[str, str]) -> tuple[str, Cells]:
@@ -120,48 +136,6 @@ def typed_tables(tables: dict[str, Cells], how: Reading) -> dict[str, Columns]:
             n_rows = len(tables[kind][name])
             read[kind][name], cells = cells[:n_rows], cells[n_rows:]
     return read
-
-
-def dataset_of(
-    tables: dict[str, Columns], how: Reading, name: str, place: Any, directed: bool = False
-) -> Dataset:
-    """Return the data set of typed tables with the keys graph, node, source and target.
-
-    Parameters
-    ----------
-    tables : dict
-        Columns of "edges" and, optionally, "nodes" and "graphs".
-    how : Reading
-    name : str
-        Name of the data set.
-    place : path, or dict of paths
-        Source, or the file of each table, for messages.
-    directed : bool, default=False
-        Whether edges are directed; a column ``directed`` of the edges overrides it.
-
-    Returns
-    -------
-    Dataset
-        ``extras["node_names"]`` holds the key of each node, and ``extras["attribute_names"]`` the name of
-        each column of node attributes, by its number.
-    """
-    pd = import_optional("pandas", extra="pandas", purpose="tables need")
-    places = place if isinstance(place, dict) else dict.fromkeys(KINDS, place)
-    places = dict.fromkeys(KINDS, places["edges"]) | places
-    if how.smiles_column:
-        raise ValueError(f"{places['edges']} has no column {how.smiles_column!r} of SMILES")
-    arguments = _roles(tables, how, places)
-    if "directed" in tables["edges"]:
-        directed = bool(np.all(tables["edges"]["directed"]))
-    frames = {kind: pd.DataFrame(columns) for kind, columns in tables.items()}
-    graphs: Any = from_pandas(**frames, **arguments, directed=directed, errors=how.errors)
-    target = _target(tables, graphs, how, places["graphs"])
-    extras: dict[str, Any] = {"node_names": _node_names(frames, graphs)}
-    if arguments.get("attributes"):
-        extras["attribute_names"] = dict(enumerate(arguments["attributes"]))
-    if how.id_column is not None:
-        graphs = graphs.with_ids(_values_of(tables, how.id_column, graphs, places["graphs"]))
-    return Dataset(name, graphs, target, (), extras)
 
 
 def _roles(tables: dict[str, Columns], how: Reading, places: Mapping[str, Any]) -> dict[str, Any]:
@@ -341,65 +315,23 @@ def read_nodes(
 
 
 COMMENTS = ("#", "%", "//")
-MOST_ENTRIES = 1000  # of a list of numbers, each of which becomes a column
-FREE_CELLS, MOST_CELLS = 10**6, 100  # of a table: as many anyway, and per value in a file
-Data = dict[str, Any]
 
 
-@dataclass
-class FileGraph:
-    """A graph as it stands in a file, with data of nodes and edges by name.
-
-    Attributes
-    ----------
-    directed : bool
-    name : str or int or None
-    data : dict
-        Data of the graph, such as its target.
-    nodes : dict
-        Data of each node by its key, in order of appearance.
-    edges : list of (source, target, data)
-    """
-
-    directed: bool = False
-    name: Any = None
-    data: Data = field(default_factory=dict)
-    nodes: dict[Any, Data] = field(default_factory=dict)
-    edges: list[tuple[Any, Any, Data]] = field(default_factory=list)
-
-    def add_edge(self, source: Any, target: Any, data: Data) -> None:
-        """Add an edge, and its ends if they are new."""
-        self.nodes.setdefault(source, {})
-        self.nodes.setdefault(target, {})
-        self.edges.append((source, target, data))
-
-
-def edge_list_graphs(text: str) -> Iterator[FileGraph]:
-    r"""Yield the graph of an edge list: two nodes per line and, optionally, a weight.
-
-    Examples
-    --------
-    >>> graph, = edge_list_graphs("# a comment\na b 1\nb,c,2.5\n")
-    >>> [(source, target, float(data["weight"])) for source, target, data in graph.edges]
-    [('a', 'b', 1.0), ('b', 'c', 2.5)]
-    """
-    rows: list[list[str]] = []
+def _edge_list(text: str) -> list[Any]:
+    """Return the graph of an edge list: two nodes per line and, optionally, a weight."""
+    graph = import_optional("networkx", extra="networkx", purpose="graph files need").Graph()
     for number, line in enumerate(text.splitlines(), 1):
         words = line.replace(",", " ").split()
         if not words or words[0].startswith(COMMENTS):
             continue
         if len(words) not in (2, 3):
             raise ValueError(f"line {number} has {len(words)} words: an edge list has two nodes and a weight")
-        rows.append(words)
-    graph = FileGraph()
-    weights = iter(read_cells([words[2] for words in rows if len(words) == 3]).tolist())
-    for words in rows:
-        graph.add_edge(words[0], words[1], {} if len(words) == 2 else {"weight": next(weights)})
-    yield graph
+        graph.add_edge(words[0], words[1], weight=read_cells(words[2:]).tolist()[0] if words[2:] else 1.0)
+    return [graph]
 
 
-def json_graphs(text: str) -> Iterator[FileGraph]:
-    """Yield the graphs of a JSON text: one node-link graph, a list of them, or one per line."""
+def _node_links(text: str) -> list[Any]:
+    """Return the graphs of a JSON text: one node-link graph, a list of them, or one per line."""
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
@@ -407,62 +339,20 @@ def json_graphs(text: str) -> Iterator[FileGraph]:
         if error.msg != "Extra data" or len(lines) < 2:
             raise
         content = [json.loads(line) for line in lines]
-    for number, graph in enumerate(content if isinstance(content, list) else [content]):
-        yield _node_link(graph, number)
+    several = content if isinstance(content, list) else [content]
+    for number, graph in enumerate(several):
+        if not is_node_link(graph):
+            raise ValueError(
+                f'graph {number} is not a node-link graph: {{"nodes": [{{"id": ...}}], '
+                '"links": [{"source": ..., "target": ...}]}'
+            )
+    return list(map(of_node_link, several))
 
 
-def _node_link(content: Any, number: int) -> FileGraph:
-    """Return the graph of a dictionary with nodes, and links or edges."""
-    links = next((key for key in ("links", "edges") if isinstance(content, dict) and key in content), None)
-    if (
-        links is None
-        or not isinstance(content.get("nodes", []), list)
-        or not isinstance(content[links], list)
-    ):
-        raise ValueError(
-            f'graph {number} is not a node-link graph: {{"nodes": [{{"id": ...}}], '
-            '"links": [{"source": ..., "target": ...}]}'
-        )
-    about = content.get("graph")
-    data = {key: value for key, value in content.items() if not isinstance(value, (dict, list))}
-    data |= about if isinstance(about, dict) else {}
-    directed, name = data.pop("directed", False) is True, data.pop("name", data.pop("id", None))
-    data.pop("multigraph", None)
-    graph = FileGraph(directed, name, data)
-    for position, node in enumerate(content.get("nodes", [])):
-        row = dict(node) if isinstance(node, dict) else {"id": node}
-        graph.nodes.setdefault(_key(row.pop("id", position), number), {}).update(row)
-    for link in content[links]:
-        row = (
-            dict(zip(("source", "target", "weight"), link, strict=False)) if isinstance(link, list) else link
-        )
-        if not isinstance(row, dict) or not {"source", "target"} <= set(row):
-            raise ValueError(f"graph {number} has an edge without source and target: {str(link)[:60]}")
-        row = dict(row)
-        source, target = (_key(row.pop(end), number) for end in ("source", "target"))
-        graph.add_edge(source, target, {key: value for key, value in row.items() if key != "key"})
-    return graph
-
-
-def _key(value: Any, number: int) -> Any:
-    if isinstance(value, (dict, list)):
-        raise ValueError(f"graph {number} has a node whose id is not a text or a number: {str(value)[:60]}")
-    return value
-
-
-FORMATS: dict[str, tuple[str, Callable[[str], Iterable[FileGraph]]]] = {
-    **dict.fromkeys((".json", ".jsonl"), ("JSON", json_graphs)),
-    **dict.fromkeys((".edges", ".edgelist", ".txt"), ("an edge list", edge_list_graphs)),
+FORMATS: dict[str, tuple[str, Callable[[str], list[Any]]]] = {
+    **dict.fromkeys((".json", ".jsonl"), ("JSON", _node_links)),
+    **dict.fromkeys((".edges", ".edgelist", ".txt"), ("an edge list", _edge_list)),
 }
-
-
-def graphs_of_file(path: Path) -> list[FileGraph]:
-    """Return the graphs of a file, in the format of its suffix; raise ValueError if it is invalid."""
-    name, parse = FORMATS[path.suffix.lower()]
-    try:
-        return list(parse(read_regular(path).decode("utf-8-sig")))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} cannot be read as {name}: {reason_of(error)}") from None
 
 
 def read_graph_files(paths: Sequence[Path], how: Reading, name: str, place: Path) -> Dataset:
@@ -477,72 +367,44 @@ def read_graph_files(paths: Sequence[Path], how: Reading, name: str, place: Path
     place : Path
         File or folder; of files in subfolders, the name of the subfolder is the target.
     """
-    several: list[FileGraph] = []
+    several: list[Any] = []
+    names: list[Any] = []
+    kind, parse = FORMATS[paths[0].suffix.lower()]
     folders: list[Any] = [path.parent.name for path in paths]
-    if FORMATS[paths[0].suffix.lower()][1] is edge_list_graphs:  # texts, some of which are numbers
+    if parse is _edge_list:  # texts, some of which are numbers
         folders = read_cells(folders).tolist()
     for path, folder in zip(paths, folders, strict=True):
-        graphs = graphs_of_file(path)
-        label = path.relative_to(place).as_posix() if path != place else None
-        for graph in graphs:
-            if label is not None:
-                graph.name = label if len(graphs) == 1 else f"{label}:{graph.name}"
-                if len(path.relative_to(place).parts) > 1:
-                    graph.data = {"class": folder}
+        try:
+            graphs = parse(read_regular(path).decode("utf-8-sig"))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"{path} cannot be read as {kind}: {reason_of(error)}") from None
+        own = [graph.graph.pop("name", graph.graph.pop("id", None)) for graph in graphs]
+        if path != place:
+            label = path.relative_to(place)
+            own = [f"{label.as_posix()}:{one}" for one in own] if len(own) > 1 else [label.as_posix()]
+            if len(label.parts) > 1:
+                for graph in graphs:
+                    graph.graph = {"class": folder}
         several += graphs
-    names = [graph.name for graph in several]
+        names += own
     ids = names if None not in names and len(set(names)) == len(names) else list(range(len(several)))
     try:
-        tables = _tables(several, ids)
+        found: Any = from_networkx(
+            several,
+            node_label=how.node_labels or AUTO,
+            edge_label=how.edge_labels or AUTO,
+            weight=how.key_columns.get("weight", AUTO),
+            ids=ids,
+            errors=how.errors,
+        )
     except ValueError as error:
         raise ValueError(f"{place} cannot be read: {error}") from None
-    try:
-        return dataset_of(tables, how, name, place, any(graph.directed for graph in several))
-    except UnicodeEncodeError as error:
-        text = error.object[error.start : error.end]
-        raise ValueError(f"{place} has a name with half a character, {text!r}: write it anew") from None
-
-
-def _tables(several: Sequence[FileGraph], ids: Sequence[Any]) -> dict[str, Columns]:
-    """Return tables of edges, nodes and graphs; undirected edges among directed graphs are listed twice."""
-    directed = any(graph.directed for graph in several)
-    rows: dict[str, list[Data]] = {"edges": [], "nodes": [], "graphs": []}
-    for key, graph in zip(ids, several, strict=True):
-        rows["graphs"].append(_row("graphs", (key,), graph.data))
-        rows["nodes"] += [_row("nodes", (key, node), data) for node, data in graph.nodes.items()]
-        for source, target, data in graph.edges:
-            rows["edges"].append(_row("edges", (key, source, target), data))
-            if directed and not graph.directed and source != target:
-                rows["edges"].append(_row("edges", (key, target, source), data))
-    return {kind: _columns(some, KEYS[kind]) for kind, some in rows.items()}
-
-
-def _row(kind: str, values: tuple[Any, ...], data: Data) -> Data:
-    """Return a row of a table; names that keys have already get an underscore.
-
-    A list of numbers gives one column per entry; other nested values become texts.
-    """
-    row = dict(zip(KEYS[kind], values, strict=True))
-    for key, value in data.items():
-        name = f"{key}_" if key in KEYS[kind] else str(key)
-        if (
-            isinstance(value, list)
-            and len(value) <= MOST_ENTRIES
-            and all(type(v) in (int, float) for v in value)
-        ):
-            row |= {f"{name}.{i}": entry for i, entry in enumerate(value)}
-        else:
-            row[name] = json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
-    return row
-
-
-def _columns(rows: Sequence[Data], keys: Sequence[str]) -> Columns:
-    """Return typed columns with missing cells as None or NaN; keys stay as they are."""
-    names = dict.fromkeys((*keys, *(name for row in rows for name in row)))
-    if len(names) * len(rows) > max(FREE_CELLS, MOST_CELLS * sum(map(len, rows))):
-        raise ValueError(
-            f"{len(rows):,} rows of data have {len(names):,} different names, so that almost all cells "
-            "of a table would be empty: use the same names in all graphs"
-        )
-    cells = {name: [row.get(name) for row in rows] for name in names}
-    return {name: object_array(some) if name in keys else typed_column(some) for name, some in cells.items()}
+    kept = [
+        one for one, key in zip(several, ids, strict=True) if how.errors != "skip" or key not in found.skipped
+    ]
+    data = {key: [one.graph.get(key) for one in kept] for one in kept for key in one.graph}
+    target = [typed_column(data[column]) for column in how.table_targets(list(data), place)]
+    if how.id_column is not None:
+        found = found.with_ids(data[find_column(list(data), how.id_column, (), place)])
+    extras = {"node_names": [node for one in kept for node in one]}
+    return Dataset(name, found, how.checked_target(target, len(found), place), (), extras)
