@@ -55,6 +55,15 @@ def test_page(report):
     assert "<script" not in fragment
 
 
+def test_no_number_is_said_twice_and_molecules_are_molecules(report):
+    page = report.to_html()
+    assert "<summary>Scores" not in page
+    report = report.to_markdown().partition("\n")[2]
+    assert "| t = 0 |" in report
+    assert not re.findall(r"\b(?:graph|node|edge)s?\b", report, re.IGNORECASE)
+    assert "PropagationKernel(" not in report
+
+
 def test_markdown(report):
     text = report.to_markdown()
     assert text.startswith("# Audit of graphs\n")
@@ -92,17 +101,17 @@ def test_sections_have_tables_charts_and_captions(report, sections):
     for table in tables:
         assert {len(row) for row in table.rows} == {len(table.head)}, table.title
     charts = [chart for section in sections.values() for chart in section.charts]
-    assert {"learning curve", "calibration", "graphs per class"} <= {title for title, _ in charts}
+    assert {"learning curve", "calibration", "molecules per class"} <= {title for title, _ in charts}
     assert all(drawn.startswith("<svg") for _, drawn in charts)
     graph, caption = sections["graphs"].drawings[0]
-    assert caption.startswith(f"graph {graph}, class ")
-    assert caption.endswith(f": typical, {int(report.graphs.graph_sizes[graph])} nodes")
+    assert caption.startswith(f"molecule {graph}, class ")
+    assert caption.endswith(f": typical, {int(report.graphs.graph_sizes[graph])} atoms")
 
 
 def test_conflicts_and_steps_are_listed(report, sections):
     tables = {table.title: table for table in sections["sameness"].tables}
     assert tables["Duplicates with different targets"].rows[0][0] == "7, 60"
-    steps = tables["Graphs that t steps distinguish"].rows
+    steps = tables["Molecules that t steps distinguish"].rows
     assert [row[:2] for row in steps] == [(step.t, step.n_groups) for step in report.sameness.by_step]
 
 
@@ -117,7 +126,7 @@ def test_files(report, tmp_path):
 
 def test_repr_and_str(report):
     assert repr(report) == "Audit(graphs: 61 graphs, 2 with a duplicate)"
-    assert str(report).startswith("Audit of graphs\n- 61 graphs with ")
+    assert str(report).startswith("Audit of graphs\n- 61 molecules with ")
 
 
 @pytest.mark.parametrize(
@@ -152,8 +161,12 @@ def texts(report, topic):
 
 def test_duplicates_with_different_classes_bound_the_accuracy(report):
     bad = [text for kind, text in texts(report, "sameness") if kind == "bad"]
-    assert bad[0].startswith("2 of 61 graphs (3.3 %) have an exact duplicate, in 1 group; 1 can be removed.")
-    assert bad[1].startswith("1 group of duplicates has different classes (2 graphs): no method can exceed")
+    assert bad[0].startswith(
+        "2 of 61 molecules (3.3 %) have an exact duplicate, in 1 group; 1 can be removed."
+    )
+    assert bad[1].startswith(
+        "1 group of duplicates has different classes (2 molecules): no method can exceed"
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,13 +195,13 @@ def test_a_rare_class_asks_for_balanced_accuracy():
     [
         (0.79, "does not rise."),
         (0.81, "rises by 1.0 points, within its standard error (2.0 points)."),
-        (0.83, "rises by 3.0 points: more graphs would help."),
+        (0.83, "rises by 3.0 points: more molecules would help."),
     ],
 )
 def test_the_learning_curve_is_judged_by_its_standard_error(report, after, verdict):
     curve = ((20, 0.7, 0.02), (40, 0.8, 0.02), (61, after, 0.02))
     found = texts(replace(report, learning=replace(report.learning, curve=curve)), "learning")
-    assert any(text == f"From 40 to 61 training graphs the score {verdict}" for _, text in found)
+    assert any(text == f"From 40 to 61 training molecules the score {verdict}" for _, text in found)
 
 
 def cycles(lengths, bond, attribute):

@@ -47,8 +47,15 @@ class Section(NamedTuple):
 def outline(found: Audit) -> list[Section]:
     """Return all sections with sentences or tables."""
     sections = [
-        Section(topic, title, [sentence for sentence in found.sentences if sentence.topic == topic], *parts)
-        for topic, title, parts in (
+        Section(
+            topic,
+            found.said(title),
+            [sentence for sentence in found.sentences if sentence.topic == topic],
+            charts,
+            [Table(found.said(title), tuple(map(found.said, head)), rows) for title, head, rows in tables],
+            drawings,
+        )
+        for topic, title, (charts, tables, drawings) in (
             ("graphs", "Graphs", _graphs(found)),
             ("sameness", "Duplicates and near duplicates", _sameness(found)),
             ("learning", "Scores", _learning(found)),
@@ -61,24 +68,26 @@ def outline(found: Audit) -> list[Section]:
 def _graphs(found: Audit) -> Parts:
     s = found.statistics
     spreads = {
-        "nodes per graph": s.nodes,
-        "edges per graph": s.edges,
-        "neighbors per node": s.degrees,
-        "components per graph": s.components,
+        found.said("nodes per graph"): s.nodes,
+        found.said("edges per graph"): s.edges,
+        found.said("neighbors per node"): s.degrees,
+        found.said("components per graph"): s.components,
     }
     charts = [
-        _histogram(title, spread, "nodes" if title.startswith("neighbors") else "graphs")
+        _histogram(title, spread, found.said("nodes" if title.startswith("neighbors") else "graphs"))
         for title, spread in spreads.items()
         if spread is not None and spread.least < spread.most
     ]
     bars = {}
     if s.target is not None and s.target.kind == "classes":
-        bars["graphs per class"] = list(zip(s.target.classes, map(float, s.target.counts), strict=True))
+        bars[found.said("graphs per class")] = list(
+            zip(s.target.classes, map(float, s.target.counts), strict=True)
+        )
     elif s.target is not None and s.target.spread is not None:
-        charts.append(_histogram("target", s.target.spread, "graphs"))
+        charts.append(_histogram("target", s.target.spread, found.said("graphs")))
     for title, counts in (("node labels", s.node_labels), ("edge labels", s.edge_labels)):
         if counts is not None and counts.counts:
-            bars[title] = _label_rows(counts)
+            bars[found.said(title)] = _label_rows(counts)
     charts += [(title, svg.bar_chart(title, rows)) for title, rows in bars.items()]
     sizes = [(title, *_numbers(spread)) for title, spread in spreads.items() if spread is not None]
     tables = [Table("Sizes", ("", *SPREAD_HEAD), sizes)]
@@ -114,7 +123,8 @@ def _drawing(found: Audit, graph: int, why: str) -> Drawing:
         kind = "class " if found.target.is_classes else "target "
         text = found.target.name(found.target.values[graph])
         target = f", {kind if found.target.known[graph] else ''}{text}"
-    return graph, f"graph {graph}{target}: {why}, {size:,} node{'' if size == 1 else 's'}"
+    said = found.said(f"{why}, {size:,} node{'' if size == 1 else 's'}")
+    return graph, f"{found.words['graph']} {graph}{target}: {said}"
 
 
 def _sameness(found: Audit) -> Parts:
@@ -165,13 +175,14 @@ def _learning(found: Audit) -> Parts:
         return f"{100 * value:.1f} ± {100 * error:.1f} %" if is_accuracy else f"{value:.3f} ± {error:.3f}"
 
     scores, steps = (
-        [(one.name, one.mean, one.error) for one in part] for part in (learned.scores, learned.by_step)
+        [(found.said(one.name), one.mean, one.error) for one in part]
+        for part in (learned.scores, learned.by_step)
     )
-    start = learned.scores[0].mean
+    start, training = learned.scores[0].mean, found.said("training graphs")
     charts = [
         ("baselines", svg.dot_chart(f"{metric} of baselines", scores, show, show_pair, reference=start)),
         (f"{metric} by number of steps", svg.dot_chart(f"{metric} by t", steps, show, show_pair)),
-        ("learning curve", svg.line_chart("learning curve", learned.curve, "training graphs", metric, show)),
+        ("learning curve", svg.line_chart("learning curve", learned.curve, training, metric, show)),
     ]
     head, points = ("", metric, "standard error"), [(str(n), *rest) for n, *rest in learned.curve]
     tables = [
@@ -193,9 +204,10 @@ def _learning(found: Audit) -> Parts:
 def _suspects(found: Audit) -> Parts:
     if found.suspects is None or not found.suspects.listed:
         return [], [], []
-    nearest = "nearest of other classes (class, similarity)"
+    steps = f"similarity at t = {found.learning.chosen_t}" if found.learning is not None else "similarity"
+    nearest = f"nearest of other classes (class, {steps})"
     if found.target is not None and not found.target.is_classes:
-        nearest = "nearest (target, similarity)"
+        nearest = f"nearest (target, {steps})"
     rows, drawings = [], []
     for one in found.suspects.listed[:MOST_ROWS]:
         neighbors = "; ".join(f"{i} ({name}, {value:.2f})" for i, name, value in one.neighbors)
@@ -203,7 +215,7 @@ def _suspects(found: Audit) -> Parts:
     for one in found.suspects.listed[:3]:
         drawings.append(_drawing(found, one.graph, f"predicted {one.predicted}"))
         for other, _, value in one.neighbors[:1]:
-            drawings.append(_drawing(found, other, f"similarity {value:.2f} to graph {one.graph}"))
+            drawings.append(_drawing(found, other, f"similarity {value:.2f} to {one.graph}"))
     head = ("graph", "given", "predicted", "margin", nearest)
     return [], [Table("Suspects, largest margin first", head, rows)], drawings
 
@@ -226,9 +238,10 @@ def markdown(found: Audit) -> str:
 def about(found: Audit) -> str:
     """Return one sentence on the method."""
     scored = "all graphs" if found.sample is None else f"a sample of {len(found.sample):,} graphs"
-    return (
-        f"Scores are those of nested cross-validation on {scored} with `{found.kernel}`, normalized, and "
-        f"kernel ridge; t and C are chosen inside the training parts. Seed {found.random_state}."
+    return found.said(
+        f"Scores are those of nested cross-validation on {scored} with `{found.kernel.partition('(')[0]}`, "
+        "normalized, and kernel ridge; t and C are chosen inside the training parts. "
+        f"Seed {found.random_state}."
     )
 
 
@@ -291,9 +304,9 @@ def fragment(found: Audit) -> str:
 def _figures(found: Audit) -> list[tuple[Any, str]]:
     s, same, learned = found.statistics, found.sameness.duplicates, found.learning
     figures: list[tuple[Any, str]] = [
-        (s.n_graphs, "graphs"),
-        (s.n_nodes, "nodes"),
-        (s.n_edges, "edges"),
+        (s.n_graphs, found.said("graphs")),
+        (s.n_nodes, found.said("nodes")),
+        (s.n_edges, found.said("edges")),
         (same.n_graphs, "with a duplicate"),
     ]
     if learned is not None:

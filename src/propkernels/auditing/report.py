@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from propkernels._utils.locks import cached_property
 from propkernels._utils.safe_files import Pathlike, atomic_write
 from propkernels._utils.typing import LabelNames, Record
 from propkernels.auditing.duplicates import Duplicates, Leaks, NearDuplicates, Sameness
 from propkernels.auditing.learning import CalibrationReport, Learning, Score, Suspects
 from propkernels.auditing.statistics import Statistics, Target
+from propkernels.explorer.page_contents import in_words, page_words
 from propkernels.graphs.database import GraphDatabase
 
 Said = Iterator[tuple[str, str]]  # kind and text
@@ -106,6 +108,16 @@ class Audit:
     target: Target | None = field(metadata={"is_data": True})
     label_names: LabelNames = field(metadata={"is_data": True})
 
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """What graphs, nodes and edges are called: those of molecules are molecules, atoms and bonds."""
+        graphs = self.graphs
+        return page_words(graphs.with_names(self.label_names) if self.label_names else graphs, None)
+
+    def said(self, text: str) -> str:
+        """Return a text on graphs, nodes and edges in the words for them."""
+        return in_words(text, self.words)
+
     def to_dict(self) -> Record:
         """Return all numbers and sentences as dicts, lists and plain values."""
         return {
@@ -178,7 +190,11 @@ def sentences_of(found: Audit) -> tuple[Sentence, ...]:
         "learning": _about_learning,
         "suspects": _about_suspects,
     }
-    return tuple(Sentence(topic, *said) for topic, about in topics.items() for said in about(found))
+    return tuple(
+        Sentence(topic, kind, found.said(text))
+        for topic, about in topics.items()
+        for kind, text in about(found)
+    )
 
 
 def _about_graphs(found: Audit) -> Said:

@@ -375,7 +375,7 @@ def _ranges(table: Values | None, names: tuple[str, ...] | None) -> tuple[Attrib
     return tuple(ranges)
 
 
-def typical_graphs(sizes: Values, edges: Values, n: int = 3) -> tuple[tuple[int, str], ...]:
+def typical_graphs(sizes: Values, edges: Values, n: int = 2) -> tuple[tuple[int, str], ...]:
     """Return the n graphs nearest to the median numbers of nodes and edges, in interquartile ranges."""
     table = np.column_stack([sizes, edges]).astype(np.float64)
     unit = np.maximum(np.subtract(*np.quantile(table, [0.75, 0.25], axis=0)), 1.0)

@@ -257,8 +257,8 @@ def _is_symmetric(rows: NDArray[Any], columns: NDArray[Any], kinds: NDArray[Any]
 # Texts
 
 GLOSSARY = {
-    "pattern": "A node with its neighborhood of t steps: one feature of the kernel. Nodes with equal (or "
-    "nearly equal) neighborhoods have the same pattern.",
+    "pattern": "A node with its neighborhood of t steps: one feature of the kernel. Equal (or nearly "
+    "equal) neighborhoods are the same pattern.",
     "corrects": "This pattern occurs together with others that count the other way: its weight takes back a "
     "part of theirs, so that it points against the share of its class.",
     "iteration": "The number of steps t that a node sees around it: at t = 0 only its label, at t = 1 its "
@@ -354,9 +354,10 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
-def in_words(text: str, words: Mapping[str, str]) -> str:
+def in_words(text: str, words: dict[str, str]) -> str:
     """Return a text on graphs, nodes and edges in the words of the page."""
-    named = re.sub(r"\b(graph|node|edge)(?=s?\b)", lambda found: words[found[1]], text)
+    both = words | {name.capitalize(): word.capitalize() for name, word in words.items()}
+    named = re.sub(rf"\b({'|'.join(both)})(?=s?\b)", lambda found: both[found[1]], text)
     return re.sub(r"\b([Aa]) (?=[aeiou])", r"\1n ", named)
 
 

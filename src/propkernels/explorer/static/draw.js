@@ -133,26 +133,27 @@ function drawAtom(node, halos, picture, i, radius, text) {
   const label = svgElement("text", { x, y, "font-size": size, dy: "0.36em", fill: color, "text-anchor": "middle", "pointer-events": "none", "font-weight": 600 }, text.main);
   node.append(label);
   if (picture.small && picture.graph.n > 40) return;
-  const right = hydrogenSide(picture, i) >= 0;
+  const [across, down] = hydrogenSide(picture, i);
   const wide = size * 0.36 * text.main.length;
   if (text.hydrogens) {
     const count = text.hydrogens > 1 ? svgElement("tspan", { "font-size": size * 0.68, dy: "0.25em" }, String(text.hydrogens)) : "";
-    const at = right ? x + wide : x - wide;
-    node.append(svgElement("text", { x: at, y, "font-size": size, dy: "0.36em", fill: color, "text-anchor": right ? "start" : "end", "pointer-events": "none", "font-weight": 600 }, "H", count));
+    const anchor = ["end", "middle", "start"][across + 1];
+    node.append(svgElement("text", { x: x + across * wide, y: y + 0.85 * down * size, "font-size": size, dy: "0.36em", fill: color, "text-anchor": anchor, "pointer-events": "none", "font-weight": 600 }, "H", count));
   }
   if (text.charge) {
     const sign = text.charge > 0 ? "+" : "−";
     const amount = Math.abs(text.charge) > 1 ? `${Math.abs(text.charge)}${sign}` : sign;
-    const shift = text.hydrogens && right ? wide + size * (text.hydrogens > 1 ? 1.05 : 0.72) : wide;
+    const shift = text.hydrogens && across > 0 ? wide + size * (text.hydrogens > 1 ? 1.05 : 0.72) : wide;
     node.append(svgElement("text", { x: x + shift, y: y - size * 0.3, "font-size": size * 0.75, dy: "0.2em", fill: color, "text-anchor": "start", "pointer-events": "none", "font-weight": 600 }, amount));
   }
 }
 
-/** The side of an atom without bonds: 1 right, -1 left. */
+/** The side of an atom without bonds: [1, 0] right, [-1, 0] left, [0, 1] below, [0, -1] above. */
 function hydrogenSide({ graph, positions }, i) {
-  let sum = 0;
-  for (let k = graph.ptr[i]; k < graph.ptr[i + 1]; k++) sum += positions[graph.ends[k]][0] - positions[i][0];
-  return sum > 0.05 ? -1 : 1;
+  const bonds = Array.from(graph.ends.subarray(graph.ptr[i], graph.ptr[i + 1]), (j) => [0, 1].map((axis) => positions[j][axis] - positions[i][axis]));
+  const [x, y] = [0, 1].map((axis) => bonds.reduce((sum, bond) => sum + bond[axis], 0));
+  const taken = (side) => bonds.some(([dx, dy]) => side * dx > 0.5 * Math.abs(dy));
+  return taken(1) && taken(-1) ? [0, y > 0 ? -1 : 1] : [x > 0.05 ? -1 : 1, 0];
 }
 
 function drawEdge(lines, picture, [a, b, kind], e, radius, texts) {

@@ -85,7 +85,7 @@ function errorTable(graphs) {
 /** A graph that is the same for the model, with another class. */
 function twinOf(g) {
   const twin = app.map_.twin ? app.map_.twin[g] : -1;
-  return twin < 0 ? [] : [make("div", { className: "pk-soft" }, "same as ", pointLink(twin, idOf(twin)), `, which is ${className(app.map_.target[twin])}`)];
+  return twin < 0 ? [] : [make("div", { className: "pk-soft" }, "for the model the same as ", pointLink(twin, idOf(twin)), `, which is ${className(app.map_.target[twin])}`)];
 }
 
 /** The patterns with the largest weights for one class, each with an example. */

@@ -17,6 +17,7 @@ function pastedMolecule(smiles) {
   const kindOf = (order) => kinds.findIndex((_, kind) => bondOrder(kinds, kind) === order);
   const edges = bonds.map(([a, b, order]) => [a, b, kinds.length ? kindOf(order) : -1, 0]);
   const graph = builtGraph(labels.length, Int32Array.from(labels), edges, app.meta.directed, new Int32Array(labels.length).fill(-1), app.graphs.packed.attributes);
+  graph.isFlat = /[@/\\]/.test(smiles); // what is written of its shape in space is not read
   graph.atoms = symbols.map((_, i) => ({ hydrogens: hydrogens[i], charge: charges[i], sum: valenceOf(graph, i, kinds)[0] }));
   return graph;
 }

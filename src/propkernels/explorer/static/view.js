@@ -124,7 +124,7 @@ class GraphView {
   _nearestFacts() {
     if (!this.near.length) return [];
     const { graph: g, similarity } = this.near[0];
-    const facts = factsOf(g).slice(0, 1);
+    const facts = [...factsOf(g).slice(0, 1), ...(this.state.graph.isFlat ? ["stereochemistry is not read"] : [])];
     if (similarity < EQUAL) return [`nearest: ${nameOf(g)}, similarity ${similarity.toFixed(2)}`];
     return [isSame(this.state.graph, this.app.graphs.graph(g)) ? `the same as ${nameOf(g)}` : `for the model the same as ${nameOf(g)}`, ...facts];
   }
