@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from propkernels.auditing.report import said
 from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
 from propkernels.plotting.pages import read_static, render_fragment, render_page, svg
 from propkernels.plotting.pages.fragments import Drawing as Picture
@@ -49,10 +50,13 @@ def outline(found: Audit) -> list[Section]:
     sections = [
         Section(
             topic,
-            found.said(title),
+            said(found, title),
             [sentence for sentence in found.sentences if sentence.topic == topic],
             charts,
-            [Table(found.said(title), tuple(map(found.said, head)), rows) for title, head, rows in tables],
+            [
+                Table(said(found, title), tuple(said(found, name) for name in head), rows)
+                for title, head, rows in tables
+            ],
             drawings,
         )
         for topic, title, (charts, tables, drawings) in (
@@ -68,26 +72,26 @@ def outline(found: Audit) -> list[Section]:
 def _graphs(found: Audit) -> Parts:
     s = found.statistics
     spreads = {
-        found.said("nodes per graph"): s.nodes,
-        found.said("edges per graph"): s.edges,
-        found.said("neighbors per node"): s.degrees,
-        found.said("components per graph"): s.components,
+        said(found, "nodes per graph"): s.nodes,
+        said(found, "edges per graph"): s.edges,
+        said(found, "neighbors per node"): s.degrees,
+        said(found, "components per graph"): s.components,
     }
     charts = [
-        _histogram(title, spread, found.said("nodes" if title.startswith("neighbors") else "graphs"))
+        _histogram(title, spread, said(found, "nodes" if title.startswith("neighbors") else "graphs"))
         for title, spread in spreads.items()
         if spread is not None and spread.least < spread.most
     ]
     bars = {}
     if s.target is not None and s.target.kind == "classes":
-        bars[found.said("graphs per class")] = list(
+        bars[said(found, "graphs per class")] = list(
             zip(s.target.classes, map(float, s.target.counts), strict=True)
         )
     elif s.target is not None and s.target.spread is not None:
-        charts.append(_histogram("target", s.target.spread, found.said("graphs")))
+        charts.append(_histogram("target", s.target.spread, said(found, "graphs")))
     for title, counts in (("node labels", s.node_labels), ("edge labels", s.edge_labels)):
         if counts is not None and counts.counts:
-            bars[found.said(title)] = _label_rows(counts)
+            bars[said(found, title)] = _label_rows(counts)
     charts += [(title, svg.bar_chart(title, rows)) for title, rows in bars.items()]
     sizes = [(title, *_numbers(spread)) for title, spread in spreads.items() if spread is not None]
     tables = [Table("Sizes", ("", *SPREAD_HEAD), sizes)]
@@ -123,8 +127,8 @@ def _drawing(found: Audit, graph: int, why: str) -> Drawing:
         kind = "class " if found.target.is_classes else "target "
         text = found.target.name(found.target.values[graph])
         target = f", {kind if found.target.known[graph] else ''}{text}"
-    said = found.said(f"{why}, {size:,} node{'' if size == 1 else 's'}")
-    return graph, f"{found.words['graph']} {graph}{target}: {said}"
+    rest = said(found, f"{why}, {size:,} node{'' if size == 1 else 's'}")
+    return graph, f"{said(found, 'graph')} {graph}{target}: {rest}"
 
 
 def _sameness(found: Audit) -> Parts:
@@ -175,10 +179,10 @@ def _learning(found: Audit) -> Parts:
         return f"{100 * value:.1f} ± {100 * error:.1f} %" if is_accuracy else f"{value:.3f} ± {error:.3f}"
 
     scores, steps = (
-        [(found.said(one.name), one.mean, one.error) for one in part]
+        [(said(found, one.name), one.mean, one.error) for one in part]
         for part in (learned.scores, learned.by_step)
     )
-    start, training = learned.scores[0].mean, found.said("training graphs")
+    start, training = learned.scores[0].mean, said(found, "training graphs")
     charts = [
         ("baselines", svg.dot_chart(f"{metric} of baselines", scores, show, show_pair, reference=start)),
         (f"{metric} by number of steps", svg.dot_chart(f"{metric} by t", steps, show, show_pair)),
@@ -227,21 +231,22 @@ def markdown(found: Audit) -> str:
     """Return a report as Markdown."""
     parts = [f"# Audit of {plain(found.name)}", about(found)]
     for section in outline(found):
-        said = "\n".join(f"- {plain(sentence.text)}" for sentence in section.sentences)
-        parts += [f"## {section.title}", *([said] if said else [])]
+        lines = "\n".join(f"- {plain(sentence.text)}" for sentence in section.sentences)
+        parts += [f"## {section.title}", *([lines] if lines else [])]
         for title, head, rows in section.tables:
-            lines = [f"**{plain(title)}**", "", _row(head), "|" + "---|" * len(head), *map(_row, rows)]
-            parts.append("\n".join(lines))
+            table = [f"**{plain(title)}**", "", _row(head), "|" + "---|" * len(head), *map(_row, rows)]
+            parts.append("\n".join(table))
     return "\n\n".join(parts) + "\n"
 
 
 def about(found: Audit) -> str:
     """Return one sentence on the method."""
     scored = "all graphs" if found.sample is None else f"a sample of {len(found.sample):,} graphs"
-    return found.said(
+    return said(
+        found,
         f"Scores are those of nested cross-validation on {scored} with `{found.kernel.partition('(')[0]}`, "
         "normalized, and kernel ridge; t and C are chosen inside the training parts. "
-        f"Seed {found.random_state}."
+        f"Seed {found.random_state}.",
     )
 
 
@@ -304,9 +309,9 @@ def fragment(found: Audit) -> str:
 def _figures(found: Audit) -> list[tuple[Any, str]]:
     s, same, learned = found.statistics, found.sameness.duplicates, found.learning
     figures: list[tuple[Any, str]] = [
-        (s.n_graphs, found.said("graphs")),
-        (s.n_nodes, found.said("nodes")),
-        (s.n_edges, found.said("edges")),
+        (s.n_graphs, said(found, "graphs")),
+        (s.n_nodes, said(found, "nodes")),
+        (s.n_edges, said(found, "edges")),
         (same.n_graphs, "with a duplicate"),
     ]
     if learned is not None:

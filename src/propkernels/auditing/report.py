@@ -108,16 +108,6 @@ class Audit:
     target: Target | None = field(metadata={"is_data": True})
     label_names: LabelNames = field(metadata={"is_data": True})
 
-    @cached_property
-    def words(self) -> dict[str, str]:
-        """What graphs, nodes and edges are called: those of molecules are molecules, atoms and bonds."""
-        graphs = self.graphs
-        return page_words(graphs.with_names(self.label_names) if self.label_names else graphs, None)
-
-    def said(self, text: str) -> str:
-        """Return a text on graphs, nodes and edges in the words for them."""
-        return in_words(text, self.words)
-
     def to_dict(self) -> Record:
         """Return all numbers and sentences as dicts, lists and plain values."""
         return {
@@ -158,6 +148,11 @@ class Audit:
         with atomic_write(path, text=True) as stream:
             stream.write(text if text.endswith("\n") else text + "\n")
 
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        graphs = self.graphs
+        return page_words(graphs.with_names(self.label_names) if self.label_names else graphs, None)
+
     def __str__(self) -> str:
         return "\n".join([f"Audit of {self.name}", *(f"- {sentence.text}" for sentence in self.sentences)])
 
@@ -182,6 +177,11 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
+def said(found: Audit, text: str) -> str:
+    """Return a text on graphs, nodes and edges in their words: molecules, atoms and bonds."""
+    return in_words(text, found._words)
+
+
 def sentences_of(found: Audit) -> tuple[Sentence, ...]:
     """Return all sentences, by topic."""
     topics = {
@@ -191,7 +191,7 @@ def sentences_of(found: Audit) -> tuple[Sentence, ...]:
         "suspects": _about_suspects,
     }
     return tuple(
-        Sentence(topic, kind, found.said(text))
+        Sentence(topic, kind, said(found, text))
         for topic, about in topics.items()
         for kind, text in about(found)
     )
