@@ -179,11 +179,13 @@ class Editing {
         const auto &one = kinds_.labels[size_t(a)], &other = kinds_.labels[size_t(b)];
         const size_t fewer = std::min(one.size(), other.size()), more = std::max(one.size(), other.size());
         size_t common = 0;
-        if (fewer && more > 1)
-            for (size_t i = 0, j = 0; i < one.size() && j < other.size();)
+        if (fewer && more > 1) {
+            for (size_t i = 0, j = 0; i < one.size() && j < other.size();) {
                 if (one[i] == other[j]) common++, i++, j++;
                 else if (one[i] < other[j]) i++;
                 else j++;
+            }
+        }
         return double(fewer - common) * costs_.relabel_edge + double(more - fewer) * costs_.edge;
     }
     double both(int32_t out, int32_t in, const Neighbor *other) const {

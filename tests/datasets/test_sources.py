@@ -1,6 +1,7 @@
 """open_source: whatever a user has, and what is said where it cannot be read."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,6 +30,13 @@ def test_every_form_comes_back(place, small, folder):
     data = open_source(place if place != "SMALL" else folder / place)
     assert data.graphs == small.graphs
     assert data.target.tolist() == small.target.tolist()
+
+
+def test_whole_numbers_of_graph_attributes_are_not_classes(small, folder):
+    numbers = replace(small, target=np.arange(12) % 2 + 1.0, target_names=())
+    for place in ("NUMBERS", "numbers.zip"):
+        save(numbers, folder / place)
+        assert open_source(folder / place).target.dtype == np.float64
 
 
 def write(path, text):

@@ -28,6 +28,21 @@ def test_subsets_and_concatenations_keep_them():
     assert graphs[2:4].with_descriptors(None).descriptors is None
 
 
+def test_other_edges_keep_what_belongs_to_graphs_and_nodes():
+    molecules = described(pk.from_smiles(["CCO", "C=C"], standardize="charge"))
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame([("a", "b", 0.0), ("b", "c", 1.0)], columns=["source", "target", "time"])
+    contacts = pk.from_contacts(table, graph=None)
+    for graphs in (molecules, contacts):
+        for changed in (graphs.with_weights(None), graphs.with_edge_attributes(graphs.adjacency.data)):
+            assert changed.descriptors == graphs.descriptors
+            assert changed.moments == graphs.moments
+            assert changed.sources == graphs.sources
+            assert changed.standardized == graphs.standardized
+    with pytest.raises(ValueError, match="edges of graphs in time need relations as labels"):
+        contacts.with_edge_labels(None)
+
+
 def test_pickles_and_files_keep_them(tmp_path):
     pytest.importorskip("pyarrow")
     graphs = described()

@@ -51,6 +51,7 @@ def test_tu_folders_and_zips(molecules, tmp_path, suffix):
     plan = pk.scale.partition(path, nodes_per_part=500)
     assert {part.kind for part in plan} == {"tu"}
     assert len(plan) > 2
+    assert all(part.n_nodes <= 500 or len(part) == 1 for part in plan)
     blocks = [block for part in graphs_of(plan) for block in part]
     assert sum(len(graphs) for graphs, _, _ in blocks) == 60
     assert [y for _, target, _ in blocks for y in target] == molecules.target.tolist()

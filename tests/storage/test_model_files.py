@@ -48,7 +48,10 @@ KEPT = [
 
 def round_trip(model, folder):
     pk.save_model(model, folder / "model.pk")
-    return pk.load_model(folder / "model.pk")
+    again = pk.load_model(folder / "model.pk")
+    pk.save_model(again, folder / "again.pk")
+    assert (folder / "again.pk").read_bytes() == (folder / "model.pk").read_bytes()
+    return again
 
 
 @pytest.mark.slow

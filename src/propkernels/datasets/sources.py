@@ -63,9 +63,7 @@ def read_folder(path: Path, how: Reading) -> Dataset:
     ]
     if any(file.name.endswith("_A.txt") for file in files):
         how.refuse_columns("TU data sets")
-        data = read_tu(path, target_required=how.target_required, n_jobs=how.n_jobs)
-        target = how.stored_target(data.target, len(data.graphs), path)
-        return replace(data, target=target, target_names=() if how.target_columns else data.target_names)
+        return _chosen(read_tu(path, target_required=how.target_required, n_jobs=how.n_jobs), how)
     for suffixes, reader in FOLDER_READERS:
         chosen = [file for file in files if file.suffix.lower() in suffixes]
         nested = [file for file in chosen if file.parent != path]

@@ -420,6 +420,10 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         database = GraphDatabase(
             matrix, self.graph_ptr, self._labels, self._attributes, ids=self.ids, **(parts | changed)
         )
+        database.sources, database.standardized = self.sources, self.standardized
+        database.descriptors = self.descriptors
+        if self.moments is not None:
+            database.moments = check_moments(self.moments.vertices, self.moments.times, database)
         names = {} if "edge_labels" in changed else self.names.edge_labels
         return database.with_names(self.names.labels, names, self.names.classes)
 

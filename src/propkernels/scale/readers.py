@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from propkernels._utils.arrays import check_sizes
 from propkernels._utils.cells import CellKinds, parse_cell
-from propkernels._utils.parallel import whole_runs
 from propkernels._utils.safe_files import open_regular
 from propkernels.convert.parquet import iter_rows, open_any_parquet, open_parquet, reading_parquet
 from propkernels.datasets.dataset import Dataset
@@ -338,9 +336,7 @@ class TuSets:
     def survey(self, path: Path, reading: Reading, nodes_per_part: int) -> Survey:
         """Cut a data set into pieces."""
         data = read_tu(path, target_required=False)
-        ptr = data.graphs.graph_ptr
-        cuts = whole_runs(ptr, nodes_per_part).tolist()
-        pieces = [Piece(first, last, int(ptr[last] - ptr[first])) for first, last in pairwise(cuts)]
+        pieces = list(_cut_rows(data.graphs.graph_sizes, nodes_per_part, 0))
         kinds = {"i": "int64", "u": "int64", "f": "double", "b": "bool"}
         if data.target.ndim == 2:
             return Survey(pieces, "list<double>" if data.target.shape[1] else None)

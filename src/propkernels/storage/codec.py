@@ -277,6 +277,6 @@ class Encoder:
                 f"{path} is a {kind}: only objects of this library, arrays, plain values and linear models "
                 f"of scikit-learn can be saved; {instead}"
             )
-        state = state_of(value)
-        tree = {key: self.encode(part, f"{path}.{key}") for key, part in state.items()}
+        state = sorted(state_of(value).items())  # in any order of creation, so that copies give equal files
+        tree = {key: self.encode(part, f"{path}.{key}") for key, part in state}
         return {"object": {"class": name, "state": tree}}
