@@ -160,6 +160,7 @@ def kinds(*several):
         ),
         (check_numbers, [np.nan, np.nan], 2, ValueError, "target must be finite"),
         (known_targets, [None, None], 2, ValueError, "the target of all 2 graphs is missing"),
+        (known_targets, ["a", 1], 2, TypeError, "all numbers or all strings, got int and str"),
         (known_targets, ["a", (1, 2)], 2, ValueError, "rows differ in length"),
     ],
 )

@@ -80,7 +80,7 @@ def test_numbers_regress_by_name():
         (lambda: FIRST.explain([[1], [2, 3]]), "which the graph does not have"),
         (lambda: pk.NodeClassifier().fit(BARE, {"x": 1, "y": 0}), "has the node 'x'"),
         (lambda: pk.NodeClassifier().fit((EDGES, NODES), "team"), "the column 'team' of the table of nodes"),
-        (lambda: pk.NodeClassifier().fit(BARE, "club"), "there are no table of nodes"),
+        (lambda: pk.NodeClassifier().fit(BARE, "club"), "of the table of nodes, which is not given"),
         (lambda: FIRST.predict(y=KNOWN), "pass the graph, too"),
     ],
 )

@@ -155,10 +155,8 @@ def target_column(graph: OneGraph, column: str) -> Any:
     """Return a column of the table of nodes; raise ValueError if there is none."""
     tables = _tables_of(graph)
     if len(tables) < 2 or column not in tables[1].columns:
-        columns = (
-            f"the columns {list(map(str, tables[1].columns))}" if len(tables) > 1 else "no table of nodes"
-        )
-        raise ValueError(f"y names the column {column!r} of the table of nodes, and there are {columns}")
+        there = f"has the columns {list(map(str, tables[1].columns))}" if len(tables) > 1 else "is not given"
+        raise ValueError(f"y names the column {column!r} of the table of nodes, which {there}")
     return tables[1][column].to_numpy()
 
 

@@ -33,6 +33,7 @@ from propkernels.convert.table_columns import (
     find_usual,
     is_auto,
     kind_of_column,
+    tuples_of,
     warn_unused,
 )
 from propkernels.graphs.accepted import Graphs
@@ -287,7 +288,8 @@ def _labels(rows: list[Any], name: Any) -> list[Any] | None:
         values = [row.get(one) for row in rows]
         has_name = any(value is not None for value in values) or any(one in row for row in rows)
         return values if has_name else None
-    return [tuple(row.get(one) for one in name) for row in rows]
+    tuples: list[Any] = tuples_of(tuple(row.get(one) for one in name) for row in rows).tolist()
+    return tuples
 
 
 def _weights(

@@ -130,10 +130,18 @@ def kind_of_column(column: Any) -> str:
 
 
 def joined_labels(table: Mapping[Any, Any] | Any, columns: Sequence[Any]) -> Any:
-    """Return one column of labels: that of one name, tuples of several, None of none."""
+    """Return one column of labels: that of one name, tuples of several, None of none.
+
+    Rows without any of several labels have none.
+    """
     if len(columns) < 2:
         return table[columns[0]] if columns else None
     several = [np.array(table[name], dtype=object) for name in columns]
     for values in several:
         values[is_missing(values)] = None
-    return object_array(list(zip(*several, strict=True)))
+    return tuples_of(zip(*several, strict=True))
+
+
+def tuples_of(rows: Iterable[tuple[Any, ...]]) -> Any:
+    """Return tuples as an array of labels; None, a missing label, for those of None alone."""
+    return object_array([None if all(part is None for part in row) else row for row in rows])

@@ -109,6 +109,8 @@ def _as_array(target: Any) -> NDArray[Any]:
     """Return the target as an array; raise if its rows differ in length."""
     try:
         values = np.asarray(target)
+        if values.dtype.kind == "U" and values.ndim == 1:  # numbers among texts have become texts
+            check_kinds(np.array(target, dtype=object))
         return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     except ValueError:
         raise ValueError(
