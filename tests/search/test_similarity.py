@@ -139,9 +139,10 @@ def test_a_graph_with_labels_and_one_without_share_nothing_and_a_sentence_says_s
     nx.set_node_attributes(labeled, "C", "label")
     with pytest.warns(UserWarning, match="graph 1 has no node labels and graph 0 has"):
         assert pk.similarity(labeled, path) == 0.0
-    nx.set_node_attributes(labeled, dict(enumerate("SMS")), "size")  # several labels, and none of them
+    several = nx.Graph(path)  # a label of two parts, of which the other graph has none
+    nx.set_node_attributes(several, {v: {"color": "red", "size": "S"} for v in several})
     with pytest.warns(UserWarning, match="graph 1 has no node labels and graph 0 has"):
-        assert pk.similarity(labeled, path) == 0.0
+        assert pk.similarity(several, path) == 0.0
     assert pk.similarity(labeled, path, kernel=pk.WeisfeilerLehman(labels="degree")) == 1.0
 
 
