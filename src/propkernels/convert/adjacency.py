@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from propkernels._utils.arrays import check_sparse
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column, Rows
-from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed, numbers
-from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn
+from propkernels.convert.build import Faults, listed
+from propkernels.graphs.database import GraphDatabase, join
+from propkernels.graphs.validation import (
+    check_adjacency,
+    check_attributes,
+    check_node_labels,
+    check_square,
+    check_weights,
+)
 
 
 def from_adjacency(
@@ -62,116 +66,56 @@ def from_adjacency(
         raise TypeError("from_adjacency takes several matrices; wrap the one matrix: [matrix]")
     several = listed(matrices, "matrices")
     faults = Faults(errors, len(several), ids)
-    flat = _flat(several, faults)
-    flat.node_labels = _per_node(node_labels, flat.sizes, faults)
-    flat.node_attributes = _rows(node_attributes, flat.sizes, faults)
-    return build(flat, faults)
-
-
-def _flat(matrices: list[Any], faults: Faults) -> FlatGraphs:
-    """Return the concatenated entries of matrices, converted to CSR."""
-    parts = [_NOTHING] * len(matrices)
-    for i, matrix in enumerate(matrices):
-        with faults.reading(i):
-            parts[i] = _csr_arrays(matrix, i, faults)
-    sizes = integers([len(indptr) - 1 for _, _, indptr in parts])
-    counts = integers([len(indices) for _, indices, _ in parts])
-    ptr = joined([indptr for _, _, indptr in parts], integers([]))
-    lengths = np.delete(np.diff(ptr), (np.cumsum(sizes + 1) - 1)[:-1]) if len(parts) else integers([])
-    local = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return FlatGraphs(
-        sizes,
-        counts,
-        np.repeat(local, lengths),
-        joined([indices for _, indices, _ in parts], integers([])).astype(np.int64),
-        True,
-        joined([data for data, _, _ in parts], np.empty(0)).astype(np.float64),
+    labels, attributes = (
+        _one_for_each(values, len(several), name)
+        for values, name in ((node_labels, "node_labels"), (node_attributes, "node_attributes"))
     )
+    parts: list[GraphDatabase] = []
+    width: int | None = None
+    for i, matrix in enumerate(several):
+        part = NOTHING
+        with faults.reading(i):
+            try:
+                found = graph_of_matrix(matrix, labels[i], attributes[i])
+                own = 0 if found.attribute_matrix is None else found.attribute_matrix.shape[1]
+                width = own if width is None and found.n_nodes else width
+                if found.n_nodes and own != width:
+                    raise ValueError(f"has {own} node attributes, and graphs before it have {width}")
+                part = found
+            except (TypeError, ValueError) as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                faults.add(i, str(error).replace(" of graph 0", ""), kind)
+        parts.append(part)
+    graphs = join([part for part, is_there in zip(parts, faults.present, strict=True) if is_there], "graph")
+    return faults.told(graphs.with_ids(faults.present_ids))
 
 
-_NOTHING: tuple[Any, Any, Any] = (np.empty(0), np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
-
-
-def _csr_arrays(matrix: Any, position: int, faults: Faults) -> tuple[Any, Any, Any]:
-    if not issparse(matrix):
-        try:
-            matrix = np.asarray(matrix)
-        except ValueError:
-            faults.add(position, "rows of the adjacency matrix are of different lengths")
-            return _NOTHING
-    shape = matrix.shape
-    if len(shape) != 2 or shape[0] != shape[1]:
-        faults.add(position, f"an adjacency matrix must be square, got shape {shape}")
-        return _NOTHING
-    if np.dtype(matrix.dtype).kind not in "biuf":
-        faults.add(
-            position, f"an adjacency matrix must hold real numbers, got dtype {matrix.dtype}", TypeError
+def _one_for_each(values: Any, n_graphs: int, name: str) -> Sequence[Any]:
+    """Return one item for each graph, of any kind."""
+    if values is None:
+        return [None] * n_graphs
+    if not hasattr(values, "__len__") or len(values) != n_graphs:
+        found = len(values) if hasattr(values, "__len__") else shown(values)
+        raise (ValueError if hasattr(values, "__len__") else TypeError)(
+            f"{name} must hold one sequence for each of {n_graphs} graphs, got {found}"
         )
-        return _NOTHING
-    if not issparse(matrix):
-        rows, cols = np.nonzero(matrix)
-        indptr = np.searchsorted(rows, np.arange(shape[0] + 1))
-        return matrix[rows, cols], cols, indptr
-    try:
-        checked = check_sparse(matrix, "the adjacency matrix")
-    except ValueError as error:
-        faults.add(position, str(error))
-        return _NOTHING
-    csr = checked if checked.format == "csr" else checked.astype(np.float64).tocsr()  # small integers wrap
-    n_entries = int(csr.indptr[-1])
-    return csr.data[:n_entries], csr.indices[:n_entries], csr.indptr
+    return list(values)
 
 
-def _per_node(labels: Any, sizes: NDArray[np.int64], faults: Faults) -> Any:
-    """Return one label per node, from one sequence per graph."""
-    if labels is None:
-        return None
-    _check_number(labels, len(sizes), "node_labels")
-    if isinstance(labels, np.ndarray) and labels.ndim == 2 and (sizes == labels.shape[1]).all():
-        return LabelColumn.from_values(labels.ravel())
-    parts: list[Any] = []
-    for i, own in enumerate(labels):
-        values: list[Any] = []
-        with faults.reading(i):
-            values = own.tolist() if getattr(own, "ndim", 0) == 1 else listed(own, "node labels")
-        if i in faults.found:
-            values = [None] * int(sizes[i])
-        if len(values) != sizes[i]:
-            faults.add(i, f"has {len(values)} node labels for {sizes[i]} nodes", link=" ")
-            values = [None] * int(sizes[i])
-        parts.append(values)
-    return list(chain.from_iterable(parts))
+def graph_of_matrix(adjacency: Any, node_labels: Any = None, node_attributes: Any = None) -> GraphDatabase:
+    """Return the database of one adjacency matrix with labels and attributes of its nodes."""
+    is_empty = isinstance(adjacency, (list, tuple)) and not adjacency  # a graph without nodes
+    is_empty = is_empty or getattr(adjacency, "shape", None) == (0,)
+    square = check_square(np.zeros((0, 0)) if is_empty else adjacency)
+    graph_ptr = np.array([0, square.shape[0]], dtype=np.int64)
+    matrix = check_adjacency(square)
+    check_weights(matrix, graph_ptr)
+    labels = check_node_labels(node_labels, graph_ptr)
+    attributes = check_attributes(node_attributes, graph_ptr)
+    return GraphDatabase._assemble(matrix, graph_ptr, labels, attributes, None)
 
 
-def _rows(attributes: Any, sizes: NDArray[np.int64], faults: Faults) -> Any:
-    if attributes is None:
-        return None
-    _check_number(attributes, len(sizes), "node_attributes")
-    parts, width = [], None
-    for i, own in enumerate(attributes):
-        rows = None
-        with faults.reading(i):
-            rows = numbers(own)
-            if rows is None or rows.ndim not in (1, 2):
-                faults.add(i, "node attributes are not vectors of numbers, all of one length")
-        rows = np.empty((0, width or 1)) if rows is None or rows.ndim not in (1, 2) else rows
-        rows = rows[:, None] if rows.ndim == 1 else rows
-        if sizes[i] == 0:
-            continue
-        width = rows.shape[1] if width is None else width
-        if rows.shape != (sizes[i], width):
-            expected = (int(sizes[i]), width)
-            faults.add(i, f"node attributes must be of shape {expected}, got {rows.shape}")
-            rows = np.full(expected, np.nan)
-        parts.append(rows)
-    return joined(parts, np.empty((0, width or 1)))
-
-
-def _check_number(values: Sequence[Any], n_graphs: int, name: str) -> None:
-    if not hasattr(values, "__len__"):
-        raise TypeError(f"{name} must hold one sequence for each of {n_graphs} graphs, got {shown(values)}")
-    if len(values) != n_graphs:
-        raise ValueError(f"{name} must hold one sequence for each of {n_graphs} graphs, got {len(values)}")
+NOTHING = graph_of_matrix(np.zeros((0, 0)))
 
 
 def doubt(array: NDArray[Any]) -> str | None:

@@ -104,6 +104,19 @@ class Faults:
         """Mask of the graphs in the database, including emptied graphs."""
         return self.kept | (self.errors == "empty")
 
+    @property
+    def present_ids(self) -> NDArray[Any] | None:
+        """Ids of the graphs in the database; by default positions where graphs may have been left out."""
+        if self.ids is not None:
+            return self.ids[self.present]
+        return np.flatnonzero(self.kept) + self.first if self.errors == "skip" else None
+
+    def told(self, graphs: GraphDatabase, stacklevel: int = 4) -> GraphDatabase:
+        """Return graphs with the reasons of faults, after a warning if there are any."""
+        if self.found:
+            graphs.skipped = self.warn(stacklevel + 1)
+        return graphs
+
     def warn(self, stacklevel: int = 3) -> dict[Any, str]:
         """Warn about faults, if there are any, and return the reasons by id or position."""
         names = range(self.first, self.first + self.n_graphs) if self.ids is None else self.ids.tolist()
@@ -328,9 +341,7 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
         if labels is not None:
             labels = LabelColumn(np.concatenate([labels.ids, labels.ids[back]]), labels.values)
         attributes = None if attributes is None else np.concatenate([attributes, attributes[back]])
-    n, ids = int(starts[-1]), None if faults.ids is None else faults.ids[faults.present]
-    if ids is None and faults.errors == "skip":  # graphs may have been left out
-        ids = np.flatnonzero(faults.kept) + faults.first
+    n = int(starts[-1])
     graphs = GraphDatabase(
         coo_array((weights, (rows, cols)), shape=(n, n)),
         starts,
@@ -338,12 +349,10 @@ def build(flat: FlatGraphs, faults: Faults) -> GraphDatabase:
         flat.node_attributes,
         labels,
         attributes,
-        ids,
+        faults.present_ids,
         flat.edge_attribute_names,
     )
-    if faults.found:
-        graphs.skipped = faults.warn(stacklevel=5)
-    return graphs
+    return faults.told(graphs, stacklevel=5)
 
 
 def check_n_nodes(number: Any, position: int, faults: Faults) -> int:

@@ -14,7 +14,7 @@ import propkernels.convert.networkx as networkx
 import propkernels.convert.pyg as pyg
 import propkernels.convert.rdkit as rdkit
 from propkernels._utils.checks import kind_of
-from propkernels.convert.adjacency import doubt, from_adjacency
+from propkernels.convert.adjacency import doubt, from_adjacency, graph_of_matrix
 from propkernels.convert.build import Faults
 from propkernels.convert.networkx import is_networkx
 from propkernels.convert.pandas import one_graph
@@ -22,14 +22,7 @@ from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
 from propkernels.graphs.grid_database import Grid, GridDatabase
-from propkernels.graphs.validation import (
-    check_adjacency,
-    check_attributes,
-    check_node_labels,
-    check_square,
-    check_weights,
-    naming_graph,
-)
+from propkernels.graphs.validation import naming_graph
 
 ACCEPTED = (
     "a GraphDatabase, or a list of graphs of networkx, igraph, PyTorch Geometric or RDKit, of SMILES, "
@@ -272,19 +265,9 @@ def _one_graph(graph: Any, position: int) -> GraphDatabase:
         raise TypeError(f"graph {position} is {kind}; expected {ACCEPTED}{hint}")
     if not 1 <= len(graph) <= 3:
         raise TypeError(f"graph {position} is a tuple of {len(graph)} items; expected {ACCEPTED}")
+    if is_networkx(graph[0]):
+        raise TypeError(
+            f"graph {position}: a networkx graph stands in the list alone, its node labels are its node data"
+        )
     with naming_graph(position):
-        return _from_parts(*graph)
-
-
-def _from_parts(adjacency: Any, node_labels: Any = None, node_attributes: Any = None) -> GraphDatabase:
-    if is_networkx(adjacency):
-        raise TypeError("a networkx graph stands in the list alone, its node labels are its node data")
-    is_empty = isinstance(adjacency, (list, tuple)) and not adjacency  # a graph without nodes
-    is_empty = is_empty or getattr(adjacency, "shape", None) == (0,)
-    square = check_square(np.zeros((0, 0)) if is_empty else adjacency)
-    graph_ptr = np.array([0, square.shape[0]], dtype=np.int64)
-    matrix = check_adjacency(square)
-    check_weights(matrix, graph_ptr)
-    labels = check_node_labels(node_labels, graph_ptr)
-    attributes = check_attributes(node_attributes, graph_ptr)
-    return GraphDatabase._assemble(matrix, graph_ptr, labels, attributes, None)
+        return graph_of_matrix(*graph)
