@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
-import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -177,7 +177,6 @@ def _is_text(entry: PurePosixPath) -> bool:
     return entry.suffix == ".txt" and not hidden
 
 
-BLANK, NEWLINE = 32, 10
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SEPARATORS_TO_BLANKS = bytes.maketrans(b",;\t", b"   ")
 LARGEST = np.iinfo(np.int64).max
@@ -239,46 +238,13 @@ def _table(data: bytes, file: str, columns: int | None, dtype: np.dtype[Any]) ->
         return np.empty((0, columns or 1), dtype=dtype)
     width = columns or max(1, len(text.split(b"\n", 1)[0].split()))
     n_lines = text.count(b"\n") + 1
-    values = _numbers(text, dtype)
-    if values is None or len(values) != n_lines * width or not _is_regular(text, width):
+    try:
+        values: NDArray[Any] = np.loadtxt(io.BytesIO(text), dtype, comments=None, ndmin=2)
+    except ValueError:
+        values = np.empty(0)
+    if values.shape != (n_lines, width) or np.isinf(values).any():
         _name_the_fault(text, file, width, dtype)
-    return values.reshape(n_lines, width)
-
-
-def _numbers(text: bytes, dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return all numbers of a text without separators, or None if it contains anything else."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # numpy's report of text that is not a number
-        try:
-            values: NDArray[Any] = np.fromstring(text, dtype=dtype, sep=" ")
-        except (ValueError, DeprecationWarning):
-            return None
-    return values if _in_range(values) else None
-
-
-def _in_range(values: NDArray[Any]) -> bool:
-    """Return whether all numbers are finite (floats) or within 64 bits (integers)."""
-    if values.dtype.kind == "f":
-        return not np.isinf(values).any()
-    return bool(values.max(initial=0) < LARGEST and values.min(initial=0) > -LARGEST)
-
-
-def _is_regular(text: bytes, width: int) -> bool:
-    """Return whether every line of a text with ``width`` fields per line on average has so many."""
-    characters = np.frombuffer(text, dtype=np.uint8)
-    gaps = characters[characters <= BLANK]
-    line_ends = gaps[width - 1 :: width]
-    if (len(gaps) + 1) % width == 0 and len(line_ends) == np.count_nonzero(gaps == NEWLINE):
-        return bool((line_ends == NEWLINE).all())  # one character between fields
-    filled = characters > BLANK
-    filled[1:] &= characters[:-1] <= BLANK
-    starts = np.flatnonzero(filled)
-    ends = np.flatnonzero(characters == NEWLINE)
-    if len(starts) != (len(ends) + 1) * width:
-        return False
-    # line i ends after the last field of group i and before the first field of group i + 1
-    last_of_line, first_of_next = starts[width - 1 : -1 : width], starts[width::width]
-    return bool((last_of_line < ends).all() and (first_of_next > ends).all())
+    return values
 
 
 def _name_the_fault(text: bytes, file: str, width: int, dtype: np.dtype[Any]) -> NoReturn:
@@ -304,7 +270,7 @@ def _is_number(item: bytes, dtype: np.dtype[Any]) -> bool:
         value = (int if dtype.kind == "i" else float)(item.decode("ascii"))
     except ValueError:
         return False
-    return b"_" not in item and (abs(value) < LARGEST if dtype.kind == "i" else not np.isinf(value))
+    return b"_" not in item and (abs(value) <= LARGEST if dtype.kind == "i" else not np.isinf(value))
 
 
 INDICATOR = "graph_indicator"
