@@ -29,7 +29,6 @@ nodes = typer.Typer(
     help="Predict targets of the nodes of one graph.",
     rich_markup_mode=None,
 )
-KINDS = ("attributes", "labels", "weight", "relation")  # of columns
 Edges = Annotated[
     Path,
     typer.Argument(metavar="EDGES", help="Table of edges (CSV, TSV): columns source and target, or two."),
@@ -39,37 +38,9 @@ NodeTable = Annotated[
     typer.Option("--nodes", metavar="FILE", help="Table of nodes (CSV, TSV); first column: name."),
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Edges lead from the first to the second node.")]
-Attributes = Annotated[
-    str | None,
-    typer.Option("--attributes", metavar="A,B", help="Columns of numbers of nodes; default: all."),
-]
-Labels = Annotated[
-    str | None, typer.Option("--node-labels", metavar="A,B", help="Columns of text of nodes; default: all.")
-]
-Weight = Annotated[
-    str | None, typer.Option("--weight", metavar="COLUMN", help="Weight of edges; default 'weight'.")
-]
-Relation = Annotated[
-    str | None, typer.Option("--edge-labels", metavar="COLUMN", help="Label of edges; default: text.")
-]
 ModelOfNodes = Annotated[
     Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels nodes fit'.")
 ]
-
-
-def read_tables(
-    edges: Path, node_table: Path | None, target: str | None, columns: dict[str, list[str]], directed: bool
-) -> NodeTables:
-    """Return the graph of tables; warnings of columns that are not used are printed as lines."""
-    from propkernels.datasets.graph_tables import read_nodes
-
-    with warnings_as_lines():
-        return read_nodes(edges, node_table, target, columns, directed)
-
-
-def _named(*options: str | None) -> dict[str, list[str]]:
-    """Return the columns that options name, by kind."""
-    return {kind: text.split(",") for kind, text in zip(KINDS, options, strict=True) if text is not None}
 
 
 @nodes.command(cls=PlainUsage)
@@ -82,10 +53,6 @@ def fit(
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, such as model.pk.")
     ],
     node_table: NodeTable = None,
-    attributes: Attributes = None,
-    labels: Labels = None,
-    weight: Weight = None,
-    relation: Relation = None,
     directed: Directed = False,
     numbers: Annotated[bool, typer.Option("--numbers", help="The target is a number, not a class.")] = False,
     predictions: Annotated[
@@ -100,10 +67,12 @@ def fit(
     check_output(output, force, "model.pk")
     if predictions is not None:
         check_output(predictions, force, "predictions.csv")
-    tables = read_tables(edges, node_table, target, _named(attributes, labels, weight, relation), directed)
     import propkernels as pk
+    from propkernels.datasets.graph_tables import read_nodes
     from propkernels.storage.model_files import write_model
 
+    with warnings_as_lines():
+        tables = read_nodes(edges, node_table, target, None, directed)
     kind: Any = pk.NodeRegressor if numbers else pk.NodeClassifier
     with spinner(f"Learning from {sum(v is not None for v in tables.target)} nodes"):
         model = kind(random_state=seed, n_jobs=jobs).fit(tables.graph, _values(tables.target, numbers))
@@ -134,10 +103,12 @@ def predict(
     """
     check_output(output, force, "predictions.csv")
     import propkernels as pk
+    from propkernels.datasets.graph_tables import read_nodes
 
     model, notes = _model_of_nodes(path)
     directed = directed or notes.get("directed") == "true"
-    tables = read_tables(edges, node_table, target, noted_columns(notes), directed)
+    with warnings_as_lines():
+        tables = read_nodes(edges, node_table, target, noted_columns(notes), directed)
     write_predictions(model, tables.graph, tables, output, isinstance(model, pk.NodeRegressor))
 
 
@@ -173,18 +144,20 @@ def _model_of_nodes(path: Path) -> tuple[Any, dict[str, str]]:
     return model, dict(notes)
 
 
-def noted_columns(notes: dict[str, str]) -> dict[str, list[str]]:
-    """Return the columns that a model file notes, by kind; none without such a note."""
+def noted_columns(notes: dict[str, str]) -> dict[str, Any]:
+    """Return the columns that a model file notes."""
     try:
-        noted = json.loads(notes.get("columns", "{}"))
-    except ValueError:
-        noted = None
-    kinds = {kind: noted[kind] for kind in KINDS if kind in noted} if isinstance(noted, dict) else None
-    if kinds is None or not all(
-        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in kinds.values()
-    ):
-        raise ValueError("the model notes no columns of tables: fit it again by 'propkernels nodes fit'")
-    return kinds
+        noted = dict(json.loads(notes.get("columns", "")))
+        weight = noted.pop("weight")
+        names = [name for names in noted.values() for name in names] + ([] if weight is None else [weight])
+        is_valid = set(noted) == {"label", "attributes", "edge_label"}
+        if not is_valid or not all(isinstance(name, str) for name in names):
+            raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(
+            "the model notes no columns of tables: fit it again by 'propkernels nodes fit'"
+        ) from None
+    return noted | {"weight": weight}
 
 
 def _values(cells: list[str | None], numbers: bool) -> Any:

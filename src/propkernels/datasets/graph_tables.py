@@ -223,15 +223,15 @@ class NodeTables(NamedTuple):
     graph : GraphDatabase
     names : list
         Key of each node.
-    columns : dict of str to list of str
-        Columns of "attributes" and "labels" of nodes, and of "weight" and "relation" of edges.
+    columns : dict
+        Columns that are used, by parameters of :func:`from_pandas`.
     target : list of str or None
         Cell of the target column per node; None where it is blank or the node is in no table.
     """
 
     graph: GraphDatabase
     names: list[Any]
-    columns: dict[str, list[str]]
+    columns: dict[str, Any]
     target: list[str | None]
 
 
@@ -239,7 +239,7 @@ def read_nodes(
     edges: Path,
     nodes: Path | None = None,
     target: str | None = None,
-    columns: Mapping[str, list[str]] | None = None,
+    columns: dict[str, Any] | None = None,
     directed: bool = False,
 ) -> NodeTables:
     """Return the graph of a table of edges; nodes are those of their table, then those of edges alone.
@@ -252,12 +252,11 @@ def read_nodes(
     edges, nodes : Path
     target : str, optional
         Column of the table of nodes that is left out of the graph.
-    columns : mapping, optional
-        Columns to use, as ``NodeTables.columns`` or some of its entries; others by the rule of all tables.
+    columns : dict, optional
+        As ``NodeTables.columns``; by default by the rule of all tables.
     directed : bool, default=False
     """
     pd = import_optional("pandas", extra="pandas", purpose="tables need")
-    wanted = dict(columns or {})
     links = read_table(edges)
     if len(links) < 2:
         raise ValueError(f"{edges} needs two columns: the nodes at both ends of an edge")
@@ -265,53 +264,43 @@ def read_nodes(
     first, second, *_ = links
     links = renamed(links, ends if all(ends.values()) else {"source": first, "target": second}, "edges")
     table: dict[str, list[str]] = {"node": []} if nodes is None else read_table(nodes)
-    table = renamed(
-        table, {"node": find_column(list(table), None, NODE, edges) or next(iter(table))}, "nodes"
-    )
+    key = find_column(list(table), None, NODE, edges) or next(iter(table))
+    table = renamed(table, {"node": key}, "nodes")
     listed = set(table["node"])
     if len(listed) < len(table["node"]):
         raise ValueError(f"{nodes} names a node twice")
-    for kind, name in ((kind, name) for kind, names in wanted.items() for name in names):
-        known = links if kind in ("weight", "relation") else {**links, **table}
-        if name not in known and kind in ("attributes", "labels") and nodes is None:
-            raise ValueError(f"the column {name!r} is needed: give the table of nodes, too")
-        if name not in known:
-            listed_columns = listed_names(list(known))
-            raise ValueError(f"{nodes or edges} has no column {name!r}; its columns are {listed_columns}")
     if target is not None and target not in table:
         raise ValueError(f"{nodes or 'without a table of nodes there'} has no column {target!r}")
     others = [end for end in dict.fromkeys([*links["source"], *links["target"]]) if end not in listed]
     blank = [""] * len(others)
     table = {name: [*cells, *(others if name == "node" else blank)] for name, cells in table.items()}
     cells = [""] * len(table["node"]) if target is None else table.pop(target)
-    labels, relation = wanted.get("labels", AUTO), wanted.get("relation", AUTO)
-    how = Reading(
-        node_labels=() if labels == AUTO else tuple(labels),
-        edge_labels=relation[0] if relation and relation != AUTO else None,
-    )
+    given = columns or {"label": (), "edge_label": ()}
+    how = Reading(node_labels=tuple(given["label"]), edge_labels=next(iter(given["edge_label"]), None))
     typed = typed_tables({"edges": links, "nodes": table}, how)
-    weight: Any = next(iter(wanted["weight"]), None) if "weight" in wanted else AUTO
-    of_edges = column_roles(typed["edges"], "edges", ALL_KEYS, relation, None, weight)
-    used = column_roles(typed["nodes"], "nodes", ALL_KEYS, labels, wanted.get("attributes", AUTO))
-    kept = ["source", "target", *of_edges.labels, *([of_edges.weight] if of_edges.weight else [])]
-    numbers = [c for c, values in typed["edges"].items() if c not in kept and values.dtype.kind in "bif"]
-    if numbers and not wanted:
-        warn_unused(numbers, "edges", "name one as weight to weigh edges by it")
+    if columns is None:
+        of_edges = column_roles(typed["edges"], "edges", ALL_KEYS, attributes=None)
+        of_nodes = column_roles(typed["nodes"], "nodes", ALL_KEYS)
+        columns = {"label": of_nodes.labels, "attributes": of_nodes.attributes}
+        columns |= {"edge_label": of_edges.labels, "weight": of_edges.weight}
+        unused = {*typed["edges"]} - {"source", "target", of_edges.weight, *of_edges.labels}
+        numbers = [
+            name for name in typed["edges"] if name in unused and typed["edges"][name].dtype.kind in "bif"
+        ]
+        if numbers:
+            warn_unused(numbers, "edges", "name one as weight to weigh edges by it")
+    frame = pd.DataFrame(typed["edges"])
+    frame = frame[["source", "target", *columns["edge_label"], *filter(None, [columns["weight"]])]]
     graph: Any = from_pandas(
-        pd.DataFrame({name: typed["edges"][name] for name in kept}).drop_duplicates(),
+        frame.drop_duplicates(),
         pd.DataFrame(typed["nodes"]),
         graph=None,
-        label=used.labels,
-        attributes=used.attributes,
-        weight=of_edges.weight,
-        edge_label=of_edges.labels,
         edge_attributes=(),
         directed=directed,
+        **columns,
     )
-    chosen = {"attributes": used.attributes, "labels": used.labels, "relation": of_edges.labels}
-    chosen |= {"weight": [of_edges.weight] if of_edges.weight else []}
     targets = [cell.strip() or None for cell in cells]
-    return NodeTables(graph, typed["nodes"]["node"].tolist(), chosen, targets)
+    return NodeTables(graph, typed["nodes"]["node"].tolist(), columns, targets)
 
 
 COMMENTS = ("#", "%", "//")
