@@ -117,7 +117,13 @@ def test_optional_packages_are_imported_inside_functions():
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "memmap", "fromfile"}
 OPENERS |= {"tofile", "loadtxt", "genfromtxt", "savetxt", "read_csv", "OSFile", "ZipFile", "urlopen"}
 # what takes a stream or bytes, or has another meaning; Arrow opens by name what open_regular has looked at
-ALLOWED = {"ZipFile(stream", "archive.open(", "pillow.open(io.BytesIO", "OSFile(os.fsencode(path))"}
+ALLOWED = {
+    "ZipFile(stream",
+    "archive.open(",
+    "pillow.open(io.BytesIO",
+    "np.loadtxt(io.BytesIO",
+    "OSFile(os.fsencode(path))",
+}
 ALLOWED |= {"source_options.open(", "options.open(", "self.open(", "spare.open("}
 
 

@@ -20,8 +20,6 @@ USAGE = [
 REFUSED = [
     (("evaluate", "SMALL", "--C", -1), "C must be a finite number above 0, got -1.0"),
     (("evaluate", "SMALL", "--folds", 30), "cv must be at most 20, the size of the largest class; got 30"),
-    (("evaluate", "SMALL", "--C", 1, "--scoring", "luck"), "'luck' is not a scorer of scikit-learn"),
-    (("evaluate", "SMALL", "--groups", "two.txt"), "one value for each of 40 graphs"),
     (("evaluate", "SMALL", "-o", "nowhere/new.html"), "nowhere is not a folder"),
     (("evaluate", "SMALL", "-o", "new.doc"), "new.doc has an unsupported suffix"),
     (("evaluate", "no/such/folder"), "the file or folder no/such/folder does not exist"),

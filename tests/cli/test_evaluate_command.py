@@ -53,14 +53,6 @@ def test_kernels_by_name(run, small_folder):
     assert names == ["LABELS", "shortest-path", "PK", "shortest-path", "PK"]
 
 
-def test_other_scores(run, small_folder):
-    result = run("evaluate", small_folder, *QUICK, "--C", 1, "--scoring", "roc_auc")
-    assert "Roc_auc in cross-validation" in result.stdout
-    wrong = run("evaluate", small_folder, *QUICK, "--C", 1, "--scoring", "luck")
-    assert (wrong.exit_code, wrong.stderr.count("\n")) == (1, 1)
-    assert "'luck' is not a scorer of scikit-learn" in wrong.stderr
-
-
 def test_fixed_cost_fixes_both(run, small_folder):
     result = run("evaluate", small_folder, *QUICK, "--C", 10)
     assert row(result, "PK")[3:5] == ["2", "10"]
@@ -72,21 +64,6 @@ def test_repeats_are_named(run, small_folder):
 
 
 # protocols and files
-
-
-@pytest.mark.slow
-def test_leave_one_out(run, small_folder):
-    result = run("evaluate", small_folder, "--folds", "loo", "--t-max", 1, "--C", 1)
-    assert "40 folds (leave-one-out)" in result.stdout
-
-
-def test_groups_from_a_file(run, small_folder, tmp_path):
-    path = tmp_path / "groups.txt"
-    path.write_text("\n".join(str(i // 4) for i in range(40)))
-    result = run("evaluate", small_folder, *QUICK, "--C", 1, "--groups", path)
-    assert "3 folds (stratified 3-fold by groups)" in result.stdout
-    path.write_text("1\n2\n")
-    assert "one value for each of 40 graphs" in run("evaluate", small_folder, "--groups", path).stderr
 
 
 def test_one_line_per_fold_goes_into_a_file(run, small_folder, tmp_path):

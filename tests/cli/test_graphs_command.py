@@ -157,7 +157,7 @@ def database(small_data, tmp_path):
 
 
 def test_features_are_written_and_resumed(run, database, small_data):
-    command = ("featurize", database, "-o", "out", "--n-features", "2**10", "--t-max", 2, "-j", 1)
+    command = ("featurize", database, "-o", "out", "--n-features", 1024, "--t-max", 2, "-j", 1)
     first = run(*command, "--nodes-per-part", 300)
     assert first.exit_code == 0, first.stderr
     assert first.stdout.startswith("1 file, ")
@@ -189,9 +189,9 @@ def test_molecules_with_faults(run, tmp_path):
         "drugs.csv",
         "-o",
         "out",
-        "--smiles-column",
+        "--smiles",
         "molecule",
-        "--target-column",
+        "--target",
         "dose",
     )
     failed = run(*command, "--nodes-per-part", 1, "-j", 1)

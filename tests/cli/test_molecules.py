@@ -18,7 +18,7 @@ pytest.importorskip("pandas")
 RADICALS = ["C", "CC", "CCC", "C(C)C", "c1ccccc1", "C1CCCC1", "CCCC", "CC(C)C"]
 SMILES = [f"{group}{radical}" for radical in RADICALS for group in ("O", "N", "F", "Cl")]
 ACTIVE = [1, 1, 0, 0] * len(RADICALS)
-COLUMNS = ("--smiles-column", "structure_text", "--target-column", "works")
+COLUMNS = ("--smiles", "structure_text", "--target", "works")
 QUICK = ("--t-max", 1, "--folds", 2, "--C", 1, "--jobs", 1, "--kernel", "wl")
 
 

@@ -13,7 +13,7 @@ def molecules(tmp_path):
     return tmp_path / "mols.csv"
 
 
-COLUMNS = ("--smiles-column", "structure_text", "--target-column", "is_active")
+COLUMNS = ("--smiles", "structure_text", "--target", "is_active")
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Threads, and the threads of the linear algebra library."""
 
-import math
 import multiprocessing
 import os
 import threading
@@ -19,7 +18,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import propkernels as pk
 from propkernels._utils import parallel
 from propkernels._utils.parallel import (
-    cores_of_control_groups,
     one_blas_thread,
     run_threads,
     thread_count,
@@ -226,38 +224,6 @@ def test_workers_of_joblib_share_the_cores(monkeypatch):
     n = max(cpu_count(), 2)
     found = Parallel(n_jobs=n, backend="loky")(delayed(all_cores)() for _ in range(n))
     assert max(found) <= max(cpu_count() // n, 1)
-
-
-def write_group(folder, **files):
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / name.replace("__", ".")).write_text(text)
-
-
-def test_quotas_of_control_groups(tmp_path):
-    """The smallest quota of the process's group and of those around it; parts of a core count as one."""
-    root, processes = tmp_path / "cgroup", tmp_path / "self"
-    processes.write_text("0::/service/job\n")
-    assert cores_of_control_groups(processes, root / "none") == math.inf
-    write_group(root / "service", cpu__max="650000 100000\n")
-    write_group(root / "service/job", cpu__max="max 100000\n")
-    assert cores_of_control_groups(processes, root) == 7
-    write_group(root / "service/job", cpu__max="150000 100000\n")
-    assert cores_of_control_groups.__wrapped__(processes, root) == 2
-
-
-def test_quotas_of_the_first_version_of_control_groups(tmp_path):
-    root, processes = tmp_path / "cgroup", tmp_path / "self"
-    processes.write_text("5:memory:/box\n4:cpu,cpuacct:/box\n")
-    write_group(root / "cpu/box", cpu__cfs_quota_us="300000\n", cpu__cfs_period_us="100000\n")
-    write_group(root / "cpu", cpu__cfs_quota_us="-1\n", cpu__cfs_period_us="100000\n")
-    assert cores_of_control_groups(processes, root) == 3
-
-
-def test_all_cores_are_those_of_the_quota(monkeypatch):
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr("propkernels._utils.parallel.cores_of_control_groups", lambda: 1)
-    assert (count(-1), count(3), count(None)) == (1, 3, 1)
 
 
 def threads_of_work(_):

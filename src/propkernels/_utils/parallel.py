@@ -18,7 +18,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from contextvars import ContextVar, copy_context
 from functools import cache, wraps
 from itertools import pairwise
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
@@ -29,7 +28,6 @@ from numpy.typing import NDArray
 
 from propkernels._utils.checks import shown
 from propkernels._utils.locks import fork_safe_lock
-from propkernels._utils.safe_files import text_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -76,7 +74,7 @@ def threaded(function: Callable[P, R]) -> Callable[P, R]:
 def thread_count() -> int:
     """Return the number of threads of the current call, by joblib's rules (None: 1, -1: all cores).
 
-    All cores are those that this process may use: its affinity, the CPU quotas of its control groups, and
+    All cores are those that this process may use: its affinity, the CPU quota of its container, and
     ``OMP_NUM_THREADS``, which joblib and Dask set in their workers. Inside a thread of :func:`run_threads`
     the number is that of this thread and the threads without work, so that the sum of all threads is the
     ``n_jobs`` of the outermost call; it changes while they work. The threading backend is selected, because
@@ -103,41 +101,9 @@ def _wanted() -> int:
     allowed = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if allowed.isdecimal() and int(allowed) > 0:
         wanted = min(wanted, int(allowed))
-    wanted = int(min(wanted, cores_of_control_groups()))
     if spare is not None:
         spare.known[n_jobs] = wanted
     return wanted
-
-
-@cache
-def cores_of_control_groups(
-    processes: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")
-) -> int | float:
-    """Return the cores that the CPU quotas of this process allow; infinity without a quota.
-
-    joblib reads the quota of a container. Those of services, jobs of a scheduler and the groups around them
-    are in the folders that the system names for this process.
-    """
-    cores = math.inf
-    with suppress(OSError, ValueError):
-        for line in text_of(processes).splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers == "" or "cpu" in controllers.split(","):
-                top = root if controllers == "" else root / "cpu"
-                inner = top / path.strip("/")
-                cores = min([cores, *map(_quota, (inner, *inner.parents))])
-    return cores
-
-
-def _quota(group: Path) -> int | float:
-    """Return the cores of a control group, rounded up; infinity without a quota."""
-    with suppress(OSError, ValueError):
-        files = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-        is_new = (group / "cpu.max").is_file()
-        texts = text_of(group / "cpu.max").split() if is_new else [text_of(group / f) for f in files]
-        quota, period = map(int, texts)  # "max" means no quota, and so does -1
-        return math.ceil(quota / period) if quota > 0 and period > 0 else math.inf
-    return math.inf
 
 
 def threads_for(work: int) -> int:

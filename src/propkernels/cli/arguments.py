@@ -224,7 +224,6 @@ class Input:
         str | None,
         typer.Option(
             "--smiles",
-            "--smiles-column",
             metavar="COLUMN",
             help="Column of SMILES in a table; default 'smiles' ...",
         ),
@@ -233,7 +232,6 @@ class Input:
         list[str] | None,
         typer.Option(
             "--target",
-            "--target-column",
             metavar="COLUMN",
             help="Column (SDF property; number for TU and Parquet) of the target; default 'target' ...; may "
             "be repeated.",

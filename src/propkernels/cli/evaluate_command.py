@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from propkernels._utils.safe_files import atomic_write, text_of
+from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
     KERNELS,
@@ -51,18 +51,7 @@ PAGE_NOTE = (
     "ranges over the folds, chosen on the training part of each fold."
 )
 ROWS = {"propagation": PK, "wl": WL}  # names of rows by those of kernels
-LEAVE_ONE_OUT = "loo"
 METHOD, WIDTHS = 17, (9, 11, 9, 16, 8, 10)  # widths of columns; a line has 80 letters
-
-
-def _check_folds(folds: str | None) -> str | None:
-    if folds is None:
-        return folds
-    if folds != LEAVE_ONE_OUT and not (folds.isdecimal() and int(folds) >= 2):
-        raise typer.BadParameter(
-            f'the number of folds must be an integer of at least 2, or "loo" (leave one out); got {folds!r}'
-        )
-    return folds
 
 
 def _check_kernels(names: list[str] | None) -> list[str] | None:
@@ -82,26 +71,15 @@ def evaluate(
         typer.Option("--C", metavar="X", help="Fixed cost C, with fixed t_max: no model selection."),
     ] = None,
     folds: Annotated[
-        str | None,
+        int | None,
         typer.Option(
-            "--folds",
-            callback=_check_folds,
-            metavar="N|loo",
-            help="Number of folds (default 10, fewer for small classes), or leave one out.",
+            "--folds", min=2, metavar="N", help="Number of folds (default 10, fewer for small classes)."
         ),
     ] = None,
     repeats: Annotated[
         int,
         typer.Option("--repeats", min=1, metavar="N", help="Number of repeats, with new folds and hashes."),
     ] = 1,
-    groups: Annotated[
-        Path | None,
-        typer.Option(
-            "--groups",
-            metavar="FILE",
-            help="File with the group of each graph, one per line: groups are not split between folds.",
-        ),
-    ] = None,
     kernels: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,12 +87,6 @@ def evaluate(
             callback=_check_kernels,
             metavar="KERNEL",
             help=f"Evaluate only LABELS and this kernel, repeatable: {KERNELS}.",
-        ),
-    ] = None,
-    scoring: Annotated[
-        str | None,
-        typer.Option(
-            "--scoring", metavar="NAME", help="Scorer of scikit-learn: roc_auc, balanced_accuracy, f1, ..."
         ),
     ] = None,
     output: Annotated[
@@ -143,12 +115,10 @@ def evaluate(
         if file.suffix.lower() not in (".csv", ".html", *(f".{suffix}" for suffix in SUFFIXES)):
             raise ValueError(f"{file} has an unsupported suffix: use .csv, .html, .png, .svg or .pdf")
     protocol: dict[str, Any] = {
-        "cv": int(folds) if folds is not None and folds != LEAVE_ONE_OUT else folds,
+        "cv": folds,
         "n_repeats": repeats,
-        "groups": None if groups is None else text_of(groups).split(),
         "random_state": seed,
         "n_jobs": jobs,
-        "scoring": scoring,
     }
     data = known_target(source_options.open(name, target_required=True, n_jobs=jobs))
     from propkernels._utils.cells import are_classes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -13,23 +12,6 @@ import typer
 from propkernels.cli import arguments
 from propkernels.cli.arguments import Input, reads_data
 from propkernels.cli.console import print_text, seconds, warnings_as_lines
-
-
-def parse_number(text: str) -> int:
-    """Return the integer of a text, such as "1000" or "2**20".
-
-    Examples
-    --------
-    >>> parse_number("2**20"), parse_number("1000"), parse_number("1_000")
-    (1048576, 1000, 1000)
-    """
-    match = re.fullmatch(r"(\d{1,6})(?:\*\*|\^)(\d{1,2})", str(text).strip())
-    if match:
-        return int(match[1]) ** int(match[2])
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number such as 1000000 or 2**20") from None
 
 
 @reads_data
@@ -47,7 +29,7 @@ def featurize(
     ],
     n_features: Annotated[
         int,
-        typer.Option("--n-features", parser=parse_number, metavar="N", help="Number of columns."),
+        typer.Option("--n-features", metavar="N", help="Number of columns."),
     ] = 2**20,
     t_max: arguments.TMax = 10,
     seed: arguments.Seed = 0,
@@ -63,9 +45,7 @@ def featurize(
     ] = None,
     nodes_per_part: Annotated[
         int,
-        typer.Option(
-            "--nodes-per-part", parser=parse_number, metavar="N", help="Maximum number of nodes per part."
-        ),
+        typer.Option("--nodes-per-part", metavar="N", help="Maximum number of nodes per part."),
     ] = 2_000_000,
     *,
     source_options: Input,
