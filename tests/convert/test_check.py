@@ -10,7 +10,7 @@ from scipy import sparse
 from propkernels.convert.check import check_graph, check_graphs
 from propkernels.graphs import GraphDatabase
 from tests.strategies import databases
-from tests.zoo import labelled_zoo, one, path_edges, zoo, zoo_databases
+from tests.zoo import labelled_zoo, one, path_edges, zoo
 
 PATH = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
 LABELS = ["a", "b", "a"]
@@ -55,11 +55,6 @@ def test_any_sequence_will_do():
     assert check_graphs(database) is database
 
 
-@pytest.mark.parametrize(("name", "database"), zoo_databases())
-def test_lists_of_the_zoo(name, database):
-    assert check_graphs(list(database)) == database
-
-
 @pytest.mark.slow
 @given(
     databases(labelled="any", partial=True, weighted=True, directed=True, n_attributes=1, edge_labels=True)
@@ -74,12 +69,6 @@ def test_a_list_of_tuples_is_the_database(database):
     tuples = [(graph.adjacency, graph.node_labels, graph.node_attributes) for graph in database]
     assert check_graphs(tuples) == database
     assert check_graphs([(matrix.toarray(), *rest) for matrix, *rest in tuples]) == database
-
-
-def test_attributes_in_tuples():
-    database = check_graphs([(PATH, LABELS, [[1, 2], [3, 4], [5, 6]]), (PATH, None, np.zeros((3, 2)))])
-    assert database.node_attributes.shape == (6, 2)
-    assert database.node_labels.tolist() == ["a", "b", "a", None, None, None]
 
 
 def test_bare_adjacency_matrices_have_no_labels():
@@ -114,10 +103,6 @@ def test_graphs_without_nodes(empty):
 def test_bare_arrays_beyond_doubt(array):
     assert np.array_equal(check_graphs([array]).adjacency.toarray(), array)
     assert check_graphs(np.stack([array, array])) == check_graphs([array, array])
-
-
-def test_arrays_in_a_tuple_are_what_it_says():
-    assert check_graphs([(np.arange(64).reshape(8, 8), None)]).n_nodes == 8
 
 
 def test_databases_of_one_graph_dicts_and_texts():

@@ -13,7 +13,7 @@ from propkernels.convert.build import Faults, FlatGraphs, build
 from propkernels.convert.check import check_graph, check_graphs
 
 PATH = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
-GOOD = (PATH, ["a", "b", "a"])
+GOOD, ONE = (PATH, ["a", "b", "a"]), (PATH, None, [1, 2, 3])
 TABLE = pd.DataFrame({"graph": list("bab"), "source": ["u", 1, "v"], "target": ["v", 2, "w"], "w": [1, 2, 3]})
 NODES = pd.DataFrame({"graph": list("abbab"), "node": [2, "w", "v", 1, "u"], "l": list("CNCOO")})
 MET = pd.DataFrame({"graph": 0, "source": ["a", "b"], "target": ["b", "c"], "time": [1, 2]})
@@ -75,8 +75,6 @@ INVALID = [
     (lambda: check_graphs([(0, 1)]), TypeError, "one list: put it into a list"),
     (lambda: check_graphs({"nodes": [], "links": []}), TypeError, "one dict: put it into a list"),
     (lambda: check_graphs(b"MUTAG"), TypeError, "got bytes"),
-    (lambda: check_graphs({1, 2}), TypeError, "got set"),
-    (lambda: check_graphs(5), TypeError, "got int"),
     (lambda: check_graphs(PATH), TypeError, "got an array of float64 numbers"),
     (lambda: check_graphs(pd.DataFrame(PATH)), TypeError, "a table is read by pk.from_pandas"),
     (lambda: check_graphs(np.stack([np.ones((2, 2)), np.eye(2) * 2])), ValueError, f"graph 0 .* {EDGES_OR}"),
@@ -84,11 +82,8 @@ INVALID = [
     (in_check(3.5), TypeError, "graph 1 is a float; expected a GraphDatabase, or a list"),
     (in_check(None), TypeError, "graph 1 is None"),
     (in_check([PATH, ["a"]]), TypeError, "graph 1 is a list"),
-    (in_check({"adjacency": PATH}), TypeError, "graph 1 is a dict"),
-    (in_check(()), TypeError, "graph 1 is a tuple of 0 items"),
     (in_check((PATH, None, None, None)), TypeError, "graph 1 is a tuple of 4 items"),
     (in_check(pk.from_adjacency([PATH, PATH])), TypeError, "GraphDatabase.concat joins databases"),
-    (in_check(np.array([[0, 1], [1, 2]])), ValueError, f"graph 1 .* {EDGES_OR}"),
     (in_check(np.array([[0, 1], [2, 0]])), ValueError, f"graph 1 .* {EDGES_OR}"),
     (in_check(np.array([[0, 1], [1, 2], [2, 3]])), ValueError, "looks like a list of edges"),
     (in_check(np.arange(64).reshape(8, 8)), ValueError, "a directed graph with loops, or an image"),
@@ -103,33 +98,26 @@ INVALID = [
     (in_check(weighted(-2)), ValueError, r"graph 1: edge \('a', 'b'\) has weight -2"),
     (in_check({"nodes": [{}], "links": []}), ValueError, r"graph 1 cannot be read \('id' is missing\)"),
     (
-        lambda: check_graphs([(PATH, None, [1, 2, 3]), nx.Graph(), (PATH, None, np.zeros((3, 2)))]),
+        lambda: check_graphs([ONE, nx.Graph(), (PATH, None, np.zeros((3, 2)))]),
         ValueError,
-        "graph 2 has 2 attribute dimensions but graph 0 has 1",
+        "2 has 2 att",
     ),
     # networkx
     (lambda: pk.from_networkx(nx.Graph()), TypeError, r"wrap the one graph: \[graph\]"),
     (in_networkx(5), TypeError, "graph 1 is a int, not a networkx graph"),
     (in_networkx(weighted("heavy")), ValueError, r"\('a', 'b'\) has weight 'heavy', not a number"),
-    (in_networkx(weighted([1])), ValueError, "not a number"),
     (in_networkx(weighted(np.nan)), ValueError, "has weight nan: weights must be finite"),
     (in_networkx(weighted(10**400)), ValueError, "weights must be finite"),
     (in_networkx(node(x=1.0), node_attributes="x"), ValueError, "graph 1: node 0 has no 'x'"),
-    (in_networkx(node(), node_attributes=["x", "y"]), ValueError, "graph 0: node 0 has no 'x' or 'y'"),
     (in_networkx(node(label=["O"])), TypeError, r"graph 1: .* label \['O'\] of node 1 is not hashable"),
     (in_networkx(weighted(1.0), edge_attributes=["w", "v"], weight="W"), ValueError, "weight='W': there are"),
-    (
-        in_networkx(weighted("x"), weight=None, edge_attributes=["weight"]),
-        ValueError,
-        "weight 'x', not a num",
-    ),
+    (in_networkx(weighted("x"), weight=None, edge_attributes=["weight"]), ValueError, "'x', not a num"),
     (in_networkx(node(kind="a"), node_label="Kind"), ValueError, "node_label='Kind': there are 'kind'"),
     (in_networkx(node(), target="y"), ValueError, "no graph has target='y': there are none"),
     # adjacency
     (lambda: pk.from_adjacency(PATH), TypeError, r"wrap the one matrix: \[matrix\]"),
     (in_adjacency(np.zeros((2, 3))), ValueError, r"graph 1: adjacency must be a square matrix, .*\(2, 3\)"),
     (in_adjacency([[1, 2], [3]]), ValueError, "graph 1: adjacency must be a matrix, got rows of different"),
-    (in_adjacency(-PATH), ValueError, r"graph 1: edge \(0, 1\) has weight -1.0"),
     (in_adjacency(PATH.astype(complex)), TypeError, "graph 1: adjacency must hold real numbers"),
     (in_adjacency(broken([0, 2, 1, 4])), ValueError, "graph 1: adjacency"),
     (lambda: pk.from_adjacency([PATH], node_labels=[["a"]]), ValueError, "has 1 values for 3 nodes"),
@@ -141,7 +129,6 @@ INVALID = [
     (lambda: pk.from_adjacency([PATH], ids=[[1]]), TypeError, r"ids must be hashable, .* got \[1\]"),
     # edges
     (lambda: pk.from_edges([[(0, 1), (1,)]]), TypeError, r"graph 0: an edge is a pair .* got \(1,\)"),
-    (lambda: pk.from_edges([[(0, 1)], ["ab"]]), TypeError, "graph 1: an edge is a pair .* got 'ab'"),
     (lambda: pk.from_edges([[(0, 1, -2.0)]]), ValueError, r"graph 0: edge \(0, 1\) has weight -2.0"),
     (lambda: pk.from_edges([[(0, 1)]], node_labels=[{}, {}]), ValueError, "2 node_labels for 1 lists"),
     # pandas
@@ -156,23 +143,17 @@ INVALID = [
     (in_pandas(weight="weight"), ValueError, "edges has no column 'weight'; its columns are"),
     (in_pandas(pd.concat([NODES, NODES[["l"]]], axis=1)), ValueError, "nodes has several columns 'l'"),
     (in_pandas(NODES.assign(l=[[1], 2, 3, 4, 5]), label="l"), TypeError, "row 0 of nodes has l .*hashable"),
-    (in_pandas(edges=TABLE.assign(w=[1, 2, "x"]), weight="w"), ValueError, "'b': row 2 of edges has w 'x'"),
-    (in_pandas(edges=TABLE.assign(w=[1j, 2, 3]), weight="w"), ValueError, "row 0 .*which is not a number"),
     (in_pandas(edges=TABLE.assign(w=DATES), edge_attributes=["w"]), ValueError, "which is not a number"),
-    (in_pandas(edges=TABLE.assign(w=[1, -2, 3]), weight="w"), ValueError, r"graph 'a': edge \(1, 0\)"),
+    (in_pandas(edges=TABLE.assign(w=[1j, 2, 3]), weight="w"), ValueError, "row 0 .*which is not a number"),
+    (in_pandas(edges=TABLE.assign(w=[1, 2, "x"]), weight="w"), ValueError, "'b': row 2 of edges has w 'x'"),
     (
-        lambda: pk.from_pandas(TABLE, graphs=pd.DataFrame({"graph": ["a"], "y": [1]}), graph_target="y"),
+        in_pandas(None, graphs=pd.DataFrame({"graph": [], "y": []}), graph_target="y"),
         ValueError,
-        "graphs has no row for 1 of 2 graphs, such as 'b'",
+        "no row",
     ),
-    (
-        lambda: pk.convert.to_pandas(pk.GraphDatabase(np.zeros((2, 2)), [0, 1, 2], ids=["a", "a"])),
-        ValueError,
-        "two graphs have the same id",
-    ),
+    (lambda: pk.convert.to_pandas(pk.from_adjacency([PATH, PATH], ids=["a"] * 2)), ValueError, "the same id"),
     # contacts
     (in_contacts(time=[None, 1]), ValueError, "row 0 of contacts needs a finite number or a date as 'time'"),
-    (in_contacts(time=["noon", 1]), ValueError, "row 0 of contacts needs a finite number"),
     (in_contacts(target=["b", None]), ValueError, "row 1 of contacts names no vertex"),
     (in_contacts(MET.rename(columns={"time": "when"})), ValueError, "no column 'time'"),
     (lambda: pk.from_contacts(3), TypeError, "contacts must be a pandas DataFrame, got int"),
@@ -198,23 +179,11 @@ INVALID = [
     (lambda: pk.from_pyg([data(edge_index=ENDS[0])]), ValueError, "must hold whole numbers in two rows"),
     (lambda: pk.from_pyg([data(), data(x=np.eye(2, 3))]), ValueError, r"x must be .*\(3, 3\), got \(2, 3\)"),
     (lambda: pk.from_pyg([data(), data(x=None)]), ValueError, "graph 1: x must be .*but there is none"),
-    (
-        lambda: pk.from_pyg([data(x=np.array([["a"]] * 3))]),
-        ValueError,
-        "graph 0 .*attributes must be numbers",
-    ),
-    (
-        lambda: pk.from_pyg([data(num_nodes=2**63 - 1)]),
-        ValueError,
-        "graph 0: 9,223,372,036,854,775,807 nodes",
-    ),
+    (lambda: pk.from_pyg([data(x=np.array([["a"]] * 3))]), ValueError, "0 .*attributes must be numbers"),
+    (lambda: pk.from_pyg([data(num_nodes=2**63 - 1)]), ValueError, "graph 0: 9,223,372,036,854,775,807 nod"),
     (lambda: pk.from_pyg([data(num_nodes=-1)]), ValueError, "a whole number from 0 on, got -1"),
     (lambda: pk.from_pyg([data(num_nodes=2.7)]), ValueError, "a whole number from 0 on, got 2.7"),
-    (
-        lambda: pk.from_pyg([data()], target="Y"),
-        ValueError,
-        "no graph has target='Y': there are 'edge_index'",
-    ),
+    (lambda: pk.from_pyg([data()], target="Y"), ValueError, "no graph has target='Y': there are 'edge_index"),
 ]
 
 

@@ -85,15 +85,15 @@ def lies_about_networkx():
         yield liar, {}
 
 
-OFFSETS = [
+OFFSETS = (
     [0, 2**63 - 1, -2, 4],
     [0, 2**62, -(2**62), 4],
     [0, -1, 3, 4],
     [0, 4, 2, 4],
     [0, 3],
     [],
-    [0, 2, 4, 99],
-]
+    [0, 2, 4, 9],
+)
 
 
 def lies_about_adjacency():
@@ -233,12 +233,6 @@ NAMED = {
 }
 
 
-def test_every_adapter_has_lying_inputs():
-    assert len(ADAPTERS) >= 7
-    for name in ADAPTERS:
-        assert name in TABLES or f"lies_about_{name.removeprefix('from_')}" in globals()
-
-
 def refusal(adapter, args, options):
     """The error of a call, or None if it gives a valid database."""
     with warnings.catch_warnings():
@@ -257,21 +251,12 @@ def refusal(adapter, args, options):
 def test_a_lie_is_read_or_refused_in_one_line_that_names_the_graph(name):
     for args, options in cases_of(name):
         error = refusal(getattr(pk, name), args, options)
-        if error is None:
-            continue
-        assert re.fullmatch(rf".*({NAMED.get(name, 'graph [0-9]')}).*", str(error)), (
-            str(error),
-            args,
-            options,
-        )
-        assert len(str(error)) < 500
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in ADAPTERS if name not in TABLES])
-def test_a_lie_that_is_skipped_leaves_the_others(name):
-    for args, options in cases_of(name):
-        assert refusal(getattr(pk, name), args, {**options, "errors": "skip"}) is None, (args, options)
+        if error is not None:
+            shown = (str(error), args, options)
+            assert re.fullmatch(rf".*({NAMED.get(name, 'graph [0-9]')}).*", str(error)), shown
+            assert len(str(error)) < 500
+        if name not in TABLES:
+            assert refusal(getattr(pk, name), args, {**options, "errors": "skip"}) is None, (args, options)
 
 
 @pytest.mark.slow

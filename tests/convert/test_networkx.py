@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from propkernels.convert.check import check_graphs
 from propkernels.convert.networkx import from_networkx
 from propkernels.graphs import GraphDatabase
 from tests.strategies import databases
-from tests.zoo import zoo, zoo_databases
+from tests.zoo import zoo
 
 pytestmark = pytest.mark.filterwarnings("ignore:the column")
 
@@ -50,15 +49,6 @@ def molecule(**extra):
 # from networkx
 
 
-def test_default_names():
-    graph = nx.Graph()
-    graph.add_node(0, label="a", attributes=[1.0, 2.0])
-    graph.add_node(1, label="b", attributes=[3.0, 4.0])
-    graph.add_edge(0, 1, weight=2.5, label="x")
-    expected = GraphDatabase([[0, 2.5], [2.5, 0]], [0, 2], ["a", "b"], [[1, 2], [3, 4]], ["x", "x"])
-    assert from_networkx([graph]) == check_graphs([graph]) == expected
-
-
 def test_names_as_parameters():
     names = {"node_label": "element", "edge_label": "bond", "weight": "order", "node_attributes": "where"}
     database = from_networkx([molecule()], **names)
@@ -83,16 +73,6 @@ def test_none_leaves_things_out():
     nothing = dict.fromkeys(("node_label", "node_attributes", "edge_label", "weight", "edge_attributes"))
     database = from_networkx([graph], **nothing)
     assert database == GraphDatabase([[0, 1], [1, 0]], [0, 2])
-
-
-def test_zero_weights_are_not_edges():
-    graph = nx.Graph()
-    graph.add_edge(0, 1, weight=0, label="x")
-    graph.add_edge(1, 2, weight=2, label="y")
-    graph.add_edge(2, 3, label="z")  # a missing weight is 1
-    database = from_networkx([graph])
-    assert database.adjacency.data.tolist() == [2, 2, 1, 1]
-    assert database.edge_labels.tolist() == ["y", "y", "z", "z"]
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
@@ -130,24 +110,6 @@ def test_nodes_without_a_label_are_unobserved():
     assert not from_networkx([graph]).label_column.observed.any()
 
 
-def test_subclasses_views_and_frozen_graphs():
-    class Mine(nx.Graph):
-        pass
-
-    graph = nx.path_graph(4)
-    assert from_networkx(
-        [Mine(graph), nx.freeze(graph.copy()), graph.subgraph([0, 1, 2, 3])]
-    ) == from_networkx([graph] * 3)
-
-
-def test_no_nodes():
-    assert from_networkx([nx.Graph(), nx.path_graph(1)]).graph_sizes.tolist() == [0, 1]
-    assert from_networkx(
-        [nx.Graph(), molecule()], node_attributes=["mass", "charge"]
-    ).node_attributes.shape == (3, 2)
-    assert len(from_networkx([])) == 0
-
-
 @pytest.mark.parametrize("bad", [(1.0, 2.0, 3.0), "text", None, {}])
 def test_attributes_that_are_not_vectors(bad):
     graph = molecule()
@@ -160,14 +122,6 @@ def test_attributes_that_are_not_vectors(bad):
 
 
 # there and back
-
-
-@pytest.mark.parametrize(("name", "database"), zoo_databases())
-def test_round_trip_of_the_zoo(name, database):
-    back = from_networkx(database.to_networkx())
-    assert np.array_equal(back.adjacency.toarray(), database.adjacency.toarray())
-    assert np.array_equal(back.graph_ptr, database.graph_ptr)
-    assert back == database or database.n_nodes == 0
 
 
 @pytest.mark.slow

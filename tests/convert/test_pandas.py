@@ -9,31 +9,11 @@ import propkernels as pk
 
 pd = pytest.importorskip("pandas")
 
-EDGES = pd.DataFrame(
-    {
-        "graph": ["b", "a", "b"],
-        "source": ["u", 1, "v"],
-        "target": ["v", 2, "w"],
-        "w": [1.0, 2.0, 3.0],
-        "l": ["x", "y", "x"],
-    }
-)
+EDGES = pd.DataFrame({"graph": list("bab"), "source": ["u", 1, "v"], "target": ["v", 2, "w"]})
+EDGES = EDGES.assign(w=[1.0, 2.0, 3.0], l=["x", "y", "x"])
 NODES = pd.DataFrame(
-    {
-        "graph": ["a", "b", "b", "a", "b"],
-        "node": [2, "w", "v", 1, "u"],
-        "l": ["C", "N", "C", "O", None],
-        "z": range(5),
-    }
+    {"graph": list("abbab"), "node": [2, "w", "v", 1, "u"], "l": [*"CNCO", None], "z": range(5)}
 )
-
-
-def test_order_of_first_appearance():
-    graphs = pk.from_pandas(EDGES, weight="w", edge_label="l")
-    assert graphs.ids.tolist() == ["b", "a"]
-    assert graphs.graph_sizes.tolist() == [3, 2]
-    assert graphs[0].adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 3], [0, 3, 0]]
-    assert graphs[1].edge_labels.tolist() == ["y", "y"]
 
 
 def test_nodes_give_order_labels_and_attributes():
@@ -60,15 +40,6 @@ def test_directions():
     )
     twice = pd.concat([EDGES, EDGES])
     assert pk.from_pandas(twice, weight="w") == pk.from_pandas(EDGES.assign(w=2 * EDGES.w), weight="w")
-
-
-def test_parallel_edges_of_different_labels():
-    edges = pd.DataFrame(
-        {"graph": 0, "source": [0, 0, 0], "target": [1, 1, 1], "l": ["x", "y", "x"], "w": [1, 2, 4]}
-    )
-    graphs = pk.from_pandas(edges, weight="w", edge_label="l")
-    assert graphs.has_parallel_edges
-    assert dict(zip(graphs.edge_labels, graphs.adjacency.data, strict=True)) == {"x": 5, "y": 2}
 
 
 @pytest.mark.slow

@@ -22,12 +22,6 @@ def test_points_are_the_knn_graphs_of_each_cloud():
         np.testing.assert_allclose(graph.edge_attributes[:, 0], lengths)
 
 
-def test_lengths_as_weights():
-    graphs = pk.from_points([[[0.0], [1.0], [3.0]]], k=1, normals=False).with_weights("length")
-    assert graphs.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
-    assert graphs.node_attributes is None
-
-
 def test_estimated_normals_of_a_plane_and_a_sphere():
     rng = np.random.default_rng(0)
     plane = np.column_stack([rng.normal(size=(80, 2)), np.zeros(80)])
@@ -68,12 +62,6 @@ def test_equals_the_definition(k):
     points = np.random.default_rng(k).normal(size=(40, 3))
     computed = pk.convert.knn_graph(points, k)
     assert np.array_equal(computed.toarray(), naive_neighbors(points, k).astype(float))
-
-
-def test_points_that_coincide_are_not_neighbors_of_themselves():
-    graph = pk.convert.knn_graph(np.zeros((12, 2)), 3)
-    assert not graph.diagonal().any()
-    assert (graph.toarray().sum(axis=1) >= 3).all()
 
 
 @pytest.mark.parametrize("n", [0, 1])

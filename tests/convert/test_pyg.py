@@ -88,13 +88,9 @@ def test_numbers_of_nodes():
 
 
 def test_dictionaries_of_ogb():
-    graph = {
-        "edge_index": np.array([[0, 1], [1, 0]]),
-        "num_nodes": 2,
-        "node_feat": np.eye(2),
-        "edge_feat": None,
-    }
-    same = SimpleNamespace(edge_index=graph["edge_index"], num_nodes=2, x=np.eye(2))
+    edges = np.array([[0, 1], [1, 0]])
+    graph = {"edge_index": edges, "num_nodes": 2, "node_feat": np.eye(2), "edge_feat": None}
+    same = SimpleNamespace(edge_index=edges, num_nodes=2, x=np.eye(2))
     assert pk.check_graphs([graph]) == pk.from_pyg([graph]) == pk.from_pyg([same])
 
 

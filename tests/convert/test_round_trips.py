@@ -22,10 +22,8 @@ def attributed(graphs):
     rng = np.random.default_rng(0)
     attributes = rng.normal(size=(graphs.n_nodes, 2))
     coo = graphs.adjacency.tocoo()
-    lengths = (1.0 + np.minimum(*coo.coords) + 10 * np.maximum(*coo.coords))[
-        :, None
-    ]  # the same in both directions
-    return graphs.with_attributes(attributes).with_edge_attributes(lengths, ["length"])
+    lengths = 1.0 + np.minimum(*coo.coords) + 10 * np.maximum(*coo.coords)  # the same in both directions
+    return graphs.with_attributes(attributes).with_edge_attributes(lengths[:, None], ["length"])
 
 
 def through_networkx(graphs):
@@ -80,7 +78,7 @@ def test_rich_graphs(way, name, more):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_several_graphs_with_ids(way):
-    graphs = attributed(GraphDatabase.concat(list(rich().values()))).with_ids(["a", "b", "c"])
+    graphs = GraphDatabase.concat(list(rich().values())).with_ids(["a", "b", "c"])
     found = WAYS[way](graphs)
     same(found, graphs)
     assert found.ids.tolist() == ["a", "b", "c"]
@@ -114,15 +112,6 @@ def test_the_zoo_through_every_format(name, tmp_path):
     assert through_a_file(plain, tmp_path / "file") == plain
     if not any(isinstance(value, (frozenset, bytes)) for value in plain.label_values):
         assert through_parquet(plain, tmp_path / "parquet") == plain
-
-
-@pytest.mark.parametrize("name", rich())
-@pytest.mark.parametrize("with_attributes", [False, True])
-def test_igraph_graphs_are_read_through_networkx(name, with_attributes):
-    graphs = rich()[name]
-    if with_attributes:
-        graphs = graphs.with_attributes(np.arange(2 * graphs.n_nodes, dtype=float).reshape(-1, 2))
-    assert through_igraph(graphs) == graphs
 
 
 def test_damaged_parquet_gives_one_sentence(tmp_path):

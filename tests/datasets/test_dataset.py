@@ -16,40 +16,24 @@ from tests.datasets.tiny import TINY, write_folder
 EMPTY_GRAPHS = GraphDatabase(np.zeros((3, 3)), [0, 1, 3])
 
 
-@pytest.mark.parametrize(
-    ("target", "end"),
-    [([0, 1], "2 classes)"), ([4, 4], "1 class)"), ([0.5, 1.0], "1 target column)")],
-)
-def test_repr(target: list[float], end: str) -> None:
-    shown = repr(Dataset("X", EMPTY_GRAPHS, np.array(target)))
-    assert shown == f"Dataset(X: 2 graphs, 3 nodes, 0 edges, {end}"
-
-
 def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path / "cache"))
     write_folder(tmp_path / "data" / "MUTAG", TINY, "MUTAG")
     write_folder(tmp_path / "cache" / "MUTAG", TINY, "MUTAG")
     (tmp_path / "cache" / "NCI1.zip").write_text("not even a zip: it is not opened")
-    where = {info.name: info.where for info in list_datasets()}
+    catalogue = list_datasets()
+    header, *lines = str(catalogue).split("\n")
+    assert " ".join(header.split()) == "name graphs classes node labels attributes where"
+    assert lines[3].split() == ["DD", "1,178", "2", "82", "-", "download"]
+    assert {line[header.index("where") - 1] for line in lines} == {" "}
+    assert repr(catalogue) == str(catalogue)
+    where = {info.name: info.where for info in catalogue}
     assert where["MUTAG"] == "data folder"
     assert where["NCI1"] == "cache"
     assert where["NCI109"] == where["COX2"] == "download"
     assert where["DIGITS"] == where["FAMILIES"] == "bundled"
     assert where["make_synthetic"] == where["make_molecules"] == "generated"
-
-
-def test_it_reads_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PROPKERNELS_DATA", raising=False)
-    monkeypatch.setenv("PROPKERNELS_CACHE", str(tmp_path))
-    catalogue = list_datasets()
-    header, *lines = str(catalogue).split("\n")
-    assert " ".join(header.split()) == "name graphs classes node labels attributes where"
-    assert len(lines) == len(catalogue)
-    assert lines[3].split() == ["DD", "1,178", "2", "82", "-", "download"]
-    column = header.index("where")
-    assert all(line[column - 1] == " " and line[column] != " " for line in lines)
-    assert repr(catalogue) == str(catalogue)
 
 
 def test_elements_are_numbered_as_rdkit_numbers_them() -> None:
@@ -92,12 +76,6 @@ def test_a_sample_has_the_shares_of_the_classes() -> None:
     assert np.array_equal(ids, data.sample(12, random_state=1).graphs.graph_sizes)
 
 
-def test_columns_have_one_value_per_graph() -> None:
-    data = make_molecules(4, random_state=0)
-    with pytest.raises(ValueError, match="column 'x' has 3 values for 4 graphs"):
-        dataclasses.replace(data, columns={"x": [1, 2, 3]})
-
-
 def test_caches_of_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     assert system_cache("linux") == Path.home() / ".cache" / "propkernels"
@@ -113,3 +91,8 @@ def test_targets_fit_their_graphs_and_gaps_are_left_out() -> None:
     assert data.with_known_target().target.tolist() == [1]
     with pytest.raises(ValueError, match="target has 1 values for 2 graphs"):
         Dataset("X", EMPTY_GRAPHS, np.zeros(1))
+    with pytest.raises(ValueError, match="column 'x' has 3 values for 2 graphs"):
+        Dataset("X", EMPTY_GRAPHS, np.zeros(2), columns={"x": [1, 2, 3]})
+    for target, end in (([0, 1], "2 classes"), ([4, 4], "1 class"), ([0.5, 1.0], "1 target column")):
+        shown = repr(Dataset("X", EMPTY_GRAPHS, np.array(target)))
+        assert shown == f"Dataset(X: 2 graphs, 3 nodes, 0 edges, {end})"

@@ -58,11 +58,19 @@ def test_classes_have_the_same_atoms_but_other_bonds() -> None:
     assert nitrogen_oxygen[data.target == 1].mean() > 2 * nitrogen_oxygen[data.target == 0].mean()
 
 
-def test_bad_arguments_of_molecules() -> None:
-    with pytest.raises(ValueError, match="n_graphs must be at least 1, got -1"):
-        make_molecules(-1)
-    with pytest.raises(TypeError, match="mean_nodes must be a whole number, got True"):
-        make_molecules(3, mean_nodes=True)
+INVALID = [
+    (make_molecules, {"n_graphs": -1}, ValueError, "n_graphs must be at least 1, got -1"),
+    (make_molecules, {"n_graphs": 3, "mean_nodes": True}, TypeError, "must be a whole number, got True"),
+    (make_synthetic, {"n_graphs": 0}, ValueError, "n_graphs must be at least 1, got 0"),
+    (make_synthetic, {"n_nodes": 2.5}, TypeError, "n_nodes must be a whole number, got 2.5"),
+    (make_synthetic, {"n_nodes": 4, "n_edges": 7}, ValueError, "at most 6 for 4 nodes, got 7"),
+]
+
+
+@pytest.mark.parametrize(("make", "arguments", "error", "message"), INVALID)
+def test_bad_arguments(make, arguments, error, message) -> None:
+    with pytest.raises(error, match=message):
+        make(**arguments)
 
 
 def attributes(data) -> np.ndarray:
@@ -73,15 +81,11 @@ def test_sizes_of_the_paper() -> None:
     data = make_synthetic(random_state=0)
     assert set(data.graphs.graph_sizes.tolist()) == {100}
     assert {graph.n_edges for graph in data.graphs[:10]} == {196}
+    first = data.graphs[0].adjacency.toarray()
+    assert all(np.array_equal(graph.adjacency.toarray(), first) for graph in data.graphs[:6])
     assert np.bincount(data.target).tolist() == [150, 150]
     assert data.graphs.node_labels is None
     assert not data.graphs.is_directed
-
-
-def test_all_graphs_are_copies_of_one() -> None:
-    graphs = make_synthetic(n_graphs=6, random_state=0).graphs
-    first = graphs[0].adjacency.toarray()
-    assert all(np.array_equal(graph.adjacency.toarray(), first) for graph in graphs)
 
 
 def test_ten_attributes_are_exchanged_in_class_a() -> None:
@@ -101,16 +105,3 @@ def test_noise_and_five_exchanged_attributes_in_class_b() -> None:
     # the variance of an exchanged attribute is that of a difference of two draws, 2 Var(base), on top
     expected = 0.45**2 + 0.05 * 2 * base.var()
     assert abs(difference.var() - expected) < 0.03
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"n_graphs": 0}, ValueError, "n_graphs must be at least 1, got 0"),
-        ({"n_nodes": 2.5}, TypeError, "n_nodes must be a whole number, got 2.5"),
-        ({"n_nodes": 4, "n_edges": 7}, ValueError, "n_edges must be at most 6 for 4 nodes, got 7"),
-    ],
-)
-def test_bad_arguments_of_synthetic(arguments: dict, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        make_synthetic(**arguments)

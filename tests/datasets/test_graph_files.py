@@ -49,47 +49,6 @@ def test_lists_of_numbers_are_attributes(tmp_path):
     assert graphs.node_attributes.tolist() == [[1, 2.5], [0, 0]]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("x.json", "{", "cannot be read as JSON"),
-        ("x.json", "[" * 100_000, "cannot be read as JSON"),
-        ("x.json", '{"a": 1}', "graph 0 is not a node-link graph"),
-        ("x.json", '{"nodes": [], "links": [{"source": 1}]}', "'target' is missing"),
-        ("x.json", '{"nodes": [{"id": [1]}], "links": []}', "a part of it is of the wrong kind"),
-        ("x.edges", "a b c d\n", "line 1 has 4 words"),
-        ("x.edges", b"\xff\xfe", "cannot be read as an edge list"),
-    ],
-)
-def test_faults_are_one_sentence(name, text, message, tmp_path):
-    path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(ValueError, match=message):
-        open_source(path, target_required=False)
-
-
-@pytest.mark.parametrize(
-    ("name", "remedy"),
-    [
-        ("x.graphml", "networkx.read_graphml and pass the graphs to pk.from_networkx"),
-        ("x.DOT", "networkx.nx_pydot.read_dot and pass the graphs to pk.from_networkx"),
-        ("x.gv", "networkx.nx_pydot.read_dot and pass the graphs to pk.from_networkx"),
-        ("x.gxl", "a parser of XML and pass the graphs to pk.from_networkx"),
-        ("x.ply", "trimesh.load and pass the vertices to pk.from_points"),
-    ],
-)
-def test_files_that_other_libraries_read(name, remedy, tmp_path):
-    path = tmp_path / name
-    path.write_text("x")
-    for read, place in ((open_source, path), (pk.datasets.load, str(path)), (pk.scale.partition, path)):
-        with pytest.raises(ValueError) as caught:
-            read(place)
-        assert str(caught.value) == f"{place}: read it with {remedy}"
-    with pytest.raises(ValueError) as caught:
-        open_source(tmp_path)
-    assert str(caught.value) == f"{path}: read it with {remedy}"
-
-
 def test_classes_of_edge_lists_may_be_numbers(tmp_path):
     for name, text in (("1/a.edges", "a b 0.5\n"), ("0/b.edges", "a b 2\nb c 1\n")):
         (tmp_path / name).parent.mkdir()
@@ -97,10 +56,3 @@ def test_classes_of_edge_lists_may_be_numbers(tmp_path):
     data = open_source(tmp_path)
     assert data.target.tolist() == [0, 1]
     assert data.graphs.adjacency.sum() == 2 * (2 + 1 + 0.5)
-
-
-def test_folders_of_several_formats_are_refused(tmp_path):
-    (tmp_path / "a.json").write_text('{"nodes": [], "links": []}')
-    (tmp_path / "b.edges").write_text("a b\n")
-    with pytest.raises(ValueError, match=r"has files of several formats \(.edges, .json\)"):
-        open_source(tmp_path, target_required=False)

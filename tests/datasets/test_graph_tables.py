@@ -2,26 +2,23 @@
 
 import warnings
 
-import numpy as np
 import pytest
 
 from propkernels.cli.arguments import Input
 from propkernels.datasets.graph_tables import read_edges
 from propkernels.datasets.tables import Reading
+from tests.datasets.tiny import write_files
 
 pytest.importorskip("pandas")
 OPTIONAL = Reading(target_required=False)
+
 EDGES = "graph,source,target,kind,length\n1,a,b,x,1.5\n1,b,c,y,2\n2,a,b,x,3\n"
 NODES = "graph,node,element,mass\n1,a,C,12\n1,b,N,14\n1,c,O,16\n2,a,C,12\n2,b,C,12\n"
 GRAPHS = "graph,y,note\n2,1,good\n1,0,bad\n"
 
 
 def files(folder, **texts):
-    paths = []
-    for name, text in texts.items():
-        paths.append(folder / f"{name}.csv")
-        paths[-1].write_text(text)
-    return paths
+    return write_files(folder, {f"{name}.csv": text for name, text in texts.items()})
 
 
 def test_usual_columns_need_no_choice(tmp_path):
@@ -77,40 +74,6 @@ def test_columns_that_are_not_used_are_named(tmp_path):
     assert chosen.graphs.node_labels[:2].tolist() == ["blue", "red"]
 
 
-@pytest.mark.parametrize(
-    ("tables", "options", "message"),
-    [
-        ({"nodes": NODES}, {}, "has no columns source and target: it is not a table of edges"),
-        ({"edges": EDGES, "more_edges": EDGES}, {}, "more_edges.csv is a second table of edges"),
-        ({"edges": EDGES, "x": "a,b\n1,2\n"}, {}, r"x.csv is no table of edges .* columns are \['a', 'b'\]"),
-        ({"edges": EDGES}, {"node_labels": ("element",)}, "has no table of nodes, so --node-labels"),
-        ({"edges": EDGES, "nodes": NODES}, {"node_labels": ("x",)}, "nodes.csv: the table of nodes has no"),
-        ({"edges": EDGES}, {"edge_labels": "nope"}, "the table of edges has no column 'nope'"),
-        ({"edges": EDGES}, {"smiles_column": "s"}, "has no column 's' of SMILES"),
-        ({"edges": EDGES}, {"target_columns": ("y",)}, "has no table of graphs with the target 'y'"),
-        (
-            {"edges": EDGES, "graphs": "graph,y\n1,0\n"},
-            {"target_required": True},
-            "the table of graphs has no row for 1 of 2 graphs, such as 2",
-        ),
-        (
-            {"edges": EDGES, "graphs": GRAPHS},
-            {"id_column": "nope"},
-            "graphs.csv: the table of graphs has no column 'nope'",
-        ),
-    ],
-)
-def test_faults_are_one_sentence(tables, options, message, tmp_path):
-    with pytest.raises(ValueError, match=message):
-        read_edges(files(tmp_path, **tables), Reading(**{"target_required": False} | options))
-
-
-def test_attributes_of_edges_are_numbers(tmp_path):
-    (path,) = files(tmp_path, edges=EDGES)
-    graphs = read_edges([path], OPTIONAL).graphs
-    assert sorted(np.unique(graphs.edge_attributes).tolist()) == [1.5, 2.0, 3.0]
-
-
 def test_key_columns_are_named(tmp_path):
     """Columns of graphs, ends, nodes and weights with other names; also by commands."""
     paths = files(
@@ -125,9 +88,5 @@ def test_key_columns_are_named(tmp_path):
     assert sorted(set(graphs.adjacency.data)) == [0.5, 1.5, 2.0]
     options = [f"{key}={column}" for key, column in keys.items()]
     assert Input(columns=options).open(",".join(map(str, paths))).graphs == graphs
-    with pytest.raises(ValueError, match="no column 'mile', which is to hold the weight"):
-        read_edges(paths, Reading(key_columns={**keys, "weight": "mile"}, target_required=False))
-    with pytest.raises(ValueError, match="must be one of 'graph', 'node', 'source', 'target', 'weight'"):
-        Reading(key_columns={"edge": "a"})
     with pytest.raises(ValueError, match="such as source=from; got 'source'"):
         Input(columns=["source"]).open(str(paths[0]))

@@ -80,14 +80,3 @@ def test_labels_of_a_known_set_have_names_beside_them(
     assert plain.label_names == {}
     assert named.graphs == plain.graphs
     assert named.label_names == {0: "C", 3: "F", 5: "Cl", 6: "Br"}
-
-
-@pytest.mark.slow
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["MUTAG", "AIDS", "BBBP"])
-def test_names_of_atoms_are_plausible(name: str, data_folder: Path) -> None:
-    """Every label of the real sets has a name, and carbon is the most frequent atom."""
-    data = load_real(name, data_folder)
-    assert len(data.label_names) == len(data.graphs.label_values)
-    labels, counts = np.unique(data.graphs.node_labels, return_counts=True)
-    assert data.label_names[labels[counts.argmax()]] == "C"

@@ -115,22 +115,6 @@ def test_keys_are_the_same_in_all_tables(tmp_path):
     assert graphs.graph_sizes.tolist() == [2, 2]
 
 
-def test_molecules_without_smiles_are_named(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("smiles,class\nCC,1\n ,0\nCO,1\n")
-    with pytest.raises(ValueError, match="1 of 3 molecules cannot be read: row 1"):
-        open_source(path)
-
-
-@pytest.mark.parametrize("line", ["CC", "CC,1,2", "CC,1,"])
-def test_lines_of_another_length_are_refused(line, tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text(f"smiles,class\nCO,1\n{line}\n")
-    for read in (open_source, pk.scale.partition):
-        with pytest.raises(ValueError, match=r"has a line with \d cells instead of 2: b'CC"):
-            read(path)
-
-
 @pytest.mark.slow
 def test_an_open_quote_is_named_by_its_place(tmp_path):
     """Copying the record at every line would take half a minute."""

@@ -75,15 +75,13 @@ def test_no_more_is_unpacked_than_the_directory_says(tmp_path: Path) -> None:
     assert peak < 2**22
 
 
-def test_a_size_too_large_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_BYTES", 50)
-    with pytest.raises(ValueError, match=r"TINY\.zip would grow to \d+ bytes, more than the 50 allowed"):
-        read_tu(write_zip(tmp_path / "TINY.zip", TINY))
-
-
-def test_too_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MOST_MEMBERS", 3)
-    with pytest.raises(ValueError, match=r"TINY\.zip has 4 members, more than the 3 allowed"):
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [({"MOST_BYTES": 50}, r"to \d+ bytes, more than the 50"), ({"MOST_MEMBERS": 3}, "4 members, more than")],
+)
+def test_too_much_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict, message: str) -> None:
+    monkeypatch.setattr(archive, *next(iter(limit.items())))
+    with pytest.raises(ValueError, match=rf"TINY\.zip .*{message}"):
         read_tu(write_zip(tmp_path / "TINY.zip", TINY))
 
 
@@ -114,19 +112,10 @@ def test_one_of_several_sets_by_its_name(tmp_path: Path) -> None:
         found, files = read_files(tmp_path, name)
         assert found == name
         assert set(files) == kinds
-
-
-def test_several_sets_without_a_name(tmp_path: Path) -> None:
-    write_folder(tmp_path, TINY, "X")
-    write_folder(tmp_path, TINY, "Y")
-    with pytest.raises(ValueError, match=r"holds several data sets \(X_A.txt, Y_A.txt\): name the one"):
+    with pytest.raises(ValueError, match=r"holds several data sets \(X_A.txt, X_full_A.txt, Y/Y_A.txt\)"):
         read_files(tmp_path)
-
-
-def test_no_such_set(tmp_path: Path) -> None:
-    archive = write_zip(tmp_path / "TINY.zip", TINY)
-    with pytest.raises(ValueError, match=r"TINY.zip holds no file OTHER_A.txt"):
-        read_files(archive, "OTHER")
+    with pytest.raises(ValueError, match=r" holds no file OTHER_A.txt"):
+        read_files(write_zip(tmp_path / "TINY.zip", TINY), "OTHER")
     with pytest.raises(ValueError, match=r"empty holds no file NAME_A.txt"):
         read_files(write_folder(tmp_path / "empty", {}))
     with pytest.raises(FileNotFoundError, match=r"the folder or zip .* does not exist"):
@@ -146,18 +135,10 @@ def test_what_other_systems_leave_behind_is_passed_over(tmp_path: Path) -> None:
 EXPECTED = np.array([[8, 1], [-2, 30]])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"8,1\n-2,30\n",
-        b"8, 1\n-2, 30",
-        b"  8 ,1  \n -2\t30  \n\n\n",
-        b"8;1\r\n-2;30\r\n",
-        b"8 1\r-2 30\r",
-        b"\xef\xbb\xbf8,1,\n-2,30,\n",
-    ],
-    ids=["commas", "no newline at the end", "blanks", "windows", "old mac", "byte order mark"],
-)
+SEPARATED = [b"8,1\n-2,30\n", b"8, 1\n-2, 30", b"  8 ,1  \n -2\t30  \n\n\n", b"8;1\r\n-2;30\r\n"]
+
+
+@pytest.mark.parametrize("text", [*SEPARATED, b"8 1\r-2 30\r", b"\xef\xbb\xbf8,1,\n-2,30,\n"])
 def test_any_separators_and_line_ends(text: bytes) -> None:
     np.testing.assert_array_equal(integer_table(text, "X.txt"), EXPECTED)
     np.testing.assert_array_equal(float_table(text, "X.txt"), EXPECTED)
@@ -189,10 +170,5 @@ def test_a_fault_is_named_by_file_and_line(text: bytes, message: str) -> None:
     with pytest.raises(ValueError) as caught:
         integer_table(text, "X.txt")
     assert message in str(caught.value)
-
-
-def test_lines_with_the_right_number_of_fields_in_all_but_not_each() -> None:
     with pytest.raises(ValueError, match=r"line 2 has 2 values .* \(labels over time are read by"):
         integer_table(b"0,1,2,0\n0,1\n", "X_node_labels.txt")
-    with pytest.raises(ValueError, match="line 1 has 1 value instead of 2"):
-        integer_table(b"1\n2,3,4\n", "X.txt", columns=2)

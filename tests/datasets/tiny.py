@@ -41,3 +41,12 @@ def write_zip(path: Path, files: dict[str, str], name: str = "TINY", folder: str
 def read(tmp_path: Path, **changes: str | None) -> Dataset:
     """Write the tiny set with changes to a folder, and read it."""
     return read_tu(write_folder(tmp_path / "TINY", with_changes(**changes)))
+
+
+def write_files(folder: Path, files: dict[str, str | bytes]) -> list[Path]:
+    """Write files by name, in folders that are made for them, and return their paths."""
+    paths = [folder / name for name in files]
+    for path, content in zip(paths, files.values(), strict=True):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return paths

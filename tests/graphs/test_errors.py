@@ -19,6 +19,7 @@ TWO = np.kron(np.eye(2), [[0, 1], [1, 0]])  # two graphs of two nodes
 ROWS = np.array([[1.0, 0.0], [0.25, 0.75], [0.0, 1.0]])
 PAIR = GraphDatabase([[0, 1], [1, 0]], [0, 2], ["C", "O"], edge_labels=["x", "x"], edge_attributes=[1.0, 1.0])
 SQUARE = np.zeros((2, 3), dtype=int)
+GRIDS = pk.GridDatabase([SQUARE])
 MASK = np.ones((2, 3), dtype=bool)
 RING = pk.from_networkx([nx.cycle_graph(5)])[0]
 
@@ -74,36 +75,23 @@ LIST = "must be a list or array with one label each, got"
 LEADS = "edges must stay inside one graph"
 INVALID = [
     (two(adjacency=entry((1, 2), 1)), ValueError, f"from node 1 of graph 0 to node 0 of graph 1: {LEADS}"),
-    (two(adjacency=sparse.coo_array(entry((3, 0), 1))), ValueError, "node 1 of graph 1 to node 0 of graph 0"),
-    (
-        lambda: GraphDatabase(entry((0, 3), 1), [0, 0, 2, 2, 4, 4]),
-        ValueError,
-        "from node 0 of graph 1 to node 1 of graph 3",
-    ),
     (two(adjacency=entry((3, 2), -1.0)), ValueError, rf"edge \(1, 0\) of graph 1 has weight -1.0: {WEIGHTS}"),
-    (two(adjacency=entry((3, 2), -1e-300)), ValueError, f"has weight -1e-300: {WEIGHTS}"),
     (two(adjacency=sparse.csr_array(entry((3, 2), np.nan))), ValueError, f"has weight nan: {WEIGHTS}"),
     (two(adjacency=entry((3, 2), np.inf)), ValueError, f"has weight inf: {WEIGHTS}"),
-    (two(adjacency=entry((0, 1), np.nan), edge_labels=[1, 2, 3, 4]), ValueError, f"weight nan: {WEIGHTS}"),
     (two(adjacency=np.full((4, 4), 1e308), graph_ptr=[0, 4]), ValueError, "graph 0 add up to more than"),
     (two(adjacency=1e-320 * TWO), ValueError, "node 0 of graph 0 add up to less than"),
     (two(adjacency=np.zeros((2, 3))), ValueError, r"a square matrix, got shape \(2, 3\)"),
-    (two(adjacency=np.zeros(())), ValueError, r"a square matrix, got shape \(\)"),
     (two(adjacency=sparse.csr_array((2, 3))), ValueError, r"a square matrix, got shape \(2, 3\)"),
     (two(adjacency=np.eye(2, dtype=complex)), TypeError, "must hold real numbers, got dtype complex128"),
     (two(adjacency=[["a", "b"], ["c", "d"]]), TypeError, "a matrix of numbers, dense or scipy sparse, got l"),
-    (two(adjacency="ab"), TypeError, "dense or scipy sparse, got str"),
     (two(adjacency=[[0, 1], [1]]), ValueError, "a matrix, got rows of different lengths"),
     (whole([1, 4]), ValueError, "graph_ptr must start at 0, got 1"),
     (whole([0, 3]), ValueError, "graph_ptr must end at 4, got 3"),
-    (whole([0, 3, 2, 4]), ValueError, "graph_ptr falls from 3 to 2 at graph 1"),
     (whole([0, 2**63 - 1, -2, 4]), ValueError, "graph_ptr falls from 9223372036854775807 to -2 at graph 1"),
     (whole(np.array([0, 2**64 - 1, 4], np.uint64)), ValueError, "falls from 18446744073709551615 to 4"),
-    (whole([]), ValueError, "graph_ptr must start at 0, got no numbers"),
     (whole([0.0, 4.0]), ValueError, r"whole numbers of at most 64 bits, got \[0.0, 4.0\]"),
-    (whole([[0], [1, 2]]), ValueError, "whole numbers of at most 64 bits"),
-    (whole(None), ValueError, "whole numbers of at most 64 bits, got None"),
     (whole(np.linspace(0, 1, 1000)), ValueError, r"\.\.\.$"),
+    (whole([[0], [1, 2]]), ValueError, "whole numbers of at most 64 bits"),
     (two(node_labels=[1, 2, 3]), ValueError, "node_labels has 3 values for 4 nodes"),
     (two(node_labels="abcd"), TypeError, f"node_labels {LIST} 'abcd'"),
     (two(node_labels=np.zeros((4, 1), int)), ValueError, rf"node_labels {LIST} shape \(4, 1\)"),
@@ -136,14 +124,10 @@ INVALID = [
     (concat(one(1), "graph"), TypeError, "item 1 is a str, not a GraphDatabase"),
     (concat(one(1), one(0), one(1, attributes=[1])), ValueError, "item 0 has no node attributes but item 2"),
     (concat(one(1, attributes=[1]), one(1, attributes=[[1, 2]])), ValueError, "item 1 has 2 attribute dim"),
-    (
-        concat(PAIR, PAIR.with_edge_attributes(np.ones((2, 3)))),
-        ValueError,
-        "item 1 has 3 edge attributes but",
-    ),
+    (concat(PAIR, PAIR.with_edge_attributes(np.ones((2, 3)))), ValueError, "item 1 has 3 edge attributes"),
     (concat(PAIR.with_descriptors([[1.0]]), PAIR), ValueError, "item 1 has other descriptors than item 0"),
+    (concat(*(PAIR.with_descriptors([[1.0]], n) for n in "ab")), ValueError, "item 1 has other descriptors"),
     (described(np.zeros(1)), ValueError, "one row for each of 1 graphs"),
-    (described(np.zeros((2, 2))), ValueError, "one row for each of 1 graphs"),
     (described([[np.inf]]), ValueError, "must be finite"),
     (described([[1, 2]], ["a"]), ValueError, "names must be 2 texts"),
     (described([[1, 2]], ["a", "a"]), ValueError, "same name"),
@@ -153,48 +137,40 @@ INVALID = [
     (lambda: PAIR.with_edge_labels(None).with_moments("ab", [0, 0]), TypeError, "vertices must be a list"),
     # positions of graphs
     (key(5), IndexError, "graph 5 is out of range: there are 5 graphs"),
-    (key(-6), IndexError, "graph -6 is out of range"),
     (key([0, 7]), IndexError, "graph 7 is out of range"),
     (key([True, False]), IndexError, "a boolean mask of length 2 cannot index 5 graphs"),
     (key([0.0, 1.0]), IndexError, "indexed by whole numbers, not by float64 values"),
     (key("a"), IndexError, "indexed by an int, slice, list or mask, not by 'a'"),
     (key(True), IndexError, "not by True"),
-    (key([[0, 1]]), IndexError, r"not by \[\[0, 1\]\]"),
     # labels and distributions
-    (labels([(1,), [2]]), TypeError, r"the label \[2\] of position 1 is not hashable"),
-    (labels([([],)]), TypeError, r"the label \(\[\],\) of position 0 is not hashable"),
     (labels({0: "a"}), TypeError, f"labels {LIST}"),
     (labels(5), TypeError, f"labels {LIST} 5"),
-    (labels(np.zeros((2, 3))), ValueError, rf"labels {LIST} shape \(2, 3\)"),
     (distributions([[1, 0], [-1, 2]]), ValueError, "node 1 holds -1.0: probabilities must be finite"),
     (distributions(sparse.csr_array([[1.0, np.nan]])), ValueError, "node 0 holds nan"),
     (distributions([[1, 0], [0, 0]]), ValueError, "node 1 is zero throughout: .* mask the row"),
     (distributions([[1e-320, 0]]), ValueError, "node 0 adds up to 9.*usual size"),
     (distributions(ROWS, ["a"]), ValueError, "2 columns but 1 values name them"),
-    (distributions(ROWS, ["a", "a"]), ValueError, "values must be distinct labels"),
     (distributions(ROWS, ["a", None]), ValueError, "values must be distinct labels"),
     (distributions(ROWS, None, [1, 0, 1]), ValueError, "known must hold one True or False"),
     (distributions(ROWS, None, None, [True]), ValueError, "observed must hold one True or False"),
     (distributions([["a", "b"]]), TypeError, "a matrix of numbers, one row per node"),
     (distributions([1.0, 0.0]), ValueError, r"shape \(nodes, labels\), got \(2,\)"),
     (
-        lambda: pk.check_graphs([(np.zeros((3, 3)), ROWS), (np.zeros((2, 2)), -np.eye(2))]),
+        lambda: pk.check_graphs([(np.ones((3, 3)), ROWS), (TWO[:2, :2], -TWO[:2, :2])]),
         ValueError,
-        "graph 1.*node 0 holds -1",
+        "1.*-1",
     ),
     # grids
     (images(SQUARE, np.zeros((0, 2), int)), ValueError, r"image 1 has no pixels: its shape is \(0, 2\)"),
     (images(SQUARE, np.zeros((2, 2, 2), int)), ValueError, "image 1 has 3 dimensions but image 0 has 2"),
     (images([[0, 1], [-2, 1]]), ValueError, r"label -2 at \(1, 0\): labels must not be below -1"),
     (images(np.full((2, 2, 2), 0.4)), ValueError, r"no label distribution at \(0, 0\): \[0.4, 0.4\] must be"),
-    (images([[[1.5, -0.5]]]), ValueError, r"no label distribution at \(0, 0\)"),
     (images([[[np.nan, 1.0]]]), ValueError, r"no label distribution at \(0, 0\)"),
     (images(np.zeros((3, 3))), ValueError, r"no label distribution at \(0,\).*labels are integers"),
     (images(np.array(1)), ValueError, "image 0 has no grid"),
     (images([[1, 2], [3]]), ValueError, "image 0 is not an array"),
     (images([["a"]]), TypeError, "image 0 must hold labels"),
     (lambda: pk.GridDatabase(np.zeros((4, 4), int)), TypeError, r"one array of shape \(4, 4\): put it into"),
-    (lambda: pk.GridDatabase(np.zeros((4, 4, 3))), TypeError, r"one array of shape \(4, 4, 3\)"),
     (lambda: pk.GridDatabase("image"), TypeError, "must be a list of arrays, got str"),
     (masks(MASK), ValueError, "1 masks for 2 images"),
     (masks(MASK, MASK.T), ValueError, r"the mask of image 1 has shape \(3, 2\), the image \(2, 3\)"),
@@ -206,12 +182,8 @@ INVALID = [
     (images(SQUARE, attributes=[np.ones((3, 2))]), ValueError, "attributes of image 0 must be numbers of sh"),
     (images(SQUARE, SQUARE, attributes=[SQUARE, np.ones((2, 3, 2))]), ValueError, "image 1 has 2 attributes"),
     (lambda: pk.GridDatabase([SQUARE]).with_labels(None), ValueError, "have labels"),
-    (lambda: pk.GridDatabase.concat([pk.GridDatabase([SQUARE]), []]), TypeError, "item 1 is a list"),
-    (
-        lambda: pk.GridDatabase.concat([pk.GridDatabase([SQUARE]), pk.GridDatabase([SQUARE[None]])]),
-        ValueError,
-        "item 1 has images of 3 dimensions, others of 2",
-    ),
+    (lambda: GRIDS.concat([GRIDS, []]), TypeError, "item 1 is a list"),
+    (lambda: GRIDS.concat([GRIDS, pk.GridDatabase([SQUARE[None]])]), ValueError, "1 has images of 3 dim"),
     (neighborhood(np.ones((2, 3))), ValueError, r"odd lengths in all directions, got \(2, 3\)"),
     (neighborhood(np.zeros((3, 3))), ValueError, "must not all be zero"),
     (neighborhood(-np.ones((3, 3))), ValueError, "finite and not negative"),
@@ -222,6 +194,7 @@ INVALID = [
     (neighborhood("moore"), ValueError, "neighborhood must be one of 'nearest'"),
     (neighborhood([[1, 2], [3]]), TypeError, r"neighborhood must be \(radius, points\)"),
     (lambda: resolve_neighborhood((1, 4), 1), ValueError, "needs a plane"),
+    (lambda: Names.from_pairs({"classes": 3}), TypeError, "not iterable"),
     # drawings
     (lambda: node_positions(RING, np.zeros((4, 2))), ValueError, r"each of 5 nodes, got shape \(4, 2\)"),
     (lambda: node_positions(RING, np.full((5, 2), np.nan)), ValueError, "finite"),
@@ -268,11 +241,6 @@ def test_parts_of_unknown_origin_that_do_not_fit(changed):
         unpack(pack(PAIR) | changed)
 
 
-def test_names_of_another_kind():
-    with pytest.raises(TypeError):
-        Names.from_pairs({"classes": 3})
-
-
 def test_a_file_with_something_else(tmp_path):
     pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
     with pytest.raises(ValueError, match="holds a PropagationKernel, not a GraphDatabase"):
@@ -284,13 +252,3 @@ def test_naming_graph_keeps_the_kind_of_error():
         with pytest.raises(raised, match=r"^graph 7: node 1 is odd$") as error, naming_graph(7):
             raise kind("node 1 of graph 0 is odd")
         assert type(error.value) is raised
-
-
-def test_bad_distributions_leave_a_fitted_kernel_as_it_was():
-    kernel = pk.PropagationKernel(random_state=0).fit([(np.ones((3, 3)), ROWS)])
-    state = dict(vars(kernel))
-    for bad in (-np.eye(2), np.zeros((2, 2)), np.eye(3)):
-        for method in (kernel.fit, kernel.transform):
-            with pytest.raises(ValueError, match="graph 0"):
-                method([(np.ones((2, 2)), bad)])
-    assert all(vars(kernel)[name] is value for name, value in state.items())

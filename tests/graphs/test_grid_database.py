@@ -6,9 +6,6 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.model_selection import cross_val_score, train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.graphs.grid_display import gray_labels, thumbnail
@@ -59,15 +56,13 @@ def test_masks():
         np.testing.assert_array_equal(grid.mask, mask)
         np.testing.assert_array_equal(grid.image, np.where(mask, image, -1))
         np.testing.assert_array_equal(grid.node_labels, image[mask])
-
-
-def test_some_masks_and_useless_ones():
-    images = random_images()
-    masks = random_masks(images)
-    some = pk.GridDatabase(images, [masks[0], None, None, None])
+    some, plain = pk.GridDatabase(images, [masks[0], None, None, None]), pk.GridDatabase(images)
     assert some[1].mask is None
     assert some[1:].inside is None
-    assert pk.GridDatabase(images, [np.ones(i.shape, dtype=bool) for i in images]) == pk.GridDatabase(images)
+    assert pk.GridDatabase(images, [np.ones(i.shape, dtype=bool) for i in images]) == plain
+    both = pk.GridDatabase.concat([plain, grids])
+    assert both[:4] == plain
+    assert both[4:] == grids
 
 
 def test_distributions():
@@ -79,13 +74,7 @@ def test_distributions():
     assert grids.shapes.tolist() == [[4, 5], [2, 2]]
     np.testing.assert_allclose(grids[0].image, image)
     assert "20 unobserved" in repr(grids)
-
-
-def test_floats_are_distributions_integers_are_labels():
-    volume = np.zeros((2, 3, 2), dtype=int)
-    assert pk.GridDatabase([volume]).dimension == 3
-    distributions = np.full((2, 3, 2), 0.5)
-    assert pk.GridDatabase([distributions]).dimension == 2
+    assert pk.GridDatabase([np.zeros((2, 3, 2), dtype=int)]).dimension == 3  # whole numbers are labels
 
 
 def test_unobserved_pixels():
@@ -93,6 +82,11 @@ def test_unobserved_pixels():
     grids = pk.GridDatabase([masked, np.array([[0, -1], [2, 1]])])
     assert grids[0] == grids[1]
     assert grids.node_labels.tolist() == [0, -1, 2, 1, 0, -1, 2, 1]
+    outside = pk.GridDatabase([np.array([[0, -7]])], [np.array([[True, False]])])
+    assert outside.node_labels.tolist() == [0]  # labels outside the mask do not matter
+    for kind in (bool, np.uint8, np.int16, np.uint64):
+        image = np.array([[0, 1], [1, 0]]).astype(kind)
+        assert pk.GridDatabase(np.stack([image] * 3)) == pk.GridDatabase([image.tolist()] * 3)
 
 
 @pytest.mark.parametrize("make", [lambda: pk.GridDatabase(random_images()), masked_database])
@@ -115,14 +109,6 @@ def test_a_list(make):
     assert grids[0] != grids[1]
 
 
-def test_joining_masked_and_unmasked():
-    plain, masked = pk.GridDatabase(random_images()), masked_database()
-    both = pk.GridDatabase.concat([plain, masked])
-    assert both[:4] == plain
-    assert both[4:] == masked
-    assert len(pk.GridDatabase.concat([])) == 0
-
-
 def test_other_labels():
     grids = masked_database()
     other = grids.with_labels(np.zeros(grids.n_nodes, dtype=int))
@@ -131,18 +117,6 @@ def test_other_labels():
     hidden = hide_labels(grids, 0.5, random_state=0)
     assert isinstance(hidden, pk.GridDatabase)
     assert 0 < np.count_nonzero(hidden.node_labels == -1) < grids.n_nodes
-
-
-def test_through_scikit_learn():
-    generator = np.random.default_rng(0)
-    images = [generator.integers(0, 2 + i % 2, (6, 6)) for i in range(24)]
-    target = np.arange(24) % 2
-    grids = pk.GridDatabase(images)
-    train, test, _, _ = train_test_split(grids, target, random_state=0)
-    assert isinstance(train, pk.GridDatabase)
-    assert len(train) + len(test) == 24
-    model = make_pipeline(pk.PropagationKernel(t_max=1, random_state=0), SVC(kernel="precomputed"))
-    assert cross_val_score(model, grids, target, cv=3).mean() > 0.9
 
 
 def test_edges_are_asked_for_in_vain():
@@ -156,18 +130,6 @@ def test_edges_are_asked_for_in_vain():
         pk.PropagationKernel(propagation="convolution").fit(grids.to_graphs())
     with pytest.raises(ValueError, match="at least one graph"):
         pk.PropagationKernel().fit(grids[:0])
-
-
-@pytest.mark.parametrize("kind", [bool, np.uint8, np.int16, np.uint64])
-def test_types_of_labels(kind):
-    image = np.array([[0, 1], [1, 0]]).astype(kind)
-    assert pk.GridDatabase([image]).node_labels.tolist() == [0, 1, 1, 0]
-    assert pk.GridDatabase(np.stack([image] * 3)) == pk.GridDatabase([image] * 3)
-
-
-def test_labels_outside_the_mask_do_not_matter():
-    image, mask = np.array([[0, -7]]), np.array([[True, False]])
-    assert pk.GridDatabase([image], [mask]).node_labels.tolist() == [0]
 
 
 def test_text_and_html():

@@ -10,8 +10,7 @@ from scipy.sparse import coo_array, csr_array, csr_matrix
 import propkernels as pk
 from propkernels.graphs.label_distributions import concat_distributions, concat_labels
 from propkernels.graphs.labels import LabelColumn
-from propkernels.graphs.validation import looks_like_distributions
-from tests.zoo import cycle_edges, one, path_edges
+from tests.zoo import one, path_edges
 
 ROWS = np.array([[1.0, 0.0], [0.25, 0.75], [0.0, 1.0]])
 
@@ -108,13 +107,6 @@ def test_labels_beside_distributions_become_deltas():
     assert isinstance(concat_labels([column, column]), LabelColumn)
 
 
-def test_what_looks_like_distributions():
-    assert looks_like_distributions(ROWS)
-    assert looks_like_distributions(csr_array(ROWS))
-    for labels in (["a", "b"], [("a", 1), ("b", 2)], np.arange(3), ROWS[:, :1], None, "text"):
-        assert not looks_like_distributions(labels)
-
-
 # in a database
 
 
@@ -135,11 +127,3 @@ def test_masked_rows_come_back_masked():
     assert isinstance(computed, np.ma.MaskedArray)
     assert computed.mask.tolist() == [[False, False], [True, True], [False, False]]
     assert graphs.with_labels(computed) == graphs
-
-
-def test_a_frame_of_probabilities():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(ROWS, columns=["C", "O"])
-    graphs = one(3, cycle_edges(3), pk.LabelDistributions(frame, frame.columns))
-    assert graphs.label_values == ("C", "O")
-    assert np.array_equal(graphs.node_labels, ROWS)

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, vstack
 import propkernels as pk
 from propkernels.scale.opened import MANIFEST
 from propkernels.scale.pure import rebuilt
+from tests.kinds_of_input import write_kind
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
@@ -73,6 +74,17 @@ def test_every_flipped_bit_of_a_part_is_refused_or_changes_nothing(opened):
         except ValueError:
             continue
         assert (found != expected).nnz == 0
+
+
+def test_names_of_molecules_stay_with_their_features(features, tmp_path):
+    """Names are kept part by part; without a column of names there are none."""
+    table = write_kind("csv", tmp_path)
+    named = pk.featurize(pk.scale.partition(table, 15, id_column="code"), features, tmp_path / "named")
+    assert named.n_parts > 1
+    assert named.names == pk.scale.open_features(tmp_path / "named").names == [f"m{i}" for i in range(12)]
+    plain = pk.featurize(pk.scale.partition(table, nodes_per_part=15), features, tmp_path / "plain")
+    assert plain.names is None
+    assert (plain.to_scipy() != named.to_scipy()).nnz == 0
 
 
 def test_a_part_without_a_target_among_others_is_named(molecules, features, tmp_path):

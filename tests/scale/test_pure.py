@@ -5,7 +5,9 @@ import pytest
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.scale.pure import rebuilt
+from propkernels.propagation import Diffusion, LabelPropagation
+from propkernels.propagation.initial import Prior
+from propkernels.scale.pure import described, digest_of, rebuilt
 
 
 def test_fitted_features_of_attributes(tmp_path):
@@ -66,3 +68,25 @@ def test_features_that_are_not_pure_are_refused(plan, features, error, message, 
 def test_descriptions_of_other_things_are_refused(description):
     with pytest.raises(ValueError, match="is not a features estimator"):
         rebuilt(description)
+
+
+VALUE = {"scheme": Diffusion(laziness=0.5), "prior": Prior(("C", "N"), np.array([0.25, 0.75]))}
+
+
+def test_digests_are_the_same_on_every_machine():
+    """Pinned: folders of features that were written before must be recognized."""
+    value = VALUE | {"list": [1, 2.5, None, True]}
+    assert digest_of(value, "x") == "27842ab0ab1e8a76874f4cca54e1205f2df37273d4610bb38c0df38b4186bdc6"
+    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
+    features = pk.PropagationFeatures(n_features=1024, t_max=2, random_state=0).fit(graphs)
+    known = "b04b4b134569156a95520440358eb6aa13deb8354049b0f1e3a281ba025443ba"
+    assert digest_of(features._coder, "_coder") == known
+
+
+def test_other_values_have_other_descriptions():
+    values = [1, 1.5, "1", None, [1], [[1]], {"a": 1}, np.ones(1), np.ones((1, 1)), np.ones(1, dtype=int)]
+    values += [Diffusion(), Diffusion(laziness=0.5), LabelPropagation()]
+    assert len({repr(described(value, "x")) for value in values}) == len(values)
+    for value in (len, object(), float("nan"), {1}, np.array([None])):
+        with pytest.raises(TypeError, match=r"x=.* cannot be written down, so results could not be dist"):
+            described(value, "x")

@@ -36,16 +36,20 @@ def test_offsets(values, dtype):
 INT = np.int32
 
 
-def compressed(kind, indices, indptr, n=3):
-    data = np.ones(len(indices))
-    return kind((data, np.array(indices, dtype=INT), np.array(indptr, dtype=INT)), shape=(n, n))
-
-
 def changed(matrix, **arrays):
     """A matrix with some of its arrays replaced, behind scipy's back."""
     for name, array in arrays.items():
-        setattr(matrix, name, array)
+        setattr(matrix, name, np.array(array, dtype=INT) if isinstance(array, list) else array)
     return matrix
+
+
+def csr(kind=sp.csr_matrix, **arrays):
+    """The matrix of a ring of three, with other arrays."""
+    return changed(kind(np.roll(np.eye(3), 1, axis=1)), **arrays)
+
+
+def bsr(**arrays):
+    return changed(sp.bsr_matrix(np.ones((4, 4)), blocksize=(2, 2)), **arrays)
 
 
 def coo(rows, columns):
@@ -66,63 +70,41 @@ def dok(key):
 
 
 BROKEN = {
-    "csr column too large": lambda: compressed(sp.csr_matrix, [1, 5, 0], [0, 1, 2, 3]),
-    "csr column far outside": lambda: compressed(sp.csr_matrix, [1, 2_000_000_000, 0], [0, 1, 2, 3]),
-    "csr column negative": lambda: compressed(sp.csr_matrix, [1, -1, 0], [0, 1, 2, 3]),
-    "csr_array column": lambda: compressed(sp.csr_array, [1, 3, 0], [0, 1, 2, 3]),
-    "csr offsets fall": lambda: changed(
-        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([0, 3, 1, 3], dtype=INT)
-    ),
-    "csr offsets beyond": lambda: changed(
-        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([0, 1, 2, 9], dtype=INT)
-    ),
-    "csr offsets negative": lambda: changed(
-        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([-4, 1, 2, 3], dtype=INT)
-    ),
-    "csr offsets short": lambda: changed(
-        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([0, 1], dtype=INT)
-    ),
-    "csr offsets float": lambda: changed(
-        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indptr=np.array([0.0, 1, 2, 3])
-    ),
-    "csr data short": lambda: changed(compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), data=np.ones(1)),
-    "csr float indices": lambda: changed(
-        compressed(sp.csr_matrix, [1, 2, 0], [0, 1, 2, 3]), indices=np.array([0.0, 1, np.nan])
-    ),
-    "csc row too large": lambda: compressed(sp.csc_matrix, [1, 7, 0], [0, 1, 2, 3]),
-    "csc row negative": lambda: compressed(sp.csc_array, [1, -3, 0], [0, 1, 2, 3]),
-    "bsr block outside": lambda: changed(
-        sp.bsr_matrix(np.ones((4, 4)), blocksize=(2, 2)), indices=np.array([0, 9, 0, 1], dtype=INT)
-    ),
-    "bsr offsets": lambda: changed(
-        sp.bsr_matrix(np.ones((4, 4)), blocksize=(2, 2)), indptr=np.array([0, 2, 400], dtype=INT)
-    ),
+    "csr column too large": lambda: csr(indices=[1, 5, 0]),
+    "csr column far outside": lambda: csr(indices=[1, 2_000_000_000, 0]),
+    "csr column negative": lambda: csr(indices=[1, -1, 0]),
+    "csr_array column": lambda: csr(sp.csr_array, indices=[1, 3, 0]),
+    "csr offsets fall": lambda: csr(indptr=[0, 3, 1, 3]),
+    "csr offsets beyond": lambda: csr(indptr=[0, 1, 2, 9]),
+    "csr offsets negative": lambda: csr(indptr=[-4, 1, 2, 3]),
+    "csr offsets short": lambda: csr(indptr=[0, 1]),
+    "csr offsets float": lambda: csr(indptr=np.array([0.0, 1, 2, 3])),
+    "csr data short": lambda: csr(data=np.ones(1)),
+    "csr float indices": lambda: csr(indices=np.array([0.0, 1, np.nan])),
+    "csc row too large": lambda: csr(sp.csc_matrix, indices=[1, 7, 0]),
+    "csc row negative": lambda: csr(sp.csc_array, indices=[1, -3, 0]),
+    "bsr block outside": lambda: bsr(indices=[0, 9, 0, 1]),
+    "bsr offsets": lambda: bsr(indptr=[0, 2, 400]),
     "coo row outside": lambda: coo([0, 1, 3], [1, 2, 0]),
     "coo column outside": lambda: coo([0, 1, 2], [1, 10**9, 0]),
     "coo negative": lambda: coo([0, -1, 2], [1, 2, 0]),
     "coo short": lambda: coo([0, 1], [1, 2]),
-    "dia offsets": lambda: changed(sp.dia_matrix(np.eye(3)), offsets=np.array([0, 1, 2])),
+    "dia offsets": lambda: changed(sp.dia_matrix(np.eye(3)), offsets=[0, 1, 2]),
     "lil column": lambda: lil([0, 8], [1.0, 1.0]),
     "lil negative": lambda: lil([-2], [1.0]),
     "lil lengths": lambda: lil([0, 1, 2], [1.0]),
     "dok key": lambda: dok((1, 12)),
 }
-every_fault = pytest.mark.parametrize("fault", BROKEN)
 
 
-@every_fault
-def test_a_damaged_matrix_is_refused_at_the_door_in_one_sentence(fault):
-    with pytest.raises(ValueError, match=r"adjacency is damaged: [^\n]*$"):
-        check_sparse(BROKEN[fault](), "adjacency")
-
-
-@every_fault
-@pytest.mark.parametrize("form", ["bare", "tuple", "database", "attributes", "distributions"])
+@pytest.mark.parametrize("fault", BROKEN)
+@pytest.mark.parametrize("form", ["check", "bare", "tuple", "database", "attributes", "distributions"])
 def test_every_way_in_has_the_door(fault, form):
     matrix = BROKEN[fault]()
     n = matrix.shape[0]
     ring = sp.csr_array(np.roll(np.eye(n), 1, axis=1))
     ways = {
+        "check": lambda: check_sparse(matrix, "adjacency"),
         "bare": lambda: pk.check_graphs([ring, matrix]),
         "tuple": lambda: pk.check_graphs([(matrix, list(range(n)))]),
         "database": lambda: pk.GraphDatabase(matrix, [0, n]),
@@ -153,14 +135,6 @@ def test_no_estimator_reads_outside():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     run = subprocess.run([sys.executable, "-c", CRASH], env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-
-
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
-@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array])
-def test_whole_matrices_of_all_formats_come_through(kind, make):
-    dense = np.array([[0, 2.0, 0], [1, 0, 0], [0, 3, 4]])
-    computed = pk.check_graphs([make(dense).asformat(kind)])
-    assert np.array_equal(computed.adjacency.toarray(), dense)
 
 
 def test_spare_room_behind_the_last_entry_is_not_looked_at():

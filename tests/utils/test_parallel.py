@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import threading
-import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from threading import Barrier, Lock
 from time import sleep
@@ -25,8 +24,6 @@ from propkernels._utils.parallel import (
     workers,
 )
 from propkernels.counts import products as linear
-from propkernels.kernels import AttributeKernel
-from propkernels.kernels.baselines import MeanOverPairs
 
 
 def run(function, items, n_jobs, **options):
@@ -41,14 +38,6 @@ def count(n_jobs):
 
 def blas_threads() -> set[int]:
     return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
-
-
-def test_one_blas_thread_and_as_before_afterwards():
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        with one_blas_thread():
-            assert blas_threads() == {1}
-        assert blas_threads() == before
 
 
 def test_blas_threads_never_raise_the_limit_of_the_environment():
@@ -79,11 +68,6 @@ def test_a_limit_that_another_thread_sets_is_in_force():
         before = blas_threads()
         assert pool.submit(limited, 0).result() == {1}
         assert blas_threads() == before
-
-
-def test_blas_has_one_thread_where_several_threads_use_it():
-    with threadpool_limits(2, user_api="blas"):
-        assert run(lambda _: blas_threads(), range(2), 4, uses_blas=True) == [{1}, {1}]
 
 
 def test_blocks_that_end_in_another_order_leave_the_limit_as_it_was():
@@ -157,19 +141,6 @@ def test_threads_without_items_help_inside_the_items_of_others():
     assert run(outer, range(3), 3) == [0, 1, 2]
 
 
-def test_tiles_are_computed_with_one_blas_thread(monkeypatch):
-    seen, tile = [], MeanOverPairs.tile
-
-    def watched(self, *arguments):
-        seen.append(blas_threads())
-        return tile(self, *arguments)
-
-    monkeypatch.setattr(MeanOverPairs, "tile", watched)
-    graphs = pk.datasets.make_molecules(2, random_state=0).graphs
-    AttributeKernel(n_jobs=2).fit_transform(graphs.with_attributes(np.ones((graphs.n_nodes, 1))))
-    assert seen == [{1}]
-
-
 def test_rows_of_the_dense_product_in_threads(monkeypatch):
     """Several runs of rows, all bins popular, in as many threads as asked."""
     monkeypatch.setattr(linear, "ROWS_OF_A_TILE", 16)
@@ -179,19 +150,6 @@ def test_rows_of_the_dense_product_in_threads(monkeypatch):
         with workers(n_jobs):
             gram = linear.square_gram([csr_array(counts)])
         assert np.array_equal(gram, counts @ counts.T)
-
-
-def threads_in_a_worker(n_jobs):
-    """Number of threads inside a process of multiprocessing; a warning is an error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return count(n_jobs)
-
-
-@pytest.mark.slow
-def test_threads_inside_a_worker_of_multiprocessing():
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.map(threads_in_a_worker, [None, 1, 2]) == [1, 1, 2]
 
 
 def test_thread_count_follows_joblib(monkeypatch):
@@ -209,21 +167,9 @@ def test_all_cores_are_those_that_the_environment_allows(monkeypatch, variable, 
     monkeypatch.setattr("joblib.parallel.cpu_count", lambda: 2)
     monkeypatch.setattr("joblib._parallel_backends.cpu_count", lambda: 2)
     monkeypatch.setenv("OMP_NUM_THREADS", variable)
+    assert count(None) == 1
     assert count(-1) == n_cores
     assert count(3) == 3
-
-
-def all_cores():
-    return count(-1)
-
-
-@pytest.mark.slow
-def test_workers_of_joblib_share_the_cores(monkeypatch):
-    """joblib tells its processes how many threads each may start, unless the user has."""
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    n = max(cpu_count(), 2)
-    found = Parallel(n_jobs=n, backend="loky")(delayed(all_cores)() for _ in range(n))
-    assert max(found) <= max(cpu_count() // n, 1)
 
 
 def threads_of_work(_):
@@ -252,16 +198,6 @@ def test_no_more_threads_than_cores_in_workers(backend, monkeypatch):
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             found = client.gather(client.map(threads_of_work, range(1)))
     assert set(found) == {(1, 0)}
-
-
-def test_results_are_in_the_order_of_items():
-    assert run(lambda x: x * x, range(100), 4) == [x * x for x in range(100)]
-    assert run(abs, [], 4) == []
-
-
-def test_items_run_at_the_same_time():
-    barrier = Barrier(3, timeout=20)
-    assert sorted(run(lambda _: barrier.wait(), range(3), 3)) == [0, 1, 2]
 
 
 def test_the_first_error_is_raised_and_later_items_are_left_out():
@@ -328,23 +264,6 @@ def test_threads_without_items_join_calls_that_have_begun():
         return run(inner, range(2), 2)
 
     assert run(outer, range(2), 2) == [True, [None, None]]
-
-
-def test_no_more_threads_join_a_call_than_it_asks_for():
-    has_begun, working, most = threading.Event(), [], []
-
-    def inner(_):
-        working.append(1)
-        most.append(len(working))
-        has_begun.set()
-        sleep(0.002)
-        working.pop()
-
-    def outer(item):
-        return has_begun.wait(20) if item < 3 else run(inner, range(40), 2)
-
-    run(outer, range(4), 4)
-    assert max(most) == 2
 
 
 def test_calls_inside_calls_return_their_own_results_and_errors():

@@ -57,16 +57,6 @@ def test_a_spinner_shows_the_time(monkeypatch):
     assert "Compiling [00:00]" in terminal.getvalue()
 
 
-def test_a_notebook_is_watched(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    ipython = ModuleType("IPython")
-    ipython.get_ipython = lambda: SimpleNamespace(config={"IPKernelApp": {}})
-    monkeypatch.setitem(sys.modules, "IPython", ipython)
-    assert is_watched()
-    ipython.get_ipython = lambda: SimpleNamespace(config={})
-    assert not is_watched()
-
-
 @pytest.mark.parametrize(
     ("given", "where", "is_shown"),
     [(None, Terminal, True), (None, io.StringIO, False), (True, io.StringIO, True), (False, Terminal, False)],
@@ -80,6 +70,11 @@ def test_progress_is_shown_where_it_is_seen_unless_told_otherwise(monkeypatch, g
             bar._bar.mininterval = 0
         bar.step()
     assert ("Comparing:  50%" in screen.getvalue()) == is_shown
+    ipython = ModuleType("IPython")
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    for config in ({"IPKernelApp": {}}, {}):  # a notebook is watched, also where stderr is no terminal
+        ipython.get_ipython = lambda config=config: SimpleNamespace(config=config)
+        assert is_watched() == (where is Terminal or bool(config))
 
 
 def fit(_):
@@ -98,20 +93,14 @@ def fit_nodes(_):
     pk.NodeClassifier(random_state=0).fit(graph, np.arange(graph.n_nodes) % 2)
 
 
-@pytest.mark.parametrize(
-    ("work", "lines"),
-    [
-        (
-            fit,
-            ("chosen of \\d+ settings for 30 graphs: WeisfeilerLehman, t_max", "choosing: \\d+ steps, .* s"),
-        ),
-        (
-            featurize,
-            ("plan: \\d+ parts of 1 files, 30 graphs", "part.* is written", "Featurizing: \\d+ steps"),
-        ),
-        (fit_nodes, ("chosen of \\d+ views for nodes: .*, C ",)),
-    ],
-)
+SAID = [
+    (fit, ("chosen of \\d+ settings for 30 graphs: WeisfeilerLehman, t_max", "choosing: \\d+ steps, .* s")),
+    (featurize, ("plan: \\d+ parts of 1 files, 30 graphs", "part.* is written", "Featurizing: \\d+ steps")),
+    (fit_nodes, ("chosen of \\d+ views for nodes: .*, C ",)),
+]
+
+
+@pytest.mark.parametrize(("work", "lines"), SAID)
 def test_long_calls_say_what_they_do_to_the_logger_and_print_nothing(tmp_path, caplog, capfd, work, lines):
     with caplog.at_level("INFO", logger="propkernels"):
         work(tmp_path)
