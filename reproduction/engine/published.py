@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,21 +62,6 @@ def published(table: str, row: str, column: str) -> Published:
     """
     rows = read_package_file("published.toml")["tables"].get(table, {}).get("rows", {})
     return Published(**rows.get(row, {}).get(column, {}))
-
-
-@cache
-def earlier() -> dict[tuple[str, str, str], tuple[float, float, int]]:
-    """Mean, standard error and repeats of an earlier run, with another protocol (see the report)."""
-    text = files("reproduction.data").joinpath("earlier.csv").read_text(encoding="utf-8")
-    rows = csv.DictReader(text.splitlines())
-    return {
-        (row["table"], row["row"], row["column"]): (
-            float(row["accuracy"]),
-            float(row["error"]),
-            int(row["repeats"]),
-        )
-        for row in rows
-    }
 
 
 def rows_and_columns(table: str) -> list[tuple[str, str]]:

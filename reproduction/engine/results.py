@@ -74,7 +74,6 @@ def lead_sections(
                 "accuracies",
                 "cells",
                 *VERDICTS,
-                "earlier protocol only",
                 "within 1 point",
                 "ten repeats",
                 "3 to 9",
@@ -94,7 +93,7 @@ def lead_sections(
 
 def headline(found: Sequence[Summary]) -> str:
     """Say how many accuracies of PK and P2K agree with the paper: the sentence of the README."""
-    total, matches, better, worse, _, near, *_ = _counts(found)
+    total, matches, better, worse, near, *_ = _counts(found)
     return (
         f"Of the paper's {total} accuracies of PK and P2K, {matches} match within two standard errors, "
         f"{better} are "
@@ -103,12 +102,12 @@ def headline(found: Sequence[Summary]) -> str:
 
 
 def _counts(found: Sequence[Summary]) -> tuple[str, ...]:
-    compared = [known for one in found if (known := one.comparison or one.earlier) is not None]
+    compared = [known for one in found if (known := one.comparison) is not None]
     verdicts = Counter(one.verdict for one in compared)
     repeats = [one.repeats for one in found if one.folds]
     ten, few = (sum(number >= least for number in repeats) for least in (PUBLISHED_REPEATS, FEW_REPEATS))
     near = sum(abs(one.difference) <= 1 for one in compared)
-    numbers = (len(compared) - len(repeats), near, ten, few - ten, len(repeats) - few)
+    numbers = (near, ten, few - ten, len(repeats) - few)
     return (*map(str, (len(found), *(verdicts[kind] for kind in VERDICTS), *numbers)),)
 
 

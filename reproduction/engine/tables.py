@@ -11,13 +11,11 @@ import numpy as np
 from reproduction.engine.cells import Value
 from reproduction.engine.published import (
     BETTER,
-    FEW_REPEATS,
     WORSE,
     Comparison,
     Measured,
     Published,
     compare,
-    earlier,
     explanation,
     published,
     summarize,
@@ -105,19 +103,6 @@ class Summary:
         if not self.folds or paper.accuracy is None or paper.error is None:
             return None
         return compare(self.measured, paper.accuracy, paper.error)
-
-    @property
-    def earlier(self) -> Comparison | None:
-        """The comparison of an earlier run, where there is no new one."""
-        known, paper = earlier().get((self.table, self.row, self.column)), self.paper
-        if self.folds or known is None or paper.accuracy is None or paper.error is None:
-            return None
-        mean, error, repeats = known
-        return compare(
-            Measured(mean, error, max(repeats, 10 if repeats < FEW_REPEATS else 0)),
-            paper.accuracy,
-            paper.error,
-        )
 
     @property
     def is_ours(self) -> bool:
@@ -232,8 +217,7 @@ def matrix_section(title: str, found: Sequence[Summary]) -> Section:
 def _cell(one: Summary, is_bold: bool) -> str:
     paper = f"**({one.paper.text})**" if one.paper.bold else f"({one.paper.text})"
     if not one.folds:
-        known = earlier().get((one.table, one.row, one.column))
-        return f"*{known[0]:.1f}* {paper}" if known else f"{one.note} {paper}"
+        return f"{one.note} {paper}"
     ours = with_error(one.measured)
     return f"{f'**{ours}**' if is_bold else ours} [{one.repeats}] {paper}"
 
@@ -263,26 +247,21 @@ def compared_section(
     """Return one line for each cell: ours, the paper's, and how they compare."""
     rows = []
     for one in found:
-        compared, place = one.comparison or one.earlier, (one.table, one.row, one.column)
+        compared, place = one.comparison, (one.table, one.row, one.column)
         printed = f"{one.paper.text} ± {one.paper.error:.1f}" + ("*" if one.paper.normalized else "")
         if compared is None:
             rows.append((one.column, one.row, "", printed, *[""] * 7, one.note))
             continue
-        if one.folds:
-            here, repeats = with_error(one.measured), str(one.repeats)
-        else:
-            mean, error, number = earlier()[place]
-            here, repeats = f"{mean:.1f} ± {error:.1f}", f"{number}, earlier"
         low, high = compared.interval
         known = explanation(*place) or reasons.get(place) or _by_cost(one, compared.difference)
         why = known if compared.verdict != "matches" else ""
         own = (
-            here,
+            with_error(one.measured),
             printed,
             f"{compared.difference:+.1f}",
             f"{low:+.1f} to {high:+.1f}",
             compared.verdict,
-            repeats,
+            str(one.repeats),
         )
         scaled = "" if one.scaled is None else f"{one.scaled:+.1f}"
         rows.append((one.column, one.row, *own, one.variant, one.chosen, scaled, why))

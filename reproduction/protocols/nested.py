@@ -71,12 +71,15 @@ def partition(
 ) -> Parts:
     """Return for each graph the number of its part, -1 outside ``graphs``; groups stay together.
 
+    There are no more parts than the largest class has graphs.
+
     Examples
     --------
     >>> partition(np.arange(1, 5), np.array([0, 0, 0, 1, 1]), 2, seed=0).tolist()
     [-1, 1, 0, 0, 1]
     """
     kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    n_parts = min(n_parts, int(np.bincount(target[graphs]).max()))
     folds = kind(n_parts, shuffle=True, random_state=seed)
     parts = np.full(len(target), -1, dtype=np.int32)
     with warnings.catch_warnings():
@@ -188,7 +191,9 @@ def cross_validate(
                 name: fewest(wanted[name][number], partial(_wrong_cost, machine, fold), COST_FOLDS)
                 for name, machine in machines.items()
             }
-            name = fewest(list(kernels), partial(_wrong_kernel, machines, best, fold), KERNEL_FOLDS)
+            name = fewest(
+                list(kernels), partial(_wrong_kernel, machines, best, fold), int(fold.for_kernel.max()) + 1
+            )
             chosen[grid] = name, best[name]
         return machines, chosen
 
