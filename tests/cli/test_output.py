@@ -65,8 +65,8 @@ def test_seconds(value, expected):
     assert console.seconds(value) == expected
 
 
-def test_text_is_printed_as_it_is(capsys):
-    text = "[bold] 12 " + "x" * 300
+def test_words_are_printed_as_they_are(capsys):
+    text = "[bold]-" + "x" * 300
     console.print_text(text)
     assert capsys.readouterr().out == f"{text}\n"
 
@@ -123,6 +123,15 @@ def test_sentences_break_between_words(terminal, capsys):
     for text in capsys.readouterr():
         check_width(text)
         assert " ".join(text.split()) == words
+
+
+def test_sentences_break_without_a_terminal(monkeypatch, capsys):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr("sys.__stdout__", None)
+    print_text("- " + "A finding that goes on. " * 20)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert all(line.startswith("  ") for line in lines[1:])
 
 
 def test_wide_tables_are_folded(terminal, capsys):

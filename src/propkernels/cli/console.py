@@ -6,11 +6,13 @@ import csv
 import json
 import os
 import re
+import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Any
 
 import typer
@@ -152,13 +154,19 @@ def results_stream() -> Any:
 
 
 def print_text(text: str = "") -> None:
-    """Print text; on a terminal, long lines break between words."""
-    console = stdout()
-    console.print(text, markup=False, soft_wrap=not console.is_terminal)
+    """Print text; lines longer than the terminal, without one than 80 columns, break between words."""
+    width = shutil.get_terminal_size().columns
+    for line in text.split("\n"):
+        indent = "  " if line.startswith("- ") else ""
+        typer.echo(
+            line
+            if len(line) <= width
+            else fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        )
 
 
 def print_error(text: str) -> None:
-    """Print a sentence on standard error; on a terminal, long lines break between words."""
+    """Print a sentence on standard error: one line, which on a terminal breaks between words."""
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
