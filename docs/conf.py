@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -86,7 +87,10 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = ""
-html_sidebars = {"index": [], "start/*": []}
+html_sidebars = {"index": [], "start/*": [], "api/index": [], "api/generated/*": ["api_groups"]}
+html_context = {
+    "api_groups": re.findall(r"^(.+)\n-+$", (HERE / "api" / "index.rst").read_text(), re.MULTILINE)
+}
 html_theme_options = {
     "logo": {"text": "propkernels", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
     "icon_links": [],

@@ -19,6 +19,7 @@ TITLE = "Which family does a molecule belong to?"
 OPEN, COLORS = "#graph=flurbiprofen", 128
 SHOTS = {
     "explorer_map": "",
+    "explorer_map_dark": "document.querySelector('#pk-theme').click()",
     "explorer_patterns": "document.querySelector('#ex-tab-patterns').click()",
     "explorer_edits": (
         "document.querySelector('#pk-theme').click();"

@@ -143,6 +143,7 @@ def test_text_and_html():
     assert "2 more images" in many._repr_html_()
     assert repr(many[:0]) == "GridDatabase(0 images, 0 pixels, 0 labels)"
     assert "<img" not in pk.GridDatabase([np.zeros(3, dtype=int)])._repr_html_()
+    assert 'alt="image 0"' in grids[0]._repr_html_()
 
 
 def test_labels_are_gray_and_values_are_squares():

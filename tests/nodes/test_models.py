@@ -46,6 +46,13 @@ def test_groups_are_found():
     np.testing.assert_allclose(chances.sum(axis=1), 1)
 
 
+def test_a_fitted_model_says_what_it_learned():
+    assert "Learned from" not in pk.NodeClassifier()._repr_html_()
+    line = MODEL._repr_html_().partition("</p>")[0]
+    views, score = ", ".join(MODEL.views_), f"{MODEL.score_:.2f}"
+    assert line == f"<p>Learned from {(Y >= 0).sum()} nodes: {views}; score {score} when held out."
+
+
 def test_few_validation_nodes_choose_together_with_folds_of_the_others():
     labeled = np.flatnonzero(Y >= 0)
     model = pk.NodeClassifier(cv=2)

@@ -105,6 +105,12 @@ class Grid:
 
         return f"Grid({sizes(self.database).removeprefix(' of ')}, {describe(self.database)})"
 
+    def _repr_html_(self) -> str:
+        from propkernels.graphs.grid_display import thumbnail
+        from propkernels.plotting.pages.fragments import Drawing, show_result
+
+        return show_result(repr(self), Drawing(thumbnail(self.database, 0, side=240)))
+
 
 class NoEdgesError(AttributeError, ValueError):
     """Grids store pixels, not edges."""

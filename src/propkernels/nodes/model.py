@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -70,6 +71,15 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
     _names: tuple[Hashable, ...] | None
     _target_column: str | None
     score_: Annotated[float, SOMETIMES]
+
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram, below a line on what was learned."""
+        html = str(super()._html_repr())
+        if not hasattr(self, "views_"):
+            return html
+        views = ", ".join(self.views_)
+        line = f"Learned from {len(self.nodes_)} nodes: {views}; score {self.score_:.2f} when held out."
+        return f"<p>{escape(line)}</p>{html}"
 
     @abstractmethod
     def _learning_target(self, known: KnownNodes, weights: Any) -> tuple[Any, Matrix]:

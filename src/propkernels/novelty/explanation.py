@@ -94,7 +94,7 @@ class NoveltyExplanation(Explanation):
 
     def key(self, nodes: str = "nodes") -> str:
         """Return the meaning of colors in drawings, as a sentence about ``nodes``, such as "atoms"."""
-        return f"Darker {nodes} have neighborhoods that the nearest training graph has not."
+        return f"Redder {nodes} have neighborhoods that the nearest training graph has not."
 
     def _record(self, graph: int, node: int) -> dict[str, Any]:
         at = int(self.graph_ptr[graph]) + node
