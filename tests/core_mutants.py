@@ -185,7 +185,7 @@ def main() -> None:
     ignored = shutil.ignore_patterns("*.so", "__pycache__")
     for part in ("src", "tests", "pyproject.toml", "CMakeLists.txt"):
         if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, tree / part, ignore=ignored)
+            shutil.copytree(ROOT / part, tree / part, ignore=ignored, copy_function=shutil.copyfile)
         else:
             shutil.copy(ROOT / part, tree / part)
     every = [(file, tests, *pair) for file, (tests, pairs) in MUTANTS.items() for pair in pairs]

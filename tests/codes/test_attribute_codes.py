@@ -124,16 +124,6 @@ def test_a_stream_that_splits_nothing_shares_the_row_of_its_labels():
     assert block.salts[1] == NO_BIN
 
 
-def test_the_codes_are_the_same_with_and_without_sharing():
-    """Beside a node that splits the stream, the others keep the codes that they have without it."""
-    x, labels = np.full((4, 1), 0.25), np.array([[0, 1, 0, 1]])
-    shared = joined(x, labels)[0][0]
-    split = joined(np.vstack([x, [[1e9]]]), np.append(labels, [[0]], axis=1))[0][0]
-    assert shared.salts[0] != NO_BIN
-    assert split.salts[0] == NO_BIN
-    assert np.array_equal(stream_codes(shared)[0], stream_codes(split)[0][:4])
-
-
 def test_counts_of_shared_streams_are_one_matrix_and_the_counts_of_the_codes():
     rng = np.random.default_rng(0)
     x = np.column_stack([np.full(30, 0.25), np.full(30, -0.5), rng.normal(size=30)])
@@ -153,15 +143,6 @@ def test_nodes_that_are_not_counted_stay_so():
     for codes in stream_codes(joined(x, labels)[0][0]):
         assert codes[1] == NO_BIN
         assert codes[0] != NO_BIN
-
-
-def test_joined_codes_are_those_of_join_codes():
-    x = np.linspace(-5, 5, 20)[:, None]
-    labels = np.random.default_rng(0).integers(-3, 3, (1, 20))
-    blocks, made = joined(x, labels)
-    vectors, own, _ = naive_attributes.draws(made.lsh, 0, 0, 1)
-    reference = join_codes(labels[0], np.floor(x[:, 0] * vectors[0] + own[0]).astype(np.int64))
-    assert np.array_equal(stream_codes(blocks[0])[0], reference)
 
 
 def hashed_columns(values, vectors, offsets, labels=None, scales=None, threads=1):

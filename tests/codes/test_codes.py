@@ -70,19 +70,6 @@ def test_collision_probability_over_streams(metric, w, q):
     assert_share((computed[0] == computed[1]).sum(), trials, law(distance(metric, P, np.array(q)), w))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", ["tv", "hellinger"])
-def test_collision_probability_over_seeds(metric):
-    law = cauchy_collision if metric == "tv" else gaussian_collision
-    q, w, n_seeds = np.array(OTHERS[2]), 0.3, 4_000
-    streams = stream_numbers(2, 1)
-    pairs = [
-        codes(LocalitySensitiveHash(metric, w, seed), np.array([P, q]), streams) for seed in range(n_seeds)
-    ]
-    hits = sum(int((first == second).sum()) for first, second in pairs)
-    assert_share(hits, n_seeds * len(streams), law(distance(metric, P, q), w))
-
-
 def test_purposes_and_seeds_are_independent():
     keys, streams = label_keys(range(50)), stream_numbers(9, 1)
     families = [LocalitySensitiveHash("l2", 1.0, seed, purpose) for seed in (0, 1) for purpose in (0, 1)]
@@ -121,14 +108,6 @@ def test_values_are_large_from_2_to_36_on():
     values = np.array([edge - 1, edge, 1 - edge, -edge])
     bits = values.view(np.int64) & -(2**16)
     assert floor_codes(values).tolist() == [2**36 - 1, bits[1], 1 - 2**36, bits[3]]
-
-
-def test_codes_of_large_values_are_never_floors():
-    largest_floors = floor_codes(np.array([2.0**36 - 1, -(2.0**36) + 1]))
-    huge = floor_codes(np.array([2.0**36, -(2.0**36), 1e300, -1e300, np.inf, -np.inf, np.finfo(float).max]))
-    assert np.abs(huge).min() > np.abs(largest_floors).max()
-    assert len(np.unique(huge)) == 7
-    assert np.iinfo(np.int64).min not in huge  # the code of a node that is not counted
 
 
 def test_compiled_codes_are_the_same():
@@ -200,18 +179,6 @@ def test_fused_and_stepwise_loops_agree(name, n_hashes):
     computed = codes_of(graphs, OPERATORS[name], n_hashes=n_hashes)
     assert np.array_equal(computed, reference)
     assert computed.shape == (6 * n_hashes, graphs.n_nodes)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", ["tv", "hellinger"])
-@pytest.mark.parametrize("name", OPERATORS)
-def test_the_length_of_runs_does_not_matter(name, metric, monkeypatch):
-    graphs = labelled_zoo()
-    reference = codes_of(graphs, OPERATORS[name], metric=metric)
-    for nodes, n_jobs in ((1, None), (7, 2), (50, 3)):
-        monkeypatch.setattr(module, "NODES_IN_CACHE", nodes)
-        monkeypatch.setattr(module, "VALUES_IN_MEMORY", 20 * nodes)
-        assert np.array_equal(codes_of(graphs, OPERATORS[name], n_jobs, metric=metric), reference)
 
 
 @pytest.mark.parametrize("n_hashes", [1, 5])

@@ -94,18 +94,6 @@ def test_cumulative_adds_one_iteration_after_the_other(name):
     assert np.array_equal(computed[1], kernel.square(train))
 
 
-def test_streams_of_different_weights():
-    train = [
-        StreamCounts(s.counts, s.codes, s.iteration, w)
-        for s, w in zip(streams(9), (1, 0.5, 2, 0.5), strict=True)
-    ]
-    kernel = resolve_base_kernel("linear")
-    reference = expected("linear", train, train)
-    assert np.allclose(kernel.square(train), reference)
-    assert np.allclose(kernel.cross(train, train), reference)
-    assert np.allclose(kernel.cumulative(train)[-1], reference)
-
-
 def split_zoo():
     """Training graphs, and new graphs some of whose labels are new."""
     graphs = labelled_zoo()
@@ -140,12 +128,6 @@ def test_rbf_of_new_graphs_measures_their_unseen_bins():
 # kernels of the user's own
 
 
-def cosine(x, y):
-    from sklearn.metrics.pairwise import cosine_similarity
-
-    return cosine_similarity(x, y)
-
-
 def product(x, y):
     return (x @ y.T).toarray()
 
@@ -158,29 +140,6 @@ def test_a_user_kernel_that_is_the_dot_product():
         assert np.allclose(theirs.fit_transform(train), ours.fit_transform(train))
         assert np.allclose(theirs.transform(new), ours.transform(new))
         assert np.allclose(theirs.fit_transform_cumulative(train), ours.fit_transform_cumulative(train))
-
-
-def test_functions_of_scikit_learn_serve_as_they_are():
-    train, new = split_zoo()
-    kernel = pk.PropagationKernel(base_kernel=cosine, t_max=2, random_state=0)
-    square = kernel.fit_transform(train)
-    assert np.allclose(square.diagonal(), np.where(train.graph_sizes > 0, 3, 0))
-    assert kernel.transform(new).shape == (len(new), len(train))
-
-
-def test_a_user_kernel_of_the_wrong_shape_is_refused_and_nothing_is_changed():
-    train, new = split_zoo()
-    kernel = pk.PropagationKernel(random_state=0)
-    kernel.fit(train)
-    reference = kernel.transform(new)
-    state = dict(vars(kernel))
-    kernel.set_params(base_kernel=lambda x, y: np.ones((3, 1)))
-    for method in (kernel.fit, kernel.fit_transform, kernel.fit_transform_cumulative):
-        with pytest.raises(ValueError, match=r"base_kernel returned shape \(3, 1\)"):
-            method(train)
-    kernel.set_params(base_kernel="linear")
-    assert all(vars(kernel)[name] is state[name] for name in state)
-    assert np.array_equal(kernel.transform(new), reference)
 
 
 def test_names_and_functions_are_told_apart():
@@ -210,11 +169,3 @@ def test_ratios_of_many_streams_are_those_of_one_after_the_other(name, n_jobs, m
     with workers(n_jobs):
         together = [kernel.square(few), kernel.cumulative(few)]
     assert all(np.array_equal(a, b) for a, b in zip(one_by_one, together, strict=True))
-
-
-def test_ratios_of_streams_that_share_arrays_are_added_in_order(monkeypatch):
-    kernel = pk.PropagationKernel(t_max=3, n_hashes=3, base_kernel="jaccard", random_state=0)
-    graphs = pk.datasets.make_molecules(60, random_state=0).graphs
-    alone = kernel.fit_transform_cumulative(graphs)
-    monkeypatch.setattr(base_kernels, "MANY_RATIOS", 2)
-    assert np.array_equal(kernel.fit_transform_cumulative(graphs), alone)

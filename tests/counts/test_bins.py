@@ -68,14 +68,6 @@ def test_neighborhoods_are_those_of_networkx(column):
     assert one.neighborhood == " | ".join(" ".join(shell) for shell in shells)
 
 
-def test_the_codes_of_the_example_are_the_code_of_the_bin():
-    """Another graph that consists of the neighborhood of a Weisfeiler-Lehman bin and more has the bin too."""
-    features = pk.WeisfeilerLehmanFeatures(t_max=1).fit(DATA.graphs)
-    for column in range(0, len(features.get_feature_names_out()), 5):
-        (one,) = features.describe(column, DATA.graphs)
-        assert features.transform(one.subgraph.database)[:, [column]].sum() >= 1
-
-
 @pytest.mark.slow
 def test_a_hashed_column_tells_all_bins_that_meet_in_it():
     plain = pk.PropagationFeatures(t_max=2, random_state=0).fit(DATA.graphs)
@@ -96,14 +88,6 @@ def test_a_bin_that_no_graph_has():
     assert (one.n_graphs, one.graph, one.node, one.subgraph) == (0, None, None, None)
     assert np.isnan(one.mean_with)
     assert one.mean_without == 1.0
-
-
-def test_grids_are_described_too():
-    grids = pk.GridDatabase([np.arange(12).reshape(3, 4) % 3, np.ones((2, 2), dtype=int)])
-    features = pk.PropagationFeatures(t_max=1, random_state=0).fit(grids)
-    (one,) = features.describe(len(features.get_feature_names_out()) - 1, grids, [0, 1])
-    assert one.t == 1
-    assert 3 <= len(one.nodes) <= 9
 
 
 def test_tables_name_what_is_known():

@@ -15,20 +15,6 @@ from propkernels.counts.columns import hashed_codes, hashed_columns, join_stream
 from propkernels.counts.counters import StreamCounts, count_streams
 
 
-def stream(counts, codes, iteration=0):
-    return StreamCounts(
-        csr_array(np.array(counts, dtype=float)), np.array(codes, dtype=np.int64), iteration, 1.0
-    )
-
-
-def test_more_columns_than_32_bits_can_number():
-    computed = hashed_columns([stream([[1] * 50], range(50))], 2**40)
-    assert computed.shape == (1, 2**40)
-    assert computed.nnz == 50
-    assert 2**32 < computed.indices.max() < 2**40
-    assert computed.indices.min() >= 0
-
-
 def random_codes(n_nodes, weights, rows=None, salts=None):
     rng = np.random.default_rng(3)
     codes = rng.integers(-5, 40, (len(weights) if rows is None else max(rows) + 1, n_nodes))
@@ -74,12 +60,6 @@ def test_counts_are_hashed_like_codes():
     block, ptr = random_codes(60, [1.0, 1.0, 1.0]), np.array([0, 3, 3, 40, 60])
     counted = hashed_columns(count_streams([block], ptr), 100)
     assert (counted != hashed_codes([block], ptr, 100)).nnz == 0
-
-
-def test_blocks_are_numbered_through():
-    block, ptr = random_codes(60, [1.0, 1.0]), np.array([0, 20, 60])
-    parts = [CodeStreams(block.codes[[s]], block.iterations[[s]], block.weights[[s]]) for s in (0, 1)]
-    assert (hashed_codes(parts, ptr, 1000) != hashed_codes([block], ptr, 1000)).nnz == 0
 
 
 @pytest.mark.parametrize("sizes", [[30_000], [1, 29_000, 3, 0, 5], [50] * 600])

@@ -21,7 +21,6 @@ from propkernels.counts.counters import (
     count_lists,
     count_streams,
     counts_of_rows,
-    numbered,
     sort_bins,
     stack_columns,
 )
@@ -96,12 +95,6 @@ def test_the_table_grows_beyond_its_first_size(n_codes, n_known):
     (computed,) = count_streams([streams_of(codes)], ptr, [known])
     assert as_dictionaries(computed) == dictionaries(codes, ptr)
     assert computed.counts.sum() == len(codes)
-
-
-def test_codes_that_meet_in_the_table_are_told_apart():
-    codes = np.arange(500, dtype=np.int64) << 54  # only leading bits differ
-    (computed,) = count_streams([streams_of(codes)], np.array([0, 500]))
-    assert len(computed.codes) == 500
 
 
 def test_streams_keep_their_iteration_and_weight():
@@ -232,8 +225,3 @@ def test_parts_of_a_graph_are_added():
     assert added.lengths.tolist() == [3]
     assert added.bins[added.columns].tolist() == [9, 4, 5]
     assert added.counts.tolist() == [5.0, 2.0, 3.0]
-
-
-def test_numbers_of_no_codes():
-    numbers, bins = numbered(np.empty(0, dtype=np.int64))
-    assert len(numbers) == len(bins) == 0

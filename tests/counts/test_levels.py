@@ -44,11 +44,7 @@ def test_levels_equal_the_naive_twin(rows):
 PK = pk.PropagationKernel(t_max=2, random_state=0)
 PK_FEATURES = pk.PropagationFeatures(t_max=2, random_state=0)
 CASES = [
-    (
-        pk.PropagationKernel(t_max=2, random_state=0),
-        pk.PropagationFeatures(t_max=2, random_state=0),
-        LABELLED,
-    ),
+    (PK, PK_FEATURES, LABELLED),
     (pk.WeisfeilerLehman(t_max=2), pk.WeisfeilerLehmanFeatures(t_max=2), LABELLED),
     (pk.ShortestPath(), ShortestPathFeatures(), LABELLED),
     (LabelHistogram(), LabelHistogramFeatures(), LABELLED),

@@ -71,12 +71,6 @@ def test_both_ways_to_add_bins(n, density, largest, in_cache, n_jobs, monkeypatc
     assert np.array_equal(computed, reference)
 
 
-def test_threads_share_the_bins_of_a_large_stream(in_cache):
-    counts = random_counts(300, 2500, 0.4)
-    with workers(2):
-        assert np.array_equal(square_gram([unsorted(counts)]), exact(counts, counts))
-
-
 @pytest.mark.parametrize("entries", [1, 100])
 def test_batches_are_added(entries, in_cache, n_jobs, monkeypatch):
     monkeypatch.setattr(linear, "ENTRIES_IN_MEMORY", entries)
@@ -133,14 +127,6 @@ def test_products_and_smaller_counts_are_added(minimum, index, n_jobs):
     assert np.array_equal(gram, 1 + expected)
 
 
-def test_equal_bins_are_counted_as_often_as_they_occur():
-    counts = random_counts(30, 10, 0.3)
-    repeated = np.concatenate([counts, counts, counts[:, ::-1], counts[:, :3]], axis=1)
-    assert np.array_equal(square_gram([unsorted(repeated)]), exact(repeated, repeated))
-    computed = square_gram([unsorted(counts)] * 50)
-    assert np.array_equal(computed, 50 * exact(counts, counts))
-
-
 @pytest.mark.parametrize("threshold", [1, 2, 9, 10, 11])
 def test_bins_around_the_threshold(threshold, monkeypatch):
     """Bins of 1, 2, ..., 60 graphs each, so that every case of the split is met."""
@@ -157,18 +143,6 @@ def test_counts_remain_exact_beyond_what_float32_holds(count):
     assert np.array_equal(rectangular_gram(unsorted(counts), unsorted(counts)), exact(counts, counts))
 
 
-def test_streams_that_are_exact_alone_are_exact_together():
-    """Each stream is below 2^24, their sum is above it, and odd."""
-    parts = [np.array([[2999, k], [3001, 0]]) for k in range(1, 6)]
-    assert np.array_equal(square_gram([unsorted(part) for part in parts]), sum(exact(p, p) for p in parts))
-
-
-def test_many_small_counts_remain_exact():
-    counts = np.full((8, 3000), 75)  # 3000 * 75^2 = 16,875,000, above 2^24 = 16,777,216
-    counts[:, 0] = np.arange(8) * 2 + 1
-    assert np.array_equal(square_gram([unsorted(counts)]), exact(counts, counts))
-
-
 @pytest.mark.parametrize("density", [0.0, 0.1, 0.6])
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 50), (50, 1), (7, 40)])
 def test_rectangular_against_dense(m, n, density):
@@ -180,25 +154,11 @@ def test_rectangular_against_dense(m, n, density):
         assert np.array_equal(computed, exact(left, right))
 
 
-def test_self_products_are_the_diagonal():
-    counts = random_counts(20, 30, 0.3)
-    assert np.array_equal(self_products(unsorted(counts)), exact(counts, counts).diagonal())
-
-
 def test_no_bins_at_all():
     nothing = csr_array((3, 0))
     assert np.array_equal(square_gram([nothing]), np.zeros((3, 3)))
     assert np.array_equal(rectangular_gram(nothing, csr_array((2, 0))), np.zeros((3, 2)))
     assert np.array_equal(self_products(nothing), np.zeros(3))
-
-
-def test_inputs_are_left_as_they_were():
-    matrix = unsorted(random_counts(20, 30, 0.3))
-    before = (matrix.indices.copy(), matrix.data.copy(), matrix.indptr.copy())
-    square_gram([matrix])
-    rectangular_gram(matrix, matrix)
-    after = (matrix.indices, matrix.data, matrix.indptr)
-    assert all(np.array_equal(a, b) for a, b in zip(after, before, strict=True))
 
 
 def test_formula_and_symmetry():
@@ -210,13 +170,6 @@ def test_formula_and_symmetry():
     computed = normalized(kernel.copy(), diagonal, diagonal)
     assert np.allclose(computed, reference, rtol=1e-14)
     assert np.array_equal(computed, computed.T)
-
-
-def test_rectangles():
-    kernel = np.array([[4.0, 6.0, 0.0]])
-    computed = normalized(kernel, np.array([4.0]), np.array([4.0, 9.0, 0.0]))
-    assert computed.tolist() == [[1.0, 1.0, 0.0]]
-    assert computed is kernel
 
 
 def test_the_diagonal_is_exactly_one_but_for_graphs_without_nodes():
@@ -234,16 +187,6 @@ def test_new_graphs_are_as_long_as_all_of_their_bins():
     assert np.allclose(kernel.transform(new), 1 / np.sqrt(2))
     features = pk.PropagationFeatures(normalize=True, t_max=2, random_state=0).fit(train)
     assert np.allclose((features.transform(new) ** 2).sum(), 1 / 2)
-
-
-def test_empty_graphs_have_similarity_zero():
-    graphs = pk.GraphDatabase.concat([one(0), one(1), one(0)])
-    for base_kernel in ("linear", "intersection", "tanimoto", "jaccard"):
-        kernel = pk.PropagationKernel(normalize=True, base_kernel=base_kernel, random_state=0)
-        assert kernel.fit_transform(graphs).tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
-        assert kernel.transform(graphs).tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
-    features = pk.PropagationFeatures(normalize=True, random_state=0).fit_transform(graphs)
-    assert np.isfinite(features.toarray()).all()
 
 
 def test_lengths_that_rounding_made_negative_are_zero():

@@ -6,7 +6,6 @@ import pytest
 import propkernels as pk
 from propkernels._utils import parallel
 from propkernels._utils.parallel import workers
-from propkernels.counts import spread
 from propkernels.counts.counters import count_streams
 from propkernels.propagation import GaussianMixtures, PropagatedAttributes
 from tests.kernels.test_attributes import some_graphs
@@ -81,13 +80,3 @@ def test_columns_that_depend_on_each_other_are_listed(treatment, options):
     assert not coder.attributes.spreads
     expected = count_streams(coder.codes(graphs), graphs.graph_ptr)
     assert_equal(coder.count(graphs, None), expected)
-
-
-def test_threads_have_as_many_runs_of_columns():
-    assert spread._column_bounds(100, 16)[:3].tolist() == [0, 6, 12]
-    for columns, threads in ((100, 16), (100, 1), (3, 8), (17, 2)):
-        widths = np.diff(spread._column_bounds(columns, threads))
-        assert widths.sum() == columns
-        assert widths.min() >= 1
-        assert widths.max() <= 8
-        assert len(widths) % threads == 0 or len(widths) == columns

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 
 import propkernels as pk
 from propkernels.explain import explain_columns
@@ -69,20 +69,6 @@ def test_numbers_and_single_classes_are_explained():
         explain_columns(features, model.coef_, NEW, model.intercept_[2])
     with pytest.raises(ValueError, match="intercept must be one number"):
         explain_columns(features, model.coef_[2], NEW, model.intercept_)
-
-
-def test_a_model_of_a_stream_of_parts_is_explained(tmp_path):
-    pytest.importorskip("pyarrow")
-    TRAIN.to_parquet(tmp_path / "graphs.parquet", target=DATA.target[:40], row_group_size=10)
-    features = pk.PropagationFeatures(t_max=2, n_features=2**10, random_state=0)
-    plan = pk.scale.partition(tmp_path / "graphs.parquet", nodes_per_part=100)
-    opened = pk.featurize(plan, features, tmp_path / "features")
-    model = SGDClassifier(loss="log_loss", random_state=0)
-    for block in opened:
-        model.partial_fit(block.features, block.target, classes=[0, 1])
-    explanation = explain_columns(opened.estimator(), model.coef_, NEW, model.intercept_)
-    decisions = model.decision_function(features.fit_transform(NEW))
-    np.testing.assert_allclose(explanation.decisions, decisions, rtol=1e-12, atol=1e-9)
 
 
 def test_features_must_be_known():

@@ -10,7 +10,7 @@ from networkx.algorithms.isomorphism import GraphMatcher, categorical_node_match
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.explain.decisions import DecisionLayout, by_class, compare_decisions, explain_rule
+from propkernels.explain.decisions import DecisionLayout, compare_decisions, explain_rule
 from propkernels.explain.members import Counted, RatioMember
 from propkernels.explain.rule import Rule, dual_members
 from propkernels.kernels import GraphHopper, LabelHistogram, SubgraphMatching
@@ -223,26 +223,9 @@ def test_weights_of_bins_decide_about_one_graph_and_are_means_over_several(kerne
     np.testing.assert_allclose(together.weights, mean, rtol=0, atol=1e-12)
 
 
-def test_graphs_without_nodes_add_nothing():
-    graphs = pk.check_graphs([(np.zeros((0, 0)), []), (np.zeros((2, 2)), ["C", "O"])])
-    kernel = LabelHistogram(base_kernel="jaccard").fit(graphs)
-    found = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs, [1.0], [0.0])
-    assert found.contributions.tolist() == [[0.5], [0.5]]
-    empty = explain_rule(Rule.of(dual_members(kernel, np.ones((2, 1)))), graphs[:0], [1.0], [0.0])
-    assert empty.contributions.shape == (0, 1)
-
-
 # decision columns
 
 RNG = np.random.default_rng(0)
-
-
-def test_two_classes_have_one_column():
-    decisions = np.array([[2.0], [-1.0]])
-    assert DecisionLayout(2).n_decisions == 1
-    assert DecisionLayout(2).predictions(decisions).tolist() == [1, 0]
-    assert by_class(decisions).tolist() == [[-2.0, 2.0], [1.0, -1.0]]
-    assert DecisionLayout(2).margins(decisions).tolist() == [[-2.0, 2.0], [1.0, -1.0]]
 
 
 @pytest.mark.parametrize("n_classes", [3, 5])
@@ -253,19 +236,3 @@ def test_of_several_columns_the_largest_is_predicted(n_classes):
     for row, found in zip(decisions, margins, strict=True):
         np.testing.assert_allclose(found, [own - max(np.delete(row, c)) for c, own in enumerate(row)])
     assert np.array_equal(margins.argmax(axis=1), decisions.argmax(axis=1))
-
-
-def test_equal_decisions_have_no_margin():
-    assert DecisionLayout(3).margins(np.array([[1.0, 1.0, 0.0]])).tolist() == [[0.0, 0.0, -1.0]]
-
-
-def test_labels_have_a_column_each():
-    decisions, layout = np.array([[2.0, -1.0]]), DecisionLayout(2, True)
-    assert layout.n_decisions == 2
-    assert layout.predictions(decisions).tolist() == [[1, 0]]
-    assert layout.margins(decisions).tolist() == [[[-2.0, 2.0], [1.0, -1.0]]]
-
-
-def test_classes_of_other_numbers_are_refused():
-    with pytest.raises(ValueError, match="classes differ"):
-        DecisionLayout(3).check_classes([0, 1])

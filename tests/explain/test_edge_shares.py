@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, diags_array
 
-import propkernels as pk
 from propkernels.explain import explanation as edges
 from propkernels.explain.explanation import edge_contributions
 
@@ -65,16 +64,3 @@ def test_a_long_path_takes_memory_by_its_length(monkeypatch):
     tracemalloc.stop()
     assert shares[:, 1:].sum() == pytest.approx(2 * n)
     assert peak < 2**27
-
-
-def test_of_an_explanation():
-    data = pk.datasets.make_molecules(30, random_state=0)
-    kernel = pk.WeisfeilerLehman(t_max=2)
-    model = pk.PropagationClassifier(kernel=kernel, t_max=2, C=1, cv=2, random_state=0)
-    explanation = model.fit(data.graphs, data.target).explain(data.graphs)
-    ends, values = explanation.edge_contributions(3)
-    assert len(ends) == len(values) == data.graphs[3].n_edges
-    assert values.sum() == pytest.approx(explanation.of_graph(3)[:, 1:].sum())
-    _, third = explanation.edge_contributions(3, t=2)
-    assert third.sum() == pytest.approx(explanation.of_graph(3)[:, 2].sum())
-    assert not explanation.edge_contributions(3, t=0)[1].any()

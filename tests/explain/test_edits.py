@@ -2,22 +2,19 @@
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 
 import propkernels as pk
 from propkernels.explain.edits import (
-    ADD_EDGE,
     ADD_LEAF,
     KINDS,
     NOTHING,
     REMOVE_EDGE,
-    REMOVE_LEAF,
     Editor,
     in_pairs,
 )
 from tests.explain import naive
-from tests.explain.small_models import KERNELS, fitted, small_graphs
+from tests.explain.small_models import small_graphs
 
 LABELS, BONDS = ["C", "N", "O"], ["single", "double"]
 PATH = [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
@@ -95,18 +92,6 @@ def test_edited_graphs_are_those_of_networkx(seed, connected):
     assert not found.is_directed
 
 
-def test_edited_graphs_without_labels():
-    graph = pk.from_networkx([nx.lollipop_graph(3, 2)])
-    editor = Editor(graph, ["ignored"], ["ignored"], KINDS, None, True)
-    assert (editor.labels, editor.new_labels.tolist(), editor.told_apart) == ((None,), [-1], False)
-    pairs = all_pairs(editor, 0, 30)
-    assert "relabel" not in {KINDS[kind] for kind in pairs[:, :, 0][pairs[:, :, 0] >= 0]}
-    expected, graphs = by_networkx(graph, editor, pairs)
-    places, found = editor.edited(pairs)
-    assert places.tolist() == expected
-    assert found == graphs
-
-
 def test_everything_else_of_a_graph_stays():
     rng, plain = np.random.default_rng(0), random_graph(4)
     n_entries = plain.adjacency.nnz
@@ -136,15 +121,6 @@ def test_everything_else_of_a_graph_stays():
     assert len(both.database.edge_attributes) == n_entries
 
 
-def test_graphs_in_time_keep_their_moments():
-    contacts = pd.DataFrame([(0, 1, 0.0), (1, 2, 1.0), (0, 2, 2.0)], columns=["source", "target", "time"])
-    table = pk.from_contacts(contacts, graph=None, source="source", target="target", time="time")
-    editor = Editor(table, [], [], ["remove_edge"], None, True)
-    _, found = editor.edited(in_pairs(None, editor.single_edits()))
-    assert len(found) == 3
-    assert all(one.database.moments == table.moments for one in found)
-
-
 def test_labels_of_the_graph_come_first():
     graph = pk.GraphDatabase(PATH, [0, 3], ["C", None, "N"], edge_labels=["single", None, None, "double"])
     editor = Editor(graph, ["O", "C"], ["double", "triple"], KINDS, None, True)
@@ -159,28 +135,6 @@ def test_labels_of_the_graph_come_first():
 def test_equal_labels_have_one_number(label):
     editor = Editor(pk.GraphDatabase(PATH, [0, 3], [1, 2, 1]), [label], [], KINDS, None, True)
     assert editor.new_labels[0] == editor.node_ids[1]
-
-
-def test_some_pairs_are_impossible():
-    editor = Editor(pk.from_networkx([nx.lollipop_graph(3, 1)]), [], [], KINDS, None, False)
-    leaf = np.array([REMOVE_LEAF, 3, 2, 0, 0])
-    after = np.array([[ADD_EDGE, 0, 3, 0, -1], [ADD_LEAF, 3, 4, -1, -1], [REMOVE_EDGE, 2, 3, 0, 0], leaf])
-    assert not editor.is_possible(in_pairs(leaf, after)).any()
-    after[:, :3] = [ADD_EDGE, 0, 1], [ADD_LEAF, 2, 4], [REMOVE_EDGE, 0, 1], [REMOVE_LEAF, 0, 1]
-    assert editor.is_possible(in_pairs(leaf, after)).tolist() == [False, True, True, False]
-
-
-def test_allowed_edits(data):
-    model, graph = fitted(KERNELS["fast"], data), data[0][0]
-    for kind in KINDS:
-        found = model.counterfactuals(graph, n=100, allowed=[kind], budget=2000)
-        assert {edit.kind for edits in found.edits for edit in edits} <= {kind}
-    found = model.counterfactuals(graph, n=100, allowed={"labels": ["N"], "kinds": ["relabel", "add_leaf"]})
-    assert {edit.label for edits in found.edits for edit in edits} == {"N"}
-    found = model.counterfactuals(graph, n=100, max_edits=1, allowed={"nodes": [0, 2]})
-    for edits in found.edits:
-        touched = {edits[0].node} | ({edits[0].other} if edits[0].kind.endswith("edge") else set())
-        assert touched <= {0, 2}
 
 
 def test_attributes_go_with_their_nodes():

@@ -1,7 +1,5 @@
 """Explanations: sums over nodes and iterations, for graphs and grids, and what can be asked of them."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -72,17 +70,6 @@ def test_every_solver_adds_up(molecules, solver):
         assert np.allclose(model.explain(test, label).decisions, decisions[:, label], atol=1e-9, rtol=0)
 
 
-@pytest.mark.parametrize("solver", ["ridge", "svm", "landmarks", "linear", "gp"])
-def test_predicted_numbers_add_up(molecules, solver):
-    target = np.log(molecules.graphs.graph_sizes)
-    model = pk.PropagationRegressor(kernel=pk.PropagationKernel(t_max=2), solver=solver, C=1, random_state=0)
-    model.fit(molecules.graphs[:40], target[:40])
-    test = molecules.graphs[40:]
-    explanation = model.explain(test)
-    assert np.allclose(explanation.decisions, model.predict(test), atol=1e-9, rtol=0)
-    assert explanation.speaks_for is None
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("attributes", ["sum", "product", GaussianMixtures(n_sample_points=10)], ids=repr)
 def test_attributes_add_up(attributes):
@@ -133,49 +120,6 @@ def test_pixels_add_up(pictures, propagation, normalize):
         assert np.allclose(steps, image, equal_nan=True)
 
 
-def test_volumes_have_their_shape_back():
-    rng = np.random.default_rng(0)
-    volumes = pk.GridDatabase([rng.integers(0, 2 + i % 2, (3, 4, 5)) for i in range(12)])
-    kernel = pk.PropagationKernel(t_max=1)
-    model = pk.PropagationClassifier(kernel=kernel, C=1, random_state=0).fit(volumes, np.arange(12) % 2)
-    explanation = model.explain(volumes)
-    assert explanation.image(-1, 0).shape == (3, 4, 5)
-    assert np.allclose(explanation.decisions, model.decision_function(volumes), atol=1e-9, rtol=0)
-
-
-@pytest.mark.slow
-def test_the_column_of_a_class_is_explained_or_the_difference_of_two(pictures):
-    grids, target = pictures
-    model = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=2), C=10, random_state=0)
-    decisions = model.fit(grids, target).decision_function(grids)
-    alone, pair = model.explain(grids, 2), model.explain(grids, (2, 1))
-    assert np.allclose(alone.decisions, decisions[:, 2], atol=1e-9, rtol=0)
-    assert np.allclose(pair.decisions, decisions[:, 2] - decisions[:, 1], atol=1e-9, rtol=0)
-    assert (alone.speaks_for, alone.against) == (2, None)
-    assert (pair.speaks_for, pair.against) == (2, 1)
-
-
-@pytest.mark.slow
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["ENZYMES", "MSRC_21"])
-def test_what_is_explained_is_what_decides(data_folder, name):
-    """Of the default model: the column of the predicted class, which has the largest probability."""
-    if not (data_folder / f"{name}.zip").is_file():
-        pytest.skip(f"{name} is not here")
-    data = pk.datasets.read_tu(data_folder / f"{name}.zip")
-    graphs, target = data.graphs[::2], data.target[::2]
-    model, test = pk.PropagationClassifier(random_state=0).fit(graphs, target), data.graphs[1::2]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pk.models.ForeignGraphsWarning)
-        decisions, predicted = model.decision_function(test), model.predict(test)
-        chances = model.predict_proba(test)
-    explanation = model.explain(test)
-    np.testing.assert_allclose(explanation.decisions, decisions.max(axis=1), atol=1e-9, rtol=0)
-    assert np.array_equal(explanation.speaks_for, predicted)
-    assert np.array_equal(model.classes_[decisions.argmax(axis=1)], predicted)
-    assert np.array_equal(model.classes_[chances.argmax(axis=1)], predicted)
-
-
 @pytest.fixture
 def small():
     graphs = pk.check_graphs([(np.ones((2, 2)) - np.eye(2), ["C", "N"]), (np.zeros((1, 1)), [None])])
@@ -188,11 +132,6 @@ def test_sums(small):
     assert small.node_totals.tolist() == [-3.0, 2.5, 7.0]
     assert small.iteration_totals.tolist() == [[3.0, -3.5], [0.0, 7.0]]
     assert small.of_graph(-1).tolist() == [[0.0, 7.0]]
-
-
-def test_sums_of_empty_graphs():
-    empty = Explanation(np.ones((2, 1)), np.array([0, 0, 2, 2]), 1.0)
-    assert empty.decisions.tolist() == [1.0, 3.0, 1.0]
 
 
 def test_top_nodes_and_tables(small):
@@ -214,13 +153,6 @@ def test_records_and_frame_agree(small):
     ]
     assert frame["node"].tolist() == [0, 1, 0]
     assert frame["label"].tolist()[:2] == ["C", "N"]
-
-
-def test_words(small):
-    assert repr(small) == "Explanation(2 graphs, 3 nodes, t = 0..1, for class b against class a)"
-    bare = Explanation(small.contributions, small.graph_ptr, 0.0)
-    assert repr(bare).endswith("for a larger prediction)")
-    assert bare.records()[0]["label"] is None
 
 
 def test_of_several_classes_the_predicted_one_is_explained_by_default(molecules):
@@ -257,17 +189,6 @@ def test_substructures_are_the_strongest_neighborhoods():
     every = [one["smarts"] for one in explanation.substructures(4, n=10)]
     assert len(set(every)) == len(every)  # carbons of equal neighborhoods are listed once
     assert 2 <= len(every) < 5
-
-
-def test_molecules_that_could_not_be_read_have_no_substructures():
-    pytest.importorskip("rdkit.Chem")
-    graphs = pk.from_smiles(["CCO", "CCN", "CCCO", "CCCN"])
-    model = pk.PropagationClassifier(kernel=LabelHistogram(), C=1.0, cv=2, random_state=0)
-    model.fit(graphs, [1, 0, 1, 0])
-    with pytest.warns(UserWarning, match="left empty 2"):
-        others = pk.from_smiles(["CCO", None, "C1"], errors="empty")
-    explanation = model.explain(others)
-    assert [len(explanation.substructures(i, 1)) for i in range(3)] == [1, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,6 @@ def key(edits):
     ]
 
 
-def test_labels_nobody_reads_are_not_changed(data):
-    model = fitted(pk.PropagationKernel(labels="degree", t_max=1, random_state=0), data)
-    found = model.counterfactuals(data[0][0], n=500, max_edits=1)
-    assert "relabel" not in {edits[0].kind for edits in found.edits}
-
-
 def test_other_libraries_and_unfitted_models(data):
     from sklearn.exceptions import NotFittedError
 
@@ -123,16 +117,6 @@ def test_pairs_are_those_of_a_naive_search(name, data):
     assert tried > 10
 
 
-def test_a_small_budget_is_told(data):
-    found = fitted(KERNELS["fast"], data).counterfactuals(data[0][0], n=10_000, budget=500)
-    assert not found.exhaustive
-    assert found.n_decided <= 500 + 200
-    assert "most promising" in found.summary
-    assert "a larger budget" in found.summary
-    none = fitted(KERNELS["fast"], data).counterfactuals(data[0][0], n=10_000, budget=0)
-    assert all(len(edits) == 1 for edits in none.edits)
-
-
 # questions
 
 
@@ -185,17 +169,6 @@ def test_numbers(data):
 
 
 # text and tables
-
-
-def test_what_is_printed(data):
-    found = fitted(KERNELS["fast"], data).counterfactuals(data[0][0], n=3, label_names={"C": "carbon"})
-    lines = str(found).splitlines()
-    assert lines[0].startswith("The graph is predicted")
-    assert lines[1].split() == ["edits", "decision", "change", "prediction"]
-    assert "carbon" in str(found) or not any("C" in (e.label, e.before) for es in found.edits for e in es)
-    frame = found.to_frame()
-    assert list(frame["n_edits"]) == [len(edits) for edits in found.edits]
-    np.testing.assert_array_equal(frame["decision"], found.decision)
 
 
 @pytest.mark.parametrize(

@@ -36,15 +36,6 @@ def member_of(cls, **parameters):
     return kernel, member
 
 
-@pytest.mark.parametrize("cls", KERNELS)
-def test_decisions_and_lengths_are_those_of_the_kernel(cls):
-    kernel, member = member_of(cls)
-    counted = Counted(NEW)
-    np.testing.assert_allclose(member.decide(counted), kernel.transform(NEW) @ COEFFICIENTS, atol=1e-11)
-    expected = np.ones(len(NEW)) if cls is Rule else kernel.self_similarities(NEW)
-    np.testing.assert_allclose(member.lengths(counted), expected, atol=1e-11)
-
-
 @pytest.mark.parametrize("base_kernel", ["linear", "intersection", "jaccard", "tanimoto"])
 @pytest.mark.parametrize("n_decisions", [1, 6])
 def test_bins_of_all_kinds_contribute_what_they_decide(base_kernel, n_decisions):
@@ -61,12 +52,6 @@ def test_bins_of_all_kinds_contribute_what_they_decide(base_kernel, n_decisions)
     terms = member.contributions(counted, Sums(np.eye(n_decisions), chosen))[0].sum(axis=1)
     sums = np.bincount(new.graph_ids, terms, minlength=len(new))
     np.testing.assert_allclose(sums, decisions[np.arange(len(new)), chosen], rtol=1e-11, atol=1e-11)
-
-
-@pytest.mark.parametrize("cls", [FoldedMember, RatioMember])
-def test_lengths_of_normalized_members_are_1(cls):
-    _, member = member_of(cls, normalize=True)
-    assert np.array_equal(member.lengths(Counted(NEW)), np.ones(len(NEW)))
 
 
 def test_kernels_without_bins_have_no_contributions():

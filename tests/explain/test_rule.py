@@ -1,13 +1,10 @@
 """Rules: sums of members, equal to kernel matrices times coefficients, in any batch."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels._utils.parallel import workers
 from propkernels.explain.members import Counted
 from propkernels.explain.rule import Rule, dual_members, mean_rule, merged_vocabularies, same_codes
 from propkernels.kernels import LabelHistogram
@@ -53,17 +50,6 @@ def test_decisions_are_kernel_values_times_coefficients(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-def test_decisions_have_the_same_bits_in_any_batch_and_thread(kernel, monkeypatch):
-    _, rule = rule_of(kernel)
-    together = rule.decisions(NEW)
-    alone = np.concatenate([rule.decisions(NEW[[i]]) for i in range(len(NEW))])
-    assert rule.compares_bins is False or np.array_equal(together, alone)
-    monkeypatch.setattr("propkernels.explain.rule.CODES_AT_ONCE", 50)
-    with workers(2):
-        assert np.array_equal(rule.decisions(NEW), together)
-
-
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_contributions_add_up_to_decisions(kernel):
     _, rule = rule_of(kernel)
     weights = np.array([[1.0, -0.5], [0.0, 1.0], [2.0, 0.0]])
@@ -84,20 +70,6 @@ def test_the_mean_of_rules_is_the_mean_of_their_decisions():
     rules = [rule_of(kernel)[1] for kernel in KERNELS.values()]
     expected = np.mean([rule.decisions(NEW) for rule in rules], axis=0)
     np.testing.assert_allclose(mean_rule(rules).decisions(NEW), expected, atol=1e-11, rtol=0)
-
-
-def test_jaccard_is_exact():
-    """Ratios of whole numbers: the quotients of the definition, as fractions."""
-    fitted, rule = rule_of(LabelHistogram(base_kernel="jaccard"), np.ones((25, 1)))
-    counts = [np.asarray(fitted._counts[0].counts[[i]].todense())[0].astype(int).tolist() for i in range(25)]
-    new = fitted._coder.count(NEW[:1], [fitted._counts[0].codes])[0]
-    own = np.asarray(new.counts.todense())[0].astype(int).tolist()
-    expected = Fraction(0)
-    for other in counts:
-        other = other + [0] * (len(own) - len(other))
-        pairs = list(zip(own, other, strict=True))
-        expected += Fraction(sum(map(min, pairs)), sum(map(max, pairs)))
-    assert rule.decisions(NEW[:1])[0, 0] == pytest.approx(float(expected), abs=1e-13)
 
 
 def test_vocabularies_are_shared_where_hash_functions_are():

@@ -86,12 +86,6 @@ def test_every_kernel_that_counts_on_the_zoo(cls, parameters):
         assert why.value == pytest.approx(matrix[i, j], rel=1e-9, abs=1e-12)
 
 
-def test_whole_numbers_add_up_exactly():
-    graphs = pair(1)
-    kernel = pk.PropagationKernel(t_max=4, random_state=0)
-    assert pk.similar_because(*graphs, kernel=kernel).value == kernel.fit_transform(graphs)[0, 1]
-
-
 def test_the_bins_of_label_counts_are_the_labels():
     graphs = pair()
     why = pk.similar_because(*graphs, kernel=LabelHistogram())
@@ -132,39 +126,12 @@ def test_shortest_paths_are_pairs_of_nodes():
     assert "0-1 2-1" in str(why)
 
 
-def test_a_fitted_kernel_keeps_what_it_has_learned():
-    data = pk.datasets.make_synthetic(12, random_state=0)
-    kernel = pk.PropagationKernel(t_max=2, attributes="sum", normalize=True, random_state=0).fit(data.graphs)
-    why = pk.similar_because(data.graphs[3], data.graphs[7], kernel=kernel)
-    assert why.value == pytest.approx(kernel.transform(data.graphs[[3]])[0, 7], rel=1e-12)
-
-
-def test_a_classifier_stands_for_its_kernel():
-    data = pk.datasets.make_molecules(40, random_state=0)
-    model = pk.PropagationClassifier(C=10, t_max=2, normalize=True, random_state=0)
-    model.fit(data.graphs, data.target)
-    why = pk.similar_because(data.graphs[0], data.graphs[1], kernel=model)
-    kernel = clone(model.kernel_).fit(data.graphs)
-    assert why.value == pytest.approx(kernel.transform(data.graphs[[0]])[0, 1], rel=1e-12)
-
-
 def test_an_index_says_why_it_found_a_graph():
     graphs = pk.datasets.make_molecules(30, random_state=0).graphs
     index = pk.GraphIndex(random_state=0).fit(graphs[:25])
     similarities, ids = index.query(graphs[27], k=2)
     why = pk.similar_because(graphs[27], graphs[int(ids[1])], kernel=index)
     assert why.value == pytest.approx(similarities[1], rel=1e-9)
-
-
-@pytest.mark.parametrize("normalize", [True, False])
-def test_grids(normalize):
-    rng = np.random.default_rng(0)
-    mask = rng.random((6, 7)) < 0.8
-    grids = pk.GridDatabase([rng.integers(0, 2, (5, 5)), rng.integers(0, 2, (6, 7))], masks=[None, mask])
-    kernel = pk.PropagationKernel(t_max=2, normalize=normalize, random_state=0)
-    why = pk.similar_because(grids[0], grids[1], kernel=kernel)
-    assert why.value == pytest.approx(kernel.fit_transform(grids)[0, 1], rel=1e-12)
-    assert why.node_contributions("h").shape == (mask.sum(), 3)
 
 
 @pytest.mark.parametrize("normalize", [True, False])
@@ -179,18 +146,6 @@ def test_ratios_are_shared_by_bins(base_kernel, normalize):
         unit = 2 if normalize else 1  # a graph has similarity 1 to itself at each of two iterations
         assert [b.contribution for b in why.bins] == pytest.approx([float(share / unit)] * 4)
         assert why.value == pytest.approx(kernel.fit_transform([g, h])[0, 1])
-
-
-def test_graphs_without_nodes_share_nothing():
-    why = pk.similar_because(*[(np.zeros((0, 0)), [])] * 2, kernel=LabelHistogram(base_kernel="jaccard"))
-    assert (why.value, why.bins) == (0.0, ())
-
-
-def test_graphs_with_nothing_in_common():
-    why = pk.similar_because((PATH, list("CCC")), (PATH, list("OOO")), kernel=LabelHistogram(normalize=True))
-    assert (why.value, why.bins, why.records()) == (0.0, (), [])
-    assert "0 shared bins" in str(why)
-    assert len(why.to_frame()) == 0
 
 
 @pytest.mark.parametrize(
@@ -231,10 +186,3 @@ def test_tables():
     assert text[0].split()[:2] == ["t", "adds"]
     assert text[-1] == f"... and {len(why.bins) - 2} more"
     assert repr(why).startswith("Similarity(")
-
-
-def test_distributions_have_no_single_label():
-    rows = np.array([[0.5, 0.5], [1.0, 0.0], [0.5, 0.5]])
-    graphs = pk.GraphDatabase(PATH, [0, 3], pk.LabelDistributions(rows))
-    why = pk.similar_because(graphs[0], graphs[0], kernel=pk.PropagationKernel(t_max=1, random_state=0))
-    assert {b.labels for b in why.bins} == {()}

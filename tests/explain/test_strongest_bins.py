@@ -54,38 +54,6 @@ def test_a_planted_bin_is_found():
     assert top.weight > 0
 
 
-def test_numbers_and_several_targets():
-    sizes = DATA.graphs.graph_sizes.astype(float)
-    bins = fitted(sizes, pk.PropagationRegressor).top_bins(DATA.graphs, sizes, 2)
-    assert bins.subject == "for a larger prediction"
-    several = np.column_stack([sizes, -sizes])
-    model = fitted(several, pk.PropagationRegressor)
-    a, b = (model.top_bins(DATA.graphs, several, 1, column=column)[0] for column in (0, 1))
-    np.testing.assert_allclose([a.weight, a.mean_with], [-b.weight, -b.mean_with], rtol=0.01)
-
-
-def test_labels_with_gaps():
-    labels = np.column_stack([DATA.target, 1 - DATA.target]).astype(float)
-    labels[::4, 1] = np.nan
-    model = fitted(labels)
-    (top,) = model.top_bins(DATA.graphs, labels, 1, classes=1)
-    known = ~np.isnan(labels[:, 1])
-    total = top.n_graphs, len(DATA.graphs)
-    assert 0 < total[0] <= total[1]
-    assert 0 <= top.mean_with <= 1
-    assert known.sum() < len(known)
-
-
-def test_order_of_graphs_changes_nothing():
-    order = np.random.default_rng(0).permutation(50)
-    model = fitted()
-    one, other = (model.top_bins(graphs, n=8) for graphs in (DATA.graphs, DATA.graphs[order]))
-    assert [bin.weight for bin in one] == [bin.weight for bin in other]
-    assert [bin.neighborhood.split(" | ")[0] for bin in one] == [
-        bin.neighborhood.split(" | ")[0] for bin in other
-    ]
-
-
 def test_molecules_give_patterns():
     chem = pytest.importorskip("rdkit.Chem")
     texts = ["CCO", "CCCO", "OC1CC1", "Oc1ccccc1", "CCN", "CCCN", "NC1CC1", "Nc1ccccc1"]

@@ -75,16 +75,6 @@ def test_bonds_that_a_model_tells_apart_stay_what_they_are():
         assert sorted(own.edge_labels) == sorted(one.graph.edge_labels)
 
 
-@pytest.mark.slow
-def test_explicit_hydrogens(model):
-    graphs = pk.from_smiles(["CCO"], explicit_hydrogens=True)
-    hydrogens = pk.from_smiles(SMILES, explicit_hydrogens=True)
-    own = pk.PropagationClassifier(kernel=KERNEL, t_max=1, C=10.0, random_state=0)
-    own.fit(hydrogens, [int("O" in text) for text in SMILES])
-    found = own.counterfactuals(graphs[0], molecule="CCO", n=2, budget=2000)
-    assert found.smiles[0] is not None
-
-
 def test_another_molecule_is_refused(model):
     graph = pk.from_smiles(["CCO"])[0]
     with pytest.raises(ValueError, match="does not match the graph"):

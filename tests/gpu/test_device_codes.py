@@ -78,11 +78,6 @@ def test_weights_directions_and_several_hashes(runtime, directed, n_hashes):
     np.testing.assert_array_equal(computed, expected)
 
 
-def test_the_plain_walk_needs_no_arrays(runtime):
-    computed, expected = both_codes(runtime, many_graphs(SIZES["mixed"]), Diffusion(), 10, plain=True)
-    np.testing.assert_array_equal(computed, expected)
-
-
 @pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
 def test_refinement_is_the_same_bits(runtime, sizes):
     graphs = many_graphs(sizes)

@@ -76,9 +76,3 @@ def test_counts_by_slots_have_the_products_of_a_vocabulary(runtime, sizes):
     diagonal = device_counts.self_products(rows, weights, runtime)
     expected = sum_in_order((part**2).sum(axis=1) * w for part, w in zip(counts, weights, strict=True))
     np.testing.assert_array_equal(runtime.to_host(diagonal), expected)
-
-
-def test_slots_are_counted_if_31_bits_number_them():
-    assert device_counts.can_count_slots(11, 10**6)
-    assert not device_counts.can_count_slots(0, 10**6)
-    assert not device_counts.can_count_slots(11, 10**8)

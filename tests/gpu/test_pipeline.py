@@ -98,23 +98,6 @@ def test_features_can_stay_on_the_device(device):
         np.testing.assert_array_equal(device.to_host(getattr(there, name)), getattr(expected, name))
 
 
-def test_features_on_the_device_go_to_torch_without_a_copy(device):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    features = pk.PropagationFeatures(t_max=3, random_state=0, n_features=2**12)
-    expected = features.fit_transform(attributed())
-    there = features.set_params(device="cuda", output="device").fit_transform(attributed())
-    for name in ("indptr", "indices", "data"):
-        array = getattr(there, name)
-        tensor = torch.from_dlpack(array)
-        assert tensor.data_ptr() == address(array)
-        np.testing.assert_array_equal(tensor.cpu().numpy(), getattr(expected, name))
-
-
-def address(array):
-    """Where an array of numpy or CuPy begins."""
-    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
-
-
 @pytest.mark.parametrize(
     "parameters",
     [{"n_features": None}, {"normalize": True}, {"base_kernel": "intersection"}, {"sparse_output": False}],
@@ -156,13 +139,6 @@ def test_kernel_matrices_can_stay_on_the_device(device, kernel):
         there = getattr(kernel, name)(x)
         assert isinstance(there, device.xp.ndarray)
         np.testing.assert_array_equal(device.to_host(there), matrix)
-
-
-def test_whole_numbers_cross_the_bus_as_such(device, monkeypatch):
-    graphs, kernel = many_graphs([5, 12, 30, 1], 0), pk.PropagationKernel(t_max=2, random_state=0, n_hashes=3)
-    expected = kernel.fit_transform(graphs)
-    monkeypatch.setattr(pipeline, "WORTH_PREPARING", 0)
-    np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(graphs), expected)
 
 
 @pytest.mark.parametrize("free", [2**34, 100])
@@ -208,31 +184,6 @@ def test_batches_that_do_not_fit_the_memory(device, monkeypatch):
     np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(graphs), gram)
 
 
-def test_edge_labels(device):
-    graphs = many_graphs(SIZES["mixed"])
-    labels = np.random.default_rng(0).integers(0, 3, graphs.adjacency.nnz)
-    arrays = {"node_labels": graphs.node_labels, "edge_labels": labels}
-    graphs = pk.GraphDatabase(graphs.adjacency, graphs.graph_ptr, **arrays)
-    features = pk.PropagationFeatures(t_max=4, random_state=0, n_features=2**14, edge_labels=True)
-    expected = features.fit_transform(graphs)
-    same(features.set_params(device="cuda").fit_transform(graphs), expected)
-
-
-def test_grids(device):
-    grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 4, (9, 7)) for i in range(5)])
-    kernel = pk.PropagationKernel(t_max=3, random_state=0)
-    expected = kernel.fit_transform(grids)
-    np.testing.assert_array_equal(kernel.set_params(device="cuda").fit_transform(grids), expected)
-
-
-def test_a_saved_model_moves_between_machines(device, tmp_path):
-    graphs = many_graphs(SIZES["molecules"])
-    kernel = pk.PropagationKernel(t_max=3, random_state=0, device="cuda").fit(graphs[:30])
-    pk.save_model(kernel, tmp_path / "kernel.pk")
-    here = pk.load_model(tmp_path / "kernel.pk").set_params(device="cpu")
-    np.testing.assert_array_equal(here.transform(graphs[30:]), kernel.transform(graphs[30:]))
-
-
 def test_models_and_indexes_pass_through_their_kernel(device):
     data = pk.datasets.make_molecules(60, random_state=0)
     answers = []
@@ -244,17 +195,6 @@ def test_models_and_indexes_pass_through_their_kernel(device):
         answers.append((decisions, *index.query(data.graphs[50:], k=3)))
     for computed, expected in zip(*answers, strict=True):
         np.testing.assert_array_equal(computed, expected)
-
-
-def test_no_memory_of_the_device_is_kept(device):
-    if not hasattr(device.xp, "get_default_memory_pool"):
-        pytest.skip("numpy has no memory pool")
-    graphs, pool = many_graphs(SIZES["mixed"]), device.xp.get_default_memory_pool()
-    used = []
-    for _ in range(4):
-        pk.PropagationKernel(t_max=3, random_state=0, device="cuda").fit_transform(graphs)
-        used.append(pool.used_bytes())
-    assert used[1:] == used[:1] * 3
 
 
 def test_auto_leaves_small_work_to_the_cpu(device, monkeypatch):

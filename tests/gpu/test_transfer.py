@@ -90,23 +90,6 @@ def test_an_array_prepared_before_is_filled_if_it_fits(copies, monkeypatch, shap
     np.testing.assert_array_equal(found, array)
 
 
-def test_arrays_that_are_not_contiguous(copies, monkeypatch):
-    monkeypatch.setattr(transfer, "WORTH_PINNING", 0)
-    array = np.arange(60.0).reshape(6, 10)[:, ::2]
-    np.testing.assert_array_equal(copies.to_host(copies.to_device(array)), array)
-
-
-def test_the_pages_of_a_room_are_touched_until_a_copy_begins(copies):
-    room = copies.room((300, 40))
-    for one in room.preparations:
-        one.result()
-    flat = room.array.reshape(-1)
-    n = transfer.WORKERS
-    firsts = np.linspace(0, len(flat), n + 1).astype(int)[:-1]
-    assert (flat[firsts] == 0).all()
-    assert room.finished() is room.array
-
-
 def test_an_error_of_the_device_ends_the_workers(copies, monkeypatch):
     monkeypatch.setattr(transfer, "WORTH_PINNING", 0)
     calls = []

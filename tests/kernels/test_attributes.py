@@ -6,15 +6,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.codes.codes import NO_BIN
 from propkernels.propagation import Diffusion, GaussianMixtures, PropagatedAttributes
 from tests import naive_attributes
-from tests.strategies import databases, permute_nodes
-from tests.zoo import cycle_edges, hide_labels, one, path_edges, zoo
+from tests.strategies import permute_nodes
+from tests.zoo import cycle_edges, one, path_edges, zoo
 
 TREATMENTS = {
     "sum": "sum",
@@ -70,18 +67,6 @@ def test_naive_twin(combine, metric, n_hashes):
     np.testing.assert_allclose(computed, reference, rtol=1e-12)
 
 
-@pytest.mark.slow
-@settings(max_examples=15)
-@given(databases(min_graphs=2, n_attributes=2, directed=True))
-def test_naive_twin_on_generated_graphs(graphs):
-    for combine in ("sum", "product", "joint"):
-        estimator = kernel(combine, standardize=False, attribute_bin_width=0.7)
-        computed = estimator.fit_transform_cumulative(graphs)
-        lsh = estimator._coder.attributes.lsh
-        reference = naive_attributes.kernels(graphs, [graphs.node_attributes] * 4, lsh, combine)
-        assert np.array_equal(computed, reference)
-
-
 @pytest.mark.parametrize("combine", ["sum", "product", "joint"])
 def test_naive_twin_of_propagated_attributes(combine):
     graphs = some_graphs()
@@ -94,40 +79,6 @@ def test_naive_twin_of_propagated_attributes(combine):
 
 
 # labels of all kinds
-
-
-@pytest.mark.slow
-@every_treatment
-@pytest.mark.parametrize("labels", ["degree", None])
-def test_labels_of_the_nodes_are_not_looked_at(treatment, labels):
-    graphs = some_graphs()
-    reference = kernel(treatment, labels=labels).fit_transform(graphs)
-    computed = kernel(treatment, labels=labels).fit_transform(graphs.with_labels(None))
-    assert np.array_equal(computed, reference)
-
-
-def test_constant_labels_at_t_0_compare_attributes_alone():
-    """A LSH of the paper."""
-    graphs = some_graphs()
-    estimator = kernel("sum", labels=None, t_max=0)
-    computed = estimator.fit_transform(graphs)
-    x = naive_attributes.standardized(graphs.node_attributes)
-    lsh = estimator._coder.attributes.lsh
-    reference = naive_attributes.kernels(graphs.with_labels(None), [x], lsh, "sum")[0]
-    assert np.array_equal(computed, reference)
-    alone = graphs.with_labels(None)
-    no_edges = pk.GraphDatabase(alone.adjacency * 0, alone.graph_ptr, None, alone.node_attributes)
-    assert np.array_equal(kernel("sum", labels=None, t_max=0).fit_transform(no_edges), reference)
-
-
-@every_treatment
-def test_partially_labelled_graphs(treatment):
-    graphs = hide_labels(some_graphs(), 0.4, random_state=0)
-    estimator = kernel(treatment)
-    matrix = estimator.fit_transform(graphs)
-    assert np.array_equal(estimator.transform(graphs), matrix)
-    assert np.linalg.eigvalsh(matrix).min() > -1e-9 * matrix.max()
-    assert estimator._coder.fills
 
 
 @pytest.mark.parametrize("direction", ["follow", "reverse", "both"])
@@ -146,56 +97,7 @@ def test_attributes_walk_in_the_direction_of_the_labels(direction):
 # what comes from fit, and only from there
 
 
-@pytest.mark.parametrize("treatment", ["sum", PropagatedAttributes(), GaussianMixtures(scale=None)])
-def test_fixed_options_make_transform_a_slice_of_the_whole(treatment):
-    """Where fit learns the same from both, the kernel of new graphs is a block of the kernel of all."""
-    train = some_graphs()
-    new = train[[1, 4, 2]]  # the same attributes, so that the doubled training set differs by counts only
-    estimator = kernel(treatment, standardize=False, labels="degree").fit(train)
-    if treatment == "sum":
-        whole = clone(estimator).fit_transform(pk.GraphDatabase.concat([train, some_graphs(1)]))
-        assert np.array_equal(estimator.transform(some_graphs(1)), whole[len(train) :, : len(train)])
-    assert np.array_equal(estimator.transform(new), estimator.transform(train)[[1, 4, 2]])
-
-
-def test_standardising_comes_from_fit():
-    train, new = some_graphs(0), some_graphs(1)
-    estimator = kernel("sum").fit(train)
-    x = train.node_attributes
-    standard = estimator._coder.attributes.standardizer
-    np.testing.assert_allclose(standard.mean, x.mean(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(standard.deviation, x.std(axis=0, ddof=1), rtol=1e-12)
-    # the same, standardised by hand with the numbers of fit
-    by_hand = kernel("sum", standardize=False).fit(train.with_attributes(standard(train)))
-    reference = by_hand.transform(new.with_attributes(standard(new)))
-    assert np.array_equal(estimator.transform(new), reference)
-
-
 # streams that split nothing
-
-
-def split_nothing():
-    """Training graphs whose second attribute is the same everywhere, and new ones where it is not."""
-    rng = np.random.default_rng(0)
-    values = [np.column_stack([rng.normal(size=6), np.zeros(6)]) for _ in range(4)]
-    train = pk.GraphDatabase.concat([one(6, cycle_edges(6), attributes=x) for x in values])
-    new = pk.GraphDatabase.concat(
-        [
-            one(6, cycle_edges(6), attributes=x + [0, shift])
-            for x, shift in zip(values, [0, 0.4, 5, 1e4], strict=True)
-        ]
-    )
-    return train, new
-
-
-def test_what_training_graphs_split_and_a_new_graph_does_not():
-    train, _ = split_nothing()
-    single = one(1, attributes=[[0.3, 0.0]])
-    estimator = kernel("sum").fit(train)
-    block = next(iter(estimator._coder.codes(single)))
-    assert (block.salts != NO_BIN).all(), "one node alone splits nothing"
-    both = pk.GraphDatabase.concat([single, train])
-    assert np.array_equal(estimator.transform(single)[0], estimator.transform(both)[0])
 
 
 # missing attributes
@@ -244,12 +146,6 @@ def test_gaps_are_filled_by_propagation(treatment):
 
 
 # bad input
-
-
-@every_treatment
-def test_a_graph_without_nodes_is_like_nothing(treatment):
-    estimator = kernel(treatment).fit(some_graphs())
-    assert (estimator.transform(one(0)) == 0).all()
 
 
 @pytest.mark.slow

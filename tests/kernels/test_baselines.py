@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import propkernels as pk
 from propkernels.kernels import AttributeKernel, LabelHistogram, LabelHistogramFeatures
 from tests.kernels.test_pairwise_kernel import attributed
 from tests.naive_baselines import attribute_kernel, gram_of, node_kernel, plain_graphs
@@ -35,15 +34,6 @@ def test_degrees_of_nodes_are_labels():
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
-@given(graphs=databases(labelled=True))
-def test_label_histogram_is_a_propagation_kernel_without_steps(graphs):
-    reference = pk.PropagationKernel(t_max=0, labels="node", random_state=0).fit_transform(graphs)
-    assert np.array_equal(LabelHistogram(labels="node").fit_transform(graphs), reference)
-    assert np.array_equal(pk.WeisfeilerLehman(labels="node", t_max=0).fit_transform(graphs), reference)
-
-
-@pytest.mark.slow
 @settings(max_examples=20)
 @given(graphs=databases(labelled=True, n_attributes=2, min_nodes=0))
 def test_attributes_equal_the_naive_twin(graphs):
@@ -61,14 +51,6 @@ def test_needs_attributes():
         AttributeKernel(attributes=None).fit(attributed())
     with pytest.raises(ValueError, match="gamma must be"):
         AttributeKernel(gamma=0).fit(attributed())
-
-
-def test_missing_attributes_stand_at_the_mean():
-    graphs = attributed()
-    values = graphs.node_attributes.copy()
-    values[::5, 0] = np.nan
-    kernel = AttributeKernel().fit_transform(graphs.with_attributes(values))
-    assert np.isfinite(kernel).all()
 
 
 def test_standardized_by_the_training_graphs():

@@ -12,7 +12,7 @@ import propkernels as pk
 from propkernels.kernels import LabelHistogram, SubgraphMatching
 from propkernels.propagation import Diffusion
 from tests.test_contract_discovery import assert_same
-from tests.zoo import labelled_zoo, one
+from tests.zoo import labelled_zoo
 
 NAN = float("nan")
 BAD = [
@@ -73,13 +73,6 @@ def test_bad_parameters_are_named_and_change_nothing(cls, name, value, error):
     assert_same(estimator.transform(graphs), reference)
 
 
-def test_node_labels_where_there_are_none():
-    kernel = pk.PropagationKernel(labels="node")
-    with pytest.raises(ValueError, match=r"labels='node'.*no node labels"):
-        kernel.fit(one(3, [(0, 1)], None))
-    assert not hasattr(kernel, "_coder")
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -99,21 +92,6 @@ def test_node_labels_where_there_are_none():
 def test_values_of_numpy_are_as_good(name, value):
     for cls in (pk.PropagationKernel, pk.PropagationFeatures):
         assert cls(**{name: value}).fit_transform(labelled_zoo()).shape[0] == len(labelled_zoo())
-
-
-def test_labels_automatic_node_degree_and_none():
-    path = [(0, 1), (1, 2)]
-    labelled, bare = one(3, path, [5, 5, 6]), one(3, path, None)
-    kernels = {
-        (source, name): pk.PropagationKernel(labels=source, t_max=0, random_state=0).fit_transform(graphs)[
-            0, 0
-        ]
-        for source in ("auto", "degree", None)
-        for name, graphs in (("labelled", labelled), ("bare", bare))
-    }
-    assert kernels["auto", "labelled"] == 5
-    assert kernels["auto", "bare"] == kernels["degree", "bare"] == kernels["degree", "labelled"] == 5
-    assert kernels[None, "labelled"] == kernels[None, "bare"] == 9
 
 
 @pytest.mark.parametrize("base_kernel", ["linear", "intersection", "tanimoto"])

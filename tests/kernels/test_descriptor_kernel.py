@@ -72,13 +72,3 @@ def test_models_explain_and_save_descriptors(kernel, tmp_path):
     np.testing.assert_array_equal(pk.load_model(tmp_path / "model.pk").predict(GRAPHS), model.predict(GRAPHS))
     with pytest.raises(TypeError, match="fit one without descriptors"):
         model.counterfactuals(GRAPHS[0], target=0.0)
-
-
-@pytest.mark.slow
-def test_the_default_model_uses_descriptors_that_decide():
-    rng = np.random.default_rng(1)
-    values = rng.normal(size=(120, 1))
-    graphs = pk.datasets.make_molecules(120, random_state=1).graphs.with_descriptors(values)
-    model = pk.PropagationRegressor(random_state=0).fit(graphs[:90], values[:90, 0])
-    assert not model.rule_.compares_bins
-    assert model.score(graphs[90:], values[90:, 0]) > 0.5

@@ -65,20 +65,6 @@ def test_equals_grakel_on_mutag(data_folder):
     np.testing.assert_allclose(computed, reference, rtol=1e-9)
 
 
-@pytest.mark.parametrize("weighted", [True, False])
-def test_threads_count_the_same(weighted, monkeypatch):
-    """One graph is larger than all others: threads take blocks of its start nodes."""
-    monkeypatch.setattr("propkernels.codes.distances.PAIRS_OF_A_RUN", 50)
-    ring = np.roll(np.eye(150), 1, axis=1)
-    large = pk.check_graphs([(ring + ring.T, ["a", "b", "c"] * 50)])
-    graphs = pk.GraphDatabase.concat([labelled_zoo(), large])
-    kernels = [GraphHopper(weighted=weighted, n_jobs=n_jobs) for n_jobs in (1, 3)]
-    reference, computed = (kernel.fit_transform(graphs) for kernel in kernels)
-    np.testing.assert_array_equal(computed, reference)
-    ours, theirs = (kernel._prepared[0].codes for kernel in kernels)
-    np.testing.assert_array_equal(ours, theirs)
-
-
 def test_runs_of_graphs_count_the_same(monkeypatch):
     reference = GraphHopper().fit_transform(labelled_zoo())
     monkeypatch.setattr("propkernels.kernels.graph_hopper.PAIRS_IN_MEMORY", 5)

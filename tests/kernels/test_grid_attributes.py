@@ -68,19 +68,6 @@ def test_p2k_uses_the_filter_of_the_scheme(tmp_path):
     assert model.predict(grids).tolist() == [0, 1, 0, 1]
 
 
-def test_grids_keep_their_attributes():
-    images, masks, colors = pictures(masked=True, missing=True)
-    grids = pk.GridDatabase(images, masks, colors)
-    assert repr(grids).endswith("3 labels, 3 attributes, 29 masked out)")
-    assert pk.GridDatabase.concat([grids[:1], grids[1:]]) == grids
-    assert pickle.loads(pickle.dumps(grids)) == grids == grids.with_labels(grids.label_column)
-    assert grids.with_attributes(None) == pk.GridDatabase(images, masks) != grids
-    assert grids.with_attributes(grids.node_attributes) == grids
-    assert np.array_equal(grids[2].node_attributes, colors[2][masks[2]])
-    gray = pk.GridDatabase(images, attributes=[color[..., 0] for color in colors])
-    assert gray.node_attributes.shape == (gray.n_nodes, 1)
-
-
 @pytest.mark.parametrize(
     ("attributes", "error", "message"),
     [

@@ -83,10 +83,3 @@ def test_generated_images_equal_exact_arithmetic(images):
     kernel = pk.PropagationKernel(t_max=2, bin_width=1e-10, random_state=0)
     kernels = kernel.fit_transform_cumulative(database)
     np.testing.assert_array_equal(kernels, exact.propagation_kernels(database.to_graphs(), 2))
-
-
-def test_a_few_streams_at_a_time_give_the_same_gram(monkeypatch):
-    reference = pk.PropagationKernel(t_max=5, random_state=0, n_hashes=2).fit_transform(grids())
-    monkeypatch.setattr("propkernels.counts.products.ENTRIES_IN_MEMORY", 50)
-    computed = pk.PropagationKernel(t_max=5, random_state=0, n_hashes=2).fit_transform(grids())
-    np.testing.assert_array_equal(computed, reference)

@@ -44,25 +44,6 @@ def test_one_entry_alone():
         np.testing.assert_array_equal(kernel.fit_transform(LABELED), expected)
 
 
-def test_features_have_columns_for_every_entry():
-    features = pk.WeisfeilerLehmanFeatures(t_max=1, labels="entries").fit_transform(LABELED)
-    kernel = pk.WeisfeilerLehman(t_max=1, labels="entries").fit_transform(LABELED)
-    np.testing.assert_array_equal((features @ features.T).toarray(), kernel)
-
-
-def test_models_explain_and_are_saved(tmp_path):
-    graphs = pk.from_smiles(
-        ["CCO", "CCCO", "CCN", "CCCN", "OC1CCC1", "NC1CCC1"], node_labels=("symbol", "invariants")
-    )
-    kernel = pk.WeisfeilerLehman(t_max=1, labels="entries", edge_labels=True)
-    model = pk.PropagationClassifier(kernel=kernel, cv=2, random_state=0).fit(graphs, [1, 1, 0, 0, 1, 0])
-    explanation = model.explain(graphs)
-    np.testing.assert_allclose(explanation.decisions, model.decision_function(graphs))
-    pk.save_model(model, tmp_path / "model.pk")
-    again = pk.load_model(tmp_path / "model.pk")
-    np.testing.assert_array_equal(again.decision_function(graphs), model.decision_function(graphs))
-
-
 def test_unobserved_labels_are_so_in_every_entry():
     path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     graphs = [(path, [("C", 1), None, ("O", 2)]), (path, [("C", 1), ("O", 1), None])]
@@ -89,9 +70,3 @@ def test_what_has_no_entries_is_refused():
         pk.WeisfeilerLehman(labels="entries").fit(LABELED).transform([(path, [("C",), ("O",)])])
     with pytest.raises(ValueError, match="labels must be"):
         pk.WeisfeilerLehman(labels="entrys").fit(LABELED)
-
-
-def test_a_graph_without_nodes_has_no_codes():
-    path = np.array([[0, 1], [1, 0]])
-    kernel = pk.WeisfeilerLehman(t_max=1, labels="entries").fit([(path, [("C", "ring"), ("N", "chain")])])
-    assert kernel.transform([(np.empty((0, 0)), [])]).tolist() == [[0.0]]

@@ -80,17 +80,6 @@ def test_values(labels, attributes):
     np.testing.assert_allclose(comparison.matrix(nodes, nodes), expected, rtol=1e-14)
 
 
-def test_gamma_defaults_to_the_inverse_dimension():
-    assert NodeComparison.learn(GRAPHS, AttributeKernel()).gamma == 0.5
-
-
-def test_a_run_of_graphs():
-    nodes = NodeComparison.learn(GRAPHS, AttributeKernel(standardize=False)).nodes(GRAPHS)
-    second = nodes.some(slice(1, 2))
-    assert second.ptr.tolist() == [0, 2]
-    assert np.array_equal(second.points, FILLED[2:])
-
-
 def test_parts_that_do_not_match_are_refused():
     nodes = NodeComparison.learn(GRAPHS, AttributeKernel()).nodes(GRAPHS)
     with pytest.raises(ValueError, match="row of attributes"):

@@ -99,21 +99,3 @@ def test_names_of_features_tell_iteration_hash_and_bin():
     several = pk.PropagationFeatures(t_max=1, n_hashes=2).fit(graphs).get_feature_names_out()
     assert several[0] == "t0_hash0_bin0"
     assert {name[:8] for name in several} == {"t0_hash0", "t0_hash1", "t1_hash0", "t1_hash1"}
-
-
-def test_graphs_are_not_taken_for_a_matrix_of_pairs():
-    from sklearn.utils import get_tags
-
-    for estimator in (pk.PropagationKernel(), pk.PropagationFeatures()):
-        tags = get_tags(estimator)
-        assert not tags.input_tags.pairwise
-        assert not tags.input_tags.two_d_array
-
-
-def test_a_random_state_object_is_advanced_and_shared():
-    state = np.random.RandomState(0)
-    kernel = pk.PropagationKernel(bin_width=0.05, random_state=state)
-    first, second = kernel.fit_transform(labelled_zoo()), kernel.fit_transform(labelled_zoo())
-    assert not np.array_equal(first, second)
-    again = pk.PropagationKernel(bin_width=0.05, random_state=np.random.RandomState(0))
-    assert np.array_equal(again.fit_transform(labelled_zoo()), first)

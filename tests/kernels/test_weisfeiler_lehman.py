@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
 from propkernels.kernels import LabelHistogram
-from propkernels.propagation import LabelImputer
 from tests.naive_baselines import plain_graphs, subtree_kernels
 from tests.strategies import databases
-from tests.zoo import hide_labels, labelled_zoo, zoo
+from tests.zoo import labelled_zoo, zoo
 
 
 @pytest.mark.slow
@@ -47,26 +45,6 @@ def test_weights_matter_only_if_asked_for():
     told_apart = pk.WeisfeilerLehman(t_max=1, edge_weights=True).fit_transform(graphs)
     assert np.array_equal(ignored, [[8, 8], [8, 8]])
     assert np.array_equal(told_apart, [[8, 4], [4, 8]])
-
-
-def test_unobserved_is_one_further_label():
-    ring = zoo()["cycle"].adjacency
-    kernel = pk.WeisfeilerLehman(t_max=0)
-    computed = kernel.fit_transform([(ring, [0, None, 1, None, 1, 1]), (ring, [None] * 6)])
-    assert np.array_equal(computed, [[1 + 4 + 9, 12], [12, 36]])
-
-
-def test_labels_are_filled_in_before():
-    """LP+WL: impute, then refine; with all labels known it is WL itself."""
-    graphs = labelled_zoo()
-    pipeline = make_pipeline(LabelImputer(), pk.WeisfeilerLehman(t_max=3))
-    reference = pk.WeisfeilerLehman(t_max=3).fit_transform(graphs)
-    assert np.array_equal(pipeline.fit_transform(graphs), reference)
-    partial = hide_labels(graphs, 0.3, random_state=0)
-    imputed = LabelImputer().fit_transform(partial)
-    reference = pk.WeisfeilerLehman(t_max=3).fit_transform(imputed)
-    assert np.array_equal(pipeline.fit_transform(partial), reference)
-    assert np.array_equal(pipeline.transform(partial[:4]), reference[:4])
 
 
 def test_parameters_are_checked():

@@ -9,7 +9,7 @@ import propkernels as pk
 from propkernels.propagation import BeliefPropagation
 from tests.propagation import dense
 from tests.strategies import databases
-from tests.zoo import cycle_edges, one, path_edges
+from tests.zoo import one, path_edges
 
 HOMOPHILY = np.array([[4.0, 1, 1], [1, 4, 1], [1, 1, 4]])
 COMPATIBILITY = np.array([[1.0, 3, 0.5], [3, 1, 2], [0.5, 2, 0.1]])
@@ -28,17 +28,6 @@ def moderate(graphs):
 
 
 # against messages sent one by one
-
-
-@pytest.mark.parametrize("damping", [0.0, 0.3])
-def test_dense_twin_on_the_zoo(damping):
-    graphs = dense.moderate_zoo()
-    assert len(graphs) > 25
-    start = dense.start(graphs)
-    reference = dense.beliefs(start, couplings_of(start), damping, 4)
-    computed = dense.library_history(graphs, BeliefPropagation(damping=damping), 4)
-    assert np.allclose(computed, reference, atol=1e-9)
-    assert np.allclose(computed.sum(axis=2), 1)
 
 
 @settings(max_examples=15)
@@ -98,36 +87,6 @@ def test_exact_marginals_on_trees(graphs, compatibility):
     assert np.allclose(computed, reference, atol=1e-9)
 
 
-@settings(max_examples=10)
-@given(graphs=forests(max_nodes=4))
-def test_damped_messages_converge_to_the_same_marginals(graphs):
-    reference = dense.marginals(tree_start(graphs), COMPATIBILITY)
-    computed = all_columns(graphs, BeliefPropagation(COMPATIBILITY, damping=0.4), 80)[-1]
-    assert np.allclose(computed, reference, atol=1e-9)
-
-
-def test_a_weight_of_two_is_as_good_as_two_edges():
-    double = np.array([[0, 2.0], [2, 0]])
-    single, other = pk.check_graphs([(double / 2, [0, None])]), one(1, [], [1])
-    heavy = pk.check_graphs([(double, [0, None])])
-    reference = dense.library_history(
-        pk.GraphDatabase.concat([single, other]), BeliefPropagation([[9, 1], [1, 4]]), 2
-    )
-    computed = dense.library_history(
-        pk.GraphDatabase.concat([heavy, other]), BeliefPropagation([[3, 1], [1, 2]]), 2
-    )
-    assert np.allclose(computed, reference)
-
-
-def test_forbidden_neighbours():
-    """A path of three nodes where equal labels exclude each other: one coloured end decides all."""
-    different = 1 - np.eye(2)
-    graphs = one(3, path_edges(3), [0, None, None])
-    graphs = pk.GraphDatabase.concat([graphs, one(1, [], [1])])
-    computed = dense.library_history(graphs, BeliefPropagation(different), 3)[-1]
-    assert np.allclose(computed[:3], [[1, 0], [0, 1], [1, 0]])
-
-
 def test_contradictions_leave_what_was_observed():
     graphs = one(2, [(0, 1)], [0, 0])
     computed = dense.library_history(graphs, BeliefPropagation([[0.0, 1.0], [1.0, 0.0]]), 3)
@@ -153,23 +112,4 @@ def test_labels_without_a_row_go_with_everything_equally():
     assert np.allclose(computed[1], [0.75, 0.25])
 
 
-@pytest.mark.parametrize("damping", [0.0, 0.5])
-@pytest.mark.parametrize("metric", ["tv", "hellinger"])
-def test_labels_of_other_graphs_make_no_difference(metric, damping):
-    train = one(4, path_edges(4), [0, None, None, 1])
-    new = one(4, cycle_edges(4), [1, None, 0, None])
-    stranger = one(3, path_edges(3), ["x", None, "y"])
-    scheme = BeliefPropagation(damping=damping)
-    kernel = pk.PropagationKernel(
-        propagation=scheme, metric=metric, bin_width=1e-10, t_max=6, normalize=True, random_state=0
-    ).fit(pk.GraphDatabase.concat([train, new]))
-    alone = kernel.transform(new)
-    assert np.array_equal(kernel.transform(pk.GraphDatabase.concat([stranger, new]))[1:], alone)
-    assert alone[0, 1] == pytest.approx(1)
-
-
 # bad input
-
-
-NEGATIVE = "compatibility must contain finite, nonnegative numbers"
-SQUARE = "compatibility must be a square matrix of numbers, got shape"

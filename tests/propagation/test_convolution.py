@@ -9,7 +9,7 @@ from scipy import ndimage
 import propkernels as pk
 from propkernels.graphs.neighborhoods import BOUNDARIES, grid_edges, resolve_neighborhood
 from propkernels.propagation import Convolution, LabelPropagation, PropagationScheme
-from propkernels.propagation.convolution import GridOperator, arrange_taps, cheapest_path
+from propkernels.propagation.convolution import GridOperator, cheapest_path
 from tests import naive as exact
 from tests.propagation import naive
 
@@ -119,14 +119,6 @@ def test_four_neighbours_are_the_random_walk():
     assert (codes(grids) == diffusion).mean() > 0.999
 
 
-@pytest.mark.parametrize("metric", ["tv", "hellinger", "l1", "l2"])
-def test_auto_is_convolution(metric):
-    grids = pk.GridDatabase(images())
-    computed = pk.PropagationKernel(t_max=3, metric=metric, random_state=0).fit_transform(grids)
-    reference = pk.PropagationKernel(t_max=3, metric=metric, random_state=0).fit_transform(grids.to_graphs())
-    np.testing.assert_array_equal(computed, reference)
-
-
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize("name", FILTERS)
 def test_graphs_of_any_filter(name, boundary):
@@ -140,19 +132,6 @@ def test_graphs_of_any_filter(name, boundary):
     if boundary == "renormalize":
         computed = np.where(degrees > 0, computed / np.where(degrees > 0, degrees, 1), image.ravel())
     np.testing.assert_allclose(computed, reference, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("neighborhood", ["nearest", np.ones((3, 3, 3)), GENERATOR.random((3, 1, 5))])
-def test_volumes_equal_the_general_graphs(neighborhood):
-    volumes = images(shapes=[(2, 3, 4), (3, 3, 3), (1, 1, 5)])
-    grids = pk.GridDatabase(volumes, masks(shapes=[(2, 3, 4), (3, 3, 3), (1, 1, 5)]))
-    scheme = Convolution(neighborhood)
-    graphs = grids.to_graphs(neighborhood)
-    computed = pk.PropagationKernel(propagation=scheme, t_max=3, random_state=0).fit_transform(grids)
-    reference = pk.PropagationKernel(t_max=3, random_state=0).fit_transform(graphs)
-    np.testing.assert_array_equal(computed, reference)
-    assert naive.same_classes(codes(grids, propagation=scheme), codes(graphs, propagation="diffusion"))
 
 
 @pytest.mark.slow
@@ -177,18 +156,6 @@ def test_turned_and_mirrored_images_have_the_same_codes(pair, boundary, metric):
         np.testing.assert_array_equal(codes(turned, fitted_on=grids, **options), reference[:, order])
 
 
-@pytest.mark.parametrize("weights", [(2, 16), "odd", "box"])
-def test_shifted_images_have_the_same_codes_with_wrap(weights):
-    picture = images(4, [(11, 8)], 3)[0]
-    numbered = np.arange(picture.size).reshape(picture.shape)
-    scheme = Convolution(FILTERS.get(weights, weights) if isinstance(weights, str) else weights, "wrap")
-    reference = codes(pk.GridDatabase([picture]), propagation=scheme)
-    for shift in ((1, 0), (0, 3), (-4, 5)):
-        moved = pk.GridDatabase([np.roll(picture, shift, (0, 1))])
-        order = np.roll(numbered, shift, (0, 1)).ravel()
-        np.testing.assert_array_equal(codes(moved, propagation=scheme), reference[:, order])
-
-
 @pytest.mark.parametrize("boundary", ["renormalize", "zero"])
 @pytest.mark.parametrize("name", FILTERS)
 def test_a_mask_cuts_a_region_out(name, boundary):
@@ -199,16 +166,6 @@ def test_a_mask_cuts_a_region_out(name, boundary):
     masked = codes(pk.GridDatabase([picture], [mask]), propagation=scheme)
     cut = codes(pk.GridDatabase([picture[2:6, 3:8]]), propagation=scheme)
     np.testing.assert_array_equal(masked, cut)
-
-
-def test_a_lonely_pixel_stays_as_it_is():
-    mask = np.array([[True, False, True, True]])
-    grids = pk.GridDatabase([np.array([[2, 0, 0, 1]])], [mask])
-    lonely = codes(grids, bin_width=1e9)[:, 0]
-    assert len(lonely) == 5
-    columns = np.arange(3.0)[:, None]
-    step = GridOperator(grids, resolve_neighborhood("nearest", 2), "renormalize").step(columns, columns)
-    assert step.ravel().tolist() == [0.0, 2.0, 1.0]
 
 
 @pytest.mark.parametrize("n_hashes", [1, 3])
@@ -226,33 +183,6 @@ def test_observed_pixels_can_be_held(clamp, n_hashes):
     assert fourier.step(np.ones((fourier.grids.n_nodes, 1)), np.empty(0)) == pytest.approx(1)
 
 
-def test_unobserved_pixels_start_from_the_prior():
-    pictures = [np.where(p == 2, -1, p) for p in images()]
-    grids = pk.GridDatabase(pictures)
-    reference = pk.PropagationKernel(propagation="diffusion", t_max=3, random_state=0)
-    computed = pk.PropagationKernel(propagation="convolution", t_max=3, random_state=0)
-    np.testing.assert_array_equal(computed.fit_transform(grids), reference.fit_transform(grids.to_graphs()))
-    uniform = [np.stack([p == 0, p == 1], axis=-1).astype(float) for p in pictures]
-    for p in uniform:
-        p[p.sum(axis=-1) == 0] = 0.5
-    np.testing.assert_array_equal(
-        pk.PropagationKernel(t_max=3, random_state=0).fit_transform(pk.GridDatabase(uniform)),
-        computed.transform(grids),
-    )
-
-
-def test_distributions_equal_the_general_graphs():
-    generator = np.random.default_rng(0)
-    grids = pk.GridDatabase([generator.dirichlet(np.ones(3), s).round(2) * 0 + 1 / 3 for s in SHAPES])
-    mixed = pk.GridDatabase.concat([grids, pk.GridDatabase(images())])
-    for metric in ("tv", "hellinger"):
-        options = {"t_max": 3, "random_state": 0, "metric": metric}
-        np.testing.assert_array_equal(
-            pk.PropagationKernel(**options).fit_transform(mixed),
-            pk.PropagationKernel(**options, propagation="diffusion").fit_transform(mixed.to_graphs()),
-        )
-
-
 @pytest.mark.slow
 def test_large_filters_by_fourier_transform():
     generator = np.random.default_rng(1)
@@ -267,23 +197,6 @@ def test_large_filters_by_fourier_transform():
         )
         summed, transformed = codes(masked, **options)[:, :-1], codes(grids, **options)
         assert (summed == transformed).mean() > 0.9999
-
-
-def test_taps_of_a_symmetric_filter_form_few_groups():
-    taps = arrange_taps([pk.graphs.circular_neighborhood(2, 16)])
-    assert sorted(np.diff(taps.group_ptr).tolist()) == [4, 4, 4, 8]
-    assert sorted({tuple(o) for o in taps.offsets.tolist()}) == sorted(map(tuple, taps.offsets.tolist()))
-    odd = arrange_taps([GENERATOR.random((3, 3))])
-    assert np.diff(odd.group_ptr).tolist() == [1] * 9
-
-
-def test_no_contribution_is_dropped_however_many_bins():
-    """The authors' code skips iterations with more than 200,000 distinct hashes."""
-    generator = np.random.default_rng(0)
-    grids = pk.GridDatabase([generator.integers(0, 16, (600, 600))])
-    features = pk.PropagationFeatures(t_max=2, random_state=0, n_jobs=2).fit(grids)
-    assert len(features._stream_codes[2]) > 200_000
-    assert features.transform(grids).sum() == 3 * grids.n_nodes
 
 
 @pytest.mark.parametrize("boundary", ["renormalize", "zero", "wrap", "reflect"])

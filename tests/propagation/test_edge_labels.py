@@ -21,7 +21,6 @@ from propkernels.propagation.edge_labels import crossed_edges
 from propkernels.propagation.schemes import directed_adjacency
 from tests.zoo import hide_labels
 
-GENERATOR = np.random.default_rng(0)
 NARROW = 1e-10
 
 
@@ -230,34 +229,6 @@ def test_attributes(attributes):
         )
         ones.set_params(**settings)
         assert (ones.fit_transform(graphs) < ones.fit_transform(alike)).any()
-
-
-def test_prefixes_and_files(tmp_path):
-    graphs, settings = some_graphs(), {"edge_labels": True, "random_state": 3, "n_hashes": 2}
-    stack = pk.PropagationKernel(t_max=5, **settings).fit_transform_cumulative(graphs)
-    for t in range(6):
-        matrix = pk.PropagationKernel(t_max=t, **settings).fit_transform(graphs)
-        np.testing.assert_array_equal(stack[t], matrix)
-    mixtures = GaussianMixtures(refit_every=2, scale="each")
-    for kernel in (
-        pk.PropagationKernel(t_max=5, **settings),
-        pk.P2K(edge_labels=True, t_max=2, random_state=0),
-        pk.P2K(attributes=mixtures, edge_labels=True, t_max=3, random_state=0),
-    ):
-        matrix = kernel.fit_transform(graphs)
-        pk.save_model(kernel, tmp_path / "kernel.pk")
-        np.testing.assert_array_equal(pk.load_model(tmp_path / "kernel.pk").transform(graphs), matrix)
-
-
-def test_edge_labels_never_seen_in_fit():
-    """Nothing is agreed on in fit: new graphs meet the same bins as if they had been there."""
-    graphs, new = some_graphs(), some_graphs(labels=("a", "new", "newer"), seed=1)
-    settings = {"edge_labels": True, "t_max": 3, "bin_width": NARROW, "random_state": 0}
-    both = pk.PropagationKernel(**settings).fit_transform(pk.GraphDatabase.concat([graphs, new]))
-    kernel = pk.PropagationKernel(**settings).fit(graphs)
-    np.testing.assert_array_equal(kernel.transform(new), both[len(graphs) :, : len(graphs)])
-    unlabelled = pk.check_graphs([(graph.adjacency, graph.node_labels) for graph in new])
-    assert kernel.transform(unlabelled).shape == (len(new), len(graphs))
 
 
 def test_labels_of_both_ways():

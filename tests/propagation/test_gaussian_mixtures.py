@@ -11,7 +11,7 @@ import propkernels as pk
 from propkernels.propagation import GaussianMixtures
 from propkernels.propagation.gaussian_mixtures import GaussianFamily, draw_points
 from tests import naive_attributes
-from tests.strategies import databases, permute_graphs, permute_nodes
+from tests.strategies import databases
 from tests.zoo import cycle_edges, one, path_edges
 
 
@@ -57,17 +57,6 @@ def test_q_0_are_gaussians_with_the_sample_covariance(dimensions, ridge):
     np.testing.assert_allclose(computed[0], reference, rtol=1e-12, atol=0)
 
 
-@pytest.mark.parametrize("laziness", [0.0, 0.5])
-def test_p2k_with_the_weights_formed_explicitly(laziness):
-    graphs = some_graphs()
-    points, _, computed = densities(
-        GaussianMixtures(scale=None, ridge=0, laziness=laziness), graphs, graphs.node_attributes
-    )
-    start = naive_attributes.mixtures(graphs.node_attributes, points)
-    reference = naive_attributes.spread(start, naive_attributes.transition(graphs, laziness), 4)
-    np.testing.assert_allclose(computed, reference, rtol=0, atol=1e-12)
-
-
 def test_scales():
     graphs = some_graphs()
     x = graphs.node_attributes
@@ -80,30 +69,7 @@ def test_scales():
     np.testing.assert_allclose(each, deviations, rtol=1e-12)
 
 
-@pytest.mark.parametrize("scale", [None, "initial", "each"])
-@pytest.mark.parametrize("refit", [None, 2])
-def test_a_smaller_t_max_is_a_prefix(scale, refit):
-    graphs = some_graphs()
-    few, many = (
-        densities(
-            GaussianMixtures(scale=scale, refit_every=refit), graphs, graphs.node_attributes, t_max=t_max
-        )[2]
-        for t_max in (2, 6)
-    )
-    assert np.array_equal(few, many[:3])
-
-
 # degenerate covariances
-
-
-@pytest.mark.parametrize("constant", [0.0, 0.1, 5.0])
-def test_a_constant_dimension_is_left_out(constant):
-    rng = np.random.default_rng(0)
-    x, points = rng.normal(size=(6, 2)), rng.normal(size=(4, 2))
-    computed = GaussianFamily.learn(np.column_stack([x, np.full(6, constant)]), 0.0)
-    reference = GaussianFamily.learn(x, 0.0)
-    more = (np.column_stack([m, np.full(len(m), constant)]) for m in (x, points))
-    np.testing.assert_allclose(computed.densities(*more), reference.densities(x, points), rtol=1e-9)
 
 
 def test_a_duplicated_dimension_is_a_gaussian_on_the_diagonal():
@@ -157,32 +123,11 @@ def test_points_are_rows_of_the_attributes_drawn_without_replacement():
     assert all(available[tuple(row)] >= count for row, count in zip(found, times, strict=True))
 
 
-def test_points_are_drawn_uniformly_from_the_nodes():
-    # a value that 3 nodes of 4 have is drawn 3 times of 4: the paper draws from the vectors in X
-    x = np.array([[1.0]] * 3 + [[2.0]])
-    first = [draw_points(x, 1, seed)[0, 0] for seed in range(2000)]
-    assert np.mean(np.array(first) == 1.0) == pytest.approx(0.75, abs=0.04)
-
-
 def test_points_depend_on_the_seed_alone():
     x = np.random.default_rng(0).normal(size=(500, 2))
     assert np.array_equal(draw_points(x, 10, 1), draw_points(x, 10, 1))
     assert not np.array_equal(draw_points(x, 10, 1), draw_points(x, 10, 2))
     assert np.array_equal(draw_points(x, 10, 1), draw_points(x, 30, 1)[:10]), "fewer points are a prefix"
-
-
-def points_of(graphs):
-    return pk.P2K(attributes=GaussianMixtures(n_sample_points=9), t_max=1, random_state=0).fit(graphs)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_points_do_not_depend_on_the_order_of_nodes_or_graphs(seed):
-    # bit by bit: the points are drawn by a hash of standardised values, which no rounding may disturb
-    rng = np.random.default_rng(seed)
-    graphs = pk.GraphDatabase.concat([some_graphs(i) for i in range(5)])
-    reference = points_of(graphs)._coder.attributes.learned.points
-    for other in (permute_nodes(graphs, rng), permute_graphs(graphs, rng)[0]):
-        assert np.array_equal(points_of(other)._coder.attributes.learned.points, reference)
 
 
 # missing attributes
@@ -221,15 +166,6 @@ def test_refitted_mixtures_are_single_gaussians_at_the_means(refit):
         reference.append(current)
     for a, b in zip(computed, reference, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-7)
-
-
-def test_new_graphs_are_refitted_with_the_covariances_of_fit():
-    graphs, new = some_graphs(0), some_graphs(1)
-    learned = learn(GaussianMixtures(refit_every=2), graphs, graphs.node_attributes)
-    alone = list(islice(learned.matrices(new[:1], new[:1].node_attributes), 5))
-    together = list(islice(learned.matrices(new, new.node_attributes), 5))
-    for a, b in zip(alone, together, strict=True):
-        np.testing.assert_allclose(a, b[: len(a)], rtol=1e-12)
 
 
 # bad input

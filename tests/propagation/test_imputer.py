@@ -28,26 +28,6 @@ def run(graphs, scheme=None, tolerance=1e-12, max_steps=10_000, prior="uniform")
     return run_to_convergence(graphs, scheme or LabelPropagation(), initial, tolerance, max_steps)
 
 
-def harmonic(graphs):
-    """The closed form of Zhu et al. 2003: P_U = (I - T_UU)^{-1} T_UL P_L, for connected graphs."""
-    start = dense.start(graphs)
-    transition, unknown = dense.walk(start.adjacency), ~start.observed
-    solution = start.distributions.copy()
-    inner = np.eye(unknown.sum()) - transition[np.ix_(unknown, unknown)]
-    border = transition[np.ix_(unknown, start.observed)] @ start.distributions[start.observed]
-    solution[unknown] = np.linalg.solve(inner, border)
-    return solution
-
-
-def test_label_propagation_converges_to_the_harmonic_solution():
-    for graphs in (
-        one(6, [*cycle_edges(5), (4, 5)], [0, None, 1, None, None, 2]),
-        one(5, path_edges(5), [0, None, None, None, 1]),
-        one(4, cycle_edges(4), [0, None, 1, None], weights=[0.5, 2.0, 1.25, 3.0]),
-    ):
-        assert np.allclose(run(graphs), harmonic(graphs), atol=1e-9)
-
-
 def test_each_graph_stops_by_itself():
     quick, slow = one(3, path_edges(3), [0, None, 1]), one(12, path_edges(12), [0, *[None] * 10, 1])
     together = run(pk.GraphDatabase.concat([quick, slow, quick]), tolerance=1e-3)
@@ -63,15 +43,6 @@ def test_a_graph_that_does_not_settle_warns_and_keeps_its_last_state():
     with pytest.warns(ConvergenceWarning, match=message):
         computed = run(graphs, Diffusion(), 1e-6, 7)
     assert computed.tolist() == [[0, 1], [1, 0], [1, 0], [1, 0]]
-
-
-def test_graphs_without_nodes_or_without_labels():
-    graphs = pk.GraphDatabase.concat(
-        [one(0), one(2, [(0, 1)], [0, None]), one(0), one(3, path_edges(3), [None] * 3)]
-    )
-    assert run(graphs).tolist() == [[1.0]] * 5
-    graphs = pk.GraphDatabase.concat([graphs, one(1, [], [1])])
-    assert run(graphs).tolist() == [[1, 0], [1, 0], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5], [0, 1]]
 
 
 @pytest.mark.slow
@@ -141,12 +112,6 @@ def test_everything_else_of_the_graphs_is_kept():
     assert computed.with_labels(graphs.label_column) == graphs
 
 
-def test_long_databases_are_worked_through_in_runs(monkeypatch):
-    reference = LabelImputer().fit_transform(dense.partial_zoo())
-    monkeypatch.setattr("propkernels.propagation.imputer.VALUES_IN_MEMORY", 50)
-    assert LabelImputer().fit_transform(dense.partial_zoo()) == reference
-
-
 def test_labels_known_at_fit_fill_graphs_that_have_none():
     imputer = LabelImputer().fit([(np.zeros((3, 3)), ["a", "b", "b"])])
     computed = imputer.transform([np.zeros((2, 2)), (np.ones((2, 2)), [None, "c"])])
@@ -158,12 +123,6 @@ def test_a_prior_decides_where_nothing_else_does():
     graphs = one(4, [(0, 1)], ["a", "b", None, None])
     assert impute(graphs, prior={"a": 0.4, "b": 0.6})[2:] == ["b", "b"]
     assert impute(graphs, prior=[0.6, 0.4])[2:] == ["a", "a"]
-
-
-def test_uncertain_labels_become_certain():
-    rows = np.ma.array([[1.0, 0], [0.3, 0.7], [0, 0]], mask=[[0, 0], [0, 0], [1, 1]])
-    graphs = pk.GraphDatabase(np.zeros((3, 3)), [0, 3], pk.LabelDistributions(rows, ["a", "b"]))
-    assert impute(graphs) == ["a", "b", "a"]
 
 
 @pytest.mark.parametrize("prior", ["uniform", "frequency"])

@@ -4,20 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 import propkernels as pk
-from propkernels.propagation import Diffusion, LabelPropagation, LabelSpreading, PartialAbsorption
+from propkernels.propagation import Diffusion, LabelPropagation
 from propkernels.propagation.imputer import fill_labels
 from propkernels.propagation.initial import (
-    initial_distributions,
-    label_column,
-    learn_prior,
     log_degree_column,
 )
 from tests.propagation import dense
-from tests.strategies import databases
 from tests.zoo import cycle_edges, labelled_zoo, one, path_edges, zoo
 
 SCHEMES = (
@@ -62,22 +57,6 @@ def test_deltas_give_bit_for_bit_what_labels_give(propagation, metric):
     assert np.array_equal(kernel(as_distributions(graphs), **parameters), reference)
 
 
-@pytest.mark.parametrize("prior", ["uniform", "frequency"])
-def test_deltas_and_labels_in_one_database(prior):
-    graphs = dense.partial_zoo()
-    mixed = [as_distributions(graphs[[i]]) if i % 2 else graphs[[i]] for i in range(len(graphs))]
-    reference = kernel(graphs, prior=prior, bin_width=1e-10)
-    assert np.array_equal(kernel(pk.GraphDatabase.concat(mixed), prior=prior, bin_width=1e-10), reference)
-
-
-@pytest.mark.slow
-@settings(max_examples=12)
-@given(graphs=databases(labelled="any", partial=True, weighted=True, directed=True))
-def test_deltas_give_what_labels_give_on_generated_graphs(graphs):
-    reference = kernel(graphs, bin_width=1e-10)
-    assert np.array_equal(kernel(as_distributions(graphs), bin_width=1e-10), reference)
-
-
 # uncertain labels
 
 
@@ -118,33 +97,6 @@ def test_fully_partly_and_not_observed_nodes_side_by_side():
     assert np.allclose(computed[1], reference)
 
 
-def test_observed_says_which_distributions_are_facts():
-    for observed, held in (
-        ([True] * 5, [0, 1, 2, 3, 4]),
-        ([False] * 5, []),
-        ([False, True, False, False, False], [1]),
-    ):
-        graphs = one(5, cycle_edges(5), pk.LabelDistributions(ROWS, observed=observed))
-        computed = dense.library_history(graphs, LabelPropagation(), 3)
-        fixed = [i for i in range(5) if np.array_equal(computed[3, i], ROWS[i])]
-        assert fixed == held
-
-
-def test_uncertain_labels_against_dense_schemes():
-    graphs = one(5, cycle_edges(5), ROWS)
-    start = dense.Start(
-        graphs.adjacency.toarray(), ROWS, np.array([True, False, False, True, True]), [0, 1, 2]
-    )
-    for scheme, step in (
-        (LabelPropagation(), dense.label_propagation(start)),
-        (LabelPropagation("before"), dense.label_propagation(start, "before")),
-        (PartialAbsorption(0.3), dense.partial_absorption(start, 0.3)),
-        (LabelSpreading(0.3), dense.label_spreading(start, 0.3)),
-    ):
-        reference = dense.dense_history(step, ROWS, 4)
-        assert np.allclose(dense.library_history(graphs, scheme, 4), reference, atol=1e-14)
-
-
 def test_a_label_with_an_unused_column_is_not_known():
     graphs = one(
         3, path_edges(3), np.ma.array([[1, 0, 0], [0, 0, 1], [0, 0, 0]], mask=[[0] * 3, [0] * 3, [1] * 3])
@@ -182,13 +134,6 @@ def test_priors(prior, reference):
     assert np.allclose(starting_points(partly(), prior)[4:], reference)
 
 
-def test_a_prior_may_name_labels_that_fit_has_not_seen():
-    column = label_column(partly(), "node")
-    initial = initial_distributions(column, learn_prior(column, {0: 1, "unseen": 1}))
-    assert set(initial.values) == {0, 2, "unseen"}
-    assert initial.to_dense()[4].tolist() == [0.5, 0.5, 0]
-
-
 def test_the_prior_is_that_of_the_training_graphs():
     parameters = {"propagation": "diffusion", "prior": "frequency", "t_max": 0, "random_state": 0}
     fitted = pk.PropagationKernel(**parameters).fit(partly())
@@ -212,18 +157,6 @@ def test_auto_is_diffusion_from_filled_labels():
     assert np.array_equal(kernel(labelled_zoo()), kernel(labelled_zoo(), propagation=Diffusion()))
     blank = zoo()["unobserved labels"]
     assert np.array_equal(kernel(blank), kernel(blank, propagation=Diffusion()))
-
-
-def test_one_word_for_each_scheme_of_the_paper():
-    graphs = dense.partial_zoo()
-    words = {
-        "diffusion": Diffusion(),
-        "label_propagation": LabelPropagation(),
-        "push_back": LabelPropagation("before"),
-    }
-    found = {word: kernel(graphs, propagation=word) for word in words}
-    assert all(np.array_equal(found[word], kernel(graphs, propagation=words[word])) for word in words)
-    assert len({matrix.tobytes() for matrix in [*found.values(), kernel(graphs)]}) == 4
 
 
 def test_orders_of_magnitude_of_degrees():

@@ -1,12 +1,7 @@
 """The protocol: schemes by name, schemes of the user's own, and the contract that all of them satisfy."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.base import clone
 
 import propkernels as pk
@@ -25,7 +20,6 @@ from propkernels.propagation.initial import initial_distributions, label_column,
 from propkernels.propagation.schemes import resolve_scheme
 from tests import naive
 from tests.propagation import dense
-from tests.strategies import databases
 from tests.zoo import labelled_zoo, one, path_edges
 
 NAMES = {
@@ -113,38 +107,6 @@ def test_projecting_first_changes_nothing(name):
 # invariances, on partially labelled graphs
 
 
-def fitted(name, metric, graphs, **parameters):
-    settings_ = {"t_max": 4, "random_state": 0, "normalize": True, "bin_width": 1e-3, **parameters}
-    kernel = pk.PropagationKernel(propagation=SCHEMES[name], metric=metric, **settings_)
-    return kernel, kernel.fit_transform(graphs)
-
-
-@pytest.mark.slow
-@settings(max_examples=30)
-@given(
-    name=st.sampled_from(list(SCHEMES)),
-    metric=st.sampled_from(["tv", "hellinger"]),
-    graphs=databases(partial=True, weighted=True, directed=True, labelled="any", min_graphs=2),
-)
-def test_generated_rows_do_not_depend_on_their_batch(name, metric, graphs):
-    kernel, _ = fitted(name, metric, graphs)
-    batch = kernel.transform(graphs)
-    single = np.concatenate([kernel.transform(graphs[[i]]) for i in range(len(graphs))])
-    assert np.array_equal(batch, single)
-
-
-@pytest.mark.slow
-@every_scheme
-def test_runs_and_threads_change_nothing(name, monkeypatch):
-    graphs = pk.GraphDatabase.concat([dense.partial_zoo()] * 3)
-    for metric in ("tv", "hellinger"):
-        _, reference = fitted(name, metric, graphs)
-        with monkeypatch.context() as patch:
-            patch.setattr("propkernels.codes.codes.VALUES_IN_MEMORY", 200)
-            patch.setattr("propkernels.codes.codes.NODES_IN_CACHE", 20)
-            assert np.array_equal(fitted(name, metric, graphs, n_jobs=2)[1], reference)
-
-
 # by name or object
 
 
@@ -158,30 +120,7 @@ def test_names_stand_for_objects(name):
         assert abs(outputs[0] - outputs[1]).sum() == 0
 
 
-def test_a_scheme_is_copied_at_fit():
-    scheme = PartialAbsorption(0.5)
-    kernel = pk.PropagationKernel(propagation=scheme, random_state=0).fit(labelled_zoo())
-    reference = kernel.transform(labelled_zoo())
-    scheme.alpha = 0.9
-    assert np.array_equal(kernel.transform(labelled_zoo()), reference)
-
-
 # schemes of the user's own
-
-
-def blocks_of_python():
-    page = Path(__file__).parents[2] / "docs" / "guide" / "choose.md"
-    if not page.exists():
-        pytest.skip("docs/guide/choose.md is not part of this distribution")
-    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-
-
-def test_the_documented_examples_run():
-    names = {}
-    for block in blocks_of_python():
-        exec(block, names)
-    pk.propagation.check_scheme(names["HeaviestEdge"]())
-    assert names["K"].shape == (2, 2)
 
 
 class DuckDiffusion:

@@ -16,7 +16,7 @@ from propkernels.propagation import (
 from propkernels.propagation.walks import absorbing_operator
 from tests import naive
 from tests.propagation import dense
-from tests.zoo import cycle_edges, hide_labels, one, path_edges, zoo
+from tests.zoo import cycle_edges, hide_labels, one, path_edges
 
 # label propagation, both clamps
 
@@ -49,27 +49,6 @@ def test_equal_to_exact_arithmetic_on_half_labelled_mutag(data_folder, clamp, me
     assert np.array_equal(computed, reference)
 
 
-@pytest.mark.data
-def test_the_two_clamps_are_different_kernels(data_folder):
-    after, before = exact_mutag("after"), exact_mutag("before")
-    assert np.array_equal(after[0], before[0])
-    assert not np.array_equal(after[1], before[1])
-
-
-def test_after_holds_observed_nodes_at_every_step():
-    graphs = dense.partial_zoo()
-    computed = dense.library_history(graphs, LabelPropagation(), 6)
-    observed = graphs.label_column.observed
-    assert np.array_equal(computed[1:, observed], computed[:-1, observed])
-
-
-def test_before_shows_the_mean_of_the_neighbours_at_observed_nodes():
-    graphs = one(3, path_edges(3), [0, 1, None])
-    computed = dense.library_history(graphs, LabelPropagation("before"), 2)
-    assert np.allclose(computed[1], [[0, 1], [0.75, 0.25], [0, 1]])
-    assert np.allclose(computed[2], [[0, 1], [0.5, 0.5], [0, 1]])
-
-
 @pytest.mark.parametrize("clamp", CLAMPS)
 def test_a_graph_without_observed_labels_stays_at_the_prior(clamp):
     graphs = pk.GraphDatabase.concat(
@@ -90,27 +69,6 @@ def test_a_database_without_observed_labels_counts_nodes(clamp, metric):
     assert np.array_equal(kernel.fit_transform(graphs), 3 * np.outer(sizes, sizes))
     new = kernel.transform([(np.zeros((2, 2)), [-1, -1]), (np.zeros((2, 2)), ["new", "labels"])])
     assert new.tolist() == [[6.0, 18.0, 24.0], [0.0, 0.0, 0.0]]
-
-
-def test_a_walk_ends_at_the_first_node_of_the_set():
-    """From the middle of C - C - O - C - N, half of the walks end at O; they never pass it."""
-    graphs = one(5, path_edges(5), ["C", "C", "O", "C", "N"])
-    computed = dense.library_history(graphs, AbsorbingWalk({"O", "N"}), 200)[-1]
-    assert np.allclose(computed, [[0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0.5, 0.5], [0, 0, 1]])
-
-
-def test_degrees_may_name_the_set():
-    """With degrees as labels, the leaves of a star absorb: from t = 1 on all nodes look like leaves."""
-    kernel = pk.PropagationKernel(propagation=AbsorbingWalk({1}), labels="degree", t_max=1, random_state=0)
-    assert kernel.fit_transform(zoo()["star"][:]).tolist() == [[(36 + 1) + 49.0]]
-
-
-def test_uncertain_labels_absorb_where_they_are_certain():
-    rows = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0], [0.2, 0.8]])
-    graphs = pk.GraphDatabase(np.ones((4, 4)) - np.eye(4), [0, 4], pk.LabelDistributions(rows))
-    computed = dense.library_history(graphs, AbsorbingWalk({0}), 1)
-    assert np.array_equal(computed[1, 0], [1, 0])
-    assert np.allclose(computed[1, 2], rows[[0, 1, 3]].mean(axis=0))
 
 
 def test_the_limit_is_the_absorption_probability_of_the_walk():

@@ -14,7 +14,6 @@ import propkernels as pk
 from propkernels.codes.codes import CodeStreams
 from propkernels.counts.counters import count_streams
 from propkernels.propagation import LabelPropagation
-from tests import naive
 from tests.propagation.dense import library_history
 
 # nodes a1..a6 and b1..b6 of the figure, numbered from 0; None: unlabelled
@@ -54,15 +53,6 @@ def test_distributions_are_those_of_the_figure():
     computed = library_history(figure(), LabelPropagation(clamp="before"), 1)[1]
     assert np.allclose(computed[:, 1], reference, atol=1e-15)
     assert np.allclose(computed.sum(axis=1), 1)
-
-
-def test_exact_arithmetic_agrees_with_the_figure():
-    for graph, reference in zip(figure(), (PROBABILITIES_I, PROBABILITIES_J), strict=True):
-        labels = naive.labels_of(graph)
-        initial, observed = naive.initial_distributions(labels, [0, 1]), [x is not None for x in labels]
-        history = naive.label_propagation(naive.walk(graph.adjacency), initial, observed, 1, "before")
-        computed = [distribution.get(1, Fraction(0)) for distribution in history[1]]
-        assert computed == [Fraction(p) for p in reference]
 
 
 @pytest.mark.parametrize("t", [0, 1])
