@@ -44,17 +44,16 @@ def test_held_out_decisions_are_those_of_choices_without_the_fold(groups):
     chosen, held_out = choose(problem, kernels, settings)
     assert sorted(np.concatenate(problem.folds).tolist()) == list(range(80))
     assert len(problem.folds) == 10
-    unlike = 0
+    unlike, matrices = 0, []
+    for setting in settings:
+        kernel = module.redrawn(kernels[setting.kernel], 0)
+        kernel.set_params(**({} if setting.t_max is None else {"t_max": setting.t_max}))
+        matrices.append(np.asarray(kernel.fit_transform(DATA.graphs), dtype=float))
     for fold in problem.folds:
         rest = np.setdiff1d(np.arange(80), fold)
         own = groups and [np.flatnonzero(np.isin(rest, group)) for group in groups if group[0] in rest]
-        matrices = {}
-        for setting in settings:
-            kernel = module.redrawn(kernels[setting.kernel], 0)
-            kernel.set_params(**({} if setting.t_max is None else {"t_max": setting.t_max}))
-            matrices[setting] = np.asarray(kernel.fit_transform(DATA.graphs), dtype=float)
         found = []
-        for matrix in matrices.values():
+        for matrix in matrices:
             unit = matrix.diagonal().mean() / matrix[np.ix_(rest, rest)].diagonal().mean()
             ridges = [unit * ridge for ridge in module.RIDGES]
             solved = module.solve(matrix[np.ix_(rest, rest)], noisy[rest], ridges, groups=own)
