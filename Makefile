@@ -109,7 +109,7 @@ CASES ?= 1000
 FIRST ?= $(shell date +%s)
 fuzz: .venv/.developer
 	PROPKERNELS_FUZZ=$(CASES) PROPKERNELS_FUZZ_FIRST=$(FIRST) $(BIN)/pytest -n 2 --dist worksteal tests/fuzz
-	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n 2 --dist worksteal -k "machine or hypothesis or safety or contract" tests
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n 2 --dist worksteal -k "machine or hypothesis or safety or twin or generated" tests
 
 # make mutate MUTANTS='propkernels.codes.*' looks for mistakes that no test of codes, counts, propagation and models notices
 mutate: .venv/.developer

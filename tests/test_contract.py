@@ -12,15 +12,13 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation import Diffusion, GaussianMixtures, LabelPropagation
-from tests.strategies import databases, permute_graphs, permute_nodes
+from tests.strategies import permute_graphs, permute_nodes
 from tests.test_contract_discovery import (
     assert_same,
     attributed,
@@ -94,41 +92,6 @@ def test_gram_is_symmetric_and_positive_semidefinite(cls, parameters):
     assert np.array_equal(matrix, matrix.T)
     values = np.linalg.eigvalsh(matrix)
     assert values.min() >= -1e-9 * max(values.max(), 1)
-
-
-@pytest.mark.slow
-@every_class
-@settings(max_examples=12)
-@given(
-    graphs=databases(
-        labelled="any", partial=True, weighted=True, directed=True, max_graphs=4, n_attributes=2
-    ),
-    variation=st.sampled_from(["tv", "hellinger"]),
-    seed=st.integers(0, 10),
-)
-def test_generated_graphs_in_any_order(cls, graphs, variation, seed):
-    assume(takes(cls, graphs))
-    parameters = {"metric": variation} if has(cls, "metric") else {}
-    rng = np.random.default_rng(seed)
-    permuted, order = permute_graphs(permute_nodes(graphs, rng), rng)
-    reference = gram(cls, fitted(cls, parameters, graphs)[1])
-    computed = gram(cls, fitted(cls, parameters, permuted)[1])
-    assert_same(computed, reference[np.ix_(order, order)])
-    assert np.array_equal(reference, reference.T)
-    assert np.linalg.eigvalsh(reference).min() >= -1e-9 * max(reference.max(), 1)
-
-
-@pytest.mark.slow
-@every_class
-@settings(max_examples=10)
-@given(graphs=databases(weighted=True, directed=True, min_graphs=2, max_graphs=4, n_attributes=2))
-def test_generated_graphs_one_at_a_time(cls, graphs):
-    assume(takes(cls, graphs))
-    estimator, train = fitted(cls, {}, graphs)
-    batch = dense(estimator.transform(graphs))
-    single = [dense(estimator.transform(graphs[[i]]))[0] for i in range(len(graphs))]
-    assert np.array_equal(batch, np.array(single).reshape(batch.shape))
-    assert_same(batch, train)
 
 
 @pytest.mark.slow

@@ -140,12 +140,6 @@ def test_chunks_are_written_when_they_have_arrived(dtype):
     np.testing.assert_array_equal(flat, source)
 
 
-def test_workers_end_when_nothing_comes():
-    flat, ready = np.zeros(8), np.full(2, -1)
-    _core.write_chunks(np.ones((2, 4), dtype=np.int32), 0, 1, 2, ready, np.zeros(2, dtype=np.int64), flat)
-    assert not flat.any()
-
-
 def streams_and_calls():
     calls = []
 

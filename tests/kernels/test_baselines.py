@@ -10,7 +10,6 @@ from propkernels.kernels import AttributeKernel, LabelHistogram, LabelHistogramF
 from tests.kernels.test_pairwise_kernel import attributed
 from tests.naive_baselines import attribute_kernel, gram_of, node_kernel, plain_graphs
 from tests.strategies import databases
-from tests.zoo import labelled_zoo
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 GRAPHS = [(PATH, ["C", "O", "C"]), (PATH, ["C", "C", "N"]), (PATH, ["N", None, "N"])]
@@ -42,15 +41,6 @@ def test_attributes_equal_the_naive_twin(graphs):
         reference = gram_of(lambda a, b, nodes=nodes: attribute_kernel(a, b, nodes), plain_graphs(graphs))
         kernel = AttributeKernel(attributes=attributes, standardize=False)
         np.testing.assert_allclose(kernel.fit_transform(graphs), reference, rtol=1e-9, atol=1e-12)
-
-
-def test_needs_attributes():
-    with pytest.raises(ValueError, match="no node attributes"):
-        AttributeKernel().fit(labelled_zoo())
-    with pytest.raises(ValueError, match="attributes must be one of"):
-        AttributeKernel(attributes=None).fit(attributed())
-    with pytest.raises(ValueError, match="gamma must be"):
-        AttributeKernel(gamma=0).fit(attributed())
 
 
 def test_standardized_by_the_training_graphs():

@@ -40,16 +40,6 @@ def test_equals_the_naive_twin():
     np.testing.assert_allclose(kernel.transform(graphs[30:]), naive(values[30:], values[:30], 2.0))
 
 
-def test_faults_are_named():
-    with pytest.raises(ValueError, match="gamma must be"):
-        DescriptorKernel(gamma=0).fit(GRAPHS)
-    fitted = DescriptorKernel().fit(GRAPHS)
-    with pytest.raises(ValueError, match="graphs have 4 descriptors, but the training graphs have 3"):
-        fitted.transform(DATA.graphs)
-    with pytest.raises(ValueError, match="no iterations"):
-        fitted._restricted(2, False)
-
-
 def kernels():
     nodes = pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard")
     return [

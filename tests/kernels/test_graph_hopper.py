@@ -47,24 +47,6 @@ def test_transform_to_new_graphs_with_longer_paths():
         np.testing.assert_allclose(computed[0, 0], reference[1, 0], rtol=1e-12)
 
 
-@pytest.mark.slow
-@pytest.mark.data
-def test_equals_grakel_on_mutag(data_folder):
-    """GraKeL takes vectors: unit vectors of the labels with a linear kernel are the Dirac kernel."""
-    grakel = pytest.importorskip("grakel")
-    from tests.kernels.grakel_graphs import some_of, to_grakel
-
-    graphs = some_of(pk.datasets.load("MUTAG").graphs, 40)
-    units = np.eye(8)[graphs.node_labels]
-    vectors = to_grakel(graphs.with_attributes(units), attributes=True)
-    reference = grakel.GraphHopper(kernel_type="linear").fit_transform(vectors)
-    assert np.array_equal(GraphHopper().fit_transform(graphs), reference)
-    reference = grakel.GraphHopper(kernel_type=("gaussian", 0.125)).fit_transform(vectors)
-    kernel = GraphHopper(labels=None, attributes="gaussian", standardize=False)
-    computed = kernel.fit_transform(graphs.with_attributes(units))
-    np.testing.assert_allclose(computed, reference, rtol=1e-9)
-
-
 def test_runs_of_graphs_count_the_same(monkeypatch):
     reference = GraphHopper().fit_transform(labelled_zoo())
     monkeypatch.setattr("propkernels.kernels.graph_hopper.PAIRS_IN_MEMORY", 5)

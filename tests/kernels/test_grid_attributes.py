@@ -66,34 +66,3 @@ def test_p2k_uses_the_filter_of_the_scheme(tmp_path):
         pk.GridDatabase.concat([grids] * 3), [0, 1, 0, 1] * 3
     )
     assert model.predict(grids).tolist() == [0, 1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("attributes", "error", "message"),
-    [
-        (3, TypeError, "attributes must be a list of arrays, one per image"),
-        ([np.ones((2, 2, 3))], ValueError, "attributes of 1 images for 2 images"),
-        (
-            [np.ones((2, 2, 3)), np.ones((3, 2, 3))],
-            ValueError,
-            r"image 1 must be numbers of shape \(2, 2, 'D'\)",
-        ),
-        (
-            [np.ones((2, 2, 3)), np.ones((2, 2, 4))],
-            ValueError,
-            "image 1 has 4 attributes per pixel, but image 0 has 3",
-        ),
-        ([np.ones((2, 2), object)] * 2, ValueError, "must be numbers"),
-        ([np.full((2, 2), np.inf)] * 2, ValueError, "inf"),
-    ],
-)
-def test_bad_attributes(attributes, error, message):
-    with pytest.raises(error, match=message):
-        pk.GridDatabase([np.zeros((2, 2), int)] * 2, attributes=attributes)
-
-
-def test_missing_attributes_name_the_way_out():
-    with pytest.raises(ValueError, match=r"use GridDatabase\(images, attributes="):
-        pk.P2K().fit([pk.GridDatabase([np.zeros((2, 2), int)])[0]])
-    with pytest.raises(ValueError, match="other numbers go into attributes="):
-        pk.GridDatabase([np.full((2, 2, 3), 0.7)])

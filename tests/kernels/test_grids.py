@@ -32,10 +32,6 @@ def grids():
     return pk.GridDatabase(images, masks)
 
 
-def dense(features):
-    return features.toarray()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("options", [{}, {"metric": "hellinger"}, {"n_hashes": 2, "bin_width": 0.1}])
@@ -53,21 +49,6 @@ def test_contract(scheme, options):
     np.testing.assert_array_equal(other, gram[np.ix_(order, order)])
     np.testing.assert_array_equal(pk.PropagationKernel(**options, n_jobs=2).fit_transform(database), gram)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(kernel)).transform(database), gram)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_features_and_prefixes(scheme):
-    options = {"propagation": scheme, "random_state": 0}
-    database = grids()
-    cumulative = pk.PropagationKernel(t_max=4, **options).fit_transform_cumulative(database)
-    for t in range(5):
-        gram = pk.PropagationKernel(t_max=t, **options).fit_transform(database)
-        np.testing.assert_array_equal(cumulative[t], gram)
-        features = dense(pk.PropagationFeatures(t_max=t, **options).fit_transform(database))
-        np.testing.assert_array_equal(features @ features.T, gram)
-    hashed = dense(pk.PropagationFeatures(t_max=4, n_features=2**20, **options).fit_transform(database))
-    np.testing.assert_array_equal(hashed @ hashed.T, cumulative[4])
 
 
 @pytest.mark.slow

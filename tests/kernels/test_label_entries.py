@@ -56,17 +56,3 @@ def test_unobserved_labels_are_so_in_every_entry():
     np.testing.assert_array_equal(
         pk.WeisfeilerLehman(t_max=1, labels="entries").fit_transform(graphs), expected
     )
-
-
-def test_what_has_no_entries_is_refused():
-    path = np.array([[0, 1], [1, 0]])
-    with pytest.raises(ValueError, match="labels that are tuples, got the label 'C'"):
-        pk.WeisfeilerLehman(labels="entries").fit([(path, ["C", "O"])])
-    with pytest.raises(ValueError, match=r"tuples of one length, got lengths \[1, 2\]"):
-        pk.WeisfeilerLehman(labels="entries").fit([(path, [("C",), ("O", 1)])])
-    with pytest.raises(ValueError, match="labels=2: the node labels have entries 0 to 1"):
-        pk.WeisfeilerLehman(labels=2).fit(LABELED)
-    with pytest.raises(ValueError, match="labels have 1 entries, but labels of the training graphs have 2"):
-        pk.WeisfeilerLehman(labels="entries").fit(LABELED).transform([(path, [("C",), ("O",)])])
-    with pytest.raises(ValueError, match="labels must be"):
-        pk.WeisfeilerLehman(labels="entrys").fit(LABELED)

@@ -226,22 +226,3 @@ def test_distributions_of_a_trace_are_exact(cls):
     assert np.array_equal(
         trace.codes[:, :, None] == trace.codes[:, None], trace.bins[:, :, None] == trace.bins[:, None]
     )
-
-
-def test_rows_and_table():
-    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    kernel = pk.PropagationKernel(t_max=1, random_state=0).fit([(path, ["C", "O", None])])
-    trace = kernel.trace([(path, ["O", "C", "O"])])
-    first = trace.rows()[0]
-    assert {name: first[name] for name in ("t", "graph", "node", "P(C)", "P(O)")} == {
-        "t": 0,
-        "graph": 0,
-        "node": 0,
-        "P(C)": 0.0,
-        "P(O)": 1.0,
-    }
-    lines = str(trace).splitlines()
-    assert lines[0].split() == ["t", "graph", "node", "P(C)", "P(O)", "code", "bin"]
-    assert len(lines) == 1 + 2 * 3
-    with pytest.raises(ValueError, match="not fitted"):
-        pk.PropagationKernel().trace([path])

@@ -64,18 +64,6 @@ def test_edge_labels_along_the_path():
     assert kernel[0, 2] == 4
 
 
-@pytest.mark.slow
-@pytest.mark.data
-def test_equals_grakel_on_mutag(data_folder):
-    grakel = pytest.importorskip("grakel")
-    from tests.kernels.grakel_graphs import to_grakel
-
-    graphs = pk.datasets.load("MUTAG").graphs
-    for labels, with_labels in (("node", True), (None, False)):
-        reference = grakel.ShortestPath(with_labels=with_labels).fit_transform(to_grakel(graphs))
-        assert np.array_equal(pk.ShortestPath(labels=labels).fit_transform(graphs), reference)
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("labels", [None, "node"])
 def test_leaves_of_one_node_are_searched_from_once(labels, n_jobs):
@@ -113,19 +101,3 @@ def test_edits_follow_an_entry_of_labels():
     )
     found = model.counterfactuals(graphs[0], max_edits=1, allowed={"labels": [("O", 1), ("C", 0)]})
     np.testing.assert_array_equal(found.decision, model.predict([one.graph for one in found]))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"edge_labels": True, "attributes": "gaussian"}, "does not support edge_labels=True"),
-        ({"labels": 2}, "labels=2: the node labels have entries 0 to 1"),
-        ({"labels": 0, "attributes": "gaussian"}, "entry of labels with attributes"),
-    ],
-)
-def test_what_does_not_combine_is_refused(options, message):
-    pair = pk.check_graphs([(np.array([[0, 1], [1, 0]]), [("C", 1), ("O", 2)], [[0.0], [1.0]])])
-    kinds = [pk.ShortestPath] if "attributes" in options else [pk.ShortestPath, ShortestPathFeatures]
-    for kind in kinds:
-        with pytest.raises(ValueError, match=message):
-            kind(**options).fit(pair.with_edge_labels(["a", "a"]))

@@ -48,9 +48,6 @@ def test_lambdas_weigh_the_sizes():
     sizes = np.diff(SubgraphMatching(k=3).fit_transform_cumulative(graphs), axis=0, prepend=0)
     computed = SubgraphMatching(k=3, lambdas=[1, 0.5, 2]).fit_transform(graphs)
     np.testing.assert_allclose(computed, sizes[0] + 0.5 * sizes[1] + 2 * sizes[2])
-    for bad in ([1, 2], [1, 2, -3], [1, 2, np.nan], [1, 2, np.longdouble("1e400")]):
-        with pytest.raises(ValueError, match="lambdas must be"):
-            SubgraphMatching(k=3, lambdas=bad).fit(graphs)
 
 
 @pytest.mark.parametrize("connected", [True, False], ids=["counted", "cliques"])
@@ -73,16 +70,3 @@ def test_words_of_edges_tell_directions_apart_and_every_pair_has_one():
     prepared._check_parts()
     with pytest.raises(ValueError, match="every pair of nodes"):
         prepared._replace(edges=prepared.edges[:4], pair_ptr=np.array([0, 4]))._check_parts()
-
-
-@pytest.mark.slow
-@pytest.mark.data
-def test_equals_grakel_on_mutag(data_folder):
-    grakel = pytest.importorskip("grakel")
-    from tests.kernels.grakel_graphs import some_of, to_grakel
-
-    graphs = some_of(pk.datasets.load("MUTAG").graphs, 15)
-    for k in (3, 5):
-        reference = grakel.SubgraphMatching(k=k).fit_transform(to_grakel(graphs))
-        computed = SubgraphMatching(k=k, edge_labels=True).fit_transform(graphs)
-        assert np.array_equal(computed, reference)

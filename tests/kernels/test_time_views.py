@@ -168,8 +168,3 @@ def test_default_model_explains_saves_and_answers(tmp_path):
     np.testing.assert_array_equal(again.decision_function(new), decisions)
     with pytest.raises(ValueError, match="graphs in time"):
         again.predict([np.ones((3, 3)) - np.eye(3)])
-
-
-def test_plain_graphs_refuse_views_of_time():
-    with pytest.raises(ValueError, match="from_contacts"):
-        pk.PropagationKernel(time="forward").fit([np.ones((3, 3)) - np.eye(3)])

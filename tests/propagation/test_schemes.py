@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import propkernels as pk
 from propkernels._utils.randomness import label_keys
@@ -165,27 +164,6 @@ def test_a_function_is_a_scheme(function, scheme, metric):
     assert np.array_equal(computed.transform(graphs), reference.transform(graphs))
     with pytest.raises(ValueError, match=r"must return an array of the shape of P, \(.*\); got \(.*\)"):
         pk.PropagationKernel(propagation=lambda P, T: P[:, :1], **parameters).fit(graphs)
-
-
-def test_a_scheme_may_look_at_the_probabilities():
-    """Winner takes all: each node adopts the mean of its neighbours, sharpened."""
-
-    class Sharpened(PropagationScheme):
-        def __init__(self, power=2.0):
-            self.power = power
-
-        def prepare(self, graphs, initial):
-            return pk.propagation.transition_matrix(graphs)
-
-        def step(self, prepared, current, initial):
-            mean = (prepared @ current) ** self.power
-            return mean / mean.sum(axis=1, keepdims=True)
-
-    pk.propagation.check_scheme(Sharpened())
-    kernel = pk.PropagationKernel(propagation=Sharpened(power=1.0), t_max=3, random_state=0)
-    reference = pk.PropagationKernel(propagation="diffusion", t_max=3, random_state=0)
-    assert np.array_equal(kernel.fit_transform(labelled_zoo()), reference.fit_transform(labelled_zoo()))
-    assert clone(kernel).set_params(propagation__power=3.0).propagation.power == 3.0
 
 
 def test_prepare_is_told_labels_and_what_was_observed():
