@@ -225,6 +225,11 @@ def test_codes_stay_what_they_were(metric, bin_width):
     assert digest(computed) == STABLE[metric, bin_width]
 
 
+def test_codes_over_labeled_edges_stay_what_they_were():
+    graphs = one(6, path_edges(6), [0, 1, 2, 0, 1, 2], edge_labels=list("abcab"))
+    assert digest(codes_of(graphs, "diffusion", edge_labels=True, n_hashes=2)) == "749c3db8a7d78b67"
+
+
 def chain(weight, restart=None):
     """One step along an edge of a weight, between two nodes."""
     adjacency = csr_array(np.array([[0.0, weight], [0.0, 0.0]]))

@@ -5,10 +5,18 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.counts.bins import nodes_around
+from propkernels.counts.bins import Bins, nodes_around
 from propkernels.kernels import ShortestPathFeatures
 
 DATA = pk.datasets.make_molecules(30, random_state=1)
+RICH = pk.from_networkx([networkx.cycle_graph(n) for n in (3, 4, 5)] + [networkx.lollipop_graph(4, 3)])
+RICH = pk.GraphDatabase(
+    RICH.adjacency * 2.0,
+    RICH.graph_ptr,
+    list("CNOC" * 9)[: RICH.n_nodes],
+    np.arange(RICH.n_nodes),
+    edge_labels=np.arange(RICH.adjacency.nnz) % 3,
+).with_names({"C": "carbon"}, {0: "single"})
 NUMBERS = np.arange(30.0) ** 2
 
 
@@ -47,25 +55,38 @@ def test_graphs_and_means_are_those_of_the_features(features):
             assert found[[one.graph]][:, [column]].sum() == 1
 
 
-@pytest.mark.parametrize("column", [0, 40, 200])
-def test_neighborhoods_are_those_of_networkx(column):
-    features = pk.PropagationFeatures(t_max=3, random_state=0).fit(DATA.graphs)
-    (one,) = features.describe(column, DATA.graphs)
-    whole = DATA.graphs[one.graph].to_networkx()
-    distances = networkx.single_source_shortest_path_length(whole, one.node, cutoff=one.t)
-    assert set(one.nodes) == set(distances)
-    assert one.nodes[0] == one.node
-    edges = {
-        frozenset(edge) for edge in whole.edges if min(distances.get(end, one.t) for end in edge) < one.t
-    }
-    rows, columns = one.subgraph.adjacency.nonzero()
-    assert {frozenset((one.nodes[i], one.nodes[j])) for i, j in zip(rows, columns, strict=True)} == edges
-    labels = DATA.graphs[one.graph].node_labels
-    np.testing.assert_array_equal(one.subgraph.node_labels, labels[list(one.nodes)])
-    shells = [
-        sorted(labels[n] for n, d in distances.items() if d == r) for r in range(max(distances.values()) + 1)
-    ]
-    assert one.neighborhood == " | ".join(" ".join(shell) for shell in shells)
+@pytest.mark.parametrize("graphs", [DATA.graphs, RICH], ids=["molecules", "all that graphs carry"])
+def test_neighborhoods_are_those_of_networkx(graphs):
+    features = pk.PropagationFeatures(t_max=3, random_state=0).fit(graphs)
+    n_columns = len(features.get_feature_names_out())
+    for column in range(0, n_columns, max(n_columns // 12, 1)):
+        (one,) = features.describe(column, graphs)
+        graph = graphs[one.graph]
+        whole = networkx.from_scipy_sparse_array(graph.adjacency, create_using=networkx.DiGraph)
+        distances = networkx.single_source_shortest_path_length(whole, one.node, cutoff=one.t)
+        assert set(one.nodes) == set(distances)
+        assert one.nodes[0] == one.node
+        edges = {
+            (u, v): w
+            for u, v, w in whole.edges(data="weight")
+            if min(distances.get(end, one.t) for end in (u, v)) < one.t
+        }
+        coo = one.subgraph.adjacency.tocoo()
+        ends = [(one.nodes[i], one.nodes[j]) for i, j in zip(*coo.coords, strict=True)]
+        assert dict(zip(ends, coo.data, strict=True)) == edges
+        nodes, labels = list(one.nodes), graph.node_labels
+        np.testing.assert_array_equal(one.subgraph.node_labels, labels[nodes])
+        if graphs is RICH:
+            np.testing.assert_array_equal(one.subgraph.node_attributes, graph.node_attributes[nodes])
+            known = dict(zip(whole.edges, graph.edge_labels, strict=True))
+            assert [known[pair] for pair in ends] == one.subgraph.edge_labels.tolist()
+            assert one.subgraph.database.names == graphs.names
+        names = np.array([graphs.names.labels.get(label, label) for label in labels])
+        shells = [
+            sorted(names[n] for n, d in distances.items() if d == r)
+            for r in range(max(distances.values()) + 1)
+        ]
+        assert one.neighborhood == " | ".join(" ".join(shell) for shell in shells)
 
 
 @pytest.mark.slow
@@ -102,6 +123,11 @@ def test_tables_name_what_is_known():
     frame = bins.to_frame()
     assert frame.shape == (1, 8)
     assert frame.neighborhood[0] == bins[0].neighborhood
+    assert frame.mean_with[0] == pytest.approx(bins[0].mean_with)
+    long = features.describe(0, DATA.graphs, label_names=dict.fromkeys("CNOF", "x" * 60))
+    assert str(long).endswith(f" {'x' * 45}...")
+    weighted = Bins(bins, "for b")
+    assert str(weighted[:1]) == str(weighted) == f"{bins}\n(weights for b)"
     plain = features.describe(0, DATA.graphs).records()[0]
     assert list(plain) == [name for name in names if not name.startswith("mean")]
 

@@ -116,6 +116,7 @@ def test_sorted_bins_do_not_depend_on_the_order_of_graphs():
     ours, theirs = sort_bins(stream), sort_bins(swapped)
     assert isinstance(ours, StreamCounts)
     assert ours.codes.tolist() == theirs.codes.tolist() == [-4, 3, 9]
+    assert (ours.iteration, ours.weight) == (stream.iteration, stream.weight) == (0, 0.5)
     assert np.array_equal(ours.counts.toarray(), theirs.counts.toarray()[::-1])
     assert ours.counts.has_sorted_indices
 

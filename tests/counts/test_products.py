@@ -143,6 +143,12 @@ def test_counts_remain_exact_beyond_what_float32_holds(count):
     assert np.array_equal(rectangular_gram(unsorted(counts), unsorted(counts)), exact(counts, counts))
 
 
+def test_streams_that_are_exact_alone_are_exact_together():
+    """Each stream is below 2^24, their sum is above it, and odd."""
+    parts = [np.array([[2999, k], [3001, 0]]) for k in range(1, 6)]
+    assert np.array_equal(square_gram([unsorted(part) for part in parts]), sum(exact(p, p) for p in parts))
+
+
 @pytest.mark.parametrize("density", [0.0, 0.1, 0.6])
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 50), (50, 1), (7, 40)])
 def test_rectangular_against_dense(m, n, density):
@@ -190,7 +196,7 @@ def test_new_graphs_are_as_long_as_all_of_their_bins():
 
 
 def test_lengths_that_rounding_made_negative_are_zero():
-    assert inverse_length(np.array([-1e-17, 4.0, 0.0])).tolist() == [0.0, 0.5, 0.0]
+    assert inverse_length(np.array([-1e-17, 4.0, 0.25, 0.0])).tolist() == [0.0, 0.5, 2.0, 0.0]
 
 
 GRAPHS = pk.datasets.make_molecules(10, random_state=0).graphs

@@ -107,9 +107,7 @@ def test_labels_name_rows_in_the_order_given():
 
 
 def test_labels_without_a_row_go_with_everything_equally():
-    graphs = one(3, path_edges(3), ["a", None, "stranger"])
-    computed = dense.library_history(graphs, BeliefPropagation([[3.0]], labels=["a"]), 1)[1]
-    assert np.allclose(computed[1], [0.75, 0.25])
-
-
-# bad input
+    graphs = one(4, [(0, 1), (1, 2)], ["a", None, "stranger", "b"])
+    scheme = BeliefPropagation([[3.0, 1.0], [1.0, 2.0]], labels=["a", "b"])
+    computed = dense.library_history(graphs, scheme, 1)[1]
+    assert np.allclose(computed[1], [0.6, 0.2, 0.2])

@@ -10,6 +10,11 @@ import propkernels as pk
 from propkernels.propagation import Diffusion, LabelPropagation
 from propkernels.propagation.imputer import fill_labels
 from propkernels.propagation.initial import (
+    degree_column,
+    edge_keys,
+    initial_distributions,
+    label_column,
+    learn_prior,
     log_degree_column,
 )
 from tests.propagation import dense
@@ -144,6 +149,40 @@ def test_the_prior_is_that_of_the_training_graphs():
 def test_frequencies_of_uncertain_labels_count_by_probability():
     rows = np.ma.array([[1, 0], [0.5, 0.5], [0.25, 0.75], [0, 0]], mask=[[0, 0]] * 3 + [[1, 1]])
     assert np.allclose(starting_points(one(4, [], rows), "frequency")[3], [7 / 12, 5 / 12])
+
+
+@pytest.mark.parametrize("labels", [False, True])
+@pytest.mark.parametrize("weights", [False, True])
+def test_keys_of_edges_tell_apart_what_is_asked_for(labels, weights):
+    graphs = one(4, path_edges(4), edge_labels=list("aab"), weights=[1.0, 2.0, 2.0])
+    keys = edge_keys(graphs, labels, weights)
+    asked = ([graphs.edge_labels] if labels else []) + ([graphs.adjacency.data] if weights else [])
+    if not asked:
+        assert keys is None
+        return
+    pairs = set(zip(zip(*asked, strict=True), keys.tolist(), strict=True))
+    assert len(pairs) == len({value for value, _ in pairs}) == len({key for _, key in pairs})
+    bare = edge_keys(graphs.with_edge_labels(None), labels, weights)
+    assert len(set(bare.tolist())) == (2 if weights else 1)
+    assert not np.array_equal(bare, edge_keys(graphs, True, weights))
+
+
+def test_neighbors_are_counted_once_whatever_the_number_of_edges():
+    ends = np.array([1, 1, 0, 0, 2, 1])
+    adjacency = csr_array((np.ones(6), ends, [0, 2, 5, 6]), shape=(3, 3))
+    graphs = pk.GraphDatabase(adjacency, [0, 3], edge_labels=list("abababab")[:6])
+    assert graphs.has_parallel_edges
+    degrees = degree_column(graphs)
+    assert [degrees.values[i] for i in degrees.ids] == [1, 2, 1]
+    orders = label_column(graphs, "log_degree")
+    assert [orders.values[i] for i in orders.ids] == [0, 1, 0]
+
+
+def test_a_block_of_nodes_starts_as_they_do():
+    column = label_column(partly(), "node")
+    initial = initial_distributions(column, learn_prior(column, "uniform"))
+    assert np.array_equal(initial.block(2, 5).to_dense(), initial.to_dense()[2:5])
+    assert np.array_equal(initial.block(2, 5).observed, initial.observed[2:5])
 
 
 # names
