@@ -35,7 +35,6 @@ from propkernels.datasets.tables import (
     ID_NAMES,
     SMILES_NAMES,
     Reading,
-    check_property,
     find_column,
     iter_records,
     iter_sdf_records,
@@ -45,7 +44,6 @@ from propkernels.datasets.tables import (
     sdf_molecule,
     sdf_properties,
     smiles_of,
-    usual_target,
 )
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs import GraphDatabase
@@ -381,50 +379,49 @@ def _read_table(path: Path, how: Reading) -> Dataset:
             f"{path} has neither a column of SMILES nor columns source and target of edges: name the SMILES "
             f"by --smiles (smiles_column=); its columns are {listed_names(names)}"
         )
-    _refuse_edge_labels(how)
-    columns = how.table_targets(names, path, smiles)
-    texts = [cell.strip() or None for cell in table[smiles]]
-    graphs = _rows_of_smiles(texts, path, how)
-    kept = [row for row in range(len(texts)) if row not in graphs.skipped or how.errors == "empty"]
-    target = how.checked_target(
-        [read_cells(table[column], f"column {column!r} of {path}")[kept] for column in columns],
-        len(graphs),
-        path,
-    )
-    named = find_column(names, how.id_column, ID_NAMES, path)
-    if named is not None and named not in columns:
-        ids = table[named]
-        skipped, graphs = graphs.skipped, graphs.with_ids(row_names([ids[row] for row in kept], kept))
-        graphs.skipped = skipped
-    extras = {"smiles": [texts[row] for row in kept]}
-    others = [name for name in names if name and name not in (smiles, *columns)][:MOST_COLUMNS]
-    further = {name: read_cells(table[name])[kept] for name in others}
-    return Dataset(path.stem, graphs, target, (), extras, columns=further)
+    return _of_molecules(path, table, how, smiles)
 
 
-def _refuse_edge_labels(how: Reading) -> None:
+def _of_molecules(
+    path: Path, table: dict[str, list[str]], how: Reading, smiles: str | None, mols: Sequence[Any] = ()
+) -> Dataset:
+    """Return the molecules of a column of SMILES, or of RDKit, with other columns as target and ids."""
     if how.edge_labels:
         raise ValueError(
             "--edge-labels (edge_labels=) does not apply to molecules: bond types are their labels"
         )
-
-
-def _rows_of_smiles(column: Any, path: Path, how: Reading) -> Any:
-    """Return the molecules of a table; errors name rows of invalid molecules, counted from 0."""
-    options: dict[str, Any] = {**how.of_molecules, "n_jobs": how.n_jobs}
-    if how.errors != "raise":
-        return from_smiles(column, errors=how.errors, **options)
+    names = list(table)
+    columns = how.table_targets(names, path, smiles)
+    items: Any = mols if smiles is None else [cell.strip() or None for cell in table[smiles]]
+    options: dict[str, Any] = {**how.of_molecules, "errors": "skip" if how.errors == "raise" else how.errors}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an error is raised below
-        graphs = from_smiles(column, errors="skip", **options)
-    if not graphs.skipped:
-        return graphs.with_ids(None)
-    named = [f"row {row} ({reason})" for row, reason in list(graphs.skipped.items())[:MOST_NAMED]]
-    more = ", ..." if len(graphs.skipped) > MOST_NAMED else ""
-    raise ValueError(
-        f"{path}: {len(graphs.skipped)} of {len(column)} molecules cannot be read: {', '.join(named)}{more}; "
-        'rows are counted from 0; --errors skip (errors="skip") leaves them out'
-    )
+        warnings.simplefilter("ignore" if how.errors == "raise" else "default")  # an error is raised below
+        graphs: Any = (
+            from_rdkit(items, **options)
+            if smiles is None
+            else from_smiles(items, **options, n_jobs=how.n_jobs)
+        )
+    skipped = graphs.skipped
+    if skipped and how.errors == "raise":
+        named = [f"row {row} ({reason})" for row, reason in list(skipped.items())[:MOST_NAMED]]
+        more = ", ..." if len(skipped) > MOST_NAMED else ""
+        raise ValueError(
+            f"{path}: {len(skipped)} of {len(items)} molecules cannot be read: {', '.join(named)}{more}; "
+            'rows are counted from 0; --errors skip (errors="skip") leaves them out'
+        )
+    kept = [row for row in range(len(items)) if row not in skipped or how.errors == "empty"]
+    cells = [read_cells(table[column], f"column {column!r} of {path}")[kept] for column in columns]
+    target = how.checked_target(cells, len(graphs), path)
+    named_by = find_column(names, how.id_column, () if smiles is None else ID_NAMES, path)
+    if named_by is not None and named_by not in columns:
+        graphs = graphs.with_ids(row_names([table[named_by][row] for row in kept], kept))
+    elif how.errors == "raise":
+        graphs = graphs.with_ids(None)
+    graphs.skipped = skipped
+    extras = {"molecules" if smiles is None else "smiles": [items[row] for row in kept]}
+    others = [name for name in names if name and name not in (smiles, *columns)][:MOST_COLUMNS]
+    further = {name: read_cells(table[name])[kept] for name in others}
+    return Dataset(path.stem, graphs, target, (), extras, columns=further)
 
 
 def _companions(path: Path) -> list[Path]:
@@ -436,40 +433,23 @@ def _companions(path: Path) -> list[Path]:
 
 def _read_smi(path: Path, how: Reading) -> Dataset:
     """Return the molecules of an SMI file, with an optional name after each SMILES."""
-    _refuse_edge_labels(how)
     lines = [words for _, record in iter_records(path, quoted=False) if (words := smiles_of(record, path))]
     if not lines:
         raise ValueError(f"{path} has no molecules")
+    table = {"smiles": [line[0] for line in lines]}
     names = [line[1].strip() if len(line) > 1 else "" for line in lines]
-    keys = names if all(names) and len(set(names)) == len(names) else list(range(len(lines)))
-    options: dict[str, Any] = {**how.of_molecules, "errors": how.errors, "n_jobs": how.n_jobs}
-    graphs = from_smiles([line[0] for line in lines], ids=keys, **options)
-    kept = [row for row, key in enumerate(keys) if how.errors == "empty" or key not in graphs.skipped]
-    graphs = graphs.with_ids(row_names([names[row] for row in kept], kept) if any(names) else None)
-    extras = {"smiles": [lines[row][0] for row in kept]}
-    return Dataset(path.stem, graphs, how.checked_target([], len(graphs), path), (), extras)
+    return _of_molecules(path, table | ({"name": names} if any(names) else {}), how, "smiles")
 
 
 def _read_sdf(path: Path, how: Reading) -> Dataset:
     """Return the molecules of an SDF file, with properties as target and ids."""
-    _refuse_edge_labels(how)
     records = [record for _, record in iter_sdf_records(path)]
     mols, properties = list(map(sdf_molecule, records)), list(map(sdf_properties, records))
     if all(mol is None for mol in mols):
         raise ValueError(f"{path} has no molecules that can be read")
     names = sorted({name for one in properties for name in one})
-    for column in filter(None, (*how.target_columns, how.id_column)):
-        check_property(column, names, path)
-    usual = usual_target(names)
-    columns = how.target_columns or (() if usual is None else (usual,))
-    graphs = from_rdkit(mols, **how.of_molecules, errors=how.errors)
-    kept = [row for row in range(len(mols)) if how.errors == "empty" or row not in graphs.skipped]
-    cells = [[one.get(column, "") for one in properties] for column in columns]
-    target = [read_cells(column, f"the target of {path}")[kept] for column in cells]
-    if how.id_column is not None:
-        graphs = graphs.with_ids(row_names([properties[row].get(how.id_column) for row in kept], kept))
-    values = how.checked_target(target, len(graphs), path)
-    return Dataset(path.stem, graphs, values, (), {"molecules": [mols[row] for row in kept]})
+    table = {name: [one.get(name, "") for one in properties] for name in names}
+    return _of_molecules(path, table, how, None, mols)
 
 
 READERS: dict[str, Callable[[Path, Reading], Dataset]] = {

@@ -6,7 +6,7 @@ Both ways use the same functions for records, cells, properties and names, so th
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -165,25 +165,6 @@ def sdf_molecule(record: bytes) -> Any:
             return chem.MolFromMolBlock(record.decode("utf-8"))
         except Exception:  # of RDKit
             return None
-
-
-def usual_target(names: Iterable[str]) -> str | None:
-    """Return the property with the most usual name of a target, or None.
-
-    Examples
-    --------
-    >>> usual_target(["Label", "pKi", "Target"]), usual_target(["pKi"])
-    ('Target', None)
-    """
-    usual = {name.casefold(): name for name in sorted(names, reverse=True)}
-    return next((usual[name] for name in TARGET_NAMES if name in usual), None)
-
-
-def check_property(name: str, names: Iterable[str], path: Path) -> None:
-    """Raise ValueError if no molecule of an SDF file has a property."""
-    known = sorted(names)
-    if name not in known:
-        raise ValueError(f"no molecule of {path} has the property {name!r}; there are {listed_names(known)}")
 
 
 def row_names(names: Sequence[str | None], rows: Sequence[int]) -> list[str]:

@@ -28,7 +28,7 @@ KINDS = {
     ".tsv": "table",
     ".smi": "table",
     ".smiles": "table",
-    ".sdf": "sdf",
+    ".sdf": "table",
 }
 REMEDY = "write its graphs to a Parquet file, open_source(path).graphs.to_parquet(file)"
 
@@ -204,7 +204,7 @@ def _kind(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in KINDS:
         raise ValueError(f"{path} is not read part by part, only {', '.join(KINDS)} files are: {REMEDY}")
-    return "parquet table" if suffix == ".parquet" and not has_graphs(path) else KINDS[suffix]
+    return "table" if suffix == ".parquet" and not has_graphs(path) else KINDS[suffix]
 
 
 def _in_folder(folder: Path) -> Iterator[tuple[str, Path]]:

@@ -61,7 +61,8 @@ class Part:
     ----------
     path : str
         File, or folder of a TU data set.
-    kind : {"parquet", "parquet table", "table", "sdf", "tu"}
+    kind : {"parquet", "table", "tu"}
+        "table": of molecules, also in SDF and SMI files.
     first, last : int
         Rows ``first`` to ``last - 1`` of the file, counted from 0.
     first_id : int

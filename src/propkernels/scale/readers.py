@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -26,7 +27,6 @@ from propkernels.datasets.tables import (
     SMILES_NAMES,
     TARGET_NAMES,
     Reading,
-    check_property,
     find_column,
     iter_parquet_cells,
     iter_records,
@@ -40,7 +40,6 @@ from propkernels.datasets.tables import (
     separator_of,
     smiles_of,
     split_record,
-    usual_target,
 )
 from propkernels.datasets.tu_reader import read_tu
 from propkernels.graphs.database import GraphDatabase
@@ -130,56 +129,135 @@ def _cut_rows(sizes: NDArray[np.int64], limit: int, row: int) -> Iterator[Piece]
 
 
 class Row(NamedTuple):
-    """Cells of one molecule: its SMILES, and its target and id, if there are columns for them."""
+    """A molecule as SMILES or an RDKit molecule, its target and id if there are columns, and its atoms."""
 
-    smiles: str
-    target: str | None = None
-    name: str | None = None
+    molecule: Any
+    target: str | None
+    name: str | None
+    n_atoms: int
 
 
-class MoleculeTables:
-    """CSV, TSV and Parquet files with a column of SMILES, and SMI files: runs of rows."""
+class Molecules:
+    """CSV, TSV and Parquet files with a column of SMILES, SMI files and SDF files: runs of rows."""
 
     def survey(self, path: Path, reading: Reading, nodes_per_part: int) -> Survey:
-        """Cut a table into pieces, reading it row by row."""
+        """Cut a file into pieces, reading it row by row."""
         kinds = CellKinds()
-
-        def sizes() -> Iterator[tuple[int, int, int]]:
-            for row, start, end in _rows(path, reading):
-                if row.target is not None:
-                    kinds.add(row.target)
-                yield count_atoms(row.smiles), start, end
-
-        pieces = _cut_bytes(sizes(), nodes_per_part, path)
-        target = None if _is_smi(path) else _columns(path, reading)[1]
-        return Survey(pieces, None if target is None else kinds.common(f"column {target!r} of {path}"))
+        columns = _columns(path, reading)
+        pieces: list[Piece] = []
+        first = number = nodes = start = end = 0
+        for row, place, stop in _rows(path, columns):
+            if row.target is not None:
+                kinds.add(row.target)
+            if number > first and nodes + row.n_atoms > nodes_per_part:
+                pieces.append(Piece(first, number, nodes, (start, end)))
+                first, nodes = number, 0
+            start = place if number == first else start
+            number, nodes, end = number + 1, nodes + row.n_atoms, stop
+        if not number:
+            raise ValueError(f"{path} has no molecules")
+        target = columns.target
+        kind = None if target is None else kinds.common(f"column {target!r} of {path}")
+        return Survey([*pieces, Piece(first, number, nodes, (start, end))], kind, target)
 
     def read(self, part: Part) -> Iterator[GraphBlock]:
         """Yield the molecules of a part as blocks of graphs."""
-        rows: list[Row] = []
-        number = part.first_id
-        for row, _, _ in _rows(Path(part.path), part.reading, part):
-            rows.append(row)
-            if len(rows) == BLOCK_ROWS:
-                yield _block_of(rows, number, part)
-                number, rows = number + len(rows), []
-        if rows:
-            yield _block_of(rows, number, part)
+        path, number = Path(part.path), part.first_id
+        rows = (row for row, _, _ in _rows(path, _columns(path, part.reading, part), part))
+        while some := list(islice(rows, BLOCK_RECORDS if _suffix(path) == ".sdf" else BLOCK_ROWS)):
+            yield _block_of(some, number, part)
+            number += len(some)
 
 
-def _cut_bytes(rows: Iterable[tuple[int, int, int]], nodes_per_part: int, path: Path) -> list[Piece]:
-    """Cut rows, given by their nodes and the bytes where they start and end, into pieces."""
-    pieces: list[Piece] = []
-    first = number = nodes = start = end = 0
-    for size, place, stop in rows:
-        if number > first and nodes + size > nodes_per_part:
-            pieces.append(Piece(first, number, nodes, (start, end)))
-            first, nodes = number, 0
-        start = place if number == first else start
-        number, nodes, end = number + 1, nodes + size, stop
-    if not number:
-        raise ValueError(f"{path} has no molecules")
-    return [*pieces, Piece(first, number, nodes, (start, end))]
+class Columns(NamedTuple):
+    """Names of all columns, and of those of SMILES, target and id."""
+
+    names: list[str]
+    smiles: str | None
+    target: str | None
+    name: str | None
+
+
+def _suffix(path: Path) -> str:
+    return {".smiles": ".smi"}.get(path.suffix.lower(), path.suffix.lower())
+
+
+def _columns(path: Path, reading: Reading, part: Part | None = None) -> Columns:
+    """Return the columns of a file; raise ValueError without SMILES. In a part, those of SDF are known."""
+    suffix, wanted = _suffix(path), next(iter(reading.target_columns), None)
+    if suffix == ".smi" or (suffix == ".sdf" and part is not None):
+        return Columns([], None, None if suffix == ".smi" else wanted, reading.id_column)
+    if suffix == ".sdf":
+        names = sorted({name for _, record in iter_sdf_records(path) for name in sdf_properties(record)})
+    else:
+        names = parquet_names(path) if suffix == ".parquet" else _header(path)[0]
+    smiles = None if suffix == ".sdf" else find_column(names, reading.smiles_column, SMILES_NAMES, path)
+    if smiles is None and suffix != ".sdf":
+        raise ValueError(
+            f"{path} has no column of SMILES: name it by --smiles (smiles_column=); its columns are "
+            f"{listed_names(names)}"
+        )
+    target = find_column(names, wanted, TARGET_NAMES, path)
+    usual = () if suffix == ".sdf" else ID_NAMES
+    return Columns(names, smiles, target, find_column(names, reading.id_column, usual, path))
+
+
+def _header(path: Path) -> tuple[list[str], bytes]:
+    """Return the names of the columns of a CSV or TSV file, and the bytes that hold them."""
+    _, header = next(iter_records(path), (0, b""))
+    return split_record(header.removeprefix(BOM), separator_of(path), path), header
+
+
+def _rows(path: Path, columns: Columns, part: Part | None = None) -> Iterator[tuple[Row, int, int]]:
+    """Yield the molecules of a file, or of a part of it, with the bytes where they start and end."""
+    suffix = _suffix(path)
+    if suffix == ".parquet":
+        yield from ((row, 0, 0) for row in _parquet_rows(path, columns, part))
+        return
+    start = 0 if part is None else part.span[0]
+    if suffix == ".sdf":
+        records = iter_sdf_records(path, start)
+    elif suffix == ".smi":
+        with open_regular(path) as stream:
+            start = max(start, len(BOM) if stream.read(3) == BOM else 0)
+        records = iter_records(path, start, quoted=False)
+    else:
+        records = iter_records(path, max(start, len(_header(path)[1])))
+    for place, record in records:
+        if part is not None and place >= part.span[1]:
+            break
+        if (row := _row_of(record, suffix, columns, path, part is None)) is not None:
+            yield row, place, place + len(record)
+
+
+def _row_of(record: bytes, suffix: str, columns: Columns, path: Path, is_survey: bool) -> Row | None:
+    """Return the molecule of a line or record; None for a blank line."""
+    if suffix == ".sdf":
+        found = sdf_properties(record)
+        molecule = None if is_survey else sdf_molecule(record)
+        name = None if columns.name is None else found.get(columns.name, "")
+        return Row(molecule, found.get(columns.target or ""), name, _announced_atoms(record))
+    if suffix == ".smi":
+        words = smiles_of(record, path)
+        name = words[1].strip() if len(words) > 1 else None
+        return Row(words[0], None, name, count_atoms(words[0])) if words else None
+    cells = row_of(record, separator_of(path), len(columns.names), path)
+    if cells is None:
+        return None
+    smiles, target, name = (None if one is None else cells[columns.names.index(one)] for one in columns[1:])
+    return Row(smiles, target, name, count_atoms(str(smiles)))
+
+
+def _parquet_rows(path: Path, columns: Columns, part: Part | None) -> Iterator[Row]:
+    """Yield the molecules of a Parquet table, or of a part of it."""
+    wanted = [column for column in dict.fromkeys(columns[1:]) if column is not None]
+    n_rows = open_any_parquet(path).metadata.num_rows
+    first, last = (0, n_rows) if part is None else (part.first, part.last)
+    for _, block in iter_parquet_cells(path, wanted, first, last, BLOCK_ROWS):
+        cells = dict(zip(wanted, block, strict=True))
+        none = [None] * len(block[0])
+        several = zip(*(none if name is None else cells[name] for name in columns[1:]), strict=True)
+        yield from (Row(smiles, target, name, count_atoms(smiles)) for smiles, target, name in several)
 
 
 def count_atoms(smiles: str) -> int:
@@ -193,80 +271,25 @@ def count_atoms(smiles: str) -> int:
     return len(ATOMS.findall(smiles))
 
 
-def _is_smi(path: Path) -> bool:
-    return path.suffix.lower() in (".smi", ".smiles")
+def _announced_atoms(record: bytes) -> int:
+    """Return the number of atoms that a record announces, or an estimate from its number of lines."""
+    lines = record.split(b"\n", COUNTS + 1)
+    count = lines[COUNTS][:3].strip() if len(lines) > COUNTS else b""
+    return int(count) if count.isdigit() and b"V3000" not in lines[COUNTS] else record.count(b"\n") // 2
 
 
-def _columns(path: Path, reading: Reading) -> tuple[str, str | None, str | None]:
-    """Return the names of the columns of SMILES, target and id; raise ValueError without SMILES."""
-    names = parquet_names(path) if path.suffix.lower() == ".parquet" else _header(path)[0]
-    smiles = find_column(names, reading.smiles_column, SMILES_NAMES, path)
-    if smiles is None:
-        raise ValueError(
-            f"{path} has no column of SMILES: name it by --smiles (smiles_column=); its columns are "
-            f"{listed_names(names)}"
-        )
-    target = find_column(names, next(iter(reading.target_columns), None), TARGET_NAMES, path)
-    return smiles, target, find_column(names, reading.id_column, ID_NAMES, path)
-
-
-def _header(path: Path) -> tuple[list[str], bytes]:
-    """Return the names of the columns of a CSV or TSV file, and the bytes that hold them."""
-    _, header = next(iter_records(path), (0, b""))
-    return split_record(header.removeprefix(BOM), separator_of(path), path), header
-
-
-def _rows(path: Path, reading: Reading, part: Part | None = None) -> Iterator[tuple[Row, int, int]]:
-    """Yield the molecules of a file, or of a part of it, with the bytes where they start and end."""
-    if path.suffix.lower() == ".parquet":
-        yield from ((row, 0, 0) for row in _parquet_rows(path, reading, part))
-        return
-    names, places = list[str](), list[int | None]()
-    if _is_smi(path):
-        with open_regular(path) as stream:
-            header = BOM if stream.read(3) == BOM else b""
-    else:
-        names, header = _header(path)
-        places = [None if one is None else names.index(one) for one in _columns(path, reading)]
-    start = len(header) if part is None else part.span[0]
-    for place, record in iter_records(path, start, quoted=bool(names)):
-        if part is not None and place >= part.span[1]:
-            break
-        end = place + len(record)
-        if names:
-            cells = row_of(record, separator_of(path), len(names), path)
-            if cells is not None:
-                smiles, *others = (None if at is None else cells[at] for at in places)
-                yield Row(str(smiles), *others), place, end
-        elif words := smiles_of(record, path):
-            yield Row(words[0], None, words[1].strip() if len(words) > 1 else None), place, end
-
-
-def _parquet_rows(path: Path, reading: Reading, part: Part | None) -> Iterator[Row]:
-    """Yield the molecules of a Parquet table, or of a part of it."""
-    chosen = _columns(path, reading)
-    wanted = [column for column in dict.fromkeys(chosen) if column is not None]
-    n_rows = open_any_parquet(path).metadata.num_rows
-    first, last = (0, n_rows) if part is None else (part.first, part.last)
-    for _, columns in iter_parquet_cells(path, wanted, first, last, BLOCK_ROWS):
-        cells = dict(zip(wanted, columns, strict=True))
-        none = [None] * len(columns[0])
-        for row in zip(*(none if name is None else cells[name] for name in chosen), strict=True):
-            yield Row(*row)
-
-
-def _block_of(rows: Sequence[Row], number: int, part: Part, mols: Sequence[Any] | None = None) -> GraphBlock:
-    """Return the graphs of rows, of which the first has a number; ``mols`` take the place of SMILES."""
+def _block_of(rows: Sequence[Row], number: int, part: Part) -> GraphBlock:
+    """Return the graphs of rows, of which the first has a number."""
     from propkernels.convert.rdkit import from_rdkit, from_smiles
 
     ids = np.arange(number, number + len(rows), dtype=np.int64)
     row_numbers = (ids - part.first_id + part.first).tolist()  # errors name the rows of the file
     errors = part.reading.errors
     options: dict[str, Any] = {**part.reading.of_molecules, "ids": row_numbers, "errors": errors}
-    if mols is None:
-        graphs = from_smiles([row.smiles.strip() or None for row in rows], **options)
+    if _suffix(Path(part.path)) == ".sdf":
+        graphs = from_rdkit([row.molecule for row in rows], **options)
     else:
-        graphs = from_rdkit(mols, **options)
+        graphs = from_smiles([row.molecule.strip() or None for row in rows], **options)
     kept = [i for i, row in enumerate(row_numbers) if errors == "empty" or row not in graphs.skipped]
     target = None if part.target is None else [_value(rows[i].target, part.target) for i in kept]
     has_names = any(row.name for row in rows)
@@ -277,51 +300,6 @@ def _block_of(rows: Sequence[Row], number: int, part: Part, mols: Sequence[Any] 
 def _value(cell: str | None, kind: str) -> object:
     value = None if cell is None else parse_cell(cell, kind)
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-class SdfRecords:
-    """SDF files: runs of whole records."""
-
-    def survey(self, path: Path, reading: Reading, nodes_per_part: int) -> Survey:
-        """Cut a file into pieces, reading it record by record."""
-        kinds: dict[str, CellKinds] = {}
-
-        def sizes() -> Iterator[tuple[int, int, int]]:
-            for place, record in iter_sdf_records(path):
-                for name, cell in sdf_properties(record).items():
-                    kinds.setdefault(name, CellKinds()).add(cell)
-                yield _announced_atoms(record), place, place + len(record)
-
-        pieces = _cut_bytes(sizes(), nodes_per_part, path)
-        for name in filter(None, (*reading.target_columns, reading.id_column)):
-            check_property(name, kinds, path)
-        target = next(iter(reading.target_columns), None) or usual_target(kinds)
-        kind = None if target is None else kinds[target].common(f"the target of {path}")
-        return Survey(pieces, kind, target)
-
-    def read(self, part: Part) -> Iterator[GraphBlock]:
-        """Yield the molecules of a part as blocks of graphs."""
-        target, name = next(iter(part.reading.target_columns), None), part.reading.id_column
-        rows, mols = list[Row](), list[Any]()
-        number = part.first_id
-        for place, record in iter_sdf_records(Path(part.path), part.span[0]):
-            if place >= part.span[1]:
-                break
-            found = sdf_properties(record)
-            rows.append(Row("", found.get(target) if target else None, found.get(name, "") if name else None))
-            mols.append(sdf_molecule(record))
-            if len(rows) == BLOCK_RECORDS:
-                yield _block_of(rows, number, part, mols)
-                number, rows, mols = number + len(rows), [], []
-        if rows:
-            yield _block_of(rows, number, part, mols)
-
-
-def _announced_atoms(record: bytes) -> int:
-    """Return the number of atoms that a record announces, or an estimate from its number of lines."""
-    lines = record.split(b"\n", COUNTS + 1)
-    count = lines[COUNTS][:3].strip() if len(lines) > COUNTS else b""
-    return int(count) if count.isdigit() and b"V3000" not in lines[COUNTS] else record.count(b"\n") // 2
 
 
 @lru_cache(maxsize=1)
@@ -355,10 +333,4 @@ class TuSets:
             yield GraphBlock(block, values, ids)
 
 
-FORMATS: dict[str, Format] = {
-    "parquet": ParquetGraphs(),
-    "parquet table": MoleculeTables(),
-    "table": MoleculeTables(),
-    "sdf": SdfRecords(),
-    "tu": TuSets(),
-}
+FORMATS: dict[str, Format] = {"parquet": ParquetGraphs(), "table": Molecules(), "tu": TuSets()}
