@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import math
 import os
-from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import cache, wraps
 from itertools import pairwise
-from queue import SimpleQueue
+from threading import Thread
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -75,34 +74,22 @@ def thread_count() -> int:
     """Return the number of threads of the current call, by joblib's rules (None: 1, -1: all cores).
 
     All cores are those that this process may use: its affinity, the CPU quota of its container, and
-    ``OMP_NUM_THREADS``, which joblib and Dask set in their workers. Inside a thread of :func:`run_threads`
-    the number is that of this thread and the threads without work, so that the sum of all threads is the
-    ``n_jobs`` of the outermost call; it changes while they work. The threading backend is selected, because
-    joblib's default (processes) allows only one worker inside a process of ``multiprocessing``, and warns.
+    ``OMP_NUM_THREADS``, which joblib and Dask set in their workers. Threads of :func:`run_threads` share
+    those of the call around them. The threading backend is selected, because joblib's default (processes)
+    allows only one worker inside a process of ``multiprocessing``, and warns.
     """
-    wanted, spare = _wanted(), _SPARE.get()
-    return wanted if spare is None else min(wanted, 1 + spare.number)
-
-
-def _wanted() -> int:
-    """Return the number of threads if no other threads work; calls inside a call ask once."""
-    n_jobs = _N_JOBS.get()
+    n_jobs, share = _N_JOBS.get(), _SHARE.get()
+    if share is not None:
+        return share if n_jobs is None or n_jobs < 0 else min(n_jobs, share)
     if n_jobs is not None and n_jobs > 0:
         return n_jobs
     if n_jobs is None and get_active_backend()[1] in (None, 1):
         return 1
-    spare = _SPARE.get()
-    if spare is not None and n_jobs in spare.known:
-        return spare.known[n_jobs]
     with parallel_config(backend="threading"):
         wanted = int(effective_n_jobs(n_jobs))
-    if n_jobs is None:
-        return wanted
     allowed = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if allowed.isdecimal() and int(allowed) > 0:
+    if n_jobs is not None and allowed.isdecimal() and int(allowed) > 0:
         wanted = min(wanted, int(allowed))
-    if spare is not None:
-        spare.known[n_jobs] = wanted
     return wanted
 
 
@@ -117,7 +104,7 @@ def least_work() -> int:
 
     Inside a thread of :func:`run_threads` others compete for the GIL, so that only more work is shared.
     """
-    return STEPS_OF_A_THREAD if _SPARE.get() is None else max(STEPS_OF_A_THREAD, STEPS_OF_A_PIECE)
+    return STEPS_OF_A_THREAD if _SHARE.get() is None else max(STEPS_OF_A_THREAD, STEPS_OF_A_PIECE)
 
 
 def pieces_for(work: int, threads: int) -> int:
@@ -140,132 +127,49 @@ def run_threads(
 ) -> list[Any]:
     """Return the results of a function for all items, in order, from threads worth their elementary ``work``.
 
-    Threads that have no item help with calls inside the function, also with those that have begun. If the
-    function ``uses_blas``, BLAS has one thread: products that several threads ask for at once wait for each
-    other in OpenBLAS, and spin. To limit BLAS takes a millisecond, too long for short compiled loops.
+    Each thread has an equal share of the threads of this call for calls inside the function. Items that have
+    not begun when one fails are left out. If the function ``uses_blas``, BLAS has one thread: products that
+    several threads ask for at once wait for each other in OpenBLAS, and spin. To limit BLAS takes a
+    millisecond, too long for short compiled loops.
     """
-    if len(items) < 2:
-        return list(map(function, items))
-    wanted = _wanted() if work is None else threads_for(work)
+    wanted = 1 if len(items) < 2 else thread_count() if work is None else threads_for(work)
     if wanted == 1:
         return list(map(function, items))
-    outer, most = _SPARE.get(), min(wanted, len(items)) - 1
-    spare = _Spare(wanted - 1) if outer is None else outer
-    call = _Call(function, items, most, spare)
-    with one_blas_thread() if uses_blas else nullcontext():
-        try:
-            spare.open(call)
-            call.take_all()
-        finally:
-            n_joined = spare.close(call)
-            if outer is None:  # calls inside have ended when another call goes on
-                spare.help_out()
-            for _ in range(n_joined):
-                call.ended.get()
-    if call.errors:
-        raise call.errors[min(call.errors)]
-    return call.results
+    n_threads, left = min(wanted, len(items)), deque(enumerate(items))
+    results: list[Any] = [None] * len(items)
+    errors: dict[int, BaseException] = {}
 
-
-class _Call:
-    """Items of a call, which threads take one by one until none is left.
-
-    Attributes
-    ----------
-    results : list
-        Results of the items, in order.
-    errors : dict
-        Errors by position of the item; items that were not begun before the first one are left out.
-    most, n_helpers, n_joined : int
-        Threads besides the caller: how many may take part, how many do, and how often one has begun to.
-    ended : SimpleQueue
-        One thing for each time that a thread has left.
-    """
-
-    def __init__(
-        self, function: Callable[[Any], Any], items: Sequence[Any], most: int, spare: _Spare
-    ) -> None:
-        self._function, self._spare, self._n_jobs = function, spare, _N_JOBS.get()
-        self.left, self.most = deque(enumerate(items)), most
-        self.results: list[Any] = [None] * len(items)
-        self.errors: dict[int, BaseException] = {}
-        self.n_helpers = self.n_joined = 0
-        self.ended: SimpleQueue[None] = SimpleQueue()
-
-    def take_all(self) -> None:
-        """Compute items until none is left, in a context of their own."""
-        copy_context().run(self._take_all)
-
-    def _take_all(self) -> None:
-        _SPARE.set(self._spare)
+    def take_all() -> None:
+        _SHARE.set(wanted // n_threads)
         _ACTIVE.set(None)
-        _N_JOBS.set(self._n_jobs)
         while True:
             try:
-                at, item = self.left.popleft()
+                at, item = left.popleft()
             except IndexError:
                 return
             try:
-                self.results[at] = self._function(item)
+                results[at] = function(item)
             except BaseException as error:
-                self.errors[at] = error
-                self.left.clear()
+                errors[at] = error
+                left.clear()
 
-
-class _Spare:
-    """Threads that an outermost call may still start, and the calls inside it that threads may join.
-
-    A thread takes part in a call once it runs: a call does not wait for a thread that has not begun, as one
-    that has no memory for its first function dies in silence.
-    """
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.known: dict[int | None, int] = {}  # number of cores by n_jobs
-        self._calls: list[_Call] = []
-        self._lock = fork_safe_lock()
-
-    def open(self, call: _Call) -> None:
-        """Let threads join a call, and start those that are spare."""
-        with self._lock:
-            self._calls.append(call)
-            n_started = min(call.most, self.number)
-            self.number -= n_started
-        for _ in range(n_started):
-            try:
-                start_new_thread(self.help_out, (call,))
-            except (RuntimeError, MemoryError):  # no more threads can be started: fewer do the work
-                with self._lock:
-                    self.number += 1
-
-    def close(self, call: _Call) -> int:
-        """Let no more threads join a call; return how often one did."""
-        with self._lock:
-            call.left.clear()
-            with suppress(ValueError):  # Ctrl-C before it was open
-                self._calls.remove(call)
-            return call.n_joined
-
-    def help_out(self, first: _Call | None = None) -> None:
-        """Take items of a call, then of others, until none are left; then be spare."""
-        call = self._next_call(first)
-        while call is not None:
-            call.take_all()
-            before, call = call, self._next_call(leaves=call)
-            before.ended.put(None)
-
-    def _next_call(self, first: _Call | None = None, leaves: _Call | None = None) -> _Call | None:
-        """Leave a call for the first one with items left, or be spare."""
-        with self._lock:
-            if leaves is not None:
-                leaves.n_helpers -= 1
-            for call in self._calls if first is None else [first, *self._calls]:
-                if call.left and call.n_helpers < call.most:
-                    call.n_helpers += 1
-                    call.n_joined += 1
-                    return call
-            self.number += 1
-        return None
+    threads = []
+    with one_blas_thread() if uses_blas else nullcontext():
+        try:
+            for _ in range(n_threads - 1):
+                threads.append(Thread(target=copy_context().run, args=(take_all,), daemon=True))
+                threads[-1].start()
+        except (RuntimeError, MemoryError):  # no more threads can be started: fewer do the work
+            threads.pop()
+        try:
+            copy_context().run(take_all)
+        finally:
+            left.clear()
+            for thread in threads:
+                thread.join()
+    if errors:
+        raise errors[min(errors)]
+    return results
 
 
 def stage_pieces(threads: int) -> int:
@@ -284,7 +188,7 @@ def by_rows(function: Callable[[slice], Any], shape: tuple[int, ...]) -> None:
 
 
 _N_JOBS: ContextVar[int | None] = ContextVar("propkernels_n_jobs", default=None)
-_SPARE: ContextVar[_Spare | None] = ContextVar("propkernels_threads", default=None)
+_SHARE: ContextVar[int | None] = ContextVar("propkernels_threads", default=None)
 
 
 @cache
