@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.molecules.read_molecules import as_list
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MoleculesToGraphs(
     GraphInput,
     TransformerMixin,
@@ -75,26 +77,14 @@ class MoleculesToGraphs(
     array([1])
     """
 
-    def __init__(
-        self,
-        *,
-        node_labels: Recipe = VIEWS,
-        edge_labels: bool = True,
-        explicit_hydrogens: bool = False,
-        stereo: bool = False,
-        standardize: str | Sequence[str] | None = None,
-        descriptors: Wanted = None,
-        errors: str = "raise",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.node_labels = node_labels
-        self.edge_labels = edge_labels
-        self.explicit_hydrogens = explicit_hydrogens
-        self.stereo = stereo
-        self.standardize = standardize
-        self.descriptors = descriptors
-        self.errors = errors
-        self.n_jobs = n_jobs
+    node_labels: Recipe = VIEWS
+    edge_labels: bool = True
+    explicit_hydrogens: bool = False
+    stereo: bool = False
+    standardize: str | Sequence[str] | None = None
+    descriptors: Wanted = None
+    errors: str = "raise"
+    n_jobs: int | None = None
 
     def fit(self, X: Molecules, y: object = None) -> Self:
         """Validate the parameters.

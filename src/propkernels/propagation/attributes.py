@@ -71,6 +71,7 @@ class AttributeTreatment(Documented, BaseEstimator, ABC):
         """
 
 
+@dataclass(eq=False, repr=False)
 class FixedAttributes(AttributeTreatment):
     """Unchanged attributes, with a new hash function at every iteration.
 
@@ -80,8 +81,7 @@ class FixedAttributes(AttributeTreatment):
         See ``attributes`` of :class:`PropagationKernel`.
     """
 
-    def __init__(self, combine: str = "sum") -> None:
-        self.combine = combine
+    combine: str = "sum"
 
     def learn(
         self,
@@ -275,6 +275,7 @@ def walk_steps(
         yield walk.scaled(drawn[edges.kinds])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PropagatedAttributes(AttributeTreatment):
     """Diffusion of attribute values: X_{t+1} = (1 - l) T X_t + l X_t, hashed at every t.
 
@@ -305,9 +306,8 @@ class PropagatedAttributes(AttributeTreatment):
     >>> kernel = pk.PropagationKernel(attributes=pk.propagation.PropagatedAttributes(), t_max=3, n_hashes=5)
     """
 
-    def __init__(self, *, laziness: float = 0.5, combine: str = "sum") -> None:
-        self.laziness = laziness
-        self.combine = combine
+    laziness: float = 0.5
+    combine: str = "sum"
 
     def learn(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ MOST_PRODUCTS = 2**37  # per round: some minutes
 SMALLEST = 1e-100  # lower bound on messages, so that the cavity division stays finite
 
 
+@dataclass(eq=False, repr=False)
 class BeliefPropagation(PropagationScheme):
     """Sum-product belief propagation on the graph as a pairwise Markov random field.
 
@@ -64,18 +66,11 @@ class BeliefPropagation(PropagationScheme):
 
     affine = False
 
-    def __init__(
-        self,
-        compatibility: Sequence[Sequence[float]] | Array | None = None,
-        *,
-        labels: Sequence[Hashable] | Array | None = None,
-        homophily: float = 4.0,
-        damping: float = 0.0,
-    ) -> None:
-        self.compatibility = compatibility
-        self.labels = labels
-        self.homophily = homophily
-        self.damping = damping
+    compatibility: Sequence[Sequence[float]] | Array | None = None
+    _: KW_ONLY
+    labels: Sequence[Hashable] | Array | None = None
+    homophily: float = 4.0
+    damping: float = 0.0
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> Messages:
         """Return the uniform messages of round 0."""

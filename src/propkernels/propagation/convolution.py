@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -250,6 +250,7 @@ def cheapest_path(weights: NDArray[np.float64], masked: bool) -> str:
 CLAMPS = (None, "after", "before")
 
 
+@dataclass(eq=False, repr=False)
 class Convolution(PropagationScheme):
     """Discrete convolution of label images with a filter: P' = P * B (Algorithm 5).
 
@@ -311,18 +312,11 @@ class Convolution(PropagationScheme):
     affine = True
     grids_only = True
 
-    def __init__(
-        self,
-        neighborhood: NeighborhoodLike = NEAREST,
-        boundary: str = "renormalize",
-        *,
-        clamp: str | None = None,
-        mirror: bool = False,
-    ) -> None:
-        self.neighborhood = neighborhood
-        self.boundary = boundary
-        self.clamp = clamp
-        self.mirror = mirror
+    neighborhood: NeighborhoodLike = NEAREST
+    boundary: str = "renormalize"
+    _: KW_ONLY
+    clamp: str | None = None
+    mirror: bool = False
 
     def prepare(self, graphs: Database, initial: InitialDistributions) -> GridOperator:
         """Return the operator of these grids."""
@@ -366,6 +360,7 @@ SCHEMES["convolution"] = Convolution
 CONDUCTIONS = ("exponential", "rational")
 
 
+@dataclass(eq=False, repr=False)
 class AnisotropicDiffusion(PropagationScheme):
     """Perona-Malik diffusion of label distributions, an extension named in the paper (section "Grid Graphs").
 
@@ -404,10 +399,10 @@ class AnisotropicDiffusion(PropagationScheme):
     affine = False
     grids_only = True
 
-    def __init__(self, contrast: float = 0.5, rate: float = 1.0, *, conduction: str = "exponential") -> None:
-        self.contrast = contrast
-        self.rate = rate
-        self.conduction = conduction
+    contrast: float = 0.5
+    rate: float = 1.0
+    _: KW_ONLY
+    conduction: str = "exponential"
 
     def prepare(self, graphs: Database, initial: InitialDistributions) -> PreparedDiffusion:
         """Return the grids with validated parameters."""

@@ -33,6 +33,7 @@ ROUNDING = 1e-10  # bound on the relative rounding error of a sum of densities, 
 LARGEST_LOG = 600.0  # densities and their sums stay finite
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianMixtures(AttributeTreatment):
     """Mixtures of Gaussians that spread over the graph (P2K, Algorithm 4 and Eq. mixture_approx).
 
@@ -87,22 +88,12 @@ class GaussianMixtures(AttributeTreatment):
     (2, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        n_sample_points: int = 100,
-        combine: str = "sum",
-        scale: str | None = None,
-        ridge: float = 0.0,
-        refit_every: int | None = None,
-        laziness: float = 0.0,
-    ) -> None:
-        self.n_sample_points = n_sample_points
-        self.combine = combine
-        self.scale = scale
-        self.ridge = ridge
-        self.refit_every = refit_every
-        self.laziness = laziness
+    n_sample_points: int = 100
+    combine: str = "sum"
+    scale: str | None = None
+    ridge: float = 0.0
+    refit_every: int | None = None
+    laziness: float = 0.0
 
     def learn(
         self,

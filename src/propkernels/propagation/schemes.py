@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -300,6 +300,7 @@ def transition_matrix(graphs: Graphs, direction: str = "follow") -> csr_array:
     return csr_array(walk + csr_array((stuck, (np.arange(len(stuck)),) * 2), shape=walk.shape))
 
 
+@dataclass(eq=False, repr=False)
 class Diffusion(AffineScheme):
     """Label diffusion, Eq. (diff): each node takes the mean of its neighbors' distributions.
 
@@ -338,18 +339,11 @@ class Diffusion(AffineScheme):
     >>> kernel = pk.PropagationKernel(propagation=pk.propagation.Diffusion(laziness=0.5))
     """
 
-    def __init__(
-        self,
-        laziness: float = 0.0,
-        normalization: str = "row",
-        *,
-        isolated: str = "stay",
-        direction: str = "follow",
-    ) -> None:
-        self.laziness = laziness
-        self.normalization = normalization
-        self.isolated = isolated
-        self.direction = direction
+    laziness: float = 0.0
+    normalization: str = "row"
+    _: KW_ONLY
+    isolated: str = "stay"
+    direction: str = "follow"
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 
 import numpy as np
@@ -23,6 +24,7 @@ from propkernels.propagation.schemes import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class AbsorbingWalk(AffineScheme):
     """Random walk absorbed at the nodes of a set S, Eqs. (trans) and (lp): P' = T^ P.
 
@@ -58,16 +60,10 @@ class AbsorbingWalk(AffineScheme):
     >>> kernel = pk.PropagationKernel(propagation=pk.propagation.AbsorbingWalk({"N", "O"}))
     """
 
-    def __init__(
-        self,
-        absorbing: str | Collection[Hashable] | Callable[[GraphDatabase], ArrayLike] = "observed",
-        *,
-        alpha: float = 1.0,
-        direction: str = "follow",
-    ) -> None:
-        self.absorbing = absorbing
-        self.alpha = alpha
-        self.direction = direction
+    absorbing: str | Collection[Hashable] | Callable[[GraphDatabase], ArrayLike] = "observed"
+    _: KW_ONLY
+    alpha: float = 1.0
+    direction: str = "follow"
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
@@ -122,6 +118,7 @@ LARGEST_RATE = 1e300
 CLAMPS = ("after", "before")
 
 
+@dataclass(eq=False, repr=False)
 class LabelPropagation(AffineScheme):
     """Label propagation for partially labeled graphs: walks are absorbed at observed labels.
 
@@ -157,9 +154,9 @@ class LabelPropagation(AffineScheme):
     np.float64(6.0)
     """
 
-    def __init__(self, clamp: str = "after", *, direction: str = "follow") -> None:
-        self.clamp = clamp
-        self.direction = direction
+    clamp: str = "after"
+    _: KW_ONLY
+    direction: str = "follow"
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
@@ -172,6 +169,7 @@ class LabelPropagation(AffineScheme):
         return AffineOperator(adjacency, spread, stuck, pushed_back=initial.observed)
 
 
+@dataclass(eq=False, repr=False)
 class PartialAbsorption(AffineScheme):
     """Walk that ends at node i with probability a_i, and otherwise moves on.
 
@@ -207,10 +205,10 @@ class PartialAbsorption(AffineScheme):
     (2, 2)
     """
 
-    def __init__(self, alpha: float = 0.2, *, rate: float | None = None, direction: str = "follow") -> None:
-        self.alpha = alpha
-        self.rate = rate
-        self.direction = direction
+    alpha: float = 0.2
+    _: KW_ONLY
+    rate: float | None = None
+    direction: str = "follow"
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""
@@ -230,6 +228,7 @@ class PartialAbsorption(AffineScheme):
         )
 
 
+@dataclass(eq=False, repr=False)
 class LabelSpreading(AffineScheme):
     """Label spreading: P' = alpha S P + (1 - alpha) P_0 with S = D^{-1/2} A D^{-1/2}.
 
@@ -261,9 +260,9 @@ class LabelSpreading(AffineScheme):
     (2, 2)
     """
 
-    def __init__(self, alpha: float = 0.8, *, direction: str = "follow") -> None:
-        self.alpha = alpha
-        self.direction = direction
+    alpha: float = 0.8
+    _: KW_ONLY
+    direction: str = "follow"
 
     def prepare(self, graphs: GraphDatabase, initial: InitialDistributions) -> AffineOperator:
         """Return the operator of these graphs."""

@@ -134,7 +134,7 @@ def fitted_types(cls: Any) -> dict[str, Any]:
     if not is_estimator(cls):
         return {}
     hints = get_type_hints(cls)
-    is_learned = {name: name.startswith("_") or name.endswith("_") for name in hints}
+    is_learned = {name: name != "_" and (name[0] == "_" or name[-1] == "_") for name in hints}  # _: KW_ONLY
     return {name: hints[name] for name in hints if is_learned[name] and not hasattr(cls, name)}
 
 
