@@ -69,9 +69,9 @@ REFUSED = [
     ({"x.csv": "smiles,y\n"}, {}, "has no rows"),
     ({"x.csv": "smiles,class\nCC,1\n ,0\nCO,1\n"}, {}, "1 of 3 molecules cannot be read: row 1"),
     ({"x.smi": "\n"}, {}, "has no molecules"),
-    ({"x.smi": "C\n"}, {"target_required": True}, "has no target"),
-    ({"x.sdf": f"{MOL}$$$$\n"}, {"target_column": "x"}, "no molecule of .* has the property 'x'; there are"),
-    ({"x.sdf": f"{MOL}$$$$\n"}, {"id_column": "x"}, "no molecule of .* has the property 'x'; there are"),
+    ({"x.smi": "C\n"}, {"target_required": True}, "has no column with a usual name for the target"),
+    ({"x.sdf": f"{MOL}$$$$\n"}, {"target_column": "x"}, "has no column 'x'; its columns are"),
+    ({"x.sdf": f"{MOL}$$$$\n"}, {"id_column": "x"}, "has no column 'x'; its columns are"),
     ({"x.parquet": "?"}, {}, "is not a Parquet file"),
     ({"x.docx": "?"}, {}, r"x.docx has the unknown suffix '.docx': supported are tables"),
     # tables of edges, nodes and graphs

@@ -195,7 +195,7 @@ REFUSED = [
     ("a.smi", b"\xff\n", {}, "cannot be read as text"),
     ("a.smi", "", {}, "has no molecules"),
     ("a.sdf", "\n", {}, "has no molecules"),
-    ("a.sdf", "M  END\n$$$$\n", {"target_columns": ("ki",)}, "has the property 'ki'"),
+    ("a.sdf", "M  END\n$$$$\n", {"target_columns": ("ki",)}, "has no column 'ki'"),
     ("a.parquet", "text", {}, "not a Parquet file"),
     ("a.zip", "text", {}, "not a zip file"),
     ("a.docx", "text", {}, r"a\.docx is not read part by part, only \.parquet, "),

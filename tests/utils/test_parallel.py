@@ -2,9 +2,8 @@
 
 import multiprocessing
 import os
-import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from threading import Barrier, Lock
+from threading import Lock
 from time import sleep
 
 import numpy as np
@@ -127,20 +126,6 @@ def test_at_most_n_jobs_threads_work_at_a_time(n_jobs, n_items):
     assert count(8) == 8
 
 
-def test_threads_without_items_help_inside_the_items_of_others():
-    barrier, first = Barrier(3, timeout=20), Barrier(3, timeout=20)
-
-    def outer(item):
-        first.wait()  # each item has a thread
-        if item == 0:
-            while count(8) < 3:  # the other two end
-                sleep(0.001)
-            assert sorted(run(lambda _: barrier.wait(), range(3), 8)) == [0, 1, 2]
-        return item
-
-    assert run(outer, range(3), 3) == [0, 1, 2]
-
-
 def test_rows_of_the_dense_product_in_threads(monkeypatch):
     """Several runs of rows, all bins popular, in as many threads as asked."""
     monkeypatch.setattr(linear, "ROWS_OF_A_TILE", 16)
@@ -215,15 +200,13 @@ def test_the_first_error_is_raised_and_later_items_are_left_out():
     assert run(abs, [-1, -2], 2) == [1, 2]
 
 
-@pytest.mark.parametrize("is_refused", [True, False])
-def test_threads_that_do_not_start_are_not_waited_for(monkeypatch, is_refused):
-    """They are refused, or die in silence, when memory is short."""
+def test_threads_that_do_not_start_are_not_waited_for(monkeypatch):
+    """They are refused when memory is short."""
 
-    def start(*_):
-        if is_refused:
-            raise RuntimeError("can't start new thread")
+    def start(self):
+        raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(parallel, "start_new_thread", start)
+    monkeypatch.setattr("threading.Thread.start", start)
     assert run(abs, [-1, -2, -3], 4) == [1, 2, 3]
 
 
@@ -249,21 +232,6 @@ def test_a_forked_child_starts_its_own_threads():
         assert child.exitcode == 0
 
     run(fork, range(2), 2)
-
-
-def test_threads_without_items_join_calls_that_have_begun():
-    has_begun, barrier = threading.Event(), threading.Barrier(2, timeout=20)
-
-    def inner(_):
-        has_begun.set()
-        barrier.wait()
-
-    def outer(item):
-        if item == 0:
-            return has_begun.wait(20)
-        return run(inner, range(2), 2)
-
-    assert run(outer, range(2), 2) == [True, [None, None]]
 
 
 def test_calls_inside_calls_return_their_own_results_and_errors():

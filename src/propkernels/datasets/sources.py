@@ -413,7 +413,7 @@ def _of_molecules(
     cells = [read_cells(table[column], f"column {column!r} of {path}")[kept] for column in columns]
     target = how.checked_target(cells, len(graphs), path)
     named_by = find_column(names, how.id_column, () if smiles is None else ID_NAMES, path)
-    if named_by is not None and named_by not in columns:
+    if named_by is not None and (how.id_column or named_by not in columns):
         graphs = graphs.with_ids(row_names([table[named_by][row] for row in kept], kept))
     elif how.errors == "raise":
         graphs = graphs.with_ids(None)
