@@ -8,12 +8,17 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 import propkernels as pk
+from propkernels.convert.build import Faults
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -119,6 +124,24 @@ def test_the_first_block_prints_what_is_below_it(name, folder, capsys):
 
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n(.*?)(?=^```|\Z)", re.DOTALL | re.MULTILINE)
+
+
+def test_the_worked_examples_of_contributing_work(tmp_path, monkeypatch):
+    """The code below the name of each new module, as it is printed."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    modules = re.findall(r"^src/propkernels/\S+/(\w+\.py)\n((?:    .*\n|\n)+)", text, re.MULTILINE)
+    for name, code in modules:
+        (tmp_path / name).write_text(textwrap.dedent(code))
+    monkeypatch.syspath_prepend(tmp_path)
+    two_steps, triangles, neighbors = map(import_module, ("two_steps", "triangles", "neighbors"))
+    pk.propagation.check_scheme(two_steps.TwoSteps())
+    graph = nx.Graph(nx.karate_club_graph().edges)
+    squares = sum(n**2 for n in Counter(nx.triangles(graph).values()).values())
+    assert triangles.TriangleHistogram().fit_transform([graph]) == squares
+    lists = nx.to_dict_of_lists(graph)
+    assert neighbors.is_neighbors(lists)
+    read = neighbors.convert([lists], Faults("raise", 1))
+    assert pk.similarity(read[0], graph) == 1
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if blocks(PAGES[name])])
