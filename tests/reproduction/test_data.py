@@ -1,20 +1,14 @@
 """Data of the experiments: pictures, co-occurrences, hidden labels and compact files."""
 
-import io
-import zipfile
-
 import numpy as np
 import pytest
 
 import propkernels as pk
 from reproduction.data.cooccurrence import label_cooccurrence
 from reproduction.data.corrupt import hide_labels
-from reproduction.data.pictures import cut_patches, load_brodatz
-from reproduction.engine.data import load_source
 from reproduction.extra.fair import read_compact
 from tests.zoo import labelled_zoo
 
-Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("skimage")
 STEPS = [(0, 1), (-1, 1), (-1, 0), (-1, -1)]
 
@@ -54,34 +48,6 @@ def test_a_share_of_the_labels_is_hidden():
         before = left
     with pytest.raises(TypeError, match="only certain labels"):
         hide_labels(graphs.with_labels(None), 0.5, random_state=0)
-
-
-@pytest.fixture
-def brodatz(tmp_path, monkeypatch):
-    """Three crops of noise."""
-    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
-    generator = np.random.default_rng(0)
-    with zipfile.ZipFile(tmp_path / "brodatz32.zip", "w") as archive:
-        for i in range(3):
-            stream = io.BytesIO()
-            Image.fromarray(generator.integers(0, 256, (256, 256)).astype(np.uint8)).save(stream, "png")
-            archive.writestr(f"crops/t{3 - i}_D{i}.png", stream.getvalue())
-
-
-def test_brodatz(brodatz):
-    data = load_brodatz()
-    assert repr(data) == "Dataset(BRODATZ: 192 images of 64 x 64, 786432 pixels, 3 labels, 3 classes)"
-    groups, versions, images = (data.extras[name] for name in ("groups", "versions", "images"))
-    for group in np.unique(groups):
-        assert versions[groups == group].tolist() == ["original", "rotated", "scaled", "rotated_scaled"]
-        assert len(set(data.target[groups == group])) == 1
-    np.testing.assert_array_equal(images[48], np.rot90(images[0]))
-    np.testing.assert_array_equal(images[144], np.rot90(images[96]))
-    np.testing.assert_allclose(np.bincount(data.graphs[0].node_labels) / 4096, 1 / 3, atol=0.01)
-    middle = np.asarray(images[0], dtype=float)[9:54, 9:54]
-    assert images[96].mean() == pytest.approx(middle.mean(), abs=1)
-    assert len(load_source("BRODATZ-O-R").graphs) == 96
-    assert cut_patches(np.arange(35).reshape(5, 7), 2)[3].tolist() == [[14, 15], [21, 22]]
 
 
 def test_compact_graphs_are_read_as_written(tmp_path):

@@ -3,23 +3,19 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.datasets import Dataset
 from propkernels.propagation import LabelPropagation
-from reproduction.__main__ import PAGES, main
+from reproduction.__main__ import main
 from reproduction.engine.cells import Cell, Store
-from reproduction.engine.jobs import Context, Job, Scope, run
+from reproduction.engine.jobs import Job, Scope, run
 from reproduction.engine.published import published, rows_and_columns
 from reproduction.experiments import (
-    attribute_kernels,
     attributed,
     labelled,
     partially_labelled,
     point_clouds,
-    point_graphs,
     worked_example,
 )
 from reproduction.protocols.nested import folds_of
@@ -74,17 +70,6 @@ def test_every_method_runs(task, tiny, tmp_path, monkeypatch):
             assert ("scaled" in judged) == (cell.repeat < 1 and not task.is_leave_one_out)
 
 
-def test_point_graphs_are_those_of_the_coordinates(tmp_path):
-    coordinates, normals = np.random.default_rng(0).normal(size=(2, 60, 3))
-    graphs = pk.check_graphs([(pk.convert.knn_graph(coordinates[i : i + 30]), [0] * 30) for i in (0, 30)])
-    attribute = 1 - pk.convert.curvature(graphs.adjacency, normals, mean=True)
-    extras = {"coordinates": coordinates, "normals": normals}
-    data = Dataset("FIRSTMM_DB", graphs.with_attributes(attribute[:, None]), np.array([0, 1]), (), extras)
-    ((_, value),) = point_graphs.work(data, [point_graphs.cell()], Context(Store(tmp_path)))
-    assert (value["equal graphs"], value["points with the same attribute"]) == (2, 60)
-    assert value["edges in both"] == value["edges in the files"] == value["edges here"]
-
-
 def test_the_worked_example_is_the_papers_and_the_kernels():
     first, second = worked_example.compute()
     assert [first.contribution, second.contribution] == [12, 10]
@@ -96,26 +81,6 @@ def test_the_worked_example_is_the_papers_and_the_kernels():
         propagation=scheme, t_max=1, bin_width=width, random_state=worked_example.SEED
     )
     assert kernel.fit_transform_cumulative(worked_example.example_graphs())[:, 0, 1].tolist() == [12, 22]
-
-
-def test_attribute_kernels_are_their_formulas():
-    x, kernels = attribute_kernels.surfaces(42)  # no two of them exactly 1 apart
-    distance = np.abs(x[:, None] - x)
-    hashed, truncated, gaussian = kernels.values()
-    assert np.allclose(gaussian, np.exp(-(distance**2)))
-    assert np.allclose(truncated, np.where(distance <= 1, np.exp(-(distance**2)), 0))
-    assert set(np.unique(hashed)) == {0.0, 1.0}
-    assert np.array_equal(hashed @ hashed > 0, hashed > 0)  # an equivalence: nodes in one bin
-
-
-def test_the_command_lists_and_refuses(command):
-    listed = command()
-    assert all(name in listed for name in ("labelled", "worked_example", *PAGES))
-    with pytest.raises(SystemExit, match="the experiment 'tables' does not exist: choose among datasets"):
-        command("tables")
-    printed = command("datasets", "--jobs", 1)
-    assert "absent: COX2 is not here" in printed
-    assert "| MUTAG | 40 (188) |" in printed
 
 
 @pytest.mark.slow
@@ -136,27 +101,6 @@ def test_the_page_is_that_of_the_committed_records(tmp_path, command):
     assert (tmp_path / "results.md").read_text() == (measured / "results.md").read_text()
     for path in (tmp_path / "results").iterdir():
         assert path.read_text() == (measured / "results" / path.name).read_text(), path.name
-
-
-def test_the_page_counts_marks_and_answers(command, tmp_path):
-    store = Store(tmp_path / "cells")
-    measured = {
-        "PK": [90.0, 91.0, 92.0, 90.5, 91.5],
-        "WL": [85.0, 85.5, 87.0, 85.0, 86.5],
-        "LP+WL": [85.8, 85.7, 85.9, 85.8, 85.6],
-    }
-    for row, repeat in ((row, repeat) for row in measured for repeat in range(5)):
-        judged = {"folds": [measured[row][repeat]] * 2, "kernel": ["2", "2"], "C": [0.1, 0.1]}
-        value = {"plain": {"paper": judged}, "kernel_seconds": 0.5, "seconds": 3600.0}
-        store.keep(partially_labelled.task(row, "MSRC_21", 20).cell(repeat), value)
-    command("report", "-o", store.folder, "--document", "results.md")
-    page = Path("results.md").read_text()
-    assert "| **PK and P2K** | 43 | 0 | 1 | 0 | 0 | 0 | 1 | 0 |" in page
-    assert "took 15.0 processor hours" in page
-    assert "| MSRC_21 20 % | PK | 91.0 | 86.9 | +4.1 | 5 | (1) |" in page
-    assert "**91.0 ± 0.4** [5] **(86.9)**" in page  # significantly first, here and in the paper
-    assert "85.8 ± 0.4 [5] (85.4)" in page
-    assert "in 1 of 1 columns (the paper: 1). **That PK is first holds here.**" in page
 
 
 def test_an_interrupted_run_goes_on_and_damaged_records_are_named(tmp_path):

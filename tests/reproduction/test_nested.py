@@ -10,11 +10,8 @@ from reproduction.protocols import svm
 from reproduction.protocols.nested import (
     COSTS,
     cross_validate,
-    fewest,
-    fold_of,
     folds_of,
     leave_one_out,
-    partition,
     seeds_of,
     unit,
 )
@@ -65,11 +62,6 @@ def test_machines_are_those_of_libsvm(n_classes, seed, exact):
             )
 
 
-def test_one_class_and_a_kernel_of_zeros_are_no_errors():
-    assert Machine(GOOD, TARGET, np.arange(0, 40, 2)).wrong(1.0) == 20
-    assert Machine(np.zeros((40, 40)), TARGET, np.arange(8)).wrong(1.0) == 16
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["plain", "normalized"])
 def test_the_choice_is_that_of_all_candidates(variant, exact):
@@ -113,27 +105,6 @@ def test_folds_are_those_of_scikit_learn():
             assert (parts[test] == -1).all()
 
 
-def test_versions_of_a_picture_stay_together():
-    target, groups = np.tile(np.repeat([0, 1], 10), 2), np.tile(np.arange(20), 2)
-    for fold in folds_of(target, 0, 5, groups):
-        assert not set(groups[fold.train]) & set(groups[fold.test])
-        for parts in (fold.for_cost, fold.for_kernel):
-            assert np.array_equal(parts[:20], parts[20:])
-
-
-def test_the_fewest_mistakes_are_found_without_looking_at_all():
-    table, seen = np.array([[5, 5, 5], [1, 1, 1], [1, 1, 1], [2, 0, 0], [9, 0, 0]]), []
-
-    def wrong(candidate, part):
-        seen.append((candidate, part))
-        return table[candidate, part]
-
-    assert fewest(range(5), wrong, 3) == 3
-    assert (0, 1) not in seen
-    assert fewest([1, 2], wrong, 3) == 1  # the first among equals
-    assert fewest([7], wrong, 3) == 7  # a single one is chosen unseen
-
-
 def test_the_test_part_is_not_looked_at():
     fold = folds_of(TARGET, 0, 4)[0]
     poisoned = GOOD.copy()
@@ -142,18 +113,6 @@ def test_the_test_part_is_not_looked_at():
     clean = cross_validate(kernels, TARGET, [fold], "plain")["paper"]
     found = cross_validate({**kernels, "good": poisoned}, TARGET, [fold], "plain")["paper"]
     assert (found["kernel"], found["C"]) == (clean["kernel"], clean["C"])
-
-
-def test_a_choice_is_made_for_each_fold_or_once_and_for_each_grid():
-    kernels, folds = {"useless": np.eye(40), "good": GOOD}, folds_of(TARGET, 0, 4)
-    each = cross_validate(kernels, TARGET, folds, "normalized", ("paper", "scaled"), n_jobs=2)
-    assert each["scaled"] == {"folds": [100.0] * 4, "kernel": ["good"] * 4, "C": [1.0] * 4}
-    assert each.keys() == {"paper", "scaled"}
-    part = np.flatnonzero(partition(np.arange(40), TARGET, 2, 0) == 0)
-    once = cross_validate(
-        kernels, TARGET, folds, "normalized", ("scaled",), once=fold_of(part, part[:0], TARGET, 0)
-    )
-    assert once == {"scaled": each["scaled"]}
 
 
 def test_leave_one_out_equals_the_definition():

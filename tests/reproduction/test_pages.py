@@ -3,32 +3,24 @@
 import importlib
 import json
 import zipfile
-from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 import propkernels as pk
 from reproduction.__main__ import PAGES
 from reproduction.experiments import worked_example
 from reproduction.extra import (
     animation,
-    defaults,
     fair,
     folds_of_defaults,
     nodes,
 )
-from reproduction.extra.folds_of_defaults import FoldResult, accuracies
 from reproduction.molecules import scaffold_splits
 
 ROOT = Path(__file__).parents[2]
 DATA = pk.datasets.make_molecules(60, random_state=0, mean_nodes=8)
-RESULT = FoldResult(
-    "MUTAG", 0, 0, 8, 10, "Kernel(); t_max=1, normalize=True, C=1", 0.9, 1.0, 0.5, 0.1, [[14, 10, 9.0, 8]]
-)
 
 
 @pytest.fixture(autouse=True)
@@ -55,36 +47,6 @@ def quick(monkeypatch):
     return fits
 
 
-def test_accuracies_and_errors():
-    results = [replace(RESULT, fold=f, correct=c) for f, c in enumerate((8, 10))]
-    assert accuracies(results) == [90.0]
-    both = [*results, *(replace(result, repeat=1, correct=10) for result in results)]
-    assert accuracies(both) == [90.0, 100.0]
-    cells = defaults.row("MUTAG", both, results)
-    assert cells[1:3] == ["95.0 ± 7.1", "+0.0 ± 0.0"]  # the difference is that of common folds
-    chances, truth = np.array([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4], [0.55, 0.45]]), np.array([0, 1, 1, 0])
-    loss, sure = folds_of_defaults.judged(chances, truth)
-    assert loss == pytest.approx(-np.mean(np.log([0.9, 0.7, 0.4, 0.55])), abs=1e-4)
-    one = replace(RESULT, log_loss=loss, sure=sure)
-    expected = (0.1 + 0.3 + 0.6 + 0.45) / 4  # each graph in a bin of its own
-    assert folds_of_defaults.calibration_error([one]) == pytest.approx(expected, abs=1e-3)
-    assert defaults.row("MUTAG", [one], [])[5:7] == [f"{loss:.3f}", f"{expected:.3f}"]
-    whole = [replace(RESULT, fold=fold) for fold in range(10)]
-    assert defaults.complete([*whole, replace(RESULT, repeat=1)]) == whole
-
-
-@pytest.mark.slow
-def test_defaults(quick, tmp_path):
-    table = defaults.run(["MUTAG"], tmp_path, tmp_path / "page.md", repeats=1, jobs=1)
-    assert quick == [54] * 10
-    assert "| MUTAG | " in table
-    assert table in (tmp_path / "page.md").read_text()
-    assert defaults.run(["MUTAG"], tmp_path, tmp_path / "page.md", repeats=1, jobs=1) == table
-    assert len(quick) == 10  # what is kept is not measured again
-    with pytest.raises(ValueError, match="'X' is not here: choose among"):
-        defaults.run(["X"], tmp_path, tmp_path / "page.md")
-
-
 @pytest.mark.slow
 def test_fair_folds_are_those_of_the_file(quick, tmp_path, monkeypatch):
     folds = []
@@ -99,50 +61,6 @@ def test_fair_folds_are_those_of_the_file(quick, tmp_path, monkeypatch):
     assert quick == [54] * 10
     assert "| ENZYMES | 65.2 (a baseline without edges) |" in table
     assert fair.split(None, ("ENZYMES", 0, 3))[1].tolist() == folds[3]["test"]
-
-
-@pytest.fixture
-def archive(tmp_path, monkeypatch):
-    """A graph of two classes under the name of a published one."""
-    rng, n, buffer = np.random.default_rng(0), 160, BytesIO()
-    labels, edges = np.repeat([0, 1], n // 2), rng.integers(0, n, (2, 400))
-    parts = {"n_nodes": n, "edges": edges[:, edges[0] != edges[1]], "labels": labels, "x_shape": [n, 2]}
-    parts |= {"x_data": (np.eye(2)[labels] + rng.random((n, 2))).ravel(), "x_indices": np.tile([0, 1], n)}
-    np.savez(buffer, x_indptr=np.arange(n + 1) * 2, **parts)
-    with zipfile.ZipFile(tmp_path / "nodes.zip", "w") as file:
-        file.writestr("amazon_photo.npz", buffer.getvalue())
-    monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path))
-    return tmp_path
-
-
-def test_random_splits_of_nodes(archive):
-    train, validation, test = nodes.split_of("amazon_photo", 0)
-    labels = nodes.read("amazon_photo").labels
-    assert np.bincount(labels[train]).tolist() == [20, 20]
-    assert np.bincount(labels[validation]).tolist() == [30, 30]
-    assert sorted([*train, *validation, *test]) == list(range(len(labels)))
-    few, none, rest = nodes.few_of("amazon_photo", 0, 5)
-    assert (len(few), len(none), len(rest)) == (10, 0, len(labels) - 10)
-    joined = csr_array(np.kron(np.eye(2), np.ones((3, 3))) + np.eye(6, k=3) + np.eye(6, k=-3))
-    apart = csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(3, 3))
-    for adjacency, size in ((joined, 6), (apart, 2)):
-        n_nodes = adjacency.shape[0]
-        found = nodes.largest_component(
-            nodes.Nodes(adjacency, csr_array(np.eye(n_nodes)), np.arange(n_nodes), None)
-        )
-        assert found.labels.tolist() == list(range(size))
-
-
-def test_methods_are_compared_on_the_splits_that_all_have(tmp_path):
-    measured = [(0, nodes.OURS, 0.8), (1, nodes.OURS, 0.6), (0, nodes.SPREADING, 0.3)]
-    results = [
-        nodes.NodeResult("texas", split, 0, method, score, 1.0, "") for split, method, score in measured
-    ]
-    fits = [nodes.LargeFit("planted", 10**6, 10**7, 100, took, 80.0, 2000, 3500, 0.99) for took in (99, 77)]
-    nodes.write_page(results, tmp_path / "page.md", fits)
-    page = (tmp_path / "page.md").read_text()
-    assert "| texas | 1 | 80.0 | 30.0 | - | - |" in page
-    assert "| planted | 1,000,000 | 10,000,000 | 100 | 77.0 | 80.0 | 2,000 | 3,500 | 99.0 |" in page
 
 
 @pytest.mark.parametrize("seed", range(5))
