@@ -174,7 +174,10 @@ REFUSED = [  # message, call
     ("random_state must be", of(kernel(random_state=2**70), [PATH])),
     *((TOO_DEEP, lambda d=d: kernel().fit([(PATH, [0, nested(d), 1])])) for d in (60, 5000, 200_000)),
     (TOO_DEEP, of(kernel(), [(PATH, [0, SHARED, 1])])),
-    ("edge_labels: the label of edge .0, 1. of graph 0 is nested", lambda: one(2, [(0, 1)], edge_labels=[nested(60)])),
+    (
+        "edge_labels: the label of edge .0, 1. of graph 0 is nested",
+        lambda: one(2, [(0, 1)], edge_labels=[nested(60)]),
+    ),
     ("stores pixels, not edges", lambda: pk.ShortestPath().fit([PATH]).transform(GRIDS)),
     ("stores pixels, not edges", of(ShortestPathFeatures(n_jobs=2), GRIDS, TRANSFORM)),
     *(

@@ -5,9 +5,7 @@ import io
 
 import pytest
 
-import propkernels as pk
 from propkernels.cli import arguments
-from propkernels.convert.atoms import VIEWS
 
 Chem = pytest.importorskip("rdkit.Chem")
 pandas = pytest.importorskip("pandas")
@@ -93,31 +91,3 @@ def test_rows_that_cannot_be_read_are_listed(run, model, tmp_path, small_parts):
     assert len(read((tmp_path / "out.csv").read_text())) == 12
     lost = run("explain", model, "new.csv", "-g", len(SMILES[::3]), "--errors", "skip")
     assert "cannot be read" in lost.stderr
-
-
-@pytest.mark.slow
-def test_parts_without_a_molecule_leave_one_header(run, model, tmp_path, monkeypatch):
-    (tmp_path / "new.csv").write_text("\n".join(["smiles", *["not one"] * 30, *SMILES[:4]]) + "\n")
-    at_once = run("predict", model, "new.csv", *OPTIONS).stdout
-    monkeypatch.setattr(arguments, "LARGE", 10)
-    monkeypatch.setattr(arguments, "NODES_PER_PART", 5)
-    assert run("predict", model, "new.csv", *OPTIONS).stdout == at_once
-    assert at_once.count("prediction") == 1
-    (tmp_path / "new.csv").write_text("\n".join(["smiles", *["not one"] * 30]) + "\n")
-    result = run("predict", model, "new.csv", *OPTIONS, "-o", "none.csv")
-    assert result.exit_code == 1
-    assert "new.csv" in result.stderr
-    assert not (tmp_path / "none.csv").exists()
-
-
-@pytest.mark.slow
-def test_names_stay_part_by_part(run, model, tmp_path, monkeypatch):
-    (tmp_path / "new.smi").write_text("".join(f"{text} m{i}\n" for i, text in enumerate(SMILES[:6])))
-    graphs = pk.from_smiles(SMILES[:6], node_labels=VIEWS, ids=[f"g{i}" for i in range(6)])
-    graphs.to_parquet(tmp_path / "new.parquet")
-    at_once = [run("predict", model, name, "--jobs", 1).stdout for name in ("new.smi", "new.parquet")]
-    assert [read(text)[0]["id"] for text in at_once] == ["m0", "g0"]
-    monkeypatch.setattr(arguments, "LARGE", 10)
-    monkeypatch.setattr(arguments, "NODES_PER_PART", 5)
-    in_parts = [run("predict", model, name, "--jobs", 1).stdout for name in ("new.smi", "new.parquet")]
-    assert in_parts == at_once

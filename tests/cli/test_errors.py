@@ -1,5 +1,6 @@
 """What commands refuse: one line on standard error that names what is wrong, and no file."""
 
+import numpy as np
 import pytest
 
 import propkernels as pk
@@ -58,6 +59,11 @@ REFUSED = [
     (("featurize", "SMALL", "-o", "new", "--n-features", 0), "n_features must be"),
     (("featurize", "nowhere.parquet", "-o", "new"), "nowhere.parquet does not exist"),
     (("help", "dance"), "there is no command 'dance'"),
+    (("nodes", "fit", "e.csv", "-o", "new.pk", "--target", "subject"), "has no column 'subject'"),
+    (("fit", "drugs.csv", "-o", "new.pk", "--target", "ic50"), "1 censored value, such as '>10000'"),
+    (("fit", "drugs.csv", "-o", "new.pk", "--target", "ic50", "--standardize", "salts"), "got 'salts'"),
+    (("fit", "drugs.csv", "-o", "new.pk", "--target", "ic50", "--descriptors", "beauty"), "got 'beauty'"),
+    (("explain", "rbf.pk", "SMALL", "-g", 1), "WeisfeilerLehman is not a dot product of counts with"),
 ]
 
 
@@ -68,6 +74,10 @@ def names(run, small_folder, model_file, numbers, tmp_path):
     graphs = pk.datasets.read_tu(small_folder).graphs
     pk.save_model(pk.PropagationKernel(), tmp_path / "kernel.pk")
     pk.save_model(pk.GraphIndex().fit(graphs), tmp_path / "index.pk")
+    (tmp_path / "drugs.csv").write_text("smiles,ic50\nCCO,5.1\nCCN,>10000\nCCC,6\n")
+    (tmp_path / "e.csv").write_text("from,to\na,b\n")
+    rbf = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(base_kernel="rbf"), t_max=1, C=1.0)
+    pk.save_model(rbf.fit(graphs, np.arange(40) % 2), tmp_path / "rbf.pk")
     regressor = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
     pk.save_model(regressor.fit(graphs, graphs.graph_sizes + 0.5), tmp_path / "numbers.pk")
     places = {"SMALL": small_folder, "MODEL": model_file, "NUMBERS": numbers}

@@ -53,16 +53,6 @@ def test_kernels_by_name(run, small_folder):
     assert names == ["LABELS", "shortest-path", "PK", "shortest-path", "PK"]
 
 
-def test_fixed_cost_fixes_both(run, small_folder):
-    result = run("evaluate", small_folder, *QUICK, "--C", 10)
-    assert row(result, "PK")[3:5] == ["2", "10"]
-    assert row(result, "LABELS")[3:5] == ["0", "10"]
-
-
-def test_repeats_are_named(run, small_folder):
-    assert "2 x 3 folds" in run("evaluate", small_folder, *QUICK, "--C", 1, "--repeats", 2).stdout
-
-
 # protocols and files
 
 
@@ -74,13 +64,6 @@ def test_one_line_per_fold_goes_into_a_file(run, small_folder, tmp_path):
     assert list(table.columns) == ["data", "kernel", "repeat", "fold", "accuracy", "t_max", "C"]
     assert table.groupby("kernel").size().to_dict() == {"LABELS": 3, "PK": 3, "WL": 3}
     assert [p.name for p in tmp_path.iterdir()] == ["folds.csv"]
-
-
-def test_a_picture_of_the_folds(run, small_folder, tmp_path):
-    pytest.importorskip("matplotlib")
-    path = tmp_path / "folds.png"
-    assert run("evaluate", small_folder, *QUICK, "--C", 1, "-o", path).exit_code == 0
-    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):

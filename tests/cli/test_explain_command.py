@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from itertools import pairwise
 
 import matplotlib.image
 import numpy as np
@@ -25,6 +26,9 @@ def test_contributions_are_those_of_python(run, small_folder, model_file):
     assert [row[0] for row in rows] == [str(node["node"]) for node in expected.top_nodes(0, 3)]
     assert [row[2] for row in rows] == [f"{node['total']:+.4f}" for node in expected.top_nodes(0, 3)]
     assert f"decision {expected.decisions[0]:+.4f}." in lines[-1]
+    assert (
+        "Contributions for class 0" in run("explain", model_file, small_folder, "-g", 0, "--class", 0).stdout
+    )
 
 
 @pytest.mark.slow
@@ -39,14 +43,26 @@ def test_picture(run, small_folder, model_file, tmp_path):
     assert [path.name for path in sorted(tmp_path.glob("*.*"))] == ["picture.png", "picture.svg"]
 
 
-def test_classes_by_name(run, small_folder, model_file):
-    shown = run("explain", model_file, small_folder, "-g", 0, "--class", 0).stdout
-    assert "Contributions for class 0" in shown
-
-
 def test_regression_is_explained(run, numbers):
     run("fit", numbers, "-o", "model.pk", "--target", 1, *QUICK)
     assert "Contributions for a larger prediction" in run("explain", "model.pk", numbers, "-g", 1).stdout
+
+
+def test_nodes_are_explained_by_name(run, tmp_path):
+    """Tables of ten chains whose residues have names."""
+    edges, nodes, graphs = ["graph,source,target"], ["graph,node,aa,bfactor"], ["graph,target"]
+    for i in range(10):
+        names = [f"{'AB'[i % 2]}:{k + 1}" for k in range(4 + i % 3)]
+        nodes += [f"p{i},{name},{'GLV'[(i + k) % 3]},{k + 0.5}" for k, name in enumerate(names)]
+        edges += [f"p{i},{one},{other}" for one, other in pairwise(names)]
+        graphs.append(f"p{i},{i % 2}")
+    for kind, lines in (("edges", edges), ("nodes", nodes), ("graphs", graphs)):
+        (tmp_path / f"{kind}.csv").write_text("\n".join(lines) + "\n")
+    assert run("fit", "edges.csv,nodes.csv,graphs.csv", "-o", "model.pk", "--jobs", 1).exit_code == 0
+    words = ("explain", "model.pk", "edges.csv,nodes.csv,graphs.csv", "--graph", 3, "--top", 2)
+    assert "B:" in run(*words).output
+    first = json.loads(run(*words, "--format", "json").stdout)[0]
+    assert first["name"] == f"B:{first['node'] + 1}"
 
 
 def test_nodes_for_programs(run, small_folder, model_file):
@@ -110,18 +126,3 @@ def test_the_decision_has_the_sign_of_the_contributions(run, sum_model, small_fo
         edited = run("explain", sum_model, small_folder, "-g", graph, "--flips", "--max-edits", 1).stdout
         decisions = [re.search(r"decision ([+-]\d+\.\d+)", text).group(1) for text in (explained, edited)]
         assert float(decisions[0]) == pytest.approx(float(decisions[1]), abs=1e-4)
-
-
-@pytest.mark.slow
-def test_targets_and_sentences_of_edits(run, sum_model, small_folder, tmp_path):
-    common = ("explain", sum_model, small_folder, "--flips", "--graph")
-    assert "the class 7 does not exist" in run(*common, 0, "--class", 7).stderr
-    assert "got 99" in run(*common, 99).stderr
-    assert "--output draws contributions" in run(*common, 0, "-o", "graph.png").stderr
-    data = pk.datasets.read_tu(small_folder)
-    regressor = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), C=1.0, random_state=0)
-    numbers = tmp_path / "numbers.pk"
-    pk.save_model(regressor.fit(data.graphs, data.graphs.graph_sizes + np.arange(40) / 7), numbers)
-    common = ("explain", numbers, small_folder, "--flips", "--graph", 0, "--max-edits", 1)
-    assert "must be a number" in run(*common, "--class", "x").stderr
-    assert run(*common, "--class", 1).exit_code == 0

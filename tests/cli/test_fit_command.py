@@ -47,17 +47,6 @@ def test_options_of_fit(run, small_folder, tmp_path, options, check):
     assert check(pk.load_model(tmp_path / "model.pk"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["labels", "shortest-path", "graph-hopper"])
-def test_kernels_without_steps(run, small_folder, tmp_path, kernel):
-    result = run("fit", small_folder, "-o", "model.pk", "--kernel", kernel, "--jobs", 1)
-    assert result.exit_code == 0
-    assert pk.load_model(tmp_path / "model.pk").t_max_ is None
-    explained = run("explain", "model.pk", small_folder, "-g", 0)
-    assert "propkernels explain" in result.stdout
-    assert explained.exit_code == 0, explained.stderr
-
-
 def test_regression_on_a_chosen_column(run, numbers, tmp_path):
     result = run("fit", numbers, "-o", "model.pk", "--target", 1, *QUICK, "--C", 100)
     assert result.exit_code == 0
@@ -73,10 +62,3 @@ def test_several_columns_are_learned_together(run, numbers, tmp_path):
     assert list(rows[0]) == ["id", "prediction_0", "prediction_1"]
     expected = pk.load_model(tmp_path / "model.pk").predict(pk.datasets.read_tu(numbers).graphs)
     assert [float(row["prediction_1"]) for row in rows] == expected[:, 1].tolist()
-
-
-def test_existing_model_is_left_as_it_is(run, small_folder, tmp_path):
-    (tmp_path / "model.pk").write_text("precious")
-    result = run("fit", small_folder, "-o", "model.pk")
-    assert result.stderr == "propkernels: model.pk exists: use --force to overwrite it\n"
-    assert run("fit", small_folder, "-o", "model.pk", "--force", *QUICK).exit_code == 0

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-import shutil
 
 import networkx as nx
 import numpy as np
@@ -49,24 +48,6 @@ def test_a_saved_index_is_searched(run, small_folder, tmp_path):
     assert [record["similarity"] for record in found] == expected.similarities.tolist()
     table = run("similar", "index.pk", "--from", small_folder, "-g", 3)
     assert "by the Jaccard similarity of\nWeisfeiler-Lehman (t_max 2)" in table.stdout
-
-
-def test_graph_of_another_data_set(run, small_folder, tmp_path):
-    other = shutil.copytree(small_folder, tmp_path / "OTHER")
-    found = rows(run("similar", small_folder, "--from", other, "-g", 3, "-k", 1))
-    assert found[0][:2] == ["3", "1.0000"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", ["wl", "labels", "shortest-path", "graph-hopper", "auto"])
-def test_kernels(run, small_folder, kernel):
-    assert len(rows(run("similar", small_folder, "-g", 0, "--kernel", kernel, "-k", 3))) == 3
-
-
-def test_without_targets(run, small_folder, tmp_path):
-    folder = shutil.copytree(small_folder, tmp_path / "SMALL")
-    (folder / "SMALL_graph_labels.txt").unlink()
-    assert all(len(row) == 3 for row in rows(run("similar", folder, "-g", 0)))
 
 
 def test_formats_for_programs(run, small_folder):
@@ -138,12 +119,6 @@ def test_explained_graph_is_drawn(run, small_folder, tmp_path, options):
     assert "first_unseen_t" in result.stdout
 
 
-def test_json_is_json(run, small_folder):
-    result = run("novelty", small_folder, small_folder, "--format", "json", "--top", 3)
-    assert result.exit_code == 0, result.stderr
-    assert len(json.loads(result.stdout)) == 3
-
-
 # featurize command
 
 pytest.importorskip("pyarrow")
@@ -172,15 +147,6 @@ def test_features_are_written_and_resumed(run, database, small_data):
     assert (pk.scale.open_features("out").to_scipy() != expected).nnz == 0
 
 
-def test_a_plan_of_the_library_is_resumed(run, tmp_path):
-    pytest.importorskip("rdkit")
-    (tmp_path / "drugs.csv").write_text("smiles,active\nCCO,1\nCCN,0\nc1ccccc1O,1\n")
-    features = pk.PropagationFeatures(n_features=64, t_max=1, random_state=0)
-    pk.featurize(pk.scale.partition(tmp_path / "drugs.csv"), features, tmp_path / "out")
-    again = run("featurize", "drugs.csv", "-o", "out", "--n-features", 64, "--t-max", 1, "-j", 1)
-    assert "Resuming: 1 of 1 parts are already in out." in again.stdout
-
-
 def test_molecules_with_faults(run, tmp_path):
     pytest.importorskip("rdkit")
     (tmp_path / "drugs.csv").write_text("molecule,dose\nnothing,2\nCCO,1\n")
@@ -201,14 +167,6 @@ def test_molecules_with_faults(run, tmp_path):
     assert skipped.exit_code == 0
     assert skipped.stderr.startswith("propkernels: skipped")
     assert pk.scale.open_features("skipped").target.tolist() == [1]
-
-
-@pytest.mark.processes
-@pytest.mark.slow
-def test_processes(run, database):
-    result = run("featurize", database, "-o", "out", "--nodes-per-part", 300, "--workers", 2, "--t-max", 1)
-    assert result.exit_code == 0, result.stderr
-    assert len(pk.scale.open_features("out")) == 40
 
 
 # nodes command
@@ -256,26 +214,6 @@ def test_predictions_are_those_of_python(run, tables):
     assert rows_of(tables / "new.csv") == rows
 
 
-def test_tables_are_read_in_their_order(tables):
-    found = read_nodes(tables / "edges.csv", tables / "nodes.csv", "topic")
-    assert found.names[:2] == ["n0", "n1"]
-    assert found.target[:2] == [None, "a"]
-    assert found.graph.node_attributes[8].tolist() == [1.0]
-    assert read_nodes(tables / "edges.csv", directed=True).graph.is_directed
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--target", "subject"), "has no column 'subject'"),
-    ],
-)
-def test_refusals(run, tables, options, words):
-    result = run("nodes", "fit", "edges.csv", "--nodes", "nodes.csv", "-o", "model.pk", *options)
-    assert result.exit_code != 0
-    assert words in result.stderr
-
-
 @pytest.mark.slow
 def test_columns_are_known_by_their_names_and_directions_stay(run, tables):
     rows = [f"n{i},{'ab'[i // 20] if i % 2 else ''},{i % 7},{i // 20 + i % 3}" for i in range(40)]
@@ -295,12 +233,6 @@ def test_columns_are_known_by_their_names_and_directions_stay(run, tables):
     assert rows_of(tables / "moved") == rows_of(tables / "nodes")
     without = run("nodes", "predict", "model.pk", "edges.csv", "-o", "none.csv")
     assert "nodes has no column 'size'" in without.stderr
-
-
-def test_an_edge_that_is_listed_twice_is_one(tmp_path):
-    (tmp_path / "edges.csv").write_text("from,to\na,b\na,b\nb,c\nc,b\n")
-    graph = read_nodes(tmp_path / "edges.csv").graph
-    assert graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
 @pytest.mark.parametrize("note", ["{", "1", "[1]", '{"weight": null, "label": 2}', '{"weight": [1]}'])

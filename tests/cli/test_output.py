@@ -14,19 +14,11 @@ import pytest
 import propkernels as pk
 from propkernels.cli import console
 from propkernels.cli.arguments import build_kernel, describe_kernel
-from propkernels.cli.console import print_error, print_records, print_text
+from propkernels.cli.console import print_error, print_text
 from propkernels.kernels.named import KERNELS
 from propkernels.propagation import Diffusion
 
 # console
-
-
-def test_results_without_a_standard_output(monkeypatch):
-    monkeypatch.setattr("sys.stdout", None)
-    with pytest.raises(OSError, match="standard output is closed"):
-        console.print_records(RECORDS, "csv")
-    with pytest.raises(OSError, match="standard output is closed"):
-        console.results_stream()
 
 
 def run_module(code, **options):
@@ -45,18 +37,6 @@ def test_a_closed_standard_output_is_said():
     assert done.stderr == "propkernels: standard output is closed, so results cannot be printed\n"
 
 
-@pytest.mark.slow
-def test_lone_surrogates_are_printed():
-    code = (
-        "import sys\nfrom propkernels.cli import __main__, app\n"
-        "from propkernels.cli.console import print_text\n"
-        "@app.app.command()\ndef say():\n    print_text('caf\\udce9')\n"
-        "sys.argv = ['propkernels', 'say']\n__main__.WITHOUT_COMPUTING = {'say'}\n__main__.main()\n"
-    )
-    done = run_module(code)
-    assert (done.returncode, done.stdout) == (0, "caf\\udce9\n"), done.stderr
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [(0.0004, "0 ms"), (0.25, "250 ms"), (0.9999, "1.0 s"), (59.97, "1 min 0 s"), (3725, "62 min 5 s")],
@@ -69,12 +49,6 @@ def test_words_are_printed_as_they_are(capsys):
     text = "[bold]-" + "x" * 300
     console.print_text(text)
     assert capsys.readouterr().out == f"{text}\n"
-
-
-def test_progress_is_silent_without_a_terminal(capsys):
-    with console.spinner("Working"):
-        pass
-    assert capsys.readouterr() == ("", "")
 
 
 RECORDS = [{"name": "a[b]", "share": 0.123456, "n": 1}, {"name": "c", "share": None, "n": 20}]
@@ -134,11 +108,6 @@ def test_sentences_break_without_a_terminal(monkeypatch, capsys):
     assert all(line.startswith("  ") for line in lines[1:])
 
 
-def test_wide_tables_are_folded(terminal, capsys):
-    print_records([{"name": "word " * 30, "value": 1.5}], "table")
-    check_width(capsys.readouterr().out)
-
-
 # arguments
 
 
@@ -150,13 +119,7 @@ def test_every_name_has_a_kernel(name):
     assert known["n_jobs"] == 2
     assert known.get("t_max", 3) == 3
     assert known.get("random_state", 5) == 5
-
-
-def test_only_auto_has_none():
     assert build_kernel("auto", 3, 5, 2) is None
-
-
-def test_settings_that_are_not_given_stay():
     assert build_kernel("propagation", None, None, 1).t_max == pk.PropagationKernel().t_max
 
 

@@ -13,22 +13,17 @@ from tests.explorer.conftest import embedded
 
 
 @pytest.mark.slow
-def test_a_page_of_a_data_set(run, small_folder, tmp_path):
+def test_a_page_of_a_sample_with_a_fitted_model(run, small_folder, model_file, tmp_path, monkeypatch):
     page = tmp_path / "page.html"
-    result = run("explore", small_folder, "-o", page, "--first", 20)
+    opened = []
+    monkeypatch.setattr("typer.launch", opened.append)
+    result = run("explore", small_folder, "-o", page, "--first", 10, "--model", model_file, "--open")
     assert result.exit_code == 0, result.stderr
+    assert opened == [str(page)]
     text = page.read_text(encoding="utf-8")
-    assert "<title>SMALL</title>" in text
-    assert "20 graphs" in text
-
-
-def test_a_page_with_a_fitted_model(run, small_folder, tmp_path):
-    data = pk.datasets.open_source(small_folder)
-    model = pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(t_max=1), C=1, random_state=0)
-    pk.save_model(model.fit(data.graphs, data.target), tmp_path / "model.pk")
-    result = run("explore", small_folder, "-o", tmp_path / "p.html", "--model", tmp_path / "model.pk")
-    assert result.exit_code == 0, result.stderr
-    assert "given model" in (tmp_path / "p.html").read_text(encoding="utf-8")
+    for words in ("<title>SMALL</title>", "10 graphs", "given model", "A sample of 10 of 40."):
+        assert words in text
+    assert len(embedded(text, "ex-meta")["classes"]) == 2
 
 
 def page_of(run, *arguments):
@@ -86,21 +81,6 @@ def test_images_and_point_clouds_are_drawn_at_their_places(run, tmp_path):
     html, meta = page_of(run, tmp_path / "clouds")
     assert meta["classes"] == ["flat", "round"]
     assert "places" in [array["name"] for array in embedded(html, "ex-data")["graphs"]["arrays"]]
-
-
-@pytest.mark.slow
-def test_a_sample_is_stratified_and_named(run, small_folder):
-    html, meta = page_of(run, small_folder, "--first", 10)
-    assert "A sample of 10 of 40." in html
-    assert len(meta["classes"]) == 2
-
-
-@pytest.mark.slow
-def test_the_page_is_opened(run, small_folder, monkeypatch):
-    opened = []
-    monkeypatch.setattr("typer.launch", opened.append)
-    page_of(run, small_folder, "--open")
-    assert opened == ["page.html"]
 
 
 # audit command

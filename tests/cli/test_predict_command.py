@@ -1,6 +1,7 @@
 """propkernels predict."""
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ def test_predictions_on_the_screen(run, small_folder, model_file):
     assert [int(row["prediction"]) for row in rows] == model.predict(graphs).tolist()
     probabilities = [[float(row[f"probability_{c}"]) for c in model.classes_] for row in rows]
     assert np.array_equal(probabilities, model.predict_proba(graphs))
+    assert run("predict", model_file, small_folder, "-o", "-").stdout == result.stdout
+    assert not Path("-").exists()
 
 
 def test_predictions_in_a_file(run, small_folder, model_file, tmp_path):
@@ -60,9 +63,3 @@ def test_numbers_with_their_uncertainty(run, numbers):
     rows = table(run("predict", "svr.pk", numbers, "--coverage", "0.8").stdout)
     assert set(rows[0]) == {"id", "prediction", "low", "high"}
     assert all(float(row["low"]) < float(row["high"]) for row in rows)
-
-
-def test_predictions_on_standard_output(run, small_folder, model_file, tmp_path):
-    shown = run("predict", model_file, small_folder).stdout
-    assert run("predict", model_file, small_folder, "-o", "-").stdout == shown
-    assert not (tmp_path / "-").exists()

@@ -1,7 +1,6 @@
 """The process of a command: what it imports, how it ends, and names of files that are not UTF-8."""
 
 import gc
-import importlib
 import io
 import os
 import re
@@ -41,13 +40,6 @@ def test_nothing_heavy_is_imported_for(arguments):
     subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True)
 
 
-def test_runs_as_a_module():
-    done = subprocess.run(
-        [sys.executable, "-m", "propkernels.cli", "--version"], check=True, capture_output=True, text=True
-    )
-    assert done.stdout == f"propkernels {pk.__version__}\n"
-
-
 def test_every_command_has_a_group_and_an_example_with_its_options(run):
     grouped = [name for names in GROUPS.values() for name in names]
     assert sorted(grouped) == sorted([*(command.__name__ for command in COMMANDS), "nodes"])
@@ -58,23 +50,6 @@ def test_every_command_has_a_group_and_an_example_with_its_options(run):
 
 
 # main
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ([], False),
-        (["--help"], False),
-        (["--version"], False),
-        (["datasets"], False),
-        (["evaluate", "--help"], False),
-        (["fit", "-h"], False),
-        (["evaluate", "MUTAG"], True),
-        (["fit", "x.csv", "-o", "model.pk"], True),
-    ],
-)
-def test_commands_that_compute(words, expected):
-    assert entry._will_compute(words) is expected
 
 
 def test_characters_that_the_output_cannot_encode_are_escaped(monkeypatch):
@@ -144,21 +119,6 @@ def test_after_the_import(code, output):
     assert in_fresh_process(BEFORE + code).split() == output.split()
 
 
-@pytest.mark.parametrize("name", ["scipy.stats", "pandas"])
-def test_what_is_there_already_stays(monkeypatch, name):
-    already = importlib.import_module(name)
-    monkeypatch.delitem(sys.modules, "sklearn", raising=False)
-    with module.quick_import():
-        assert sys.modules[name] is already
-
-
-def test_what_is_not_installed_gets_no_placeholder():
-    code = "import sys; from propkernels.cli import __main__ as module\n"
-    code += "module.DEFERRED = ('not_a_package',)\n"
-    code += "with module.quick_import(): print('not_a_package' in sys.modules)"
-    assert in_fresh_process(code) == "False"
-
-
 @pytest.fixture
 def held(monkeypatch):
     """A placeholder for a small module, as if scikit-learn were not there yet."""
@@ -226,28 +186,6 @@ __main__.main()
 
 def test_a_command_is_interrupted_with_one_line():
     status, errors = interrupted(start(IN_PYTHON))
-    assert status == 130
-    assert errors == "propkernels: interrupted, stopping\n"
-
-
-IN_IMPORTS = """
-import sys, time
-from propkernels.cli import __main__
-
-class Slow:  # an import that Ctrl-C meets
-    def find_spec(self, name, path=None, target=None):
-        if name == "propkernels.cli.app":
-            print("started", flush=True)
-            time.sleep(60)
-
-sys.meta_path.insert(0, Slow())
-sys.argv = ["propkernels", "datasets"]
-__main__.main()
-"""
-
-
-def test_imports_are_interrupted_with_one_line():
-    status, errors = interrupted(start(IN_IMPORTS))
     assert status == 130
     assert errors == "propkernels: interrupted, stopping\n"
 
