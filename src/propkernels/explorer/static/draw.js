@@ -37,7 +37,8 @@ function drawGraph(svg, picture) {
   svg.append(halos, lines);
   if (picture.atoms && picture.edges) drawBondHalos(halos, picture, radius);
   const texts = picture.atoms ? atomTexts(picture) : null;
-  if (!picture.pixels) for (const [e, edge] of graph.edges.entries()) drawEdge(lines, picture, edge, e, radius, texts);
+  const rings = picture.atoms ? smallRings(graph.n, graph.edges).sort((one, other) => one.nodes.length - other.nodes.length) : [];
+  if (!picture.pixels) for (const [e, edge] of graph.edges.entries()) drawEdge(lines, picture, edge, e, radius, texts, rings);
   for (let i = 0; i < graph.n; i++) {
     const node = svgElement("g", { "data-node": i });
     if (picture.pixels) drawPixel(node, picture, i);
@@ -156,7 +157,7 @@ function hydrogenSide({ graph, positions }, i) {
   return taken(1) && taken(-1) ? [0, y > 0 ? -1 : 1] : [x > 0.05 ? -1 : 1, 0];
 }
 
-function drawEdge(lines, picture, [a, b, kind], e, radius, texts) {
+function drawEdge(lines, picture, [a, b, kind], e, radius, texts, rings) {
   const { positions, kindNames, dimmed, graph } = picture;
   const [ax, ay] = positions[a], [bx, by] = positions[b];
   const group = svgElement("g", { "data-edge": e, class: picture.onEdge ? "ex-edge" : "" });
@@ -176,7 +177,7 @@ function drawEdge(lines, picture, [a, b, kind], e, radius, texts) {
   if (wedge) group.append(...wedgeShapes(wedge % 2 ? from : to, wedge % 2 ? to : from, wedge > 2));
   else {
     const unit = typicalLength(graph, positions);
-    const side = order === 1 || order === 3 ? 0 : ringSide(graph, positions, a, b);
+    const side = order === 1 || order === 3 ? 0 : ringSide(positions, [a, b], rings);
     for (const [shift, dashed] of bondLines(order, side)) {
       const inner = shift && side ? 0.1 * length : 0;
       const [nx, ny] = [-uy * shift * unit * 0.12, ux * shift * unit * 0.12];
@@ -201,25 +202,12 @@ function bondLines(order, side) {
 }
 
 /** On which side of an edge its smallest ring lies: 1, -1, or 0 if it is in no small ring. */
-function ringSide(graph, positions, a, b) {
-  const before = new Map([[a, -1]]);
-  const queue = [a];
-  for (let k = 0; k < queue.length && k < 60; k++) {
-    for (let e = graph.ptr[queue[k]]; e < graph.ptr[queue[k] + 1]; e++) {
-      const next = graph.ends[e];
-      if (before.has(next) || (queue[k] === a && next === b)) continue;
-      before.set(next, queue[k]);
-      if (next === b) {
-        let x = 0, y = 0, count = 0;
-        for (let i = b; i >= 0; i = before.get(i), count++) [x, y] = [x + positions[i][0], y + positions[i][1]];
-        if (count > 8) return 0;
-        const [ax, ay] = positions[a], [bx, by] = positions[b];
-        return (bx - ax) * (y / count - ay) - (by - ay) * (x / count - ax) > 0 ? 1 : -1;
-      }
-      queue.push(next);
-    }
-  }
-  return 0;
+function ringSide(positions, [a, b], rings) {
+  const ring = rings.find(({ nodes }) => nodes.length <= 8 && nodes.includes(a) && nodes.includes(b));
+  if (!ring) return 0;
+  const [x, y] = [0, 1].map((axis) => ring.nodes.reduce((sum, i) => sum + positions[i][axis], 0) / ring.nodes.length);
+  const [ax, ay] = positions[a], [bx, by] = positions[b];
+  return (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0 ? 1 : -1;
 }
 
 /** A solid or hashed wedge from its narrow end. */

@@ -63,7 +63,7 @@ function confusion(target, predicted) {
     });
     return make("tr", {}, make("th", { scope: "row" }, meta.classes[c]), make("td", { className: "pk-number" }, total ? `${((100 * counts[c][c]) / total).toFixed(1)} %` : "–"), ...cells);
   });
-  const table = make("table", { className: `pk-table ex-confusion${shown.length > 5 ? " ex-many" : ""}` }, make("thead", {}, head), make("tbody", {}, ...rows));
+  const table = make("table", { className: `pk-table ex-confusion${shown.length > 5 ? " ex-many" : ""}${shown.some((c) => meta.classes[c].length > 6) ? " ex-long" : ""}` }, make("thead", {}, head), make("tbody", {}, ...rows));
   const right = all.filter((c) => !shown.includes(c)).map((c) => meta.classes[c]);
   return [shown.length ? make("div", { className: "pk-scroll" }, table) : "", right.length ? make("p", { className: "pk-soft" }, `Without errors: ${right.join(", ")}.`) : ""];
 }
@@ -72,13 +72,13 @@ function errorTable(graphs) {
   const { target, predicted, margin } = app.map_;
   const show = (value) => (meta.classes ? className(value) : plain(value));
   const number = meta.classes ? "" : "pk-number";
-  const head = make("tr", {}, make("th", {}, ""), make("th", {}, words.graph), make("th", { className: number }, "true"), make("th", { className: number }, "predicted"), make("th", { className: "pk-number" }, meta.classes ? "margin" : "error"));
+  const head = make("tr", {}, make("th", {}, words.graph), make("th", { className: number }, "true"), make("th", { className: number }, "predicted"), make("th", { className: "pk-number" }, meta.classes ? "margin" : "error"));
   const framed = (g) => {
     const frame = make("span", { className: "ex-frame" });
     drawWhenSeen(frame, g);
     return frame;
   };
-  const rows = graphs.map((g) => make("tr", {}, make("td", {}, framed(g)), make("td", {}, pointLink(g, idOf(g)), ...twinOf(g)), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g]))));
+  const rows = graphs.map((g) => make("tr", {}, make("td", {}, framed(g), pointLink(g, idOf(g)), ...twinOf(g)), make("td", { className: number }, show(target[g])), make("td", { className: number }, show(predicted[g])), make("td", { className: "pk-number" }, plain(margin[g]))));
   return make("div", { className: "pk-scroll" }, make("table", { className: "pk-table ex-rows" }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
