@@ -25,31 +25,23 @@ class Headline:
     leads : list of (str, float, float, float, float)
         Data set of the fair comparison, its best method, the best later method (or the same), ours, and the
         standard deviation of ours over the folds.
-    errors : dict of str to float
-        Methods and their mean root mean squared error on MoleculeACE.
-    nodes : list of (str, float, float)
-        Graph, our accuracy on its nodes, and that of a graph convolutional network.
     paper : str
         The first sentence of the page of the paper's tables.
     """
 
     seconds: list[tuple[str, str, float, float]]
     leads: list[tuple[str, float, float, float, float]]
-    errors: dict[str, float]
-    nodes: list[tuple[str, float, float]]
     paper: str
 
     @classmethod
     def read(cls, docs: Path) -> Headline:
         """Return the figures of the measured pages of the site."""
         measured = docs / "measured"
-        names = ("fair", "moleculeace", "nodes", "results")
+        names = ("fair", "results")
         pages = {name: (measured / f"{name}.md").read_text(encoding="utf-8") for name in names}
         return cls(
             _seconds(measured / "results" / "benchmarks.json"),
             _leads(pages["fair"]),
-            _errors(pages["moleculeace"]),
-            _nodes(pages["nodes"]),
             pages["results"].partition("## In short")[2].partition("\n- ")[2].partition("\n")[0],
         )
 
@@ -60,12 +52,6 @@ class Headline:
         ahead = sum(ours > best for _, best, _, ours, _ in self.leads)
         later = sum(ours > latest for _, _, latest, ours, _ in self.leads)
         clearly = sum(ours > latest + spread for _, _, latest, ours, spread in self.leads)
-        others = {name: error for name, error in self.errors.items() if "propkernels" not in name}
-        published = min(error for name, error in others.items() if " on " in name and "min-max" not in name)
-        recent, svr = (
-            next(others[name] for name in others if part in name) for part in ("(2025)", "min-max")
-        )
-        above = sum(ours > theirs for _, ours, theirs in self.nodes)
         return [
             f"**WL and shortest-path kernels {min(refined):.0f} to {max(refined):,.0f} times, propagation "
             f"kernels {min(ratios['PK']):.0f} to {max(ratios['PK']):,.0f} times as fast as GraKeL** (one "
@@ -73,12 +59,6 @@ class Headline:
             f"**Above the best method of a fair comparison of graph neural networks on {ahead} of the "
             f"{len(self.leads)} data sets measured** (it has nine), above later methods on {later}, beyond "
             f"the spread of folds on {clearly}; default settings. [Fair comparison]({pages}/fair.md)",
-            f"**RMSE {self.errors['propkernels']:.3f} on MoleculeACE**; the best of its 24 methods "
-            f"{published:.3f}, CheMeleon (2025) {recent:.3f}, an SVR with a min-max kernel on count "
-            f"fingerprints {svr:.3f}. [Activity cliffs]({pages}/moleculeace.md)",
-            f"**Nodes of one graph: above the published graph convolutional network on {above} of "
-            f"{len(self.nodes)} graphs** (version 0.2); tuned networks of 2024 are ahead on heterophilous "
-            f"ones. [Nodes]({pages}/nodes.md)",
             f"{self.paper} [The paper's tables]({pages}/results.md)",
         ]
 
@@ -99,24 +79,6 @@ def _leads(page: str) -> list[tuple[str, float, float, float, float]]:
             best, later = ([float(x) for x in re.findall(r"\d+\.\d", cell)] for cell in cells[1:3])
             found.append((cells[0], max(best), max(best + later), float(ours[1]), float(ours[2])))
     return found
-
-
-def _errors(page: str) -> dict[str, float]:
-    """Rows of the table "By method" of moleculeace.md."""
-    table = page.partition("## By method")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| \**([^|*]+?)\** \| \**([\d.]+)", table, re.MULTILINE)
-    return {name: float(error) for name, error in rows}
-
-
-def _nodes(page: str) -> list[tuple[str, float, float]]:
-    """Rows of nodes.md with a published accuracy of a graph convolutional network (GCN)."""
-    lines = [
-        [cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line[:1] == "|"
-    ]
-    head = next(line for line in lines if "published" in line)
-    found = [dict(zip(head, line, strict=True)) for line in lines if len(line) == len(head)]
-    networks = [(row, re.match(r"GCN ([\d.]+)", row["published"])) for row in found]
-    return [(row["graph"], float(row["measured"].split()[0]), float(gcn[1])) for row, gcn in networks if gcn]
 
 
 def draw(headline: Headline) -> Any:
