@@ -392,11 +392,10 @@ function pointLink(g, text = nameOf(g)) {
   return make("button", { type: "button", className: "ex-link", onclick: () => select(g) }, text);
 }
 
-/** Title and buttons of a selection. */
+/** Title of a selection; Save writes a table of it. */
 function selectionHead(chosen) {
-  const save = () => download(fileName(`${document.title} selection`, "csv"), tableOf(chosen));
-  const buttons = [["Clear", () => setFilter(null)], ["CSV", save]].map(([text, onclick]) => make("button", { type: "button", onclick }, text));
-  return [make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle || ""}`), make("div", { className: "ex-bar" }, ...buttons)];
+  const clear = make("button", { type: "button", onclick: () => setFilter(null) }, "Clear");
+  return make("div", { className: "ex-title" }, make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle || ""}`), clear);
 }
 
 /** Save the large picture. */

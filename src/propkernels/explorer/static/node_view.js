@@ -156,7 +156,7 @@ function showSelection() {
   const panel = byId("ex-panel-selection");
   if (!app.filter) return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points."));
   const chosen = [...app.filter];
-  panel.replaceChildren(...selectionHead(chosen));
+  panel.replaceChildren(selectionHead(chosen));
   if (meta.classes) {
     const rows = meta.classes.map((name, c) => numberRow(name, plain(chosen.filter((v) => app.map_.predicted[v] === c).length)));
     panel.append(dataTable(["predicted class", "nodes"], rows));

@@ -11,7 +11,6 @@ function showErrors() {
   const wrong = all.filter((g) => (meta.classes ? predicted[g] >= 0 && predicted[g] !== target[g] : Number.isFinite(margin[g])));
   wrong.sort((a, b) => (meta.classes ? margin[a] - margin[b] : margin[b] - margin[a]));
   if (meta.classes) panel.append(make("h3", {}, `${plain(wrong.length)} misclassified, smallest `, term("margin"), " first"));
-  if (wrong.length) panel.append(make("div", { className: "ex-bar" }, make("button", { type: "button", onclick: () => download(fileName(`${document.title} errors`, "csv"), tableOf(wrong)) }, "CSV")));
   panel.append(errorTable(wrong.slice(0, MOST_LISTED)));
   if (wrong.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(wrong.length - MOST_LISTED)} more`));
 }
@@ -138,7 +137,7 @@ function showSelection() {
   if (!app.filter) {
     return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points, click a cell of the confusion matrix under Errors, or press “on the map” beside a pattern."));
   }
-  panel.replaceChildren(...selectionHead(chosen));
+  panel.replaceChildren(selectionHead(chosen));
   if (meta.classes) {
     const { target, predicted } = app.map_;
     const rows = meta.classes.map((name, c) => {
