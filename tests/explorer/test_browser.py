@@ -446,6 +446,16 @@ def test_the_page_claims_nothing_that_the_model_does_not_know(browser, families)
         assert "probability" in browser.text("#ex-verdict")
     paste(browser, known[0])
     assert "the same as paracetamol" in browser.text("#ex-status")
+    assert "stereochemistry" not in browser.text("#ex-status")
+    across, down = browser.run(
+        "const find = (text) => [...document.querySelectorAll('#ex-graph text')].find("
+        "(e) => e.textContent === text);"
+        "return ['x', 'y'].map((axis) => find('H').getAttribute(axis) - find('N').getAttribute(axis))"
+    )
+    assert across == 0
+    assert abs(down) > 0.2, "the H of an amide does not cover its bonds"
+    paste(browser, "C[C@H](N)C(=O)O")
+    assert "stereochemistry is not read" in browser.text("#ex-status")
     paste(browser, "C1CCCCCCC1")  # the same neighborhoods in other numbers are another molecule
     assert "the same as" not in browser.text("#ex-status")
     assert browser.complaints() == []
@@ -846,6 +856,11 @@ def test_nothing_is_cut_and_every_message_has_its_time(browser, families):
         wait_for(browser, "return document.getElementById('ex-tabs').getBoundingClientRect().top < 2")
         assert browser.text("#ex-name") == "aspirin"
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth + 1")
+        assert browser.run(fits, "#ex-tabs")
+        for tab in ("errors", "patterns"):
+            browser.click(f"#ex-tab-{tab}")
+            boxes = f"[...document.querySelectorAll('#ex-panel-{tab} .pk-scroll')]"
+            assert set(browser.run(f"return {boxes}.map((e) => e.scrollWidth - e.clientWidth)")) == {0}, tab
     finally:
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert browser.complaints() == []
