@@ -1,88 +1,81 @@
-"""Choice among views: partners of the best, shares by log loss, and classes without training nodes."""
+"""Choice among views: stretched decisions, greedy averages, and classes without training nodes."""
 
 import numpy as np
 import pytest
-from sklearn import metrics
 
-from propkernels.nodes.choosing import (
-    ABSENT,
-    MOST_MEMBERS,
-    SLOPES,
-    Arm,
-    Choice,
-    Goal,
-    fit_goal,
-    log_loss,
-    partners,
-    select,
-)
-from propkernels.nodes.views import Block, View
+import propkernels as pk
+from propkernels.models.choose import MOST_KERNELS, Problem
+from propkernels.nodes import choosing
+from propkernels.nodes.choosing import ABSENT, Arm, Labeled, fit
+from propkernels.nodes.views import Block, Sheet, View
 
-VIEWS = [View((Block("attributes", last=t),)) for t in range(6)]
+VIEWS = [View((Block("structure", last=t),)) for t in range(5)]
+RNG = np.random.default_rng(0)
 
 
-def arm(view, *losses):
-    return Arm(VIEWS[view], 1.0, [np.array(losses, dtype=float)], [np.zeros((len(losses), 1))])
+def problem(columns, strata=None, weights=None):
+    n = len(columns)
+    return Problem(
+        np.arange(n), columns, np.zeros(n, dtype=np.int64) if strata is None else strata, 0, weights
+    )
 
 
-def test_views_within_one_standard_error_are_partners():
-    best, near, far = arm(0, 0, 0, 0, 1), arm(1, 0, 0, 1, 0), arm(2, 1, 1, 1, 1)
-    assert partners([far, best, near]) == [best, near]
+@pytest.mark.parametrize("weighted", [False, True])
+def test_stretched_decisions_are_those_of_a_regression_with_one_factor(weighted):
+    truth = RNG.normal(size=(40, 2))
+    decisions = 0.1 * truth + RNG.normal(size=(40, 2)) / 50 + 3.0
+    weights = RNG.integers(1, 4, size=40).astype(float) if weighted else np.ones(40)
+    arm = Arm.stretched(VIEWS[0], 1.0, decisions, problem(truth, weights=weights if weighted else None))
+    columns = np.zeros((80, 3))  # the factor, and one offset per column
+    columns[:, 0] = decisions.T.ravel()
+    columns[:40, 1] = columns[40:, 2] = 1.0
+    root = np.sqrt(np.tile(weights, 2))
+    expected = np.linalg.lstsq(root[:, None] * columns, root * truth.T.ravel(), rcond=None)[0]
+    np.testing.assert_allclose([arm.factor, *arm.offsets], expected)
+    np.testing.assert_allclose(arm.held_out, arm.factor * decisions + arm.offsets)
 
 
-def test_a_view_is_a_partner_once_and_partners_are_few():
-    twice = Arm(VIEWS[0], 10.0, [np.zeros(4)])
-    found = partners([arm(view, 0, 0, 0, 0) for view in range(6)] + [twice])
-    assert len(found) == MOST_MEMBERS
-    assert len({one.view for one in found}) == MOST_MEMBERS
+def test_missing_targets_count_nothing_for_the_factor():
+    truth = RNG.normal(size=(20, 1))
+    decisions = truth / 2 + 1.0
+    gaps = truth.copy()
+    gaps[::4] = np.nan
+    decisions[::4] = 100.0
+    arm = Arm.stretched(VIEWS[0], 1.0, decisions, problem(gaps))
+    assert arm.factor == pytest.approx(2.0)
+    assert arm.offsets == pytest.approx([-2.0])
 
 
-def test_the_score_is_that_of_the_best_arm():
-    arms = [arm(0, 0, 0, 0, 1), arm(1, 1, 1, 1, 1)]
-    assert Choice(arms, arms, np.arange(4)).score() == 0.75
-    assert np.isnan(Choice(arms, arms, np.arange(0)).score())
+def test_decisions_that_point_the_wrong_way_are_left_as_they_are():
+    truth = RNG.normal(size=(20, 1))
+    arm = Arm.stretched(VIEWS[0], 1.0, -truth, problem(truth))
+    assert (arm.held_out == -truth).all()
+    assert arm.factor == 1.0
 
 
-def deciding(view, cost, decisions):
-    parts = [np.array(part, dtype=float) for part in decisions]
-    return Arm(VIEWS[view], cost, [np.zeros(len(part)) for part in parts], parts)
-
-
-def test_the_log_loss_is_that_of_the_best_slope():
-    rng = np.random.default_rng(0)
-    scores, truth = rng.normal(size=(50, 3)), rng.integers(3, size=50)
-    chances = [np.exp(b * scores) / np.exp(b * scores).sum(axis=1, keepdims=True) for b in SLOPES]
-    assert log_loss(scores, truth) == pytest.approx(min(metrics.log_loss(truth, one) for one in chances))
-
-
-def test_views_that_complete_each_other_are_selected_and_the_best_cost_of_each():
-    truth = np.array([0, 0, 1, 1, 2, 2])
-    sure = np.eye(3)[truth]
-    left, right = sure.copy(), sure.copy()
-    left[:2], right[4:] = 1 / 3, 1 / 3  # each tells nothing about one class
-    useless = deciding(2, 1.0, [np.zeros((6, 3))])
-    wrong = Arm(VIEWS[3], 1.0, [np.ones(6)], [left + right])  # more errors than others
-    poor = deciding(0, 0.1, [0.1 - left[:3], 0.1 - left[3:]])
-    arms = [wrong, useless, poor, deciding(0, 1.0, [left[:3], left[3:]]), deciding(1, 1.0, [right])]
-    found = select(arms, truth, 0)
-    assert {(one.view, one.cost, one.share) for one in found} == {(VIEWS[0], 1.0, 0.5), (VIEWS[1], 1.0, 0.5)}
-    held = Choice(found, arms, np.arange(6)).held_decisions()
-    np.testing.assert_allclose(held, (left + right) / 2)
-
-
-def test_at_most_four_views_are_selected_and_shares_add_up_to_one():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=300)
-    arms = [deciding(i, 1.0, [(2 * truth - 1 + 2 * rng.normal(size=300))[:, None]]) for i in range(6)]
-    found = select(arms, truth, 0)
-    assert len(found) == MOST_MEMBERS == len({one.view for one in found})
-    assert sum(one.share for one in found) == 1.0
+def test_the_rule_has_the_decisions_that_were_chosen():
+    """On the nodes that are held out, a rule fitted to the training nodes decides as the chosen arms do."""
+    graph = pk.datasets.make_molecules(20, random_state=0).graphs
+    n = graph.n_nodes
+    target = (graph.degrees + RNG.normal(size=n))[:, None]
+    inputs, _ = pk.nodes.inputs.learn_inputs(graph, "both", True, 0)
+    labeled = Labeled.gather(Sheet(graph, inputs), problem(target), target, VIEWS)
+    order = RNG.permutation(n)
+    train, held = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
+    choice = choosing.choose(labeled, VIEWS, [(train, held)], (0.1, 1.0), 0)
+    assert 1 <= len(choice.arms) <= MOST_KERNELS
+    assert (choice.held == held).all()
+    rule = choosing.fit_rule(labeled.at(train), choice.arms, None, 0)
+    np.testing.assert_allclose(rule.decide(labeled.sheet, None)[held], choice.held_out, atol=1e-9)
+    alone = [Arm.stretched(arm.view, 1.0, arm.held_out, problem(target[held])) for arm in choice.arms]
+    errors = [np.mean((arm.held_out - target[held]) ** 2) for arm in alone]
+    assert np.mean((choice.held_out - target[held]) ** 2) <= min(errors) + 1e-12
 
 
 def test_a_class_without_training_nodes_is_never_decided():
     rows, target = np.array([[1.0], [0.9], [-1.0], [-0.8]]), np.array([0, 0, 2, 2])
     columns = np.where(target[:, None] == np.arange(3), 1.0, -1.0)
-    (machine,) = fit_goal(rows, Goal(columns, target, True, None), [1.0])
+    (machine,) = fit(rows, problem(columns, target), [1.0])
     decisions = machine.decisions(rows)
     assert (decisions[:, 1] == ABSENT).all()
     assert decisions.argmax(axis=1).tolist() == [0, 0, 2, 2]

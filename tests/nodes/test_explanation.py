@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.nodes.choosing import Arm, Choice
-from propkernels.nodes.contributions import Tally, WalksFrom, linear_along
+from propkernels.nodes.contributions import Tally, WalksFrom, weights_along
 from propkernels.nodes.inputs import learn_inputs
 from propkernels.nodes.members import RadialMember, Scaling
 from propkernels.nodes.spreading import Known, return_chances_of, target_hops
@@ -36,7 +36,8 @@ def fitted(view, monkeypatch, attributes=ATTRIBUTES, y=Y, model=pk.NodeClassifie
     """A model that sees one view."""
 
     def only(labelled, views, *rest):
-        return Choice([Arm(view, 1.0)], [Arm(view, 1.0), Arm(VIEWS["own"], 1.0)], np.arange(0))
+        nothing = np.zeros((0, 1)), 1.0, np.zeros(1)
+        return Choice([Arm(view, 1.0, *nothing)], [Arm(VIEWS["own"], 1.0, *nothing)], np.arange(0))
 
     monkeypatch.setattr("propkernels.nodes.model.choose", only)
     graph = pk.GraphDatabase(ADJACENCY, [0, 60], node_attributes=attributes)
@@ -107,15 +108,15 @@ def test_neighborhoods_are_drawn_around_the_node(monkeypatch):
 
 
 @pytest.mark.parametrize("gamma", [0.1, 5.0])
-def test_the_linear_member_equals_the_radial_one_at_the_node(gamma):
+def test_weights_along_the_path_decide_as_the_radial_member_at_the_node(gamma):
     rng = np.random.default_rng(0)
     scaling = Scaling(rng.normal(size=5), rng.uniform(0.5, 2, size=5))
     blocks = (Block("attributes"), Block("structure"))
-    weights, intercepts = rng.normal(size=(8, 2)), rng.normal(size=2)
-    member = RadialMember(blocks, scaling, rng.normal(size=(8, 5)), gamma, weights, intercepts)
+    member = RadialMember(blocks, scaling, rng.normal(size=(8, 5)), gamma, rng.normal(size=(8, 2)))
     parts, shares = [rng.normal(size=(1, 3)), rng.normal(size=(1, 2))], np.array([2.0, -1.0])
-    linear = linear_along(member, parts, shares)
-    assert decided(linear, parts).item() == pytest.approx((decided(member, parts) @ shares).item(), abs=1e-10)
+    weights, start = weights_along(member, parts, shares)
+    found = start + sum((part @ own).item() for part, own in zip(parts, weights, strict=True))
+    assert found == pytest.approx((decided(member, parts) @ shares).item(), abs=1e-10)
 
 
 def test_contributions_are_added_by_node_and_by_column():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from propkernels.models.least_squares import Linear
-from propkernels.nodes.members import LinearMember, RadialMember, Scaling, ViewMap, by_share, radial
+from propkernels.nodes.members import LinearMember, NodeRule, RadialMember, Scaling, ViewMap, radial
 from propkernels.nodes.views import Block, View
 from propkernels.storage.checks import check_object
 
@@ -17,11 +17,8 @@ BLOCKS = (Block("attributes"), Block("structure"))
 def decided(member, parts):
     """Decisions of a member about features, block by block."""
     if isinstance(member, RadialMember):
-        return (
-            radial(member.scaling.apply(parts), member.landmarks, member.gamma) @ member.weights
-            + member.intercepts
-        )
-    return sum(part @ w for part, w in zip(parts, member.weights, strict=True)) + member.intercepts
+        return radial(member.scaling.apply(parts), member.landmarks, member.gamma) @ member.weights
+    return sum(part @ w for part, w in zip(parts, member.weights, strict=True))
 
 
 def features(n, widths=(3, 2)):
@@ -39,18 +36,6 @@ def test_scaled_rows_have_the_mean_square_norm_one():
     np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.5])
-def test_the_plain_mean_of_members_by_share_is_the_weighted_mean(gamma):
-    parts, others = features(40), features(6)
-    members = []
-    for seed in range(2):
-        mapped = ViewMap(View(BLOCKS, gamma), parts, seed)
-        members.append(mapped.member(machine_of(mapped.known.shape[1])))
-    expected = 0.25 * decided(members[0], others) + 0.75 * decided(members[1], others)
-    found = np.mean([decided(one, others) for one in by_share(members, [0.125, 0.375])], axis=0)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
 def test_constant_columns_count_nothing():
     parts = [np.column_stack([np.full(10, 3.0), RNG.normal(size=10)])]
     rows = Scaling.learn(parts, BLOCKS[:1]).apply(parts)
@@ -62,9 +47,11 @@ def test_a_member_decides_as_its_machine(n, gamma):
     parts, others = features(n), features(6)
     view_map = ViewMap(View(BLOCKS, gamma), parts, 0)
     machine = machine_of(view_map.known.shape[1])
-    member = view_map.member(machine)
+    member, intercepts = view_map.member(machine)
     assert isinstance(member, RadialMember if gamma else LinearMember)
-    np.testing.assert_allclose(decided(member, others), machine.decisions(view_map.rows(others)), atol=1e-9)
+    expected = machine.decisions(view_map.rows(others))
+    np.testing.assert_allclose(decided(member, others) + intercepts, expected, atol=1e-9)
+    np.testing.assert_allclose(decided(member.scaled(0.5), others) + intercepts / 2, expected / 2, atol=1e-9)
 
 
 def test_coordinates_of_a_radial_view_have_its_dot_products():
@@ -84,17 +71,17 @@ def test_units_are_positive():
 def test_members_with_constant_columns_can_be_saved(tmp_path):
     parts = [np.column_stack([np.full(10, 3.0), RNG.normal(size=(10, 2))]), RNG.normal(size=(10, 4))]
     view_map = ViewMap(View(BLOCKS, gamma=1.5), parts, 0)
-    member = view_map.member(machine_of(view_map.known.shape[1]))
+    member, _ = view_map.member(machine_of(view_map.known.shape[1]))
     assert np.isinf(member.scaling.unit[0])
     check_object(member.scaling)
     check_object(member)
 
 
 def test_widths_are_those_of_the_blocks():
-    linear = LinearMember(BLOCKS, (np.zeros((3, 2)), np.zeros((4, 2))), np.zeros(2))
+    linear = LinearMember(BLOCKS, (np.zeros((3, 2)), np.zeros((4, 2))))
     linear.check_widths([3, 4])
     scaling = Scaling(np.zeros(7), np.ones(7))
-    radial_member = RadialMember(BLOCKS, scaling, np.zeros((5, 7)), 1.0, np.zeros((5, 2)), np.zeros(2))
+    radial_member = RadialMember(BLOCKS, scaling, np.zeros((5, 7)), 1.0, np.zeros((5, 2)))
     radial_member.check_widths([3, 4])
     for member in (linear, radial_member):
         with pytest.raises(ValueError, match="blocks have other columns"):
@@ -105,3 +92,11 @@ def test_widths_are_those_of_the_blocks():
     ):
         with pytest.raises(ValueError, match=f"{word} do not fit"):
             wrong._check_parts()
+
+
+def test_members_of_a_rule_have_its_decisions():
+    linear = LinearMember(BLOCKS, (np.zeros((3, 2)), np.zeros((4, 2))))
+    NodeRule([linear], np.zeros(2))._check_parts()
+    for wrong, word in (([], "needs members"), ([linear], "other decisions")):
+        with pytest.raises(ValueError, match=word):
+            NodeRule(wrong, np.zeros(3))._check_parts()

@@ -9,11 +9,10 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 import propkernels as pk
-from propkernels.nodes.choosing import Arm, _in_the_race
 from propkernels.nodes.contributions import WalksFrom
-from propkernels.nodes.model import mean_decisions
+from propkernels.nodes.members import NodeRule
 from propkernels.nodes.spreading import Known
-from propkernels.nodes.views import SOURCES, Block, Sheet, View, default_views
+from propkernels.nodes.views import SOURCES, Sheet, default_views
 
 
 def blocks(n=120, seed=0, p=0.15, q=0.01):
@@ -62,15 +61,6 @@ def test_few_validation_nodes_choose_together_with_folds_of_the_others():
     assert sorted(held[1] + held[2]) == np.setdiff1d(labeled, labeled[::3]).tolist()
     for train, _ in folds:
         assert np.isin(train, fitted).all()  # validation nodes never train
-
-
-def test_views_far_behind_leave_the_race_but_the_best_without_targets_stays():
-    seeing, blind, other = (
-        View((Block(*parts),)) for parts in (("targets", "row", 4), ("codes",), ("structure",))
-    )
-    losses = {seeing: np.zeros(50), blind: np.ones(50), other: np.r_[np.ones(50)] * 2}
-    arms = [Arm(view, 1.0, [values + 0.01 * np.arange(50) % 2]) for view, values in losses.items()]
-    assert _in_the_race(list(losses), arms) == [seeing, blind]
 
 
 @pytest.mark.slow
@@ -205,11 +195,11 @@ def test_known_targets_of_another_graph_are_those_of_fit():
         pk.NodeRegressor().fit(nx.path_graph(3), ["a", "b", "c"])
 
 
-def test_decisions_of_the_training_graph_are_the_mean_of_its_members():
+def test_decisions_of_the_training_graph_are_those_of_its_rule():
     sheet = Sheet(MODEL.graph_, MODEL._inputs)
     hops = MODEL._hops(sheet, MODEL.nodes_, MODEL._targets)
-    np.testing.assert_array_equal(mean_decisions(MODEL._members, sheet, hops), MODEL.decisions_)
-    assert not any(member.uses_targets for member in MODEL._blind_members)
+    np.testing.assert_array_equal(MODEL._rule.decide(sheet, hops), MODEL.decisions_)
+    assert not any(block.uses_targets for block in MODEL._blind_rule.blocks)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +207,7 @@ def test_decisions_of_the_training_graph_are_the_mean_of_its_members():
     [
         ("_targets", np.zeros((1, 2)), "every labeled node needs a target"),
         ("decisions_", np.zeros((3, 1)), "every node needs decisions"),
-        ("_members", [], "a model needs members"),
+        ("_rule", NodeRule(MODEL._rule.members, np.zeros(2)), "members have other decisions"),
         ("classes_", np.zeros(1), "classes differ"),
     ],
 )

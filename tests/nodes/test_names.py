@@ -10,7 +10,7 @@ pd = pytest.importorskip("pandas")
 NAMES = [f"c{i}" for i in range(34)]
 CLUB = nx.relabel_nodes(nx.karate_club_graph(), dict(enumerate(NAMES)))
 TRUTH = {name: CLUB.nodes[name]["club"] for name in NAMES}
-KNOWN = {name: TRUTH[name] for name in NAMES[:4] + NAMES[-4:]}
+KNOWN = {name: TRUTH[name] for name in NAMES[:5] + NAMES[-5:]}
 ROWS = [KNOWN.get(name) for name in NAMES]
 BARE = nx.Graph()
 BARE.add_nodes_from(NAMES)

@@ -92,3 +92,15 @@ def test_the_animation_is_that_of_the_computation():
     assert animation.PICTURE.read_text(encoding="utf-8") == animation.animation()
     first, second = (step.contribution for step in worked_example.compute())
     assert f"K = {first} + {second} = {first + second}" in animation.animation()
+
+
+def test_results_of_nodes_are_means_over_seeds(tmp_path):
+    ours = [(split, seed, nodes.OURS, 0.6 + 0.2 * split + 0.02 * seed) for split in (0, 1) for seed in (1, 2)]
+    results = [
+        nodes.NodeResult("texas", split, seed, 0, method, score, 1.0, "")
+        for split, seed, method, score in [*ours, (1, 0, nodes.SPREADING, 0.3)]
+    ]
+    nodes.write_page(results, tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text()
+    assert "| texas | 1 | 83.0 | 30.0 | - | - |" in page
+    assert "| 73.0 ± 1.4 | 14.1 | 4 | 1.0 |" in page  # 72 and 74 by seed, 62 and 82 by split of the first

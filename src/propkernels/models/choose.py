@@ -75,10 +75,12 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Graphs with targets, (n, columns), and how they are weighted and left out; see ``least_squares``.
+    """Graphs, or nodes, with targets, (n, columns), their weights and groups; see ``least_squares``.
 
     Attributes
     ----------
+    graphs : GraphDatabase, or ndarray of int64, (n,)
+        For nodes their numbers.
     strata : ndarray of int64, (n,)
         Classes, or ranges of numbers, of which samples hold equal shares.
     seed : int
@@ -100,7 +102,10 @@ class Problem:
 
     def sample(self, size: int) -> Problem:
         """Return the problem of a stratified sample."""
-        kept = self.places(size)
+        return self.at(self.places(size))
+
+    def at(self, kept: Indices) -> Problem:
+        """Return the problem of some graphs."""
         at = np.full(len(self), -1)
         at[kept] = np.arange(len(kept))
         groups = self.groups and [at[group][at[group] >= 0] for group in self.groups]

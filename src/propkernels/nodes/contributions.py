@@ -13,7 +13,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
-from propkernels.nodes.members import LinearMember, NodeMember, RadialMember, radial
+from propkernels.nodes.members import LinearMember, NodeRule, RadialMember, radial
 from propkernels.nodes.spreading import RARE, Known
 from propkernels.nodes.views import Block, Sheet
 from propkernels.propagation.schemes import reciprocal
@@ -141,19 +140,20 @@ class WalksFrom:
 class Tallies(WalksFrom):
     """Contributions to decisions about nodes of one graph."""
 
-    def of(self, node: int, members: Sequence[NodeMember], weights: Matrix) -> Tally:
-        """Return the contributions to the mean of members' decisions times weights."""
-        tally, share = Tally(), weights / len(members)
+    def of(self, node: int, rule: NodeRule, weights: Matrix) -> Tally:
+        """Return the contributions to a rule's decisions times weights."""
+        tally = Tally(intercept=float(rule.intercepts @ weights))
         adders = {"targets": self._add_targets, "crossed": self._add_crossed, "codes": self._add_codes}
-        for member in members:
+        for member in rule.members:
             if isinstance(member, LinearMember):
-                combined = tuple(w @ share[:, None] for w in member.weights)
-                linear = LinearMember(member.blocks, combined, np.array([member.intercepts @ share]))
+                own = [w @ weights for w in member.weights]
             else:
-                linear = linear_along(member, [self.block(block, node) for block in member.blocks], share)
-            tally.intercept += float(linear.intercepts[0])
-            for block, own in zip(linear.blocks, linear.weights, strict=True):
-                adders.get(block.source, self._add_moved)(tally, node, block, own[:, 0])
+                assert isinstance(member, RadialMember)
+                parts = [self.block(block, node) for block in member.blocks]
+                own, start = weights_along(member, parts, weights)
+                tally.intercept += start
+            for block, part in zip(member.blocks, own, strict=True):
+                adders.get(block.source, self._add_moved)(tally, node, block, part)
         return tally
 
     def _add_moved(self, tally: Tally, node: int, block: Block, weights: Matrix) -> None:
@@ -228,8 +228,8 @@ def _dense(row: Any) -> Matrix:
     return np.asarray(row.toarray() if issparse(row) else row)
 
 
-def linear_along(member: RadialMember, parts: list[Any], weights: Matrix) -> LinearMember:
-    """Return the linear member that equals a radial one at one node, by the gradient along a path.
+def weights_along(member: RadialMember, parts: list[Any], weights: Matrix) -> tuple[list[Matrix], float]:
+    """Return weights of columns, block by block, that equal a radial member at one node, and its start.
 
     Parameters
     ----------
@@ -242,15 +242,16 @@ def linear_along(member: RadialMember, parts: list[Any], weights: Matrix) -> Lin
     combined, scaling = member.weights @ weights, member.scaling
     end = np.asarray(scaling.apply(parts))[0]
     start = -scaling.middle / scaling.unit
-    change = float((_values(member, end[None]) - _values(member, start[None]))[0] @ combined)
+    first, last = (float(_values(member, point[None])[0] @ combined) for point in (start, end))
     pieces, slopes = 1, _mean_gradient(member, start, end, combined, 1)
-    while abs(slopes @ (end - start) - change) > CLOSE * max(abs(change), 1.0) and pieces < MOST_PIECES:
+    while (
+        abs(slopes @ (end - start) - (last - first)) > CLOSE * max(abs(last - first), 1.0)
+        and pieces < MOST_PIECES
+    ):
         pieces *= 2
         slopes = _mean_gradient(member, start, end, combined, pieces)
-    folded = slopes / scaling.unit
     cuts = np.cumsum([part.shape[1] for part in parts])[:-1]
-    base = float(_values(member, start[None])[0] @ combined + member.intercepts @ weights)
-    return LinearMember(member.blocks, tuple(p[:, None] for p in np.split(folded, cuts)), np.array([base]))
+    return np.split(slopes / scaling.unit, cuts), first
 
 
 def _values(member: RadialMember, rows: Matrix) -> Matrix:

@@ -38,9 +38,10 @@ class NodeClassifier(ClassifierMixin, NodeClassifierParameters, NodeModel):
 
     Nodes are seen through several views: their attributes; attributes summed over 2, 4 and 10 steps of a
     walk; attributes, positional statistics and targets of nodes up to three or four steps away, side by side
-    (with a linear and a radial machine); and codes of neighborhoods. Views compete on held-out nodes, whose
-    targets are removed before propagation. Decisions of at most four views are averaged, with shares that
-    make the log loss on held-out nodes small [4]_. A node's own target never enters its features.
+    (with a linear and a radial machine); and codes of neighborhoods. Views are compared by the squared error
+    of decisions about held-out nodes, whose targets are removed before propagation. The best one is joined
+    greedily by at most two others, while the error of their average falls [4]_. A node's own target never
+    enters its features.
 
     Decisions move half the way from the shares of classes among held-out nodes to those among unlabeled
     nodes, which are estimated from predictions [3]_; not with ``class_weight`` or weights of
@@ -68,12 +69,9 @@ class NodeClassifier(ClassifierMixin, NodeClassifierParameters, NodeModel):
     views_ : list of str
         Views whose decisions are averaged, the best first.
     score_ : float
-        Score of the best view on held-out nodes.
+        Accuracy of the decisions about held-out nodes.
     transduction_ : ndarray, (N,)
         Predicted class of each node of the training graph.
-    guesses_ : bool
-        Whether machines also learned from guessed classes of unlabeled nodes, because that was better on
-        held-out nodes.
     decisions_ : ndarray, (N, decisions)
         Decisions about the nodes of the training graph.
     graph_ : GraphDatabase
@@ -131,6 +129,8 @@ class NodeClassifier(ClassifierMixin, NodeClassifierParameters, NodeModel):
             self.calibration_ = calibrate_labels(decisions, truth)
         elif len(np.unique(truth)) > 1:
             self.calibration_ = calibrate(decisions, truth)
+        right = (self._layout.predictions(decisions) == truth)[~np.isnan(truth)]
+        self.score_ = float(right.mean()) if len(held) else float("nan")
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
         if self._layout.multilabel:
@@ -174,7 +174,7 @@ class NodeClassifier(ClassifierMixin, NodeClassifierParameters, NodeModel):
 
         See :meth:`predict` for the parameters.
         """
-        check_is_fitted(self, "_members")
+        check_is_fitted(self, "_rule")
         decisions = self._decisions(X, y, nodes)
         if self.calibration_ is None:
             raise ValueError("probabilities need held-out nodes: label at least two nodes of each class")
@@ -240,7 +240,7 @@ class NodeRegressor(RegressorMixin, NodeModel):
     views_ : list of str
         Views whose predictions are averaged, the best first.
     score_ : float
-        Score of the best view on held-out nodes.
+        1 minus the mean squared error of decisions about held-out nodes, in variances of the target.
     transduction_ : ndarray, (N,) or (N, columns)
         Predicted numbers of all nodes of the training graph.
     decisions_ : ndarray, (N, decisions)
@@ -282,6 +282,8 @@ class NodeRegressor(RegressorMixin, NodeModel):
     def _keep_target(self, target: NumberTarget, held: Indices, decisions: Matrix) -> None:
         self._middle, self._unit = target.middle, target.unit
         self._n_columns = len(target.unit) if len(target.unit) > 1 else 0
+        wrong = (decisions - target.columns[held]) ** 2
+        self.score_ = 1.0 - float(np.nanmean(wrong)) if len(held) else float("nan")
 
     def _spread_of(self, target: NDArray[Any]) -> Matrix:
         try:

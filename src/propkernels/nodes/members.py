@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 
+from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.stored import NOT_FINITE, require
 from propkernels.models.least_squares import Linear
 from propkernels.nodes.spreading import TargetHops
@@ -78,49 +80,73 @@ class Scaling:
         return (parts[i] - self.middle[part]) / self.unit[part]
 
 
-@dataclass(frozen=True)
-class LinearMember:
-    """Decisions that are sums of weights times propagated columns.
-
-    Attributes
-    ----------
-    blocks : tuple of Block
-    weights : tuple of ndarray, (columns of the block, decisions)
-    intercepts : ndarray, (decisions,)
-    """
+class NodeMember(ABC):
+    """What one view adds to the decisions, without intercepts."""
 
     blocks: tuple[Block, ...]
-    weights: tuple[Matrix, ...]
-    intercepts: Matrix
-
-    def _check_parts(self) -> None:
-        """Raise unless each block has weights for all decisions."""
-        fits = len(self.blocks) == len(self.weights) and self.intercepts.ndim == 1
-        width = len(self.intercepts)
-        require(fits and all(w.ndim == 2 and w.shape[1] == width for w in self.weights), "weights do not fit")
-
-    def check_widths(self, widths: Sequence[int]) -> None:
-        """Raise ValueError unless each block has as many columns as weights."""
-        require([len(weights) for weights in self.weights] == list(widths), "blocks have other columns")
 
     @property
     def uses_targets(self) -> bool:
         """Whether targets of other nodes count."""
         return any(block.uses_targets for block in self.blocks)
 
-    def scaled(self, factor: float) -> LinearMember:
-        """Return the member with all decisions multiplied by a factor."""
-        weights = tuple(factor * w for w in self.weights)
-        return replace(self, weights=weights, intercepts=factor * self.intercepts)
+    @property
+    @abstractmethod
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
 
-    def sums(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None = None) -> Matrix:
-        """Return the decisions of all nodes without the intercepts, (N, decisions)."""
+    @abstractmethod
+    def check_widths(self, widths: Sequence[int]) -> None:
+        """Raise ValueError unless each block has as many columns as weights."""
+
+    @abstractmethod
+    def scaled(self, unit: float) -> Self:
+        """Return a member with decisions multiplied by ``unit``."""
+
+    @abstractmethod
+    def decide(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None) -> Matrix:
+        """Return the decisions about all nodes, (N, decisions); ``rows``: columns that radial ones need."""
+
+
+@dataclass(frozen=True)
+class LinearMember(NodeMember):
+    """Weights of propagated columns.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+    weights : tuple of ndarray, (columns of the block, decisions)
+    """
+
+    blocks: tuple[Block, ...]
+    weights: tuple[Matrix, ...]
+
+    def _check_parts(self) -> None:
+        """Raise unless each block has weights for all decisions."""
+        fits = 0 < len(self.blocks) == len(self.weights) and all(w.ndim == 2 for w in self.weights)
+        require(fits and len({w.shape[1] for w in self.weights}) == 1, "weights do not fit")
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
+        return int(self.weights[0].shape[1])
+
+    def check_widths(self, widths: Sequence[int]) -> None:
+        """Raise ValueError unless each block has as many columns as weights."""
+        require([len(weights) for weights in self.weights] == list(widths), "blocks have other columns")
+
+    def scaled(self, unit: float) -> LinearMember:
+        """Return a member with decisions multiplied by ``unit``."""
+        return replace(self, weights=tuple(unit * w for w in self.weights))
+
+    def decide(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None) -> Matrix:
+        """Return the decisions about all nodes, (N, decisions)."""
         return sheet.project(self.blocks, self.weights, targets)
 
 
 @dataclass(frozen=True)
-class RadialMember:
-    """Decisions that are sums of weights times similarities to landmarks, exp(-gamma |x - z|^2).
+class RadialMember(NodeMember):
+    """Weights of similarities to landmarks, exp(-gamma |x - z|^2).
 
     Attributes
     ----------
@@ -130,7 +156,6 @@ class RadialMember:
         Scaled features of some training nodes.
     gamma : float
     weights : ndarray, (landmarks, decisions)
-    intercepts : ndarray, (decisions,)
     """
 
     blocks: tuple[Block, ...]
@@ -138,50 +163,68 @@ class RadialMember:
     landmarks: Matrix
     gamma: float
     weights: Matrix
-    intercepts: Matrix
 
     def _check_parts(self) -> None:
         """Raise unless landmarks, weights and scaling fit together."""
-        require(self.landmarks.ndim == 2, "landmarks do not fit")
+        require(self.landmarks.ndim == 2 == self.weights.ndim, "landmarks do not fit")
         n, width = self.landmarks.shape
-        require(self.weights.shape == (n, len(self.intercepts)), "weights do not fit")
+        require(len(self.weights) == n, "weights do not fit")
         require(self.scaling.middle.shape == (width,) == self.scaling.unit.shape, "landmarks do not fit")
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
+        return int(self.weights.shape[1])
 
     def check_widths(self, widths: Sequence[int]) -> None:
         """Raise ValueError unless the blocks have as many columns as landmarks."""
         require(self.landmarks.shape[1] == sum(widths), "blocks have other columns")
 
-    @property
-    def uses_targets(self) -> bool:
-        """Whether targets of other nodes count."""
-        return any(block.uses_targets for block in self.blocks)
+    def scaled(self, unit: float) -> RadialMember:
+        """Return a member with decisions multiplied by ``unit``."""
+        return replace(self, weights=unit * self.weights)
 
-    def scaled(self, factor: float) -> RadialMember:
-        """Return the member with all decisions multiplied by a factor."""
-        return replace(self, weights=factor * self.weights, intercepts=factor * self.intercepts)
-
-    def sums(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None = None) -> Matrix:
-        """Return the decisions of all nodes without the intercepts; ``rows``: columns, if known already."""
+    def decide(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None) -> Matrix:
+        """Return the decisions about all nodes, (N, decisions)."""
+        assert rows is not None
         nodes = np.arange(sheet.graphs.n_nodes)
-        rows = sheet.at(nodes, self.blocks) if rows is None else rows
         runs = np.split(nodes, np.arange(NODES_AT_ONCE, len(nodes), NODES_AT_ONCE))
         parts = ([rows.block(block, run, targets) for block in self.blocks] for run in runs)
         scaled = (np.asarray(self.scaling.apply(part)) for part in parts)
         return np.vstack([radial(some, self.landmarks, self.gamma) @ self.weights for some in scaled])
 
 
-NodeMember = LinearMember | RadialMember
+@dataclass(frozen=True)
+class NodeRule:
+    """Decisions about nodes: the sum over members, and intercepts.
 
+    Attributes
+    ----------
+    members : list of NodeMember
+    intercepts : ndarray, (decisions,)
+    """
 
-def shifted(member: NodeMember, offsets: Matrix) -> NodeMember:
-    """Return a member with offsets added to its decisions."""
-    return replace(member, intercepts=member.intercepts + offsets)
+    members: list[NodeMember]
+    intercepts: Matrix
 
+    def _check_parts(self) -> None:
+        """Raise unless there are members, with one intercept per decision."""
+        require(len(self.members) > 0, "a rule needs members")
+        fits = {member.n_decisions for member in self.members} == {len(self.intercepts)}
+        require(fits and self.intercepts.ndim == 1, "members have other decisions")
 
-def by_share(members: Sequence[NodeMember], shares: Sequence[float]) -> list[NodeMember]:
-    """Return members whose plain mean is the mean of the given ones, weighted by their shares."""
-    factors = np.asarray(shares) * len(members) / np.sum(shares)
-    return [member.scaled(float(factor)) for member, factor in zip(members, factors, strict=True)]
+    @property
+    def blocks(self) -> list[Block]:
+        """Blocks of all members."""
+        return [block for member in self.members for block in member.blocks]
+
+    def decide(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
+        """Return the decisions about all nodes, (N, decisions); radial members share propagated columns."""
+        blocks = [
+            block for member in self.members if isinstance(member, RadialMember) for block in member.blocks
+        ]
+        rows = sheet.at(np.arange(sheet.graphs.n_nodes), blocks) if blocks else None
+        return sum_in_order(m.decide(sheet, targets, rows) for m in self.members) + self.intercepts
 
 
 def radial(rows: Matrix, landmarks: Matrix, gamma: float) -> Matrix:
@@ -202,14 +245,14 @@ class ViewMap:
     these are dot products with the training nodes, whitened.
     """
 
-    def __init__(self, view: View, parts: list[Any], seed: int, n_landmarks: int = N_LANDMARKS) -> None:
+    def __init__(self, view: View, parts: list[Any], seed: int) -> None:
         self.view, self.scaling = view, Scaling.learn(parts, view.blocks)
         scaled = self.scaling.apply(parts)
         self.widths = [part.shape[1] for part in parts]
         self.landmarks: Any = None  # nodes that all nodes are compared with
         self.back: Matrix | None = None
         if view.gamma:
-            chosen = np.random.default_rng(seed).permutation(len(scaled))[:n_landmarks]
+            chosen = np.random.default_rng(seed).permutation(len(scaled))[:N_LANDMARKS]
             self.landmarks = scaled[np.sort(chosen)]
             self.back = _whitened(self._compared(self.landmarks))
         elif scaled.shape[0] < scaled.shape[1]:
@@ -233,18 +276,18 @@ class ViewMap:
     def _mapped(self, scaled: Any) -> Any:
         return scaled if self.back is None else self._compared(scaled) @ self.back
 
-    def member(self, machine: Linear) -> NodeMember:
-        """Return the member of a machine fitted in these coordinates."""
+    def member(self, machine: Linear) -> tuple[NodeMember, Matrix]:
+        """Return the member of a machine fitted in these coordinates, and its intercepts."""
         weights = machine.coefficients if self.back is None else self.back @ machine.coefficients
         if self.view.gamma:
-            settings = (self.scaling, self.landmarks, self.view.gamma)
-            return RadialMember(self.view.blocks, *settings, weights, machine.intercepts)
+            kept = (self.scaling, self.landmarks, self.view.gamma)
+            return RadialMember(self.view.blocks, *kept, weights), machine.intercepts
         if self.landmarks is not None:
             weights = np.asarray(self.landmarks.T @ weights)
         folded = weights / self.scaling.unit[:, None]
         pieces = np.split(folded, np.cumsum(self.widths)[:-1])
-        intercepts = machine.intercepts - self.scaling.middle @ folded
-        return LinearMember(self.view.blocks, tuple(np.ascontiguousarray(p) for p in pieces), intercepts)
+        member = LinearMember(self.view.blocks, tuple(np.ascontiguousarray(p) for p in pieces))
+        return member, machine.intercepts - self.scaling.middle @ folded
 
 
 def _dense(matrix: Any) -> Matrix:

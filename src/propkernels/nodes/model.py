@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Annotated, Any, Self
 
@@ -15,33 +15,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.checks import GraphInput, check_choice
 from propkernels._utils.parallel import one_blas_thread, threaded
-from propkernels._utils.progress import LOG
 from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels._utils.typing import Array, Floats, Folding, Seed, Target
 from propkernels.convert.check import check_graph, named_graph, target_column
 from propkernels.counts.entries import Vocabulary
 from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
-from propkernels.models.choose import check_costs
+from propkernels.models.choose import Problem, check_costs
 from propkernels.models.folds import DEFAULT_FOLDS, Folds, choosing_folds, draw_seeds
 from propkernels.models.targets import ClassTarget, NumberTarget
-from propkernels.nodes.choosing import COSTS, Goal, Labeled, choose, fit_members
+from propkernels.nodes.choosing import COSTS, Labeled, choose, fit_rule, some_of
 from propkernels.nodes.contributions import Tallies
 from propkernels.nodes.explanation import NodeExplanation, column_names
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes, node_numbers
-from propkernels.nodes.members import NodeMember, RadialMember, by_share, shifted
+from propkernels.nodes.members import NodeRule
 from propkernels.nodes.spreading import Known, TargetHops, return_chances_of, target_hops
-from propkernels.nodes.unlabeled import fit_guessing_members, guessing_helps, shift_of
+from propkernels.nodes.unlabeled import MOST_UNLABELED, shift_of
 from propkernels.nodes.views import Sheet, default_views
 from propkernels.novelty.applicability import Applicability, applicability_of
 from propkernels.propagation.schemes import DIRECTIONS
 
 Matrix = NDArray[np.float64]
 Indices = NDArray[np.int64]
-MOST_LABELED = 0.25  # share of labeled nodes above which no classes are guessed
 FEW_HELD = 500  # validation nodes; fewer choose together with folds of the other labeled nodes
-LARGEST_POOL = 1500  # unlabeled nodes whose classes are guessed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -59,15 +56,14 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
     """Base of models of nodes; subclasses define the target."""
 
     _inputs: NodeInputs
-    _members: list[NodeMember]
-    _blind_members: list[NodeMember]
+    _rule: NodeRule
+    _blind_rule: NodeRule
     graph_: GraphDatabase
     nodes_: Annotated[NDArray[np.int64], ANY_NUMBER]
     _targets: NDArray[np.float64]
     decisions_: NDArray[np.float64]
     _surroundings: Vocabulary
     views_: list[str]
-    guesses_: bool
     _names: tuple[Hashable, ...] | None
     _target_column: str | None
     score_: Annotated[float, SOMETIMES]
@@ -167,54 +163,38 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
     ) -> tuple[Indices, Matrix]:
         """Choose views on held-out nodes, and fit them to the nodes at the places ``fitted``.
 
-        Returns the places of held-out nodes, and decisions about them.
+        Returns the places of held-out nodes, and decisions about them. Decisions move towards the shares of
+        classes among unlabeled nodes, but not if nodes or classes have weights, which say what is wanted.
         """
         check_choice(self.direction, DIRECTIONS, "direction")
-        costs, has_labels = check_costs(self.C), isinstance(target, ClassTarget)
-        classes = target.values if isinstance(target, ClassTarget) and not target.multilabel else None
-        goal = Goal(target.columns, classes, has_labels, target.weights)
+        costs = check_costs(self.C)
         inputs, structure = learn_inputs(graphs, self.direction, graphs.n_nodes > 0, seed)
         sheet = Sheet(graphs, inputs, structure)
         steps = sheet.walks.label_steps(nodes)
-        views = default_views(inputs, graphs.n_nodes, steps, spread.shape[1])
-        tried = list(dict.fromkeys(views + default_views(inputs, graphs.n_nodes, steps, 0)))
-        unlabeled = np.random.default_rng(seed).permutation(np.setdiff1d(np.arange(graphs.n_nodes), nodes))
-        guesses = classes is not None and len(nodes) <= MOST_LABELED * graphs.n_nodes
-        pool = np.sort(unlabeled[: LARGEST_POOL if guesses else 0])
-        labeled = Labeled.gather(sheet, nodes, goal, spread, tried, pool)
-        choice = choose(labeled, tried, folds, costs, seed)
-        for arm in choice.arms:
-            LOG.info("chosen of %d views for nodes: %s, C %g", len(tried), arm.view, arm.cost)
-        guessed = None
-        if len(pool) and len(choice.held):
-            guessed = guessing_helps(labeled, choice, folds, seed)
+        views = [
+            view for n in (spread.shape[1], 0) for view in default_views(inputs, graphs.n_nodes, steps, n)
+        ]
+        views = list(dict.fromkeys(views))
+        problem = Problem(nodes, target.columns, target.strata, seed, target.weights)
+        labeled = Labeled.gather(sheet, problem, spread, views)
+        choice = choose(labeled, views, folds, costs, seed)
         final = labeled.at(fitted)
         hops = final.hops_everywhere([arm.view for arm in choice.arms])
         own = None if hops is None else hops.at(final.rows.nodes)
-        fit_arms = fit_members if guessed is None else fit_guessing_members
-        fitted_arms, shares = fit_arms(final, choice.arms, own, seed), [arm.share for arm in choice.arms]
-        members = by_share(fitted_arms, shares)
-        blind = [i for i, member in enumerate(members) if not member.uses_targets]
-        unseen = by_share([fitted_arms[i] for i in blind], [shares[i] for i in blind])
-        unseen = unseen or fit_members(final, [choice.best_blind()], None, seed)
-        sums = sums_of(members, sheet, hops)
-        decisions = mean_of(members, sums)
-        held_decisions = choice.held_decisions() if guessed is None else guessed
-        if classes is not None and goal.weights is None:  # weights of nodes and classes are kept as they are
-            shift = shift_of(held_decisions, classes[choice.held], decisions[unlabeled], classes.max() + 1)
-            if shift is not None:
-                members, unseen = ([shifted(one, shift) for one in some] for some in (members, unseen))
-                held_decisions = held_decisions + shift
-                # those of predict to the bit: sums of shifted members round differently than shifted sums
-                decisions = mean_of(members, sums)
-        self._inputs, self._members, self._blind_members = inputs, members, unseen
+        rule, blind = fit_rule(final, choice.arms, own, seed), fit_rule(final, choice.blind, None, seed)
+        decisions, held_out = rule.decide(sheet, hops), choice.held_out
+        if isinstance(target, ClassTarget) and not target.multilabel and target.weights is None:
+            unlabeled = some_of(np.setdiff1d(np.arange(graphs.n_nodes), nodes), MOST_UNLABELED, seed)
+            shift = shift_of(held_out, target.values[choice.held], decisions[unlabeled], len(target.classes))
+            rule, blind = (replace(one, intercepts=one.intercepts + shift) for one in (rule, blind))
+            decisions, held_out = rule.decide(sheet, hops), held_out + shift
+        self._inputs, self._rule, self._blind_rule = inputs, rule, blind
         self.graph_, self.nodes_, self._targets = graphs, nodes[fitted], spread[fitted]
-        self.decisions_, self.guesses_ = decisions, guessed is not None
+        self.decisions_, self.views_ = decisions, [str(arm.view) for arm in choice.arms]
         assert inputs.coder is not None
         codes = [np.unique(row) for block in sheet.streams for _, _, row in block.streams()]
         self._surroundings = Vocabulary(inputs.coder, codes)
-        self.views_, self.score_ = [str(arm.view) for arm in choice.arms], choice.score()
-        return choice.held, held_decisions
+        return choice.held, held_out
 
     def _folds(
         self, target: NDArray[Any], nodes: Indices, validation: Indices | None, seed: int
@@ -251,7 +231,7 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
     @threaded
     def _decisions(self, X: Any, y: Any, nodes: Any) -> Matrix:
         """Return decisions of nodes of the fitted graph (None) or another one; without y, of ``nodes``."""
-        check_is_fitted(self, "_members")
+        check_is_fitted(self, "_rule")
         if X is None and y is not None:
             raise ValueError("y holds known targets of another graph: pass the graph, too")
         if X is None:
@@ -260,15 +240,15 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         with one_blas_thread():
             sheet = Sheet(graphs, self._inputs)
             if y is None:
-                every = mean_decisions(self._blind_members, sheet, None)
+                every = self._blind_rule.decide(sheet, None)
                 return every if nodes is None else every[node_numbers(nodes, len(every), "nodes", names)]
             known = KnownNodes.of(y, nodes, graphs.n_nodes, is_classifier(self), names)
             hops = self._hops(sheet, known.nodes, self._spread_of(known.target))
-            return mean_decisions(self._members, sheet, hops)
+            return self._rule.decide(sheet, hops)
 
     def _hops(self, sheet: Sheet, nodes: Indices, spread: Matrix) -> TargetHops | None:
         """Return the propagated targets of known nodes, if members see them."""
-        blocks = [block for member in self._members for block in member.blocks if block.uses_targets]
+        blocks = [block for block in self._rule.blocks if block.uses_targets]
         if not blocks:
             return None
         returns = return_chances_of(sheet.walks, nodes, max(block.last for block in blocks))
@@ -276,7 +256,7 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
 
     def _chosen(self, nodes: Any, name: str) -> Indices:
         """Return the numbers of nodes of the training graph that a user names."""
-        check_is_fitted(self, "_members")
+        check_is_fitted(self, "_rule")
         several = nodes if np.iterable(nodes) and not isinstance(nodes, str) else [nodes]
         return node_numbers(several, self.graph_.n_nodes, name, self._names)
 
@@ -302,7 +282,7 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         with one_blas_thread():
             sheet = Sheet(self.graph_, self._inputs)
             tallies = Tallies(sheet, Known(self._targets, self.nodes_))
-            found = [tallies.of(int(v), self._members, w) for v, w in zip(chosen, weights, strict=True)]
+            found = [tallies.of(int(v), self._rule, w) for v, w in zip(chosen, weights, strict=True)]
         decisions = np.einsum("ij,ij->i", self.decisions_[chosen], weights)
         columns = column_names(self._inputs, names)
         return NodeExplanation(
@@ -322,45 +302,22 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         -------
         Applicability
         """
-        check_is_fitted(self, "_members")
+        check_is_fitted(self, "_rule")
         graphs = self.graph_ if X is None else check_graph(X)
         return applicability_of([self._surroundings], graphs)
 
     def _check_parts(self) -> None:
         """Raise unless every labeled node has a target and every node decisions."""
-        if hasattr(self, "_members"):
+        if hasattr(self, "_rule"):
             n = self.graph_.n_nodes
             require(len(self.nodes_) == len(self._targets), "every labeled node needs a target")
             require(((self.nodes_ >= 0) & (self.nodes_ < n)).all(), "a labeled node is out of range")
-            require(self.decisions_.ndim == 2 and len(self.decisions_) == n, "every node needs decisions")
+            shape = (n, self._n_decisions)
+            require(self.decisions_.shape == shape, "every node needs decisions")
             require(self._names is None or len(self._names) == n, "every node needs a name")
-            require(len(self._members) > 0 and len(self._blind_members) > 0, "a model needs members")
-            members = (*self._members, *self._blind_members)
-            widths = {len(one.intercepts) for one in members}
-            wanted = {self._n_decisions}
-            require(widths == {self.decisions_.shape[1]} == wanted, "members have other decisions")
             require(self._targets.ndim == 2, "targets are columns")
-            for one in members:
-                n_targets = self._targets.shape[1]
-                one.check_widths([block.width(self._inputs, n_targets) for block in one.blocks])
-
-
-def mean_decisions(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None) -> Matrix:
-    """Return the mean decisions of members, (N, decisions)."""
-    return mean_of(members, sums_of(members, sheet, hops))
-
-
-def sums_of(members: Sequence[NodeMember], sheet: Sheet, hops: TargetHops | None) -> list[Matrix]:
-    """Return the decisions of each member without its intercepts; radial ones share propagated columns."""
-    blocks = [block for member in members if isinstance(member, RadialMember) for block in member.blocks]
-    rows = sheet.at(np.arange(sheet.graphs.n_nodes), blocks) if blocks else None
-    return [member.sums(sheet, hops, rows) for member in members]
-
-
-def mean_of(members: Sequence[NodeMember], sums: Sequence[Matrix]) -> Matrix:
-    """Return the mean decisions of members whose sums are known."""
-    total = sums[0] + members[0].intercepts
-    for member, values in zip(members[1:], sums[1:], strict=True):
-        total += values + member.intercepts
-    total /= len(members)
-    return total
+            for rule in (self._rule, self._blind_rule):
+                require(len(rule.intercepts) == self._n_decisions, "members have other decisions")
+                for one in rule.members:
+                    n_targets = self._targets.shape[1]
+                    one.check_widths([block.width(self._inputs, n_targets) for block in one.blocks])

@@ -67,7 +67,7 @@ _BY_MODULE = {
     "propkernels.nodes.estimators": ("NodeClassifier", "NodeRegressor"),
     "propkernels.nodes.features": ("NodeFeatures",),
     "propkernels.nodes.inputs": ("AttributeInputs", "NodeInputs", "StructureInputs"),
-    "propkernels.nodes.members": ("LinearMember", "RadialMember", "Scaling"),
+    "propkernels.nodes.members": ("LinearMember", "NodeRule", "RadialMember", "Scaling"),
     "propkernels.nodes.views": ("Block",),
     "propkernels.models.calibrate": ("Calibration", "Conformal"),
     "propkernels.novelty.detector": ("NoveltyDetector",),
