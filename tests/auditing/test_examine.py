@@ -71,16 +71,6 @@ def test_same_seed_same_report_of_data_sets_with_their_targets_and_names():
     assert threads["learning"]["predictions"] == one["learning"]["predictions"]
 
 
-def test_attributes_alone():
-    random = np.random.default_rng(0)
-    graphs = pk.from_networkx([nx.path_graph(4) for _ in range(30)])
-    graphs = graphs.with_attributes(random.normal(size=(120, 2)))
-    report = pk.audit(graphs, np.arange(30) % 2, t_max=1)
-    assert report.sameness.duplicates.n_graphs == 0
-    assert report.sameness.same_but_for_attributes.n_graphs == 30
-    assert any("attributes ignored" in sentence.text for sentence in report.sentences)
-
-
 @pytest.mark.parametrize("graphs", [[nx.path_graph(2)], [nx.empty_graph(0), nx.path_graph(3)]])
 def test_tiny(graphs):
     with warnings.catch_warnings():
@@ -89,12 +79,6 @@ def test_tiny(graphs):
     assert report.learning is None
     report.to_markdown()
     report.to_html()
-
-
-def test_small_classes():
-    data = pk.datasets.make_molecules(20, random_state=0)
-    report = pk.audit(data.graphs, [0] * 18 + [1, 2], t_max=1)
-    assert report.learning.scores[0].mean == pytest.approx(0.9, abs=0.05)
 
 
 def test_many_graphs_are_sampled_in_proportion(monkeypatch, clean):
@@ -147,11 +131,3 @@ def test_missing_targets_are_not_a_class(clean, kind):
     assert f"{N // 3} graphs have no target: scores leave them out." in str(found)
     assert json.loads(found.to_json())["statistics"]["target"]["missing"] == N // 3
     assert "class nan" not in found.to_html()
-
-
-def test_large_whole_numbers_are_numbers(clean):
-    graphs, target = clean
-    found = pk.audit(graphs, np.array([2.0**60, 2.0**70])[target], t_max=1)
-    assert found.statistics.target.kind == "numbers"
-    constant = pk.audit(graphs, np.full(N, 1e20), t_max=0)
-    assert constant.statistics.target.spread.counts[-1] == N

@@ -6,7 +6,6 @@ import pytest
 import propkernels as pk
 from propkernels.auditing.learning import (
     additive,
-    baseline_predictions,
     calibration_of,
     counts_by_graph,
     learning_of,
@@ -33,15 +32,6 @@ def test_simple_tables():
     found = simple_tables(graphs.with_attributes(attributes))["averaging attributes"]
     own = attributes[graphs.graph_ids == 3]
     np.testing.assert_allclose(found[3], np.concatenate([own.mean(axis=0), own.std(axis=0)]))
-
-
-def test_sizes_are_learned_from_sizes():
-    graphs = pk.datasets.make_molecules(80, random_state=2).graphs
-    target = Target((graphs.graph_sizes > np.median(graphs.graph_sizes)).astype(np.int64), ("small", "large"))
-    folds = choosing_folds(target.values, 5)
-    decisions = baseline_predictions(graphs, target.columns, folds)["counting nodes and edges"]
-    scores = [target.score(one, test) for one, (_, test) in zip(decisions, folds, strict=True)]
-    assert np.mean(scores) > 0.9
 
 
 def test_new_rows_are_on_the_curve_of_the_known_ones():
@@ -133,21 +123,6 @@ def test_classes_are_columns_of_1_and_minus_1():
     assert three.columns.tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1], [-1, -1, 1]]
     assert three.score(three.columns, EVERYONE) == 1.0
     assert three.score(three.columns[[1, 1, 1, 3]], EVERYONE) == 0.5
-
-
-def test_squared_errors_decide_between_equal_accuracies():
-    target = Target(np.array([0, 1, 1, 0]), ("a", "b"))
-    near, far = 0.9 * target.columns, 0.1 * target.columns
-    assert target.loss(near, EVERYONE) < target.loss(far, EVERYONE) < target.loss(-near, EVERYONE)
-
-
-def test_numbers_are_standardized():
-    target = Target(np.array([1.0, 2.0, 3.0, 6.0]), ())
-    assert target.columns.mean() == pytest.approx(0)
-    assert target.columns.std() == pytest.approx(1)
-    np.testing.assert_allclose(target.predictions(target.columns), target.values)
-    assert target.score(target.columns, EVERYONE) == 1.0
-    assert target.score(np.zeros((4, 1)), EVERYONE) == pytest.approx(0.0)
 
 
 def test_targets_of_test_graphs_may_lack_classes():

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
 from propkernels.images import GrayLevels, KMeansColors
@@ -82,12 +79,6 @@ def test_colors_are_learned_and_reused():
     assert set(new.label_values) == {0, 1, 2}
 
 
-def test_few_pixels_suffice(monkeypatch):
-    expected = KMeansColors(3, random_state=0).fit_transform(colorful(0))
-    monkeypatch.setattr("propkernels.images.colors.MOST_PIXELS", 60)
-    assert KMeansColors(3, random_state=0).fit_transform(colorful(0)) == expected
-
-
 def test_gray_pictures_have_colors_too():
     grids = KMeansColors(2, random_state=0).fit_transform([np.repeat([[0.1, 0.9]], 3, axis=0)])
     assert grids[0].image.tolist() == [[0, 1]] * 3
@@ -116,13 +107,3 @@ INVALID = [
 def test_bad_pictures_and_parameters(quantizer, pictures, kind, words):
     with pytest.raises(kind, match=words):
         quantizer.fit_transform(pictures)
-
-
-@pytest.mark.parametrize("quantizer", [GrayLevels(), KMeansColors(2, random_state=0)])
-def test_as_a_transformer(quantizer):
-    with pytest.raises(NotFittedError):
-        quantizer.transform([RAMP])
-    pictures = [RAMP, RAMP.T]
-    kernel = pk.PropagationKernel(t_max=2, random_state=0)
-    matrix = make_pipeline(clone(quantizer), kernel).fit_transform(pictures)
-    assert matrix[0, 0] == matrix[1, 1] == matrix[0, 1]

@@ -18,14 +18,6 @@ def test_a_graph_of_a_molecule_is_a_formula():
     assert graphs[0]._repr_html_().count("<circle") == 0
 
 
-def test_names_of_labels_make_a_molecule():
-    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    graphs = pk.GraphDatabase(path, [0, 3], node_labels=[0, 0, 1], edge_labels=[1, 1, 1, 1])
-    assert pk.molecules.formula_svg(graphs[0]) is None
-    named = graphs.with_names({0: "C", 1: "O"}, {1: "single"})
-    assert pk.molecules.formula_svg(named[0]).startswith("<svg")
-
-
 def test_elements_without_bonds_or_with_broken_valences_are_drawn():
     path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     plain = pk.GraphDatabase(path, [0, 3], node_labels=[0, 1, 0])
@@ -35,11 +27,6 @@ def test_elements_without_bonds_or_with_broken_valences_are_drawn():
     assert pk.molecules.formula_svg(broken[0]).startswith("<svg")
     crystal = pk.GraphDatabase(1 - np.eye(6), [0, 6], node_labels=[0, 1] * 3).with_names({0: "C", 1: "Si"})
     assert pk.molecules.formula_svg(crystal[0]) is None
-
-
-def test_other_graphs_are_no_formulas():
-    graphs = pk.datasets.make_molecules(3, random_state=0).graphs
-    assert pk.molecules.formula_svg(graphs[0]) is None
 
 
 def test_formulas_and_pictures_are_legible_on_dark_pages():

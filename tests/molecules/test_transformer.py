@@ -1,7 +1,5 @@
 """MoleculesToGraphs: molecules in, graphs out, in pipelines and cross-validation."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -16,30 +14,11 @@ TARGET = np.array([1, 1, 0, 0] * len(RADICALS))
 VIEWS = ("symbol", "invariants", "pharmacophore")
 
 
-def pipeline(**options):
-    model = pk.PropagationClassifier(random_state=0, C=[1, 10], t_max=[0, 1], cv=2, **options)
-    return make_pipeline(pk.MoleculesToGraphs(), model)
-
-
 def test_the_graphs_are_those_of_the_adapters():
     assert pk.MoleculesToGraphs().fit_transform(SMILES) == pk.from_smiles(SMILES, node_labels=VIEWS)
     mols = [Chem.MolFromSmiles(text) for text in SMILES]
     options = {"node_labels": "invariants", "explicit_hydrogens": True, "stereo": True, "edge_labels": False}
     assert pk.MoleculesToGraphs(**options).transform(mols) == pk.from_rdkit(mols, **options)
-
-
-def test_lists_arrays_and_columns_are_the_same():
-    pandas = pytest.importorskip("pandas")
-    column = pandas.Series(SMILES, index=range(100, 100 + len(SMILES)))
-    reference = pk.from_smiles(SMILES, node_labels=VIEWS)
-    for given in (
-        tuple(SMILES),
-        np.array(SMILES),
-        np.array(SMILES, dtype=object)[:, None],
-        column,
-        column.to_frame(),
-    ):
-        assert pk.MoleculesToGraphs().transform(given) == reference
 
 
 def test_a_faulty_molecule_keeps_its_place():
@@ -51,19 +30,6 @@ def test_a_faulty_molecule_keeps_its_place():
     np.testing.assert_array_equal(np.diff(graphs.graph_ptr), [3, 0, 0, 2, 0])
     assert graphs[[0, 3]] == pk.from_smiles(["CCO", "CN"], node_labels=VIEWS)
     assert list(graphs.skipped) == [1, 2, 4]
-
-
-def test_a_molecule_that_its_labels_cannot_describe_is_empty():
-    def label(atom):
-        if atom.GetSymbol() == "O":
-            raise ValueError("no oxygen")
-        return atom.GetSymbol()
-
-    mols = [Chem.MolFromSmiles(text) for text in ("CCO", "CN")]
-    with pytest.warns(UserWarning, match="no oxygen"):
-        graphs = pk.MoleculesToGraphs(node_labels=label, errors="empty").transform(mols)
-    np.testing.assert_array_equal(np.diff(graphs.graph_ptr), [0, 2])
-    assert graphs[[1]] == pk.from_rdkit(mols[1:], node_labels="symbol")
 
 
 def test_all_ways_to_read_molecules_give_the_same_labels(recwarn):
@@ -93,21 +59,6 @@ def test_bad_input_is_named(parameters, given, error, message):
 
 
 @pytest.mark.slow
-def test_a_model_learns_beside_an_empty_molecule():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = pipeline().set_params(moleculestographs__errors="empty")
-        model.fit([*SMILES, "not a molecule"], [*TARGET, 1])
-        assert model.predict(["?", "CCCCCO"]).shape == (2,)
-
-
-@pytest.mark.parametrize("what", [5.0, None, np.float64(3)])
-def test_what_is_not_a_list_is_refused_in_one_sentence(what):
-    with pytest.raises(TypeError, match="expected a list of SMILES"):
-        pk.MoleculesToGraphs().fit_transform(what)
-
-
-@pytest.mark.slow
 def test_a_foreign_object_is_shown_shortly():
     nested = []
     for _ in range(100_000):
@@ -120,19 +71,6 @@ def test_a_foreign_object_is_shown_shortly():
     assert len(str(caught.value)) < 140
     while nested:  # not by the recursion of the interpreter
         nested = nested.pop()
-
-
-def test_a_pipeline_is_saved(tmp_path):
-    kernel = pk.WeisfeilerLehman(t_max=1, base_kernel="intersection")
-    classifier = pk.PropagationClassifier(kernel=kernel, C=1.0, random_state=0)
-    reader = pk.MoleculesToGraphs(node_labels="symbol+aromatic", errors="empty")
-    smiles, target = ["CCO", "CCCO", "CCN", "CCCN", "CCCCO", "CCCCN"], [1, 1, 0, 0, 1, 0]
-    model = make_pipeline(reader, classifier).fit(smiles, target)
-    pk.save_model(model, tmp_path / "model.pk")
-    again = pk.load_model(tmp_path / "model.pk")
-    new = ["CCCCCO", "CCCCCN"]
-    assert again.predict_proba(new).tolist() == model.predict_proba(new).tolist()
-    assert again[0].get_params() == reader.get_params()
 
 
 def test_it_is_a_step_of_a_column_transformer():

@@ -17,12 +17,6 @@ def detector(**parameters):
     return pk.NoveltyDetector(random_state=0, **parameters)
 
 
-def test_stars_among_molecules_are_strange():
-    model = detector(n_neighbors=5).fit(TRAIN)
-    assert model.score_samples(STRANGE).max() < np.quantile(model.score_samples(NEW), 0.1)
-    assert model.predict_p(STRANGE).max() < 0.1
-
-
 def test_outlier_mode_calls_a_share_of_the_graphs_outliers():
     model = detector(contamination=0.2, n_neighbors=3)
     labels = model.fit_predict(TRAIN)
@@ -42,13 +36,6 @@ def test_outlier_mode_leaves_the_graph_itself_out():
         others = [j for j in range(45) if j != i]
         alone = detector().fit(TRAIN[others]).score_samples(TRAIN[[i]])
         assert model.training_scores_[i] == pytest.approx(alone[0], abs=1e-12)
-
-
-def test_outliers_among_the_training_graphs_are_found():
-    mixed = pk.GraphDatabase.concat([TRAIN.with_labels(None), STRANGE[:1]])
-    labels = detector().fit_predict(mixed)
-    assert labels[-1] == -1
-    assert (labels[:-1] == 1).mean() > 0.8
 
 
 @pytest.mark.slow
@@ -84,16 +71,6 @@ def test_p_values_count_held_out_graphs():
     folds, held_out, values = rng.integers(3, size=20), rng.integers(5, size=20), rng.integers(5, size=(3, 4))
     reference = [(1 + sum(held_out[i] <= values[folds[i], x] for i in range(20))) / 21 for x in range(4)]
     assert cross_conformal(values, ranked_by_fold(held_out, folds, 3)).tolist() == reference
-
-
-def test_hubs_are_found_among_graphs_that_have_no_near_neighbors():
-    """Graphs of equal size and nearly equal density: only neighbors tell, and they are all far."""
-    train = [nx.gnp_random_graph(40, 0.1, seed=1000 + i) for i in range(100)]
-    same = [nx.gnp_random_graph(40, 0.1, seed=100 + i) for i in range(20)]
-    hubs = [nx.barabasi_albert_graph(40, 2, seed=i) for i in range(20)]
-    model = detector().fit(train)
-    assert (model.predict_p(hubs) <= 0.05).sum() >= 12
-    assert (model.predict_p(same) <= 0.05).sum() <= 3
 
 
 @pytest.mark.slow
@@ -158,16 +135,3 @@ def test_a_sample_is_judged_as_it_is_among_all(judging_forty, monkeypatch):
     np.testing.assert_array_equal(sampled.training_scores_, every.training_scores_[sampled.judged_])
     np.testing.assert_array_equal(sampled.held_out_scores_, every.held_out_scores_[sampled.judged_])
     np.testing.assert_array_equal(sampled.score_samples(graphs[:5]), every.score_samples(graphs[:5]))
-
-
-def test_fit_predict_judges_every_graph(judging_forty):
-    graphs = pk.datasets.make_molecules(90, random_state=1).graphs
-    assert pk.NoveltyDetector(random_state=0).fit_predict(graphs).shape == (90,)
-
-
-def test_a_detector_of_graphs_without_nodes_can_be_saved(tmp_path):
-    graphs = pk.GraphDatabase(np.zeros((0, 0)), [0] * 13, node_labels=[])
-    detector = pk.NoveltyDetector(random_state=0).fit(graphs)
-    pk.save_model(detector, tmp_path / "detector.pk")
-    again = pk.load_model(tmp_path / "detector.pk")
-    np.testing.assert_array_equal(again.score_samples(graphs), detector.score_samples(graphs))

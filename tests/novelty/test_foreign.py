@@ -1,7 +1,5 @@
 """Methods that predict warn of graphs whose labels no training graph has."""
 
-import warnings
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -54,18 +52,6 @@ def test_known_labels_are_not_spoken_about():
     fitted.predict(pk.from_networkx([labeled(known_label())] * 20 + [labeled("Zz")]))  # one in 21
 
 
-def test_regressor_warns_too():
-    fitted = model(target=np.linspace(0, 1, 40), kind=pk.PropagationRegressor)
-    with pytest.warns(pk.models.ForeignGraphsWarning, match="applicability"):
-        fitted.predict(pk.from_networkx([labeled("Zz")]))
-
-
-def test_it_can_be_turned_off():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pk.models.ForeignGraphsWarning)
-        model().predict(pk.from_networkx([labeled("Zz")]))
-
-
 def test_unusual_degrees():
     paths = pk.from_networkx([nx.path_graph(n) for n in range(4, 24)])
     fitted = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), C=1, random_state=0)
@@ -100,11 +86,6 @@ def test_labels_of_another_reader_are_foreign(labels):
     fitted.predict_interval(pk.from_smiles(["CCCCCCCCCCCCNO"] * 3, node_labels=labels))  # other neighborhoods
     with pytest.warns(pk.models.ForeignGraphsWarning, match="100.0 % of all nodes"):
         fitted.predict_interval(others)
-
-
-def test_kernels_of_degrees_ask_for_no_labels():
-    fitted = model(pk.WeisfeilerLehman(t_max=1, labels="degree"))
-    fitted.predict(pk.from_networkx([labeled("Zz", "Zz")]))
 
 
 def test_evaluation_is_quiet():

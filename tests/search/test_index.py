@@ -16,7 +16,7 @@ from propkernels.propagation import Diffusion
 from propkernels.search.bounds import MEASURES
 from propkernels.search.inverted_file import InvertedFile
 from tests.test_contract_discovery import the_zoo
-from tests.utils.test_locks import ends_in_child, forks, in_another_thread
+from tests.utils.test_locks import ends_in_child, forks
 
 KERNELS = {
     "propagation": pk.PropagationKernel(t_max=3, random_state=1),
@@ -65,40 +65,6 @@ def test_equals_the_normalised_kernel_on_the_zoo_and_has_every_measure(name):
         other = pk.GraphIndex(kernel=KERNELS[name], similarity=measure).fit(graphs)
         values = other.query(graphs, k=len(graphs)).similarities
         assert ((values >= 0) & (values <= 1 + 1e-12)).all()
-
-
-@pytest.mark.parametrize("name", ["propagation", "several hashes", "histogram", "shortest path"])
-def test_adding_and_removing_is_as_good_as_a_new_fit(name):
-    graphs, kernel = the_zoo(), KERNELS[name]
-    n = len(graphs)
-    index = pk.GraphIndex(kernel=kernel).fit(graphs[: n // 3])
-    index.add(graphs[n // 3 : n // 2]).remove([1, 3]).add(graphs[n // 2 :])
-    kept = np.array([i for i in range(n) if i not in (1, 3)])
-    assert index.ids_.tolist() == kept.tolist()
-    position = {i: place for place, i in enumerate(kept.tolist())}
-    assert_best(index.query(graphs, k=9), kernel, graphs[kept], graphs, position)
-    twin = pk.GraphIndex(kernel=kernel).fit(graphs[kept], ids=kept)
-    for ours, theirs in zip(index.query(graphs, k=9), twin.query(graphs, k=9), strict=True):
-        assert np.array_equal(ours, theirs)
-
-
-def test_one_after_the_other_makes_few_segments():
-    graphs = pk.datasets.make_molecules(70, random_state=0).graphs
-    index = pk.GraphIndex(random_state=0).fit(graphs[:1])
-    for i in range(1, len(graphs)):
-        index.add(graphs[[i]])
-    assert len(index._file.segments) <= 8
-    assert_best(index.query(graphs, 5), pk.PropagationKernel(t_max=5, random_state=0), graphs, graphs)
-
-
-def test_equal_graphs_have_similarity_one_and_stand_in_order():
-    graphs = the_zoo()
-    twice = pk.GraphDatabase.concat([graphs, graphs])
-    index = pk.GraphIndex(kernel=KERNELS["several hashes"]).fit(twice)
-    similarities, ids = index.query(graphs, k=2)
-    nodes = graphs.graph_sizes > 0
-    assert (similarities[nodes, 0] == 1.0).all()
-    assert (ids[:, 0] < ids[:, 1]).all()
 
 
 def test_ids_are_numbers_until_others_are_given():
@@ -225,23 +191,6 @@ def test_queries_see_one_moment_while_others_add_and_remove(name):
         assert np.array_equal(computed, expected)
 
 
-def test_running_ids_are_never_given_twice():
-    graphs = pk.datasets.make_molecules(20, random_state=0).graphs
-    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
-    adders = [lambda i=i: index.add(graphs[4 * i : 4 * i + 4]) for i in range(1, 5)]
-    assert run_together(*adders) == []
-    assert sorted(index.ids_.tolist()) == list(range(20))
-
-
-def test_a_pickled_index_has_locks_of_its_own():
-    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
-    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
-    with index._writing():
-        again = pickle.loads(pickle.dumps(index))
-        assert run_together(lambda: again.add(graphs[4:])) == []
-    assert (len(index), len(again)) == (4, 6)
-
-
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda i: pickle.loads(pickle.dumps(i))])
 def test_copies_are_of_one_moment(copied, monkeypatch):
     """A graph is added while a copy is made, between two attributes."""
@@ -258,22 +207,6 @@ def test_copies_are_of_one_moment(copied, monkeypatch):
     again = copied(index)
     assert len(again._names) == len(again._file.alive) == again._n_added
     assert again.ids_.tolist() == list(range(len(again)))
-
-
-@forks
-def test_a_child_forked_while_a_thread_changes_the_index():
-    graphs = pk.datasets.make_molecules(6, random_state=0).graphs
-    index = pk.GraphIndex(random_state=0).fit(graphs[:4])
-
-    def use():
-        assert len(index.query(graphs[0], k=3).ids) == 3
-        assert len(index.add(graphs[4:]).remove([0])) == 5
-        pickle.dumps(copy.deepcopy(index))
-
-    use_once = copy.deepcopy(index)
-    use_once.query(graphs[0])  # loops are compiled before the fork
-    with in_another_thread(index._writing()):
-        assert ends_in_child(use)
 
 
 @pytest.mark.slow

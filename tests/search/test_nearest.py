@@ -42,12 +42,6 @@ def test_values_that_exceed_a_number_are_those_of_all(streams):
                 assert np.array_equal(found, values[order])
 
 
-def test_the_first_values_among_equals():
-    values = np.array([0.5, 0.9, 0.5, 0.1, 0.5])
-    assert largest(values, 3).tolist() == [1, 0, 2]
-    assert largest(values, 0).tolist() == []
-
-
 def test_neighbors_are_drawn_with_their_names():
     """In notebooks, while the indexed graphs are in memory and the index has not changed."""
     graphs = pk.datasets.load("FAMILIES").graphs
@@ -71,22 +65,6 @@ def test_a_query_of_another_kernel_is_refused():
     file = InvertedFile.of(CASES["both"])
     with pytest.raises(ValueError, match="another kernel"):
         file.similarities(Query.all(CASES["rare"])[0])
-
-
-def test_added_and_removed_graphs_leave_the_old_file_unchanged():
-    graphs = pk.datasets.make_molecules(20, random_state=0).graphs
-    counter = pk.PropagationKernel(t_max=2, random_state=0).fit(graphs)._counter
-    query = Query.all(counter.count(graphs[:1], None))[0]
-    file = InvertedFile.of(counter.count(graphs[:12], None))
-    before = file.similarities(query)
-    grown = file.append(counter.count(graphs[12:], None))
-    whole = InvertedFile.of(counter.count(graphs, None)).similarities(query)
-    assert np.array_equal(grown.similarities(query), whole)
-    left, is_renumbered = grown.drop(np.array([3, 5]))
-    assert not is_renumbered
-    assert left.similarities(query)[[3, 5]].tolist() == [-1.0, -1.0]
-    assert np.array_equal(left.places(), np.delete(np.arange(20), [3, 5]))
-    assert np.array_equal(file.similarities(query), before)
 
 
 def test_segments_have_no_more_graphs_than_words_can_number(monkeypatch):

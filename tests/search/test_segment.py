@@ -7,8 +7,6 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels import _core
-from propkernels._utils.arrays import offsets
 from propkernels.counts.counters import StreamCounts
 from propkernels.search.inverted_file import Segment, inverted, unpacked
 
@@ -117,62 +115,3 @@ def test_arrays_of_another_shape_are_refused(field, value, message):
     segment = Segment.of(CASES["common"])
     with pytest.raises(ValueError, match=message):
         replace(segment, **{field: value})._check_parts()
-
-
-BIN_PTR, OF_BINS = np.array([0, 2, 4]), np.array([0, 1, 1, 2], dtype=np.int32)
-STREAMS = [[3, 5, 8, 9, 12], [], [-7, 5], [1, 2, 3, 4]]
-
-
-def test_codes_are_found_in_their_stream():
-    stream_ptr, codes = offsets([len(own) for own in STREAMS]), np.concatenate(STREAMS).astype(np.int64)
-    wanted, streams = np.tile(np.arange(-8, 14), 4), np.repeat(np.arange(4), 22)
-    bin_ptr, dense_bins = 2 * np.arange(len(codes) + 1), np.array([1, 6])
-    first, last, rows = np.empty((3, len(wanted)), dtype=np.int64)
-    _core.find_postings(wanted, streams, (stream_ptr, codes, bin_ptr, dense_bins), first, last, rows)
-    for code, stream, found in zip(wanted, streams, zip(first, last, rows, strict=True), strict=True):
-        known = STREAMS[stream]
-        b = stream_ptr[stream] + known.index(code) if code in known else None
-        assert found == ((0, 0, -1) if b is None else (2 * b, 2 * b + 2, {1: 0, 6: 1}.get(b, -1)))
-
-
-def test_lists_and_rows_add_up_to_the_same():
-    random = np.random.default_rng(0)
-    dense = random.integers(0, 3, size=(5, 3000), dtype=np.uint8)
-    counts, rows = random.integers(1, 9, size=3).astype(float), np.array([4, 0, 2])
-    expected = counts @ dense[rows].astype(float)
-    bins, graphs = np.nonzero(dense)
-    ptr = offsets(np.count_nonzero(dense, axis=1))
-    values = dense[bins, graphs]
-    words = graphs.astype(np.uint32) << np.uint32(8) | values
-    pairs = np.stack([graphs, values], axis=1).astype(float)
-    packed, paired, summed = np.zeros(3000), np.zeros(3000), np.zeros(3000)
-    _core.add_packed(ptr[rows], ptr[rows + 1], counts, words, packed)
-    _core.add_pairs(ptr[rows], ptr[rows + 1], counts, pairs, paired)
-    _core.add_rows(rows, counts, dense, 0, summed)
-    for found in (packed, paired, summed):
-        assert np.array_equal(found, expected)
-
-
-@pytest.mark.parametrize(
-    ("counts", "lengths"),
-    [
-        ([1.0, 255.0, 1.0, 255.0], [2, 0]),
-        ([256.0, 510.0, 256.0, 510.0], [4, 2]),
-        ([600.0, 0.0, 600.0, 0.0], [4, 2]),
-    ],
-)
-def test_counts_are_sums_of_bytes(counts, lengths):
-    found, counts = np.zeros(2, dtype=np.int64), np.array(counts)
-    assert _core.count_words(BIN_PTR, counts, np.array([False, True]), found)
-    assert found.tolist() == lengths
-    dense, words = np.zeros((1, 3), dtype=np.uint8), np.empty(found.sum(), dtype=np.uint32)
-    _core.pack_postings(BIN_PTR, OF_BINS, counts, np.array([-1, 0]), offsets(found), dense, words)
-    totals = np.vstack([np.zeros(3), dense])
-    np.add.at(totals, (np.repeat([0, 1], found), words >> 8), words & 255)
-    assert totals.tolist() == [[*counts[:2], 0.0], [0.0, *counts[2:]]]
-
-
-@pytest.mark.parametrize("count", [0.5, -1.0, np.nan, np.inf, 2.0**32])
-def test_counts_that_words_cannot_hold_are_found(count):
-    counts = np.array([1.0, 1.0, count, 1.0])
-    assert not _core.count_words(BIN_PTR, counts, np.array([False, True]), np.zeros(2, dtype=np.int64))

@@ -112,18 +112,6 @@ def test_nearer_numbers_are_more_similar():
     assert 0 < far < near < 1
 
 
-@pytest.mark.parametrize(
-    "kernel",
-    [pk.WeisfeilerLehman(t_max=4), pk.PropagationKernel(random_state=0), pk.ShortestPath()],
-    ids=lambda kernel: type(kernel).__name__,
-)
-def test_other_kernels_that_count(kernel):
-    graphs = pk.datasets.make_molecules(12, random_state=0).graphs
-    index = pk.GraphIndex(kernel=kernel, similarity="jaccard").fit(graphs)
-    values, ids = index.query(graphs, k=12)
-    assert (np.take_along_axis(pk.similarity(graphs, kernel=kernel), ids, 1) == values).all()
-
-
 def test_kernels_that_do_not_count_are_normalized():
     graphs = pk.datasets.make_molecules(5, random_state=0).graphs
     kernel = pk.WeisfeilerLehman(t_max=2, base_kernel="rbf", normalize=True)

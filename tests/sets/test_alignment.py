@@ -130,29 +130,12 @@ def test_parallel_edges_are_compared_one_by_one():
             assert len(found[2]) == max(len(one), len(other))
 
 
-@pytest.mark.parametrize(
-    "graph",
-    [nx.cycle_graph(9), nx.petersen_graph(), nx.random_labeled_tree(40, seed=1), nx.grid_2d_graph(9, 9)],
-    ids=["cycle", "petersen", "tree", "grid"],
-)
-def test_equal_graphs_need_no_edits(graph):
-    assert pk.edit_distance(graph, shuffled(nx.convert_node_labels_to_integers(graph), 3)) == 0
-
-
 def test_few_edits_of_symmetric_graphs_are_found():
     for n in (4, 7, 12):
         grid = nx.grid_2d_graph(n, n)
         holes = grid.copy()
         holes.remove_edges_from([((0, 0), (0, 1)), ((n // 2, n // 2), (n // 2, n // 2 + 1))])
         assert pk.edit_distance(grid, holes) == 2
-
-
-def test_swaps_save_edits_of_molecules():
-    graphs = pk.datasets.make_molecules(40, random_state=0).graphs
-    pairs = [(graphs[i], graphs[i + 20]) for i in range(20)]
-    costs = np.array([(pk.edit_distance(g, h), pk.align(g, h).cost) for g, h in pairs])
-    assert (costs[:, 0] <= costs[:, 1]).all()
-    assert costs[:, 0].mean() < 0.9 * costs[:, 1].mean()
 
 
 def test_large_graphs_and_none():
@@ -234,10 +217,3 @@ def test_matches_are_an_optimal_assignment():
     for i in range(0, 12, 2):
         found = pk.align(graphs[i], graphs[i + 1], t_max=4)
         assert (found.steps + 1).sum() == matrix[i, i + 1]
-
-
-def test_a_graph_without_nodes():
-    found = pk.align(nx.empty_graph(0), nx.path_graph(3))
-    assert len(found.pairs) == 0
-    assert found.cost == 5
-    assert "5 edits" in str(found)

@@ -72,12 +72,6 @@ def test_picks_are_those_of_the_definition():
     np.testing.assert_allclose(found.similarities_, [0.0, *expected])
 
 
-def test_all_graphs_can_be_picked():
-    assert sorted(pk.sets.MaxMinPicker(n_graphs=99, kernel=KERNEL).fit(GRAPHS[:9]).indices_) == list(range(9))
-    with pytest.raises(ValueError, match="first"):
-        pk.sets.MaxMinPicker(first=9).fit(GRAPHS[:9])
-
-
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

@@ -10,10 +10,7 @@ import propkernels as pk
 from propkernels.codes.contents import everything, groups_by_step
 from propkernels.sets.isomorphism import (
     canonical_forms,
-    first_ambiguous,
     isomorphism_classes,
-    stable_colors,
-    told_apart,
 )
 
 
@@ -132,11 +129,3 @@ def test_attributes_and_weights_belong_to_the_graph():
         np.array([[0.5], [1], [0.5], [0.5], [1], [0.5], [0.5], [1], [0.5], [0.5], [1], [0.25]])
     )
     assert classes_of(graphs)[0].tolist() == [0, 1, 0, 2]
-
-
-def test_exchangeable_nodes_get_different_colors():
-    star = everything(pk.from_networkx([nx.star_graph(3), nx.complete_graph(4)]))
-    colors = stable_colors(star, told_apart(star))
-    assert first_ambiguous(colors, star.graphs.graph_ptr).tolist() == [-1, -1]
-    plain = stable_colors(star, star.node_keys)
-    assert (first_ambiguous(plain, star.graphs.graph_ptr) >= 0).all()

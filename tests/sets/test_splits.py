@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
-from sklearn.model_selection import cross_val_score
 
 import propkernels as pk
 from tests.sets.test_clusters import GRAPHS, KERNEL, jaccard
@@ -37,27 +36,6 @@ def test_no_test_graph_is_similar_to_a_training_graph(splitter):
         assert MATRIX[np.ix_(train, test)].max() < 0.6
 
 
-def test_scikit_learn_takes_the_splitters():
-    target = np.arange(len(GRAPHS)) % 2
-    folds = pk.sets.SimilarityGroupKFold(3, threshold=0.6, kernel=KERNEL)
-    model = pk.PropagationClassifier(kernel=KERNEL, C=1.0, cv=2)
-    assert len(cross_val_score(model, GRAPHS, target, cv=folds)) == 3
-
-
 def test_too_few_groups_are_a_sentence():
     with pytest.raises(ValueError, match=r"form 1 groups of similarity 0\.0 or more, and 5 are needed"):
         next(pk.sets.SimilarityGroupKFold(threshold=0.0, kernel=KERNEL).split(GRAPHS))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "threshold"), [("BBBP", 0.6), ("HIV", 0.9)])
-def test_folds_of_real_molecules_do_not_leak(name, threshold, data_folder):
-    """No training molecule is at the threshold for any test molecule; every fourth molecule of HIV."""
-    graphs = pk.datasets.load(name).graphs[:: 4 if name == "HIV" else 1]
-    folds = pk.sets.SimilarityGroupKFold(2, threshold=threshold, kernel=KERNEL, n_jobs=2)
-    train, test = next(folds.split(graphs))
-    assert len(train) + len(test) == len(graphs)
-    assert len(test) > 100
-    known = pk.GraphIndex(kernel=KERNEL, similarity="jaccard", n_jobs=2).fit(graphs[train])
-    found = known.query(graphs[test], at_least=threshold).ids
-    assert sum(map(len, found)) == 0

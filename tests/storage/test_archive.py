@@ -52,9 +52,3 @@ def test_numbers_are_aligned_in_the_file_and_views_of_it_are_read_only():
             assert (bytes(memory).index(data) + len(data) - array.nbytes) % archive.ALIGNED == 0
             is_view = array.size > 0 and array.dtype.isnative
             assert found.flags.writeable != is_view
-
-
-def test_views_of_bytes_that_are_not_aligned_are_copies():
-    data = to_bytes(np.arange(3), place=1)
-    assert archive.from_bytes(data, copy=False).flags.writeable
-    assert not archive.from_bytes(to_bytes(np.arange(3)), copy=False).flags.writeable

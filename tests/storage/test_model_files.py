@@ -1,6 +1,5 @@
 """save and load: nothing is lost, whatever was fitted, in this process or another."""
 
-import json
 import os
 import subprocess
 import sys
@@ -14,8 +13,6 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from propkernels.propagation import (
-    AnisotropicDiffusion,
-    Convolution,
     Diffusion,
     GaussianMixtures,
     LabelImputer,
@@ -117,18 +114,6 @@ def test_every_solver(name, solver, tmp_path):
         assert np.array_equal(*deviations)
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "jaccard"])
-def test_an_index_that_has_answered_is_the_same_file(similarity, tmp_path):
-    graphs = pk.datasets.make_molecules(12, random_state=0).graphs
-    index = pk.GraphIndex(similarity=similarity, random_state=0).fit(graphs)
-    pk.save_model(index, tmp_path / "before.pk")
-    expected = index.query(graphs[:3], k=2)
-    pk.save_model(index, tmp_path / "after.pk")
-    assert (tmp_path / "before.pk").read_bytes() == (tmp_path / "after.pk").read_bytes()
-    found = pk.load_model(tmp_path / "after.pk").query(graphs[:3], k=2)
-    np.testing.assert_array_equal(found.similarities, expected.similarities)
-
-
 def test_pipelines_of_this_library_s_estimators(tmp_path):
     graphs = hide_labels(SMALL.graphs, 0.2, random_state=0)
     pipeline = make_pipeline(LabelImputer(tolerance=0.1), pk.WeisfeilerLehman(t_max=2)).fit(graphs[:30])
@@ -138,13 +123,6 @@ def test_pipelines_of_this_library_s_estimators(tmp_path):
     assert_identical(round_trip(model, tmp_path).predict_proba(graphs), model.predict_proba(graphs))
     with pytest.raises(TypeError, match=r"Pipeline.steps\[1\]\[1\] is a sklearn.svm._classes.SVC"):
         pk.save_model(make_pipeline(pk.PropagationKernel(), SVC()), tmp_path / "model.pk")
-
-
-def test_grids(tmp_path):
-    grids = pk.GridDatabase([np.random.default_rng(i).integers(0, 3, (5, 6)) for i in range(8)])
-    for scheme in ("auto", Convolution((1, 4)), AnisotropicDiffusion()):
-        kernel = pk.PropagationKernel(propagation=scheme, t_max=2, random_state=0).fit(grids[:5])
-        assert_identical(round_trip(kernel, tmp_path).transform(grids), kernel.transform(grids))
 
 
 def test_settings_that_are_not_fitted_yet(tmp_path):
@@ -159,12 +137,6 @@ def test_settings_that_are_not_fitted_yet(tmp_path):
     assert again.kernel[1].prior == {"C": 0.5, None: 0.5}
     assert [type(cost) for cost in again.C] == [float, np.float64]
     assert again.random_state.rand() == np.random.RandomState(7).rand()
-
-
-def test_same_model_same_bytes(tmp_path):
-    for name in "ab":
-        pk.save_model(pk.PropagationKernel(random_state=0).fit(SMALL.graphs), tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 OTHER_PROCESS = """
@@ -223,17 +195,6 @@ def test_what_is_not_this_library_s(model, message, tmp_path):
     with pytest.raises(TypeError, match=message):
         pk.save_model(model, tmp_path / "model.pk")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_file_is_readable_without_the_library(tmp_path):
-    kernel = pk.PropagationKernel(t_max=1, random_state=0).fit(SMALL.graphs)
-    pk.save_model(kernel, tmp_path / "model.pk")
-    with np.load(tmp_path / "model.pk", allow_pickle=False) as file:
-        arrays = [file[name] for name in file.files if name != "model.json"]
-    with zipfile.ZipFile(tmp_path / "model.pk") as file:
-        header = json.loads(file.read("model.json"))
-    assert header["propkernels"] == pk.__version__
-    assert header["n_arrays"] == len(arrays) > 3
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, TimeoutError])
