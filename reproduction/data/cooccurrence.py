@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from propkernels._utils.optional import import_optional
 from propkernels.graphs import GridDatabase
 from propkernels.images import GrayLevels
-from propkernels.images.gray_levels import Scale
+from propkernels.images.quantizers import Scale
 
 ANGLES = (0.0, np.pi / 4, np.pi / 2, 3 * np.pi / 4)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from propkernels.images.gray_levels import Scale
+from propkernels.images.quantizers import Scale
 from reproduction.data.cooccurrence import gray_cooccurrence, label_cooccurrence
 from reproduction.engine.cells import Cell, Value
 from reproduction.engine.data import BRODATZ_VERSIONS, STAND_INS

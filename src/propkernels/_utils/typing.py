@@ -1,6 +1,6 @@
 """Types of public parameters, by the names that an editor shows.
 
-Graphs have their alias in :mod:`propkernels.graphs.accepted`.
+Graphs have their alias in :mod:`propkernels.graphs.grid_database`.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from propkernels.auditing.report import Audit, sentences_of
 from propkernels.auditing.statistics import Target, check_audit_target, statistics_of
 from propkernels.convert.check import check_graphs
 from propkernels.datasets.dataset import Dataset
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.models.choose import compute_stack, has_steps
 from propkernels.models.defaults import default_kernels
 

@@ -18,7 +18,7 @@ from propkernels.cli.console import warnings_as_lines
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
     from propkernels.datasets.tables import Reading
-    from propkernels.scale.plan import Plan
+    from propkernels.scale.readers import Plan
 
 # Choices of options
 Format = Literal["table", "csv", "json"]  # output formats of results
@@ -152,7 +152,7 @@ def open_model(path: Path) -> Fitted:
     from sklearn.pipeline import Pipeline
 
     from propkernels.convert.atoms import VIEWS
-    from propkernels.images.gray_levels import Quantizer
+    from propkernels.images.quantizers import Quantizer
     from propkernels.molecules.transformer import MoleculesToGraphs
     from propkernels.storage.model_files import read_model
 

@@ -18,10 +18,9 @@ from propkernels.convert.adjacency import doubt, from_adjacency, graph_of_matrix
 from propkernels.convert.build import Faults
 from propkernels.convert.networkx import is_networkx
 from propkernels.convert.pandas import one_graph
-from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase, join
-from propkernels.graphs.grid_database import Grid, GridDatabase
+from propkernels.graphs.grid_database import Graphs, Grid, GridDatabase, OneGraph
 from propkernels.graphs.validation import naming_graph
 
 ACCEPTED = (

@@ -36,9 +36,9 @@ from propkernels.convert.table_columns import (
     tuples_of,
     warn_unused,
 )
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 
 Data = str | Sequence[str] | None
 KEYS = ("name", "id")  # identify a node, and say nothing of what it is

@@ -32,8 +32,8 @@ from propkernels.convert.table_columns import (
     kind_of_column,
     warn_unused,
 )
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import LabelColumn
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from propkernels._utils.parallel import run_threads, thread_count, threaded
 from propkernels._utils.safe_files import atomic_write, open_regular
 from propkernels._utils.typing import Array, PathLike, Target
 from propkernels.convert.build import Faults, FlatGraphs, build
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 

@@ -25,8 +25,8 @@ from propkernels.convert.build import (
     with_target,
 )
 from propkernels.convert.edges import list_edges
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import LabelColumn
 
 if TYPE_CHECKING:

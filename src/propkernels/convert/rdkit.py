@@ -15,9 +15,17 @@ from propkernels._utils.arrays import object_array
 from propkernels._utils.checks import shown
 from propkernels._utils.typing import Column
 from propkernels.convert.asking_rdkit import load_rdkit, parse_atoms_and_bonds, parse_smiles, rdkit_reason
-from propkernels.convert.atoms import VIEWS, FunctionError, Recipe, atom_labels, check_recipe
+from propkernels.convert.atoms import (
+    VIEWS,
+    FunctionError,
+    Recipe,
+    Wanted,
+    atom_labels,
+    check_recipe,
+    check_wanted,
+    compute_descriptors,
+)
 from propkernels.convert.build import Faults, FlatGraphs, build, integers, joined, listed
-from propkernels.convert.descriptors import Wanted, check_wanted, compute_descriptors
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn
 

@@ -75,8 +75,8 @@ def read_folder(path: Path, how: Reading) -> Dataset:
 
 
 def _read_images(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
-    from propkernels.images.gray_levels import GrayLevels
     from propkernels.images.image_folder import read_image_folder
+    from propkernels.images.quantizers import GrayLevels
 
     how.refuse_columns("images")
     folder = read_image_folder(path)

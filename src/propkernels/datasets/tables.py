@@ -20,9 +20,8 @@ from propkernels._utils.cells import as_classes, check_measurements, typed_colum
 from propkernels._utils.checks import check_choice, reason_of
 from propkernels._utils.optional import import_optional
 from propkernels._utils.safe_files import open_regular
-from propkernels.convert.atoms import VIEWS
+from propkernels.convert.atoms import ALL, VIEWS
 from propkernels.convert.build import ERRORS
-from propkernels.convert.descriptors import ALL
 from propkernels.convert.parquet import check_values, open_any_parquet, reading_parquet
 
 SMILES_NAMES = ("smiles", "canonical_smiles", "mol", "structure")

@@ -19,7 +19,7 @@ from propkernels.convert.check import check_graphs
 from propkernels.datasets.dataset import Dataset, check_name
 from propkernels.datasets.tu_reader import KNOWN
 from propkernels.graphs import GraphDatabase, GridDatabase
-from propkernels.graphs.accepted import Graphs
+from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import UNOBSERVED, LabelColumn
 
 SAME_TIME = (1980, 1, 1, 0, 0, 0)  # a constant, so that equal graphs give equal zips

@@ -24,8 +24,8 @@ from propkernels.counts.products import inverse_length
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.members import WeightedBins
 from propkernels.explain.rule import Rule
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.kernels.count_features import CountFeatures
 
 Matrix = NDArray[np.float64]

@@ -14,10 +14,9 @@ from propkernels._utils.optional import data_frame
 from propkernels._utils.typing import Molecules, Picture, Record
 from propkernels.convert.asking_rdkit import molecule_of, with_atoms
 from propkernels.counts.bins import smarts_of
-from propkernels.graphs.accepted import Database
 from propkernels.graphs.container import as_positions
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.grid_database import Database, GridDatabase
 from propkernels.graphs.names import Names, label_text
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from propkernels.counts.bins import bin_text
 from propkernels.counts.counters import Occurrences
 from propkernels.counts.products import inverse_length
 from propkernels.explain.members import SharedBins
-from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import OneGraph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.named import named_kernel
 from propkernels.kernels.neighborhoods import Neighborhoods

@@ -45,9 +45,8 @@ from propkernels.explorer.page_contents import (
     telling_graph,
     with_article,
 )
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.grid_database import Graphs, GridDatabase
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.regressor import PropagationRegressor
 from propkernels.models.targets import Known, check_numbers, known_targets

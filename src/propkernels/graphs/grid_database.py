@@ -1,9 +1,9 @@
-"""GridDatabase: images and volumes as graphs without stored edges; Grid, a single image."""
+"""GridDatabase: images and volumes as graphs without stored edges; Grid, a single image; types of graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from propkernels._utils.arrays import freeze, frozen, offsets, ranges
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, NeighborhoodLike, Rows
-from propkernels.graphs.container import Container, join_attributes
+from propkernels.graphs.container import Container, Graph, join_attributes
 from propkernels.graphs.database import GraphDatabase, same_attributes
 from propkernels.graphs.grid_validation import (
     as_images,
@@ -387,3 +387,21 @@ def _as_database(item: Any, position: int) -> GridDatabase:
     if not isinstance(item, GridDatabase):
         raise TypeError(f"item {position} is a {type(item).__name__}, not a GridDatabase")
     return item
+
+
+# Everything that ``check_graphs`` takes: databases, and lists of graphs of networkx, igraph, RDKit, ...
+Graphs: TypeAlias = GraphDatabase | GridDatabase | Iterable[Any]
+Database: TypeAlias = GraphDatabase | GridDatabase
+OneGraph: TypeAlias = Graph | Grid | GraphDatabase | GridDatabase | Any  # or a graph of another library
+
+
+class GraphsWithTargets(Protocol):
+    """Graphs with one target each, such as a :class:`~propkernels.datasets.Dataset`."""
+
+    @property
+    def graphs(self) -> Database:
+        """The graphs."""
+
+    @property
+    def target(self) -> Array:
+        """One class, number or row of targets per graph."""

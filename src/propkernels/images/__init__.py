@@ -1,8 +1,7 @@
 """Images: folders of images, quantizers that return grids, and graphs of superpixels."""
 
-from propkernels.images.colors import KMeansColors
-from propkernels.images.gray_levels import GrayLevels
 from propkernels.images.image_folder import ImageFolder, read_image_folder
+from propkernels.images.quantizers import GrayLevels, KMeansColors
 from propkernels.images.superpixels import from_superpixels
 
 __all__ = [

@@ -13,7 +13,7 @@ from propkernels._utils.optional import import_optional
 from propkernels.graphs.container import block_diagonal
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import UNOBSERVED
-from propkernels.images.gray_levels import Images, Picture, check_pictures
+from propkernels.images.quantizers import Images, Picture, check_pictures
 
 Segments = NDArray[np.int64]
 

@@ -24,8 +24,8 @@ from propkernels.counts.bins import Bins, ChosenBin, Shown, describe_bins
 from propkernels.counts.columns import hashed_codes, hashed_column, hashed_columns, join_streams, numbered
 from propkernels.counts.counters import Coder, Counter, StreamCounts, rank_bins
 from propkernels.counts.products import inverse_length, self_products
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.kernels.count_kernel import CountEstimator, check_options
 
 MOST_COLUMNS = 2**31 - 1  # column indices are 32-bit integers

@@ -14,8 +14,8 @@ from propkernels._utils.arrays import check_room
 from propkernels._utils.checks import GraphInput, check_positive
 from propkernels._utils.stored import SOMETIMES, is_array, require
 from propkernels.convert.check import check_edges
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.descriptors import Descriptors, descriptors_of
+from propkernels.graphs.grid_database import Graphs
 from propkernels.kernels.count_kernel import check_options
 
 Matrix = NDArray[np.float64]

@@ -15,9 +15,8 @@ from propkernels.codes.contents import Words, bits, contents_by_value
 from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
-from propkernels.kernels.count_kernel import CountKernel
+from propkernels.kernels.count_kernel import CountKernel, learn_in_time
 from propkernels.kernels.propagation_kernel import PropagationKernel
-from propkernels.kernels.time_views import learn_in_time
 
 NUMBERS = ("weights", "attributes")
 

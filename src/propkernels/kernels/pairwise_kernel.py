@@ -24,8 +24,8 @@ from propkernels.convert.check import check_edges
 from propkernels.counts.base_kernels import BaseKernel, Linear
 from propkernels.counts.counters import Counter, StreamCounts
 from propkernels.counts.products import Counting, normalized, normalized_square
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.kernels.count_kernel import check_options
 from propkernels.propagation.attributes import Standardizer, fill_missing
 from propkernels.propagation.initial import LABEL_SOURCES, node_keys, resolve_source

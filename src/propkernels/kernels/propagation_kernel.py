@@ -18,14 +18,11 @@ from propkernels._utils.typing import BaseKernelLike, Floats, PriorLike, Seed
 from propkernels.codes.attribute_codes import AttributeCoder
 from propkernels.codes.codes import METRICS, CodeStreams, LocalitySensitiveHash, label_codes
 from propkernels.convert.check import check_graphs
-from propkernels.counts.counters import Coder, Known, StreamCounts, numbered
-from propkernels.counts.spread import count_spread
-from propkernels.graphs.accepted import Graphs
+from propkernels.counts.counters import Coder, Known, StreamCounts, count_spread, numbered
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.grid_database import Graphs, GridDatabase
 from propkernels.kernels.count_features import CountFeatures
-from propkernels.kernels.count_kernel import CountKernel
-from propkernels.kernels.time_views import learn_in_time
+from propkernels.kernels.count_kernel import CountKernel, learn_in_time
 from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes, way_of
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.gaussian_mixtures import GaussianMixtures

@@ -32,8 +32,8 @@ from propkernels.counts.counters import (
     looked_up,
 )
 from propkernels.counts.products import Counting, normalized_square, square_gram
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.kernels.pairwise_kernel import (
     CountedComparison,
     NodeComparison,

@@ -29,8 +29,8 @@ from propkernels.counts.counters import (
     after_known,
 )
 from propkernels.counts.products import inverse_length, normalized, normalized_square
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.kernels.count_kernel import check_options
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman

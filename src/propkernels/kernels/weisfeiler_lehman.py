@@ -15,8 +15,7 @@ from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import entry_of, number_of_entries
 from propkernels.kernels.count_features import CountFeatures
-from propkernels.kernels.count_kernel import CountKernel
-from propkernels.kernels.time_views import learn_in_time
+from propkernels.kernels.count_kernel import CountKernel, learn_in_time
 from propkernels.propagation.initial import (
     ENTRIES,
     KNOWN_SOURCES,

@@ -22,9 +22,9 @@ from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.decisions import Comparison, DecisionLayout, compare_decisions, explain_predicted
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import ask_class
-from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs, OneGraph
 from propkernels.graphs.names import Names
 from propkernels.models.calibrate import Calibration, Conformal, calibrate, calibrate_labels, check_coverage
 from propkernels.models.choose import MOST_GRAPHS, Problem

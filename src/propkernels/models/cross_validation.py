@@ -21,7 +21,7 @@ from propkernels._utils.parallel import run_threads, workers
 from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.typing import Column, Estimator, Folding, Scoring, Seed, Target
 from propkernels.convert.check import check_graphs
-from propkernels.graphs.accepted import Graphs, GraphsWithTargets
+from propkernels.graphs.grid_database import Graphs, GraphsWithTargets
 from propkernels.kernels.named import named_kernel
 from propkernels.models.choose import redrawn
 from propkernels.models.classifier import PropagationClassifier

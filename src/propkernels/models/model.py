@@ -28,8 +28,8 @@ from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import find_counterfactuals
 from propkernels.explain.members import Counted, self_similarities
 from propkernels.explain.rule import Rule
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
 from propkernels.kernels.named import named_kernel

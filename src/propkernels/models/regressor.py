@@ -21,7 +21,7 @@ from propkernels.counts.bins import Bins
 from propkernels.explain.counterfactuals import Counterfactuals
 from propkernels.explain.explanation import Explanation
 from propkernels.explain.find_counterfactuals import ask_number
-from propkernels.graphs.accepted import Graphs, OneGraph
+from propkernels.graphs.grid_database import Graphs, OneGraph
 from propkernels.graphs.names import Names
 from propkernels.models.calibrate import Conformal, check_coverage
 from propkernels.models.choose import Problem

@@ -12,9 +12,9 @@ from propkernels._utils.cells import is_missing
 from propkernels._utils.checks import check_choice
 from propkernels._utils.typing import Array, Target
 from propkernels.convert.check import check_edges
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.container import count
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.models.targets import check_kinds, check_size
 from propkernels.sets.hashes import unique
 

@@ -15,8 +15,8 @@ from propkernels._utils.checks import GraphInput, check_integer, shown
 from propkernels._utils.stored import SOMETIMES, is_array, require
 from propkernels._utils.typing import PriorLike, Target
 from propkernels.convert.check import check_graph
-from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import OneGraph
 from propkernels.nodes.known import KnownNodes
 from propkernels.propagation.initial import InitialDistributions, Prior, initial_distributions, learn_prior
 from propkernels.propagation.schemes import check_step

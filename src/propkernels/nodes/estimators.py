@@ -15,7 +15,7 @@ from propkernels._utils.checks import check_integer, shown
 from propkernels._utils.stored import require
 from propkernels._utils.typing import Array, ClassWeight, Target
 from propkernels.explain.decisions import DecisionLayout, compare_decisions
-from propkernels.graphs.accepted import OneGraph
+from propkernels.graphs.grid_database import OneGraph
 from propkernels.models.calibrate import Calibration, calibrate, calibrate_labels
 from propkernels.models.targets import LARGEST, ClassTarget, NumberTarget
 from propkernels.nodes.explanation import NodeExplanation

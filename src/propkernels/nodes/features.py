@@ -18,8 +18,8 @@ from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES
 from propkernels._utils.typing import Array, Column, Seed, Target
 from propkernels.convert.check import check_graph
-from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import OneGraph
 from propkernels.nodes.inputs import NodeInputs, learn_inputs
 from propkernels.nodes.known import KnownNodes
 from propkernels.nodes.spreading import LABEL_STEPS, WALKS, Known, return_chances_of, target_hops

@@ -19,8 +19,8 @@ from propkernels._utils.stored import ANY_NUMBER, SOMETIMES, require
 from propkernels._utils.typing import Array, Floats, Folding, Seed, Target
 from propkernels.convert.check import check_graph, named_graph, target_column
 from propkernels.counts.entries import Vocabulary
-from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import OneGraph
 from propkernels.models.choose import Problem, check_costs
 from propkernels.models.folds import DEFAULT_FOLDS, Folds, choosing_folds, draw_seeds
 from propkernels.models.targets import ClassTarget, NumberTarget

@@ -16,8 +16,8 @@ from propkernels._utils.randomness import draw_seed
 from propkernels._utils.stored import SOMETIMES, Indices, require
 from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.novelty.explanation import NoveltyExplanation, Values, nearest_of, parts_of
 from propkernels.search.index import GraphIndex
 

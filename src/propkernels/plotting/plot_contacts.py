@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels.explain.explanation import Explanation
-from propkernels.graphs.accepted import Graphs
+from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.moments import CONTACT, RECEIVED, edges_of
 from propkernels.plotting.panels import one_axes
 

@@ -13,10 +13,9 @@ from propkernels._utils.typing import LabelNames
 from propkernels.convert.check import check_graphs
 from propkernels.convert.edges import Listing, list_edges
 from propkernels.convert.graph_molecules import atom_positions
-from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.container import Graph, count
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grid_database import Grid, GridDatabase
+from propkernels.graphs.grid_database import Graphs, Grid, GridDatabase, OneGraph
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
 from propkernels.graphs.names import Names

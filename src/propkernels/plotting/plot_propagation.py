@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from propkernels._utils.checks import check_integer
 from propkernels.convert.check import check_graph
 from propkernels.counts.counters import numbered
-from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import OneGraph
 from propkernels.graphs.layout import node_positions
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.propagation_kernel import PropagationFeatures

@@ -10,8 +10,8 @@ import numpy as np
 from propkernels._utils.checks import shown
 from propkernels.convert.check import check_edges
 from propkernels.explain.shared_bins import Similarity
-from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import OneGraph
 from propkernels.plotting.panels import draw_pair, several_axes
 from propkernels.sets.alignment import Alignment, align
 

@@ -12,8 +12,7 @@ from propkernels import _core
 from propkernels._utils.checks import check_choice, check_positive, check_share
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import NeighborhoodLike
-from propkernels.graphs.accepted import Database
-from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.grid_database import Database, GridDatabase
 from propkernels.graphs.neighborhoods import BOUNDARIES, NEAREST, resolve_neighborhood
 from propkernels.propagation.initial import InitialDistributions
 from propkernels.propagation.schemes import SCHEMES, PropagationScheme

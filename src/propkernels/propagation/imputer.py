@@ -24,9 +24,8 @@ from propkernels._utils.parallel import whole_runs
 from propkernels._utils.randomness import label_keys
 from propkernels._utils.typing import PriorLike
 from propkernels.convert.check import check_graphs
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.grid_database import GridDatabase
+from propkernels.graphs.grid_database import Graphs, GridDatabase
 from propkernels.graphs.label_distributions import LabelDistributions
 from propkernels.graphs.labels import LabelColumn
 from propkernels.propagation.convolution import Convolution, GridOperator

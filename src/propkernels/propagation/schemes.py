@@ -19,8 +19,8 @@ from propkernels._utils.arrays import aligned_empty, freeze
 from propkernels._utils.checks import Documented, check_choice, check_fraction, shown
 from propkernels._utils.parallel import stage_pieces, threads_for
 from propkernels.convert.check import check_graphs
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.propagation.initial import InitialDistributions
 
 LARGEST_USUAL = 2.0**500  # larger (or smaller than 1 over this) weights are balanced

@@ -7,7 +7,7 @@ part); ``pure`` (features of a part); ``opened`` (files of features); ``partitio
 from propkernels.scale.featurizing import PartsFailedError, featurize
 from propkernels.scale.opened import FeatureBlock, FeatureFolder, open_features
 from propkernels.scale.partition import partition
-from propkernels.scale.plan import Part, Plan
+from propkernels.scale.readers import Part, Plan
 
 __all__ = [
     "FeatureBlock",

@@ -28,8 +28,8 @@ from propkernels._utils.typing import Estimator, PathLike
 from propkernels.graphs.database import GraphDatabase
 from propkernels.scale.opened import FeatureFolder, open_features, schema_of, write_blocks, write_manifest
 from propkernels.scale.partition import iter_part, partition
-from propkernels.scale.plan import Part, Plan
 from propkernels.scale.pure import PureFeatures, pure_features
+from propkernels.scale.readers import Part, Plan
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -25,8 +25,8 @@ from propkernels._utils.safe_files import atomic_write, open_regular, read_regul
 from propkernels._utils.typing import Array, PathLike, Record
 from propkernels.convert.parquet import check_values
 from propkernels.kernels.count_features import CountFeatures
-from propkernels.scale.plan import GraphBlock
 from propkernels.scale.pure import rebuilt
+from propkernels.scale.readers import GraphBlock
 
 if TYPE_CHECKING:
     from dask.array import Array as DaskArray

@@ -17,8 +17,7 @@ from propkernels.convert.parquet import has_graphs
 from propkernels.datasets.dataset import PLAIN_NAME, data_folder, find_in, home_expanded, refuse_foreign
 from propkernels.datasets.tables import Reading
 from propkernels.scale.opened import MANIFEST
-from propkernels.scale.plan import GraphBlock, Part, Plan
-from propkernels.scale.readers import FORMATS
+from propkernels.scale.readers import FORMATS, GraphBlock, Part, Plan
 
 Files = PathLike | Sequence[PathLike]
 KINDS = {

@@ -15,8 +15,8 @@ from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.randomness import mix
 from propkernels.codes.contents import Contents, Words, contents_by_value
 from propkernels.convert.check import check_edges
-from propkernels.graphs.accepted import OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import OneGraph
 from propkernels.sets.isomorphism import MOST_CHOICES, first_ambiguous, stable_colors, told_apart
 
 COSTS = ("relabel_node", "node", "relabel_edge", "edge")

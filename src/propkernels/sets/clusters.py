@@ -19,8 +19,8 @@ from propkernels._utils.progress import ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, Indices, require
 from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.search.index import GraphIndex
 from propkernels.search.nearest import Query
 

@@ -16,8 +16,8 @@ from propkernels._utils.randomness import mix
 from propkernels.codes.codes import multiset_codes
 from propkernels.codes.contents import Contents, Words, contents_by_value, everything, number_equal
 from propkernels.convert.check import check_edges, is_one_graph
-from propkernels.graphs.accepted import Graphs, OneGraph
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs, OneGraph
 from propkernels.sets.isomorphism import AT_ONCE, canonical_form, isomorphism_classes
 
 PARTS = ("labels", "edge_labels", "weights", "attributes")  # of a graph, beside its edges

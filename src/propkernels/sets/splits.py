@@ -15,8 +15,8 @@ from propkernels._utils.checks import check_integer, check_share
 from propkernels._utils.parallel import threaded
 from propkernels._utils.typing import Array
 from propkernels.convert.check import check_graphs
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.search.index import GraphIndex
 from propkernels.sets.clusters import IndexParameters, later_neighbors
 

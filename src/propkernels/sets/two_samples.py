@@ -22,8 +22,8 @@ from propkernels.convert.check import check_graphs
 from propkernels.counts.bins import bin_text
 from propkernels.counts.counters import Counter, StreamCounts
 from propkernels.counts.products import inverse_length, self_products
-from propkernels.graphs.accepted import Graphs
 from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.named import named_kernel
 from propkernels.kernels.propagation_kernel import PropagationKernel

@@ -54,7 +54,7 @@ _BY_MODULE = {
     ),
     "propkernels.kernels.neighborhoods": ("NeighborhoodCoder", "Neighborhoods"),
     "propkernels.kernels.sum_kernel": ("JoinedCounter", "SumKernel"),
-    "propkernels.kernels.time_views": ("TimeCoder",),
+    "propkernels.kernels.count_kernel": ("TimeCoder",),
     "propkernels.kernels.subgraph_matching": (
         "SubgraphComparison",
         "SubgraphCounter",
@@ -78,8 +78,7 @@ _BY_MODULE = {
     "propkernels.models.solvers": ("Posterior",),
     "propkernels.search.inverted_file": ("InvertedFile", "Segment"),
     "propkernels.models.regressor": ("PropagationRegressor",),
-    "propkernels.images.colors": ("KMeansColors",),
-    "propkernels.images.gray_levels": ("GrayLevels",),
+    "propkernels.images.quantizers": ("GrayLevels", "KMeansColors"),
     "propkernels.molecules.transformer": ("MoleculesToGraphs",),
     "propkernels.sets.clusters": ("MaxMinPicker", "SphereExclusion"),
     "sklearn.pipeline": ("Pipeline",),
