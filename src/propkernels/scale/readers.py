@@ -1,4 +1,4 @@
-"""Plans, and readers of files of graphs, part by part: a survey cuts a file into pieces, and a reader yields blocks.
+"""Plans of files of graphs, and readers: a survey cuts a file into pieces, and a reader yields blocks.
 
 Formats are Parquet files of graphs, tables of molecules (CSV, TSV, Parquet, SMI), SDF files and TU data sets.
 """
