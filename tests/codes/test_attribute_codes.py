@@ -124,6 +124,28 @@ def test_a_stream_that_splits_nothing_shares_the_row_of_its_labels():
     assert block.salts[1] == NO_BIN
 
 
+@pytest.mark.parametrize("combine", ["sum", "product", "joint"])
+def test_one_value_everywhere_has_the_code_that_it_has_beside_others(combine):
+    """Also where its stream shares the row of the labels; another value has another code."""
+    x, labels = np.full((4, 2), 0.25), np.array([[0, 1, 0, 1]])
+    more = np.vstack([x, [[1e9, -1e9]]]), np.append(labels, [[0]], axis=1)
+    several = [joined(*given, combine=combine)[0][0] for given in ((x, labels), more, (x + 1e6, labels))]
+    assert [(block.salts != NO_BIN).all() for block in several] == [True, False, True]
+    for shared, beside, other in zip(*map(stream_codes, several), strict=True):
+        assert np.array_equal(shared, beside[:4])
+        assert (shared != other).all()
+    nothing = joined(np.empty((0, 2)), np.empty((1, 0)), combine=combine)[0][0]
+    assert nothing.codes.shape[1] == 0
+
+
+def test_hellinger_compares_square_roots():
+    x, labels = np.array([[4.0, 0.25], [9.0, 0.0], [2.25, -1.0]]), np.zeros((2, 3))
+    computed, _ = joined(x, labels, metric="hellinger", width=0.1)
+    expected, _ = joined(np.sqrt(np.maximum(x, 0)), labels, metric="l2", width=0.1)
+    for a, b in zip(computed, expected, strict=True):
+        assert np.array_equal(stream_codes(a), stream_codes(b))
+
+
 def test_counts_of_shared_streams_are_one_matrix_and_the_counts_of_the_codes():
     rng = np.random.default_rng(0)
     x = np.column_stack([np.full(30, 0.25), np.full(30, -0.5), rng.normal(size=30)])

@@ -41,8 +41,9 @@ def test_streams_are_steps_and_hashes(boundary, masked, clamped):
         current = operator.step(current, start)
 
 
+@pytest.mark.parametrize("n_hashes", [1, 2])
 @pytest.mark.parametrize("clamped", ["held", "pushed_back", None])
-def test_fourier_transforms_give_the_codes_of_sums(clamped):
+def test_fourier_transforms_give_the_codes_of_sums(clamped, n_hashes):
     grids = some_grids(False)
     clamps = {} if clamped is None else {clamped: GENERATOR.random(grids.n_nodes) < 0.3}
     initial = initial_distributions(label_column(grids, "node"), Prior((), None))
@@ -50,5 +51,5 @@ def test_fourier_transforms_give_the_codes_of_sums(clamped):
     offsets = GENERATOR.random(6)
     made = partial(GridOperator, grids, CROSS, "wrap", **clamps)
     operators = [made(path="direct"), made(path="fourier")]
-    direct, fourier = (grid_codes(o, initial, vectors, offsets, 2) for o in operators)
+    direct, fourier = (grid_codes(o, initial, vectors, offsets, n_hashes) for o in operators)
     np.testing.assert_array_equal(fourier, direct)

@@ -105,8 +105,11 @@ def test_a_hashed_column_tells_all_bins_that_meet_in_it():
 def test_a_bin_that_no_graph_has():
     features = pk.PropagationFeatures(t_max=1, random_state=0).fit(DATA.graphs)
     other = pk.GraphDatabase(np.zeros((1, 1)), [0, 1], node_labels=["unknown"])
-    (one,) = features.describe(3, other, [1.0])
+    (one,) = absent = features.describe(3, other, [1.0])
     assert (one.n_graphs, one.graph, one.node, one.subgraph) == (0, None, None, None)
+    assert str(absent).splitlines()[1].split() == ["3", "0", "0", "-", "1"]
+    (known,) = features.describe(3, DATA.graphs)
+    assert (one.stream, one.code) == (known.stream, known.code)
     assert np.isnan(one.mean_with)
     assert one.mean_without == 1.0
 
@@ -130,6 +133,13 @@ def test_tables_name_what_is_known():
     assert str(weighted[:1]) == str(weighted) == f"{bins}\n(weights for b)"
     plain = features.describe(0, DATA.graphs).records()[0]
     assert list(plain) == [name for name in names if not name.startswith("mean")]
+
+
+def test_graphs_without_labels_are_described_by_stars():
+    bare = RICH.with_labels(None)
+    (one,) = pk.PropagationFeatures(t_max=1, random_state=0).fit(bare).describe(4, bare)
+    assert one.subgraph.node_labels is None
+    assert one.neighborhood == "* | * * *"
 
 
 def test_nodes_around_several_roots():

@@ -145,15 +145,17 @@ def test_nodes_of_an_item_share_its_value_equally(numbers, expected):
 
 
 @pytest.mark.parametrize(
-    ("counts", "codes", "iteration", "message"),
+    ("counts", "codes", "iteration", "weight", "message"),
     [
-        ([[1.0, -1.0]], [3, 4], 0, "not negative"),
-        ([[1.0, 2.0]], [3], 0, "every column needs a code"),
-        ([[1.0, 2.0]], [3, 4], -1, "out of range"),
+        ([[1.0, -1.0]], [3, 4], 0, 1.0, "not negative"),
+        ([[1.0, 2.0]], [3], 0, 1.0, "every column needs a code"),
+        ([[1.0, 2.0]], [3, 4], -1, 1.0, "out of range"),
+        ([[1.0, 2.0]], [3, 4], 0, np.inf, "out of range"),
+        ([[1.0, 2.0]], [3, 4], 0, -0.5, "out of range"),
     ],
 )
-def test_stored_counts_are_checked(counts, codes, iteration, message):
-    stored = StreamCounts(csr_array(np.array(counts)), np.array(codes), iteration, 1.0)
+def test_stored_counts_are_checked(counts, codes, iteration, weight, message):
+    stored = StreamCounts(csr_array(np.array(counts)), np.array(codes), iteration, weight)
     with pytest.raises(ValueError, match=message):
         stored._check_parts()
 

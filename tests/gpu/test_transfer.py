@@ -81,15 +81,6 @@ def test_arrays_come_back(copies, monkeypatch, worth, shape, dtype):
     np.testing.assert_array_equal(wide, array)
 
 
-@pytest.mark.parametrize(("shape", "fits"), [((7, 5), True), ((5, 7), False)])
-def test_an_array_prepared_before_is_filled_if_it_fits(copies, monkeypatch, shape, fits):
-    monkeypatch.setattr(transfer, "WORTH_PINNING", 0)
-    room, array = copies.room(shape), np.arange(35, dtype=np.int32).reshape(7, 5)
-    found = copies.to_host(copies.to_device(array), np.float64, room)
-    assert (found is room.array) == fits
-    np.testing.assert_array_equal(found, array)
-
-
 def test_an_error_of_the_device_ends_the_workers(copies, monkeypatch):
     monkeypatch.setattr(transfer, "WORTH_PINNING", 0)
     calls = []
