@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 
 import propkernels as pk
-from propkernels._utils.parallel import workers
 from propkernels.convert.parquet import from_parquet, iter_parquet, read_parquet, to_parquet
 from propkernels.graphs import GraphDatabase
 
@@ -28,17 +27,6 @@ def test_ranges_of_rows_and_row_groups(file):
     assert [len(group) for group, _ in groups] == [10, 10, 5]
     assert GraphDatabase.concat([group for group, _ in groups]) == graphs
     assert len(from_parquet(path, rows=slice(3, 3))) == 0
-
-
-@pytest.mark.parametrize("n_jobs", [1, 3])
-def test_threads_read_the_same_graphs(file, n_jobs, monkeypatch):
-    path, graphs = file
-    monkeypatch.setattr("propkernels.convert.parquet.ROWS_OF_A_RUN", 4)
-    with workers(n_jobs):
-        part, target = read_parquet(path, rows=slice(2, 25))
-    assert part == graphs[2:25]
-    assert part.ids.tolist() == graphs.ids[2:25].tolist()
-    assert target.tolist() == list(range(2, 25))
 
 
 def test_others_can_read_and_write_the_file(file):

@@ -139,8 +139,8 @@ def guarded(convert: Convert) -> Convert:
     """Decorate a conversion so that errors of the caller's objects name the graph.
 
     ``convert(graphs, faults, ...)`` converts all graphs together. If it raises an error other than a fault,
-    the list is bisected to identify the graphs that fail alone; these become faults, and the others are
-    converted. ``convert`` must not access graphs that have a fault already.
+    graphs that fail alone become faults, and the others are converted. ``convert`` must not access graphs
+    that have a fault already.
     """
 
     @wraps(convert)
@@ -171,7 +171,7 @@ def guarded(convert: Convert) -> Convert:
 
 
 def reasons_of(attempt: Callable[[list[Any]], Any], items: Sequence[Any]) -> dict[int, str]:
-    """Return position -> reason for items that fail alone, by bisection.
+    """Return position -> reason for items that fail alone.
 
     Parameters
     ----------
@@ -184,25 +184,14 @@ def reasons_of(attempt: Callable[[list[Any]], Any], items: Sequence[Any]) -> dic
     >>> reasons_of(lambda some: [1 / item for item in some], [1, 2, 0, 4])
     {2: 'cannot be read (division by zero)'}
     """
-
-    def fails(some: Sequence[Any]) -> Exception | None:
+    reasons = {}
+    for position, item in enumerate(items):
         try:
-            attempt(list(some))
+            attempt([item])
         except MemoryError:
             raise
         except Exception as error:
-            return error
-        return None
-
-    runs, reasons = [] if fails([]) else [(0, len(items))], {}  # the error may not depend on an item
-    while runs:
-        first, last = runs.pop()
-        error = fails(items[first:last])
-        if error is not None and last - first == 1:
-            reasons[first] = f"cannot be read ({reason_of(error)})".replace(" of graph 0", "")
-        elif error is not None:
-            middle = (first + last) // 2
-            runs += [(middle, last), (first, middle)]
+            reasons[position] = f"cannot be read ({reason_of(error)})".replace(" of graph 0", "")
     return reasons
 
 

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from propkernels._utils.arrays import check_declared, check_sizes, object_array
 from propkernels._utils.cells import is_missing, typed_column
 from propkernels._utils.checks import reason_of, shown
 from propkernels._utils.optional import import_optional
-from propkernels._utils.parallel import run_threads, thread_count, threaded
+from propkernels._utils.parallel import thread_count
 from propkernels._utils.safe_files import atomic_write, open_regular
 from propkernels._utils.typing import Array, PathLike, Target
 from propkernels.convert.build import Faults, FlatGraphs, build
@@ -29,7 +28,6 @@ from propkernels.graphs.names import Names
 KEY, VERSION = b"propkernels", 1
 # Memory that a file may take: so much anyway, and so many times its size; a value takes about 32 bytes.
 FREE_BYTES, MOST_EXPANSION, BYTES_OF_A_VALUE = 2**27, 1000, 32
-ROWS_OF_A_RUN = 2**12  # least number of graphs that a thread decodes
 REQUIRED = ("n_nodes", "source", "target")
 
 
@@ -191,8 +189,7 @@ def _read_target(column: Any) -> NDArray[Any]:
     return typed_column(column.to_pylist())
 
 
-@threaded
-def from_parquet(path: PathLike, *, rows: slice | None = None, n_jobs: int | None = None) -> GraphDatabase:
+def from_parquet(path: PathLike, *, rows: slice | None = None) -> GraphDatabase:
     """Read graphs from a Parquet file.
 
     Parameters
@@ -201,8 +198,6 @@ def from_parquet(path: PathLike, *, rows: slice | None = None, n_jobs: int | Non
         File written by :func:`to_parquet`, or any file with the same columns.
     rows : slice, optional
         Graphs to read, such as ``slice(1000, 2000)``; only their row groups are read.
-    n_jobs : int or None, default=None
-        Number of threads; None: 1, -1: all cores.
 
     Returns
     -------
@@ -222,24 +217,14 @@ def from_parquet(path: PathLike, *, rows: slice | None = None, n_jobs: int | Non
 
 
 def read_parquet(path: Any, *, rows: slice | None = None) -> tuple[GraphDatabase, Any]:
-    """Return graphs, and the target or None; threads decode runs of rows side by side."""
+    """Return graphs, and the target or None."""
     file = open_parquet(path)
     first, last, step = (rows or slice(None)).indices(file.metadata.num_rows)
     if step != 1:
         raise ValueError("rows must be a slice without a step")
     with reading_parquet(path):
         table = _rows_between(file, first, max(first, last), path)
-    notes, threads = _notes(file, path), max(min(thread_count(), table.num_rows // ROWS_OF_A_RUN), 1)
-    cuts = np.linspace(0, table.num_rows, threads + 1).astype(int).tolist()
-    runs = list(pairwise(cuts))
-    decoded = run_threads(
-        lambda run: _decode(table.slice(run[0], run[1] - run[0]), notes, first + run[0]), runs
-    )
-    if len(decoded) == 1:
-        return decoded[0]
-    graphs, targets = zip(*decoded, strict=True)
-    target = None if targets[0] is None else _read_target(table.column("y").combine_chunks())
-    return GraphDatabase.concat(graphs), target
+    return _decode(table, _notes(file, path), first)
 
 
 def iter_parquet(path: PathLike) -> Iterator[tuple[GraphDatabase, Array | None]]:

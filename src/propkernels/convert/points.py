@@ -24,7 +24,6 @@ FEWER = "choose a smaller k, or fewer points at a time"
 def from_points(
     clouds: Iterable[ArrayLike],
     k: int = 4,
-    normals: Iterable[ArrayLike] | bool | None = None,
     *,
     ids: Column | None = None,
     errors: str = "raise",
@@ -40,9 +39,6 @@ def from_points(
     k : int, default=4
         Neighbors of each point by Euclidean distance. An edge joins two points if one of them is a neighbor
         of the other. In a cloud with fewer points all are joined.
-    normals : sequence of arrays of shape (n_i, d), False or None, default=None
-        Normals of the surface, for the :func:`~propkernels.convert.curvature`. None: estimated
-        from the neighbors, as the direction in which they spread least. False: no attributes.
     ids : sequence, optional
         Ids of the clouds.
     errors : {"raise", "skip", "empty"}, default="raise"
@@ -52,7 +48,8 @@ def from_points(
     Returns
     -------
     GraphDatabase
-        Node attribute: curvature; edge attribute: "length", which ``graphs.with_weights("length")`` makes
+        Node attribute: the :func:`~propkernels.convert.curvature`, with normals in the direction in which the
+        neighbors spread least; edge attribute: "length", which ``graphs.with_weights("length")`` makes
         the weight of edges.
 
     See Also
@@ -89,12 +86,8 @@ def from_points(
     source, target, neighbors = _neighbors(points, graph, min(k, int(sizes.max(initial=0))))
     starts = np.cumsum(sizes) - sizes
     lengths = np.linalg.norm(points[source] - points[target], axis=1)
-    rows = None
-    if normals is not False:
-        is_given = normals is not None
-        table = _given(normals, points, sizes, faults) if is_given else estimate_normals(points, neighbors)
-        n = len(points)
-        rows = curvature(coo_array((np.ones(len(source)), (source, target)), shape=(n, n)), table)[:, None]
+    edges = coo_array((np.ones(len(source)), (source, target)), shape=(len(points),) * 2)
+    rows = curvature(edges, estimate_normals(points, neighbors))[:, None]
     owner = graph[source]
     flat = FlatGraphs(
         sizes,
@@ -158,28 +151,6 @@ def _neighbors(
     n = len(points)
     keys = np.unique(np.concatenate([rows * n + cols, cols * n + rows]))
     return keys // n, keys % n, neighbors
-
-
-def _given(normals: Any, points: Points, sizes: NDArray[np.int64], faults: Faults) -> Points:
-    if not hasattr(normals, "__len__") or len(normals) != len(sizes):
-        found = len(normals) if hasattr(normals, "__len__") else shown(normals)
-        raise ValueError(f"normals must hold one array for each of {len(sizes)} clouds, got {found}")
-    parts = []
-    for i, own in enumerate(normals):
-        table: Points = np.empty((0, 0))
-        with faults.reading(i):
-            known = numbers(own)
-            if known is None:
-                faults.add(i, "normals must be rows of numbers, all of one length")
-            else:
-                table = known
-        if table.shape != (sizes[i], points.shape[1]):
-            if i not in faults.found:
-                expected = (int(sizes[i]), points.shape[1])
-                faults.add(i, f"normals must be of shape {expected}, got {table.shape}")
-            table = np.full((int(sizes[i]), points.shape[1]), np.nan)
-        parts.append(table)
-    return joined(parts, points)
 
 
 def estimate_normals(points: Points, neighbors: NDArray[np.int64]) -> Points:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from propkernels._utils.checks import format_number, format_table
 from propkernels._utils.optional import data_frame, import_optional
@@ -298,13 +298,10 @@ def _subgraph(
     if radius:  # with radius 0, edges are between nodes of one item
         nearer = np.minimum(distances[ends[0][inside]], distances[ends[1][inside]])
         inside = inside[nearer < radius]
-    rows, columns = ends[0][inside], ends[1][inside]
-    order = np.lexsort((columns, rows))
-    inside, n = inside[order], len(nodes)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+    n = len(nodes)
     labels, edge_labels, attributes = graphs.label_column, graphs.edge_label_column, graphs.node_attributes
     database = GraphDatabase(
-        csr_array((matrix.data[inside], columns[order], indptr), shape=(n, n)),
+        coo_array((matrix.data[inside], (ends[0][inside], ends[1][inside])), shape=(n, n)),
         [0, n],
         None if labels is None else labels.take(nodes),
         None if attributes is None else attributes[nodes],

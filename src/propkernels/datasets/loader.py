@@ -241,13 +241,7 @@ def _write(response: Any, url: str, archive: Path, most_bytes: int) -> str:
     return digest.hexdigest()
 
 
-def load(
-    name: str,
-    *,
-    target_required: bool = True,
-    allow_unverified: bool = False,
-    n_jobs: int | None = None,
-) -> Dataset:
+def load(name: str, *, target_required: bool = True, allow_unverified: bool = False) -> Dataset:
     """Load a data set by name.
 
     "FAMILIES" is part of this package: molecules with their names. "DIGITS" uses images of scikit-learn. For
@@ -264,8 +258,6 @@ def load(
         See :func:`read_tu`.
     allow_unverified : bool, default=False
         Whether to accept a download without a recorded SHA-256 or with a different one.
-    n_jobs : int or None, default=None
-        Number of threads that unpack files; None: 1, -1: all cores.
 
     Returns
     -------
@@ -302,7 +294,7 @@ def load(
         return load_families() if name == "FAMILIES" else load_digits()
     if found is None:
         found = _downloaded(name, folder, allow_unverified)
-    return named(read_tu(found, name, target_required=target_required, n_jobs=n_jobs), name)
+    return named(read_tu(found, name, target_required=target_required), name)
 
 
 KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *BUNDLED)}

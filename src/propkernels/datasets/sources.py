@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from propkernels._utils.cells import read_cells
 from propkernels._utils.checks import reason_of, shown
-from propkernels._utils.parallel import workers
 from propkernels._utils.safe_files import open_regular
 from propkernels._utils.typing import PathLike
 from propkernels.convert.parquet import has_graphs, read_parquet
@@ -61,7 +60,7 @@ def read_folder(path: Path, how: Reading) -> Dataset:
     ]
     if any(file.name.endswith("_A.txt") for file in files):
         how.refuse_columns("TU data sets")
-        return _chosen(read_tu(path, target_required=how.target_required, n_jobs=how.n_jobs), how)
+        return _chosen(read_tu(path, target_required=how.target_required), how)
     for suffixes, reader in FOLDER_READERS:
         chosen = [file for file in files if file.suffix.lower() in suffixes]
         nested = [file for file in chosen if file.parent != path]
@@ -112,8 +111,7 @@ def _read_graph_files(path: Path, files: Sequence[Path], how: Reading) -> Datase
 
 def _read_parquet_files(path: Path, files: Sequence[Path], how: Reading) -> Dataset:
     how.refuse_columns("Parquet files of graphs")
-    with workers(how.n_jobs):
-        parts = [read_parquet(file) for file in files]
+    parts = [read_parquet(file) for file in files]
     graphs = GraphDatabase.concat([part for part, _ in parts])
     targets = [target for _, target in parts if target is not None]
     if len(targets) not in (0, len(parts)):
@@ -254,8 +252,7 @@ def open_source(
         Raise an error for an invalid molecule or graph, leave it out with a warning, or replace it by a graph
         without nodes.
     n_jobs : int or None, default=None
-        Number of processes that read molecules, and of threads that read TU and Parquet files; None: 1, -1:
-        all cores.
+        Number of processes that read SMILES; None: 1, -1: all cores.
 
     Returns
     -------
@@ -328,7 +325,7 @@ def read_source(source: Any, how: Reading) -> Dataset:
     is_there = PLAIN_NAME.fullmatch(text) and any(find_in(place, text) for place in places)
     if len(path.parts) <= 1 and (is_there or not path.suffix):
         how.refuse_columns("data sets by name")
-        return _chosen(load(text, target_required=how.target_required, n_jobs=how.n_jobs), how)
+        return _chosen(load(text, target_required=how.target_required), how)
     if path.exists():
         raise ValueError(f"{path} is neither a file nor a folder: a pipe or a device is not read")
     raise FileNotFoundError(f"the file or folder {path} does not exist")
@@ -345,7 +342,7 @@ def _chosen(data: Dataset, how: Reading) -> Dataset:
 
 def _read_zip(path: Path, how: Reading) -> Dataset:
     how.refuse_columns("TU data sets")
-    return _chosen(read_tu(path, target_required=how.target_required, n_jobs=how.n_jobs), how)
+    return _chosen(read_tu(path, target_required=how.target_required), how)
 
 
 def _read_parquet(path: Path, how: Reading) -> Dataset:
@@ -353,8 +350,7 @@ def _read_parquet(path: Path, how: Reading) -> Dataset:
     if not has_graphs(path):
         return _read_table(path, how)
     how.refuse_columns("Parquet files of graphs")
-    with workers(how.n_jobs):
-        graphs, target = read_parquet(path)
+    graphs, target = read_parquet(path)
     return Dataset(path.stem, graphs, how.stored_target(target, len(graphs), path))
 
 

@@ -288,7 +288,7 @@ class Reading:
     errors : {"raise", "skip", "empty"}
         Treatment of invalid molecules and graphs: an error, left out, or a graph without nodes.
     n_jobs : int or None
-        Processes that read molecules, and threads that read TU and Parquet files.
+        Processes that read SMILES.
     """
 
     smiles_column: str | None = None

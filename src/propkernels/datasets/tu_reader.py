@@ -20,7 +20,6 @@ from scipy.sparse import coo_array
 from propkernels._utils.arrays import check_declared, offsets
 from propkernels._utils.checks import reason_of
 from propkernels._utils.optional import import_optional
-from propkernels._utils.parallel import run_threads, threaded
 from propkernels._utils.safe_files import open_regular, read_regular
 from propkernels.convert.contacts import from_contacts
 from propkernels.datasets.dataset import Dataset
@@ -136,14 +135,7 @@ def read_files(path: Path, name: str | None = None) -> tuple[str, dict[str, byte
         raise FileNotFoundError(f"the folder or zip {path} does not exist")
     with open_archive(path) as archive:
         name, chosen = choose_files(archive.namelist(), name, path)
-        largest_first = sorted(chosen.values(), key=lambda entry: -archive.getinfo(entry).file_size)
-
-    def unpacked(entry: str) -> bytes:
-        with open_archive(path) as own:  # threads share no archive
-            return read_member(own, entry, path)
-
-    found = dict(zip(largest_first, run_threads(unpacked, largest_first), strict=True))
-    return name, {kind: found[entry] for kind, entry in chosen.items()}
+        return name, {kind: read_member(archive, entry, path) for kind, entry in chosen.items()}
 
 
 def choose_files(entries: Iterable[str], name: str | None, path: Path) -> tuple[str, dict[str, str]]:
@@ -291,13 +283,8 @@ KNOWN = [
 NODE_EXTRAS = ("coordinates", "normals")
 
 
-@threaded
 def read_tu(
-    path: str | os.PathLike[str],
-    name: str | None = None,
-    *,
-    target_required: bool = True,
-    n_jobs: int | None = None,
+    path: str | os.PathLike[str], name: str | None = None, *, target_required: bool = True
 ) -> Dataset:
     """Read a data set in the TU text layout from a folder or a zip.
 
@@ -318,8 +305,6 @@ def read_tu(
         The NAME; required only if the path contains several sets.
     target_required : bool, default=True
         Whether graph labels or attributes are required; without them, the target has no columns.
-    n_jobs : int or None, default=None
-        Number of threads that unpack files; None: 1, -1: all cores.
 
     Returns
     -------

@@ -495,13 +495,11 @@ class GraphDatabase(Container["Graph", LabelColumn | LabelDistributions | None])
         to_parquet(self, path, target=target, row_group_size=row_group_size)
 
     @classmethod
-    def from_parquet(
-        cls, path: PathLike, *, rows: slice | None = None, n_jobs: int | None = None
-    ) -> GraphDatabase:
+    def from_parquet(cls, path: PathLike, *, rows: slice | None = None) -> GraphDatabase:
         """Read all graphs or a range of rows; see :func:`propkernels.convert.from_parquet`."""
         from propkernels.convert.parquet import from_parquet
 
-        return from_parquet(path, rows=rows, n_jobs=n_jobs)
+        return from_parquet(path, rows=rows)
 
 
 def _same_matrix(a: csr_array, b: csr_array) -> bool:
