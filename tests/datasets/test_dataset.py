@@ -87,8 +87,9 @@ def test_caches_of_all_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_targets_fit_their_graphs_and_gaps_are_left_out() -> None:
-    data = Dataset("X", EMPTY_GRAPHS, np.array([1.0, np.nan]))
-    assert data.with_known_target().target.tolist() == [1]
+    data = Dataset("X", EMPTY_GRAPHS, np.array([1.0, np.nan]), columns={"name": ["a", "b"]})
+    known = data.with_known_target()
+    assert (known.target.tolist(), list(known.columns["name"])) == ([1], ["a"])
     with pytest.raises(ValueError, match="target has 1 values for 2 graphs"):
         Dataset("X", EMPTY_GRAPHS, np.zeros(1))
     with pytest.raises(ValueError, match="column 'x' has 3 values for 2 graphs"):

@@ -9,7 +9,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from propkernels.molecules.depiction import light_colors
+from propkernels.molecules.depiction import bond_scale, light_colors
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -108,6 +108,8 @@ def test_several_molecules_and_iterations(model):
     assert not each.panels[0].bonds.any()
     titled = pk.molecules.draw_molecule(model, SMILES, [0, 1], title=["ethanol", "propanol"])
     assert [panel.title for panel in titled.panels] == ["ethanol", "propanol"]
+    assert bond_scale([np.array([1.0, -4.0]), np.array([2.0])], [np.array([0.5]), None]) == 8.0
+    assert bond_scale([np.zeros(1)], [np.ones(1)]) == 1.0
     with pytest.raises(ValueError, match="2 panels, but 1 titles"):
         pk.molecules.draw_molecule(model, SMILES, [0, 1], title=["ethanol"])
     with pytest.raises(ValueError, match="at least one molecule"):

@@ -92,3 +92,8 @@ def test_evaluation_is_quiet():
     graphs = pk.from_networkx([labeled(str(i), "C") for i in range(20)])
     kernel = pk.PropagationClassifier(kernel=pk.PropagationKernel(t_max=1), C=1, random_state=0)
     pk.evaluate(graphs, np.arange(20) % 2, kernel, cv=2, random_state=0)
+
+
+def test_kernels_of_degrees_ask_for_no_labels():
+    fitted = model(pk.WeisfeilerLehman(t_max=1, labels="degree"))
+    fitted.predict(pk.from_networkx([labeled("Zz", "Zz")]))  # warnings are errors in tests

@@ -142,10 +142,16 @@ def lists_of(column, values):
     return pa.ListArray.from_arrays(chunk.offsets, pa.array(values, type=column.type.value_type))
 
 
+def infinite(column):
+    chunk = column.combine_chunks()
+    return pa.ListArray.from_arrays(chunk.offsets, pa.array(np.full(len(chunk.flatten()), np.inf)))
+
+
 PARTS = {
     "negative ids": ("graph_id", lambda c: pa.array(np.arange(len(c)) - 5)),
     "missing ids": ("graph_id", lambda c: pa.array([None] * len(c), type=pa.int64())),
     "columns outside": ("indices", lambda c: lists_of(c, np.asarray(c.combine_chunks().flatten()) + 2**31)),
+    "infinite counts": ("counts", infinite),
     "counts that are no numbers": ("counts", lambda c: pa.array([None] * len(c), type=c.type)),
 }
 

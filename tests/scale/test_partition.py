@@ -104,7 +104,9 @@ def test_faulty_molecules_are_left_out_or_named(kind, tmp_path):
 def test_parts_of_any_size(molecules, tmp_path, nodes_per_part, row_group_size):
     path = tmp_path / "graphs.parquet"
     molecules.graphs.to_parquet(path, target=molecules.target, row_group_size=row_group_size)
-    blocks = [block for part in graphs_of(pk.scale.partition(path, nodes_per_part)) for block in part]
+    plan = pk.scale.partition(path, nodes_per_part)
+    assert all(len(part) for part in plan)
+    blocks = [block for part in graphs_of(plan) for block in part]
     assert pk.GraphDatabase.concat([graphs for graphs, _, _ in blocks]) == molecules.graphs
     assert [y for _, target, _ in blocks for y in target] == molecules.target.tolist()
     assert np.concatenate([ids for _, _, ids in blocks]).tolist() == list(range(60))
@@ -217,6 +219,8 @@ def test_sources_that_are_not_there(tmp_path, monkeypatch):
         pk.scale.partition(tmp_path)
     with pytest.raises(ValueError, match="empty list"):
         pk.scale.partition([])
+    with pytest.raises(TypeError, match=r"partition reads files, got .*: write it to a Parquet file first"):
+        pk.scale.partition({"smiles": SMILES})
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"smiles": pa.array([], pa.string())}), path)
     for read, message in ((pk.scale.partition, "has no molecules"), (open_source, "has no rows")):

@@ -131,6 +131,8 @@ def test_a_graph_with_labels_and_one_without_share_nothing_and_a_sentence_says_s
     nx.set_node_attributes(several, {v: {"color": "red", "size": "S"} for v in several})
     with pytest.warns(UserWarning, match="graph 1 has no node labels and graph 0 has"):
         assert pk.similarity(several, path) == 0.0
+    blank = pk.check_graphs([path, path]).with_labels([None] * 6)
+    assert pk.similarity(blank[0], blank[1]) == 1.0  # warnings are errors in tests
     assert pk.similarity(labeled, path, kernel=pk.WeisfeilerLehman(labels="degree")) == 1.0
 
 

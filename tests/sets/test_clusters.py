@@ -70,6 +70,9 @@ def test_picks_are_those_of_the_definition():
     assert found.indices_.tolist() == naive_picks(matrix, 15, 7)
     expected = [matrix[i, found.indices_[:k]].max() for k, i in enumerate(found.indices_[1:], 1)]
     np.testing.assert_allclose(found.similarities_, [0.0, *expected])
+    assert sorted(pk.sets.MaxMinPicker(n_graphs=99, kernel=KERNEL).fit(GRAPHS[:9]).indices_) == list(range(9))
+    with pytest.raises(ValueError, match="first"):
+        pk.sets.MaxMinPicker(first=9).fit(GRAPHS[:9])
 
 
 @pytest.mark.parametrize(

@@ -50,23 +50,8 @@ def test_random_numbers_are_pinned():
 
 
 def test_keys_tell_types_apart():
-    labels = [
-        1,
-        "1",
-        b"1",
-        (1,),
-        ("1",),
-        frozenset({1}),
-        1.5,
-        "1.5",
-        1j,
-        None,
-        "",
-        (),
-        b"",
-        frozenset(),
-        ((),),
-    ]
+    labels = [1, "1", b"1", (1,), ("1",), frozenset({1}), 1.5, "1.5", None, "", (), b"", frozenset(), ((),)]
+    labels += [1j, 2j, 1 + 2j]
     assert len(np.unique(label_keys(labels))) == len(labels)
 
 
