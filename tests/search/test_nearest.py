@@ -8,7 +8,7 @@ import pytest
 import propkernels as pk
 from propkernels.search.inverted_file import InvertedFile
 from propkernels.search.nearest import Query, largest
-from tests.search.test_segment import CASES
+from tests.search.test_segment import CASES, streams_of
 
 every_case = pytest.mark.parametrize("streams", [s for n, s in CASES.items() if n != "no graphs"])
 
@@ -25,6 +25,13 @@ def test_similarities_are_the_normalized_kernel(streams):
     file = InvertedFile.of(streams)
     for query, expected in zip(Query.all(streams), reference(streams), strict=True):
         np.testing.assert_allclose(file.similarities(query), expected, rtol=1e-14)
+
+
+def test_rows_of_more_graphs_than_a_block_has():
+    counts = np.random.default_rng(0).integers(0, 3, (3000, 4)) + np.eye(3000, 4)
+    file, query = InvertedFile.of([streams_of(counts)]), Query.all([streams_of(counts[:1])])[0]
+    expected = counts @ counts[0] / np.linalg.norm(counts, axis=1).clip(1e-9) / np.linalg.norm(counts[0])
+    np.testing.assert_allclose(file.similarities(query), expected, rtol=1e-12)
 
 
 @every_case

@@ -25,9 +25,9 @@ CASES = {
     "common": [streams_of(np.ones((9, 5)))],
     "both": [streams_of(np.hstack([RARE, np.ones((9, 5))])), streams_of(RARE[:, :5], 0.5)],
     "large counts": [streams_of([[300.0, 0.0], [2.0, 1.0]])],
-    "large counts in words": [streams_of(np.hstack([600 * RARE, RARE]))],
+    "large counts in words": [streams_of(np.hstack([600 * RARE, 510 * RARE, RARE]))],
     "large counts in rows and words": [
-        streams_of(np.hstack([np.diag([1000.0, 600, 255, 256]), np.ones((4, 9))]))
+        streams_of(np.hstack([np.diag([1000.0, 600, 255, 510]), np.ones((4, 9))]))
     ],
     "larger counts": [streams_of([[2.0**24 + 1, 0.0], [2.0, 1.0]])],
     "fractions": [streams_of([[0.3, 0.0], [2.0, 1.0]])],

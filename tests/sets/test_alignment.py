@@ -144,6 +144,7 @@ def test_large_graphs_and_none():
     assert (
         pk.edit_distance(nx.Graph(), nx.path_graph(3)) == pk.edit_distance(nx.path_graph(3), nx.Graph()) == 5
     )
+    assert "5 edits" in str(pk.align(nx.Graph(), nx.path_graph(3)))
     assert pk.edit_distance(nx.Graph(), nx.Graph(), exact=True, return_path=True) == (0, [], [])
 
 

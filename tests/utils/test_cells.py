@@ -58,6 +58,8 @@ def test_values_get_one_type(values, kind):
     found = typed_column(values)
     assert found.dtype.kind == kind
     assert is_missing(found).tolist() == is_missing(values).tolist()
+    with pytest.raises(ValueError, match="a whole number of over 300 digits is too large"):
+        typed_column([10**400, 1])
 
 
 def test_what_is_missing():
