@@ -13,7 +13,6 @@ import contextlib
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 BLOCK = re.compile(r"```console\n(.*?)```\n|(```python\n(.*?)```\n)(?:\n```text\n.*?```\n)?", re.DOTALL)
+DARK = (
+    b"<style>@media (prefers-color-scheme: dark) { svg { filter: invert(0.93) hue-rotate(180deg); } }</style>"
+)
 LONGEST = 24  # lines of an output
 TERMINAL = {"COLUMNS": "80", "FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm"}
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -87,10 +89,13 @@ def _part(text: str, alone: bool) -> str:
 
 
 def keep_pictures(text: str, folder: Path) -> None:
-    """Copy pictures that a page shows and has just saved."""
+    """Copy pictures that a page shows and has just saved; drawings are dark where the page is."""
     for name in re.findall(r"pictures/([\w.]+)", text):
         if (folder / name).exists():
-            shutil.copyfile(folder / name, HERE / "pictures" / name)
+            drawing = (folder / name).read_bytes()
+            if name.endswith(".svg"):
+                drawing = re.sub(rb"(<svg[^>]*>)", rb"\1\n" + DARK, drawing, count=1)
+            (HERE / "pictures" / name).write_bytes(drawing)
 
 
 def main(names: list[str]) -> None:
