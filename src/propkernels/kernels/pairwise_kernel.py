@@ -45,8 +45,8 @@ class TiledComparison(ABC):
     def check_prepared(self, prepared: Any) -> None:
         """Raise if training graphs were prepared for another comparison or other attributes."""
         require(type(prepared) is self.prepared_type, "graphs are prepared for another comparison")
-        nodes = prepared if isinstance(prepared, Nodes) else prepared.nodes
-        require(nodes.points.shape[1] == self.nodes.dimensions, "nodes have another number of attributes")
+        dimensions = prepared.nodes.points.shape[1]
+        require(dimensions == self.nodes.dimensions, "nodes have another number of attributes")
 
     def explicit(self) -> Counter | None:
         """Return None: the kernel is not a dot product of counts."""
@@ -68,15 +68,16 @@ class TiledComparison(ABC):
     def tile(self, left: Any, rows: slice, right: Any, columns: slice) -> Matrix:
         """Return kernel values of prepared graphs, (depth, rows, columns); each depends on its pair alone."""
 
-    def diagonal(self, prepared: Any, n_graphs: int) -> Matrix:
-        """Return self-similarities, (depth, n)."""
-        tiles = [self.tile(prepared, slice(i, i + 1), prepared, slice(i, i + 1)) for i in range(n_graphs)]
-        return np.concatenate([np.empty((self.depth, 0)), *(values[:, :, 0] for values in tiles)], axis=1)
+    def diagonal(self, prepared: Any) -> Matrix:
+        """Return self-similarities."""
+        own = [slice(i, i + 1) for i in range(len(prepared.nodes.ptr) - 1)]
+        tiles = [self.tile(prepared, graph, prepared, graph)[-1, 0] for graph in own]
+        return check_finite(np.concatenate([np.empty(0), *tiles]))
 
-    def square(self, prepared: Any, ptr: NDArray[np.int64], text: str) -> Matrix:
+    def square(self, prepared: Any) -> Matrix:
         """Return the kernel matrices of all graphs, (depth, n, n); tiles below the diagonal are mirrored."""
-        runs = _runs(ptr)
-        kernels = np.empty((self.depth, len(ptr) - 1, len(ptr) - 1))
+        runs, n = _runs(prepared), len(prepared.nodes.ptr) - 1
+        kernels = np.empty((self.depth, n, n))
 
         def one_tile(tile: Tile) -> None:
             rows, columns = tile
@@ -86,35 +87,33 @@ class TiledComparison(ABC):
             kernels[:, rows, columns] = values
             kernels[:, columns, rows] = np.swapaxes(values, 1, 2)
 
-        _each(one_tile, [(a, b) for i, a in enumerate(runs) for b in runs[i:]], text)
+        _each(one_tile, [(a, b) for i, a in enumerate(runs) for b in runs[i:]])
         return kernels
 
-    def rectangle(
-        self,
-        left: Any,
-        left_ptr: NDArray[np.int64],
-        right: Any,
-        right_ptr: NDArray[np.int64],
-        text: str,
-    ) -> Matrix:
-        """Return the kernel matrix of graphs against other graphs, (m, n)."""
-        kernel = np.empty((len(left_ptr) - 1, len(right_ptr) - 1))
+    def cumulative(self, prepared: Any) -> Matrix:
+        """Return all kernel matrices of one pass."""
+        return self.square(prepared)
+
+    def cross(self, graphs: GraphDatabase, train: Any) -> tuple[Matrix, Matrix]:
+        """Return the kernel of new graphs against training graphs, and k(x, x) of the new graphs."""
+        new = self.prepare(graphs)
+        kernel = np.empty((len(graphs), len(train.nodes.ptr) - 1))
 
         def one_tile(tile: Tile) -> None:
-            kernel[tile] = check_finite(self.tile(left, tile[0], right, tile[1]))[-1]
+            kernel[tile] = check_finite(self.tile(new, tile[0], train, tile[1]))[-1]
 
-        _each(one_tile, [(a, b) for a in _runs(left_ptr) for b in _runs(right_ptr)], text)
-        return kernel
+        _each(one_tile, [(a, b) for a in _runs(new) for b in _runs(train)])
+        return kernel, self.diagonal(new)
 
 
-def _runs(ptr: NDArray[np.int64]) -> list[slice]:
+def _runs(prepared: Any) -> list[slice]:
     """Return runs of whole graphs, each the rows or columns of a tile."""
-    return [slice(int(a), int(b)) for a, b in pairwise(whole_runs(ptr, NODES_IN_TILE))]
+    return [slice(int(a), int(b)) for a, b in pairwise(whole_runs(prepared.nodes.ptr, NODES_IN_TILE))]
 
 
-def _each(function: Callable[[Tile], None], tiles: list[Tile], text: str) -> None:
+def _each(function: Callable[[Tile], None], tiles: list[Tile]) -> None:
     """Apply a function to tiles in threads, with a progress bar."""
-    with one_blas_thread(), ProgressBar(text, len(tiles)) as bar:
+    with one_blas_thread(), ProgressBar("Comparing graphs", len(tiles)) as bar:
 
         def one(tile: Tile) -> None:
             function(tile)
@@ -168,8 +167,8 @@ class CountedComparison:
         return self.counter.count(graphs, None)
 
     def square(self, counts: list[StreamCounts]) -> Matrix:
-        """Return the kernel matrix of the training graphs."""
-        return self.base_kernel.square(counts)
+        """Return the kernel matrix of the training graphs, (1, n, n)."""
+        return self.base_kernel.square(counts)[None]
 
     def diagonal(self, counts: list[StreamCounts]) -> Matrix:
         """Return self-similarities."""
@@ -191,7 +190,6 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
     _comparison: Any
     diagonal_: Any
     _prepared: Any
-    _train_ptr: Annotated[NDArray[np.int64], Offsets("_n_training_nodes", pieces="_n_prepared")]
     _n_features_out: int
     normalize: bool
     n_jobs: int | None
@@ -216,8 +214,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         database = check_edges(X)
         comparison, prepared = self._prepare(database)
-        diagonal = _diagonal(comparison, prepared, len(database)) if self.normalize else None
-        self._keep(database, comparison, prepared, diagonal)
+        self._keep(comparison, prepared, comparison.diagonal(prepared) if self.normalize else None, database)
         return self
 
     @threaded
@@ -242,15 +239,8 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         check_is_fitted(self, "_comparison")
         database = check_edges(X)
         comparison = self._comparison
-        check_room(len(database), len(self._train_ptr) - 1, comparison.matrices_at_once(self._prepared))
-        if comparison.explicit() is not None:
-            kernel, diagonal = comparison.cross(database, self._prepared)
-        else:
-            new = comparison.prepare(database)
-            train = self._prepared, self._train_ptr
-            text = type(self).__name__
-            kernel = comparison.rectangle(new, database.graph_ptr, *train, text)
-            diagonal = comparison.diagonal(new, len(database))[-1] if self.normalize else np.empty(0)
+        check_room(len(database), self._n_features_out, comparison.matrices_at_once(self._prepared))
+        kernel, diagonal = comparison.cross(database, self._prepared)
         return normalized(kernel, diagonal, self.diagonal_) if self.normalize else kernel
 
     @threaded
@@ -262,9 +252,8 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
         ndarray of shape (m,)
         """
         check_is_fitted(self, "_comparison")
-        database = check_edges(X)
-        prepared = self._comparison.prepare(database)
-        return _diagonal(self._comparison, prepared, len(database))
+        found: NDArray[np.float64] = self._comparison.diagonal(self._comparison.prepare(check_edges(X)))
+        return found
 
     def _restricted(self, t: int | None, normalize: bool) -> Self:
         """Return a fitted copy with or without normalization; t must be None.
@@ -279,7 +268,7 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise ValueError(f"{type(self).__name__} has no iterations, got t = {t}")
         kernel = copy(self).set_params(normalize=normalize)
         if normalize and kernel.diagonal_ is None:
-            kernel.diagonal_ = _diagonal(self._comparison, self._prepared, len(self._train_ptr) - 1)
+            kernel.diagonal_ = self._comparison.diagonal(self._prepared)
         return kernel
 
     @property
@@ -307,51 +296,26 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     # the steps of fit
 
-    def _check_and_learn(self, database: GraphDatabase) -> TiledComparison | CountedComparison:
-        """Validate all parameters, and return the fitted comparison."""
-        check_options(self)
-        return self._learn(database)
-
     def _prepare(self, database: GraphDatabase) -> tuple[Any, Any]:
-        """Return the fitted comparison and the prepared training graphs."""
-        comparison: Any = self._check_and_learn(database)
+        """Validate all parameters; return the fitted comparison and the prepared training graphs."""
+        check_options(self)
+        comparison: Any = self._learn(database)
         return comparison, comparison.prepare(database)
 
-    def _fit_kernels(self, graphs: Any) -> Matrix:
-        """Fit, and return all kernels of one pass without normalization: (depth, n, n)."""
+    def _fit_kernels(self, graphs: Any, cumulative: bool = False) -> Matrix:
+        """Fit, and return the kernel, or all kernels of one pass, without normalization: (depth, n, n)."""
         database = check_edges(graphs)
         check_room(len(database), len(database))
         comparison, prepared = self._prepare(database)
-        check_room(len(database), len(database), comparison.matrices_at_once(prepared))
-        if comparison.explicit() is not None:
-            kernel = comparison.square(prepared)
-            self._keep(database, comparison, prepared, kernel.diagonal().copy())
-            return kernel[None]
-        kernels = comparison.square(prepared, database.graph_ptr, type(self).__name__)
-        self._keep(database, comparison, prepared, kernels[-1].diagonal().copy())
-        return np.asarray(kernels)
+        at_once = comparison.matrices_at_once(prepared) + (comparison.depth if cumulative else 0)
+        check_room(len(database), len(database), at_once)
+        kernels: Matrix = (comparison.cumulative if cumulative else comparison.square)(prepared)
+        self._keep(comparison, prepared, kernels[-1].diagonal().copy(), database)
+        return kernels
 
-    def _keep(self, database: GraphDatabase, comparison: Any, prepared: Any, diagonal: Matrix | None) -> None:
+    def _keep(self, comparison: Any, prepared: Any, diagonal: Matrix | None, database: GraphDatabase) -> None:
         self._comparison, self._prepared, self.diagonal_ = comparison, prepared, diagonal
-        self._train_ptr, self._n_features_out = database.graph_ptr, len(database)
-
-    @property
-    def _n_prepared(self) -> int:
-        """Number of prepared training graphs."""
-        prepared = self._prepared
-        if isinstance(prepared, list):
-            return int(prepared[0].counts.shape[0])
-        return len(getattr(prepared, "nodes", prepared).ptr) - 1
-
-    @property
-    def _n_training_nodes(self) -> int:
-        """Number of nodes of the training graphs; counts do not store it, and only tile sizes use it."""
-        prepared = self._prepared
-        return (
-            int(self._train_ptr[-1])
-            if isinstance(prepared, list)
-            else len(getattr(prepared, "nodes", prepared).keys)
-        )
+        self._n_features_out = len(database)
 
     def _check_parts(self) -> None:
         """Raise if the prepared training graphs do not match the comparison."""
@@ -361,13 +325,6 @@ class PairwiseKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMix
             is_valid = self.diagonal_ is None or is_array(self.diagonal_, "f", 1)
             require(is_valid, "self-similarities must be numbers")
             self._comparison.check_prepared(self._prepared)
-
-
-def _diagonal(comparison: Any, prepared: Any, n_graphs: int) -> Matrix:
-    """Return k(x, x) of prepared graphs, before normalization."""
-    if comparison.explicit() is not None:
-        return comparison.diagonal(prepared)
-    return check_finite(np.asarray(comparison.diagonal(prepared, n_graphs)[-1]))
 
 
 ATTRIBUTE_KERNELS = (None, "gaussian", "linear", "truncated")
@@ -384,6 +341,11 @@ class Nodes(NamedTuple):
     ptr: Annotated[NDArray[np.int64], Offsets("keys")]
     keys: Annotated[NDArray[np.uint64], ANY_NUMBER]
     points: NDArray[np.float64]
+
+    @property
+    def nodes(self) -> Nodes:
+        """The nodes themselves, as of what else comparisons prepare."""
+        return self
 
     def _check_parts(self) -> None:
         """Raise if labels and attributes do not match."""

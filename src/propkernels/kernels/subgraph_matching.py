@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array
 
 from propkernels import _core
-from propkernels._utils.arrays import check_room, index_dtype, offsets
+from propkernels._utils.arrays import index_dtype, offsets
 from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.parallel import threaded, threads_for, whole_runs
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import mix
 from propkernels._utils.stored import ANY_NUMBER, Offsets, is_whole, require
 from propkernels._utils.typing import Floats
-from propkernels.convert.check import check_edges
 from propkernels.counts.base_kernels import Linear
 from propkernels.counts.counters import (
     Counter,
@@ -225,18 +224,6 @@ class SubgraphMatching(PairwiseKernel):
             normalized_square(kernel, kernel.diagonal().copy())
         return kernels
 
-    def _fit_kernels(self, graphs: Any, cumulative: bool = False) -> NDArray[np.float64]:
-        """Fit, and return the kernel, or the kernels of every maximum size, without normalization."""
-        database = check_edges(graphs)
-        comparison = self._check_and_learn(database)
-        if not isinstance(comparison, SubgraphCounts):
-            return super()._fit_kernels(database)
-        check_room(len(database), len(database), len(comparison.lambdas) + 1 if cumulative else 2)
-        counts = comparison.prepare(database)
-        kernels = comparison.cumulative(counts) if cumulative else comparison.square(counts)[None]
-        self._keep(database, comparison, counts, kernels[-1].diagonal().copy())
-        return kernels
-
     @property
     def _is_dot_product(self) -> bool:
         """Whether the kernel is a dot product of counts: no attributes, connected subgraphs only."""
@@ -322,15 +309,20 @@ class SubgraphCounts(CountedComparison):
             streams.append(replace(stream, weight=float(self.lambdas[size - 1] * symmetries)))
         return streams
 
+    @property
+    def depth(self) -> int:
+        """Number of kernels: one per maximum size."""
+        return len(self.lambdas)
+
     def square(self, counts: list[StreamCounts]) -> Matrix:
-        """Return the kernel matrix of the training graphs; one product per distinct weight."""
+        """Return the kernel matrix of the training graphs, (1, n, n); one product per distinct weight."""
         total: Matrix | None = None
         for weight in np.unique(self.lambdas):
             gram = _gram([stream for stream in counts if self.lambdas[stream.iteration] == weight])
             gram *= weight
             total = gram if total is None else np.add(total, gram, out=total)
         assert total is not None
-        return total
+        return total[None]
 
     def cumulative(self, counts: list[StreamCounts]) -> Matrix:
         """Return the kernel matrices of the training graphs for every maximum size, (k, n, n)."""
