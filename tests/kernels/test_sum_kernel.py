@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from sklearn.base import clone
 
 import propkernels as pk
 from propkernels.explain.members import FoldedMember
 from propkernels.kernels import LabelHistogram
-from propkernels.kernels.sum_kernel import aligned_weights
 
 DATA = pk.datasets.make_molecules(30, random_state=0, mean_nodes=12)
 TRAIN, TEST = DATA.graphs[:20], DATA.graphs[20:]
@@ -33,35 +31,6 @@ def test_the_sum_is_the_weighted_sum(normalize_parts, normalize):
     whole = kernel.fit_transform(DATA.graphs)
     assert np.allclose(whole, total, atol=1e-12)
     assert np.allclose(kernel.fit(TRAIN).transform(DATA.graphs), total[:, :20], atol=1e-12)
-
-
-def naive_weights(kernels, target):
-    """Maximize the centered alignment of a sum with weights that are not negative, numerically."""
-    n = len(target)
-    center = np.eye(n) - 1 / n
-    wanted = center @ (target[:, None] == target).astype(float) @ center
-    centered = [center @ kernel @ center for kernel in kernels]
-
-    def loss(weights):
-        total = sum(w * kernel for w, kernel in zip(weights, centered, strict=True))
-        return -np.sum(total * wanted) / np.linalg.norm(total)
-
-    bounds = [(0, None)] * len(kernels)
-    starts = (np.ones(3), [1, 0.1, 0.1], [0.1, 0.1, 1])
-    several = [minimize(loss, start, bounds=bounds, tol=1e-14) for start in starts]
-    best = min(several, key=lambda found: found.fun)
-    return best.x / best.x.sum(), -best.fun, loss
-
-
-def test_learned_weights_maximize_the_alignment():
-    kernels = np.stack([part.set_params(normalize=True).fit_transform(DATA.graphs) for part in parts()])
-    weights = aligned_weights(kernels, DATA.target)
-    _, best, loss = naive_weights(kernels, DATA.target)
-    assert (weights >= 0).all()
-    assert weights.sum() == pytest.approx(1)
-    assert -loss(weights) >= best - 1e-6
-    kernel = pk.SumKernel(parts(), weights="alignment").fit(DATA.graphs, DATA.target)
-    assert np.allclose(kernel.weights_, weights)
 
 
 @pytest.mark.slow
@@ -95,19 +64,6 @@ def test_several_widths_are_a_sum():
         assert (rest.diagonal() >= first.diagonal()).mean() > 0.5, "wider bins hold more nodes"
         one = kernel.set_params(attribute_bin_width=[0.5]).fit_transform(data.graphs)
         assert np.array_equal(one, first)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("solver", ["ridge", "svm", "landmarks", "linear"])
-def test_models_learn_aligned_weights_from_their_training_graphs(solver):
-    kernel = pk.SumKernel(parts(), weights="alignment")
-    model = pk.PropagationClassifier(kernel=kernel, normalize=False, solver=solver, random_state=0)
-    model.fit(TRAIN, DATA.target[:20])
-    expected = clone(kernel).fit(TRAIN, DATA.target[:20])
-    given = pk.SumKernel(parts(), weights=expected.weights_)
-    same = pk.PropagationClassifier(kernel=given, normalize=False, solver=solver, C=model.C_, random_state=0)
-    same.fit(TRAIN, DATA.target[:20])
-    assert np.allclose(model.decision_function(TEST), same.decision_function(TEST), atol=1e-9)
 
 
 GRAPHS = pk.datasets.make_molecules(12, random_state=0).graphs

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +17,7 @@ from propkernels._utils.arrays import check_room, sum_in_order
 from propkernels._utils.checks import Documented, shown
 from propkernels._utils.parallel import threaded
 from propkernels._utils.stored import SOMETIMES, Indices, not_negative, require
-from propkernels._utils.typing import Estimator, Floats, Record, Target
+from propkernels._utils.typing import Estimator, Floats, Record
 from propkernels.convert.check import check_graphs
 from propkernels.counts.counters import (
     Counter,
@@ -48,11 +47,8 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     ----------
     kernels : list of estimators or None, default=None
         The parts. None: ``[WeisfeilerLehman(), ShortestPath()]``.
-    weights : None, sequence of float, or "alignment", default=None
-        None: 1 each. Numbers: one nonnegative weight per part. "alignment": weights with sum 1, learned in
-        fit from the target ``y``, that maximize the alignment of the centered sum with the centered kernel
-        of the target (ALIGNF [1]_, Proposition 9). Models and :func:`evaluate` learn them from the training
-        graphs of each fold.
+    weights : None or sequence of float, default=None
+        One nonnegative weight per part; None: 1 each.
     normalize_parts : bool, default=True
         Normalize each part before the sum, regardless of its parameter ``normalize``, so that no part
         dominates; False: parts are added unchanged.
@@ -73,22 +69,13 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     --------
     PropagationKernel : A kernel to sum; several values of ``attribute_bin_width`` are a sum as well.
 
-    References
-    ----------
-    .. [1] C. Cortes, M. Mohri and A. Rostamizadeh (2012). Algorithms for learning kernels based on centered
-       alignment. Journal of Machine Learning Research 13, 795-828.
-       https://jmlr.org/papers/v13/cortes12a.html. Proposition 9.
-
     Examples
     --------
     >>> import propkernels as pk
     >>> data = pk.datasets.make_molecules(30, random_state=0)
     >>> parts = [pk.kernels.LabelHistogram(), pk.WeisfeilerLehman(t_max=2)]
-    >>> kernel = pk.SumKernel(parts, weights="alignment")
-    >>> kernel.fit_transform(data.graphs, data.target).shape
+    >>> pk.SumKernel(parts, weights=[0.5, 2]).fit_transform(data.graphs).shape
     (30, 30)
-    >>> kernel.weights_.shape, bool(kernel.weights_.sum().round(12) == 1)
-    ((2,), True)
     """
 
     diagonal_: NDArray[np.float64]
@@ -100,7 +87,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self,
         kernels: Sequence[Estimator] | None = None,
         *,
-        weights: Floats | str | None = None,
+        weights: Floats | None = None,
         normalize_parts: bool = True,
         normalize: bool = False,
         n_jobs: int | None = None,
@@ -135,31 +122,27 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self
 
     @threaded
-    def fit(self, X: Graphs, y: Target | None = None) -> Self:
-        """Fit the parts, and learn their weights with ``weights="alignment"``.
+    def fit(self, X: Graphs, y: object = None) -> Self:
+        """Fit the parts.
 
         Parameters
         ----------
         X : GraphDatabase or sequence of graphs
             See :func:`propkernels.check_graphs`.
-        y : array-like of shape (n,), optional
-            Classes or numbers; required for ``weights="alignment"``.
+        y : ignored
 
         Returns
         -------
         self
         """
         graphs, parts = check_graphs(X), self._parts()
-        if _is_alignment(self.weights):
-            self.fit_transform(graphs, y)
-            return self
         weights = _check_weights(self.weights, len(parts))
         diagonals = [part.fit(graphs).self_similarities(graphs) for part in parts]
         self._keep(parts, weights, [_unit(part, d) for part, d in zip(parts, diagonals, strict=True)])
         return self
 
     @threaded
-    def fit_transform(self, X: Graphs, y: Target | None = None, **fit_params: object) -> Matrix:
+    def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> Matrix:
         """Fit, and return the kernel matrix of the training graphs.
 
         Returns
@@ -167,20 +150,17 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         ndarray of shape (n, n)
         """
         graphs, parts = check_graphs(X), self._parts()
-        if not _is_alignment(self.weights):
-            _check_weights(self.weights, len(parts))
+        weights = _check_weights(self.weights, len(parts))
         check_room(len(graphs), len(graphs), 2 * len(parts))
         stack = np.stack([np.asarray(part.fit_transform(graphs), dtype=np.float64) for part in parts])
-        weights = self._weights(stack, y)
         self._keep(parts, weights, [matrix.diagonal().copy() for matrix in stack])
         return self._finish(weighted_sum(weights, list(stack)))
 
     @threaded
-    def fit_transform_cumulative(self, X: Graphs, y: Target | None = None) -> Matrix:
+    def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
         """Fit, and return the sums of t_max = 0, 1, ... from one pass of each part.
 
-        A part with fewer iterations than t_max contributes its last iteration. Learned weights are those of
-        the largest t_max.
+        A part with fewer iterations than t_max contributes its last iteration.
 
         Returns
         -------
@@ -192,7 +172,7 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 raise TypeError(f"{type(part).__name__} has no iterations, so the sum has none")
         check_room(len(graphs), len(graphs), 2 * len(parts))
         stacks = [np.asarray(part.fit_transform_cumulative(graphs)) for part in parts]
-        weights = self._weights(np.stack([stack[-1] for stack in stacks]), y)
+        weights = _check_weights(self.weights, len(parts))
         self._keep(parts, weights, [stack[-1].diagonal().copy() for stack in stacks])
         last = max(len(stack) for stack in stacks)
         at = [[stack[min(t, len(stack) - 1)] for stack in stacks] for t in range(last)]
@@ -283,14 +263,6 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         parts = [clone(kernel) for kernel in self._given()]
         return [part.set_params(normalize=True) for part in parts] if self.normalize_parts else parts
 
-    def _weights(self, stack: Matrix, y: Any) -> NDArray[np.float64]:
-        """Return given weights, or weights learned from the kernel matrices and the target."""
-        if not _is_alignment(self.weights):
-            return _check_weights(self.weights, len(stack))
-        if y is None:
-            raise ValueError('weights="alignment" are learned from one target: fit needs y')
-        return aligned_weights(stack, y)
-
     def _keep(self, parts: list[Any], weights: Matrix, diagonals: Sequence[Matrix]) -> None:
         self.kernels_, self.weights_ = parts, weights
         self.diagonal_ = weighted_sum(weights, diagonals)
@@ -319,63 +291,14 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             require(sizes == {len(self.diagonal_)}, "kernels must be fitted to the same graphs")
 
 
-def aligned_weights(kernels: Matrix, target: Any) -> NDArray[np.float64]:
-    """Return weights of kernels by centered alignment (Cortes, Mohri and Rostamizadeh 2012, Proposition 9).
-
-    With centered kernels K_i and the centered kernel T of the target, the weights are proportional to the
-    minimizer of ``v M v - 2 v a`` over v >= 0, where ``M_ij = <K_i, K_j>`` and ``a_i = <K_i, T>``. T is
-    ``y y^T`` for a floating-point target; otherwise 1 for pairs of graphs of the same class, else 0.
-
-    Parameters
-    ----------
-    kernels : ndarray of shape (parts, n, n)
-    target : array-like of shape (n,)
-
-    Returns
-    -------
-    ndarray of shape (parts,)
-        Nonnegative, with sum 1; equal weights if no kernel is aligned with the target.
-    """
-    values = np.asarray(target)
-    if values.shape != kernels.shape[1:2]:
-        raise ValueError(f"y must hold one value for each of {kernels.shape[1]} graphs, got {values.shape}")
-    if values.dtype.kind == "f":
-        columns = values.astype(np.float64)[:, None]
-    else:
-        columns = (values[:, None] == np.unique(values)).astype(np.float64)
-    columns = columns - columns.mean(axis=0)
-    centered = np.stack([_centered(kernel) for kernel in kernels])
-    flat = centered.reshape(len(kernels), -1)
-    alignment = np.array([np.sum(columns * (kernel @ columns)) for kernel in centered])
-    # v M v - 2 v a = |R v - b|^2 + constant, with M = R^T R and b = R^-T a
-    squares, vectors = np.linalg.eigh(flat @ flat.T)
-    kept = squares > 1e-12 * squares.max()
-    roots, vectors = np.sqrt(squares[kept]), vectors[:, kept]
-    weights = np.zeros(len(kernels))
-    if len(roots):
-        weights, _ = nnls(roots[:, None] * vectors.T, (vectors.T @ alignment) / roots)
-    total = float(weights.sum())
-    return weights / total if total > 0 else np.full(len(kernels), 1 / len(kernels))
-
-
-def _centered(kernel: Matrix) -> Matrix:
-    """Return the kernel matrix of centered features."""
-    rows = kernel - kernel.mean(axis=0)
-    return np.asarray(rows - rows.mean(axis=1)[:, None])
-
-
-def _is_alignment(weights: Any) -> bool:
-    """Return whether weights are learned; raise for other strings."""
-    if isinstance(weights, str) and weights != "alignment":
-        raise ValueError(f'weights must be None, numbers or "alignment", got {shown(weights)}')
-    return isinstance(weights, str)
-
-
 def _check_weights(weights: Any, n_parts: int) -> NDArray[np.float64]:
     """Return one weight per part; raise unless they are finite and nonnegative."""
     if weights is None:
         return np.ones(n_parts)
-    values = np.asarray(weights, dtype=np.float64)
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.shape != (n_parts,) or not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(f"weights must be {n_parts} finite numbers, not negative; got {shown(weights)}")
     return values
