@@ -15,7 +15,7 @@ import propkernels as pk
 from propkernels.cli import console
 from propkernels.cli.arguments import build_kernel, describe_kernel
 from propkernels.cli.console import print_error, print_text
-from propkernels.kernels.named import KERNELS
+from propkernels.kernels.neighborhoods import KERNELS
 from propkernels.propagation import Diffusion
 
 # console

@@ -7,7 +7,7 @@ import pytest
 
 import propkernels as pk
 from propkernels.cli.arguments import KernelName
-from propkernels.kernels.named import KERNELS, named_kernel
+from propkernels.kernels.neighborhoods import KERNELS, named_kernel
 
 DATA = pk.datasets.make_molecules(24, random_state=0)
 GRAPHS, Y = DATA.graphs, DATA.target

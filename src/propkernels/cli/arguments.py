@@ -68,7 +68,7 @@ def build_kernel(name: str, t_max: int | None, seed: int | None, jobs: int) -> A
     """Return a kernel by name, with the settings it supports; None for "auto"."""
     if name == "auto":
         return None
-    from propkernels.kernels.named import named_kernel
+    from propkernels.kernels.neighborhoods import named_kernel
 
     settings = {"t_max": t_max, "random_state": seed, "n_jobs": jobs}
     return named_kernel(name, **{k: v for k, v in settings.items() if v is not None})

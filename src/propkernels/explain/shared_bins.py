@@ -24,8 +24,7 @@ from propkernels.explain.members import SharedBins
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.graphs.labels import LabelColumn
-from propkernels.kernels.named import named_kernel
-from propkernels.kernels.neighborhoods import Neighborhoods
+from propkernels.kernels.neighborhoods import Neighborhoods, named_kernel
 from propkernels.search.index import GraphIndex
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from propkernels._utils.progress import Progress, ProgressBar
 from propkernels._utils.typing import Column, Estimator, Folding, Scoring, Seed, Target
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.grid_database import Graphs, GraphsWithTargets
-from propkernels.kernels.named import named_kernel
+from propkernels.kernels.neighborhoods import named_kernel
 from propkernels.models.choose import redrawn
 from propkernels.models.classifier import PropagationClassifier
 from propkernels.models.evaluation_result import Choice, Evaluation

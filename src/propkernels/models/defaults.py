@@ -18,7 +18,7 @@ from propkernels._utils.checks import shown
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, number_of_entries
 from propkernels.kernels.descriptor_kernel import DescriptorKernel
-from propkernels.kernels.named import named_kernel
+from propkernels.kernels.neighborhoods import named_kernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.kernels.shortest_path import ShortestPath
 from propkernels.kernels.sum_kernel import SumKernel

@@ -32,7 +32,7 @@ from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.names import Names
-from propkernels.kernels.named import named_kernel
+from propkernels.kernels.neighborhoods import named_kernel
 from propkernels.kernels.sum_kernel import SumKernel
 from propkernels.models.calibrate import Conformal
 from propkernels.models.choose import Problem, Setting, check_costs, check_steps, settings_of

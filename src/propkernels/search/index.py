@@ -26,8 +26,7 @@ from propkernels.counts.base_kernels import Linear
 from propkernels.counts.counters import Counter
 from propkernels.graphs.container import Graph
 from propkernels.graphs.grid_database import Graphs, Grid, OneGraph
-from propkernels.kernels.named import named_kernel
-from propkernels.kernels.neighborhoods import Neighborhoods
+from propkernels.kernels.neighborhoods import Neighborhoods, named_kernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.search.bounds import Measure, measure_of
 from propkernels.search.inverted_file import InvertedFile

@@ -25,7 +25,7 @@ from propkernels.counts.products import inverse_length, self_products
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 from propkernels.graphs.labels import LabelColumn
-from propkernels.kernels.named import named_kernel
+from propkernels.kernels.neighborhoods import named_kernel
 from propkernels.kernels.propagation_kernel import PropagationKernel
 from propkernels.search.index import DEFAULT_T_MAX, check_counting
 
