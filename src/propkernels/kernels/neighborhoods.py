@@ -1,4 +1,4 @@
-"""Kernels by name; and neighborhoods of nodes with everything that graphs carry, which ``similarity`` counts."""
+"""Kernels by name; and what ``similarity`` counts: neighborhoods with everything that graphs carry."""
 
 from __future__ import annotations
 

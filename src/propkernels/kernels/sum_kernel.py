@@ -69,6 +69,10 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     --------
     PropagationKernel : A kernel to sum; several values of ``attribute_bin_width`` are a sum as well.
 
+    References
+    ----------
+    .. [1] B. Schölkopf and A. J. Smola (2002). Learning with Kernels. MIT Press. Sums of kernels.
+
     Examples
     --------
     >>> import propkernels as pk
