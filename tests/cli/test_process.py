@@ -1,6 +1,5 @@
 """The process of a command: what it imports, how it ends, and names of files that are not UTF-8."""
 
-import gc
 import io
 import os
 import re
@@ -13,7 +12,6 @@ import pytest
 
 import propkernels as pk
 from propkernels.cli import __main__ as entry
-from propkernels.cli import __main__ as module
 from propkernels.cli.app import COMMANDS, EXAMPLES, GROUPS
 
 # app
@@ -60,93 +58,6 @@ def test_characters_that_the_output_cannot_encode_are_escaped(monkeypatch):
     assert raw.getvalue() == b"caf\\xe9 \\udce9\n"
 
 
-# quick import
-
-BEFORE = (
-    "import sys; from propkernels.cli.__main__ import quick_import\n"
-    "with quick_import(): import propkernels.kernels\n"
-    "import propkernels as pk; "
-)
-
-
-def in_fresh_process(code: str) -> str:
-    """Run code in another interpreter; its output."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-# What is asked of a placeholder first differs from process to process.
-NOT_LOADED = "[name for name in sys.modules if name.startswith(('scipy.stats', 'pandas'))]"
-FRAME = (
-    "type(pk.PropagationKernel(random_state=0).set_output(transform='pandas')"
-    ".fit_transform(pk.datasets.make_molecules(3, random_state=0).graphs)).__name__"
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("code", "output"),
-    [
-        (
-            f"import gc; print({NOT_LOADED}, gc.isenabled()); import scipy.stats, pandas; "
-            "print(float(scipy.stats.norm.cdf(0)), pandas.Series([1, 2]).sum())",
-            "[] True 0.5 3",
-        ),
-        (
-            "from scipy import stats; print(float(stats.norm.cdf(0))); "
-            "from pandas.api.types import is_bool_dtype; print(is_bool_dtype(bool))",
-            "0.5 True",
-        ),
-        (
-            "from scipy.stats import norm; print(float(norm.cdf(0))); "
-            "from sklearn.utils import fixes; print(fixes.pd.Series([1, 2]).sum())",
-            "0.5 3",
-        ),
-        (
-            f"from sklearn.utils.fixes import _mode; print(int(_mode([1, 2, 2]).mode[0])); print({FRAME})",
-            "2 DataFrame",
-        ),
-    ],
-    ids=["import", "from package", "from module", "through others"],
-)
-def test_after_the_import(code, output):
-    assert in_fresh_process(BEFORE + code).split() == output.split()
-
-
-@pytest.fixture
-def held(monkeypatch):
-    """A placeholder for a small module, as if scikit-learn were not there yet."""
-    monkeypatch.setattr(module, "DEFERRED", ("this",))
-    monkeypatch.delitem(sys.modules, "this", raising=False)
-    monkeypatch.delitem(sys.modules, "sklearn", raising=False)
-    with module.quick_import():
-        yield sys.modules["this"]
-
-
-def test_a_placeholder_is_not_a_module_until_it_is_asked(held, capsys):
-    assert isinstance(held, module.Placeholder)
-    assert not hasattr(held, "__file__")
-    assert not gc.isenabled()
-    assert "Gur Mra" in held.s
-    assert not isinstance(sys.modules["this"], module.Placeholder)
-    assert "Zen" in capsys.readouterr().out
-
-
-def test_a_failed_import_leaves_no_placeholder(monkeypatch):
-    monkeypatch.setattr(module, "DEFERRED", ("antigravity",))
-    monkeypatch.delitem(sys.modules, "sklearn", raising=False)
-    with pytest.raises(RuntimeError), module.quick_import():
-        raise RuntimeError
-    assert "antigravity" not in sys.modules
-    assert gc.isenabled()
-
-
 # interrupt
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
@@ -179,7 +90,6 @@ def wait():
     time.sleep(60)
 
 sys.argv = ["propkernels", "wait"]
-__main__._will_compute = lambda words: False
 __main__.main()
 """
 
