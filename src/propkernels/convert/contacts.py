@@ -101,14 +101,19 @@ def from_contacts(
         graph, table = "graph", table.assign(graph=0)
         states = None if states is None else states.assign(graph=0)
     vertices = _Vertices.of(pd, table, states, graph, source, target)
-    history = None if states is None else _History.of(states, vertices, time)
+    history = None
+    if states is not None:
+        seen = _labels(states["label"], "node_labels")
+        history = pd.DataFrame({"vertex": vertices.labeled, "time": _times(states, time, "node_labels")})
+        history = history.assign(label=seen.ids).sort_values(["vertex", "time"], kind="stable")
     parts = _Parts.of(table, vertices, time, duration, delay, label, directed)
-    nodes = _Nodes.of(parts, history, len(vertices.graph))
+    nodes = _Nodes.of(pd, parts, history, len(vertices.graph))
     owner = vertices.graph[nodes.vertex]  # as a column of its type: texts of any characters are not encoded
     columns = {graph: pd.Series(owner, dtype=owner.dtype), "node": np.arange(len(owner))}
     columns |= {"vertex": nodes.vertex, "time": nodes.time}
     if history is not None:
-        columns["label"] = pd.Series(history.labels_at(nodes), dtype=object)
+        values = object_array([*seen.values, None])
+        columns["label"] = pd.Series(values[_labels_at(pd, nodes, history)], dtype=object)
     found: Any = from_pandas(
         _edges(pd, parts, nodes, owner, graph),
         pd.DataFrame(columns),
@@ -263,70 +268,35 @@ class _Nodes(NamedTuple):
     receiver: Numbers
 
     @classmethod
-    def of(cls, parts: _Parts, history: Any, n_vertices: int) -> _Nodes:
-        lists = [(parts.sender, parts.sent), (parts.receiver, parts.received)]
+    def of(cls, pd: Any, parts: _Parts, history: Any, n_vertices: int) -> _Nodes:
+        """Return nodes for both ends of crossings and for changes of labels; one of a vertex without any."""
+        ends = [(parts.sender, parts.sent), (parts.receiver, parts.received)]
+        several = [pd.DataFrame({"vertex": vertex, "time": time}) for vertex, time in ends]
+        crossings = pd.concat(several, ignore_index=True)
+        begin = pd.Series(0.0, index=np.arange(n_vertices))
         if history is not None:
-            lists.append((history.vertex[history.is_change], history.time[history.is_change]))
-        met = np.zeros(n_vertices, dtype=bool)
-        for vertex, _ in lists:
-            met[vertex] = True
-        alone = np.flatnonzero(~met)
-        begin = np.zeros(len(alone)) if history is None else history.first_time(alone)
-        vertices = np.concatenate([*(vertex for vertex, _ in lists), alone])
-        times = np.concatenate([*(time for _, time in lists), begin])
-        order = np.lexsort((times, vertices))
-        ordered = vertices[order], times[order]
-        is_new = np.ones(len(order), dtype=bool)
-        is_new[1:] = (ordered[0][1:] != ordered[0][:-1]) | (ordered[1][1:] != ordered[1][:-1])
-        number = np.empty(len(order), dtype=np.int64)
-        number[order] = np.cumsum(is_new) - 1
-        n = len(parts.sender)
-        return cls(ordered[0][is_new], ordered[1][is_new], number[:n], number[n : 2 * n])
+            before = history.shift()
+            is_change = (history["vertex"] == before["vertex"]) & (history["label"] != before["label"])
+            several.append(history.loc[is_change, ["vertex", "time"]])
+            begin.update(history.groupby("vertex")["time"].first())
+        alone = np.setdiff1d(np.arange(n_vertices), pd.concat(several)["vertex"])
+        several.append(pd.DataFrame({"vertex": alone, "time": begin[alone].to_numpy()}))
+        nodes = pd.concat(several).drop_duplicates().sort_values(["vertex", "time"], ignore_index=True)
+        number = pd.MultiIndex.from_frame(nodes).get_indexer(pd.MultiIndex.from_frame(crossings))
+        sender, receiver = np.split(number.astype(np.int64), 2)
+        vertex, time = (nodes[name].to_numpy() for name in ("vertex", "time"))
+        return cls(vertex.astype(np.int64), time.astype(np.float64), sender, receiver)
 
 
-class _History(NamedTuple):
-    """Labels of vertices over time, ordered by vertex and time."""
-
-    vertex: Numbers
-    time: Times
-    labels: LabelColumn
-    is_change: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, table: Any, vertices: _Vertices, time: str) -> _History:
-        times, labels = _times(table, time, "node_labels"), _labels(table["label"], "node_labels")
-        order = np.lexsort((np.arange(len(times)), times, vertices.labeled))
-        vertex, times, labels = vertices.labeled[order], times[order], labels.take(order)
-        is_change = np.zeros(len(order), dtype=bool)
-        is_change[1:] = (np.diff(vertex) == 0) & (np.diff(labels.ids) != 0)
-        return cls(vertex, times, labels, is_change)
-
-    def first_time(self, vertices: Numbers) -> Times:
-        """Return the time of the first label of each vertex; 0 without a label."""
-        if not len(self.vertex):
-            return np.zeros(len(vertices))
-        at = np.minimum(np.searchsorted(self.vertex, vertices), len(self.vertex) - 1)
-        return np.where(self.vertex[at] == vertices, self.time[at], 0.0)
-
-    def labels_at(self, nodes: _Nodes) -> NDArray[Any]:
-        """Return the label of each node: the last one up to its time, else the first; None without any."""
-        if not len(self.vertex):
-            return np.full(len(nodes.vertex), None, dtype=object)
-        keys = np.concatenate([self.vertex, nodes.vertex])
-        times = np.concatenate([self.time, nodes.time])
-        is_node = np.arange(len(keys)) >= len(self.vertex)
-        order = np.lexsort((is_node, times, keys))
-        last = np.cumsum(~is_node[order]) - 1  # the last label before each node, of any vertex
-        at = np.empty(len(nodes.vertex), dtype=np.int64)
-        at[order[is_node[order]] - len(self.vertex)] = last[is_node[order]]
-        first = np.searchsorted(self.vertex, nodes.vertex)
-        at = np.maximum(at, first)
-        is_known = (at < len(self.vertex)) & (
-            self.vertex[np.minimum(at, len(self.vertex) - 1)] == nodes.vertex
-        )
-        table = np.empty(len(self.labels.values) + 1, dtype=object)
-        table[:] = [*self.labels.values, None]
-        return table[np.where(is_known, self.labels.ids[np.where(is_known, at, 0)], -1)]
+def _labels_at(pd: Any, nodes: _Nodes, history: Any) -> Numbers:
+    """Return the number of the label of each node: the last one up to its time, else the first; -1: none."""
+    asked = pd.DataFrame({"vertex": nodes.vertex, "time": nodes.time})
+    order = asked.sort_values("time", kind="stable").index
+    latest = history.sort_values("time", kind="stable")
+    found = pd.merge_asof(asked.loc[order], latest, on="time", by="vertex")["label"].set_axis(order)
+    first = asked["vertex"].map(history.groupby("vertex")["label"].first())
+    labels: Numbers = found.reindex(asked.index).fillna(first).fillna(-1).to_numpy(dtype=np.int64)
+    return labels
 
 
 def _edges(pd: Any, parts: _Parts, nodes: _Nodes, owner: NDArray[Any], graph: str) -> Any:
