@@ -53,6 +53,8 @@ LARGE = ("Lipophilicity",)  # a Gaussian process or a forest of so many molecule
 Values = NDArray[np.float64]
 PAGE = """# Coverage, measured
 
+Folds are measured with the models of version 0.2 (commit 8ed3d8f7), many draws with the present ones.
+
 Do intervals and sets with `coverage=0.9` contain nine of ten true values, and how wide are they? Twelve sets
 of molecules, five folds each, pooled: at random, and such that no Murcko scaffold is in two folds. New
 scaffolds are not drawn like the training molecules: intervals are too narrow, unless the model was told by
