@@ -43,8 +43,9 @@ def from_edges(
         Whether edges are directed. An undirected edge may be listed once or in both directions.
     ids : sequence, optional
         Ids of the graphs.
-    errors : {"raise", "skip"}, default="raise"
-        Raise an error for an invalid graph, or leave it out (see ``graphs.skipped``).
+    errors : {"raise", "skip", "empty"}, default="raise"
+        Raise an error for an invalid graph, leave it out, or make it a graph without nodes (see
+        ``graphs.skipped``).
 
     Returns
     -------

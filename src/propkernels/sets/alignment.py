@@ -188,6 +188,7 @@ def edit_distance(
     ----------
     g, h : graph
         As for :func:`similarity`. Node and edge labels and directions count; weights and attributes do not.
+        If all edges of both graphs go in both directions, each pair counts as one edge.
     costs : mapping, optional
         Costs of edits other than 1: of "node" and "edge" (insertions and deletions), "relabel_node" and
         "relabel_edge".
