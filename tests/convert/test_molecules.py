@@ -117,6 +117,7 @@ def test_processes_and_columns_give_the_same_molecules(monkeypatch):
     pandas = pytest.importorskip("pandas")
     expected = pk.from_smiles(SMILES)
     assert pk.from_smiles(pandas.Series(SMILES, index=range(5, 5 + len(SMILES)))) == expected
+    assert pk.check_graphs(np.array(SMILES)) == expected
     monkeypatch.setattr("propkernels.convert.rdkit.CHUNK", 4)
     assert pk.from_smiles(SMILES, n_jobs=2) == expected
 

@@ -209,7 +209,7 @@ def _as_several(graphs: Any) -> Iterable[Any]:
         raise TypeError(
             f"expected several graphs, got one {type(graphs).__name__}: put it into a list, [graph]"
         )
-    if isinstance(graphs, np.ndarray) and graphs.dtype != object:
+    if isinstance(graphs, np.ndarray) and graphs.dtype.kind not in "OUT":
         raise TypeError(f"expected {ACCEPTED}; got an array of {graphs.dtype} numbers")
     if _is_batch(graphs):
         return list(pyg.from_pyg(graphs))
