@@ -1,4 +1,4 @@
-"""SumKernel: values, learned weights, and everything that follows from counting."""
+"""SumKernel: values, and everything that follows from counting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SumKernel: a weighted sum of kernels, with given or learned weights."""
+"""SumKernel: a weighted sum of kernels, with given weights."""
 
 from __future__ import annotations
 
