@@ -18,7 +18,7 @@ def test_nothing_is_found_where_nothing_is(clean):
     report = pk.audit(graphs, target)
     assert report.sameness.duplicates.groups == ()
     assert report.sameness.duplicates.bound == 1.0
-    assert report.sameness.leaks is None
+    assert report.sameness.leaks is report.sample is None
     assert report.suspects.graphs == ()
     assert not [s for s in report.sentences if s.kind == "bad" and s.topic in ("sameness", "suspects")]
 
@@ -79,6 +79,12 @@ def test_tiny(graphs):
     assert report.learning is None
     report.to_markdown()
     report.to_html()
+
+
+def test_small_classes():
+    data = pk.datasets.make_molecules(20, random_state=0)
+    report = pk.audit(data.graphs, [0] * 18 + [1, 2], t_max=1)
+    assert report.learning.scores[0].mean == pytest.approx(0.9, abs=0.05)
 
 
 def test_many_graphs_are_sampled_in_proportion(monkeypatch, clean):

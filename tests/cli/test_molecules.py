@@ -126,10 +126,8 @@ def test_missing_classes_are_left_out_by_every_command(run, tmp_path, words):
     fitted = run("fit", "drugs.csv", "-o", "model.pk", *QUICK)
     assert f"{words[0]}, {words[1]}" in fitted.stdout
     assert f"{sentence} and are left out." in fitted.stderr
-    assert (
-        "of the 24 with a target agree with the data set"
-        in run("predict", "model.pk", "drugs.csv", "-o", "out.csv", "--jobs", 1).stdout
-    )
+    predicted = run("predict", "model.pk", "drugs.csv", "-o", "out.csv", "--jobs", 1).stdout
+    assert "of the 24 with a target agree with the data set" in " ".join(predicted.split())
     evaluated = run(
         "evaluate", "drugs.csv", "--kernel", "labels", "--folds", 2, "--t-max", 0, "--C", 1, "--jobs", 1
     )
@@ -156,7 +154,7 @@ def test_several_measurements_are_counted_and_merged(run, tmp_path):
     assert "1 graph with several measurements (2 rows); those of 1 differ, by up to 2." in kept.stdout
     assert "--duplicates merge" in kept.stdout
     merged = run("fit", "twice.csv", *read, "-o", "merged.pk", *QUICK, "--duplicates", "merge")
-    assert "They are merged." in merged.stdout
+    assert "They are merged." in " ".join(merged.stdout.split())
 
 
 SALTS = [f"{text}.[Na+].[Cl-]" if i % 3 == 0 else text for i, text in enumerate(SMILES)]
@@ -193,8 +191,7 @@ def test_descriptors_are_remembered_if_the_model_reads_them(run, table, tmp_path
     assert "descriptors" in explained.stdout
     assert reads_descriptors(reads.kernel_)
     result = run("fit", table, *COLUMNS, "--descriptors", "tpsa", "-o", "plain.pk", *QUICK)
-    assert "2 descriptors" not in result.stdout
-    assert "1 descriptor" in result.stdout
+    assert "1 descriptor," in " ".join(result.stdout.split())
     assert "descriptors" not in read_model(tmp_path / "plain.pk")[1]  # this kernel does not read them
 
 

@@ -33,6 +33,12 @@ def test_sparse_matrices_are_checked(kind):
             archive.sparse_matrix(kind, shape, *wrong)
 
 
+def test_arrays_with_other_numbers_of_bytes_are_refused():
+    for data in (to_bytes(np.arange(3)) + bytes(8), to_bytes(np.arange(3))[:-8]):
+        with pytest.raises(ValueError):
+            archive.from_bytes(data)
+
+
 def test_numbers_are_aligned_in_the_file_and_views_of_it_are_read_only():
     arrays = [
         np.arange(3),

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import propkernels as pk
 from propkernels.kernels import LabelHistogram
-from propkernels.storage.checks import check_object
+from propkernels.storage.checks import check_object, float_arrays
 
 GRAPHS = pk.datasets.make_molecules(6, random_state=0).graphs
 
@@ -35,6 +36,12 @@ def test_an_index_out_of_range_is_refused():
         check_object(replace(counter, parts=parts))
     with pytest.raises(ValueError, match=r"JoinedCounter.*inconsistent"):
         check_object(replace(counter, parts=np.full_like(parts, -1)))
+
+
+def test_numbers_in_lists_and_sparse_matrices_are_looked_at():
+    assert [found.tolist() for found in float_arrays(np.inf)] == [np.inf]
+    several = [np.array([0.5, 1]), csr_array(np.array([[np.inf]])), np.arange(3), "text", None, 2.5]
+    assert [found.tolist() for found in float_arrays(several)] == [[0.5, 1.0], [np.inf]]
 
 
 def test_gaps_that_mean_something_are_kept(tmp_path):

@@ -336,6 +336,7 @@ def test_counts_beyond_their_matrix(folder, part, change):
         ("averaged", "RatioMember", "own_sums", lambda a: -a),
         ("averaged", "RatioMember", "stream_weights", lambda a: np.tile(a, 9)),
         ("averaged", "FoldedMember", "weights", lambda a: a[:-1]),
+        ("averaged", "FoldedMember", "weights", lambda a: a * np.nan),
         ("averaged", "FoldedMember", "stream_weights", lambda a: a * np.nan),
         ("sum", "SumKernel", "weights_", lambda a: a[:1]),
         ("sum", "SumKernel", "diagonal_", lambda a: a[:1]),
