@@ -1,18 +1,36 @@
 """Solvers: landmarks, which are the default for many molecules, and Gaussian processes."""
 
+import networkx as nx
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
 
 import propkernels as pk
+from propkernels.kernels import LabelHistogram
 from propkernels.models import defaults, solvers
 from propkernels.models import model as model_module
-from propkernels.models.solvers import BIAS, Posterior, fit_numbers, mean_sigmoid
+from propkernels.models.solvers import BIAS, Posterior, fit_classes, fit_numbers, mean_sigmoid
 
-pytest.importorskip("rdkit")
+
+def molecule(start, middle, end):
+    """A chain of atoms, or a ring of 6 or 3 and a chain, with labels of several entries."""
+    ring = {"6": 6, "3": 3}.get(start, 0)
+    atoms = ("C" * ring or start) + middle + end
+    graph = nx.path_graph(len(atoms))
+    graph.add_edges_from([(0, ring - 1)] if ring else [])
+    nx.set_node_attributes(graph, {i: (atoms[i], str(graph.degree(i))) for i in graph}, "label")
+    kinds = {edge: "aromatic" if ring == 6 and max(edge) < 6 else "single" for edge in graph.edges}
+    nx.set_edge_attributes(graph, kinds, "label")
+    return graph
+
+
 KERNEL = pk.WeisfeilerLehman(t_max=2, base_kernel="jaccard", edge_labels=True)
-SMILES = [a + b + c for a in ("C", "CC", "N", "c1ccccc1", "C1CC1") for b in ("C", "O", "CO") for c in "CNOF"]
-TARGET = np.array([("O" in text) ^ ("F" in text) for text in SMILES]).astype(int)
-GRAPHS = pk.from_smiles(SMILES, node_labels=("symbol", "invariants"))
+PARTS = [(a, b, c) for a in ("C", "CC", "N", "6", "3") for b in ("C", "O", "CO") for c in "CNOF"]
+TARGET = np.array([("O" in b + c) ^ ("F" in c) for _, b, c in PARTS]).astype(int)
+GRAPHS = pk.from_networkx([molecule(*parts) for parts in PARTS])
 
 
 @pytest.fixture
@@ -22,7 +40,8 @@ def few_landmarks(monkeypatch):
 
 def fitted(**options):
     options = {"kernel": KERNEL, "solver": "landmarks", "C": (1, 100), "random_state": 0} | options
-    return pk.PropagationClassifier(**options).fit(GRAPHS, TARGET)
+    y = options.pop("y", TARGET)
+    return pk.PropagationClassifier(**options).fit(GRAPHS, y)
 
 
 def test_only_landmarks_are_kept_and_all_bins_are_known(few_landmarks):
@@ -76,9 +95,9 @@ def test_several_labels_too_but_numbers_and_other_graphs_stay_linear(many, monke
     assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, several).solver_ == "landmarks"
     numbers = pk.PropagationRegressor(random_state=0).fit(GRAPHS, GRAPHS.graph_sizes.astype(float))
     assert numbers.solver_ == "linear"
-    plain = pk.from_smiles(SMILES, node_labels="symbol")
+    plain = GRAPHS.with_labels([symbol for symbol, _ in GRAPHS.node_labels])
     assert pk.PropagationClassifier(random_state=0).fit(plain, TARGET).solver_ == "linear"
-    monkeypatch.setattr(solvers, "MOST_VALUES", 24 * len(SMILES) - 1)
+    monkeypatch.setattr(solvers, "MOST_VALUES", 24 * len(GRAPHS) - 1)
     assert pk.PropagationClassifier(random_state=0).fit(GRAPHS, TARGET).solver_ == "linear"
 
 
@@ -87,7 +106,7 @@ def test_ratios_of_many_graphs_are_learned_from_landmarks(many):
 
 
 def test_descriptors_of_many_molecules_are_learned(many):
-    graphs = pk.MoleculesToGraphs(descriptors=["exactmw", "tpsa"]).transform(SMILES)
+    graphs = GRAPHS.with_descriptors(np.random.default_rng(0).normal(size=(60, 2)))
     model = pk.PropagationClassifier(random_state=0).fit(graphs, TARGET)
     assert model.solver_ == "landmarks"
     assert model.explain(graphs[:2]).decisions.shape == (2,)
@@ -130,3 +149,78 @@ def test_the_amplitude_is_the_most_likely_one():
     found = fit_numbers(known, target, 4.0, None)
     solved = np.linalg.solve(known + BIAS + 0.25 * np.eye(8), target)
     assert found.posterior.amplitude == pytest.approx(target @ solved / 8, rel=1e-6)
+
+
+def gaussian_process(seed=0, n=8):
+    """Kernel values of training graphs and of others, the diagonal of these, and a target."""
+    rng = np.random.default_rng(seed)
+    features, others = rng.normal(size=(n, 3)), rng.normal(size=(5, 3))
+    return features @ features.T, others @ features.T, np.square(others).sum(axis=1), rng.normal(size=n)
+
+
+def test_regression_is_that_of_the_textbook():
+    """Rasmussen and Williams, Algorithm 2.1, with a constant in the kernel."""
+    known, rows, diagonal, target = gaussian_process()
+    found = fit_numbers(known, target, 4.0, None)
+    covariance = np.linalg.inv(known + BIAS + 0.25 * np.eye(8))
+    np.testing.assert_allclose(found.dual, covariance @ target, rtol=1e-5)
+    assert found.intercept == pytest.approx(BIAS * found.dual.sum())
+    explained = np.einsum("ij,jk,ik->i", rows + BIAS, covariance, rows + BIAS)
+    expected = found.posterior.amplitude * (diagonal + BIAS + 0.25 - explained)
+    np.testing.assert_allclose(found.posterior.variances(rows, diagonal)[:, 0], expected, rtol=1e-5)
+    scaled = Posterior.joined([found.posterior] * 2, 3.0)
+    scaled._check_parts()
+    np.testing.assert_allclose(
+        scaled.variances(3 * rows, 3 * diagonal), expected[:, None] * [1, 1], rtol=1e-5
+    )
+
+
+def test_classification_is_that_of_the_textbook():
+    """The mode of the latent function by a general optimizer, and Rasmussen and Williams, Section 3.4."""
+    known, rows, diagonal, target = gaussian_process(1)
+    cost, is_second = 2.0, target > 0
+    found = fit_classes(known, target, cost, None)
+    covariance = cost * (known + BIAS) + 1e-8 * np.eye(8)
+
+    def loss(dual):
+        latent = covariance @ dual
+        return 0.5 * dual @ latent - np.log(expit(np.where(is_second, latent, -latent))).sum()
+
+    mode = covariance @ minimize(loss, np.zeros(8), tol=1e-12).x
+    np.testing.assert_allclose(found.dual, cost * (is_second - expit(mode)), atol=1e-4)
+    assert found.intercept == pytest.approx(BIAS * found.dual.sum())
+    noise = np.diag(1 / (expit(mode) * expit(-mode)))
+    between = cost * (rows + BIAS)
+    explained = np.einsum("ij,jk,ik->i", between, np.linalg.inv(covariance + noise), between)
+    expected = cost * (diagonal + BIAS) - explained
+    np.testing.assert_allclose(found.posterior.variances(rows, diagonal)[:, 0], expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("classes", [2, 3, "labels"])
+def test_probabilities_of_processes_average_over_the_latent_function(classes):
+    target = np.arange(60) % 3 if classes == 3 else TARGET
+    target = np.column_stack([TARGET, np.arange(60) % 2]) if classes == "labels" else target
+    model = fitted(kernel=pk.WeisfeilerLehman(t_max=1), solver="gp", C=1.0, normalize=True, y=target)
+    decisions, variances = model._decisions(GRAPHS, 2), model._variances(GRAPHS)
+    assert decisions.shape == variances.shape == (60, 1 if classes == 2 else 2 if classes == "labels" else 3)
+    draws = np.random.default_rng(0).normal(size=(20_000, 1, 1))
+    spread = np.sqrt(variances.mean(axis=1, keepdims=True))
+    chances = expit(decisions + spread * draws).mean(axis=0)
+    if classes == 2:
+        chances = np.column_stack([1 - chances[:, 0], chances[:, 0]])
+    if classes == 3:
+        chances /= chances.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(GRAPHS), chances, atol=0.01)
+
+
+def test_folds_of_support_vectors_are_fits_without_them():
+    model = fitted(kernel=LabelHistogram(), solver="svm", C=[0.1, 5.0], normalize=False)
+    matrix = LabelHistogram().fit_transform(GRAPHS)
+    matrix = matrix / matrix.diagonal().mean()
+    machine = SVC(kernel="precomputed", C=model.C_).fit(matrix, TARGET)
+    np.testing.assert_allclose(model.decision_function(GRAPHS), machine.decision_function(matrix), atol=1e-6)
+    left_out = []
+    for rest, part in StratifiedKFold(3).split(matrix, TARGET):
+        one = SVC(kernel="precomputed", C=model.C_).fit(matrix[np.ix_(rest, rest)], TARGET[rest])
+        left_out.append(np.abs(one.decision_function(matrix[np.ix_(part, rest)])).mean())
+    assert np.abs(model.held_out_).mean() == pytest.approx(np.mean(left_out), rel=0.2)
