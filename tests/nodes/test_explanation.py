@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import propkernels as pk
-from propkernels.nodes.choosing import Arm, Choice
+from propkernels.nodes.choosing import Candidate, Choice
 from propkernels.nodes.contributions import Tally, WalksFrom, weights_along
 from propkernels.nodes.inputs import learn_inputs
 from propkernels.nodes.members import RadialMember, Scaling
@@ -37,7 +37,9 @@ def fitted(view, monkeypatch, attributes=ATTRIBUTES, y=Y, model=pk.NodeClassifie
 
     def only(labelled, views, *rest):
         nothing = np.zeros((0, 1)), 1.0, np.zeros(1)
-        return Choice([Arm(view, 1.0, *nothing)], [Arm(VIEWS["own"], 1.0, *nothing)], np.arange(0))
+        return Choice(
+            [Candidate(view, 1.0, *nothing)], [Candidate(VIEWS["own"], 1.0, *nothing)], np.arange(0)
+        )
 
     monkeypatch.setattr("propkernels.nodes.model.choose", only)
     graph = pk.GraphDatabase(ADJACENCY, [0, 60], node_attributes=attributes)

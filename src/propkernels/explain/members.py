@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from propkernels.counts.products import inverse_length
 from propkernels.graphs.database import GraphDatabase
 
 Matrix = NDArray[np.float64]
+S = TypeVar("S")
 POPULAR = 1 / 8  # share of the kept graphs above which a column is also stored as a row of bytes
 LARGEST_BYTE = 255
 
@@ -100,8 +101,25 @@ class Sums(NamedTuple):
     chosen: NDArray[np.int64]
 
 
-class Member(ABC):
-    """Contribution of one kernel, or of a sum of kernels, to the decisions."""
+class Member(ABC, Generic[S]):
+    """What one kernel, a sum of kernels, or one view of nodes adds to the decisions about what it sees."""
+
+    @property
+    @abstractmethod
+    def n_decisions(self) -> int:
+        """Number of decision columns."""
+
+    @abstractmethod
+    def scaled(self, unit: float | Values) -> Self:
+        """Return a member with decisions multiplied by ``unit``."""
+
+    @abstractmethod
+    def decide(self, seen: S) -> Matrix:
+        """Return decisions without intercepts, one row per graph or node."""
+
+
+class GraphMember(Member[Counted]):
+    """Contribution of one kernel, or of a sum of kernels, to the decisions about graphs."""
 
     @property
     @abstractmethod
@@ -115,35 +133,22 @@ class Member(ABC):
 
     @property
     @abstractmethod
-    def n_decisions(self) -> int:
-        """Number of decision columns."""
-
-    @property
-    @abstractmethod
     def vocabularies(self) -> list[Vocabulary]:
         """Vocabularies of the training graphs; empty if graphs are compared without bins."""
-
-    @abstractmethod
-    def scaled(self, unit: float | Values) -> Self:
-        """Return a member with decisions multiplied by ``unit``."""
 
     @abstractmethod
     def sharing(self, vocabularies: dict[Vocabulary, Vocabulary]) -> Self:
         """Return the same member with vocabularies replaced by some that have more streams."""
 
     @abstractmethod
-    def decide(self, counted: Counted) -> Matrix:
-        """Return decisions without intercepts, (graphs, decisions)."""
-
-    @abstractmethod
-    def contributions(self, counted: Counted, sums: Sums) -> tuple[Matrix, Values]:
+    def contributions(self, seen: Counted, sums: Sums) -> tuple[Matrix, Values]:
         """Return the terms of the weighted sum of each graph.
 
         Those of nodes, (nodes, iterations), and those of descriptors, which belong to no node, (graphs,).
         """
 
     @abstractmethod
-    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+    def bin_weights(self, seen: Counted, share: Values) -> list[WeightedBins]:
         """Return weights of bins in a weighted sum of decisions, averaged over the graphs if they differ."""
 
     @abstractmethod
@@ -151,12 +156,12 @@ class Member(ABC):
         """Return how the member compares two graphs."""
 
     @abstractmethod
-    def lengths(self, counted: Counted) -> Values:
+    def lengths(self, seen: Counted) -> Values:
         """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CountedMember(Member):
+class CountedMember(GraphMember):
     """Decisions that are sums of weights of bins.
 
     Attributes
@@ -209,30 +214,30 @@ class CountedMember(Member):
         """Return the same member with a vocabulary that has more streams."""
         return replace(self, vocabulary=vocabularies[self.vocabulary])
 
-    def decide(self, counted: Counted) -> Matrix:
+    def decide(self, seen: Counted) -> Matrix:
         """Return decisions without intercepts, (graphs, decisions)."""
-        entries, sums = counted.entries(self.vocabulary), np.empty((len(counted.graphs), self.n_decisions))
+        entries, sums = seen.entries(self.vocabulary), np.empty((len(seen.graphs), self.n_decisions))
         self._decide(entries, sums)
         return sums * inverse_length(self._squares(entries))[:, None] if self.normalize else sums
 
-    def contributions(self, counted: Counted, sums: Sums) -> tuple[Matrix, Values]:
+    def contributions(self, seen: Counted, sums: Sums) -> tuple[Matrix, Values]:
         """Return the weight of the entry of each node, (nodes, iterations), and zeros."""
-        entries = counted.entries(self.vocabulary)
+        entries = seen.entries(self.vocabulary)
         values = np.empty(len(entries.counts))
         self._fill(entries, sums, values)
         added = entries.by_node(values, len(self.stream_weights))
         if self.normalize:
-            added *= inverse_length(self._squares(entries))[counted.graphs.graph_ids][:, None]
-        return added, np.zeros(len(counted.graphs))
+            added *= inverse_length(self._squares(entries))[seen.graphs.graph_ids][:, None]
+        return added, np.zeros(len(seen.graphs))
 
     def shared_bins(self) -> list[SharedBins]:
         """Return the comparison: products, smaller counts or ratios, bin by bin."""
         is_ratio, n_streams = isinstance(self, RatioMember), len(self.stream_weights)
         return [SharedBins(self.vocabulary.counter, self.is_assigned, is_ratio, self.normalize, n_streams)]
 
-    def lengths(self, counted: Counted) -> Values:
+    def lengths(self, seen: Counted) -> Values:
         """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
-        squares = self._squares(counted.entries(self.vocabulary))
+        squares = self._squares(seen.entries(self.vocabulary))
         return (squares > 0).astype(np.float64) if self.normalize else squares
 
     def _n_columns(self) -> int:
@@ -295,7 +300,7 @@ class FoldedMember(CountedMember):
         _core.square_lengths(entries.arrays, self.stream_weights, self.is_assigned, squares)
         return squares
 
-    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+    def bin_weights(self, seen: Counted, share: Values) -> list[WeightedBins]:
         """Return the weights of the bins, or of their levels."""
         weights = self.weights @ share
         return [weighted_bins(self.vocabulary, len(self.stream_weights), self.level_ptr, weights)]
@@ -361,12 +366,12 @@ class RatioMember(CountedMember):
         """Return the sum of the weights of each graph's nonempty streams."""
         return np.asarray(self.stream_weights @ (entries.sizes[: len(self.stream_weights)] > 0))
 
-    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+    def bin_weights(self, seen: Counted, share: Values) -> list[WeightedBins]:
         """Return the weights sum_i a_i f_i(x) y_i averaged over the graphs x, from mean factors."""
         factors = np.zeros_like(self.own_sums)
-        entries = counted.entries(self.vocabulary)
+        entries = seen.entries(self.vocabulary)
         _core.sum_factors(*self._arguments(entries), self.coefficients @ share, factors)
-        factors /= max(len(counted.graphs), 1)
+        factors /= max(len(seen.graphs), 1)
         starts, parts, most = self.vocabulary.starts, [], []
         for s in range(len(self.stream_weights)):
             stream = StreamCounts(
@@ -398,7 +403,7 @@ class RatioMember(CountedMember):
 
 
 @dataclass(frozen=True, eq=False)
-class KernelMember(Member):
+class KernelMember(GraphMember):
     """Sums over all training graphs, for kernels that compare pairs of graphs without bins.
 
     Attributes
@@ -447,22 +452,22 @@ class KernelMember(Member):
         """Return the member itself: its kernel has its own vocabulary."""
         return self
 
-    def decide(self, counted: Counted) -> Matrix:
+    def decide(self, seen: Counted) -> Matrix:
         """Return sums over the training graphs.
 
         A sparse product adds in the order of the training graphs and skips zero coefficients. The order of
         BLAS depends on the number of graphs, and so would the rounding.
         """
-        rows = np.asarray(self.kernel.transform(counted.graphs), dtype=np.float64)
+        rows = np.asarray(self.kernel.transform(seen.graphs), dtype=np.float64)
         return np.asarray((csr_array(self.coefficients.T) @ rows.T).T)
 
-    def contributions(self, counted: Counted, sums: Sums) -> tuple[Matrix, Values]:
+    def contributions(self, seen: Counted, sums: Sums) -> tuple[Matrix, Values]:
         """Return zeros for nodes, and each graph's weighted sum of decisions as the term of descriptors."""
         self._require_explained()
-        terms = np.einsum("gd,gd->g", self.decide(counted), sums.weights[sums.chosen])
-        return np.zeros((counted.graphs.n_nodes, 1)), terms
+        terms = np.einsum("gd,gd->g", self.decide(seen), sums.weights[sums.chosen])
+        return np.zeros((seen.graphs.n_nodes, 1)), terms
 
-    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+    def bin_weights(self, seen: Counted, share: Values) -> list[WeightedBins]:
         """Return an empty list: descriptors have no bins."""
         self._require_explained()
         return []
@@ -472,9 +477,9 @@ class KernelMember(Member):
         self._require_explained()
         return []
 
-    def lengths(self, counted: Counted) -> Values:
+    def lengths(self, seen: Counted) -> Values:
         """Return k(x, x) of each graph, 0 or 1 if the kernel is normalized."""
-        return self_similarities(self.kernel, counted.graphs)
+        return self_similarities(self.kernel, seen.graphs)
 
     def _require_explained(self) -> None:
         """Raise TypeError if kernel values are not sums."""

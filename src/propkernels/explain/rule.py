@@ -21,8 +21,8 @@ from propkernels.counts.products import Counting, inverse_length
 from propkernels.explain.members import (
     Counted,
     FoldedMember,
+    GraphMember,
     KernelMember,
-    Member,
     RatioMember,
     SharedBins,
     Sums,
@@ -55,24 +55,24 @@ class Terms(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Rule(Member):
+class Rule(GraphMember):
     """Decisions without intercepts: the sum over members.
 
     Attributes
     ----------
-    members : list of Member
+    members : list of GraphMember
         Members with the same hash functions share a vocabulary, so that codes are computed once.
     weights : ndarray, (members,), or None
         Of a normalized sum: the weight of each member's kernel in k(x, x), by whose square root the sum of
         the members' decisions is divided. None: it is not divided.
     """
 
-    members: list[Member]
+    members: list[GraphMember]
     weights: Values | None = None
 
     def _check_parts(self) -> None:
         """Raise unless there are members, all with the same number of decisions, and weights."""
-        is_sum = bool(self.members) and all(isinstance(member, Member) for member in self.members)
+        is_sum = bool(self.members) and all(isinstance(member, GraphMember) for member in self.members)
         require(is_sum, "a sum needs at least one member, and only members")
         is_plain = any(isinstance(member, Rule) and member.weights is None for member in self.members)
         require(not is_plain, "a sum that is a member is normalized")
@@ -83,7 +83,7 @@ class Rule(Member):
             require(fits, "every member needs a nonnegative weight")
 
     @classmethod
-    def of(cls, members: Sequence[Member], known: Sequence[Vocabulary] = ()) -> Rule:
+    def of(cls, members: Sequence[GraphMember], known: Sequence[Vocabulary] = ()) -> Rule:
         """Return the rule of these members, with equal vocabularies merged, those of ``known`` first."""
         merged = merged_vocabularies([*known, *(v for member in members for v in member.vocabularies)])
         return cls([member.sharing(merged) for member in members])
@@ -116,40 +116,40 @@ class Rule(Member):
         """Return the same rule with vocabularies replaced."""
         return replace(self, members=[member.sharing(vocabularies) for member in self.members])
 
-    def decide(self, counted: Counted) -> Matrix:
+    def decide(self, seen: Counted) -> Matrix:
         """Return the sum of the members' decisions, (graphs, decisions)."""
-        total = sum_in_order([member.decide(counted) for member in self.members])
-        return total if self.weights is None else total * inverse_length(self._squares(counted))[:, None]
+        total = sum_in_order([member.decide(seen) for member in self.members])
+        return total if self.weights is None else total * inverse_length(self._squares(seen))[:, None]
 
-    def contributions(self, counted: Counted, sums: Sums) -> tuple[Matrix, Values]:
+    def contributions(self, seen: Counted, sums: Sums) -> tuple[Matrix, Values]:
         """Return the sums of the members' terms of nodes and of descriptors."""
-        found = [member.contributions(counted, sums) for member in self.members]
-        nodes = np.zeros((counted.graphs.n_nodes, max(part.shape[1] for part, _ in found)))
+        found = [member.contributions(seen, sums) for member in self.members]
+        nodes = np.zeros((seen.graphs.n_nodes, max(part.shape[1] for part, _ in found)))
         for part, _ in found:
             nodes[:, : part.shape[1]] += part
         descriptors = sum_in_order([terms for _, terms in found])
         if self.weights is None:
             return nodes, descriptors
-        scale = inverse_length(self._squares(counted))
-        return nodes * scale[counted.graphs.graph_ids][:, None], descriptors * scale
+        scale = inverse_length(self._squares(seen))
+        return nodes * scale[seen.graphs.graph_ids][:, None], descriptors * scale
 
-    def bin_weights(self, counted: Counted, share: Values) -> list[WeightedBins]:
+    def bin_weights(self, seen: Counted, share: Values) -> list[WeightedBins]:
         """Return the weights of all bins, each bin once; weights that differ between graphs are averaged."""
-        return merged_bins([bins for member in self.members for bins in member.bin_weights(counted, share)])
+        return merged_bins([bins for member in self.members for bins in member.bin_weights(seen, share)])
 
     def shared_bins(self) -> list[SharedBins]:
         """Return the comparison of two graphs of each member."""
         return [bins for member in self.members for bins in member.shared_bins()]
 
-    def lengths(self, counted: Counted) -> Values:
+    def lengths(self, seen: Counted) -> Values:
         """Return k(x, x) of each graph, 0 or 1 if the sum is normalized."""
-        squares = self._squares(counted)
+        squares = self._squares(seen)
         return squares if self.weights is None else (squares > 0).astype(np.float64)
 
-    def _squares(self, counted: Counted) -> Values:
+    def _squares(self, seen: Counted) -> Values:
         weights = np.ones(len(self.members)) if self.weights is None else self.weights
         parts = zip(weights, self.members, strict=True)
-        return sum_in_order(weight * member.lengths(counted) for weight, member in parts)
+        return sum_in_order(weight * member.lengths(seen) for weight, member in parts)
 
     def decisions(self, graphs: GraphDatabase) -> Matrix:
         """Return decisions, (graphs, decisions)."""
@@ -171,10 +171,10 @@ class Rule(Member):
             Returns the number of the sum of each graph from decisions, (graphs, decisions); by default 0.
         """
 
-        def one_run(counted: Counted) -> Terms:
-            first = np.zeros(len(counted.graphs), dtype=np.int64)
-            sums = Sums(weights, first if choose is None else choose(self.decide(counted)))
-            return Terms(*self.contributions(counted, sums), sums.chosen)
+        def one_run(seen: Counted) -> Terms:
+            first = np.zeros(len(seen.graphs), dtype=np.int64)
+            sums = Sums(weights, first if choose is None else choose(self.decide(seen)))
+            return Terms(*self.contributions(seen, sums), sums.chosen)
 
         runs = self.by_runs(graphs, one_run)
         return runs[0] if len(runs) == 1 else Terms(*map(np.concatenate, zip(*runs, strict=True)))
@@ -260,7 +260,7 @@ def _equal(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def dual_members(kernel: Any, coefficients: Matrix) -> list[Member]:
+def dual_members(kernel: Any, coefficients: Matrix) -> list[GraphMember]:
     """Return members from a fitted kernel and dual coefficients, (training graphs, decisions).
 
     A sum of kernels gives one member per part, a normalized one a single member. A kernel that does not
@@ -327,7 +327,7 @@ def _ratio(counting: Counting, coefficients: Matrix) -> RatioMember:
     )
 
 
-def primal_members(kernel: Any, coefficients: Matrix) -> list[Member]:
+def primal_members(kernel: Any, coefficients: Matrix) -> list[GraphMember]:
     """Return members from a fitted kernel and weights of its feature columns, (columns, decisions).
 
     Columns are grouped by stream, and sorted by code within a stream (``sort_bins``).
@@ -339,7 +339,7 @@ def primal_members(kernel: Any, coefficients: Matrix) -> list[Member]:
     if parts is None:
         return [_with_weights(kernel._counting, _in_order(kernel._counting, tables))]
     owner = kernel._counter.parts
-    members: list[Member] = []
+    members: list[GraphMember] = []
     for number, (_, part) in enumerate(parts):
         of_part = [table for table, i in zip(tables, owner, strict=True) if i == number]
         members.append(_with_weights(part._counting, _in_order(part._counting, of_part)))

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, hstack
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import StreamCounts, after_known, count_codes
 from propkernels.counts.entries import Vocabulary
-from propkernels.explain.members import FoldedMember, Member, RatioMember
+from propkernels.explain.members import FoldedMember, GraphMember, RatioMember
 from propkernels.explain.rule import Rule
 from propkernels.explorer.page_codes import NotLive, code_function, words
 from propkernels.graphs.database import GraphDatabase
@@ -125,7 +125,7 @@ class CarriedRule:
         Settings of each member, read by ``model.js``.
     arrays : dict of arrays
         Weights and kept training graphs.
-    leaves : list of Member
+    leaves : list of GraphMember
         Members with one vocabulary each, in the order of ``Rule.bin_weights``.
     places : list of int
         Number of the vocabulary of each leaf.
@@ -179,7 +179,7 @@ class _Writer:
     leaves: list[Any] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
 
-    def member(self, member: Member) -> dict[str, Any]:
+    def member(self, member: GraphMember) -> dict[str, Any]:
         """Add the arrays of a member, and return its settings."""
         if isinstance(member, Rule):  # of a normalized sum
             parts = [self.member(part) for part in member.members]

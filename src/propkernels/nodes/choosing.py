@@ -95,7 +95,7 @@ class Labeled:
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
+class Candidate:
     """A view with a cost, and its stretched decisions about held-out nodes, ``factor * d + offsets``."""
 
     view: View
@@ -105,7 +105,7 @@ class Arm:
     offsets: Values
 
     @classmethod
-    def stretched(cls, view: View, cost: float, decisions: Matrix, problem: Problem) -> Arm:
+    def stretched(cls, view: View, cost: float, decisions: Matrix, problem: Problem) -> Candidate:
         """Return decisions with the factor and offsets that have the smallest squared error."""
         weights = np.ones(len(problem)) if problem.weights is None else problem.weights
         shares = np.where(np.isnan(problem.targets), 0.0, weights[:, None])
@@ -122,23 +122,23 @@ class Arm:
 
 @dataclass(frozen=True)
 class Choice:
-    """Arms whose decisions are averaged, the best first; those that see no targets; and held-out nodes.
+    """Candidates whose decisions are averaged, the best first; those that see no targets; and held-out nodes.
 
     Attributes
     ----------
-    arms, blind : list of Arm
+    chosen, blind : list of Candidate
     held : ndarray of int64
         Places of held-out nodes, in the order of their decisions.
     """
 
-    arms: list[Arm]
-    blind: list[Arm]
+    chosen: list[Candidate]
+    blind: list[Candidate]
     held: Indices
 
     @property
     def held_out(self) -> Matrix:
         """Mean decisions about the held-out nodes."""
-        return np.asarray(np.mean([arm.held_out for arm in self.arms], axis=0))
+        return np.asarray(np.mean([one.held_out for one in self.chosen], axis=0))
 
 
 def choose(
@@ -164,22 +164,22 @@ def choose(
             found[-1] += [machine.decisions(rows) for machine in fit(view_map.known, own, costs)]
     held = np.concatenate([np.arange(0), *held_out])
     judged, none = problem.at(held), np.zeros((0, problem.targets.shape[1]))
-    arms = dict[View, Arm]()  # with the best cost of each view
+    candidates = dict[View, Candidate]()  # with the best cost of each view
     smallest = dict[View, float]()
     for (view, cost), *parts in zip(tried, *found, strict=True):
-        arm = Arm.stretched(view, cost, np.concatenate([none, *parts]), judged)
-        loss = judged.loss(arm.held_out)
-        if view not in arms or loss < smallest[view]:
-            arms[view], smallest[view] = arm, loss
+        one = Candidate.stretched(view, cost, np.concatenate([none, *parts]), judged)
+        loss = judged.loss(one.held_out)
+        if view not in candidates or loss < smallest[view]:
+            candidates[view], smallest[view] = one, loss
 
-    def best(some: list[Arm]) -> list[Arm]:
-        decided = np.array([arm.held_out for arm in some])
+    def best(some: list[Candidate]) -> list[Candidate]:
+        decided = np.array([one.held_out for one in some])
         return [some[i] for i in averaged(judged, decided, MOST_KERNELS)]
 
-    chosen = best(list(arms.values()))
-    for arm in chosen:
-        LOG.info("chosen of %d views for nodes: %s, C %g", len(views), arm.view, arm.cost)
-    return Choice(chosen, best([arm for arm in arms.values() if not arm.view.uses_targets]), held)
+    chosen = best(list(candidates.values()))
+    for one in chosen:
+        LOG.info("chosen of %d views for nodes: %s, C %g", len(views), one.view, one.cost)
+    return Choice(chosen, best([one for one in candidates.values() if not one.view.uses_targets]), held)
 
 
 def some_of(places: Indices, most: int, seed: int) -> Indices:
@@ -198,13 +198,16 @@ def fit(rows: Any, problem: Problem, costs: Sequence[float]) -> list[Linear]:
     return [one._replace(intercepts=np.where(absent, ABSENT, one.intercepts)) for one in found]
 
 
-def fit_rule(labeled: Labeled, arms: Sequence[Arm], targets: TargetHops | None, seed: int) -> NodeRule:
-    """Return the mean of the stretched machines of some arms, fitted to all labeled nodes."""
+def fit_rule(
+    labeled: Labeled, chosen: Sequence[Candidate], targets: TargetHops | None, seed: int
+) -> NodeRule:
+    """Return the mean of the stretched machines of some candidates, fitted to all labeled nodes."""
     members, intercepts = [], np.zeros(labeled.problem.targets.shape[1])
-    for arm in arms:
-        view_map = ViewMap(arm.view, labeled.parts(arm.view, np.arange(len(labeled.spread)), targets), seed)
-        (machine,) = fit(view_map.known, labeled.problem, [arm.cost])
+    everyone = np.arange(len(labeled.problem))
+    for one in chosen:
+        view_map = ViewMap(one.view, labeled.parts(one.view, everyone, targets), seed)
+        (machine,) = fit(view_map.known, labeled.problem, [one.cost])
         member, level = view_map.member(machine)
-        members.append(member.scaled(arm.factor / len(arms)))
-        intercepts += (arm.factor * level + arm.offsets) / len(arms)
+        members.append(member.scaled(one.factor / len(chosen)))
+        intercepts += (one.factor * level + one.offsets) / len(chosen)
     return NodeRule(members, intercepts)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,13 @@ from scipy.sparse import csr_array, hstack, issparse
 
 from propkernels._utils.arrays import sum_in_order
 from propkernels._utils.stored import NOT_FINITE, require
+from propkernels.explain.members import Member
 from propkernels.models.least_squares import Linear
 from propkernels.nodes.spreading import TargetHops
 from propkernels.nodes.views import Block, Rows, Sheet, View
 
 Matrix = NDArray[np.float64]
+Values = NDArray[np.float64]
 Indices = NDArray[np.int64]
 N_LANDMARKS = 1000
 NODES_AT_ONCE = 4096  # whose features radial members compare with landmarks
@@ -80,32 +82,22 @@ class Scaling:
         return (parts[i] - self.middle[part]) / self.unit[part]
 
 
-class NodeMember(ABC):
-    """What one view adds to the decisions, without intercepts."""
+class Seen(NamedTuple):
+    """What members see of the nodes of one graph: columns, propagated targets, and rows of radial views."""
+
+    sheet: Sheet
+    targets: TargetHops | None
+    rows: Rows | None
+
+
+class NodeMember(Member[Seen]):
+    """Contribution of one view to the decisions about all nodes of a graph."""
 
     blocks: tuple[Block, ...]
-
-    @property
-    def uses_targets(self) -> bool:
-        """Whether targets of other nodes count."""
-        return any(block.uses_targets for block in self.blocks)
-
-    @property
-    @abstractmethod
-    def n_decisions(self) -> int:
-        """Number of decision columns."""
 
     @abstractmethod
     def check_widths(self, widths: Sequence[int]) -> None:
         """Raise ValueError unless each block has as many columns as weights."""
-
-    @abstractmethod
-    def scaled(self, unit: float) -> Self:
-        """Return a member with decisions multiplied by ``unit``."""
-
-    @abstractmethod
-    def decide(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None) -> Matrix:
-        """Return the decisions about all nodes, (N, decisions); ``rows``: columns that radial ones need."""
 
 
 @dataclass(frozen=True)
@@ -135,13 +127,13 @@ class LinearMember(NodeMember):
         """Raise ValueError unless each block has as many columns as weights."""
         require([len(weights) for weights in self.weights] == list(widths), "blocks have other columns")
 
-    def scaled(self, unit: float) -> LinearMember:
+    def scaled(self, unit: float | Values) -> LinearMember:
         """Return a member with decisions multiplied by ``unit``."""
         return replace(self, weights=tuple(unit * w for w in self.weights))
 
-    def decide(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None) -> Matrix:
-        """Return the decisions about all nodes, (N, decisions)."""
-        return sheet.project(self.blocks, self.weights, targets)
+    def decide(self, seen: Seen) -> Matrix:
+        """Return decisions without intercepts, (N, decisions)."""
+        return seen.sheet.project(self.blocks, self.weights, seen.targets)
 
 
 @dataclass(frozen=True)
@@ -180,14 +172,15 @@ class RadialMember(NodeMember):
         """Raise ValueError unless the blocks have as many columns as landmarks."""
         require(self.landmarks.shape[1] == sum(widths), "blocks have other columns")
 
-    def scaled(self, unit: float) -> RadialMember:
+    def scaled(self, unit: float | Values) -> RadialMember:
         """Return a member with decisions multiplied by ``unit``."""
         return replace(self, weights=unit * self.weights)
 
-    def decide(self, sheet: Sheet, targets: TargetHops | None, rows: Rows | None) -> Matrix:
-        """Return the decisions about all nodes, (N, decisions)."""
+    def decide(self, seen: Seen) -> Matrix:
+        """Return decisions without intercepts, (N, decisions)."""
+        rows, targets = seen.rows, seen.targets
         assert rows is not None
-        nodes = np.arange(sheet.graphs.n_nodes)
+        nodes = np.arange(seen.sheet.graphs.n_nodes)
         runs = np.split(nodes, np.arange(NODES_AT_ONCE, len(nodes), NODES_AT_ONCE))
         parts = ([rows.block(block, run, targets) for block in self.blocks] for run in runs)
         scaled = (np.asarray(self.scaling.apply(part)) for part in parts)
@@ -219,12 +212,16 @@ class NodeRule:
         return [block for member in self.members for block in member.blocks]
 
     def decide(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
-        """Return the decisions about all nodes, (N, decisions); radial members share propagated columns."""
+        """Return the decisions about all nodes, (N, decisions)."""
+        return self.sums(sheet, targets) + self.intercepts
+
+    def sums(self, sheet: Sheet, targets: TargetHops | None) -> Matrix:
+        """Return decisions without intercepts; radial members share propagated columns."""
         blocks = [
             block for member in self.members if isinstance(member, RadialMember) for block in member.blocks
         ]
         rows = sheet.at(np.arange(sheet.graphs.n_nodes), blocks) if blocks else None
-        return sum_in_order(m.decide(sheet, targets, rows) for m in self.members) + self.intercepts
+        return sum_in_order(member.decide(Seen(sheet, targets, rows)) for member in self.members)
 
 
 def radial(rows: Matrix, landmarks: Matrix, gamma: float) -> Matrix:

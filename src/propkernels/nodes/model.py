@@ -62,7 +62,7 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
     nodes_: Annotated[NDArray[np.int64], ANY_NUMBER]
     _targets: NDArray[np.float64]
     decisions_: NDArray[np.float64]
-    _surroundings: Vocabulary
+    _neighborhoods: Vocabulary
     views_: list[str]
     _names: tuple[Hashable, ...] | None
     _target_column: str | None
@@ -179,21 +179,23 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         labeled = Labeled.gather(sheet, problem, spread, views)
         choice = choose(labeled, views, folds, costs, seed)
         final = labeled.at(fitted)
-        hops = final.hops_everywhere([arm.view for arm in choice.arms])
+        hops = final.hops_everywhere([one.view for one in choice.chosen])
         own = None if hops is None else hops.at(final.rows.nodes)
-        rule, blind = fit_rule(final, choice.arms, own, seed), fit_rule(final, choice.blind, None, seed)
-        decisions, held_out = rule.decide(sheet, hops), choice.held_out
+        rule, blind = fit_rule(final, choice.chosen, own, seed), fit_rule(final, choice.blind, None, seed)
+        sums, held_out = rule.sums(sheet, hops), choice.held_out
         if isinstance(target, ClassTarget) and not target.multilabel and target.weights is None:
             unlabeled = some_of(np.setdiff1d(np.arange(graphs.n_nodes), nodes), MOST_UNLABELED, seed)
-            shift = shift_of(held_out, target.values[choice.held], decisions[unlabeled], len(target.classes))
+            shift = shift_of(
+                held_out, target.values[choice.held], (sums + rule.intercepts)[unlabeled], len(target.classes)
+            )
             rule, blind = (replace(one, intercepts=one.intercepts + shift) for one in (rule, blind))
-            decisions, held_out = rule.decide(sheet, hops), held_out + shift
+            held_out = held_out + shift
         self._inputs, self._rule, self._blind_rule = inputs, rule, blind
         self.graph_, self.nodes_, self._targets = graphs, nodes[fitted], spread[fitted]
-        self.decisions_, self.views_ = decisions, [str(arm.view) for arm in choice.arms]
+        self.decisions_, self.views_ = sums + rule.intercepts, [str(one.view) for one in choice.chosen]
         assert inputs.coder is not None
         codes = [np.unique(row) for block in sheet.streams for _, _, row in block.streams()]
-        self._surroundings = Vocabulary(inputs.coder, codes)
+        self._neighborhoods = Vocabulary(inputs.coder, codes)
         return choice.held, held_out
 
     def _folds(
@@ -304,7 +306,7 @@ class NodeModel(NodeParameters, GraphInput, BaseEstimator, ABC):
         """
         check_is_fitted(self, "_rule")
         graphs = self.graph_ if X is None else check_graph(X)
-        return applicability_of([self._surroundings], graphs)
+        return applicability_of([self._neighborhoods], graphs)
 
     def _check_parts(self) -> None:
         """Raise unless every labeled node has a target and every node decisions."""
