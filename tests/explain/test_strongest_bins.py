@@ -54,6 +54,30 @@ def test_a_planted_bin_is_found():
     assert top.weight > 0
 
 
+@pytest.mark.parametrize("column", [0, 1])
+def test_bins_of_one_of_several_targets(column):
+    """Means over the graphs whose entry is known; a number that is negated has negated weights."""
+    kernel, sizes = LabelHistogram(base_kernel="linear"), DATA.graphs.graph_sizes.astype(float)
+    labels = np.column_stack([DATA.target, sizes > np.median(sizes)]).astype(float)
+    labels[::4, 1] = np.nan
+    (top,) = fitted(labels, kernel=kernel).top_bins(DATA.graphs, labels, 1, classes=column)
+    having = np.array([top.neighborhood in graph.node_labels for graph in DATA.graphs])
+    expected = [np.nanmean(labels[m, column]) if m.any() else np.nan for m in (having, ~having)]
+    np.testing.assert_allclose([top.mean_with, top.mean_without], expected)
+    numbers = np.column_stack([sizes, -sizes])
+    model = fitted(numbers, pk.PropagationRegressor, kernel=kernel)
+    bins = model.top_bins(DATA.graphs, numbers, 2, column=column)
+    (top, _), (other, _) = bins, model.top_bins(DATA.graphs, numbers, 2, column=1 - column)
+    np.testing.assert_allclose([top.weight, top.mean_with], [-other.weight, -other.mean_with], rtol=1e-6)
+    having = np.array([top.neighborhood in graph.node_labels for graph in DATA.graphs])
+    assert top.mean_with == pytest.approx(numbers[having, column].mean())
+    assert bins.subject == "for a larger prediction"
+    for wrong in (2, -1):
+        with pytest.raises(ValueError, match="column must be"):
+            model.top_bins(DATA.graphs, column=wrong)
+    assert len(model.top_bins(DATA.graphs)) == min(10, len(set(DATA.graphs.node_labels)))
+
+
 def test_molecules_give_patterns():
     chem = pytest.importorskip("rdkit.Chem")
     texts = ["CCO", "CCCO", "OC1CC1", "Oc1ccccc1", "CCN", "CCCN", "NC1CC1", "Nc1ccccc1"]

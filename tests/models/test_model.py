@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 
@@ -125,6 +126,37 @@ def test_several_numbers_with_missing_entries(solver):
     np.testing.assert_allclose(
         model.explain(GRAPHS[:3], 1).decisions, model.predict(GRAPHS[:3])[:, 1], rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(60) % 4 + 0.5])
+def test_scores_of_several_columns_are_those_of_what_is_known(weights):
+    given = np.ones(60) if weights is None else weights
+    truth = labels()
+    model = pk.PropagationClassifier(**QUICK).fit(GRAPHS, truth)
+    right, known = model.predict(GRAPHS) == truth, ~np.isnan(truth)
+    expected = (given[:, None] * right)[known].sum() / (given[:, None] * np.ones_like(truth))[known].sum()
+    assert model.score(GRAPHS, truth, sample_weight=weights) == pytest.approx(expected)
+    truth = numbers()
+    model = pk.PropagationRegressor(**QUICK).fit(GRAPHS, truth)
+    known, guess = ~np.isnan(truth), model.predict(GRAPHS)
+    shares = [
+        r2_score(truth[own, k], guess[own, k], sample_weight=given[own]) for k, own in enumerate(known.T)
+    ]
+    assert model.score(GRAPHS, truth, sample_weight=weights) == pytest.approx(np.mean(shares))
+    errors = np.nansum((truth - model.held_out_) ** 2, axis=0)
+    middle = np.nanmean(truth, axis=0)
+    assert model.score_ == pytest.approx(np.mean(1 - errors / np.nansum((truth - middle) ** 2, axis=0)))
+
+
+def test_parameters_of_a_kernel_that_is_not_given_or_named_are_set_on_a_new_one():
+    for given, cls in ((None, pk.PropagationKernel), ("wl", pk.WeisfeilerLehman)):
+        model = pk.PropagationClassifier(kernel=given).set_params(kernel__t_max=3, C=2.0)
+        assert type(model.kernel) is cls
+        assert (model.kernel.t_max, model.C) == (3, 2.0)
+    own = pk.WeisfeilerLehman()
+    model = pk.PropagationRegressor(kernel=own).set_params(kernel__t_max=1)
+    assert model.kernel is own
+    assert own.t_max == 1
 
 
 @pytest.mark.parametrize("solver", ["ridge", "linear"])
