@@ -64,6 +64,17 @@ def test_no_number_is_said_twice_and_molecules_are_molecules(report):
     assert "PropagationKernel(" not in report
 
 
+def test_graphs_are_called_by_their_ids(report):
+    ids = [f"number {i}" for i in range(len(report.graphs))]
+    named = replace(report, graphs=report.graphs.with_ids(ids))
+    assert "| number 7, number 60 |" in named.to_markdown()
+    one = replace(named.suspects, graphs=named.suspects.graphs[:1])
+    said = [texts(replace(named, suspects=some), "suspects")[0][1] for some in (named.suspects, one)]
+    first = f"number {named.suspects.graphs[0]}"
+    assert f"check their targets, first {first}, " in said[0]
+    assert said[1].endswith(f"check its target: {first}.")
+
+
 def test_markdown(report):
     text = report.to_markdown()
     assert text.startswith("# Audit of graphs\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from propkernels.auditing.report import said
+from propkernels.auditing.report import called, said
 from propkernels.graphs.drawing import MOST_DRAWN, graph_svg
 from propkernels.plotting.pages import read_static, render_fragment, render_page, svg
 from propkernels.plotting.pages.fragments import Drawing as Picture
@@ -128,7 +128,8 @@ def _drawing(found: Audit, graph: int, why: str) -> Drawing:
         text = found.target.name(found.target.values[graph])
         target = f", {kind if found.target.known[graph] else ''}{text}"
     rest = said(found, f"{why}, {size:,} node{'' if size == 1 else 's'}")
-    return graph, f"{said(found, 'graph')} {graph}{target}: {rest}"
+    name = called(found, graph) if found.graphs.ids is not None else f"{said(found, 'graph')} {graph}"
+    return graph, f"{name}{target}: {rest}"
 
 
 def _sameness(found: Audit) -> Parts:
@@ -141,13 +142,13 @@ def _sameness(found: Audit) -> Parts:
         ("Largest groups of duplicates", same.duplicates.groups),
     ):
         if groups:
-            rows = [(_listed(list(map(str, g))), _targets(found, g)) for g in groups[:MOST_ROWS]]
+            rows = [(_listed([called(found, i) for i in g]), _targets(found, g)) for g in groups[:MOST_ROWS]]
             tables.append(Table(title, ("graphs", "targets"), rows))
     if same.leaks is not None and same.leaks.exact:
-        rows = [tuple(map(str, pair)) for pair in same.leaks.exact[:MOST_ROWS]]
+        rows = [(str(test), called(found, own)) for test, own in same.leaks.exact[:MOST_ROWS]]
         tables.append(Table("Test graphs that are training graphs", ("test graph", "training graph"), rows))
     if near:
-        rows = [(str(one), str(other), value) for one, other, value in near]
+        rows = [(called(found, one), called(found, other), value) for one, other, value in near]
         tables.append(Table("Most similar pairs that differ", ("graph", "graph", "similarity"), rows))
     shown = dict.fromkeys(int(i) for pair in near[:2] for i in pair[:2])
     return [], tables, [_drawing(found, i, "near duplicate") for i in shown]
@@ -214,12 +215,12 @@ def _suspects(found: Audit) -> Parts:
         nearest = f"nearest (target, {steps})"
     rows, drawings = [], []
     for one in found.suspects.listed[:MOST_ROWS]:
-        neighbors = "; ".join(f"{i} ({name}, {value:.2f})" for i, name, value in one.neighbors)
-        rows.append((str(one.graph), one.given, one.predicted, one.margin, neighbors))
+        neighbors = "; ".join(f"{called(found, i)} ({name}, {value:.2f})" for i, name, value in one.neighbors)
+        rows.append((called(found, one.graph), one.given, one.predicted, one.margin, neighbors))
     for one in found.suspects.listed[:3]:
         drawings.append(_drawing(found, one.graph, f"predicted {one.predicted}"))
         for other, _, value in one.neighbors[:1]:
-            drawings.append(_drawing(found, other, f"similarity {value:.2f} to {one.graph}"))
+            drawings.append(_drawing(found, other, f"similarity {value:.2f} to {called(found, one.graph)}"))
     head = ("graph", "given", "predicted", "margin", nearest)
     return [], [Table("Suspects, largest margin first", head, rows)], drawings
 

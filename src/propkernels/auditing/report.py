@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -182,6 +182,11 @@ def said(found: Audit, text: str) -> str:
     return in_words(text, found._words)
 
 
+def called(found: Audit, graph: int) -> str:
+    """Return the id of a graph, or its number."""
+    return str(graph if found.graphs.ids is None else found.graphs.ids[graph])
+
+
 def sentences_of(found: Audit) -> tuple[Sentence, ...]:
     """Return all sentences, by topic."""
     topics = {
@@ -260,7 +265,7 @@ def _about_sameness(found: Audit) -> Said:
     if near.n_graphs:
         share = f"{near.n_graphs:,} of {near.n_looked_at:,} graphs {have(near.n_graphs)}"
         clash = f", of another class for {near.n_disagreeing:,}" if near.n_disagreeing else ""
-        advice = "Keep them in one fold (groups=) for a fairer test"
+        advice = "Keep them in one fold for a fairer test"
         yield "", f"{share} a near duplicate (similarity at least {near.threshold:g}){clash}. {advice}."
 
 
@@ -394,8 +399,9 @@ def _about_suspects(found: Audit) -> Said:
         return
     verb = "is" if number == 1 else "are"
     kind = f"{verb} misclassified" if is_classes else f"{have(number)} an outlying error"
-    first = listed(wrong.graphs[:5])
-    yield "", f"{number:,} of {total:,} graphs {kind} {every}: check their targets, first {first}."
+    first = listed([called(found, graph) for graph in wrong.graphs[:5]])
+    check = f"their targets, first {first}" if number > 1 else f"its target: {first}"
+    yield "", f"{number:,} of {total:,} graphs {kind} {every}: check {check}."
 
 
 def many(number: int, noun: str) -> str:
@@ -453,7 +459,7 @@ def with_error(score: Score, metric: str) -> str:
     return f"an R^2 of {score.mean:.3f} ± {score.error:.3f}"
 
 
-def listed(graphs: tuple[int, ...]) -> str:
+def listed(graphs: Sequence[object]) -> str:
     """Say "1, 2 and 3".
 
     Examples
