@@ -76,6 +76,20 @@ def test_a_tiny_weight_beside_usual_ones_is_welcome():
     assert np.array_equal(kernel().fit_transform([(graph, labels)]), kernel().fit_transform([(PATH, labels)]))
 
 
+def test_a_large_rate_of_absorption():
+    few, many = (kernel(propagation=PartialAbsorption(rate=rate)) for rate in (1e290, 1.7e308))
+    graphs = [(PATH, [0, 1, 2])]
+    assert np.array_equal(many.fit_transform(graphs), few.fit_transform(graphs))
+
+
+@pytest.mark.parametrize("base_kernel", ["linear", "rbf", "intersection", "tanimoto", "jaccard"])
+def test_graphs_without_nodes_have_any_base_kernel(base_kernel):
+    estimator = pk.WeisfeilerLehman(base_kernel=base_kernel, t_max=2)
+    computed = estimator.fit_transform([np.zeros((0, 0))] * 2)
+    assert np.array_equal(computed, np.full((2, 2), 3.0 if base_kernel == "rbf" else 0.0))
+    assert estimator.fit([np.zeros((0, 0))]).transform([np.zeros((0, 0)), PATH]).shape == (2, 1)
+
+
 ATTRIBUTED = [
     AttributeKernel(),
     pk.ShortestPath(attributes="gaussian"),

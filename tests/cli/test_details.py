@@ -84,6 +84,16 @@ def test_part_by_part_is_the_same(run, model, tmp_path, monkeypatch, file):
 
 
 @pytest.mark.slow
+def test_parts_without_a_molecule_leave_one_header(run, model, tmp_path, small_parts):
+    (tmp_path / "new.csv").write_text("\n".join(["smiles", *["not one"] * 30, *SMILES[:4]]) + "\n")
+    assert run("predict", model, "new.csv", *OPTIONS).stdout.count("prediction") == 1
+    (tmp_path / "new.csv").write_text("\n".join(["smiles", *["not one"] * 30]) + "\n")
+    result = run("predict", model, "new.csv", *OPTIONS, "-o", "none.csv")
+    assert (result.exit_code, "new.csv" in result.stderr) == (1, True)
+    assert not (tmp_path / "none.csv").exists()
+
+
+@pytest.mark.slow
 def test_rows_that_cannot_be_read_are_listed(run, model, tmp_path, small_parts):
     written = run("predict", model, "new.csv", *OPTIONS, "--skipped", "skipped.csv", "-o", "out.csv")
     assert "12 predictions" in written.stdout + written.stderr

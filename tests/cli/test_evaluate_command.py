@@ -66,6 +66,12 @@ def test_one_line_per_fold_goes_into_a_file(run, small_folder, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["folds.csv"]
 
 
+def test_a_picture_of_the_folds(run, small_folder, tmp_path):
+    options = ("--folds", 2, "--C", 1, "--kernel", "labels", "-o", tmp_path / "folds.png")
+    assert run("evaluate", small_folder, *options).exit_code == 0
+    assert (tmp_path / "folds.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):
     page = tmp_path / "page.html"
     common = ("evaluate", small_folder, *QUICK, "--C", 10, "--kernel", "propagation")

@@ -46,6 +46,8 @@ def test_picture(run, small_folder, model_file, tmp_path):
 def test_regression_is_explained(run, numbers):
     run("fit", numbers, "-o", "model.pk", "--target", 1, *QUICK)
     assert "Contributions for a larger prediction" in run("explain", "model.pk", numbers, "-g", 1).stdout
+    edits = run("explain", "model.pk", numbers, "-g", 1, "--flips", "--max-edits", 1, "--class", 1)
+    assert edits.exit_code == 0, edits.stderr
 
 
 def test_nodes_are_explained_by_name(run, tmp_path):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 
 import networkx as nx
 import numpy as np
@@ -48,6 +49,14 @@ def test_a_saved_index_is_searched(run, small_folder, tmp_path):
     assert [record["similarity"] for record in found] == expected.similarities.tolist()
     table = run("similar", "index.pk", "--from", small_folder, "-g", 3)
     assert "by the Jaccard similarity of\nWeisfeiler-Lehman (t_max 2)" in table.stdout
+
+
+def test_graph_of_another_data_set(run, small_folder, tmp_path):
+    other = shutil.copytree(small_folder, tmp_path / "OTHER")
+    (other / "SMALL_graph_labels.txt").unlink()
+    found = rows(run("similar", small_folder, "--from", other, "-g", 3, "-k", 1))
+    assert found[0][:2] == ["3", "1.0000"]
+    assert all(len(row) == 3 for row in rows(run("similar", other, "-g", 0)))
 
 
 def test_formats_for_programs(run, small_folder):
@@ -105,6 +114,8 @@ def test_scores_are_those_of_python(run, small_folder, tmp_path):
     np.testing.assert_allclose([float(row["p_value"]) for row in rows], detector.predict_p(graphs))
     assert [row["novel"] == "yes" for row in rows] == (detector.predict(graphs) == -1).tolist()
     assert "are unlike the" in result.stdout
+    result = run("novelty", small_folder, small_folder, "--format", "json", "--top", 3)
+    assert len(json.loads(result.stdout)) == 3
 
 
 @pytest.mark.slow

@@ -63,6 +63,8 @@ def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
     title = "Graph 12 of drugs: predicted 1\nRed atoms are evidence for class 1, blue atoms for class 0."
     fitted, graphs = pk.load_model(tmp_path / model), pk.from_smiles(SMILES, node_labels=VIEWS)
     expected = pk.molecules.draw_molecule(fitted.explain(graphs), SMILES, 12, title=title, size=(720, 540))
+    assert run("explain", model, table, "-g", 3, "-o", "picture.pdf", *COLUMNS).exit_code == 0
+    assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
     found = (tmp_path / f"picture.{suffix}").read_bytes()
     assert found == (expected.svg.encode() if suffix == "svg" else expected.png)
 

@@ -108,6 +108,11 @@ def test_sentences_break_without_a_terminal(monkeypatch, capsys):
     assert all(line.startswith("  ") for line in lines[1:])
 
 
+def test_wide_tables_are_folded(terminal, capsys):
+    console.print_records([{"name": "word " * 30, "value": 1.5}], "table")
+    check_width(capsys.readouterr().out)
+
+
 # arguments
 
 

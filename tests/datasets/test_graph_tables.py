@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from propkernels.cli.arguments import Input
-from propkernels.datasets.graph_tables import read_edges
+from propkernels.datasets.graph_tables import read_edges, read_nodes
 from propkernels.datasets.tables import Reading
 from tests.datasets.tiny import write_files
 
@@ -52,6 +52,8 @@ def test_numbers_and_texts_are_one_kind_of_key(tmp_path):
     graphs = read_edges(paths, OPTIONAL).graphs
     assert graphs.n_nodes == 3
     assert graphs.node_labels.tolist() == ["x", "y", "z"]
+    (twice,) = files(tmp_path, twice="from,to\na,b\na,b\nb,c\nc,b\n")  # an edge that is listed twice is one
+    assert read_nodes(twice).graph.adjacency.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
 def test_a_column_says_whether_edges_are_directed(tmp_path):
