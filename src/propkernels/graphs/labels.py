@@ -140,7 +140,8 @@ class LabelColumn:
             masked = np.ma.getmaskarray(labels)
             return cls(np.where(masked, np.int32(UNOBSERVED), column.ids), column.values)
         if str(getattr(labels, "dtype", "")) == "category":
-            return _encode_categories(labels, name)
+            plain: Any = labels
+            labels = plain.astype(object)  # numbers with gaps stay whole
         values = _as_one_dimensional(labels, name)
         if values.dtype.kind in "iub":
             return _encode_integers(values)
@@ -182,26 +183,17 @@ def _hide_unobserved(column: LabelColumn) -> LabelColumn:
 
 
 def _encode_integers(array: NDArray[Any]) -> LabelColumn:
-    """Encode an integer array, by a look-up table if the range is small, else by sorting."""
+    """Encode an integer array."""
     if array.dtype != np.uint64 or array.size == 0:
         array = array.astype(np.int64, copy=False)  # differences of smaller integers would overflow
     observed = array != UNOBSERVED if array.dtype == np.int64 else np.ones(len(array), dtype=bool)
     known = array if observed.all() else array[observed]
     if known.size == 0:
         return LabelColumn(np.full(len(array), UNOBSERVED, dtype=np.int32), ())
-    low, high = int(known.min()), int(known.max())
-    if high - low <= max(4 * len(array), 1024):
-        offsets = (known - known.dtype.type(low)).astype(np.int64)
-        present = np.flatnonzero(np.bincount(offsets))
-        table = np.zeros(high - low + 1, dtype=np.int32)
-        table[present] = np.arange(len(present), dtype=np.int32)
-        inverse, values = table[offsets], [int(p) + low for p in present]
-    else:
-        unique, inverse = np.unique(known, return_inverse=True)
-        values = [int(v) for v in unique]
+    unique, inverse = np.unique(known, return_inverse=True)
     ids = np.full(len(array), UNOBSERVED, dtype=np.int32)
     ids[observed] = inverse
-    return LabelColumn(ids, tuple(values))
+    return LabelColumn(ids, tuple(unique.tolist()))
 
 
 def _encode_objects(labels: Iterable[Any], name: str, place: Callable[[int], str]) -> LabelColumn:
@@ -225,18 +217,6 @@ def _encode_objects(labels: Iterable[Any], name: str, place: Callable[[int], str
             raw[label] = known
         ids.append(known)
     return LabelColumn(np.array(ids, dtype=np.int32), tuple(position))
-
-
-def _encode_categories(labels: Any, name: str) -> LabelColumn:
-    """Encode a pandas Series of categories: each distinct label once, in order of first appearance."""
-    codes = np.asarray(labels.cat.codes, dtype=np.int64)
-    used, first = np.unique(codes[codes >= 0], return_index=True)
-    used = used[np.argsort(first)]
-    distinct = [labels.cat.categories[i] for i in used.tolist()]
-    column = LabelColumn.from_values(distinct, name=name)
-    ids = np.full(len(labels.cat.categories) + 1, UNOBSERVED, dtype=np.int32)
-    ids[used] = column.ids
-    return LabelColumn(ids[codes], column.values)
 
 
 def _check_depth(label: Any, name: str, place: Callable[[int], str], index: int) -> None:
