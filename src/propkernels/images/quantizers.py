@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, Self
 
 import numpy as np
@@ -172,7 +173,17 @@ def _shares(gray: Picture, counted: Picture, scale: Scale) -> Picture:
 MOST_PIXELS = 100_000  # training pixels that are clustered, drawn at random
 
 
-class KMeansColors(Quantizer):
+@dataclass(eq=False, repr=False)
+class ColorParameters:
+    """Parameters of :class:`KMeansColors`."""
+
+    n_colors: int = 5
+    _: KW_ONLY
+    outside: Outside = None
+    random_state: int | np.random.RandomState | None = None
+
+
+class KMeansColors(ColorParameters, Quantizer):
     """Quantize colors to the centers of k-means clusters of the training images' pixels.
 
     Parameters
@@ -202,17 +213,6 @@ class KMeansColors(Quantizer):
     """
 
     colors_: NDArray[np.float64]
-
-    def __init__(
-        self,
-        n_colors: int = 5,
-        *,
-        outside: Outside = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_colors = n_colors
-        self.outside = outside
-        self.random_state = random_state
 
     def _learn(self, pictures: list[Picture], masks: list[Mask]) -> None:
         from sklearn.cluster import MiniBatchKMeans

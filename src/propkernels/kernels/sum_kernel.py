@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, Self, TypeVar
 
 import numpy as np
@@ -37,7 +37,19 @@ from propkernels.kernels.weisfeiler_lehman import WeisfeilerLehman
 Matrix = NDArray[np.float64]
 
 
-class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class SumParameters:
+    """Parameters of :class:`SumKernel`."""
+
+    kernels: Sequence[Estimator] | None = None
+    _: KW_ONLY
+    weights: Floats | None = None
+    normalize_parts: bool = True
+    normalize: bool = False
+    n_jobs: int | None = None
+
+
+class SumKernel(SumParameters, Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Weighted sum of kernels.
 
     The features of a sum of kernels are the features of all parts. If all parts are dot products of counts,
@@ -86,21 +98,6 @@ class SumKernel(Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     kernels_: list[Any]
     weights_: NDArray[np.float64]
     _n_features_out: Annotated[int, SOMETIMES]
-
-    def __init__(
-        self,
-        kernels: Sequence[Estimator] | None = None,
-        *,
-        weights: Floats | None = None,
-        normalize_parts: bool = True,
-        normalize: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.weights = weights
-        self.normalize_parts = normalize_parts
-        self.normalize = normalize
-        self.n_jobs = n_jobs
 
     # parameters of the parts: kernel0, kernel0__t_max, ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -29,7 +30,18 @@ LEAST_SIMILARITY = 1e-9  # whose logarithm is taken
 FENCE = 1.5  # Tukey's fence, in interquartile ranges below the lower quartile
 
 
-class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class DetectorParameters:
+    """Parameters of :class:`NoveltyDetector`."""
+
+    kernel: Estimator | str | None = None
+    n_neighbors: int = 1
+    contamination: str | float = "auto"
+    random_state: Seed = None
+    n_jobs: int | None = None
+
+
+class NoveltyDetector(DetectorParameters, OutlierMixin, GraphInput, BaseEstimator):
     """Detect graphs that are unlike the training graphs, with p-values and explanations by node.
 
     The novelty of a graph is one minus its :func:`similarity` to the nearest training graph: the share of the
@@ -112,21 +124,6 @@ class NoveltyDetector(OutlierMixin, GraphInput, BaseEstimator):
     training_scores_: Values
     _k: int
     offset_: Annotated[float, SOMETIMES]
-
-    def __init__(
-        self,
-        *,
-        kernel: Estimator | str | None = None,
-        n_neighbors: int = 1,
-        contamination: str | float = "auto",
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.n_neighbors = n_neighbors
-        self.contamination = contamination
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Learn scores, threshold and folds from the training graphs.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
 
@@ -89,7 +89,17 @@ def run_to_convergence(
 VALUES_IN_MEMORY = 2**22  # probabilities at a time
 
 
-class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class ImputerParameters:
+    """Parameters of :class:`LabelImputer`."""
+
+    propagation: SchemeLike = "label_propagation"
+    prior: PriorLike = "uniform"
+    tolerance: float = 1e-6
+    max_steps: int = 1000
+
+
+class LabelImputer(ImputerParameters, GraphInput, TransformerMixin, BaseEstimator):
     """Predict missing node labels: the most probable label after label propagation has converged.
 
     Observed labels are kept. Among equally probable labels (up to the tolerance), as in components
@@ -134,19 +144,6 @@ class LabelImputer(GraphInput, TransformerMixin, BaseEstimator):
     frequencies_: dict[Hashable, float]
     _prior: Prior
     _scheme: PropagationScheme
-
-    def __init__(
-        self,
-        *,
-        propagation: SchemeLike = "label_propagation",
-        prior: PriorLike = "uniform",
-        tolerance: float = 1e-6,
-        max_steps: int = 1000,
-    ) -> None:
-        self.propagation = propagation
-        self.prior = prior
-        self.tolerance = tolerance
-        self.max_steps = max_steps
 
     def fit(self, X: Graphs, y: object = None) -> Self:
         """Learn the labels and their frequencies."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from _thread import RLock
 from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, overload
 from weakref import WeakKeyDictionary, ref
 
@@ -98,7 +99,17 @@ _WRITERS: WeakKeyDictionary[GraphIndex, RLock] = WeakKeyDictionary()
 _INDEXED: WeakKeyDictionary[GraphIndex, tuple[Any, Any]] = WeakKeyDictionary()
 
 
-class GraphIndex(GraphInput, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class IndexParameters:
+    """Parameters of :class:`GraphIndex`."""
+
+    kernel: Estimator | str | None = None
+    similarity: str = "cosine"
+    random_state: Seed = None
+    n_jobs: int | None = None
+
+
+class GraphIndex(IndexParameters, GraphInput, BaseEstimator):
     """Exact nearest-neighbor search among graphs by similarity of counts, without comparing all pairs.
 
     For each bin, the index stores the graphs in which it occurs. A query reads only the bins of its own
@@ -186,19 +197,6 @@ class GraphIndex(GraphInput, BaseEstimator):
     kernel_: Any
     _n_added: int
     _names: Sequence[Hashable]
-
-    def __init__(
-        self,
-        *,
-        kernel: Estimator | str | None = None,
-        similarity: str = "cosine",
-        random_state: Seed = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.similarity = similarity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     @threaded
     def fit(self, X: Graphs, ids: Iterable[Hashable] | None = None) -> Self:

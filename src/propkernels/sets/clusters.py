@@ -17,11 +17,10 @@ from propkernels._utils.checks import GraphInput, check_integer, check_share
 from propkernels._utils.parallel import run_threads, threaded
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.stored import ANY_NUMBER, Indices, require
-from propkernels._utils.typing import Estimator, Seed
 from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
-from propkernels.search.index import GraphIndex
+from propkernels.search.index import GraphIndex, IndexParameters
 from propkernels.search.nearest import Query
 
 AT_ONCE = 512  # graphs whose neighbors are searched at a time
@@ -30,13 +29,10 @@ Places = NDArray[np.int64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class IndexParameters:
+class SearchParameters(IndexParameters):
     """Parameters of what searches an index: clusters, picks and splits."""
 
-    kernel: Estimator | str | None = None
     similarity: str = "jaccard"
-    random_state: Seed = None
-    n_jobs: int | None = None
 
     def _index(self, graphs: GraphDatabase) -> GraphIndex:
         """Return an index of graphs."""
@@ -46,14 +42,14 @@ class IndexParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SphereParameters(IndexParameters):
+class SphereParameters(SearchParameters):
     """Parameters of :class:`SphereExclusion`."""
 
     threshold: float = 0.6
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PickerParameters(IndexParameters):
+class PickerParameters(SearchParameters):
     """Parameters of :class:`MaxMinPicker`."""
 
     n_graphs: int = 10

@@ -18,7 +18,7 @@ from propkernels.convert.check import check_graphs
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
 from propkernels.search.index import GraphIndex
-from propkernels.sets.clusters import IndexParameters, later_neighbors
+from propkernels.sets.clusters import SearchParameters, later_neighbors
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -49,7 +49,7 @@ def _roots(root: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int
 
 
 @dataclass(kw_only=True, eq=False)
-class _SimilaritySplitter(IndexParameters):
+class _SimilaritySplitter(SearchParameters):
     """Splitter by groups of similar graphs."""
 
     n_splits: int = field(default=5, kw_only=False)
