@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,38 +31,8 @@ FEW = 32  # entries of a column whose pairs one warp adds
 DEFINED = (f"-DCHUNK={CHUNK}", f"-DLISTED={LISTED}", f"-DTILE={TILE}", f"-DFEW={FEW}")
 
 
-class Runtime(Protocol):
-    """Executor of CUDA kernels: a GPU or, in tests, the host."""
-
-    xp: Any
-
-    def launch(self, name: str, blocks: int, arguments: tuple[Any, ...], shared: int = 0) -> None:
-        """Run a kernel; arguments are arrays, None, and numpy scalars of the parameters' types."""
-
-    def to_device(self, array: Any) -> Any:
-        """Copy an array to the device; one that is there stays."""
-
-    def to_host(self, array: Any, dtype: Any = None, room: Any = None) -> Any:
-        """Copy an array to a numpy array, of another type if wanted, and into ``room`` if it fits."""
-
-    def room(self, shape: tuple[int, ...]) -> Any:
-        """Return an array of the host for a later copy."""
-
-    def stream(self) -> AbstractContextManager[Any]:
-        """Return a context in which launched kernels do not wait for those of other threads."""
-
-    def add_square(self, factor: Any, total: Any) -> None:
-        """Add ``factor @ factor.T`` to a symmetric matrix, at least on and below its diagonal."""
-
-    def free_bytes(self) -> int:
-        """Return the free bytes of device memory."""
-
-    def sparse_matrix(self, values: Any, columns: Any, indptr: Any, n_columns: int) -> Any:
-        """Return a sparse matrix on the device."""
-
-
-class CudaRuntime:
-    """Executor of CUDA kernels on the current device."""
+class Runtime:
+    """Executor of CUDA kernels on the current device; tests have one on the host, with the same methods."""
 
     def __init__(self) -> None:
         self.xp = import_cupy()
@@ -149,9 +119,9 @@ def is_available() -> bool:
 
 
 @cache
-def cuda() -> CudaRuntime:
+def cuda() -> Runtime:
     """Return the runtime of this process."""
-    return CudaRuntime()
+    return Runtime()
 
 
 CAPACITY = 320  # nodes of a packet

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -196,16 +196,6 @@ BLOCK_NODES = 250_000  # nodes per block: decoded and featurized together
 BLOCK_ROWS, BLOCK_RECORDS = 10_000, 2_000  # rows of tables and records of SDF files per block
 ATOMS = re.compile(r"Cl|Br|Si|Se|[BCNOFPSI]|[bcnops]|\[")  # estimates the number of atoms
 COUNTS = 3  # line of an SDF record that begins with the number of atoms, in three letters
-
-
-class Format(Protocol):
-    """A format of files that are read part by part."""
-
-    def survey(self, path: Path, reading: Reading, nodes_per_part: int) -> Survey:
-        """Cut a file into pieces."""
-
-    def read(self, part: Part) -> Iterator[GraphBlock]:
-        """Yield the graphs of a part in blocks."""
 
 
 class ParquetGraphs:
@@ -480,4 +470,9 @@ class TuSets:
             yield GraphBlock(block, values, ids)
 
 
-FORMATS: dict[str, Format] = {"parquet": ParquetGraphs(), "table": Molecules(), "tu": TuSets()}
+# A format has a survey that cuts a file into pieces, and reads a part in blocks.
+FORMATS: dict[str, ParquetGraphs | Molecules | TuSets] = {
+    "parquet": ParquetGraphs(),
+    "table": Molecules(),
+    "tu": TuSets(),
+}
