@@ -8,17 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / ".github" / "SECURITY.md").read_text(encoding="utf-8")
 NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)))
-DOORS = (
-    "load_model",
-    "read_tu",
-    "from_parquet",
-    "feature",
-    "images",
-    "downloads",
-    "CSV",
-    "from_*",
-    "pages",
-)
+DOORS = ("load_model", "read_tu", "from_parquet", "feature", "images", "downloads", "CSV", "from_*", "pages")
 
 
 @pytest.mark.parametrize(("file", "test"), NAMED, ids=lambda part: str(part))

@@ -45,12 +45,8 @@ def test_kernels_by_name(run, small_folder):
         "evaluate", small_folder, *QUICK, "--C", 1, "--kernel", "shortest-path", "--kernel", "propagation"
     )
     assert (result.exit_code, result.stderr) == (0, "")
-    names = [
-        line.split()[0]
-        for line in result.stdout.splitlines()
-        if line.startswith(("LAB", "PK", "short", "WL"))
-    ]
-    assert names == ["LABELS", "shortest-path", "PK", "shortest-path", "PK"]
+    lines = [line for line in result.stdout.splitlines() if line.startswith(("LAB", "PK", "short", "WL"))]
+    assert [line.split()[0] for line in lines] == ["LABELS", "shortest-path", "PK", "shortest-path", "PK"]
 
 
 # protocols and files
@@ -80,12 +76,8 @@ def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):
     assert f"Wrote {page}" in result.stdout
     html = page.read_text(encoding="utf-8")
     assert html.count("<circle") == 2 * 3 + 1  # a dot for each fold of LABELS and PK, and the button
-    for text in (
-        row(result, "PK")[1],
-        "propagation kernel vs. label counts",
-        "Confusion matrices",
-        "default-src",
-    ):
+    words = ("propagation kernel vs. label counts", "Confusion matrices", "default-src")
+    for text in (row(result, "PK")[1], *words):
         assert text in html
     assert (
         "nowhere is not a folder" in run(*common, "--html", tmp_path / "nowhere" / "page.html").stderr.lower()

@@ -83,10 +83,8 @@ def test_atoms_of_a_known_set_are_called_by_name(run, small_folder, model_file, 
     for path in small_folder.glob("*.txt"):
         shutil.copy(path, folder / path.name.replace("SMALL", "MUTAG"))
     monkeypatch.setenv("PROPKERNELS_DATA", str(tmp_path / "data"))
-    names, command = (
-        ["C", "N", "O", "F", "I", "Cl", "Br"],
-        ("explain", model_file, "MUTAG", "-g", 5, "--top", 3),
-    )
+    names = ["C", "N", "O", "F", "I", "Cl", "Br"]
+    command = ("explain", model_file, "MUTAG", "-g", 5, "--top", 3)
     result = run(*command)
     model, graphs = pk.load_model(model_file), pk.datasets.read_tu(small_folder).graphs
     expected = model.explain(graphs[[5]]).top_nodes(0, 3)

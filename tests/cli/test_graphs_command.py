@@ -161,16 +161,7 @@ def test_features_are_written_and_resumed(run, database, small_data):
 def test_molecules_with_faults(run, tmp_path):
     pytest.importorskip("rdkit")
     (tmp_path / "drugs.csv").write_text("molecule,dose\nnothing,2\nCCO,1\n")
-    command = (
-        "featurize",
-        "drugs.csv",
-        "-o",
-        "out",
-        "--smiles",
-        "molecule",
-        "--target",
-        "dose",
-    )
+    command = ("featurize", "drugs.csv", "-o", "out", "--smiles", "molecule", "--target", "dose")
     failed = run(*command, "--nodes-per-part", 1, "-j", 1)
     assert failed.exit_code == 1
     assert "1 of 2 parts failed, all others are complete: part 0 (" in failed.stderr
@@ -209,18 +200,8 @@ def test_predictions_are_those_of_python(run, tables):
     model = pk.NodeClassifier(random_state=0).fit(found.graph, y)
     assert [row["prediction"] for row in rows] == model.predict().tolist()
     assert [row["node"] for row in rows] == [f"n{i}" for i in range(40)]
-    again = run(
-        "nodes",
-        "predict",
-        "model.pk",
-        "edges.csv",
-        "--nodes",
-        "nodes.csv",
-        "--target",
-        "topic",
-        "-o",
-        "new.csv",
-    )
+    options = ("--nodes", "nodes.csv", "--target", "topic", "-o", "new.csv")
+    again = run("nodes", "predict", "model.pk", "edges.csv", *options)
     assert again.exit_code == 0, again.stderr
     assert rows_of(tables / "new.csv") == rows
 

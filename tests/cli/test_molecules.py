@@ -203,11 +203,8 @@ def test_pipelines_of_python_predict_and_explain(run, table, tmp_path, kind):
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    first = (
-        pk.MoleculesToGraphs(stereo=True, node_labels="symbol")
-        if kind == "stereo"
-        else pk.MoleculesToGraphs()
-    )
+    stereo = {"stereo": True, "node_labels": "symbol"} if kind == "stereo" else {}
+    first = pk.MoleculesToGraphs(**stereo)
     last = [pk.PropagationClassifier(kernel=pk.WeisfeilerLehman(), t_max=1, C=1.0, random_state=0)]
     if kind == "three steps":
         last = [pk.WeisfeilerLehmanFeatures(t_max=1), LogisticRegression()]

@@ -97,11 +97,7 @@ INVALID = [
     (in_check((PATH, None, [1, 2, 3])), ValueError, "graph 0 has no node attributes but graph 1 has some"),
     (in_check(weighted(-2)), ValueError, r"graph 1: edge \('a', 'b'\) has weight -2"),
     (in_check({"nodes": [{}], "links": []}), ValueError, r"graph 1 cannot be read \('id' is missing\)"),
-    (
-        lambda: check_graphs([ONE, nx.Graph(), (PATH, None, np.zeros((3, 2)))]),
-        ValueError,
-        "2 has 2 att",
-    ),
+    (lambda: check_graphs([ONE, nx.Graph(), (PATH, None, np.zeros((3, 2)))]), ValueError, "2 has 2 att"),
     # networkx
     (lambda: pk.from_networkx(nx.Graph()), TypeError, r"wrap the one graph: \[graph\]"),
     (in_networkx(5), TypeError, "graph 1 is a int, not a networkx graph"),
@@ -146,11 +142,7 @@ INVALID = [
     (in_pandas(edges=TABLE.assign(w=DATES), edge_attributes=["w"]), ValueError, "which is not a number"),
     (in_pandas(edges=TABLE.assign(w=[1j, 2, 3]), weight="w"), ValueError, "row 0 .*which is not a number"),
     (in_pandas(edges=TABLE.assign(w=[1, 2, "x"]), weight="w"), ValueError, "'b': row 2 of edges has w 'x'"),
-    (
-        in_pandas(None, graphs=pd.DataFrame({"graph": [], "y": []}), graph_target="y"),
-        ValueError,
-        "no row",
-    ),
+    (in_pandas(None, graphs=pd.DataFrame({"graph": [], "y": []}), graph_target="y"), ValueError, "no row"),
     (lambda: pk.convert.to_pandas(pk.from_adjacency([PATH, PATH], ids=["a"] * 2)), ValueError, "the same id"),
     # contacts
     (in_contacts(time=[None, 1]), ValueError, "row 0 of contacts needs a finite number or a date as 'time'"),

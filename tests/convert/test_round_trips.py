@@ -94,11 +94,7 @@ def test_files(way, more, tmp_path):
     assert found.ids.tolist() == [5, 6, 7, 8]
 
 
-ZOO = {
-    name: graphs
-    for name, graphs in zoo().items()
-    if len(graphs) and graphs.n_nodes and "distribution" not in name
-}
+ZOO = {name: graphs for name, graphs in zoo().items() if len(graphs) and graphs.n_nodes}
 
 
 @pytest.mark.slow

@@ -155,11 +155,7 @@ INVALID = [
     (distributions(ROWS, None, None, [True]), ValueError, "observed must hold one True or False"),
     (distributions([["a", "b"]]), TypeError, "a matrix of numbers, one row per node"),
     (distributions([1.0, 0.0]), ValueError, r"shape \(nodes, labels\), got \(2,\)"),
-    (
-        lambda: pk.check_graphs([(np.ones((3, 3)), ROWS), (TWO[:2, :2], -TWO[:2, :2])]),
-        ValueError,
-        "1.*-1",
-    ),
+    (lambda: pk.check_graphs([(np.ones((3, 3)), ROWS), (TWO[:2, :2], -TWO[:2, :2])]), ValueError, "1.*-1"),
     # grids
     (images(SQUARE, np.zeros((0, 2), int)), ValueError, r"image 1 has no pixels: its shape is \(0, 2\)"),
     (images(SQUARE, np.zeros((2, 2, 2), int)), ValueError, "image 1 has 3 dimensions but image 0 has 2"),

@@ -18,9 +18,7 @@ def drawn_distances(points):
 
 
 @pytest.mark.parametrize(
-    "graph",
-    [networkx.cycle_graph(6), networkx.path_graph(9), networkx.grid_2d_graph(4, 5)],
-    ids=str,
+    "graph", [networkx.cycle_graph(6), networkx.path_graph(9), networkx.grid_2d_graph(4, 5)], ids=str
 )
 def test_drawn_distances_follow_the_graph(graph):
     graph = graph_of(graph)

@@ -122,14 +122,8 @@ def test_attributes_in_many_guises():
     expected = np.array([[1.0, 2.0], [3.0, np.nan]])
     frame = pd.DataFrame({"a": [1, 3], "b": [2, None]})
     masked = np.ma.array([[1, 2], [3, 9]], mask=[[0, 0], [0, 1]])
-    for given in (
-        expected,
-        expected.tolist(),
-        frame,
-        masked,
-        np.asfortranarray(expected),
-        [[1, 2], [3, None]],
-    ):
+    arrays, lists = (expected, masked, np.asfortranarray(expected)), (expected.tolist(), [[1, 2], [3, None]])
+    for given in (*arrays, frame, *lists):
         found = one(2, attributes=given).node_attributes
         assert found.dtype == np.float64
         assert found.flags.c_contiguous

@@ -11,13 +11,7 @@ from reproduction.__main__ import main
 from reproduction.engine.cells import Cell, Store
 from reproduction.engine.jobs import Job, Scope, run
 from reproduction.engine.published import published, rows_and_columns
-from reproduction.experiments import (
-    attributed,
-    labelled,
-    partially_labelled,
-    point_clouds,
-    worked_example,
-)
+from reproduction.experiments import attributed, labelled, partially_labelled, point_clouds, worked_example
 from reproduction.protocols.nested import folds_of
 from reproduction.registry import experiments
 from tests.reproduction.test_published import TABLES

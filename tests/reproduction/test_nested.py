@@ -7,14 +7,7 @@ from sklearn.svm import SVC
 
 import propkernels as pk
 from reproduction.protocols import svm
-from reproduction.protocols.nested import (
-    COSTS,
-    cross_validate,
-    folds_of,
-    leave_one_out,
-    seeds_of,
-    unit,
-)
+from reproduction.protocols.nested import COSTS, cross_validate, folds_of, leave_one_out, seeds_of, unit
 from reproduction.protocols.recipes import build
 from reproduction.protocols.recipes import pk as propagation_kernel
 from reproduction.protocols.svm import Machine

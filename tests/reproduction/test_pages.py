@@ -11,12 +11,7 @@ import pytest
 import propkernels as pk
 from reproduction.__main__ import PAGES
 from reproduction.experiments import worked_example
-from reproduction.extra import (
-    animation,
-    fair,
-    folds_of_defaults,
-    nodes,
-)
+from reproduction.extra import animation, fair, folds_of_defaults, nodes
 from reproduction.molecules import scaffold_splits
 
 ROOT = Path(__file__).parents[2]

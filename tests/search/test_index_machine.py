@@ -15,11 +15,7 @@ import propkernels as pk
 from propkernels.kernels import LabelHistogram
 
 POOL = pk.datasets.make_molecules(12, random_state=3, mean_nodes=5).graphs
-KERNELS = (
-    pk.PropagationKernel(t_max=1, random_state=1),
-    pk.WeisfeilerLehman(t_max=1),
-    LabelHistogram(),
-)
+KERNELS = (pk.PropagationKernel(t_max=1, random_state=1), pk.WeisfeilerLehman(t_max=1), LabelHistogram())
 FULL = [kernel.set_params(normalize=True).fit_transform(POOL) for kernel in KERNELS]
 
 

@@ -117,17 +117,11 @@ def test_parallel_edges_are_compared_one_by_one():
             graph.add_edge(0, 1, label=label)
         return graph
 
-    for one, other, distance in (
-        ("ab", "a", 1),
-        ("ab", "bc", 1),
-        ("ab", "ba", 0),
-        ("ab", "", 2),
-        ("ab", "cde", 3),
-    ):
+    for a, b, distance in (("ab", "a", 1), ("ab", "bc", 1), ("ab", "ba", 0), ("", "ab", 2), ("ab", "cde", 3)):
         for exact in (False, True):
-            found = pk.edit_distance(bonds(*one), bonds(*other), exact=exact, return_path=True)
+            found = pk.edit_distance(bonds(*a), bonds(*b), exact=exact, return_path=True)
             assert found[0] == distance
-            assert len(found[2]) == max(len(one), len(other))
+            assert len(found[2]) == max(len(a), len(b))
 
 
 def test_few_edits_of_symmetric_graphs_are_found():

@@ -8,10 +8,7 @@ from hypothesis import strategies as st
 
 import propkernels as pk
 from propkernels.codes.contents import everything, groups_by_step
-from propkernels.sets.isomorphism import (
-    canonical_forms,
-    isomorphism_classes,
-)
+from propkernels.sets.isomorphism import canonical_forms, isomorphism_classes
 
 
 def shuffled(graph, seed):

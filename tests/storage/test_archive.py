@@ -40,13 +40,8 @@ def test_arrays_with_other_numbers_of_bytes_are_refused():
 
 
 def test_numbers_are_aligned_in_the_file_and_views_of_it_are_read_only():
-    arrays = [
-        np.arange(3),
-        np.array(["a", "bc"]),
-        np.eye(5)[:, 1:],
-        np.empty((0, 2)),
-        np.array([1, 2], ">i8"),
-    ]
+    arrays = [np.arange(3), np.array(["a", "bc"]), np.eye(5)[:, 1:], np.empty((0, 2))]
+    arrays.append(np.array([1, 2], ">i8"))
     stream = io.BytesIO()
     archive.write_archive(stream, '{"x": 1}', arrays)
     memory = memoryview(stream.getvalue())

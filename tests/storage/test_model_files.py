@@ -12,12 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import propkernels as pk
-from propkernels.propagation import (
-    Diffusion,
-    GaussianMixtures,
-    LabelImputer,
-    PropagatedAttributes,
-)
+from propkernels.propagation import Diffusion, GaussianMixtures, LabelImputer, PropagatedAttributes
 from tests.test_contract_discovery import (
     classes,
     dense,

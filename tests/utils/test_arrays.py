@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 
 import propkernels as pk
 from propkernels._utils import arrays
-from propkernels._utils.arrays import (
-    check_sparse,
-    offsets,
-)
+from propkernels._utils.arrays import check_sparse, offsets
 from tests.strategies import permute_nodes
 from tests.zoo import labelled_zoo
 

@@ -5,13 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from propkernels._utils.cells import (
-    as_classes,
-    check_measurements,
-    is_missing,
-    read_cells,
-    typed_column,
-)
+from propkernels._utils.cells import as_classes, check_measurements, is_missing, read_cells, typed_column
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,8 @@ from propkernels._utils.parallel import active_device, thread_count, workers
 
 # CPython runs signal handlers after these instructions, and nowhere else in Python code.
 LOOKS = ("RESUME", "JUMP_BACKWARD", "CALL", "INSTRUMENTED_")
-WATCHED = (
-    "_utils/parallel.py",
-    "_utils/locks.py",
-    "_utils/safe_files.py",
-    "search/index.py",
-    "contextlib.py",
-)
+WATCHED = ("search/index.py", "contextlib.py")
+WATCHED += ("_utils/parallel.py", "_utils/locks.py", "_utils/safe_files.py")
 
 
 class Interrupts:

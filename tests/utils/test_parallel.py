@@ -15,13 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import propkernels as pk
 from propkernels._utils import parallel
-from propkernels._utils.parallel import (
-    one_blas_thread,
-    run_threads,
-    thread_count,
-    threaded,
-    workers,
-)
+from propkernels._utils.parallel import one_blas_thread, run_threads, thread_count, threaded, workers
 from propkernels.counts import products as linear
 
 
