@@ -222,6 +222,7 @@ def test_errors_bins_and_about(page, exploration, molecules):
     )
     page.click("#ex-tab-about")
     assert "normalized kernel" in page.text("#ex-panel-about")
+    assert "Kernel(" not in page.text("#ex-panel-about")
 
 
 def test_what_neighbors_share_is_lit_up_in_both(page, molecules, exploration):
