@@ -32,8 +32,9 @@ def test_probabilities_of_separated_classes_are_bounded_by_the_number_of_graphs(
 
 
 def test_probabilities_have_the_argmax_of_decisions():
+    rng = np.random.default_rng(0)
     found = Calibration(np.array([3.0]), 4.0)
-    near = RNG.uniform(0, 1, size=400)
+    near = rng.uniform(0, 1, size=400)
     chances = found.probabilities(HOME, near)
     np.testing.assert_allclose(chances.sum(axis=1), 1)
     assert np.array_equal(chances.argmax(axis=1), HOME.argmax(axis=1))
@@ -42,9 +43,10 @@ def test_probabilities_have_the_argmax_of_decisions():
 
 def test_classes_left_out_lower_the_confidence_far_away():
     """At home decisions are right; about left-out classes they are as sure, and the similarity is lower."""
+    rng = np.random.default_rng(0)
     home, left_out = 2 * np.eye(3)[CLASSES], 2 * np.eye(3)[(CLASSES + 1) % 3]
-    home += 0.3 * RNG.normal(size=home.shape)
-    near, far = RNG.uniform(0.7, 1.0, size=400), RNG.uniform(0.0, 0.3, size=400)
+    home += 0.3 * rng.normal(size=home.shape)
+    near, far = rng.uniform(0.7, 1.0, size=400), rng.uniform(0.0, 0.3, size=400)
     found = calibrate(home, CLASSES, near, left_out, far)
     assert found.power > 0
     plain = calibrate(home, CLASSES).probabilities(left_out)
@@ -53,8 +55,9 @@ def test_classes_left_out_lower_the_confidence_far_away():
 
 
 def test_two_classes_and_labels():
-    truth = (RNG.random(300) < 0.5).astype(int)
-    decisions = (2 * truth - 1 + RNG.normal(size=300))[:, None]
+    rng = np.random.default_rng(0)
+    truth = (rng.random(300) < 0.5).astype(int)
+    decisions = (2 * truth - 1 + rng.normal(size=300))[:, None]
     found = calibrate(decisions, truth).probabilities(decisions)
     assert np.array_equal(found.argmax(axis=1), (decisions[:, 0] > 0).astype(int))
     labels = np.column_stack([truth, np.full(300, np.nan), np.ones(300)])

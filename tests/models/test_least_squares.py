@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
 
 from propkernels.models.least_squares import PER_COST, solve, solve_features
@@ -118,8 +119,10 @@ def test_graphs_that_are_all_alike_and_constant_targets():
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-def test_least_squares_on_features(weights):
-    for cost, found in zip((0.3, 5.0), solve_features(FEATURES, GAPS, (0.3, 5.0), weights), strict=True):
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_least_squares_on_features(form, weights):
+    rows, costs = form(FEATURES), (0.3, 5.0)
+    for cost, found in zip(costs, solve_features(rows, GAPS, costs, weights), strict=True):
         for column in range(2):
             known = ~np.isnan(GAPS[:, column])
             own = None if weights is None else weights[known]

@@ -217,7 +217,11 @@ def test_missing_node_labels_may_be_filled_in():
     hidden = hide_labels(GRAPHS, 0.3, random_state=0)
     model = pk.PropagationClassifier(t_max=[0, 1], C=10, random_state=0).fit(hidden, TARGET)
     assert model.predict(hidden).shape == (60,)
-    assert model.imputer_ is None or isinstance(model.imputer_, pk.propagation.LabelImputer)
+    imputers = [type(tried).__name__ for tried in model._imputers(hidden)]
+    assert imputers == ["NoneType", "LabelImputer"]
+    assert type(model.imputer_).__name__ in imputers
+    assert model._imputers(GRAPHS) == model._imputers(GRAPHS.with_labels([None] * GRAPHS.n_nodes)) == [None]
+    assert pk.PropagationClassifier(kernel=KERNEL)._imputers(hidden) == [None]
 
 
 def test_a_fitted_model_says_what_it_learned():
