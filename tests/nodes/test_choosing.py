@@ -84,3 +84,20 @@ def test_a_class_without_training_nodes_is_never_decided():
     decisions = machine.decisions(rows)
     assert (decisions[:, 1] == ABSENT).all()
     assert decisions.argmax(axis=1).tolist() == [0, 0, 2, 2]
+
+
+def test_of_many_nodes_in_folds_a_sample_decides(monkeypatch):
+    monkeypatch.setattr(choosing, "MOST_GRAPHS", 60)
+    graph = pk.datasets.make_molecules(20, random_state=0).graphs
+    n = graph.n_nodes
+    inputs, _ = pk.nodes.inputs.learn_inputs(graph, "both", True, 0)
+    target = graph.degrees[:, None].astype(float)
+    labeled = Labeled.gather(Sheet(graph, inputs), problem(target), target, VIEWS[:2])
+    halves = np.arange(n) % 2 == 0
+    folds = [
+        (np.flatnonzero(halves), np.flatnonzero(~halves)),
+        (np.flatnonzero(~halves), np.flatnonzero(halves)),
+    ]
+    several = choosing.choose(labeled, VIEWS[:2], folds, (1.0,), 0)
+    assert len(np.unique(several.held)) == len(several.held) == 60
+    assert len(choosing.choose(labeled, VIEWS[:2], folds[:1], (1.0,), 0).held) == (~halves).sum()

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from propkernels._utils.progress import LOG
-from propkernels.models.choose import MOST_KERNELS, Problem, averaged
+from propkernels.models.choose import MOST_GRAPHS, MOST_KERNELS, Problem, averaged
 from propkernels.models.folds import Folds
 from propkernels.models.least_squares import Linear, solve_features
 from propkernels.nodes.members import NodeRule, ViewMap
@@ -148,12 +148,14 @@ def choose(
 
     Per fold, only targets of its training nodes are propagated: a held-out target reaches neither its own
     features nor those of others. Graphs without targets are decided by views that see none, chosen alone.
+    Of more nodes in several folds, a stratified sample decides, as of graphs; targets of all are propagated.
     """
     tried = [(view, cost) for view in views for cost in costs]
     problem, found, held_out = labeled.problem, list[list[Matrix]](), list[Indices]()
+    deciding = problem.places(MOST_GRAPHS if len(folds) > 1 else len(problem))
     for number, ((train, held), targets) in enumerate(zip(folds, labeled.hops_of(views, folds), strict=True)):
-        fitted = some_of(train, MOST_CHOOSING, seed + number)
-        own = problem.at(fitted)
+        fitted = some_of(np.intersect1d(train, deciding), MOST_CHOOSING, seed + number)
+        own, held = problem.at(fitted), np.intersect1d(held, deciding)
         if (own.targets == own.targets[0]).all():
             continue  # nothing can be learned
         found.append([])
