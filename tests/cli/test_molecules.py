@@ -71,7 +71,7 @@ def test_a_molecule_is_drawn_by_rdkit(run, table, model, tmp_path, suffix):
 
 @pytest.mark.slow
 def test_the_options_of_a_chemist(run, tmp_path):
-    """The four commands with the short names of the options; a gap in the target is left out of the fit, with its cells."""
+    """The four commands with short names of options; a row with a gap in the target is left out."""
     lines = [f"{text},{active},b7" for text, active in zip(SMILES, ACTIVE, strict=True)]
     (tmp_path / "molecules.csv").write_text("\n".join(["smiles,active,batch", *lines, "CCCCCO,,b8"]) + "\n")
     named = ("--smiles", "smiles", "--target", "active")
