@@ -59,6 +59,36 @@ def test_with_all_graphs_as_landmarks_it_is_least_squares_on_the_kernel():
     np.testing.assert_allclose(model.held_out_, full.held_out_, atol=5e-3)
 
 
+@pytest.mark.parametrize("weights", [None, np.arange(60) % 3 + 0.5])
+def test_landmarks_minimize_the_loss_of_the_definition(weights, few_landmarks, monkeypatch):
+    """In runs of rows and of landmarks; held-out decisions are those of refits with the same landmarks."""
+    monkeypatch.setattr(solvers, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(solvers, "AT_ONCE", 5)
+    kernel = pk.WeisfeilerLehman(t_max=1, base_kernel="rbf")
+    options = {"kernel": kernel, "solver": "landmarks", "C": 3.0, "t_max": 1, "normalize": False}
+    model = pk.PropagationClassifier(**options, random_state=0).fit(GRAPHS, TARGET, sample_weight=weights)
+    (member,) = model.rule_.members
+    landmarks = np.flatnonzero(member.coefficients[:, 0])
+    assert len(landmarks) == 24
+    assert TARGET[landmarks].mean() == pytest.approx(0.5)
+    matrix, given = kernel.fit_transform(GRAPHS), np.ones(60) if weights is None else weights
+    unit = matrix.diagonal().mean()
+    rows = matrix[:, landmarks]
+    penalty = unit / 3.0 * (rows[landmarks] + solvers.JITTER * unit * np.eye(24))
+
+    def refit(own):
+        system = np.zeros((25, 25))
+        known = np.column_stack([rows, np.ones(60)])
+        system[:24, :24] = penalty
+        system += known.T @ (own[:, None] * known)
+        return known @ np.linalg.solve(system, known.T @ (own * (2.0 * TARGET - 1)))
+
+    np.testing.assert_allclose(model.decision_function(GRAPHS), refit(given), atol=1e-5)
+    for i in range(0, 60, 7):
+        left_out = refit(np.where(np.arange(60) == i, 0, given))[i]
+        assert model.held_out_[i, 0] == pytest.approx(left_out, abs=1e-4)
+
+
 def test_regressors_learn_from_landmarks(few_landmarks):
     sizes = GRAPHS.graph_sizes.astype(float)
     model = pk.PropagationRegressor(kernel=KERNEL, solver="landmarks", random_state=0).fit(GRAPHS, sizes)
