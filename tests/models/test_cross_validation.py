@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
 from propkernels.models.cross_validation import (
     FoldClassifier,
     Recorder,
+    _is_regression,
     column_mean,
     evaluate,
     resolve_scorer,
+    score_model,
 )
 from propkernels.models.evaluation_result import Choice
 from propkernels.models.folds import draw_seeds, split
@@ -216,6 +220,53 @@ def test_columns_are_scored_on_the_graphs_with_an_entry():
     assert sizes == {0: [0, 1, 2], 1: [0, 2]}
     assert column_mean(score, truth, True) == 3.0  # column 1 has a single value
     assert np.isnan(column_mean(score, truth[:, 1:], True))
+
+
+COUNTS = pk.PropagationFeatures(t_max=1, n_features=64, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "expected"),
+    [
+        (pk.PropagationRegressor(), [0, 1], True),
+        (pk.PropagationClassifier(), [0.5, 1.5], False),
+        (make_pipeline(COUNTS, Ridge()), [0, 1], True),
+        (make_pipeline(COUNTS, LogisticRegression()), [0.5, 1.5], False),
+        (KERNEL, ["a", "b"], False),
+        (KERNEL, [0, 1], False),
+        (KERNEL, [0.0, 1.0] * 9, False),
+        (KERNEL, [0.5, 1.5], True),
+        (KERNEL, np.arange(200.0), True),
+        (KERNEL, [[0, 1], [np.nan, 1]], False),
+        (KERNEL, [[0, 2], [np.nan, 1]], True),
+    ],
+)
+def test_numbers_are_predicted_by_regressors_and_where_targets_are_numbers(model, target, expected):
+    assert _is_regression(model, target) is expected
+
+
+def test_scores_of_several_columns_are_means_of_their_own():
+    rng, n = np.random.default_rng(0), len(DATA.graphs)
+    sizes = np.diff(DATA.graphs.graph_ptr).astype(float)
+    labels = np.column_stack([DATA.target, sizes > np.median(sizes)]).astype(float)
+    numbers = np.column_stack([sizes, rng.normal(size=n)])
+    for truth in (labels, numbers):
+        truth[rng.random(truth.shape) < 0.2] = np.nan
+    columns = [(~np.isnan(labels[:, k]), labels[:, k]) for k in range(2)]
+    model = clone(FIXED).fit(DATA.graphs, labels)
+    decisions, predicted = model.decision_function(DATA.graphs), model.predict(DATA.graphs)
+    for name, guess, score in (
+        ("roc_auc", decisions, roc_auc_score),
+        ("accuracy", predicted, accuracy_score),
+    ):
+        expected = [score(truth[known], guess[known, k]) for k, (known, truth) in enumerate(columns)]
+        found = score_model(resolve_scorer(name, True), model, DATA.graphs, labels)
+        assert found == pytest.approx(np.mean(expected))
+    model = pk.PropagationRegressor(kernel=pk.WeisfeilerLehman(t_max=1), C=1).fit(DATA.graphs, numbers)
+    guess, known = model.predict(DATA.graphs), ~np.isnan(numbers)
+    expected = [r2_score(numbers[known[:, k], k], guess[known[:, k], k]) for k in range(2)]
+    found = score_model(resolve_scorer("r2", False), model, DATA.graphs, numbers)
+    assert found == pytest.approx(np.mean(expected))
 
 
 def test_recorded_predictions_give_the_confusion_matrix():
