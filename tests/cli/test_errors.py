@@ -59,7 +59,7 @@ REFUSED = [
     (("featurize", "SMALL", "-o", "new", "--n-features", 0), "n_features must be"),
     (("featurize", "nowhere.parquet", "-o", "new"), "nowhere.parquet does not exist"),
     (("help", "dance"), "there is no command 'dance'"),
-    (("nodes", "fit", "e.csv", "-o", "new.pk", "--target", "subject"), "has no column 'subject'"),
+    (("nodes", "fit", "e.csv", "-o", "new.pk", "--target", "subject"), "there is no column 'subject'"),
     (("fit", "drugs.csv", "-o", "new.pk", "--target", "ic50"), "1 censored value, such as '>10000'"),
     (("fit", "drugs.csv", "-o", "new.pk", "--target", "ic50", "--standardize", "salts"), "got 'salts'"),
     (("fit", "drugs.csv", "-o", "new.pk", "--target", "ic50", "--descriptors", "beauty"), "got 'beauty'"),

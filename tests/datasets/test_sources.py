@@ -38,6 +38,13 @@ def test_whole_numbers_of_graph_attributes_are_not_classes(small, folder):
         assert open_source(folder / place).target.dtype == np.float64
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no pipes")
+def test_pipes_are_not_waited_for(folder):
+    os.mkfifo(folder / "graphs")
+    with pytest.raises(ValueError, match="neither a file nor a folder: a pipe"):
+        open_source("graphs")
+
+
 def write(path, text):
     path.write_text(text)
     return path

@@ -270,7 +270,9 @@ def read_nodes(
     if len(listed) < len(table["node"]):
         raise ValueError(f"{nodes} names a node twice")
     if target is not None and target not in table:
-        raise ValueError(f"{nodes or 'without a table of nodes there'} has no column {target!r}")
+        if nodes is None:
+            raise ValueError(f"without a table of nodes (--nodes) there is no column {target!r}")
+        raise ValueError(f"{nodes} has no column {target!r}")
     others = [end for end in dict.fromkeys([*links["source"], *links["target"]]) if end not in listed]
     blank = [""] * len(others)
     table = {name: [*cells, *(others if name == "node" else blank)] for name, cells in table.items()}

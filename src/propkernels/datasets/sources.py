@@ -321,13 +321,13 @@ def read_source(source: Any, how: Reading) -> Dataset:
         if path.suffix.lower() not in READERS:
             raise ValueError(f"{path} has the unknown suffix {path.suffix!r}: supported are {SUPPORTED}")
         return READERS[path.suffix.lower()](path, how)
+    if path.exists():
+        raise ValueError(f"{path} is neither a file nor a folder: a pipe or a device is not read")
     places = (data_folder(), cache_folder())
     is_there = PLAIN_NAME.fullmatch(text) and any(find_in(place, text) for place in places)
     if len(path.parts) <= 1 and (is_there or not path.suffix):
         how.refuse_columns("data sets by name")
         return _chosen(load(text, target_required=how.target_required), how)
-    if path.exists():
-        raise ValueError(f"{path} is neither a file nor a folder: a pipe or a device is not read")
     raise FileNotFoundError(f"the file or folder {path} does not exist")
 
 
