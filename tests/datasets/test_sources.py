@@ -1,5 +1,6 @@
 """open_source: whatever a user has, and what is said where it cannot be read."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
