@@ -210,7 +210,7 @@ def molecule_of(data: Dataset, graph: int) -> Any:
     if molecules is None:
         return None
     from propkernels.convert.rdkit import from_rdkit
-    from propkernels.molecules.transformer import as_molecules
+    from propkernels.molecules.read_molecules import as_molecules
 
     (molecule,) = as_molecules([molecules[graph]])
     stored, converted = data.graphs[[graph]].adjacency, from_rdkit([molecule]).adjacency

@@ -24,7 +24,7 @@ from propkernels.explain.shared_bins import Similarity, similar_because
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import OneGraph
 from propkernels.molecules.depiction import LAST, Panel, depict, light_colors, themed, values_of_bonds
-from propkernels.molecules.transformer import as_list, as_molecules
+from propkernels.molecules.read_molecules import as_list, as_molecules
 from propkernels.plotting.panels import forecast_line
 from propkernels.plotting.plot_explanation import explained, scaled, shown
 

@@ -12,7 +12,7 @@ from propkernels._utils.optional import import_optional
 from propkernels._utils.typing import Molecules
 from propkernels.convert.asking_rdkit import rdkit_reason
 from propkernels.convert.build import Faults
-from propkernels.molecules.transformer import as_molecules
+from propkernels.molecules.read_molecules import as_molecules
 
 CARBON = 6
 

@@ -175,7 +175,7 @@ def _steps(pipeline: Any, molecules: Any, number: int) -> tuple[Any, Any, Any, i
     if isinstance(molecules, (list, tuple, np.ndarray)) and len(molecules) and np.ndim(molecules[0]) >= 2:
         grids = pipeline[:-1].transform(molecules)
         return pipeline[-1], grids, grids, number
-    from propkernels.molecules.transformer import as_list, as_molecules
+    from propkernels.molecules.read_molecules import as_list, as_molecules
 
     if molecules is None:
         raise ValueError("a pipeline needs molecules to explain: plot_explanation(pipeline, molecules)")
