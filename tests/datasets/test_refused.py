@@ -43,6 +43,7 @@ REFUSED = [
     ({"x.json": '{"nodes": [{"id": [1]}], "links": []}'}, {}, "a part of it is of the wrong kind"),
     ({"x.json": link(weight=10**400)}, {}, "weights must be finite and not negative"),
     ({"x.edges": "a b c d\n"}, {}, "line 1 has 4 words"),
+    ({"x.edges": "a b 1\nb a 2\n"}, {}, "line 2 gives the edge b - a another weight"),
     ({"x.edges": b"\xff\xfe"}, {}, "cannot be read as an edge list"),
     # letters that are not UTF-8 would all be read as one, and classes would merge
     ({"x.json": b'{"nodes": [{"id": "\xe9"}], "links": []}'}, {}, "byte 20 is 0xe9, which is not text"),

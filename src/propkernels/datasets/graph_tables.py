@@ -317,7 +317,10 @@ def _edge_list(text: str) -> list[Any]:
             continue
         if len(words) not in (2, 3):
             raise ValueError(f"line {number} has {len(words)} words: an edge list has two nodes and a weight")
-        graph.add_edge(words[0], words[1], weight=read_cells(words[2:]).tolist()[0] if words[2:] else 1.0)
+        weight = read_cells(words[2:]).tolist()[0] if words[2:] else 1.0
+        if graph.has_edge(*words[:2]) and graph.edges[words[0], words[1]]["weight"] != weight:
+            raise ValueError(f"line {number} gives the edge {words[0]} - {words[1]} another weight")
+        graph.add_edge(words[0], words[1], weight=weight)
     return [graph]
 
 
