@@ -111,7 +111,8 @@ fuzz: .venv/.developer
 	PROPKERNELS_FUZZ=$(CASES) PROPKERNELS_FUZZ_FIRST=$(FIRST) $(BIN)/pytest -n 2 --dist worksteal tests/fuzz
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -n 2 --dist worksteal -k "machine or hypothesis or safety or twin or generated" tests
 
-# make mutate MUTANTS='propkernels.codes.*' looks for mistakes that no test of codes, counts, propagation and models notices
+# make mutate MUTANTS='propkernels.codes.*' looks for mistakes in codes, counts, propagation and models that no test of them, of kernels,
+# explanations, collections and the GPU notices
 mutate: .venv/.developer
 	$(BIN)/mutmut run $(MUTANTS)
 
