@@ -10,4 +10,4 @@ def test_public_names_and_signatures_are_the_golden_ones():
 
 
 def test_modules_that_others_import_stay():
-    assert pk.molecules.read_molecules.as_molecules([]) == []
+    assert pk.molecules.read_molecules.as_list(("C", "CC")) == ["C", "CC"]
