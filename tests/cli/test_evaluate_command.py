@@ -73,7 +73,7 @@ def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):
     common = ("evaluate", small_folder, *QUICK, "--C", 10, "--kernel", "propagation")
     result = run(*common, "--html", page)
     assert result.exit_code == 0
-    assert f"Wrote {page}" in result.stdout
+    assert f"Wrote {page}" in " ".join(result.stdout.split())
     html = page.read_text(encoding="utf-8")
     assert html.count("<circle") == 2 * 3 + 1  # a dot for each fold of LABELS and PK, and the button
     words = ("propagation kernel vs. label counts", "Confusion matrices", "default-src")

@@ -271,7 +271,7 @@ def read_nodes(
         raise ValueError(f"{nodes} names a node twice")
     if target is not None and target not in table:
         if nodes is None:
-            raise ValueError(f"without a table of nodes (--nodes) there is no column {target!r}")
+            raise ValueError(f"without a table of nodes there is no column {target!r}")
         raise ValueError(f"{nodes} has no column {target!r}")
     others = [end for end in dict.fromkeys([*links["source"], *links["target"]]) if end not in listed]
     blank = [""] * len(others)
