@@ -53,8 +53,6 @@ LARGE = ("Lipophilicity",)  # a Gaussian process or a forest of so many molecule
 Values = NDArray[np.float64]
 PAGE = """# Coverage, measured
 
-Folds are measured with the models of version 0.2 (commit 8ed3d8f7), many draws with the present ones.
-
 Do intervals and sets with `coverage=0.9` contain nine of ten true values, and how wide are they? Twelve sets
 of molecules, five folds each, pooled: at random, and such that no Murcko scaffold is in two folds. New
 scaffolds are not drawn like the training molecules: intervals are too narrow, unless the model was told by
@@ -250,10 +248,9 @@ def _mended(folds: Sequence[Fold]) -> list[str]:
         return []
     before, after = (np.mean([coverage_of(pair[i]) for pair in both]) for i in range(2))
     wider = np.mean([mean_width(pair[1]) / mean_width(pair[0]) for pair in both]) - 1
-    lacking = [f"{100 * COVERAGE - share:.1f}" for share in (before, after)]
     return [
-        f"- On new scaffolds, {lacking[0]} points are missing, mean over {len(both)} sets measured with and "
-        f"without groups; models that were told the scaffolds lack {lacking[1]}, with intervals and sets "
+        f"- On new scaffolds, mean coverage over {len(both)} sets measured with and without groups is "
+        f"{before:.1f} %; models that were told the scaffolds have {after:.1f} %, with intervals and sets "
         f"that are {100 * wider:.0f} % larger."
     ]
 
