@@ -41,8 +41,6 @@ STATIC = " static"  # ends the names of results without time
 SEED, FOLDS = 0, 10
 PAGE = """# Graphs in time
 
-Measured with the models of version 0.2 (commit 580b6332), before the default became least squares.
-
 `PropagationClassifier()` without any setting but the seed, on graphs whose edges and labels come and go,
 beside the same model on the same graphs without time: one node per vertex with its last label, one edge per
 pair that ever met. Ten folds, everything chosen inside the training part. Data: Oettershagen, Kriege, Morris

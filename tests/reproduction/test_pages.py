@@ -74,7 +74,7 @@ def test_scaffolds_are_split_by_the_rule_of_ogb(seed):
     assert [part.tolist() for part in found] == [sorted(part) for part in (train, valid, test)]
 
 
-@pytest.mark.parametrize("name", ["defaults", "fair", "novelty", "scaffolds", "coverage"])
+@pytest.mark.parametrize("name", ["defaults", "fair", "novelty", "scaffolds", "coverage", "temporal"])
 def test_the_page_is_what_its_records_say(name, tmp_path, monkeypatch):
     """Records are complete: nothing is measured. After a change of a page's text, write it again."""
     page = importlib.import_module(f"reproduction.{PAGES[name][0]}")
