@@ -110,7 +110,7 @@ class PropagationModel(ModelParameters, GraphInput, BaseEstimator, ABC):
         if not hasattr(self, "rule_"):
             return html
         kernels = getattr(self.kernel_, "kernels", None) or [self.kernel_]
-        names = " and ".join(dict.fromkeys(type(kernel).__name__ for kernel in kernels))
+        names = ", ".join(dict.fromkeys(type(kernel).__name__ for kernel in kernels))
         what = names if len(kernels) == 1 else f"the mean of {len(kernels)} kernels ({names})"
         steps = "" if self.t_max_ is None else f", t_max {self.t_max_}"
         share = f"{100 * self.score_:.1f} % right"
