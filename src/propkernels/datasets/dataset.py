@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from propkernels._utils.cells import as_classes, is_missing, typed_column
 from propkernels._utils.checks import format_table, kind_of
+from propkernels._utils.safe_files import packaged_text
 from propkernels._utils.typing import Array, LabelNames, Record
 from propkernels.graphs import GraphDatabase
 from propkernels.graphs.container import count
@@ -185,22 +187,15 @@ class Dataset:
 
     def _drawings(self, chosen: Any, names: Any) -> list[Any]:
         """Return drawings of one graph per class, or of the first graphs."""
-        from propkernels.graphs.drawing import graph_svg
-        from propkernels.graphs.grid_display import thumbnail
+        from propkernels.graphs.drawing import plain_drawing
         from propkernels.plotting.pages.fragments import Drawing
 
-        graphs: Any = self.graphs
-        ids = getattr(graphs, "ids", None)
+        ids = getattr(self.graphs, "ids", None)
         texts = [str(i if ids is None else ids[i]) for i in chosen.tolist()]
         classes = [f"class {name}" if str(name).isdigit() else str(name) for name in names]
         texts = [f"{text}: {name}" for text, name in zip(texts, classes, strict=False)] or texts
-        drawn = [
-            graph_svg(graphs[i], names=self.label_names)
-            if isinstance(graphs, GraphDatabase)
-            else thumbnail(graphs, i)
-            for i in chosen.tolist()
-        ]
-        return [Drawing(picture, text) for picture, text in zip(drawn, texts, strict=True)]
+        pictures = [plain_drawing(self.graphs, i) for i in chosen.tolist()]
+        return [Drawing(picture, text) for picture, text in zip(pictures, texts, strict=True)]
 
 
 def first_sentence(description: str) -> str:
@@ -247,7 +242,6 @@ class DatasetInfo:
     classes: int
     node_labels: int | None
     attributes: int | None
-    in_paper: str | None
     where: str = "download"
 
 
@@ -257,99 +251,36 @@ class Catalogue(tuple[DatasetInfo, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        rows = [(*astuple(info)[:5], info.where) for info in self]
-        cells = [["-" if v is None else f"{v:,}" if isinstance(v, int) else v for v in row] for row in rows]
+        cells = [
+            ["-" if value is None else f"{value:,}" if isinstance(value, int) else value for value in row]
+            for row in map(astuple, self)
+        ]
         return format_table(HEADER, cells, left=("name", "where"))
 
     __str__ = __repr__
 
 
 GENERATED = (
-    DatasetInfo("make_synthetic", 300, 2, None, 1, "synthetic", "generated"),
-    DatasetInfo("make_molecules", None, 2, 6, None, None, "generated"),
+    DatasetInfo("make_synthetic", 300, 2, None, 1, "generated"),
+    DatasetInfo("make_molecules", None, 2, 6, None, "generated"),
 )
 BUNDLED = (
-    DatasetInfo("FAMILIES", 317, 14, 7, None, None, "bundled"),
-    DatasetInfo("DIGITS", 1797, 10, 4, None, None, "bundled"),
-)
-FROM_FILES = (
-    DatasetInfo("MUTAG", 188, 2, 7, None, "mutag"),
-    DatasetInfo("NCI1", 4110, 2, 37, None, "nci1"),
-    DatasetInfo("NCI109", 4127, 2, 38, None, "nci109"),
-    DatasetInfo("DD", 1178, 2, 82, None, "d&d"),
-    DatasetInfo("MSRC_9", 221, 8, 10, None, "msrc9"),
-    DatasetInfo("MSRC_21", 563, 20, 22, None, "msrc21"),
-    DatasetInfo("FIRSTMM_DB", 41, 11, 5, 1, "db"),
-    DatasetInfo("SYNTHETIC", 300, 2, 8, 1, "synthetic"),
-    DatasetInfo("ENZYMES", 600, 6, 3, 18, "enzymes"),
-    DatasetInfo("PROTEINS", 1113, 2, 3, 1, "proteins"),
-    DatasetInfo("PROTEINS_full", 1113, 2, 3, 29, "pro-full"),
-    DatasetInfo("BZR", 405, 2, 10, 3, "bzr"),
-    DatasetInfo("COX2", 467, 2, 8, 3, "cox2"),
-    DatasetInfo("DHFR", 756, 2, 9, 3, "dhfr"),
-    DatasetInfo("AIDS", 2000, 2, 38, 4, None),
-    DatasetInfo("BBBP", 2039, 2, 13, None, None),
-    DatasetInfo("HIV", 41127, 3, 55, None, None),
-    DatasetInfo("REDDIT-BINARY", 2000, 2, None, None, None),
-    DatasetInfo("IMDB-BINARY", 1000, 2, None, None, None),
+    DatasetInfo("FAMILIES", 317, 14, 7, None, "bundled"),
+    DatasetInfo("DIGITS", 1797, 10, 4, None, "bundled"),
 )
 
 
-def _numbered(names: str, start: int = 0) -> dict[int, str]:
-    return dict(enumerate(names.split(), start))
+def _with_numbers(pairs: list[tuple[str, Any]]) -> dict[Any, Any]:
+    return {int(key) if key.lstrip("-").isdecimal() else key: value for key, value in pairs}
 
 
-ELEMENTS = _numbered(
-    """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr
-    Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W
-    Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U""",
-    start=1,
+# Data sets of the TUDataset site: numbers, size and SHA-256 of their zip, names of labels, edge labels and
+# classes from their READMEs. The checksums are of copies in the layout of the site: it could not be verified
+# that it serves the same bytes today, and else downloads are refused unless ``allow_unverified=True``.
+CATALOGUE: dict[str, dict[str, Any]] = json.loads(
+    packaged_text("datasets", "static", "catalogue.json"), object_pairs_hook=_with_numbers
 )
-# Names of node labels, from the README of each set; those of BBBP, HIV, BZR, COX2 and DHFR are atomic
-# numbers, and those of NCI1 and NCI109 are numbered in the order in which elements occur.
-LABEL_NAMES: dict[str, dict[int, str]] = {
-    "MUTAG": _numbered("C N O F I Cl Br"),
-    "AIDS": _numbered(
-        "C O N Cl F S Se P Na I Co Br Li Si Mg Cu As B Pt Ru K Pd Au Te W Rh Zn Bi Pb Ge Sb Sn Ga Hg Ho Tl "
-        "Ni Tb"
-    ),
-    "BBBP": ELEMENTS,
-    "HIV": ELEMENTS,
-    "BZR": ELEMENTS,
-    "COX2": ELEMENTS,
-    "DHFR": ELEMENTS,
-    "NCI1": _numbered(
-        "O N C S Cl P F Na Sn Pt Ni Zn Mn Br Cu Co Se Au Pb Ge I Si Fe Cr Hg As B Ga Ti Bi Y Nd Eu Tl Zr Hf "
-        "In",
-        start=1,
-    ),
-    "NCI109": _numbered("O N C Br S Cl P F Na", start=1),
-    "ENZYMES": _numbered("helix sheet turn", start=1),
-    "PROTEINS": _numbered("helix sheet turn"),
-    "PROTEINS_full": _numbered("helix sheet turn"),
-}
-BONDS = {1: "single", 2: "double", 3: "triple", 4: "aromatic"}
-EDGE_LABEL_NAMES: dict[str, dict[int, str]] = {
-    "MUTAG": _numbered("aromatic single double triple"),
-    "AIDS": _numbered("single double triple"),
-    "BBBP": BONDS,
-    "HIV": BONDS,
-}
-EC_CLASSES = "oxidoreductase transferase hydrolase lyase isomerase ligase"
-CLASS_NAMES: dict[str, dict[int, str]] = {
-    "MUTAG": {-1: "not mutagenic", 1: "mutagenic"},
-    "NCI1": {0: "inactive", 1: "active"},
-    "NCI109": {0: "inactive", 1: "active"},
-    "ENZYMES": {i: f"EC {i} {name}" for i, name in enumerate(EC_CLASSES.split(), 1)},
-    "PROTEINS": {1: "enzyme", 2: "not an enzyme"},
-    "PROTEINS_full": {1: "enzyme", 2: "not an enzyme"},
-    "DD": {1: "enzyme", 2: "not an enzyme"},
-    "AIDS": {0: "active", 1: "inactive"},
-    "BBBP": {0: "blocked", 1: "passes"},
-    "BZR": {-1: "inactive", 1: "active"},
-    "COX2": {-1: "inactive", 1: "active"},
-    "DHFR": {-1: "inactive", 1: "active"},
-}
+ELEMENTS: dict[int, str] = CATALOGUE.pop("ELEMENTS")  # type: ignore[assignment]
 
 
 def named(data: Dataset, name: str) -> Dataset:
@@ -360,9 +291,11 @@ def named(data: Dataset, name: str) -> Dataset:
     graphs: Any = data.graphs
     if not isinstance(graphs, GraphDatabase):
         return data
-    labels = _known(LABEL_NAMES.get(name, {}), graphs.label_column)
-    edge_labels = _known(EDGE_LABEL_NAMES.get(name, {}), graphs.edge_label_column)
-    classes = CLASS_NAMES.get(name, {})
+    row = CATALOGUE.get(name, {})
+    names = ELEMENTS if row.get("labels") == "atomic numbers" else row.get("labels", {})
+    labels = _known(names, graphs.label_column)
+    edge_labels = _known(row.get("edges", {}), graphs.edge_label_column)
+    classes = row.get("targets", {})
     present = [] if data.n_classes is None else np.unique(data.target).tolist()
     has_all = not data.target_names and set(present) <= set(classes)
     target_names = tuple(classes[value] for value in present) if has_all else data.target_names
@@ -467,7 +400,8 @@ def list_datasets() -> Catalogue:
     """
     folders = {"data folder": data_folder(), "cache": cache_folder()}
     located = []
-    for info in FROM_FILES:
-        found = (place for place, folder in folders.items() if find_in(folder, info.name))
-        located.append(replace(info, where=next(found, "download")))
+    for name, row in CATALOGUE.items():
+        found = (place for place, folder in folders.items() if find_in(folder, name))
+        numbers = row["graphs"], row["classes"], row["node_labels"], row["attributes"]
+        located.append(DatasetInfo(name, *numbers, next(found, "download")))
     return Catalogue([*located, *BUNDLED, *GENERATED])

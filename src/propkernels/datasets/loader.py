@@ -8,18 +8,18 @@ import re
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
 
 from propkernels._utils.optional import import_optional
 from propkernels._utils.progress import ProgressBar
-from propkernels._utils.safe_files import atomic_write, packaged_text
+from propkernels._utils.safe_files import atomic_write, open_regular, packaged_text
 from propkernels.datasets.dataset import (
     BUNDLED,
+    CATALOGUE,
     DATA_VARIABLE,
-    FROM_FILES,
     Dataset,
     cache_folder,
     check_name,
@@ -103,40 +103,7 @@ def load_digits() -> Dataset:
     return Dataset("DIGITS", graphs, digits.target.astype(np.int64), names, extras, DIGITS)
 
 
-class Checksum(NamedTuple):
-    """Size and SHA-256 of an archive."""
-
-    n_bytes: int
-    sha256: str
-
-
-# Computed from copies of NAME.zip in the layout of the TUDataset site. It could not be verified that the site
-# serves the same bytes today: if it does not, downloads are refused unless ``allow_unverified=True``.
-CHECKSUMS = {
-    "MUTAG": Checksum(24_437, "3d31485b6499d8245475b182d64c4f11351dc57c6580cf6f0dbe09456f078f70"),
-    "NCI1": Checksum(801_916, "80efa2cb4a173eb0d66c3134f21182c33463b80c38bc57e6dd3f9767195eeae8"),
-    "NCI109": Checksum(798_937, "142700ea4f97be38b858b692e11442654d886d2104e228b6df5aaa7c4b106e81"),
-    "DD": Checksum(4_702_995, "7e752333215b4cda95b6b16828cc548dea5838f4c3719dcd42091f4ede151e4c"),
-    "MSRC_9": Checksum(98_488, "8d7731e3f96dea97763ff3c2b4ef4ee6c6bb48a50273787a4a19eb656e766d5a"),
-    "MSRC_21": Checksum(516_771, "d64547cd2fd10973b8a8546d3960a851a36691298995a40bc904ae7a7240ceed"),
-    "FIRSTMM_DB": Checksum(3_101_328, "78a1e0eb52cd051f739e4e726043bb67f8b417aab545f2c2d5d0b09ce920be66"),
-    "SYNTHETIC": Checksum(435_008, "1082d9d1251fbfa17792f6e774d8fe0b0bcc8d6ecf39d082cf742f9b2ba0f391"),
-    "ENZYMES": Checksum(512_167, "fb5f58a5bfd0a2ce233e47961620107d548c793133ef983a25d18e145afb5c03"),
-    "PROTEINS": Checksum(454_340, "b8364214d342a9bd65fa3564f7a04238c12d852dddc9211d723fd4494b115a1c"),
-    "PROTEINS_full": Checksum(1_444_482, "fc7a82ea53d6ccafced705eb57ebe272eaec0128d4228b3f6491bfe5f61f2277"),
-    "BZR": Checksum(274_471, "3dda8b989c47c09021efd5c7ba0cc1785df2c461848245bc3ca3400f1de494fe"),
-    "COX2": Checksum(361_589, "52119c606c1bf1660b457c2bf078c55f039469f993d6aff2534330f676c2106a"),
-    "DHFR": Checksum(598_472, "f761e6a03edd2c693ccfaadd52802ac404445da93d69c51bcba5728958d302bd"),
-    "AIDS": Checksum(439_321, "69cb664b7a9ca89218cd1a316ae9724b37d46b00b074c3073cd8c162699b4e93"),
-    "BBBP": Checksum(364_988, "06f2b11d70cca5851e8d07a9fa1fda0b8f925a4633011f7b3747580c85d253f3"),
-    "HIV": Checksum(7_477_498, "a16c7894ce6692b760749d67abc653de58a14f2c127754bb79ca142718687e62"),
-    "REDDIT-BINARY": Checksum(6_266_827, "bf6e25e8f8ebc6e534e052562be9789c707809aa52c10c83549726259e10a113"),
-    "IMDB-BINARY": Checksum(574_339, "8666d97612e1e78596fba0ae0c6da60ca3e265b1f509bf95d2ad26d7bb1057bc"),
-}
-
-
 BASE_URL = "https://www.chrsmrrs.com/graphkerneldatasets/"
-SCHEMES = ("https://",)  # of the address and of all redirects
 SECONDS_TO_WAIT = 30
 CHUNK_BYTES = 2**16
 MOST_BYTES = 2**30  # limit for archives of unknown size
@@ -147,11 +114,7 @@ class NotOnServerError(ValueError):
 
 
 class UnverifiedError(ValueError):
-    """The download has no recorded checksum or a different one."""
-
-
-class TooLongError(OSError):
-    """The site sends more bytes than expected."""
+    """The download has no recorded checksum, or another size or checksum."""
 
 
 def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path:
@@ -176,28 +139,33 @@ def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path
     NotOnServerError
         If the site does not have the set.
     UnverifiedError
-        If the archive has no recorded checksum or a different one.
+        If the archive has no recorded checksum or a different one, or is too long.
     ValueError
         If the download is not a zip of that set.
     OSError
-        If the site cannot be reached, leaves https or sends too much, or the folder cannot be written.
+        If the site cannot be reached or leaves https, or the folder cannot be written.
     """
-    url, known = f"{BASE_URL}{name}.zip", CHECKSUMS.get(name)
+    url, known = f"{BASE_URL}{name}.zip", None if allow_unverified else CATALOGUE.get(name)
     if known is None and not allow_unverified:
         raise UnverifiedError(
             f"its checksum is not known: allow_unverified=True downloads {url} and trusts what comes"
         )
-    expected = None if allow_unverified else known
-    advice = "and was not kept; allow_unverified=True trusts what comes"
+    advice = "" if known is None else "; allow_unverified=True trusts what comes"
+    most_bytes = MOST_BYTES if known is None else known["bytes"]
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".", dir=folder) as temporary:
         archive = Path(temporary) / f"{name}.zip"
-        try:
-            found = _fetch(url, archive, MOST_BYTES if expected is None else expected.n_bytes)
-        except TooLongError as error:
-            raise error if expected is None else UnverifiedError(f"{error}, {advice}") from None
-        if expected is not None and found != expected.sha256:
-            raise UnverifiedError(f"{url} has another SHA-256 than {expected.sha256}, {advice}")
+        if not _fetch(url, archive, most_bytes):
+            raise UnverifiedError(
+                f"{url} is longer than the {most_bytes:,} bytes expected, and was not kept{advice}"
+            )
+        if known is not None:
+            with open_regular(archive) as stream:
+                found = hashlib.file_digest(stream, "sha256").hexdigest()
+            if found != known["sha256"]:
+                raise UnverifiedError(
+                    f"{url} has another SHA-256 than {known['sha256']}, and was not kept{advice}"
+                )
         try:
             read_files(archive, name)
         except ValueError as error:
@@ -205,40 +173,31 @@ def download(name: str, folder: Path, *, allow_unverified: bool = False) -> Path
         return archive.replace(folder / archive.name)
 
 
-def _fetch(url: str, archive: Path, most_bytes: int) -> str:
-    """Download an address to a file, by https alone, also where it redirects; return the SHA-256."""
+def _fetch(url: str, archive: Path, most_bytes: int) -> bool:
+    """Download an address by https alone, also where it redirects; return False if it is too long."""
     requests = import_optional("requests", extra="download", purpose="downloads need")
     with requests.Session() as session:
-        for scheme in [scheme for scheme in session.adapters if scheme not in SCHEMES]:
-            del session.adapters[scheme]
+        session.adapters.pop("http://", None)
         session.headers["Accept-Encoding"] = "identity"  # the bytes of the file
         try:
             with session.get(url, stream=True, timeout=SECONDS_TO_WAIT) as response:
-                response.raise_for_status()
-                return _write(response, url, archive, most_bytes)
-        except requests.HTTPError as error:
-            status = None if error.response is None else error.response.status_code
-            kind = NotOnServerError if status == 404 else OSError
-            raise kind(f"{url} answered with status {status}") from None
+                if not response.ok:
+                    kind = NotOnServerError if response.status_code == 404 else OSError
+                    raise kind(f"{url} answered with status {response.status_code}")
+                declared = response.headers.get("Content-Length", "")
+                length = int(declared) if declared.isdecimal() else None
+                title = f"Downloading {archive.name}"
+                with atomic_write(archive) as file, ProgressBar(title, length, unit="B") as bar:
+                    for chunk in response.iter_content(CHUNK_BYTES):
+                        file.write(chunk)
+                        bar.step(len(chunk))
+                        if max(file.tell(), length or 0) > most_bytes:
+                            return False
         except requests.exceptions.InvalidSchema:
             raise OSError(f"{url} does not stay with https, and was not followed") from None
         except requests.RequestException as error:
             raise OSError(f"{url} could not be downloaded ({type(error).__name__})") from None
-
-
-def _write(response: Any, url: str, archive: Path, most_bytes: int) -> str:
-    """Write the body to a file and return its SHA-256; raise TooLongError if it is longer than expected."""
-    declared, done, digest = response.headers.get("Content-Length", ""), 0, hashlib.sha256()
-    length = int(declared) if declared.isdecimal() else None
-    with atomic_write(archive) as file, ProgressBar(f"Downloading {archive.name}", length, unit="B") as bar:
-        for chunk in response.iter_content(CHUNK_BYTES):
-            done += len(chunk)
-            if done > most_bytes or (length or 0) > most_bytes:
-                raise TooLongError(f"{url} is longer than the {most_bytes:,} bytes expected")
-            file.write(chunk)
-            digest.update(chunk)
-            bar.step(len(chunk))
-    return digest.hexdigest()
+    return True
 
 
 def load(name: str, *, target_required: bool = True, allow_unverified: bool = False) -> Dataset:
@@ -297,7 +256,7 @@ def load(name: str, *, target_required: bool = True, allow_unverified: bool = Fa
     return named(read_tu(found, name, target_required=target_required), name)
 
 
-KNOWN = {info.name.casefold(): info.name for info in (*FROM_FILES, *BUNDLED)}
+KNOWN = {name.casefold(): name for name in (*CATALOGUE, *(info.name for info in BUNDLED))}
 
 
 def _downloaded(name: str, folder: Path, allow_unverified: bool) -> Path:

@@ -308,66 +308,41 @@ def one_line(database: GraphDatabase) -> str:
 
 def parts_of_subset(database: GraphDatabase, positions: NDArray[np.int64]) -> tuple[Any, ...]:
     """Return the parts of a new database with copies of the graphs at the given positions."""
-    if positions.size and bool((np.diff(positions) == 1).all()):
-        return _neighbors(database, int(positions[0]), int(positions[-1]) + 1)
-    return _scattered(database, positions)
-
-
-def _neighbors(database: GraphDatabase, first: int, last: int) -> tuple[Any, ...]:
-    """Return the parts of graphs ``first`` to ``last - 1``, each array as one slice."""
-    offsets, indptr = database.graph_ptr[first : last + 1], database.adjacency.indptr
-    start, stop = int(offsets[0]), int(offsets[-1])
-    nodes, entries = slice(start, stop), slice(int(indptr[start]), int(indptr[stop]))
-    return _gather(
-        database,
-        offsets - start,
-        nodes,
-        entries,
-        database.adjacency.indices[entries] - start,
-        indptr[start : stop + 1] - indptr[start],
-        slice(first, last),
-    )
-
-
-def _scattered(database: GraphDatabase, positions: NDArray[np.int64]) -> tuple[Any, ...]:
-    indptr, starts = database.adjacency.indptr, database.graph_ptr[positions]
+    matrix, starts = database.adjacency, database.graph_ptr[positions]
+    indptr, index = matrix.indptr, matrix.indices.dtype
     sizes = database.graph_ptr[positions + 1] - starts
-    nodes = ranges(starts, sizes)
-    lengths = indptr[nodes + 1] - indptr[nodes]
-    entries = ranges(indptr[nodes], lengths)
     graph_ptr = offsets(sizes)
-    shift = np.repeat(np.repeat(graph_ptr[:-1] - starts, sizes), lengths)
-    columns = database.adjacency.indices[entries] + shift
-    indptr = offsets(lengths)
-    return _gather(database, graph_ptr, nodes, entries, columns, indptr, positions)
-
-
-def _gather(
-    database: GraphDatabase,
-    graph_ptr: NDArray[np.int64],
-    nodes: slice | NDArray[np.int64],
-    entries: slice | NDArray[np.int64],
-    columns: NDArray[Any],
-    indptr: NDArray[Any],
-    positions: slice | NDArray[np.int64],
-) -> tuple[Any, ...]:
-    matrix, n = database.adjacency, int(graph_ptr[-1])
-    index = matrix.indices.dtype
-    arrays = (matrix.data[entries].copy(), columns.astype(index), indptr.astype(index))
+    nodes = stretch(database.graph_ptr, positions)
+    lengths = indptr[1:][nodes] - indptr[:-1][nodes]
+    if isinstance(nodes, slice):
+        entries: Any = slice(int(indptr[nodes.start]), int(indptr[nodes.stop]))
+        shift = -nodes.start
+    else:
+        entries = ranges(indptr[nodes], lengths)
+        shift = np.repeat(np.repeat(graph_ptr[:-1] - starts, sizes), lengths)
+    columns = (matrix.indices[entries] + shift).astype(index, copy=False)
+    arrays = (matrix.data[entries].copy(), columns, offsets(lengths).astype(index))
     labels, edge_labels = database.label_column, database.edge_label_column
     attributes, edge_attributes = database.attribute_matrix, database.edge_attributes
     return (
-        csr_array(arrays, shape=(n, n)),
+        csr_array(arrays, shape=(int(graph_ptr[-1]),) * 2),
         graph_ptr,
         None if labels is None else labels.take(nodes),
         None if attributes is None else attributes[nodes].copy(),
         None if edge_labels is None else edge_labels.take(entries),
         None if edge_attributes is None else edge_attributes[entries].copy(),
-        None if database.ids is None else database.ids[positions].copy(),
+        None if database.ids is None else database.ids[positions],
         database.edge_attribute_names,
         None if database.moments is None else database.moments.take(nodes),
         None if database.descriptors is None else database.descriptors.take(positions),
     )
+
+
+def stretch(ptr: NDArray[np.int64], positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Return the indices of the nodes of graphs at ``positions``; a slice for consecutive graphs."""
+    if positions.size and bool((np.diff(positions) == 1).all()):
+        return slice(int(ptr[positions[0]]), int(ptr[positions[-1] + 1]))
+    return ranges(ptr[positions], ptr[positions + 1] - ptr[positions])
 
 
 def parts_of_join(databases: Sequence[GraphDatabase], names: Sequence[str]) -> tuple[Any, ...]:

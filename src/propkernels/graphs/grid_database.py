@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from propkernels._utils.arrays import freeze, frozen, offsets, ranges
+from propkernels._utils.arrays import freeze, frozen, offsets
 from propkernels._utils.locks import cached_property
 from propkernels._utils.typing import Array, NeighborhoodLike, Rows
-from propkernels.graphs.container import Container, Graph, join_attributes
+from propkernels.graphs.container import Container, Graph, join_attributes, stretch
 from propkernels.graphs.database import GraphDatabase, same_attributes
 from propkernels.graphs.grid_validation import (
     as_images,
@@ -260,8 +260,8 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
 
     def _subset(self, positions: NDArray[np.int64]) -> GridDatabase:
         sizes = self.graph_sizes[positions]
-        nodes = _stretch(self.graph_ptr, positions)
-        inside = None if self.inside is None else self.inside[_stretch(self.pixel_ptr, positions)]
+        nodes = stretch(self.graph_ptr, positions)
+        inside = None if self.inside is None else self.inside[stretch(self.pixel_ptr, positions)]
         graph_ptr = offsets(sizes)
         attributes = None if self.node_attributes is None else self.node_attributes[nodes]
         inside = None if inside is None or inside.all() else inside  # a mask that excludes no pixel
@@ -366,13 +366,6 @@ class GridDatabase(Container[Grid, LabelColumn | LabelDistributions]):
         from propkernels.graphs.grid_display import html_table
 
         return html_table(self)
-
-
-def _stretch(ptr: NDArray[np.int64], positions: NDArray[np.int64]) -> slice | NDArray[np.int64]:
-    """Return indices of the pixels of the images at ``positions``; a slice for consecutive images."""
-    if positions.size and bool((np.diff(positions) == 1).all()):
-        return slice(int(ptr[positions[0]]), int(ptr[positions[-1] + 1]))
-    return ranges(ptr[positions], ptr[positions + 1] - ptr[positions])
 
 
 def _join_inside(parts: list[GridDatabase]) -> NDArray[np.bool_] | None:
