@@ -48,6 +48,19 @@ every_case, every_class = cases(*ROWS), classes(*ROWS)
 also_graphs = classes()
 
 
+@pytest.fixture
+def graphs():
+    """The zoo; ``tests/fuzz/test_invariances.py`` gives other graphs."""
+    return the_zoo()
+
+
+def fitted_on(graphs, cls, parameters):
+    """As ``fitted``, once for all tests on the zoo."""
+    if graphs is the_zoo():
+        return fitted_on_the_zoo(cls, parameters)
+    return fitted(cls, parameters, graphs)
+
+
 # invariances
 
 
@@ -69,26 +82,25 @@ def test_degrees_are_numbers_of_neighbors_whatever_the_weights(cls, labels):
 
 @pytest.mark.slow
 @every_case
-def test_node_order_does_not_matter(cls, parameters):
-    _, reference = fitted_on_the_zoo(cls, parameters)
-    _, computed = fitted(cls, parameters, permute_nodes(the_zoo(), np.random.default_rng(0)))
-    assert_same(computed, reference)
+def test_node_order_does_not_matter(cls, parameters, graphs):
+    _, reference = fitted_on(graphs, cls, parameters)
+    turned = permute_nodes(graphs, np.random.default_rng(0))
+    assert_same(fitted(cls, parameters, turned)[1], reference)
 
 
 @pytest.mark.slow
 @every_case
-def test_graph_order_only_reorders(cls, parameters):
-    graphs = the_zoo()
+def test_graph_order_only_reorders(cls, parameters, graphs):
     permuted, order = permute_graphs(graphs, np.random.default_rng(0))
-    reference = gram(cls, fitted_on_the_zoo(cls, parameters)[1])[np.ix_(order, order)]
+    reference = gram(cls, fitted_on(graphs, cls, parameters)[1])[np.ix_(order, order)]
     computed = gram(cls, fitted(cls, parameters, permuted)[1])
     assert_same(computed, reference)
 
 
 @pytest.mark.slow
 @every_case
-def test_gram_is_symmetric_and_positive_semidefinite(cls, parameters):
-    matrix = gram(cls, fitted_on_the_zoo(cls, parameters)[1])
+def test_gram_is_symmetric_and_positive_semidefinite(cls, parameters, graphs):
+    matrix = gram(cls, fitted_on(graphs, cls, parameters)[1])
     assert np.array_equal(matrix, matrix.T)
     values = np.linalg.eigvalsh(matrix)
     assert values.min() >= -1e-9 * max(values.max(), 1)
@@ -153,19 +165,19 @@ def test_hiding_one_more_label_changes_nothing_between_other_graphs(cls):
 
 @pytest.mark.slow
 @every_case
-def test_fit_then_transform_is_fit_transform_and_so_is_transform_of_the_training_graphs(cls, parameters):
-    estimator, reference = fitted_on_the_zoo(cls, parameters)
-    graphs = the_zoo()
+def test_fit_then_transform_is_fit_transform_and_so_is_transform_of_the_training_graphs(
+    cls, parameters, graphs
+):
+    estimator, reference = fitted_on(graphs, cls, parameters)
     assert_same(estimator.transform(graphs), reference)
     assert_same(make(cls, **parameters).fit(graphs).transform(graphs), reference)
 
 
 @pytest.mark.slow
 @every_case
-def test_a_row_does_not_depend_on_its_batch(cls, parameters):
-    graphs = the_zoo()
-    estimator, _ = fitted(cls, parameters, graphs[::2])
-    new = graphs[1::4]
+def test_a_row_does_not_depend_on_its_batch(cls, parameters, graphs):
+    train, new = (graphs[::2], graphs[1::4]) if graphs is the_zoo() else (graphs, graphs)
+    estimator, _ = fitted(cls, parameters, train)
     batch = dense(estimator.transform(new))
     single = np.concatenate([dense(estimator.transform(new[[i]])) for i in range(len(new))])
     assert np.array_equal(batch, single)
@@ -199,10 +211,10 @@ def test_a_list_is_as_good_as_a_database(cls):
 
 @pytest.mark.slow
 @every_case
-def test_threads_do_not_matter(cls, parameters):
+def test_threads_do_not_matter(cls, parameters, graphs):
     if not has(cls, "n_jobs"):
         pytest.skip("has no n_jobs")
-    graphs = pk.GraphDatabase.concat([the_zoo()] * 6)
+    graphs = pk.GraphDatabase.concat([graphs] * 6)
     one, reference = fitted(cls, {**parameters, "n_jobs": 1}, graphs)
     two, computed = fitted(cls, {**parameters, "n_jobs": 2}, graphs)
     assert np.array_equal(dense(computed), dense(reference))
@@ -211,10 +223,10 @@ def test_threads_do_not_matter(cls, parameters):
 
 @pytest.mark.slow
 @every_case
-def test_pickle_round_trip(cls, parameters):
-    estimator, reference = fitted_on_the_zoo(cls, parameters)
+def test_pickle_round_trip(cls, parameters, graphs):
+    estimator, reference = fitted_on(graphs, cls, parameters)
     copy_of_it = pickle.loads(pickle.dumps(estimator))
-    assert_same(copy_of_it.transform(the_zoo()), reference)
+    assert_same(copy_of_it.transform(graphs), reference)
 
 
 OTHER_PROCESS = """
@@ -256,12 +268,11 @@ def test_same_random_state_same_result_in_another_process():
 
 @pytest.mark.slow
 @every_case
-def test_smaller_t_max_is_a_prefix(cls, parameters):
+def test_smaller_t_max_is_a_prefix(cls, parameters, graphs):
     if not has(cls, "t_max"):
         pytest.skip("has no iterations")
     if not hasattr(cls, "fit_transform_cumulative"):
-        return check_prefix_of_features(cls, parameters)
-    graphs = the_zoo()
+        return check_prefix_of_features(cls, parameters, graphs)
     computed = make(cls, **parameters, t_max=4).fit_transform_cumulative(graphs)
     assert len(computed) == 5
     for t in (0, 1, 2, 4):
@@ -270,8 +281,7 @@ def test_smaller_t_max_is_a_prefix(cls, parameters):
     return None
 
 
-def check_prefix_of_features(cls, parameters):
-    graphs = the_zoo()
+def check_prefix_of_features(cls, parameters, graphs):
     few, many = (make(cls, **parameters, t_max=t) for t in (3, 6))
     reference, computed = dense(few.fit_transform(graphs)), dense(many.fit_transform(graphs))
     if parameters.get("normalize"):
@@ -366,7 +376,7 @@ BAD_GRAPHS = ([], [np.ones((2, 3))], "graphs", [3], [(WRONG_WEIGHT, [0, 1])], np
 
 @pytest.mark.slow
 @every_class
-def test_bad_graphs_leave_a_fitted_estimator_as_it_was(cls):
+def test_transform_and_bad_graphs_leave_a_fitted_estimator_as_it_was(cls):
     graphs = the_zoo()
     estimator, reference = fitted(cls, {}, graphs)
     state = dict(vars(estimator))
@@ -376,6 +386,7 @@ def test_bad_graphs_leave_a_fitted_estimator_as_it_was(cls):
         assert vars(estimator).keys() == state.keys()
         assert all(vars(estimator)[name] is state[name] for name in state)
     assert_same(estimator.transform(graphs), reference)
+    assert all(vars(estimator)[name] is state[name] for name in state)
 
 
 @every_case
@@ -394,9 +405,9 @@ def test_results_have_the_promised_types(cls, parameters):
 
 
 @classes("graph")
-def test_graphs_that_become_graphs(cls):
+def test_graphs_that_become_graphs(cls, graphs):
     """A result does not depend on the batch, nor on the order of nodes; it survives pickle."""
-    graphs = hide_labels(the_zoo(), 0.3, random_state=0)
+    graphs = hide_labels(graphs, 0.3)
     estimator, output = fitted(cls, {}, graphs)
     assert len(output) == len(graphs)
     assert np.array_equal(output.graph_ptr, graphs.graph_ptr)

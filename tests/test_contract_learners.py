@@ -10,14 +10,11 @@ from functools import cache
 import networkx as nx
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier, is_clusterer, is_outlier_detector
-from sklearn.utils.estimator_checks import check_estimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import clone, is_classifier
 
 import propkernels as pk
 from propkernels.models.solvers import SOLVERS
 from tests.strategies import permute_graphs, permute_nodes
-from tests.test_contract_checks import EXPECTED_SKIPS, LEAST_CHECKS, path_graphs
 from tests.test_contract_discovery import has, public_classes
 from tests.zoo import hide_labels, labelled_zoo, zoo
 
@@ -32,18 +29,6 @@ LEARNERS = {
 }
 # Parameters that keep a learner quick in tests, wherever it has them.
 QUICK = {"t_max": 1, "C": 1.0, "n_neighbors": 3, "random_state": 0}
-# scikit-learn's checks fit a model hundreds of times, and ask nothing of its choice among kernels.
-NO_CHOICE = {"kernel": pk.PropagationKernel(), "normalize": True}
-# Checks that cannot hold, each with its reason.
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {
-    "NoveltyDetector": {
-        "check_fit_score_takes_y": "fit_predict is given an array of numbers",
-        "check_outliers_fit_predict": "no graph needs to lie below the fence of contamination='auto'",
-        "check_outliers_train": "training graphs are judged by fit_predict, each without itself",
-    },
-    "SphereExclusion": {"check_clustering": "numbers become labels: close rows are not similar graphs"},
-}
-LEAST_WITHOUT_TARGET = 40  # detectors and clusters have no target to be checked
 every_learner = pytest.mark.parametrize("cls", list(LEARNERS.values()), ids=list(LEARNERS))
 every_case = pytest.mark.parametrize(
     ("cls", "parameters"),
@@ -53,10 +38,6 @@ every_case = pytest.mark.parametrize(
         for parameters in [{}, *({"solver": one} for one in SOLVERS[1:] if has(cls, "solver"))]
     ],
 )
-
-
-def _has_no_target(learner):
-    return is_outlier_detector(learner) or is_clusterer(learner)
 
 
 def make(cls, **others):
@@ -224,69 +205,3 @@ def test_questions_to_collections_ignore_node_order_threads_and_the_form_of_inpu
         assert_same([np.asarray(ask(other))], [reference])
     if name != "similarity":
         assert np.array_equal(np.asarray(ask(graphs, n_jobs=2)), reference)
-
-
-def adapter(cls):
-    """A subclass that takes rows of numbers, as a native estimator does."""
-
-    def fit(self, X, y=None):
-        if _has_no_target(self):
-            return cls.fit(self, path_graphs(validate_data(self, X, dtype=np.float64)))
-        takes_columns = self.__sklearn_tags__().target_tags.multi_output or cls is pk.PropagationClassifier
-        shape = np.asarray(y).shape
-        several = takes_columns and len(shape) == 2 and shape[1] > 1
-        is_number = not is_classifier(self)
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=is_number, multi_output=several)
-        return cls.fit(self, path_graphs(X), y)
-
-    def asked(name):
-        def method(self, X):
-            if isinstance(X, pk.GraphDatabase):
-                return getattr(cls, name)(self, X)  # predict asks predict_proba
-            check_is_fitted(self)
-            rows = validate_data(self, X, reset=False, dtype=np.float64)
-            return getattr(cls, name)(self, path_graphs(rows))
-
-        return method
-
-    def tags(self):
-        tags = cls.__sklearn_tags__(self)
-        tags.input_tags.two_d_array = True
-        return tags
-
-    def score(self, X, y, sample_weight=None):
-        rows = validate_data(self, X, reset=False, dtype=np.float64)
-        return cls.score(self, path_graphs(rows), y, sample_weight)
-
-    asking = ("predict", "predict_proba", "decision_function", "score_samples")
-    names = [name for name in asking if hasattr(cls, name)]
-    methods = {"fit": fit, "__sklearn_tags__": tags, **{name: asked(name) for name in names}}
-    if hasattr(cls, "score"):
-        methods["score"] = score
-    name = f"Rows{cls.__name__}"
-    adapted = type(name, (cls,), {**methods, "__module__": __name__, "__qualname__": name})
-    globals()[name] = adapted  # so that pickle finds it
-    return adapted
-
-
-ADAPTED = {name: adapter(cls) for name, cls in LEARNERS.items()}
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings(
-    "ignore::propkernels.models.ForeignGraphsWarning"
-)  # numbers of new rows are new labels
-@pytest.mark.parametrize("name", list(LEARNERS))
-def test_estimator_checks(name):
-    results = check_estimator(
-        make(ADAPTED[name], **NO_CHOICE),
-        expected_failed_checks=EXPECTED_FAILURES.get(name, {}),
-        on_fail=None,
-        on_skip=None,
-    )
-    failed = [(r["check_name"], repr(r["exception"])) for r in results if r["status"] == "failed"]
-    skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
-    passed = [r["check_name"] for r in results if r["status"] == "passed"]
-    assert failed == []
-    assert skipped <= set(EXPECTED_SKIPS)
-    assert len(passed) >= (LEAST_WITHOUT_TARGET if _has_no_target(LEARNERS[name]()) else LEAST_CHECKS)

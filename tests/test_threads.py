@@ -18,14 +18,3 @@ def test_threads_share_a_fitted_estimator(cls):
         computed = list(pool.map(estimator.transform, parts * 3))
     for found, right in zip(computed, expected * 3, strict=True):
         assert np.array_equal(dense(found), right)
-
-
-@classes("kernel", "features")
-def test_transform_changes_nothing(cls):
-    estimator, _ = fitted(cls, {}, the_zoo())
-    before = dict(vars(estimator))
-    estimator.transform(the_zoo()[:5])
-    assert all(vars(estimator)[name] is value for name, value in before.items())
-    with pytest.raises((TypeError, ValueError)):
-        estimator.transform([3])
-    assert vars(estimator).keys() == before.keys()

@@ -35,15 +35,6 @@ class Plain:
             matrix[i, j] = weight
         return matrix
 
-    def without_node(self, node: int) -> Plain:
-        """The same graph without one node."""
-        kept = [i for i in range(self.n) if i != node]
-        number = {old: new for new, old in enumerate(kept)}
-        edges = tuple((number[i], number[j], w) for i, j, w in self.edges if node not in (i, j))
-        labels = None if self.labels is None else tuple(self.labels[i] for i in kept)
-        attributes = None if self.attributes is None else tuple(self.attributes[i] for i in kept)
-        return Plain(len(kept), edges, labels, attributes)
-
 
 def random_graphs(rng: Generator, n_graphs: int | None = None) -> list[Plain]:
     """A few graphs that share what they have: labels or none, attributes or none."""

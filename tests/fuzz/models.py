@@ -13,12 +13,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import propkernels as pk
-from tests.fuzz.estimators import build, estimators
-from tests.test_contract_discovery import the_zoo
+from tests.test_contract_discovery import discover, make, the_zoo
 
 DATA = pk.datasets.make_molecules(24, random_state=0, mean_nodes=6)
 NUMBERS = np.linspace(-1.0, 2.0, 24) ** 3
 QUICK: dict[str, Any] = {"t_max": 1, "C": 1.0, "cv": 2, "random_state": 0}
+
+
+@cache
+def estimators() -> dict[str, type]:
+    """Public estimators that turn graphs into rows or graphs, not those that read molecules or images."""
+    other = "MoleculesToGraphs", "GrayLevels", "KMeansColors"
+    return {name: cls for name, cls in discover().items() if name not in other}
 
 
 class Kind(NamedTuple):
@@ -107,8 +113,8 @@ def other_kinds() -> dict[str, Kind]:
 def kinds() -> dict[str, Kind]:
     """Every kind of model, by name."""
     plain = {
-        name: Kind(lambda n=name: build(n, {}, t_max=1).fit(the_zoo()[:6]), transform)
-        for name in sorted(estimators())
+        name: Kind(lambda cls=cls: make(cls, t_max=1).fit(the_zoo()[:6]), transform)
+        for name, cls in sorted(estimators().items())
     }
     return {**plain, **learner_kinds(), **other_kinds()}
 

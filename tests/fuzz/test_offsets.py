@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -155,27 +154,6 @@ def unpacked(rng: Generator) -> None:
     check_database(found)
 
 
-def is_costly(size: int) -> bool:
-    """Whether so many nodes are possible, and would only take memory."""
-    return 2**16 < size < 2**36
-
-
-def pyg_list(rng: Generator) -> None:
-    """Data of PyTorch Geometric that lie about their numbers of nodes and edges."""
-    n = int(rng.integers(1, 6))
-    sizes = [size if not is_costly(size) else 3 for size in wild_sizes(rng, n, 5)]
-    graphs = []
-    for size in sizes:
-        ends = np.array([[0, 1], [1, 0]], dtype=pick(rng, ("i8", "i4", "u8", "f8")))
-        if rng.random() < 0.3:
-            ends = wild_array(rng, ends)
-        ends = ends if rng.random() < 0.4 else np.empty((2, 0), dtype=np.int64)
-        rows = {} if rng.random() < 0.7 else {"x": np.zeros((int(rng.integers(0, 4)), 1))}
-        graphs.append(SimpleNamespace(edge_index=ends, num_nodes=size, **rows))
-    errors = pick(rng, ("raise", "skip"))
-    check_database(try_to(lambda: pk.from_pyg(graphs, errors=errors), MemoryError))
-
-
 @cache
 def some_graphs() -> pk.GraphDatabase:
     return the_zoo()[:7]
@@ -222,33 +200,6 @@ def parameter(rng: Generator) -> None:
     try_to(lambda: make(cls, **{which: value}).fit_transform(some_graphs()[:3]), MemoryError)
 
 
-def points(rng: Generator) -> None:
-    """Clouds of points and numbers of neighbors near powers of two."""
-    clouds = [rng.normal(size=(int(rng.integers(0, 5)), 2)) for _ in range(int(rng.integers(1, 4)))]
-    if rng.random() < 0.5:
-        clouds = [wild_array(rng, cloud) for cloud in clouds]
-    k = near_power(rng) if rng.random() < 0.5 else 2
-    check_database(
-        try_to(lambda: pk.from_points(clouds, k=k, errors=pick(rng, ("raise", "skip"))), MemoryError)
-    )
-
-
-def tables(rng: Generator) -> None:
-    """Tables of edges whose keys are near powers of two."""
-    import pandas as pd
-
-    n = int(rng.integers(1, 6))
-    keys = [
-        [near_power(rng) if rng.random() < 0.3 else int(rng.integers(3)) for _ in range(n)] for _ in "abc"
-    ]
-    edges = pd.DataFrame(dict(zip(("graph", "source", "target"), keys, strict=True)))
-    edges["weight"] = [float(near_power(rng)) if rng.random() < 0.2 else 1.0 for _ in range(n)]
-    weight = pick(rng, (None, "weight"))
-    check_database(
-        try_to(lambda: pk.from_pandas(edges, weight=weight, errors=pick(rng, ("raise", "skip"))), MemoryError)
-    )
-
-
 CHECKS = (
     database,
     offsets,
@@ -257,11 +208,8 @@ CHECKS = (
     adjacency,
     distributions,
     unpacked,
-    pyg_list,
     selection,
     parameter,
-    points,
-    tables,
 )
 
 

@@ -19,14 +19,12 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.convert import to_networkx, to_pandas
 from propkernels.datasets import open_source, read_tu, write_tu
 from propkernels.scale import featurize, partition
 from tests.fuzz.cases import Generator, Refused, Wrong, pick, run_cases, same, try_to
 from tests.fuzz.forging import damaged
 from tests.fuzz.graphs import database, random_graphs
 from tests.fuzz.valid import check_database
-from tests.fuzz.values import near_power
 
 SMILES = ("CCO", "CN", "c1ccccc1", "CC(=O)O", "N", "CCl", "C#N", "OCC")
 WORDS = ("NA", "None", "null", "nan", "NaN", "N/A", "yes", "no", "01", "1", "true", "é", "a b", 'q"t', "x,y")
@@ -191,39 +189,6 @@ def written_and_read(rng: Generator) -> None:
         raise Wrong(f"{path.name}: targets {plain(again.target)} instead of {plain(target)}")
 
 
-def parquet_is_equal(rng: Generator) -> None:
-    """What to_parquet takes, from_parquet gives back; a target with gaps, too."""
-    data = database(random_graphs(rng))
-    ids = pick(rng, (None, [f"g{i}" for i in range(len(data))], [near_power(rng) for _ in range(len(data))]))
-    data = data if ids is None else try_to(lambda: data.with_ids(ids))
-    pool: tuple[Any, ...] = pick(rng, ((0.5, 1.25, 1e-9), ("a", "NA"), (1, 2), (True, False), ("None", "x")))
-    target = [None if rng.random() < 0.3 else pick(rng, pool) for _ in range(len(data))]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "g.parquet"
-        try_to(lambda: data.to_parquet(path, target=target))
-        again, found = pk.GraphDatabase.from_parquet(path), open_source(path, target_required=False).target
-    if again != data:
-        raise Wrong("another database comes back from Parquet")
-    if plain(found) != plain(np.array(target, dtype=object)):
-        raise Wrong(f"{target}: {plain(found)} comes back from Parquet")
-
-
-def there_and_back(rng: Generator) -> None:
-    """Graphs that networkx or pandas took give the same kernel when they come back."""
-    graphs = database([graph for graph in random_graphs(rng, 3) if graph.n] or random_graphs(rng, 1))
-    if rng.random() < 0.5:
-        again = pk.from_networkx(try_to(lambda: to_networkx(graphs)))
-    else:
-        tables = try_to(lambda: to_pandas(graphs))
-        columns = {"label": "label"} if "label" in tables.nodes.columns else {}
-        columns |= {"weight": "weight"} if "weight" in tables.edges.columns else {}
-        directed = bool(tables.edges.attrs["directed"])
-        again = pk.from_pandas(tables.edges, tables.nodes, tables.graphs, directed=directed, **columns)
-    same(again.graph_ptr, graphs.graph_ptr, "offsets that come back", exact=True)
-    kernel = pk.WeisfeilerLehman(t_max=2)
-    same(kernel.fit_transform(again), kernel.fit_transform(graphs), "graphs that come back")
-
-
 def damaged_data_set(rng: Generator) -> None:
     """A data set in the TU layout with other numbers or damaged bytes: valid graphs, or a sentence."""
     tables = {kind: text.encode() for kind, text in TU.items()}
@@ -247,8 +212,6 @@ CHECKS = (
     targets_agree,
     parts_agree,
     written_and_read,
-    parquet_is_equal,
-    there_and_back,
     damaged_data_set,
 )
 
