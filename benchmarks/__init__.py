@@ -1,6 +1,5 @@
-"""Benchmarks: named cases with targets, measured by ``python -m benchmarks.run`` (``make bench``).
+"""Benchmarks: ``run`` measures seconds and memory (``make bench``), also of GraKeL (``peers``).
 
-``compare`` and ``same_bits`` set two source trees side by side; ``cores``, ``gpu``, ``scale``,
-``collections``, ``nodes`` and ``edit_distance`` measure what needs a machine or data of its own. Nothing here
-is part of the installed package.
+``compare`` and ``same_bits`` set two source trees side by side; ``gpu`` and ``scale`` need a machine of their
+own; ``edit_distance`` measures bounds and ``levels`` p-values. Nothing here is part of the installed package.
 """

@@ -15,6 +15,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from reproduction.engine.cells import processor, tree
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("propkernels", "numpy", "scipy", "scikit-learn", "grakel")
 FILES = {"BRODATZ": "brodatz32", "PLANTS": "plants_demo.mat"}  # sets whose files have other names
@@ -78,39 +80,11 @@ def describe() -> dict[str, Any]:
         "tree": tree(),
         "processor": processor(),
         "cores": os.cpu_count(),
-        "memory": memory(),
+        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.0f} GB",
         "python": platform.python_version(),
         "packages": {name: found for name in PACKAGES if (found := _version(name))},
         "load": [round(value, 1) for value in os.getloadavg()],
     }
-
-
-def tree() -> str:
-    """The commit, and whether files of the package differ from it."""
-
-    def git(*arguments: str) -> str:
-        return subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout.strip()
-
-    try:
-        return git("rev-parse", "--short", "HEAD") + (
-            ", changed" if git("status", "--porcelain", "src") else ""
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def processor() -> str:
-    """The name of the processor."""
-    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"
-
-
-def memory() -> str:
-    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.0f} GB"
 
 
 def _version(name: str) -> str | None:

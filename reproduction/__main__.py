@@ -1,4 +1,4 @@
-"""``python -m reproduction``: the paper's experiments, measured beside the published numbers."""
+"""``python -m reproduction``: the paper's experiments, and the pages of docs/measured."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m reproduction",
-        description="Measure every table and figure of the paper, beside the published numbers. What is "
+        description="Measure every table and figure of the paper, and the pages of docs/measured. What is "
         "measured is kept in a folder: an interrupted run continues where it stopped.",
     )
     add = parser.add_argument

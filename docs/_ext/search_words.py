@@ -12,11 +12,10 @@ WORDS = {
     "measured/index": ("how fast", "speed", "fast", "benchmark"),
     "start/install": ("install", "pip", "requirements"),
     "guide/molecules": ("smiles", "sdf", "rdkit", "fingerprint"),
-    "guide/how_sure": ("uncertainty", "interval", "conformal", "confidence"),
+    "guide/how_sure": ("uncertainty", "interval", "conformal", "confidence", "outlier", "anomaly", "novelty"),
     "guide/explain": ("why", "explanation", "contribution"),
     "guide/similar": ("search", "nearest", "retrieval"),
-    "guide/novelty": ("outlier", "anomaly"),
-    "guide/gpu": ("cuda",),
+    "guide/scale": ("cuda",),
     "guide/explorer": ("map", "page"),
     "start/command_line": ("command line", "cli", "terminal"),
 }

@@ -7,12 +7,15 @@ import json
 import os
 import platform
 import re
+import subprocess
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 Value = dict[str, Any]
+MEASURED, MOST_TREES = "measured.json", 4
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,57 @@ def processor() -> str:
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
+
+
+@cache
+def tree() -> str:
+    """The commit of this repository, and whether files of the package differ from it."""
+
+    def git(*arguments: str) -> str:
+        command, here = ["git", *arguments], Path(__file__).parent
+        return subprocess.run(command, cwd=here, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        is_changed = git("status", "--porcelain", ":/src")
+        return git("rev-parse", "--short=8", "HEAD") + (", changed" if is_changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def note_measured(path: Path) -> None:
+    """Keep the tree and the day of records that are added to a file, in a file beside it."""
+    known = _measured(path.parent)
+    days, day = known.setdefault(path.name, {}), datetime.now(UTC).strftime("%Y-%m-%d")
+    if days.get(tree()) != day:
+        days[tree()] = day
+        write_text(path.with_name(MEASURED), json.dumps(known, indent=1, sort_keys=True) + "\n")
+
+
+def _measured(folder: Path) -> dict[str, dict[str, str]]:
+    path = folder / MEASURED
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+
+
+def measured_on(folder: Path, *files: str) -> str:
+    """Say on which days, and with which trees, the records of some files were measured.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> write_text(folder / MEASURED, '{"a.jsonl": {"1f": "2026-11-18", "0e": "2026-11-17"}}')
+    >>> measured_on(folder, "a.jsonl")
+    '2026-11-17 to 2026-11-18, trees 0e, 1f'
+    """
+    known = _measured(folder)
+    days = sorted({(day, name) for file in files for name, day in known.get(file, {}).items()})
+    names = list(dict.fromkeys(name for _, name in days))
+    if not names:
+        return "on a day that was not kept"
+    span = " to ".join(dict.fromkeys((days[0][0], days[-1][0])))
+    if len(names) > MOST_TREES:
+        return f"{span}, {len(names)} trees (`{MEASURED}` of the records)"
+    return f"{span}, tree{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
 
 def plain_name(text: str) -> str:
@@ -146,6 +200,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.path(cell.experiment).open("a", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
+        note_measured(self.path(cell.experiment))
         known[cell.key] = value
         self._settings.add((cell.experiment, digest))
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from reproduction.engine.cells import Store, write_text
+from reproduction.engine.cells import Store, measured_on, write_text
 from reproduction.engine.published import (
     BETTER,
     FEW_REPEATS,
@@ -24,7 +24,7 @@ from reproduction.experiments import sensitivity, statistics
 
 TABLES = ("labelled", "partially_labelled", "attributed", "point_clouds", "grids")
 VERDICTS = (MATCHES, BETTER, WORSE)
-DOTS_PER_INCH = 130
+DOTS_PER_INCH, CORES = 130, 16
 
 
 def write_results(known: Mapping[str, Experiment], store: Store, document: Path) -> None:
@@ -61,7 +61,7 @@ def lead_sections(
         "baselines": others,
         "all on stand-ins": [one for one in cells if one.is_stand_in],
     }
-    seconds = sum(value.get("seconds", 0.0) for name in known for value in store.values(name))
+    seconds = [value.get("seconds", 0.0) for name in known for value in store.values(name)]
     reasons = statistics.reasons(store, (one for each in found.values() for one in each))
     compared = [
         compared_section("PK and P2K beside the paper", ours, reasons),
@@ -82,8 +82,10 @@ def lead_sections(
             [(name, *_counts(part)) for name, part in kinds.items()],
             [
                 headline(ours),
-                f"All cells of the present protocol took {seconds / 3600:.1f} processor hours, kernels and "
-                "cross-validation together.",
+                f"All {len(seconds):,} cells took {sum(seconds) / 3600:.1f} processor hours, kernels and "
+                f"cross-validation together, the longest {max(seconds) / 60:.1f} minutes: shared evenly by "
+                f"{CORES} cores, {sum(seconds) / 60 / CORES:.0f} minutes (computed, not measured).",
+                f"Measured {measured_on(store.folder, *(store.path(name).name for name in known))}.",
             ],
         ),
         *compared,

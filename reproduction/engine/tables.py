@@ -278,6 +278,8 @@ def differing_section(title: str, compared: Iterable[Section]) -> Section:
         means = (text.split(" ±")[0] for text in (here, paper))
         rows.append((data, method, *means, difference, repeats, mark))
     notes = [f"({number}) {reason}" for number, reason in enumerate(reasons, start=1)]
+    if without := sum(not row[-1] for row in rows):
+        notes.append(f"{without} of {len(rows)} differences have no number: they are not explained.")
     return Section(title, ("data", "method", "here", "paper", "difference", "repeats", "why"), rows, notes)
 
 

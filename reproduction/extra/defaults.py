@@ -7,7 +7,8 @@ the seed, and everything is chosen on the training part of each fold::
     python -m reproduction defaults --dataset MUTAG --dataset MSRC_9 --repeats 1
 
 Every fold is kept in OUTPUT/defaults.jsonl at once and not computed again; the page is written from it, from
-OUTPUT/defaults_before.jsonl, which holds the same folds of version 0.2, and from OUTPUT/edge_labels.jsonl.
+OUTPUT/defaults_before.jsonl, which holds the same folds of version 0.2. Its last sections are those of
+``foreign``, ``missing_labels`` and ``edge_labels``.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from reproduction.engine.cells import write_text
-from reproduction.extra import edge_labels, foreign
+from reproduction.engine.cells import measured_on, write_text
+from reproduction.extra import edge_labels, foreign, missing_labels
 from reproduction.extra.folds_of_defaults import (
     LABELS_ONLY,
     FoldResult,
@@ -57,12 +58,11 @@ SETS = (
     "REDDIT-BINARY",
 )
 FOLDS, SEEDS = 10, (101, 102, 103, 104, 105)
-COMMIT = "83671c9a"  # whose models were measured
 PAGE = """# The defaults, measured
 
-`PropagationClassifier()` of commit {commit} without any setting but the seed. Nested stratified 10-fold
-cross-validation, everything chosen on the training part of each fold, seeds {seeds} for folds and models.
-Accuracy in percent: mean ± standard deviation over the seeds. Written by
+`PropagationClassifier()` without any setting but the seed. Nested stratified 10-fold cross-validation,
+everything chosen on the training part of each fold, seeds {seeds} for folds and models. Accuracy in percent:
+mean ± standard deviation over the seeds. Measured {measured}, by
 
     python -m reproduction defaults
 
@@ -104,11 +104,12 @@ def run(
     table = markdown(head, [row(*each) for each in found])
     text = PAGE.format(
         table=table,
-        commit=COMMIT,
+        measured=measured_on(folder, "defaults.jsonl"),
         seeds=", ".join(map(str, SEEDS)),
         mean=mean_difference(found),
     )
-    write_text(document, text + foreign.section(folder, not names) + edge_labels.section(folder, not names))
+    sections = (one.section(folder, not names) for one in (foreign, missing_labels, edge_labels))
+    write_text(document, text + "".join(sections))
     return table
 
 

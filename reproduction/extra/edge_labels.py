@@ -17,6 +17,7 @@ import numpy as np
 
 import propkernels as pk
 from propkernels.propagation import Diffusion
+from reproduction.engine.cells import measured_on
 from reproduction.extra.records import markdown, measure_missing
 
 SETS: dict[str, int | None] = {"MUTAG": None, "AIDS": 600, "BBBP": 600}  # graphs, drawn at random; None: all
@@ -25,7 +26,8 @@ SECTION = """
 ## What edge labels do
 
 Kernels with `edge_labels=False` and `edge_labels=True`, nested 10-fold cross-validation on the same folds.
-± and p are those of the corrected resampled t-test over the folds (Nadeau and Bengio 2003).
+± and p are those of the corrected resampled t-test over the folds (Nadeau and Bengio 2003). Measured
+{measured}.
 
 {table}
 """
@@ -101,4 +103,5 @@ def section(folder: Path, is_measured: bool) -> str:
         error = "" if np.isnan(e.error) else f" ± {e.error:.1f}"
         numbers = [f"{e.without:.1f}", f"{e.using:.1f}", f"{e.using - e.without:+.1f}{error}"]
         rows.append([e.dataset, f"{e.graphs}", e.kernel, *numbers, "-" if np.isnan(e.p) else f"{e.p:.2f}"])
-    return SECTION.format(table=markdown(head, rows)) if rows else ""
+    measured = measured_on(folder, "edge_labels.jsonl")
+    return SECTION.format(table=markdown(head, rows), measured=measured) if rows else ""

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 import propkernels as pk
-from reproduction.engine.cells import write_text
+from reproduction.engine.cells import measured_on, write_text
 from reproduction.extra import folds_of_defaults
 from reproduction.extra.folds_of_defaults import (
     Data,
@@ -58,8 +58,7 @@ PAGE = """# A fair comparison with graph neural networks
 `PropagationClassifier()` without any setting but the seed, on the ten test folds that Errica, Podda, Bacciu
 and Micheli published with "A Fair Comparison of Graph Neural Networks for Graph Classification" (ICLR 2020).
 Eight of its nine data sets are measured; REDDIT-MULTI-5K is not. Everything is chosen on the training and
-validation graphs of each fold, which are a tenth more graphs than theirs learn from. Measured on 18 November
-2026 by
+validation graphs of each fold, which are a tenth more graphs than theirs learn from. Measured {measured}, by
 
     python -m reproduction fair --repeats 5
 
@@ -106,7 +105,8 @@ def run(names: Sequence[str], folder: Path, document: Path, repeats: int = 1, jo
     head = ["data set", "best of the comparison", "later", "measured", "seeds", "lead"]
     table = markdown(head, [row(name, results[name]) for name in PUBLISHED if name in results])
     minutes = sum(result.processor_seconds for name in PUBLISHED for result in results.get(name, ())) / 60
-    write_text(document, PAGE.format(table=table, minutes=minutes))
+    measured = measured_on(folder, "fair.jsonl")
+    write_text(document, PAGE.format(table=table, minutes=minutes, measured=measured))
     return table
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import propkernels as pk
+from reproduction.engine.cells import measured_on
 from reproduction.extra.records import markdown, measure_missing, with_spread
 from reproduction.molecules import sets
 
@@ -25,10 +26,11 @@ AREAS = (("by_probability", 100, 1), ("by_novelty", 100, 1))
 SECTION = """
 ## Foreign molecules
 
-How sure models are about molecules of FreeSolv, which belong to none of their classes, beside molecules of
-their own sets that were held out: medians of the largest probability, the share of foreign molecules above
+How sure models are about molecules of FreeSolv, which belong to none of their classes, and about held-out
+molecules of their own sets: medians of the largest probability, the share of foreign molecules above
 0.9, and the area under the ROC curve, in percent, by which the largest probability and `NoveltyDetector()`
-tell foreign molecules from the model's own. Mean ± standard deviation over seeds 101 to 105.
+tell foreign molecules from the model's own. Mean ± standard deviation over seeds 101 to 105. Measured
+{measured}.
 
 {table}
 """
@@ -103,4 +105,5 @@ def section(folder: Path, is_measured: bool) -> str:
         "told by probability",
         "by novelty",
     ]
-    return SECTION.format(table=markdown(head, rows)) if rows else ""
+    measured = measured_on(folder, "foreign.jsonl")
+    return SECTION.format(table=markdown(head, rows), measured=measured) if rows else ""

@@ -1,4 +1,4 @@
-"""NodeClassifier on the nodes of fourteen published graphs, beside simple methods and published figures.
+"""NodeClassifier on the nodes of fourteen published graphs, vs. simple methods and published figures.
 
     python -m reproduction nodes --document docs/measured/nodes.md
 
@@ -30,11 +30,10 @@ from sklearn.semi_supervised import LabelSpreading
 
 import propkernels as pk
 from propkernels.nodes import CoincidingWalkKernel
-from reproduction.engine.cells import write_text
+from reproduction.engine.cells import measured_on, write_text
 from reproduction.extra.records import (
     chosen_names,
     data_file,
-    load_records,
     markdown,
     measure_missing,
     with_spread,
@@ -117,24 +116,6 @@ class NodeResult:
     def key(self) -> Key:
         """What tells results apart."""
         return self.dataset, self.split, self.seed, self.n_labels, self.method
-
-
-@dataclass(frozen=True)
-class LargeFit:
-    """Time and memory of one fit in its own process, measured by ``python -m benchmarks.nodes``."""
-
-    dataset: str
-    n_nodes: int
-    n_edges: int
-    n_attributes: int
-    processor_seconds: float
-    seconds: float
-    megabytes_before: float
-    megabytes_peak: float
-    score: float
-
-
-LARGE = "large.jsonl"  # file of such fits, beside the other results
 
 
 @cache
@@ -272,7 +253,8 @@ def measure(name: str, split: int, seed: int, n_labels: int, method: str) -> Nod
 def work(names: Sequence[str], seeds: Sequence[int]) -> Iterator[Key]:
     """Yield what is to be measured: all splits of all graphs with all methods, and learning curves."""
     for name in names:
-        others = [m for m in METHODS[1:] if m != LOGISTIC or read(name).attributes is not None]
+        has_attributes = GRAPHS[name].kind != SHARES  # those of airports are unknown
+        others = [m for m in METHODS[1:] if m != LOGISTIC or has_attributes]
         published = range(GRAPHS[name].n_splits)
         pairs = [(split, seed) for seed in seeds for split in published or [seed]]
         yield from ((name, split, seed, 0, OURS) for split, seed in pairs)
@@ -287,7 +269,7 @@ PAGE = """# Nodes of one graph
 nodes. Accuracy in percent (minesweeper: area under the ROC curve): mean and standard deviation over {n_seeds}
 seeds, each the mean of all published splits; where none is published, a seed draws its own split. "Over
 splits": standard deviation over published splits of the first seed. Processor seconds of one fit, on a busy
-machine. Written by
+machine. Measured {measured}, by
 
     python -m reproduction nodes --document docs/measured/nodes.md
 
@@ -306,7 +288,7 @@ and splits of the same graphs, except Physics and actor.
 The rule before it, weights by log loss and guessed classes of unlabeled nodes, had 0.7 points more on the
 same splits of ten of these graphs, in up to ten times the time.
 
-## Beside simple methods
+## Simple methods
 
 {methods}
 
@@ -320,14 +302,6 @@ All columns of a row are means over the same splits; NodeClassifier's over all s
 
 So many labels per class are drawn at random, without validation nodes; all other nodes are tested. Mean and
 standard deviation over {n_seeds} draws, mean of label spreading in parentheses.
-{large}"""
-LARGE_PAGE = """
-## Time and memory
-
-{table}
-
-Each fit in its own process, on one thread (`python -m benchmarks.nodes --results FOLDER`). The planted graph
-has ten groups, 70 of 100 edges within them, and one labelled node in a hundred.
 """
 
 
@@ -335,20 +309,18 @@ def run(names: Sequence[str], folder: Path, document: Path, repeats: int | None 
     """Measure what is missing, write the page, and return its first table."""
     keys = work(chosen_names(names, GRAPHS, "graph"), SEEDS[:repeats])
     results = measure_missing(folder / "nodes.jsonl", NodeResult, keys, measure, jobs)
-    return write_page(results, document, load_records(folder / LARGE, LargeFit))
+    return write_page(results, document, measured_on(folder, "nodes.jsonl"))
 
 
-def write_page(results: Sequence[NodeResult], document: Path, large: Sequence[LargeFit] = ()) -> str:
+def write_page(results: Sequence[NodeResult], document: Path, measured: str) -> str:
     """Write what is known so far, and return the first table."""
     found: dict[tuple[str, int, str], list[NodeResult]] = {}
     for one in results:
         found.setdefault((one.dataset, one.n_labels, one.method), []).append(one)
-    measured = [name for name in GRAPHS if (name, 0, OURS) in found]
+    shown = [name for name in GRAPHS if (name, 0, OURS) in found]
     head = ["graph", "protocol", "published", "measured", "over splits", "fits", "processor seconds"]
-    table = markdown(head, [_row(name, found[name, 0, OURS]) for name in measured])
-    rows = [
-        _beside(name, {m: found[name, 0, m] for m in METHODS if (name, 0, m) in found}) for name in measured
-    ]
+    table = markdown(head, [_row(name, found[name, 0, OURS]) for name in shown])
+    rows = [_beside(name, {m: found[name, 0, m] for m in METHODS if (name, 0, m) in found}) for name in shown]
     methods = markdown(["graph", "splits", *METHODS], rows)
     curves = markdown(
         ["graph", *(f"{n} per class" for n in CURVE)],
@@ -360,33 +332,12 @@ def write_page(results: Sequence[NodeResult], document: Path, large: Sequence[La
                     for n in CURVE
                 ),
             ]
-            for name in measured
+            for name in shown
         ],
     )
-    tables = {"table": table, "methods": methods, "curves": curves, "large": _large(large)}
-    write_text(document, PAGE.format(n_seeds=len(SEEDS), **tables))
+    tables = {"table": table, "methods": methods, "curves": curves}
+    write_text(document, PAGE.format(n_seeds=len(SEEDS), measured=measured, **tables))
     return table
-
-
-def _large(fits: Sequence[LargeFit]) -> str:
-    """Return the section about time and memory: the last fit of each graph; empty without any."""
-    head = [
-        "graph",
-        "nodes",
-        "edges",
-        "attributes",
-        "processor seconds",
-        "seconds",
-        "MB before",
-        "MB at peak",
-    ]
-    rows = []
-    for fit in {fit.dataset: fit for fit in fits}.values():
-        sizes = [f"{number:,}" for number in (fit.n_nodes, fit.n_edges, fit.n_attributes)]
-        memory = [f"{megabytes:,.0f}" for megabytes in (fit.megabytes_before, fit.megabytes_peak)]
-        seconds = [f"{fit.processor_seconds:.1f}", f"{fit.seconds:.1f}"]
-        rows.append([fit.dataset, *sizes, *seconds, *memory, f"{100 * fit.score:.1f}"])
-    return LARGE_PAGE.format(table=markdown([*head, "accuracy"], rows)) if rows else ""
 
 
 def _beside(name: str, found: dict[str, list[NodeResult]]) -> list[str]:

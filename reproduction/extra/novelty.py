@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import propkernels as pk
-from reproduction.engine.cells import write_text
+from reproduction.engine.cells import measured_on, write_text
 from reproduction.extra.novelty_cases import Case, cases
 from reproduction.extra.records import chosen_names, markdown, measure_missing
 
@@ -40,8 +40,8 @@ METHODS: dict[str, dict[str, Any]] = {
 REPEATS = 5
 PAGE = """# Novelty, measured
 
-`NoveltyDetector()` of commit 76221f33 without any setting but the seed. Area under the ROC curve in
-percent, mean ± standard deviation over {repeats} splits, beside one label for all nodes. Written by
+`NoveltyDetector()` without any setting but the seed. Area under the ROC curve in percent, mean ± standard
+deviation over {repeats} splits, vs. one label for all nodes. Measured {measured}, by
 
     python -m reproduction novelty
 
@@ -118,7 +118,8 @@ def run(
     found = [(case, of) for case, of in by_case if of]
     most = max((len(of) for _, of in found), default=0)
     table = markdown(["", "published", *SHOWN], [row(case, of, most) for case, of in found])
-    write_text(document, PAGE.format(table=table, repeats=most))
+    measured = measured_on(folder, "novelty.jsonl")
+    write_text(document, PAGE.format(table=table, repeats=most, measured=measured))
     return table
 
 

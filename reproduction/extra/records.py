@@ -13,6 +13,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from joblib import Parallel, delayed
 
+from reproduction.engine.cells import note_measured
+
 
 class Keyed(Protocol):
     """A dataclass that knows what was measured."""
@@ -37,6 +39,7 @@ def keep_records(records: Iterable[Any], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         file.writelines(json.dumps(asdict(record)) + "\n" for record in records)
+    note_measured(path)
 
 
 def measure_missing(

@@ -1,8 +1,8 @@
-"""PropagationClassifier as it comes, on graphs in time beside the same graphs without time.
+"""PropagationClassifier as it comes, on graphs in time vs. the same graphs without time.
 
 Data sets of Oettershagen, Kriege, Morris and Mutzel, "Temporal Graph Kernels for Classifying Dissemination
-Processes" (SDM 2020): contacts between people or authors, over which something spreads. Task 1 tells
-spreading from random labels, task 2 tells two ways of spreading apart::
+Processes" (SDM 2020): contacts between people or authors, over which something spreads. Task 1 distinguishes
+spreading from random labels, task 2 two ways of spreading::
 
     python -m reproduction temporal
 
@@ -22,7 +22,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import propkernels as pk
 from propkernels.graphs.moments import static_graphs
-from reproduction.engine.cells import write_text
+from reproduction.engine.cells import measured_on, write_text
 from reproduction.extra.folds_of_defaults import (
     Data,
     FoldResult,
@@ -42,10 +42,10 @@ SEED, FOLDS = 0, 10
 PAGE = """# Graphs in time
 
 `PropagationClassifier()` without any setting but the seed, on graphs whose edges and labels come and go,
-beside the same model on the same graphs without time: one node per vertex with its last label, one edge per
+vs. the same model on the same graphs without time: one node per vertex with its last label, one edge per
 pair that ever met. Ten folds, everything chosen inside the training part. Data: Oettershagen, Kriege, Morris
 and Mutzel, "Temporal Graph Kernels for Classifying Dissemination Processes" (SDM 2020); task 1 (`_ct1`) and
-task 2 (`_ct2`). Written by
+task 2 (`_ct2`). Measured {measured}, by
 
     python -m reproduction temporal
 
@@ -83,7 +83,7 @@ def run(names: Sequence[str], folder: Path, document: Path, jobs: int = -1) -> s
     head = ["data set", "without time", "in time", "folds", "processor seconds per fit"]
     rows = [row(name, results[name], results.get(name + STATIC, [])) for name in SETS if name in results]
     table = markdown(head, rows)
-    write_text(document, PAGE.format(table=table))
+    write_text(document, PAGE.format(table=table, measured=measured_on(folder, "temporal.jsonl")))
     return table
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 import propkernels as pk
-from reproduction.engine.cells import write_text
+from reproduction.engine.cells import measured_on, write_text
 from reproduction.extra.records import chosen_names, markdown, measure_missing
 from reproduction.molecules import activity_cliffs, many_draws, sets
 
@@ -56,7 +56,7 @@ PAGE = """# Coverage, measured
 Do intervals and sets with `coverage=0.9` contain nine of ten true values, and how wide are they? Twelve sets
 of molecules, five folds each, pooled: at random, and such that no Murcko scaffold is in two folds. New
 scaffolds are not drawn like the training molecules: intervals are too narrow, unless the model was told by
-`fit(..., groups=scaffolds)`. Written by
+`fit(..., groups=scaffolds)`. Measured {measured}, by
 
     python -m reproduction coverage --document docs/measured/coverage.md
 
@@ -195,7 +195,13 @@ def run(names: Sequence[str], folder: Path, document: Path) -> str:
     chosen = chosen_names(names, SETS)
     folds = measure_missing(folder / "coverage.jsonl", Fold, keys_of(chosen), measure)
     draws = many_draws.measured(folder / "draws.jsonl", chosen, load, COVERAGE)
-    write_text(document, page_of(folds) + many_draws.section(draws))
+    page = PAGE.format(
+        measured=measured_on(folder, "coverage.jsonl"),
+        verdict=verdict(folds),
+        quantile=norm.ppf((1 + COVERAGE) / 2),
+        table=table_of(folds),
+    )
+    write_text(document, page + many_draws.section(draws, measured_on(folder, "draws.jsonl")))
     return verdict(folds)
 
 
@@ -214,12 +220,6 @@ def coverage_of(folds: Sequence[Fold], group: int | None = None) -> float:
 def mean_width(folds: Sequence[Fold]) -> float:
     """Return the mean width over all molecules."""
     return float(np.average([f.width for f in folds], weights=[sum(f.tested) for f in folds]))
-
-
-def page_of(folds: Sequence[Fold]) -> str:
-    """Return the page."""
-    quantile = norm.ppf((1 + COVERAGE) / 2)
-    return PAGE.format(verdict=verdict(folds), quantile=quantile, table=table_of(folds))
 
 
 def verdict(folds: Sequence[Fold]) -> str:

@@ -26,10 +26,10 @@ Load = Callable[[str], tuple[sets.Molecules, Any]]
 TEXT = """
 ## Many draws
 
-With the models of commit 83671c9a. {training} training graphs (half of a smaller set) and up to {tested:,}
-test graphs are drawn {draws} times: mean coverage in percent and its standard error, where 90 is asked for,
-and the mean number of classes in a set or width of an interval. Where classes are small, more is covered:
-nine of ten is the least that whole graphs allow.
+{training} training graphs (half of a smaller set) and up to {tested:,} test graphs are drawn {draws} times:
+mean coverage in percent and its standard error, where 90 is asked for, and the mean number of classes in a
+set or width of an interval. Where classes are small, more is covered: nine of ten is the least that whole
+graphs allow. Measured {measured}.
 
 {table}
 """
@@ -96,7 +96,7 @@ def measured(path: Path, names: Sequence[str], load: Load, coverage: float) -> l
     return measure_missing(path, Draw, keys, lambda name, draw: measure(name, draw, load, coverage))
 
 
-def section(draws: Sequence[Draw]) -> str:
+def section(draws: Sequence[Draw], measured: str) -> str:
     """Return the text and table of the page; empty without draws."""
     rows = []
     for name in SETS:
@@ -107,4 +107,4 @@ def section(draws: Sequence[Draw]) -> str:
     if not rows:
         return ""
     table = markdown(["set", "draws", "coverage", "classes, or width"], rows)
-    return TEXT.format(training=TRAINING, tested=TESTED, draws=DRAWS, table=table)
+    return TEXT.format(training=TRAINING, tested=TESTED, draws=DRAWS, table=table, measured=measured)

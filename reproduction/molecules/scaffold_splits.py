@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 import propkernels as pk
-from reproduction.engine.cells import write_text
+from reproduction.engine.cells import measured_on, write_text
 from reproduction.extra.records import chosen_names, describe_model, markdown, measure_missing
 from reproduction.molecules import sets
 
@@ -32,9 +32,9 @@ Indices = NDArray[np.int64]
 PAGE = """# New scaffolds: the splits of OGB
 
 `make_pipeline(MoleculesToGraphs(), PropagationClassifier(random_state=0))` on six sets
-of MoleculeNet, split by scaffold as in the Open Graph Benchmark (Hu and others 2020), beside the counts
+of MoleculeNet, split by scaffold as in the Open Graph Benchmark (Hu and others 2020), vs. the counts
 of extended-connectivity fingerprints (ECFP) in the benchmark of Praski, Adamczyk and Czech, "Benchmarking
-pretrained molecular embedding models for molecular representation learning" (2025). Written by
+pretrained molecular embedding models for molecular representation learning" (2025). Measured {measured}, by
 
     python -m reproduction scaffolds --document docs/measured/scaffolds.md
 
@@ -152,7 +152,8 @@ def run(names: Sequence[str], folder: Path, document: Path) -> str:
     keys = [key for key in product(chosen_names(names, PUBLISHED), (False, True)) if key != NOT_MEASURED]
     fits = {fit.key: fit for fit in measure_missing(folder / "scaffolds.jsonl", Fit, keys, measure)}
     table = table_of(fits)
-    write_text(document, PAGE.format(table=table, verdict=verdict(fits)))
+    measured = measured_on(folder, "scaffolds.jsonl")
+    write_text(document, PAGE.format(table=table, verdict=verdict(fits), measured=measured))
     return table
 
 

@@ -17,7 +17,6 @@ ARCHIVE = "moleculenet.zip"
 N_FOLDS = 5
 SEED = 0
 SCAFFOLD, RANDOM = "scaffold", "random"
-SPLITS = (SCAFFOLD, RANDOM)
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 

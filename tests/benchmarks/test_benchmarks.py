@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from benchmarks import edit_distance, levels, nodes, peers, run, same_bits, scale
+from benchmarks import edit_distance, levels, peers, run, same_bits, scale
 from tests.test_contract_discovery import NOT_UNDER_CONTRACT
 
 
@@ -40,13 +40,6 @@ def test_pages_show_the_stored_figures():
     assert shown == scale.page(known)
     kept = json.loads(run.RESULTS.read_text(encoding="utf-8"))
     assert run.PAGE.read_text(encoding="utf-8") == run.page(kept)
-
-
-@pytest.mark.slow
-def test_a_fit_of_nodes_is_shown():
-    found = nodes.fit(nodes.PLANTED, 1500)
-    assert found.processor_seconds > 0
-    assert nodes.shown(found).startswith("planted")
 
 
 @pytest.mark.data

@@ -74,7 +74,9 @@ def test_scaffolds_are_split_by_the_rule_of_ogb(seed):
     assert [part.tolist() for part in found] == [sorted(part) for part in (train, valid, test)]
 
 
-@pytest.mark.parametrize("name", ["defaults", "fair", "novelty", "scaffolds", "coverage", "temporal"])
+@pytest.mark.parametrize(
+    "name", ["defaults", "fair", "novelty", "nodes", "scaffolds", "coverage", "temporal"]
+)
 def test_the_page_is_what_its_records_say(name, tmp_path, monkeypatch):
     """Records are complete: nothing is measured. After a change of a page's text, write it again."""
     page = importlib.import_module(f"reproduction.{PAGES[name][0]}")
@@ -95,7 +97,7 @@ def test_results_of_nodes_are_means_over_seeds(tmp_path):
         nodes.NodeResult("texas", split, seed, 0, method, score, 1.0, "")
         for split, seed, method, score in [*ours, (1, 0, nodes.SPREADING, 0.3)]
     ]
-    nodes.write_page(results, tmp_path / "page.md")
+    nodes.write_page(results, tmp_path / "page.md", "today")
     page = (tmp_path / "page.md").read_text()
     assert "| texas | 1 | 83.0 | 30.0 | - | - |" in page
     assert "| 73.0 ± 1.4 | 14.1 | 4 | 1.0 |" in page  # 72 and 74 by seed, 62 and 82 by split of the first
