@@ -77,7 +77,6 @@ def test_tiny(graphs):
         warnings.simplefilter("error")
         report = pk.audit(graphs, np.arange(len(graphs)))
     assert report.learning is None
-    report.to_markdown()
     report.to_html()
 
 
@@ -98,7 +97,7 @@ def test_many_graphs_are_sampled_in_proportion(monkeypatch, clean):
     assert report.learning.n_graphs == 20
     assert report.sample == tuple(sample_of(graphs, target, 0))
     assert set(report.suspects.graphs) <= set(report.sample)
-    assert "a sample of 20 graphs" in report.to_markdown()
+    assert "a sample of 20 graphs" in report.to_html()
 
 
 @pytest.mark.parametrize(

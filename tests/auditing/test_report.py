@@ -1,4 +1,4 @@
-"""The report: sentences, sections with tables, charts and drawings; Markdown, page, fragment and files."""
+"""The report: sentences, sections with tables, charts and drawings; page, fragment and files."""
 
 import json
 import re
@@ -58,29 +58,22 @@ def test_page(report):
 def test_no_number_is_said_twice_and_molecules_are_molecules(report):
     page = report.to_html()
     assert "<summary>Scores" not in page
-    report = report.to_markdown().partition("\n")[2]
-    assert "| t = 0 |" in report
-    assert not re.findall(r"\b(?:graph|node|edge)s?\b", report, re.IGNORECASE)
-    assert "PropagationKernel(" not in report
+    text = re.sub(r"<svg.*?</svg>|<script.*?</script>|<style.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL)
+    text = text.replace("Audit of graphs", "")
+    assert "t = 0" in page
+    assert not re.findall(r"\b(?:graph|node|edge)s?\b", text, re.IGNORECASE)
+    assert "PropagationKernel(" not in text
 
 
 def test_graphs_are_called_by_their_ids(report):
     ids = [f"number {i}" for i in range(len(report.graphs))]
     named = replace(report, graphs=report.graphs.with_ids(ids))
-    assert "| number 7, number 60 |" in named.to_markdown()
+    assert "<td>number 7, number 60</td>" in named.to_html()
     one = replace(named.suspects, graphs=named.suspects.graphs[:1])
     said = [texts(replace(named, suspects=some), "suspects")[0][1] for some in (named.suspects, one)]
     first = f"number {named.suspects.graphs[0]}"
     assert f"check their targets, first {first}, " in said[0]
     assert said[1].endswith(f"check its target: {first}.")
-
-
-def test_markdown(report):
-    text = report.to_markdown()
-    assert text.startswith("# Audit of graphs\n")
-    assert "| 7, 60 |" in text
-    titles = [line for line in text.splitlines() if line.startswith("## ")]
-    assert len(titles) == len(outline(report)) == 4
 
 
 def test_strange_names_are_harmless():
@@ -92,7 +85,6 @@ def test_strange_names_are_harmless():
     assert "<i>" not in page
     assert "<b>" not in page
     assert page.count("</script>") == page.count("<script ")
-    assert "a\\|b" in report.to_markdown()
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +100,7 @@ def test_every_sentence_is_in_its_section(report, sections):
 
 def test_sections_have_tables_charts_and_captions(report, sections):
     tables = [table for section in sections.values() for table in section.tables]
-    assert len(tables) >= 6
+    assert len(tables) >= 3
     for table in tables:
         assert {len(row) for row in table.rows} == {len(table.head)}, table.title
     charts = [chart for section in sections.values() for chart in section.charts]
@@ -127,11 +119,11 @@ def test_conflicts_and_steps_are_listed(report, sections):
 
 
 def test_files(report, tmp_path):
-    for name in ("report.html", "report.md", "report.json"):
+    for name in ("report.html", "report.json"):
         report.save(tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1000
     assert json.loads((tmp_path / "report.json").read_text())["name"] == "graphs"
-    with pytest.raises(ValueError, match=r"end with \.html, \.json, \.md"):
+    with pytest.raises(ValueError, match=r"end with \.html, \.json; got"):
         report.save(tmp_path / "report.pdf")
 
 

@@ -19,7 +19,6 @@ USAGE = [
     ("featurize", "SMALL", "-o", "new", "--n-features", "many"),
 ]
 REFUSED = [
-    (("evaluate", "SMALL", "--C", -1), "C must be a finite number above 0, got -1.0"),
     (("evaluate", "SMALL", "--folds", 30), "cv must be at most 20, the size of the largest class; got 30"),
     (("evaluate", "SMALL", "-o", "nowhere/new.html"), "nowhere is not a folder"),
     (("evaluate", "SMALL", "-o", "new.doc"), "new.doc has an unsupported suffix"),
@@ -52,7 +51,7 @@ REFUSED = [
     (("fit", "SMALL", "-o", "new.pk", "--t-max", 10**20), "t_max + 1 must be at most 1048576"),
     (("fit", "~nobody-of-this-name/x.csv", "-o", "new.pk"), "the home folder in ~nobody-of-this-name/x.csv"),
     (("fit", "NOSUCH", "-o", "new.pk"), "'propkernels datasets'"),
-    (("audit", "SMALL", "-o", "new.pdf"), "use .html, .md or .json"),
+    (("audit", "SMALL", "-o", "new.pdf"), "use .html or .json"),
     (("explore", "SMALL", "-o", "new.html", "--model", "none.pk"), "none.pk: no such file or directory"),
     (("explore", "NUMBERS", "-o", "new.html"), "NUMBERS has 2 target columns: choose one with --target"),
     (("featurize", "SMALL", "-o", "new", "--workers", 2, "--scheduler", "tcp://x:1"), "exclude each other"),

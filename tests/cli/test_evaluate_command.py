@@ -13,7 +13,7 @@ QUICK = ("--folds", 3, "--t-max", 2)
 def row(result, name):
     """Cells of one row of the printed table."""
     line = next(line for line in result.stdout.splitlines() if line.startswith(name))
-    return re.split(r"\s+(?![(%])", line.strip())
+    return re.split(r"\s{2,}", line.strip())
 
 
 @pytest.mark.slow
@@ -41,9 +41,7 @@ def test_table_says_what_python_says(run, small_folder):
 
 
 def test_kernels_by_name(run, small_folder):
-    result = run(
-        "evaluate", small_folder, *QUICK, "--C", 1, "--kernel", "shortest-path", "--kernel", "propagation"
-    )
+    result = run("evaluate", small_folder, *QUICK, "--kernel", "shortest-path", "--kernel", "propagation")
     assert (result.exit_code, result.stderr) == (0, "")
     lines = [line for line in result.stdout.splitlines() if line.startswith(("LAB", "PK", "short", "WL"))]
     assert [line.split()[0] for line in lines] == ["LABELS", "shortest-path", "PK", "shortest-path", "PK"]
@@ -55,22 +53,16 @@ def test_kernels_by_name(run, small_folder):
 def test_one_line_per_fold_goes_into_a_file(run, small_folder, tmp_path):
     pandas = pytest.importorskip("pandas")
     path = tmp_path / "folds.csv"
-    assert run("evaluate", small_folder, *QUICK, "--C", 1, "-o", path).exit_code == 0
+    assert run("evaluate", small_folder, *QUICK, "--kernel", "wl", "-o", path).exit_code == 0
     table = pandas.read_csv(path)
     assert list(table.columns) == ["data", "kernel", "repeat", "fold", "accuracy", "t_max", "C"]
-    assert table.groupby("kernel").size().to_dict() == {"LABELS": 3, "PK": 3, "WL": 3}
+    assert table.groupby("kernel").size().to_dict() == {"LABELS": 3, "WL": 3}
     assert [p.name for p in tmp_path.iterdir()] == ["folds.csv"]
-
-
-def test_a_picture_of_the_folds(run, small_folder, tmp_path):
-    options = ("--folds", 2, "--C", 1, "--kernel", "labels", "-o", tmp_path / "folds.png")
-    assert run("evaluate", small_folder, *options).exit_code == 0
-    assert (tmp_path / "folds.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_page_shows_the_table_and_the_folds(run, small_folder, tmp_path):
     page = tmp_path / "page.html"
-    common = ("evaluate", small_folder, *QUICK, "--C", 10, "--kernel", "propagation")
+    common = ("evaluate", small_folder, *QUICK, "--kernel", "propagation")
     result = run(*common, "--html", page)
     assert result.exit_code == 0
     assert f"Wrote {page}" in " ".join(result.stdout.split())

@@ -46,7 +46,7 @@ def test_picture(run, small_folder, model_file, tmp_path):
 def test_regression_is_explained(run, numbers):
     run("fit", numbers, "-o", "model.pk", "--target", 1, *QUICK)
     assert "Contributions for a larger prediction" in run("explain", "model.pk", numbers, "-g", 1).stdout
-    edits = run("explain", "model.pk", numbers, "-g", 1, "--flips", "--max-edits", 1, "--class", 1)
+    edits = run("explain", "model.pk", numbers, "-g", 1, "--flips", "--class", 1)
     assert edits.exit_code == 0, edits.stderr
 
 
@@ -109,10 +109,10 @@ def sum_model(small_folder, tmp_path_factory):
 
 
 def test_the_table_of_edits_is_that_of_python(run, sum_model, small_folder):
-    command = ("explain", sum_model, small_folder, "--graph", 3, "--flips", "--max-edits", 1, "--top", 4)
+    command = ("explain", sum_model, small_folder, "--graph", 3, "--flips", "--top", 4)
     result = run(*command)
     data = pk.datasets.read_tu(small_folder)
-    expected = pk.load_model(sum_model).counterfactuals(data.graphs[3], 1, 4)
+    expected = pk.load_model(sum_model).counterfactuals(data.graphs[3], 2, 4)
     assert result.exit_code == 0
     assert " ".join(str(expected).split()) in " ".join(result.stdout.split())
     assert "Graph 3 of SMALL" in result.stdout
@@ -123,6 +123,6 @@ def test_the_table_of_edits_is_that_of_python(run, sum_model, small_folder):
 def test_the_decision_has_the_sign_of_the_contributions(run, sum_model, small_folder):
     for graph in (3, 4):
         explained = run("explain", sum_model, small_folder, "-g", graph).stdout
-        edited = run("explain", sum_model, small_folder, "-g", graph, "--flips", "--max-edits", 1).stdout
+        edited = run("explain", sum_model, small_folder, "-g", graph, "--flips").stdout
         decisions = [re.search(r"decision ([+-]\d+\.\d+)", text).group(1) for text in (explained, edited)]
         assert float(decisions[0]) == pytest.approx(float(decisions[1]), abs=1e-4)

@@ -142,9 +142,10 @@ def database(small_data, tmp_path):
     return path
 
 
-def test_features_are_written_and_resumed(run, database, small_data):
+def test_features_are_written_and_resumed(run, database, small_data, monkeypatch):
+    monkeypatch.setattr("propkernels.cli.featurize_command.NODES_PER_PART", 300)
     command = ("featurize", database, "-o", "out", "--n-features", 1024, "--t-max", 2, "-j", 1)
-    first = run(*command, "--nodes-per-part", 300)
+    first = run(*command)
     assert first.exit_code == 0, first.stderr
     assert first.stdout.startswith("1 file, ")
     assert "Wrote out: 40 graphs, 1,024 columns" in first.stdout
@@ -153,16 +154,17 @@ def test_features_are_written_and_resumed(run, database, small_data):
     assert (opened.to_scipy() != features.fit_transform(small_data.graphs)).nnz == 0
     expected = opened.to_scipy()
     opened.path(0).unlink()
-    again = run(*command, "--nodes-per-part", 300)
+    again = run(*command)
     assert f"Resuming: {opened.n_parts - 1} of {opened.n_parts} parts" in again.stdout
     assert (pk.scale.open_features("out").to_scipy() != expected).nnz == 0
 
 
-def test_molecules_with_faults(run, tmp_path):
+def test_molecules_with_faults(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("propkernels.cli.featurize_command.NODES_PER_PART", 1)
     pytest.importorskip("rdkit")
     (tmp_path / "drugs.csv").write_text("molecule,dose\nnothing,2\nCCO,1\n")
     command = ("featurize", "drugs.csv", "-o", "out", "--smiles", "molecule", "--target", "dose")
-    failed = run(*command, "--nodes-per-part", 1, "-j", 1)
+    failed = run(*command, "-j", 1)
     assert failed.exit_code == 1
     assert "1 of 2 parts failed, all others are complete: part 0 (" in failed.stderr
     skipped = run(*command[:3], "skipped", *command[4:], "--errors", "skip")
@@ -207,20 +209,18 @@ def test_predictions_are_those_of_python(run, tables):
 
 
 @pytest.mark.slow
-def test_columns_are_known_by_their_names_and_directions_stay(run, tables):
+def test_columns_are_known_by_their_names(run, tables):
     rows = [f"n{i},{'ab'[i // 20] if i % 2 else ''},{i % 7},{i // 20 + i % 3}" for i in range(40)]
     (tables / "nodes.csv").write_text("\n".join(["name,topic,size,age", *rows]))
     moved = [",".join(row.split(",")[k] for k in (0, 3, 1, 2)) for row in ["name,topic,size,age", *rows]]
     (tables / "moved.csv").write_text("\n".join(moved))
     fit = run(
-        *("nodes", "fit", "edges.csv", "--nodes", "nodes.csv", "--target", "topic", "--directed"),
+        *("nodes", "fit", "edges.csv", "--nodes", "nodes.csv", "--target", "topic"),
         *("--jobs", 1, "-o", "model.pk"),
     )
     assert fit.exit_code == 0, fit.stderr
-    for name, extra in (("nodes", ("--directed",)), ("moved", ())):
-        result = run(
-            "nodes", "predict", "model.pk", "edges.csv", "--nodes", f"{name}.csv", "-o", name, *extra
-        )
+    for name in ("nodes", "moved"):
+        result = run("nodes", "predict", "model.pk", "edges.csv", "--nodes", f"{name}.csv", "-o", name)
         assert result.exit_code == 0, result.stderr
     assert rows_of(tables / "moved") == rows_of(tables / "nodes")
     without = run("nodes", "predict", "model.pk", "edges.csv", "-o", "none.csv")

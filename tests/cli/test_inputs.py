@@ -29,7 +29,7 @@ COMMANDS = {
     "fit": ("fit", "{data}", "-o", "new.pk", "--t-max", 1, "--C", 1, "--folds", 2, *ONE),
     "predict": ("predict", "{model}", "{data}", *ONE),
     "explain": ("explain", "{model}", "{data}", "--graph", 1),
-    "flips": ("explain", "{model}", "{data}", "--graph", 0, "--flips", "--max-edits", 1),
+    "flips": ("explain", "{model}", "{data}", "--graph", 0, "--flips"),
     "explore": ("explore", "{data}", "-o", "page.html", *ONE),
     "similar": ("similar", "{data}", "-g", 0, "-k", 2, *ONE),
     "evaluate": ("evaluate", "{data}", "--kernel", "wl", "--t-max", 1, "--folds", 2, *ONE),

@@ -118,7 +118,7 @@ def test_test_graphs_are_looked_for(run, small_folder, tmp_path):
 def test_a_page_to_explore(run, tmp_path, monkeypatch):
     some = pk.datasets.load("FAMILIES").sample(60)
     monkeypatch.setattr(pk.datasets, "load", lambda name: {"FAMILIES": some}[name])
-    result = run("demo", "--html", str(tmp_path / "demo.html"))
+    result = run("demo")
     assert result.exit_code == 0
     assert "Open it in a browser" in result.stderr
     assert (tmp_path / "demo.html").read_text(encoding="utf-8").startswith("<!doctype html>")

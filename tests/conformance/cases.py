@@ -67,6 +67,18 @@ CODERS = {
     "paths of labeled edges": pk.ShortestPath(edge_labels=True),
 }
 
+NOT_ON_PAGES = {  # JavaScript refuses them
+    "lazy walk, vanishing",
+    "symmetric",
+    "labels pushed back",
+    "absorption at labels",
+    "partial absorption",
+    "partial absorption by degree",
+    "spreading",
+    "attributes, jointly",
+    "square roots of attributes",
+}
+
 
 def carrying(kernel):
     """Molecules with what a kernel needs, some of it missing, and two classes."""

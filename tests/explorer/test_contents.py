@@ -77,17 +77,6 @@ def test_neighbors_are_exact(data, base_kernel):
     np.testing.assert_allclose(np.take_along_axis(K, neighbors, axis=1), similarities)
 
 
-def test_kept_graphs_that_are_on_the_page_are_stored_as_numbers(data):
-    kernel = pk.WeisfeilerLehman(t_max=1, base_kernel="jaccard")
-    model = pk.PropagationClassifier(kernel=kernel, C=10, random_state=0).fit(data.graphs, data.target)
-    for graphs, expected in [(data.graphs, True), (data.graphs[20:], False)]:
-        carried = carried_rule(model.rule_, graphs)
-        assert bool((carried.arrays["m0.graphs"] >= 0).all()) is expected
-        (member,) = model.rule_.members
-        n_stored = sum(carried.arrays[f"m0.counts{s}"].sum() for s in range(len(member.stream_weights)))
-        assert bool(n_stored == 0) is expected
-
-
 def test_codes_of_bins_that_no_graph_of_the_page_has_are_stored(data, model):
     assert in_order(np.array([7, NO_BIN, 3, 7, 5, 3])).tolist() == [7, 3, 5]
     for graphs, is_training in [(data.graphs, True), (data.graphs[:5], False)]:

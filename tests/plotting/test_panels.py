@@ -9,9 +9,8 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 import propkernels as pk
-from propkernels.convert.graph_molecules import atom_positions
 from propkernels.graphs.grid_display import BRIGHTEST, DARKEST, gray_labels
-from propkernels.plotting.draw_graph import bond_orders, draw_graph, node_texts
+from propkernels.plotting.draw_graph import draw_graph, node_texts
 from propkernels.plotting.panels import check_target, class_names, draw_grid, forecast, one_axes, several_axes
 from tests.zoo import one
 
@@ -190,32 +189,6 @@ def test_nodes_on_a_line_are_drawn_in_an_area(positions):
     ax.figure.savefig(BytesIO())
     width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
     assert 0.2 < width / height < 5
-
-
-def test_names_of_labels_and_bonds_as_parallel_lines():
-    graph = one(4, SQUARE, [0, 1, 0, 1], edge_labels=[1, 2, 3, 4])
-    named = graph.with_names({0: "C", 1: "N"}, {1: "single", 2: "double", 3: "triple", 4: "aromatic"})
-    ax, _ = drawn(named[0], CORNERS)
-    lines = [child for child in ax.collections if isinstance(child, LineCollection)]
-    assert sum(len(child.get_segments()) for child in lines) == 1 + 2 + 3 + 2
-    assert [text.get_text() for text in ax.texts] == ["C", "N", "C", "N"]
-    assert bond_orders(graph[0]) is None
-
-
-def test_dashed_lines_of_aromatic_bonds_lie_inside_their_ring():
-    pytest.importorskip("rdkit")
-    graphs = pk.from_smiles(["Oc1ccccc1O"])
-    ax = pk.plotting.plot_graph(graphs)
-    places = atom_positions(graphs)
-    middle = places[1:7].mean(axis=0)
-    dashed = [
-        lines for lines in ax.collections if isinstance(lines, LineCollection) and lines.get_linestyle()[0][1]
-    ]
-    (lines,) = [np.array(each.get_segments()) for each in dashed if len(each.get_segments())]
-    inside = np.linalg.norm(lines.mean(axis=1) - middle, axis=1)
-    bonds = [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 1)]
-    assert len(lines) == 6
-    assert inside.max() < min(np.linalg.norm(places[[a, b]].mean(axis=0) - middle) for a, b in bonds)
 
 
 # forecasts

@@ -25,7 +25,7 @@ def test_labels_of_nodes_and_edges():
     ax = pk.plotting.plot_graph(graphs)
     assert ax.get_title() == "graph mine: 3 nodes, 2 edges"
     assert texts(ax) == ["C", "O", "?"]
-    assert entries(ax) == ["C", "O", "unobserved"], "bonds are parallel lines"
+    assert entries(ax) == ["C", "O", "unobserved", "double", "single"]
     assert entries(pk.plotting.plot_graph(graphs, legend=False)) == []
     assert texts(pk.plotting.plot_graph(graphs, labels={"C": "carbon"}))[0] == "carbon"
     assert texts(pk.plotting.plot_graph(graphs[0], labels=False)) == []
@@ -96,5 +96,13 @@ def test_legends_have_names_and_elements_their_colors():
     assert entries(ax) == ["C", "O", "near", "6"]
     red, _, blue, _ = node_colors(ax)[1]
     assert red > blue, "oxygen is red"
-    bonds = graphs.with_names(edge_labels={5: "single", 6: "double"})
-    assert entries(pk.plotting.plot_graph(bonds)) == ["C", "O"]
+
+
+def test_molecules_are_skeletal_formulas():
+    pytest.importorskip("rdkit")
+    graphs = pk.from_smiles(["CCO"])
+    ax = pk.plotting.plot_graph(graphs)
+    assert ax.get_title() == "graph 0: 3 nodes, 2 edges"
+    assert len(ax.images) == 1
+    assert texts(ax) == entries(ax) == []
+    assert texts(pk.plotting.plot_graph(graphs, color="label")) == ["C", "C", "O"]

@@ -1,4 +1,4 @@
-"""plot_evaluation, plot_two_sample_test, plot_similarity and plot_alignment."""
+"""plot_evaluation, plot_two_sample_test and plot_similarity."""
 
 import networkx as nx
 import numpy as np
@@ -145,25 +145,6 @@ def test_bad_arguments(without):
     without("matplotlib")
     with pytest.raises(ImportError, match=r"pip install .*matplotlib"):
         pk.plotting.plot_similarity(FOUND)
-
-
-# plot alignment
-
-
-def test_partners_have_lines_and_the_same_colors():
-    axes = Figure().subplots(1, 2)
-    g, h = nx.path_graph(4), nx.path_graph(6)
-    left, right = pk.plotting.plot_alignment(g, h, ax=axes)
-    assert left.get_title() == "g: 4 of 4 nodes paired"
-    assert right.get_title().startswith("h: 4 of 6 nodes paired; ")
-    found = pk.align(g, h)
-    values = [np.asarray(ax.collections[-1].get_array()) for ax in (left, right)]
-    assert (values[1] == -2).sum() == 2, "nodes without a partner"
-    for (a, b), step in zip(found.pairs.tolist(), found.steps.tolist(), strict=True):
-        assert values[0][a] == values[1][b] == step
-    assert len(left.figure.artists) == 4
-    again = pk.plotting.plot_alignment(g, h, found)
-    assert [ax.get_title() for ax in again] == [left.get_title(), right.get_title()]
 
 
 def test_turned_points_fall_on_their_partners():

@@ -71,7 +71,7 @@ def audit(
     Returns
     -------
     Audit
-        ``print`` shows the findings as sentences; ``save`` writes a page, Markdown or JSON.
+        ``print`` shows the findings as sentences; ``save`` writes a page or JSON.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Render an audit: sections of sentences, tables, charts and drawings, as Markdown, a page or a fragment."""
+"""Render an audit: sections of sentences, tables, charts and drawings, as a page or a fragment."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 STYLE = "auditing/audit.css"
 SIZE = (210, 170)  # of a drawing, in pixels
 MOST_ROWS, MOST_BARS = 12, 10
-SPREAD_HEAD = ("least", "quarter", "median", "three quarters", "most", "mean")
-_MARKS = str.maketrans({mark: "\\" + mark for mark in "\\`*_{}[]<>#|"})
 
 
 class Table(NamedTuple):
@@ -93,12 +91,11 @@ def _graphs(found: Audit) -> Parts:
         if counts is not None and counts.counts:
             bars[said(found, title)] = _label_rows(counts)
     charts += [(title, svg.bar_chart(title, rows)) for title, rows in bars.items()]
-    sizes = [(title, *_numbers(spread)) for title, spread in spreads.items() if spread is not None]
-    tables = [Table("Sizes", ("", *SPREAD_HEAD), sizes)]
+    tables = []
     for title, ranges in (("Node attributes", s.node_attributes), ("Edge attributes", s.edge_attributes)):
         if ranges:
-            rows = [(one.name, *_numbers(one.spread), one.missing) for one in ranges]
-            tables.append(Table(title, ("", *SPREAD_HEAD, "missing"), rows))
+            rows = [(one.name, *_ends(one.spread), one.missing) for one in ranges]
+            tables.append(Table(title, ("", "least", "median", "most", "missing"), rows))
     return charts, tables, [_drawing(found, graph, why) for graph, why in (*s.typical, *s.extreme)]
 
 
@@ -107,10 +104,8 @@ def _histogram(title: str, spread: Spread, unit: str) -> Chart:
     return title, svg.histogram(name, spread.edges, spread.counts, title, unit)
 
 
-def _numbers(spread: Spread | None) -> tuple[float | None, ...]:
-    if spread is None:
-        return (None,) * len(SPREAD_HEAD)
-    return (spread.least, spread.lower, spread.median, spread.upper, spread.most, spread.mean)
+def _ends(spread: Spread | None) -> tuple[float | None, ...]:
+    return (None,) * 3 if spread is None else (spread.least, spread.median, spread.most)
 
 
 def _label_rows(counts: LabelCounts) -> list[tuple[str, float]]:
@@ -189,12 +184,6 @@ def _learning(found: Audit) -> Parts:
         (f"{metric} by number of steps", svg.dot_chart(f"{metric} by t", steps, show, show_pair)),
         ("learning curve", svg.line_chart("learning curve", learned.curve, training, metric, show)),
     ]
-    head, points = ("", metric, "standard error"), [(str(n), *rest) for n, *rest in learned.curve]
-    tables = [
-        Table("Scores", head, scores),
-        Table("Scores by t", head, steps),
-        Table("Learning curve", ("training graphs", *head[1:]), points),
-    ]
     if learned.calibration is not None:
         report = learned.calibration
         shares = list(zip(report.confidence, report.observed, report.counts, strict=True))
@@ -202,8 +191,7 @@ def _learning(found: Audit) -> Parts:
         if is_accuracy:
             names = ("predicted probability", "share of correct predictions")
         charts.append(("calibration", svg.calibration_chart("calibration", shares, *names)))
-        tables.append(Table("Calibration", ("predicted", "observed", "graphs"), shares))
-    return charts, tables, []
+    return charts, [], []
 
 
 def _suspects(found: Audit) -> Parts:
@@ -225,21 +213,6 @@ def _suspects(found: Audit) -> Parts:
     return [], [Table("Suspects, largest margin first", head, rows)], drawings
 
 
-# Markdown
-
-
-def markdown(found: Audit) -> str:
-    """Return a report as Markdown."""
-    parts = [f"# Audit of {plain(found.name)}", about(found)]
-    for section in outline(found):
-        lines = "\n".join(f"- {plain(sentence.text)}" for sentence in section.sentences)
-        parts += [f"## {section.title}", *([lines] if lines else [])]
-        for title, head, rows in section.tables:
-            table = [f"**{plain(title)}**", "", _row(head), "|" + "---|" * len(head), *map(_row, rows)]
-            parts.append("\n".join(table))
-    return "\n\n".join(parts) + "\n"
-
-
 def about(found: Audit) -> str:
     """Return one sentence on the method."""
     scored = "all graphs" if found.sample is None else f"a sample of {len(found.sample):,} graphs"
@@ -249,29 +222,6 @@ def about(found: Audit) -> str:
         "normalized, and kernel ridge; t and C are chosen inside the training parts. "
         f"Seed {found.random_state}.",
     )
-
-
-def _row(cells: tuple[Any, ...]) -> str:
-    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"
-    return plain(str(value))
-
-
-def plain(text: str) -> str:
-    r"""Return a text with the special characters of Markdown escaped.
-
-    Examples
-    --------
-    >>> print(plain("<b>*C*\n"))
-    \<b\>\*C\*
-    """
-    return " ".join(text.split()).translate(_MARKS)
 
 
 # HTML

@@ -1,4 +1,4 @@
-"""Audit: findings as numbers and sentences, exported as a page, Markdown or JSON; and the sentences."""
+"""Audit: findings as numbers and sentences, exported as a page or JSON; and the sentences."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class Audit:
     >>> report = pk.audit(pk.datasets.make_molecules(60, random_state=0))
     >>> report.sameness.duplicates.n_graphs, sorted(report.to_dict())[:3]
     (0, ['kernel', 'learning', 'name'])
-    >>> print(report.to_markdown().splitlines()[0])
-    # Audit of make\_molecules
+    >>> print(str(report).splitlines()[0])
+    Audit of make_molecules
     """
 
     name: str
@@ -120,12 +120,6 @@ class Audit:
         """Return all numbers and sentences as JSON."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
-    def to_markdown(self) -> str:
-        """Return sentences and tables as Markdown."""
-        from propkernels.auditing.rendering import markdown
-
-        return markdown(self)
-
     def to_html(self) -> str:
         """Return a self-contained page with sentences, tables, charts and drawings."""
         from propkernels.auditing.rendering import page
@@ -138,9 +132,9 @@ class Audit:
         Parameters
         ----------
         path : str or path
-            ``.html``: a page; ``.md``: Markdown; ``.json``: all numbers.
+            ``.html``: a page; ``.json``: all numbers.
         """
-        makers = {".html": self.to_html, ".json": self.to_json, ".md": self.to_markdown}
+        makers = {".html": self.to_html, ".json": self.to_json}
         maker = makers.get(Path(path).suffix.lower())
         if maker is None:
             raise ValueError(f"the file name must end with {', '.join(makers)}; got {str(path)!r}")

@@ -149,17 +149,13 @@ class Spread:
 
     Attributes
     ----------
-    least, lower, median, upper, most : float
-        Minimum, quartiles and maximum.
-    mean : float
+    least, median, most, mean : float
     edges, counts : tuple
         Histogram: the edges of its bars (one more than bars), and the count of each bar.
     """
 
     least: float
-    lower: float
     median: float
-    upper: float
     most: float
     mean: float
     edges: tuple[float, ...]
@@ -173,9 +169,8 @@ class Spread:
         if not finite.size:
             return None
         counts, edges = np.histogram(finite, bars(finite))
-        least, lower, median, upper, most = np.quantile(finite, [0, 0.25, 0.5, 0.75, 1]).tolist()
-        histogram = tuple(edges.tolist()), tuple(counts.tolist())
-        return cls(least, lower, median, upper, most, float(finite.mean()), *histogram)
+        least, median, most = np.quantile(finite, [0, 0.5, 1]).tolist()
+        return cls(least, median, most, float(finite.mean()), tuple(edges.tolist()), tuple(counts.tolist()))
 
 
 def bars(values: Values) -> Values:

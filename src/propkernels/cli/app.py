@@ -50,7 +50,7 @@ GROUPS = {
     "Larger than memory": ("featurize",),
 }
 EXAMPLES = {
-    "demo": "--html demo.html",
+    "demo": "",
     "fit": "MUTAG -o model.pk",
     "predict": "model.pk new.csv -o out.csv",
     "explain": "model.pk MUTAG -g 12 -o graph.png",

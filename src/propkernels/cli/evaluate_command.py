@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from propkernels._utils.safe_files import atomic_write
 from propkernels.cli import arguments
 from propkernels.cli.arguments import (
     KERNELS,
@@ -23,12 +22,12 @@ from propkernels.cli.arguments import (
 from propkernels.cli.console import (
     check_output,
     print_error,
+    print_records,
     print_text,
-    results_stream,
     seconds,
+    spinner,
     write_csv,
 )
-from propkernels.cli.explain_command import SUFFIXES
 
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
@@ -51,7 +50,6 @@ PAGE_NOTE = (
     "ranges over the folds, chosen on the training part of each fold."
 )
 ROWS = {"propagation": PK, "wl": WL}  # names of rows by those of kernels
-METHOD, WIDTHS = 17, (9, 11, 9, 16, 8, 10)  # widths of columns; a line has 80 letters
 
 
 def _check_kernels(names: list[str] | None) -> list[str] | None:
@@ -66,10 +64,6 @@ def _check_kernels(names: list[str] | None) -> list[str] | None:
 def evaluate(
     name: arguments.Name,
     t_max: arguments.TMax = 10,
-    cost: Annotated[
-        float | None,
-        typer.Option("--C", metavar="X", help="Fixed cost C, with fixed t_max: no model selection."),
-    ] = None,
     folds: Annotated[
         int | None,
         typer.Option(
@@ -96,7 +90,7 @@ def evaluate(
             "-o",
             "--html",
             metavar="FILE",
-            help="Also write folds.csv (one line per fold), page.html or an image; may be repeated.",
+            help="Also write folds.csv (one line per fold) or page.html; may be repeated.",
         ),
     ] = None,
     seed: arguments.Seed = 0,
@@ -108,12 +102,11 @@ def evaluate(
 
     Compares the default model of 'propkernels fit' with LABELS (counts of node labels), PK as in the paper,
     and WL. In every fold, t_max (0 to --t-max), C and other parameters are chosen on the training part alone.
-    With --C, the default model is left out, because it chooses C from its own grid.
     """
     for file in output or []:
         check_output(file, True, "page.html")
-        if file.suffix.lower() not in (".csv", ".html", *(f".{suffix}" for suffix in SUFFIXES)):
-            raise ValueError(f"{file} has an unsupported suffix: use .csv, .html, .png, .svg or .pdf")
+        if file.suffix.lower() not in (".csv", ".html"):
+            raise ValueError(f"{file} has an unsupported suffix: use .csv or .html")
     protocol: dict[str, Any] = {
         "cv": folds,
         "n_repeats": repeats,
@@ -127,26 +120,22 @@ def evaluate(
     if data.target.dtype.kind in "iu" and not are_classes(data.target):
         data = replace(data, target=data.target.astype(float))  # too many to be classes
     print_text(repr(data).removeprefix("Dataset(").removesuffix(")"))
-    rows = build_rows(data, kernels, t_max, cost, jobs)
+    rows = build_rows(data, kernels, t_max, jobs)
     results: dict[str, Evaluation] = {}
     for row in sorted(rows, key=lambda row: row == DEFAULT):  # last: wrong options are found before it
         given = with_edges(data) if row not in (DEFAULT, LABELS, PK) else data
-        with warnings.catch_warnings(record=True) as caught:
+        with spinner(f"Evaluating {row}"), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            result = results[row] = cross_validate(given, model=rows[row], **protocol)
+            results[row] = cross_validate(given, model=rows[row], **protocol)
         if row == LABELS:  # the first; others would warn of the same
             for text in dict.fromkeys(str(warning.message) for warning in caught):
                 print_error(f"propkernels: {text}")
-            n_repeats, n_folds = result.scores.shape
-            times = f"{n_folds} folds" if n_repeats == 1 else f"{n_repeats} x {n_folds} folds"
-            print_text(f"{result.metric.capitalize()} in cross-validation, {times} ({result.protocol})\n")
-            print_line("method", [result.metric, "std. error", "t_max", "C", "kernel", "total"])
-        values = [result.format_score(value) for value in (result.mean, result.standard_error)]
-        chosen = [result.describe_choices(name) for name in ("t_max", "C")]
-        kernel_seconds = sum(result.kernel_seconds) / len(result.kernel_seconds)
-        took = ["-" if row == DEFAULT else seconds(kernel_seconds), seconds(result.seconds)]
-        print_line(row, [*values, *chosen, *took])
     results = {row: results[row] for row in rows}
+    first = results[LABELS]
+    n_repeats, n_folds = first.scores.shape
+    times = f"{n_folds} folds" if n_repeats == 1 else f"{n_repeats} x {n_folds} folds"
+    print_text(f"{first.metric.capitalize()} in cross-validation, {times} ({first.protocol})\n")
+    print_records([record_of(row, result) for row, result in results.items()], "table")
     print_text("")
     for row in [row for row in results if row != LABELS]:
         print_text(describe_difference(results, row))
@@ -155,33 +144,36 @@ def evaluate(
         write(results, file)
 
 
-def build_rows(
-    data: Dataset, kernels: list[str] | None, t_max: int, cost: float | None, jobs: int
-) -> dict[str, Any]:
+def build_rows(data: Dataset, kernels: list[str] | None, t_max: int, jobs: int) -> dict[str, Any]:
     """Return the model of each row of the table."""
     from propkernels._utils.cells import are_classes
     from propkernels.models.classifier import PropagationClassifier
     from propkernels.models.regressor import PropagationRegressor
 
-    model = PropagationClassifier if are_classes(data.target) else PropagationRegressor
-    common: dict[str, Any] = {"n_jobs": jobs, "progress": False} | ({} if cost is None else {"C": cost})
+    model: Any = PropagationClassifier if are_classes(data.target) else PropagationRegressor
+    common: dict[str, Any] = {"n_jobs": jobs, "progress": False}
     rows: dict[str, Any] = {LABELS: model(kernel=build_kernel("propagation", 0, None, jobs), **common)}
-    default = ["auto"] if cost is None else []
-    for name in kernels or [*default, "propagation", "wl"]:
+    for name in kernels or ["auto", "propagation", "wl"]:
         if name == "auto":
             rows[DEFAULT] = model(**common)
         else:
-            steps = None if cost is None else t_max
             kernel = build_kernel(name, t_max, None, jobs)
-            rows[ROWS.get(name, name)] = model(kernel=kernel, t_max=steps, **common)
+            rows[ROWS.get(name, name)] = model(kernel=kernel, t_max=None, **common)
     return rows
 
 
-def print_line(first: str, others: list[str]) -> None:
-    """Print a line of the table at once, also into a pipe."""
-    cells = (f" {text}".rjust(width) for text, width in zip(others, WIDTHS, strict=True))
-    typer.echo(first.ljust(METHOD) + "".join(cells))
-    results_stream().flush()
+def record_of(row: str, result: Evaluation) -> dict[str, str]:
+    """Return the cells of a row of the table."""
+    kernel = "-" if row == DEFAULT else seconds(sum(result.kernel_seconds) / len(result.kernel_seconds))
+    return {
+        "method": row,
+        result.metric: result.format_score(result.mean),
+        "std. error": result.format_score(result.standard_error),
+        "t_max": result.describe_choices("t_max"),
+        "C": result.describe_choices("C"),
+        "kernel": kernel,
+        "total": seconds(result.seconds),
+    }
 
 
 def describe_difference(results: dict[str, Evaluation], row: str, name: str | None = None) -> str:
@@ -194,20 +186,14 @@ def describe_difference(results: dict[str, Evaluation], row: str, name: str | No
 
 
 def write(results: dict[str, Evaluation], path: Path) -> None:
-    """Write a CSV file with one line per fold and row, a page, or an image of the scores per fold."""
+    """Write a CSV file with one line per fold and row, or a page."""
     if path.suffix.lower() == ".csv":
         records = [{**record, "kernel": row} for row, one in results.items() for record in one.records]
         write_csv(path, list(records[0]), [list(record.values()) for record in records])
-    elif path.suffix.lower() == ".html":
+    else:
         from propkernels.models.evaluation_result import write_evaluations
 
         differences = [describe_difference(results, row, WORDS.get(row)) for row in results if row != LABELS]
         named = {WORDS.get(row, row): result for row, result in results.items()}
         write_evaluations(path, named, [*differences, PAGE_NOTE])
         print_text(f"Wrote {path}.")
-    else:
-        from propkernels.plotting import plot_evaluation
-
-        figure: Any = plot_evaluation(results).figure
-        with atomic_write(path) as stream:
-            figure.savefig(stream, format=path.suffix[1:].lower())

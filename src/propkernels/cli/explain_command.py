@@ -31,7 +31,7 @@ from propkernels.cli.console import (
 if TYPE_CHECKING:
     from propkernels.datasets import Dataset
 
-SUFFIXES = ("png", "svg", "pdf", "jpg")
+SUFFIXES = ("png", "svg")
 DOTS_PER_INCH = 150
 BAR = 24  # letters of the longest bar
 
@@ -67,9 +67,6 @@ def explain(
         bool,
         typer.Option("--flips", help="List the smallest edits of the graph that change the prediction."),
     ] = False,
-    max_edits: Annotated[
-        int, typer.Option("--max-edits", min=1, max=2, metavar="1|2", help="--flips: also pairs of edits.")
-    ] = 2,
     output_format: arguments.FormatOption = "table",
     *,
     source_options: Input,
@@ -92,7 +89,7 @@ def explain(
     if flips:
         if output is not None:
             raise ValueError("--output draws contributions: leave out --flips, or --output")
-        changes = find_flips(fitted, data, at, max_edits, top, spoken_for)
+        changes = find_flips(fitted, data, at, top, spoken_for)
         if output_format == "table":
             print_text(f"{title_of(data, at, graph)}\n\n{changes}")
         else:
@@ -116,7 +113,7 @@ def explain(
         typer.echo(f"\nWrote {output}.", err=output_format != "table")
 
 
-def find_flips(model: Any, data: Dataset, graph: int, max_edits: int, top: int, wanted: str | None) -> Any:
+def find_flips(model: Any, data: Dataset, graph: int, top: int, wanted: str | None) -> Any:
     """Return the smallest edits of a graph that change its prediction, or reach a class or number."""
     if not hasattr(model, "counterfactuals"):
         raise ValueError(f"a {type(model).__name__} does not support --flips")
@@ -133,7 +130,7 @@ def find_flips(model: Any, data: Dataset, graph: int, max_edits: int, top: int, 
     with spinner("Searching"):
         return model.counterfactuals(
             data.graphs[graph],
-            max_edits,
+            2,
             top,
             target=target,
             molecule=molecule_of(data, graph),
@@ -218,14 +215,14 @@ def molecule_of(data: Dataset, graph: int) -> Any:
 
 
 def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) -> None:
-    """Write an image of the graph; molecules are drawn by RDKit, in formats that it writes."""
+    """Write an image of the graph; molecules are drawn by RDKit."""
     from propkernels.convert.graph_molecules import known_molecule
     from propkernels.graphs import GraphDatabase
 
     molecule = molecule_of(data, graph)
     if molecule is None and isinstance(data.graphs, GraphDatabase):
         molecule = known_molecule(data.graphs[[graph]])
-    if molecule is not None and output.suffix.lower() in (".svg", ".png"):
+    if molecule is not None:
         from propkernels.molecules import draw_molecule
 
         texts = f"{title}\n{explanation.key('atoms')}"
@@ -234,10 +231,9 @@ def draw(explanation: Any, title: str, data: Dataset, graph: int, output: Path) 
     import_optional("matplotlib", extra="plot", purpose="images of graphs need").use("Agg")
     from propkernels.plotting import plot_explanation
 
-    symbols = [] if molecule is None else [atom.GetSymbol() for atom in molecule.GetAtoms()]
     ptr, places = data.graphs.graph_ptr, data.extras.get("coordinates")
     layout = None if places is None else places[ptr[graph] : ptr[graph + 1]]
-    axes: Any = plot_explanation(explanation, layout=layout, labels=symbols or True)
+    axes: Any = plot_explanation(explanation, layout=layout)
     axes.set_title(title, fontsize=10)
     with atomic_write(output) as stream:
         axes.figure.savefig(stream, format=output.suffix[1:].lower(), dpi=DOTS_PER_INCH)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -22,18 +22,14 @@ from propkernels.cli.arguments import (
 from propkernels.cli.console import (
     Force,
     check_output,
-    percent,
     print_records,
-    print_table,
     print_text,
     seconds,
     size_of,
     spinner,
+    stdout,
     warnings_as_lines,
 )
-
-if TYPE_CHECKING:
-    from propkernels.datasets import Dataset
 
 
 @reads_data
@@ -106,7 +102,7 @@ def audit(
             "-o",
             "--html",
             metavar="FILE",
-            help="Report to write: report.html, report.md or report.json; may be repeated.",
+            help="Report to write: report.html or report.json; may be repeated.",
         ),
     ] = None,
     test: Annotated[
@@ -127,8 +123,8 @@ def audit(
     """
     for file in output or []:
         check_output(file, force, "report.html")
-        if file.suffix.lower() not in (".html", ".md", ".json"):
-            raise ValueError(f"{file} has an unsupported suffix: use .html, .md or .json")
+        if file.suffix.lower() not in (".html", ".json"):
+            raise ValueError(f"{file} has an unsupported suffix: use .html or .json")
     data = with_edges(one_target(source_options.open(name, n_jobs=jobs)))
     test_data = None if test is None else with_edges(one_target(source_options.open(test, n_jobs=jobs)))
     from propkernels.auditing.examine import audit as audit_graphs
@@ -141,44 +137,24 @@ def audit(
         print_text(f"Wrote {file} ({size_of(file)}).")
 
 
-T_MAX, FOLDS, SEED = 4, 3, 0
-ABOUT = """
-FAMILIES are well-known molecules of 14 families; DIGITS are handwritten digits
-from scikit-learn, each a grid of 8 x 8 pixels; make_molecules generates graphs
-whose two classes have the same atoms but different bonds. LABELS counts node
-labels and ignores the edges (t_max = 0); PK spreads labels along the edges
-first. In each of 3 folds, t_max and C are chosen on the training part; the
-last column shows median and range.
-
-Next steps:
-  propkernels demo --html demo.html  a page for the browser: a map and a model
-  propkernels datasets               list of data sets by name
-  propkernels evaluate MUTAG         a benchmark, downloaded if needed
-  propkernels fit MUTAG -o model.pk  a model, for predict and explain
-  propkernels explain model.pk MUTAG -g 12
-                                     what each atom adds to a prediction"""
-NUMBERS = ("graphs", "nodes", "kernel time", "LABELS", "PK", "t_max")
-
-
 def demo(
-    html: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", "--html", metavar="FILE", help="Write a page to explore instead."),
-    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", "--html", metavar="FILE", help="Page to write.")
+    ] = Path("demo.html"),
 ) -> None:
-    """Classify graphs that need no download, as text or a page."""
-    if html is not None:
-        from propkernels import explore
-        from propkernels.datasets import load
+    """Write a page of 317 molecules and a model, without a download.
 
-        with spinner("Making the page"):
-            explore(load("FAMILIES"), title="Which family does a molecule belong to?", n_jobs=-1).save(html)
-        print_written(html)
-        return
-    rows = [row(data) for data in load_all()]
-    print_text("Propagation kernels: accuracy in cross-validation\n")
-    print_table(["data", *NUMBERS], rows, ["data"])
-    print_text(ABOUT)
+    On a terminal, the page is also opened in a browser.
+    """
+    from propkernels import explore
+    from propkernels.datasets import load
+
+    check_output(output, True, "demo.html")
+    with spinner("Making the page"):
+        explore(load("FAMILIES"), title="Which family does a molecule belong to?", n_jobs=-1).save(output)
+    print_written(output)
+    if stdout().is_terminal:
+        typer.launch(str(output))
 
 
 def datasets(output_format: FormatOption = "table") -> None:
@@ -192,36 +168,3 @@ def datasets(output_format: FormatOption = "table") -> None:
         return
     print_text(str(listing))
     print_text(f"\nA path can be given instead of a name: {SUPPORTED}.")
-
-
-def load_all() -> list[Dataset]:
-    """Return the data sets: molecules, images of scikit-learn, and generated graphs."""
-    from propkernels.datasets import load, make_molecules
-
-    return [load("FAMILIES"), load("DIGITS"), make_molecules(500, random_state=SEED)]
-
-
-def row(data: Dataset) -> list[str]:
-    """Return the table row of a data set: LABELS and PK, with t_max chosen from 0, on the same folds."""
-    from propkernels import PropagationKernel
-    from propkernels.models.cross_validation import evaluate
-
-    labels, result = (
-        evaluate(
-            data,
-            model=PropagationKernel(t_max=t_max, n_jobs=-1),
-            cv=FOLDS,
-            random_state=SEED,
-            n_jobs=-1,
-        )
-        for t_max in (0, T_MAX)
-    )
-    return [
-        data.name,
-        f"{len(data.graphs):,}",
-        f"{data.graphs.n_nodes:,}",
-        seconds(result.kernel_seconds[0]),
-        percent(labels.mean),
-        percent(result.mean),
-        result.describe_choices("t_max"),
-    ]

@@ -13,6 +13,8 @@ from propkernels.cli import arguments
 from propkernels.cli.arguments import Input, reads_data
 from propkernels.cli.console import print_text, seconds, warnings_as_lines
 
+NODES_PER_PART = 2_000_000
+
 
 @reads_data
 def featurize(
@@ -43,10 +45,6 @@ def featurize(
             "--scheduler", metavar="ADDRESS", help="Use the workers of a Dask scheduler (tcp://...)."
         ),
     ] = None,
-    nodes_per_part: Annotated[
-        int,
-        typer.Option("--nodes-per-part", metavar="N", help="Maximum number of nodes per part."),
-    ] = 2_000_000,
     *,
     source_options: Input,
 ) -> None:
@@ -64,7 +62,7 @@ def featurize(
     estimator = PropagationFeatures(n_features=n_features, t_max=t_max, random_state=seed)
     start = perf_counter()
     with warnings_as_lines():
-        plan = plan_sources(sources, nodes_per_part, source_options.reading(False, None, None))
+        plan = plan_sources(sources, NODES_PER_PART, source_options.reading(False, None, None))
     print_text(repr(plan).removeprefix("Plan(").removesuffix(")"))
     n_complete = len(list(output.glob("part-*.parquet")))
     if n_complete:

@@ -37,7 +37,6 @@ NodeTable = Annotated[
     Path | None,
     typer.Option("--nodes", metavar="FILE", help="Table of nodes (CSV, TSV); first column: name."),
 ]
-Directed = Annotated[bool, typer.Option("--directed", help="Edges lead from the first to the second node.")]
 ModelOfNodes = Annotated[
     Path, typer.Argument(metavar="MODEL", help="File written by 'propkernels nodes fit'.")
 ]
@@ -53,7 +52,6 @@ def fit(
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, such as model.pk.")
     ],
     node_table: NodeTable = None,
-    directed: Directed = False,
     numbers: Annotated[bool, typer.Option("--numbers", help="The target is a number, not a class.")] = False,
     predictions: Annotated[
         Path | None,
@@ -72,12 +70,12 @@ def fit(
     from propkernels.storage.model_files import write_model
 
     with warnings_as_lines():
-        tables = read_nodes(edges, node_table, target, None, directed)
+        tables = read_nodes(edges, node_table, target)
     kind: Any = pk.NodeRegressor if numbers else pk.NodeClassifier
     with spinner(f"Learning from {sum(v is not None for v in tables.target)} nodes"):
         model = kind(random_state=seed, n_jobs=jobs).fit(tables.graph, _values(tables.target, numbers))
     model._names = tuple(tables.names)
-    write_model(model, output, {"columns": json.dumps(tables.columns), "directed": json.dumps(directed)})
+    write_model(model, output, {"columns": json.dumps(tables.columns)})
     print_text(f"{tables.graph.n_nodes} nodes, {tables.graph.n_edges} edges; score {model.score_:.3f}")
     print_text(f"seen: {'; '.join(model.views_)}")
     print_text(f"wrote {output}")
@@ -94,21 +92,19 @@ def predict(
     target: Annotated[
         str | None, typer.Option("--target", metavar="COLUMN", help="Column of known targets, if any.")
     ] = None,
-    directed: Directed = False,
     force: Force = False,
 ) -> None:
     """Predict the nodes of another graph, some of whose targets may be known.
 
-    Columns are those that the model was trained on, by name; directed edges stay directed.
+    Columns are those that the model was trained on, by name.
     """
     check_output(output, force, "predictions.csv")
     import propkernels as pk
     from propkernels.datasets.graph_tables import read_nodes
 
     model, notes = _model_of_nodes(path)
-    directed = directed or notes.get("directed") == "true"
     with warnings_as_lines():
-        tables = read_nodes(edges, node_table, target, noted_columns(notes), directed)
+        tables = read_nodes(edges, node_table, target, noted_columns(notes))
     write_predictions(model, tables.graph, tables, output, isinstance(model, pk.NodeRegressor))
 
 

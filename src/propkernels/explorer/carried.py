@@ -1,19 +1,18 @@
 """Serialize a model for a page: members with bin weights, or with kept training graphs.
 
 The bins of each stream are numbered in order of first appearance in the graphs of the page. The page
-recomputes their codes, so only the codes of the model's other bins are stored, which follow in number. A kept
-training graph that is also a graph of the page is stored as the number of that graph.
+recomputes their codes, so only the codes of the model's other bins are stored, which follow in number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array
 
 from propkernels.codes.codes import NO_BIN
 from propkernels.counts.counters import StreamCounts, after_known, count_codes
@@ -225,56 +224,16 @@ class _Writer:
         return arrays
 
     def _ratio(self, member: RatioMember, place: int) -> Arrays:
-        """Return coefficients of the kept graphs, and counts of those that are not graphs of the page."""
+        """Return coefficients and counts of the kept training graphs."""
         bins, kept = self.bins[place], csr_array(member.kept.T)
         starts, numbers = bins.vocabulary.starts, bins.numbers
-        graphs = _positions_on_page(kept, bins, len(member.stream_weights))
-        others = kept[np.flatnonzero(graphs < 0)]
-        arrays: Arrays = {"coefficients": member.coefficients.ravel(), "graphs": graphs}
+        arrays: Arrays = {"coefficients": member.coefficients.ravel()}
         for s in range(len(member.stream_weights)):
-            part = csr_array(others[:, starts[s] : starts[s + 1]])
+            part = csr_array(kept[:, starts[s] : starts[s + 1]])
             arrays[f"ptr{s}"] = part.indptr
             arrays[f"bins{s}"] = numbers[starts[s] + part.indices]
             arrays[f"counts{s}"] = part.data.astype(np.int64)
         return arrays
-
-
-def _positions_on_page(kept: csr_array, bins: PageBins, n_streams: int) -> Numbers:
-    """Return, for each kept graph, a graph of the page with equal counts in all streams; -1: none."""
-    places: dict[bytes, list[int]] = {}
-    for graph, row in _rows_of_page(bins, n_streams):
-        places.setdefault(row, []).append(graph)
-    positions = np.full(kept.shape[0], -1, dtype=np.int64)
-    kept.sort_indices()
-    for i, row in enumerate(_row_bytes(kept)):
-        if places.get(row):
-            positions[i] = places[row].pop(0)
-    return positions
-
-
-def _rows_of_page(bins: PageBins, n_streams: int) -> Iterator[tuple[int, bytes]]:
-    """Yield position and counts, by vocabulary column, of graphs with bins of the vocabulary only."""
-    parts, is_new = [], np.zeros(bins.streams[0].counts.shape[0], dtype=bool)
-    for stream, columns, codes, start in zip(
-        bins.streams[:n_streams], bins.columns, bins.vocabulary.codes, bins.vocabulary.starts, strict=False
-    ):
-        counts = stream.counts
-        owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        is_new[owner[columns[counts.indices] < 0]] = True
-        indices = np.maximum(columns[counts.indices] - start, 0)
-        parts.append(csr_array((counts.data, indices, counts.indptr), shape=(counts.shape[0], len(codes))))
-    matrix = csr_array(hstack(parts, format="csr"))
-    matrix.sort_indices()
-    for graph, row in enumerate(_row_bytes(matrix)):
-        if not is_new[graph]:
-            yield graph, row
-
-
-def _row_bytes(matrix: csr_array) -> Iterator[bytes]:
-    """Yield columns and counts of each row as bytes."""
-    columns, data = matrix.indices.astype(np.int64), matrix.data.astype(np.int64)
-    for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False):
-        yield columns[a:b].tobytes() + b"/" + data[a:b].tobytes()
 
 
 def refusal(model: Any, reason: Exception, advice: Sequence[str] = (CARRIED,)) -> NotLive:

@@ -33,7 +33,7 @@ SMOOTHING = 0.5  # added to the numbers of occurrences of bins
 NEIGHBORS = 30  # nearest nodes used by t-SNE
 MOST_EXPLAINED = 300  # nodes whose decisions the page explains
 SHOWN, SHOWN_COLUMNS, SIMILAR = 16, 10, 6  # neighbors, columns and similar nodes listed per node
-TABS = [("node", "Node"), ("selection", "Selection"), ("about", "About")]
+TABS = [("node", "Node"), ("about", "About")]
 GLOSSARY = {
     "decision": "Contributions of neighbors (or of columns) plus an intercept: the class with the largest "
     "decision is predicted.",

@@ -11,7 +11,7 @@ from propkernels._utils.randomness import label_keys, mix
 from propkernels.codes.attribute_codes import AttributeCoder
 from propkernels.codes.codes import in_key_order, stream_numbers
 from propkernels.graphs.database import GraphDatabase
-from propkernels.graphs.labels import LabelColumn, canonical_label
+from propkernels.graphs.labels import LabelColumn
 from propkernels.kernels.propagation_kernel import PropagationCoder
 from propkernels.kernels.shortest_path import TripletCoder
 from propkernels.kernels.weisfeiler_lehman import EntryCoder, RefinementCoder
@@ -19,13 +19,7 @@ from propkernels.propagation.attributes import FixedAttributes
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.initial import UNKNOWN, initial_distributions, neighbor_counts
 from propkernels.propagation.schemes import Diffusion
-from propkernels.propagation.walks import (
-    LARGEST_RATE,
-    AbsorbingWalk,
-    LabelPropagation,
-    LabelSpreading,
-    PartialAbsorption,
-)
+from propkernels.propagation.walks import LabelPropagation
 
 Arrays = dict[str, NDArray[Any]]
 Settings = dict[str, Any]
@@ -153,7 +147,7 @@ def _propagation(
         arrays["factors"] = drawn.ravel()
     settings: Settings = {
         "kind": "propagation",
-        "scheme": scheme_settings(counter.scheme, values, graphs),
+        "scheme": scheme_settings(counter.scheme),
         "streams": len(streams),
         "hashes": counter.n_hashes,
         "byKey": np.argsort(label_keys(values)).tolist()
@@ -169,30 +163,17 @@ def _propagation(
     return settings, arrays
 
 
-def scheme_settings(scheme: Any, values: tuple[Any, ...], graphs: GraphDatabase) -> Settings:
+def scheme_settings(scheme: Any) -> Settings:
     """Return the settings of a propagation scheme for ``affineStep`` of ``coder.js``."""
-    direction = getattr(scheme, "direction", "follow")
-    if direction != "follow" and (graphs.is_directed or graphs.has_parallel_edges):
-        raise NotLive(f"it crosses directed or parallel edges with direction={direction!r}")
-    if type(scheme) is Diffusion:
-        return {
-            "name": "diffusion",
-            "laziness": float(scheme.laziness),
-            "normalization": scheme.normalization,
-            "vanish": scheme.isolated == "vanish",
-        }
-    if type(scheme) is LabelPropagation:
-        return {"name": "absorption" if scheme.clamp == "after" else "pushing back", "absorbing": None}
-    if type(scheme) is AbsorbingWalk and not callable(scheme.absorbing):
-        if isinstance(scheme.absorbing, str):
-            return {"name": "absorption", "absorbing": None}
-        wanted = {canonical_label(label) for label in scheme.absorbing}
-        return {"name": "absorption", "absorbing": [value in wanted for value in values]}
-    if type(scheme) is PartialAbsorption and (scheme.rate is None or scheme.rate < LARGEST_RATE):
-        rate = None if scheme.rate is None else float(scheme.rate)
-        return {"name": "partial absorption", "alpha": float(scheme.alpha), "rate": rate}
-    if type(scheme) is LabelSpreading:
-        return {"name": "spreading", "alpha": float(scheme.alpha)}
+    if getattr(scheme, "direction", "follow") == "follow":
+        if type(scheme) is Diffusion and scheme.normalization != "symmetric" and scheme.isolated != "vanish":
+            return {
+                "name": "diffusion",
+                "laziness": float(scheme.laziness),
+                "normalization": scheme.normalization,
+            }
+        if type(scheme) is LabelPropagation and scheme.clamp == "after":
+            return {"name": "absorption"}
     raise NotLive(f"the page has no step for the propagation scheme {scheme}")
 
 
@@ -202,6 +183,8 @@ def _attributes(
     """Return the hashes of fixed attributes: vectors and offsets by iteration, bin width and hash."""
     if type(coder.learned) is not FixedAttributes:
         raise NotLive(f"it propagates attributes ({type(coder.learned).__name__})")
+    if coder.combine == "joint" or coder.lsh.takes_root:
+        raise NotLive("it hashes attributes jointly, or takes their square roots")
     n_columns = len(coder.standardizer.mean)
     if graphs.node_attributes is None or graphs.node_attributes.shape[1] != n_columns:
         raise NotLive(f"it needs {n_columns} node attributes")
@@ -212,15 +195,13 @@ def _attributes(
             for h in range(counter.n_hashes):
                 stream = np.array([(t << 32) + h])
                 vectors.append(lsh.vectors(keys, stream)[:, 0])
-                joint = coder.combine == "joint"
-                offsets.append(lsh.offsets(stream) if joint else lsh.own_offsets(keys, int(stream[0])))
+                offsets.append(lsh.own_offsets(keys, int(stream[0])))
     settings = {
         "combine": coder.combine,
         "width": n_columns,
         "hashes": counter.n_hashes,
         "widths": 1 + len(coder.further),
         "columns": n_columns if coder.combine == "sum" else 1,
-        "root": coder.lsh.takes_root,
     }
     arrays = {
         "mean": coder.standardizer.mean,

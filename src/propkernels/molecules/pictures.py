@@ -29,7 +29,6 @@ from propkernels.plotting.panels import forecast_line
 from propkernels.plotting.plot_explanation import explained, scaled, shown
 
 if TYPE_CHECKING:
-    from matplotlib.colors import Colormap
     from rdkit.Chem import Mol
 
 FORMATS = (".svg", ".png")
@@ -115,10 +114,10 @@ class MoleculePicture(Picture):
 
 
 def picture_of(
-    panels: Sequence[Panel], norm: Any, size: tuple[int, int], colors: Any = None, n_columns: int = 1
+    panels: Sequence[Panel], norm: Any, size: tuple[int, int], colors: Any = None
 ) -> MoleculePicture:
     """Return the picture of panels, drawn as SVG and as PNG."""
-    svg, png = (depict(panels, norm, size, kind, colors, n_columns) for kind in ("svg", "png"))
+    svg, png = (depict(panels, norm, size, kind, colors, COLUMNS) for kind in ("svg", "png"))
     return MoleculePicture(svg.decode(), png, tuple(panels))
 
 
@@ -129,11 +128,8 @@ def draw_molecule(
     *,
     t: int | Sequence[int] | str | None = None,
     classes: object = None,
-    limit: float | None = None,
-    bonds: bool = True,
     title: str | Sequence[str] | None = None,
     coverage: float | None = None,
-    n_columns: int = COLUMNS,
     size: tuple[int, int] = (450, 350),
 ) -> MoleculePicture:
     """Draw molecules with atoms and bonds colored by their contributions: red for, blue against.
@@ -156,17 +152,11 @@ def draw_molecule(
         one panel each, with the same color scale.
     classes : pair, or one class, optional
         With a model: as in ``explain``.
-    limit : float, optional
-        Absolute contribution at which colors saturate; by default the largest one.
-    bonds : bool, default=True
-        Whether bonds are colored.
     title : str or sequence of str, optional
         Text below each panel; by default the sum of the contributions, and the meaning of the colors.
     coverage : float, optional
         With a model: also write the prediction below each panel, with its probability and set of classes, or
         with its interval, such as 0.9 for those that hold nine of ten targets.
-    n_columns : int, default=3
-        Panels per row.
     size : pair of int, default=(450, 350)
         Width and height of a panel in pixels.
 
@@ -200,7 +190,7 @@ def draw_molecule(
     panels = [
         panel
         for number in positions
-        for panel in _panels(explanation, molecules, number, t, classes, bonds, is_grid, coverage)
+        for panel in _panels(explanation, molecules, number, t, classes, is_grid, coverage)
     ]
     if title is not None:
         titles = [title] * len(panels) if isinstance(title, str) else list(title)
@@ -208,9 +198,9 @@ def draw_molecule(
             raise ValueError(f"there are {len(panels)} panels, but {len(titles)} titles")
         panels = [replace(panel, title=text) for panel, text in zip(panels, titles, strict=True)]
     is_signed = getattr(explanation, "is_signed", True)
-    norm, _ = scaled(np.concatenate([panel.values for panel in panels]), limit, is_signed)
+    norm, _ = scaled(np.concatenate([panel.values for panel in panels]), None, is_signed)
     colors = None if is_signed else light_colors("Oranges", 0.0, LAST)
-    return picture_of(panels, norm, size, colors, n_columns)
+    return picture_of(panels, norm, size, colors)
 
 
 def _panels(
@@ -219,7 +209,6 @@ def _panels(
     graph: int,
     t: Any,
     classes: Any,
-    bonds: bool,
     is_grid: bool,
     coverage: float | None,
 ) -> list[Panel]:
@@ -231,9 +220,7 @@ def _panels(
     steps = shown(contributions, t)
     panels = []
     for step, values in steps.items():
-        of_bonds = None
-        if bonds:
-            of_bonds = values_of_bonds(molecule, *explanation.edge_contributions(at, step))
+        of_bonds = values_of_bonds(molecule, *explanation.edge_contributions(at, step))
         head = f"{graph}: " if is_grid else ""
         part = f"atoms at t = {step} {values.sum():+.3g}"
         part = explanation.caption(at, "atoms") if step is None else part
@@ -268,8 +255,6 @@ def draw_similarity(
     *,
     kernel: Estimator | None = None,
     t: int | None = None,
-    bonds: bool = True,
-    cmap: str | Colormap | None = "Greens",
     size: tuple[int, int] = (450, 350),
 ) -> Picture:
     """Draw two molecules or other graphs, nodes colored by their contribution to the similarity.
@@ -288,10 +273,6 @@ def draw_similarity(
         :class:`MoleculesToGraphs`.
     t : int, optional
         Iteration to show (neighborhoods of up to t bonds); by default the sum over all iterations.
-    bonds : bool, default=True
-        Whether bonds are colored.
-    cmap : str or Colormap, default="Greens"
-        Color map that is nearly white at 0.
     size : pair of int, default=(450, 350)
         Width and height of each molecule in pixels.
 
@@ -325,7 +306,7 @@ def draw_similarity(
         is_known = isinstance(graphs, GraphDatabase) and has_package("rdkit")  # others are images
         mols = [known_molecule(graphs[[i]]) if is_known else None for i in (0, 1)]
         if None in mols:
-            return _drawn(similar_because(graphs[0], graphs[1], kernel=kernel), t, cmap, size)
+            return _drawn(similar_because(graphs[0], graphs[1], kernel=kernel), t, size)
     similarity = similar_because(graphs[0], graphs[1], kernel=kernel if pipeline is None else pipeline[-1])
     panels = []
     for i, side in enumerate("gh"):
@@ -337,17 +318,17 @@ def draw_similarity(
         colored = f"{np.count_nonzero(values)} of {len(values)} atoms"
         which = "" if t is None else f" at t = {t}"
         title = f"{similarity.noun} = {similarity.value:.3g}; {side}: {colored}{which}"
-        panels.append(Panel(molecule, values, of_bonds if bonds else None, title))
+        panels.append(Panel(molecule, values, of_bonds, title))
     largest = max(float(panel.values.max(initial=0.0)) for panel in panels)
     norm = colors.Normalize(0.0, largest or 1.0)
-    return picture_of(panels, norm, size, light_colors(cmap, PALEST, STRONGEST), n_columns=2)
+    return picture_of(panels, norm, size, light_colors("Greens", PALEST, STRONGEST))
 
 
-def _drawn(similarity: Similarity, t: int | None, cmap: Any, size: tuple[int, int]) -> Picture:
+def _drawn(similarity: Similarity, t: int | None, size: tuple[int, int]) -> Picture:
     """Return a picture of two graphs that are no molecules, drawn by matplotlib."""
     figure = import_optional("matplotlib.figure", extra="plot", purpose="plots need").Figure
     canvas = figure(figsize=(2 * size[0] / DOTS, size[1] / DOTS), dpi=DOTS, layout="constrained")
-    similarity.plot(t=t, cmap=cmap, ax=canvas.subplots(1, 2))
+    similarity.plot(t=t, cmap="Greens", ax=canvas.subplots(1, 2))
     svg, png = StringIO(), BytesIO()
     canvas.savefig(svg, format="svg")
     canvas.savefig(png, format="png", dpi=2 * DOTS)

@@ -6,5 +6,4 @@ from .plot_graph import plot_graph as plot_graph
 from .plot_kernel import plot_embedding as plot_embedding
 from .plot_kernel import plot_kernel as plot_kernel
 from .plot_propagation import plot_propagation as plot_propagation
-from .plot_similarity import plot_alignment as plot_alignment
 from .plot_similarity import plot_similarity as plot_similarity

@@ -1,4 +1,4 @@
-"""Draw a graph into matplotlib axes: nodes with colors and texts, edges as lines, arcs, arrows or bonds."""
+"""Draw a graph into matplotlib axes: nodes with colors and texts, edges as lines, arcs or arrows."""
 
 from __future__ import annotations
 
@@ -16,17 +16,10 @@ from propkernels.graphs.names import label_text
 Points = NDArray[np.float64]
 Styles = list[tuple[Any, str]]  # color and line style of each edge
 MOST_LABELED = 150  # graphs with more nodes are drawn without labels
+LETTERS = 3  # of a label in a node; longer ones are cut, as on pages
 MOST_CURVED = 2000  # graphs with more edges are drawn without arcs and arrows
 LARGE = 30  # marker size above which nodes have a dark outline
 EDGE_COLOR = "0.45"
-BOND_ORDERS = {"single": 1.0, "aromatic": 1.5, "double": 2.0, "triple": 3.0}
-BOND_LINES = {  # distance of each line from the middle, and its style
-    1.0: ((0.0, "-"),),
-    1.5: ((-0.5, "-"), (0.5, "--")),
-    2.0: ((-0.5, "-"), (0.5, "-")),
-    3.0: ((-1.0, "-"), (0.0, "-"), (1.0, "-")),
-}
-BOND_GAP = 0.12  # distance of parallel lines, in lengths of an edge
 LEAST_EXTENT = 0.4  # least height of a drawing in units of its width, and the other way round
 
 
@@ -43,7 +36,7 @@ def draw_graph(
     labels : bool, mapping, or sequence
         See :func:`propkernels.plotting.plot_explanation`.
     styles : list of (color, line style), optional
-        One per edge, in the order of ``list_edges``; bonds are drawn as parallel lines instead.
+        One per edge, in the order of ``list_edges``.
     **colors
         Colors of nodes: arguments ``c``, ``norm`` and ``cmap`` of matplotlib's ``scatter``.
     """
@@ -91,7 +84,8 @@ def node_texts(graph: Graph, labels: Any) -> list[str]:
         if labels is False or not isinstance(column, LabelColumn) or graph.n_nodes > MOST_LABELED:
             return []
         names = labels if isinstance(labels, Mapping) else graph.database.names.labels
-        return ["?" if i < 0 else label_text(column.values[i], names) for i in column.ids]
+        texts = ["?" if i < 0 else label_text(column.values[i], names) for i in column.ids]
+        return [text[: LETTERS - 1] if labels is True and len(text) > LETTERS else text for text in texts]
     texts = [str(text) for text in labels]
     if len(texts) != graph.n_nodes:
         raise ValueError(f"labels must hold a text for each of {graph.n_nodes} nodes, got {len(texts)}")
@@ -99,10 +93,6 @@ def node_texts(graph: Graph, labels: Any) -> list[str]:
 
 
 def _draw_edges(ax: Any, graph: Graph, positions: Points, size: float, styles: Styles | None) -> None:
-    bonds = bond_orders(graph)
-    if bonds is not None:
-        _draw_bonds(ax, bonds, positions, 1.5 if size > LARGE else 0.5)
-        return
     edges = list_edges(graph)
     styles = [(EDGE_COLOR, "-")] * len(edges.source) if styles is None else styles
     widths = 1.5 * edges.weights / edges.weights.max() if len(edges.weights) else edges.weights
@@ -165,50 +155,6 @@ def _draw_curved(
                 zorder=1,
             )
             ax.add_patch(patch)
-
-
-def bond_orders(graph: Graph) -> tuple[NDArray[np.int64], Points] | None:
-    """Return the ends and orders of the bonds of a graph; None if its edge labels are not called bonds."""
-    column, names = graph.database.edge_label_column, graph.database.names
-    if column is None or graph.database.is_directed or not column.observed.all():
-        return None
-    orders = [BOND_ORDERS.get(names.edge_label(value)) for value in column.values]
-    if not orders or None in orders:
-        return None
-    ends = np.stack(graph.adjacency.tocoo().coords, axis=1)
-    once = ends[:, 0] < ends[:, 1]
-    return ends[once], np.array(orders, dtype=np.float64)[column.ids[once]]
-
-
-def _draw_bonds(ax: Any, bonds: tuple[NDArray[np.int64], Points], positions: Points, width: float) -> None:
-    """Draw single, double and triple bonds as parallel lines, aromatic ones with a dashed line."""
-    from matplotlib.collections import LineCollection
-
-    ends, orders = bonds
-    lines = positions[ends]
-    along = lines[:, 1] - lines[:, 0]
-    lengths = np.linalg.norm(along, axis=1, keepdims=True)
-    unit = np.median(lengths) if len(lengths) else 1.0
-    across = BOND_GAP * unit * np.stack([-along[:, 1], along[:, 0]], axis=1) / np.maximum(lengths, 1e-9)
-    across *= _inner_sides(ends, lines, across, orders == BOND_ORDERS["aromatic"])[:, None]
-    for order, shifts in BOND_LINES.items():
-        chosen = orders == order
-        for shift, style in shifts:
-            moved: Any = lines[chosen] + (shift * across[chosen])[:, None]
-            ax.add_collection(
-                LineCollection(moved, linewidths=width, colors=EDGE_COLOR, linestyles=style, zorder=1)
-            )
-
-
-def _inner_sides(
-    ends: NDArray[np.int64], lines: Points, across: Points, in_ring: NDArray[np.bool_]
-) -> Points:
-    """Return 1 per bond if the ring that it belongs to lies where ``across`` points; otherwise -1."""
-    sums = np.zeros((int(ends.max(initial=-1)) + 1, 2))
-    for here, there in ((0, 1), (1, 0)):
-        np.add.at(sums, ends[in_ring, here], (lines[:, there] - lines[:, here])[in_ring])
-    toward = sums[ends[:, 0]] + sums[ends[:, 1]]  # steps along the bond itself cancel
-    return np.where((toward * across).sum(axis=1) < 0, -1.0, 1.0)
 
 
 def text_color(background: Sequence[float]) -> str:

@@ -181,30 +181,26 @@ def draw_pair(
     values: Sequence[Values],
     norm: Any,
     cmap: Any,
-    *,
     pairs: NDArray[np.int64] | None,
-    as_formulas: bool,
     meaning: str,
-) -> list[Values]:
-    """Draw two graphs, the second turned towards the first, add a color bar, and return node positions.
+) -> None:
+    """Draw two graphs, the second turned towards the first, and add a color bar.
 
     Parameters
     ----------
     axes : pair of Axes
     graphs : GraphDatabase or GridDatabase
-        Two graphs.
+        Two graphs; molecules are drawn as skeletal formulas.
     values : pair of ndarrays
         One value per node.
     norm, cmap
         Normalization and color map of matplotlib.
     pairs : ndarray of shape (pairs, 2) or None
         Nodes that are to be in similar places; None for grids.
-    as_formulas : bool
-        Whether two molecules are drawn as skeletal formulas.
     meaning : str
         Label of the color bar.
     """
-    molecules = [molecule_of(graphs, i) if as_formulas else None for i in (0, 1)]
+    molecules = [molecule_of(graphs, i) for i in (0, 1)]
     places: list[Any] = [None, None]
     if pairs is not None:
         first, second = (_usual_positions(graphs[i]) for i in (0, 1))
@@ -218,7 +214,6 @@ def draw_pair(
             panel = Panel(placed_molecule(molecules[i], places[i]), values[i])
             mappable = draw_formula(ax, panel, norm, cmap)
     axes[0].figure.colorbar(mappable, ax=axes, shrink=0.85, aspect=25).set_label(meaning)
-    return places
 
 
 def molecule_of(graphs: GraphDatabase | GridDatabase, at: int) -> Any:

@@ -19,8 +19,8 @@ from propkernels.graphs.grid_database import Graphs, Grid, GridDatabase, OneGrap
 from propkernels.graphs.labels import LabelColumn
 from propkernels.graphs.layout import node_positions
 from propkernels.graphs.names import Names
-from propkernels.plotting.draw_graph import EDGE_COLOR, bond_orders, draw_graph
-from propkernels.plotting.panels import one_axes
+from propkernels.plotting.draw_graph import EDGE_COLOR, draw_graph
+from propkernels.plotting.panels import draw_formula, molecule_of, one_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,8 @@ def plot_graph(
 ) -> Axes:
     """Draw one graph with nodes colored by label or attribute, and edges by label.
 
-    Parallel edges are drawn as arcs, edges of directed graphs as arrows, and bonds as parallel lines.
+    Parallel edges are drawn as arcs, edges of directed graphs as arrows, and molecules as skeletal formulas,
+    unless a color, labels or a layout are given.
 
     Parameters
     ----------
@@ -107,9 +108,20 @@ def plot_graph(
     ax = one_axes(ax, (5.6, 4.4))
     if isinstance(drawn, Grid):
         return _draw_grid(ax, drawn, name)
+    edge = "directed edge" if drawn.database.is_directed else "edge"
+    ax.set_title(f"{name}: {count(drawn.n_nodes, 'node')}, {count(drawn.n_edges, edge)}", fontsize=10)
+    from matplotlib.colors import Normalize
+
+    is_plain = layout is None and labels is True and isinstance(color, str) and color == "auto"
+    molecule = molecule_of(drawn.database, 0) if is_plain else None
+    if molecule is not None:
+        from propkernels.molecules.depiction import Panel
+
+        draw_formula(ax, Panel(molecule, np.empty(0)), Normalize(0.0, 1.0), "Greys")
+        return ax
     formula = atom_positions(drawn.database) if layout is None else None
     positions = node_positions(drawn, layout) if formula is None else formula
-    styles, edge_handles = ([], []) if bond_orders(drawn) is not None else _styles(drawn, list_edges(drawn))
+    styles, edge_handles = _styles(drawn, list_edges(drawn))
     node_handles, colors, mappable = _colors(drawn, color, cmap)
     draw_graph(ax, drawn, positions, labels, styles, c=colors)
     if legend and mappable is not None:
@@ -122,8 +134,6 @@ def plot_graph(
             frameon=False,
             fontsize=9,
         )
-    edge = "directed edge" if drawn.database.is_directed else "edge"
-    ax.set_title(f"{name}: {count(drawn.n_nodes, 'node')}, {count(drawn.n_edges, edge)}", fontsize=10)
     return ax
 
 

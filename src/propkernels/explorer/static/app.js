@@ -107,7 +107,7 @@ function recolor() {
       const value = values[i];
       const color = value < 0 || value >= column.names.length ? styleColor("--soft") : colors[value];
       if (value >= 0) counts[value]++;
-      map.colors.set(color, 3 * i);
+      map.colors[i] = cssColor(color);
     }
     const buttons = column.names.map((name, c) => legendButton(column, c, name, counts[c], colors[c]));
     // classes whose names are on the map need no legend
@@ -118,7 +118,7 @@ function recolor() {
     const { low, high } = column;
     for (let i = 0; i < map.n; i++) {
       const share = (values[i] - low) / (high - low || 1);
-      map.colors.set(Number.isFinite(values[i]) ? between(VIRIDIS, share) : styleColor("--soft"), 3 * i);
+      map.colors[i] = cssColor(Number.isFinite(values[i]) ? between(VIRIDIS, share) : styleColor("--soft"));
     }
     legend.append(histogram(column, values));
   }
@@ -158,16 +158,6 @@ function refilter() {
   map.draw();
 }
 
-/** Show only some graphs in color; null: all. */
-function setFilter(graphs, title) {
-  say("");
-  app.filter = graphs ? new Set(graphs) : null;
-  app.filterTitle = title;
-  refilter();
-  showSelection();
-  if (graphs) chooseTab("selection");
-}
-
 // what the mouse and the keys do
 
 function listen() {
@@ -183,11 +173,10 @@ function listen() {
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, place(event));
     drag = { from: place(event), last: place(event), moved: false };
-    if (byId("ex-lasso").getAttribute("aria-pressed") === "true") map.lasso = [place(event)];
   });
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = place(event);
-    if (event.pointerType === "touch" && fingers.size < 2 && !map.lasso) return; // one finger scrolls the page
+    if (event.pointerType === "touch" && fingers.size < 2) return; // one finger scrolls the page
     if (fingers.size === 2 && fingers.has(event.pointerId)) {
       const spread = () => { const [[ax, ay], [bx, by]] = [...fingers.values()]; return [Math.hypot(ax - bx, ay - by), (ax + bx) / 2, (ay + by) / 2]; };
       const [before] = spread();
@@ -198,12 +187,7 @@ function listen() {
     } else if (drag) {
       fingers.set(event.pointerId, [x, y]);
       if (Math.hypot(x - drag.from[0], y - drag.from[1]) > 4) drag.moved = true;
-      if (map.lasso) {
-        map.lasso.push([x, y]);
-        map.paintOverlay();
-      } else if (drag.moved) {
-        map.pan(x - drag.last[0], y - drag.last[1]);
-      }
+      if (drag.moved) map.pan(x - drag.last[0], y - drag.last[1]);
       drag.last = [x, y];
     } else if (event.pointerType !== "touch") {
       hover(map.at(x, y), x, y);
@@ -212,20 +196,13 @@ function listen() {
   const end = (event) => {
     fingers.delete(event.pointerId);
     if (!drag) return;
-    const [x, y] = place(event);
-    if (map.lasso && map.lasso.length > 3) {
-      const found = map.inside(map.lasso).filter((g) => map.shown[g]);
-      setFilter(found, "inside the lasso");
-      byId("ex-lasso").click();
-    } else if (!drag.moved && event.type !== "pointercancel") {
-      const found = map.at(x, y, event.pointerType === "touch" ? 18 : 9);
+    if (!drag.moved && event.type !== "pointercancel") {
+      const found = map.at(...place(event), event.pointerType === "touch" ? 18 : 9);
       if (found >= 0) {
         select(found);
         showDetails();
       }
     }
-    map.lasso = null;
-    map.paintOverlay();
     drag = null;
   };
   canvas.addEventListener("pointerup", end);
@@ -263,11 +240,6 @@ function listen() {
   byId("ex-in").addEventListener("click", () => map.zoomAt(1.5));
   byId("ex-out").addEventListener("click", () => map.zoomAt(1 / 1.5));
   byId("ex-reset").addEventListener("click", resetMap);
-  byId("ex-lasso").addEventListener("click", (event) => {
-    const on = event.currentTarget.getAttribute("aria-pressed") !== "true";
-    event.currentTarget.setAttribute("aria-pressed", String(on));
-    canvas.classList.toggle("ex-lassoing", on);
-  });
   byId("ex-save").addEventListener("click", (event) => { if (event.target.closest("div")) byId("ex-save").open = false; });
   byId("ex-svg").addEventListener("click", savePicture);
   byId("ex-png").addEventListener("click", () => map.toPNG((blob) => download(fileName(document.title, "png"), blob)));
@@ -315,9 +287,8 @@ function resetMap() {
   app.limits.clear();
   app.map.guest = null;
   byId("ex-search").value = "";
-  byId("ex-lasso").setAttribute("aria-pressed", "false");
-  byId("ex-map").classList.remove("ex-lassoing");
-  setFilter(null);
+  say("");
+  if (app.filter) setFilter(null);
   app.map.reset();
   hover(-1);
   recolor();
@@ -350,11 +321,9 @@ function hover(g, x = 0, y = 0) {
     tip.replaceChildren();
     if (g >= 0) {
       const lines = [make("b", {}, nameOf(g))];
-      const stacked = map.stacked(g);
       const size = app.graphs ? app.graphs.size(g) : 0; // a page of nodes has no graphs
       if (app.graphs) lines.push(make("div", {}, `${plain(size)} ${words.node}s`));
       for (const text of factsOf(g)) lines.push(make("div", {}, text));
-      if (stacked > 1) lines.push(make("div", { className: "pk-soft" }, `${stacked} ${words.graph}s at this place`));
       if (app.graphs && size <= 600) tip.append(thumbnail(g));
       tip.append(...lines);
     }
@@ -390,12 +359,6 @@ function sizeOf(graph) {
 /** A button that opens a graph or a node. */
 function pointLink(g, text = nameOf(g)) {
   return make("button", { type: "button", className: "ex-link", onclick: () => select(g) }, text);
-}
-
-/** Title of a selection; Save writes a table of it. */
-function selectionHead(chosen) {
-  const clear = make("button", { type: "button", onclick: () => setFilter(null) }, "Clear");
-  return make("div", { className: "ex-title" }, make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle || ""}`), clear);
 }
 
 /** Save the large picture. */

@@ -145,8 +145,22 @@ function readSmiles(text) {
   return perceived(atoms, bonds);
 }
 
+/** Write nitrogen with five bonds, as of N(=O)=O, with charges. */
+function separateCharges(atoms, bonds) {
+  atoms.forEach((atom, i) => {
+    const own = bonds.filter(([a, b]) => a === i || b === i), sum = own.reduce((total, bond) => total + bond[2], 0);
+    const found = own.find(([a, b, order]) => order === 2 && atoms[a === i ? b : a].symbol === "O");
+    if (atom.symbol !== "N" || atom.charge || sum !== 5 || !found) return;
+    found[2] = 1;
+    atom.charge = 1;
+    Object.assign(atoms[found[0] === i ? found[1] : found[0]], { charge: -1, hydrogens: 0 });
+    atom.hydrogens = 0;
+  });
+}
+
 /** Leave out hydrogens that are atoms, find aromatic rings, and fill in hydrogens. */
 function perceived(atoms, bonds) {
+  separateCharges(atoms, bonds);
   const heavy = atoms.map((atom, i) => atom.symbol !== "H" || atoms.length === 1 || !bonds.some(([a, b]) => a === i || b === i));
   for (const [a, b] of bonds) {
     if (!heavy[a] && heavy[b]) atoms[b].hydrogens = (atoms[b].hydrogens || 0) + 1;

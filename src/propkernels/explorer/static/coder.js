@@ -109,14 +109,13 @@ function propagatedCodes(spec, graph) {
   const step = affineStep(spec.scheme, graph, start, spec.unknown);
   const rows = [];
   for (let s = 0; s < spec.streams; s++) {
-    const first = Float64Array.from(start, (label) => spec.projected[label * spec.streams + s]);
-    let now = first.slice(), then = new Float64Array(n);
+    let now = Float64Array.from(start, (label) => spec.projected[label * spec.streams + s]), then = new Float64Array(n);
     const t = Math.floor(s / spec.hashes);
     for (let made = 0; made < t; made++) {
-      walk(spec, graph, step, s, made, now, then, first);
+      walk(spec, graph, step, s, made, now, then);
       [now, then] = [then, now];
     }
-    rows.push(hashed(now, spec.offsets[s], t > 0 ? step.vanished : null));
+    rows.push(hashed(now, spec.offsets[s]));
   }
   return rows;
 }
@@ -132,7 +131,7 @@ function fillLabels(spec, graph, start) {
   for (const label of spec.byKey.filter((value) => counts.has(value))) {
     let now = Float64Array.from(chosen, (_, i) => (start[i] === label ? 1 : 0)), then = new Float64Array(graph.n);
     for (let made = 0; made < 5; made++) {
-      walk({}, graph, step, 0, made, now, then, null);
+      walk({}, graph, step, 0, made, now, then);
       [now, then] = [then, now];
     }
     for (let i = 0; i < graph.n; i++) {
@@ -150,81 +149,40 @@ function rint(x) {
   return nearest - x === 0.5 && nearest % 2 ? nearest - 1 : nearest;
 }
 
-/**
- * The step x'_i = spread_i * sum_j A_ij x_j + keep_i x_i + restart_i x0_i of a scheme (AffineOperator).
- * `weights` are those of the entries of A; null: all are 1.
- */
-function affineStep(scheme, graph, start, unknown) {
-  const { n, ptr, ends } = graph;
-  const degrees = Float64Array.from({ length: n }, (_, i) => ptr[i + 1] - ptr[i]);
-  const stuck = Array.from(degrees, (degree) => degree === 0);
-  const shares = degrees.map((degree) => (degree ? 1 / degree : 0));
-  const observed = Array.from(start, (label) => label !== unknown);
-  const step = { spread: shares, keep: Float64Array.from(stuck), restart: null, pushedBack: null, vanished: null, weights: null };
-  if (scheme.name === "diffusion") {
-    const { laziness, normalization } = scheme;
-    const spread = { row: (share) => (1 - laziness) * share, symmetric: () => 1 - laziness, none: () => 0.5 }[normalization];
-    step.spread = shares.map(spread);
-    step.keep = Float64Array.from(stuck, (is) => (is ? 1 : normalization === "none" ? laziness / 2 : laziness));
-    step.vanished = scheme.vanish ? stuck : null;
-  } else if (scheme.name === "absorption") {
-    const held = observed.map((is, i) => (is && (!scheme.absorbing || scheme.absorbing[start[i]])) || stuck[i]);
-    step.spread = shares.map((share, i) => (held[i] ? 0 : share));
-    step.keep = Float64Array.from(held);
-  } else if (scheme.name === "pushing back") {
-    step.pushedBack = observed;
-  } else if (scheme.name === "partial absorption") {
-    const absorbed = degrees.map((degree) => (scheme.rate === null ? scheme.alpha : scheme.rate / (scheme.rate + degree)));
-    step.spread = shares.map((share, i) => (1 - absorbed[i]) * share);
-    step.restart = absorbed.map((part, i) => (stuck[i] ? 0 : part));
-  } else {
-    step.spread = Float64Array.from(stuck, (is) => (is ? 0 : scheme.alpha));
-    step.restart = Float64Array.from(stuck, (is) => (is ? 0 : 1 - scheme.alpha));
+/** The step x'_i = spread_i * sum_j x_j + keep_i x_i of a scheme (AffineOperator). */
+function affineStep({ name, laziness, normalization }, graph, start, unknown) {
+  const degrees = Array.from({ length: graph.n }, (_, i) => graph.ptr[i + 1] - graph.ptr[i]);
+  if (name === "absorption") {
+    const held = degrees.map((degree, i) => degree === 0 || start[i] !== unknown);
+    return { spread: degrees.map((degree, i) => (held[i] ? 0 : 1 / degree)), keep: held.map(Number) };
   }
-  if (scheme.name === "spreading" || scheme.normalization === "symmetric") step.weights = symmetricWeights(n, ptr, ends, shares);
-  return step;
+  const isSum = normalization === "none";
+  return {
+    spread: degrees.map((degree) => (isSum ? 0.5 : degree ? (1 - laziness) * (1 / degree) : 0)),
+    keep: degrees.map((degree) => (degree === 0 ? 1 : isSum ? laziness / 2 : laziness)),
+  };
 }
 
-/** Entries of D^{-1/2} A D^{-1/2}: the degrees on the left are of edges that lead away, on the right of those that lead in. */
-function symmetricWeights(n, ptr, ends, shares) {
-  const into = new Float64Array(n);
-  for (const end of ends) into[end]++;
-  const weights = new Float64Array(ends.length);
-  for (let i = 0; i < n; i++) {
-    for (let e = ptr[i]; e < ptr[i + 1]; e++) weights[e] = Math.sqrt(shares[i]) * Math.sqrt(1 / into[ends[e]]);
-  }
-  return weights;
-}
-
-/** One step of a stream's values, from `now` to `then`; `made` steps were made before, from `first`. */
-function walk(spec, graph, step, s, made, now, then, first) {
+/** One step of a stream's values, from `now` to `then`; `made` steps were made before. */
+function walk(spec, graph, { spread, keep }, s, made, now, then) {
   const { n, ptr, ends } = graph;
   const { factors, streams } = spec;
-  const { spread, keep, restart, pushedBack, weights } = step;
-  if (pushedBack) for (let i = 0; i < n; i++) if (pushedBack[i]) now[i] = first[i];
   for (let i = 0; i < n; i++) {
     let sum = 0;
     if (spread[i] !== 0) {
       for (let e = ptr[i]; e < ptr[i + 1]; e++) {
-        let weight = weights ? weights[e] : 1;
-        if (factors) weight *= factors[(made * (spec.unknownEdge + 1) + kindRow(spec, graph, e)) * streams + s];
-        sum += weight * now[ends[e]];
+        sum += (factors ? factors[(made * (spec.unknownEdge + 1) + kindRow(spec, graph, e)) * streams + s] : 1) * now[ends[e]];
       }
       sum *= spread[i];
     }
     if (keep[i] !== 0) sum += keep[i] * now[i];
-    if (restart && restart[i] !== 0) sum += restart[i] * first[i];
     then[i] = sum;
   }
 }
 
-function hashed(values, offset, vanished) {
+function hashed(values, offset) {
   const row = new Uint32Array(2 * values.length);
   for (let i = 0; i < values.length; i++) {
-    if (vanished && vanished[i]) {
-      row[2 * i + 1] = NOT_COUNTED;
-      continue;
-    }
     floorCode(values[i] + offset);
     row[2 * i] = low;
     row[2 * i + 1] = high;
@@ -274,17 +232,13 @@ function attributeWords(spec, graph, node) {
 }
 
 /** Attributes of a node as the kernel hashes them; NaN is missing. */
-function standardized(spec, graph, origin) {
-  const { mean, deviation } = spec;
-  return mean.map((shift, c) => {
-    const value = origin < 0 ? NaN : (graph.attributes[origin * mean.length + c] - shift) / deviation[c];
-    return spec.attributes.root ? Math.sqrt(Math.max(value, 0)) : value;
-  });
+function standardized({ mean, deviation }, graph, origin) {
+  return mean.map((shift, c) => (origin < 0 ? NaN : (graph.attributes[origin * mean.length + c] - shift) / deviation[c]));
 }
 
 function newAttributeWords(spec, values) {
   const { combine, columns, width } = spec.attributes;
-  const write = { sum: columnCodes, product: productCode, joint: jointCode }[combine];
+  const write = { sum: columnCodes, product: productCode }[combine];
   const blocks = spec.vectors.length / width;
   const words = new Uint32Array(2 * blocks * columns);
   for (let block = 0; block < blocks; block++) write(spec, values, block, words, 2 * block * columns);
@@ -308,15 +262,6 @@ function productCode(spec, values, block, words, at) {
     attributeCode(values[c] * vectors[k] + attributeOffsets[k]);
     joinWord(words, at, low, high);
   }
-}
-
-/** Write the code of the projection of the whole vector. */
-function jointCode(spec, values, block, words, at) {
-  let sum = 0;
-  for (let c = 0; c < values.length; c++) sum += values[c] * spec.vectors[block * values.length + c];
-  attributeCode(sum + spec.attributeOffsets[block]);
-  words[at] = low;
-  words[at + 1] = high;
 }
 
 /** low, high = the code of an attribute, or that of a missing one. */

@@ -1,4 +1,4 @@
-// The frame of the large picture: zoom, pan, and nodes that are dragged.
+// The frame of the large picture: zoom and pan.
 
 const FARTHEST = 12;
 
@@ -29,24 +29,13 @@ class Frame {
     this.moved = false;
   }
 
-  _whole() {
-    const { picture } = this.view;
-    return boxOf(picture.positions, picture.pixels ? 0.5 : 0.75);
-  }
-
   /** Set what the picture shows. */
   apply() {
-    if (!this.view.picture || (this.scale === 1 && !this.center)) {
-      if (this.view.picture) this._set(this._whole());
-      return;
-    }
-    const { x, y, w, h } = this._whole();
-    const [cx, cy] = this.center || [x + w / 2, y + h / 2];
-    this._set({ x: cx - w / this.scale / 2, y: cy - h / this.scale / 2, w: w / this.scale, h: h / this.scale });
-  }
-
-  _set({ x, y, w, h }) {
-    this.svg.setAttribute("viewBox", `${x} ${y} ${w} ${h}`);
+    const { picture } = this.view;
+    if (!picture) return;
+    const { x, y, w, h } = boxOf(picture.positions, picture.pixels ? 0.5 : 0.75);
+    const [cx, cy] = this.center || [x + w / 2, y + h / 2], [width, height] = [w / this.scale, h / this.scale];
+    this.svg.setAttribute("viewBox", `${cx - width / 2} ${cy - height / 2} ${width} ${height}`);
   }
 
   /** Zoom by a factor; a point stays where it is. */
@@ -68,28 +57,18 @@ class Frame {
   _down(event) {
     this.moved = false;
     if (!this.view.picture || event.button !== 0 || (event.pointerType === "touch" && this.scale === 1)) return; // a finger scrolls the page
-    const node = event.target.closest("[data-node]");
-    const movable = node && !this.view.picture.pixels;
-    this.drag = { node: movable ? Number(node.dataset.node) : -1, from: [event.clientX, event.clientY], last: this._point(event) };
+    this.drag = { from: [event.clientX, event.clientY], last: this._point(event) };
   }
 
   _move(event) {
-    const { drag, view } = this;
-    if (!drag) return;
+    const { drag } = this;
+    if (!drag || this.scale === 1) return;
     if (!this.moved && Math.hypot(event.clientX - drag.from[0], event.clientY - drag.from[1]) < 5) return;
-    if (!this.moved && drag.node >= 0) view.state = { graph: view.state.graph, positions: view.state.positions.map((place) => place.slice()) };
     this.moved = true;
     const [x, y] = this._point(event);
-    if (drag.node >= 0) {
-      const box = this.svg.getAttribute("viewBox");
-      view.state.positions[drag.node] = [x, y];
-      view.paint({ ...view.picture, positions: view.state.positions });
-      this.svg.setAttribute("viewBox", box); // the picture stays while a node moves
-    } else if (this.scale > 1) {
-      const { x: left, y: top, width, height } = this.svg.viewBox.baseVal;
-      this.center = [left + width / 2 - (x - drag.last[0]), top + height / 2 - (y - drag.last[1])];
-      this.apply();
-      drag.last = this._point(event);
-    }
+    const { x: left, y: top, width, height } = this.svg.viewBox.baseVal;
+    this.center = [left + width / 2 - (x - drag.last[0]), top + height / 2 - (y - drag.last[1])];
+    this.apply();
+    drag.last = this._point(event);
   }
 }

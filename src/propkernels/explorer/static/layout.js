@@ -87,7 +87,7 @@ function untangled(around, ends) {
     const faults = many ? faultsOf(points, ends) : 0;
     if (faults < fewest) [best, fewest] = [points, faults];
   }
-  return turned(fewest ? spreadOut(best) : best);
+  return turned(spreadOut(best));
 }
 
 function medianLength(ends, points) {

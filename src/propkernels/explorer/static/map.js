@@ -1,9 +1,9 @@
-// The map: points are painted into an image by hand, which takes a few milliseconds for 50,000 of them.
+// The map: a point per graph, names of groups, and rings around what is chosen.
 
 class GraphMap {
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {HTMLCanvasElement} overlay for what moves: rings and the lasso
+   * @param {HTMLCanvasElement} overlay for what moves: rings and names
    * @param {Uint16Array} xy coordinates by turns
    */
   constructor(canvas, overlay, xy) {
@@ -13,14 +13,13 @@ class GraphMap {
     this.x = Float32Array.from({ length: this.n }, (_, i) => xy[2 * i] / 65535 - 0.5);
     this.y = Float32Array.from({ length: this.n }, (_, i) => 0.5 - xy[2 * i + 1] / 65535);
     this.spread = [this.x, this.y].map((z) => Math.max(2 * z.reduce((most, value) => Math.max(most, Math.abs(value)), 0), 0.05));
-    this.colors = new Uint8Array(3 * this.n);
+    this.colors = new Array(this.n); // in CSS
     this.order = Uint32Array.from({ length: this.n }, (_, i) => i);
     this.shown = new Uint8Array(this.n).fill(1); // 1: in color, 0: faint
     this.zoom = 1;
     this.center = [0, 0];
     this.selected = -1;
     this.hovered = -1;
-    this.lasso = null;
     this.groups = []; // {x, y, name, n}: names written on the map
     this.guest = null; // {x, y}: a graph that the user has pasted
     this.links = []; // points that lines lead to from the selected one
@@ -38,7 +37,6 @@ class GraphMap {
       canvas.width = this.width * this.ratio;
       canvas.height = this.height * this.ratio;
     }
-    this.image = this.canvas.getContext("2d").createImageData(this.canvas.width, this.canvas.height);
     this.draw();
   }
 
@@ -61,68 +59,50 @@ class GraphMap {
 
   get radius() {
     const crowd = this.n > 20000 ? 1.5 : this.n > 3000 ? 2.2 : this.n > 600 ? 3.2 : 4.5;
-    return Math.min(crowd * Math.sqrt(Math.min(this.zoom, 12)) ** 0.7, 8) * this.ratio;
+    return Math.min(crowd * Math.sqrt(Math.min(this.zoom, 12)) ** 0.7, 8);
   }
 
   /** Paint all points; faint ones first, so that they never hide others. */
   paint() {
-    const { data, width, height } = this.image;
-    const pixels = new Uint32Array(data.buffer);
-    const ground = styleColor("--ground");
-    pixels.fill((255 << 24) | (ground[2] << 16) | (ground[1] << 8) | ground[0]);
-    this.unit = this.scale * this.ratio;
-    this.left = (this.width * this.ratio) / 2 - this.center[0] * this.unit;
-    this.top = (this.height * this.ratio) / 2 - this.center[1] * this.unit;
-    const some = this.shown.includes(0);
-    for (const pass of some ? [0, 1] : [1]) {
-      const disc = discMask(this.radius, width, pass ? 0.85 : 0.13);
-      for (let k = 0; k < this.n; k++) {
-        const i = this.order[k];
-        if (this.shown[i] === pass) this._stamp(data, width, height, i, disc);
+    const context = this.canvas.getContext("2d"), { radius, scale } = this, reach = radius + 1;
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    context.fillStyle = cssColor(styleColor("--ground"));
+    context.fillRect(0, 0, this.width, this.height);
+    const left = this.width / 2 - this.center[0] * scale, top = this.height / 2 - this.center[1] * scale;
+    for (const pass of [0, 1]) {
+      context.globalAlpha = pass ? 0.85 : 0.13;
+      for (const i of this.order) {
+        const x = left + this.x[i] * scale, y = top + this.y[i] * scale;
+        if (this.shown[i] !== pass || x < -reach || y < -reach || x > this.width + reach || y > this.height + reach) continue;
+        context.fillStyle = this.colors[i];
+        context.beginPath();
+        context.arc(x, y, radius, 0, 7);
+        context.fill();
       }
     }
-    this.canvas.getContext("2d").putImageData(this.image, 0, 0);
+    context.globalAlpha = 1;
     this.paintOverlay();
   }
 
-  /** Paint one point: each pixel of its disc moves toward its color. */
-  _stamp(data, width, height, i, disc) {
-    const x = Math.round(this.left + this.x[i] * this.unit);
-    const y = Math.round(this.top + this.y[i] * this.unit);
-    const { reach, steps, across, alphas } = disc;
-    if (x < -reach || y < -reach || x >= width + reach || y >= height + reach) return;
-    const whole = x >= reach && x < width - reach && y >= reach && y < height - reach;
-    const red = this.colors[3 * i], green = this.colors[3 * i + 1], blue = this.colors[3 * i + 2];
-    const center = 4 * (y * width + x);
-    for (let k = 0; k < steps.length; k++) {
-      const at = center + steps[k];
-      if (!whole && (at < 0 || at >= data.length || x + across[k] < 0 || x + across[k] >= width)) continue;
-      const alpha = alphas[k];
-      data[at] += ((red - data[at]) * alpha) >> 8;
-      data[at + 1] += ((green - data[at + 1]) * alpha) >> 8;
-      data[at + 2] += ((blue - data[at + 2]) * alpha) >> 8;
-    }
-  }
-
-  /** Rings around the chosen points, and the lasso. */
+  /** Rings around the chosen points, names of groups, and a pasted graph. */
   paintOverlay() {
     const context = this.overlay.getContext("2d");
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     const ink = cssColor(styleColor("--ink")), ground = cssColor(styleColor("--ground"));
     this._drawLinks(context, ink);
+    this._writeGroups(context, ink, ground);
     for (const [i, extra] of [[this.hovered, 2], [this.selected, 4]]) {
       if (i < 0) continue;
       const [x, y] = this.screen(i);
       for (const [color, line] of [[ground, 4], [ink, 2]]) {
         context.beginPath();
-        context.arc(x, y, this.radius / this.ratio + extra, 0, 7);
+        context.arc(x, y, this.radius + extra, 0, 7);
         context.strokeStyle = color;
         context.lineWidth = line;
         context.stroke();
       }
     }
-    this._writeGroups(context, ink, ground);
     if (this.guest) {
       const [x, y] = this.screenOf(this.guest.x, this.guest.y);
       context.beginPath();
@@ -133,16 +113,6 @@ class GraphMap {
       context.lineWidth = 2;
       context.fill();
       context.stroke();
-    }
-    if (this.lasso && this.lasso.length > 1) {
-      context.beginPath();
-      this.lasso.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
-      context.closePath();
-      context.strokeStyle = cssColor(styleColor("--accent"));
-      context.lineWidth = 2;
-      context.setLineDash([5, 4]);
-      context.stroke();
-      context.setLineDash([]);
     }
   }
 
@@ -187,20 +157,9 @@ class GraphMap {
     return [this.width / 2 + (x - this.center[0]) * this.scale, this.height / 2 + (y - this.center[1]) * this.scale];
   }
 
-  /** How many points lie where a point lies. */
-  stacked(i) {
-    const [x, y] = this.screen(i);
-    let count = 0;
-    for (let j = 0; j < this.n; j++) {
-      const [ox, oy] = this.screen(j);
-      if (this.shown[j] && Math.abs(ox - x) < 1.5 && Math.abs(oy - y) < 1.5) count++;
-    }
-    return count;
-  }
-
   /** The point nearest to a place on the screen, within some pixels; -1 if there is none. */
   at(x, y, within = 9) {
-    let best = -1, least = Math.max(within, this.radius / this.ratio + 3) ** 2;
+    let best = -1, least = Math.max(within, this.radius + 3) ** 2;
     for (let k = this.n - 1; k >= 0; k--) {
       const i = this.order[k];
       if (!this.shown[i]) continue;
@@ -269,35 +228,4 @@ class GraphMap {
     }
     return best;
   }
-
-  /** Points inside a closed line on the screen. */
-  inside(line) {
-    const found = [];
-    for (let i = 0; i < this.n; i++) {
-      const [x, y] = this.screen(i);
-      let within = false;
-      for (let a = 0, b = line.length - 1; a < line.length; b = a++) {
-        const [ax, ay] = line[a], [bx, by] = line[b];
-        if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) within = !within;
-      }
-      if (within) found.push(i);
-    }
-    return found;
-  }
-}
-
-/** The pixels of a disc: how far they are from its center in the image's bytes, and how much they take of its color, of 256. */
-function discMask(radius, width, strength) {
-  const reach = Math.ceil(radius);
-  const steps = [], across = [], alphas = [];
-  for (let dy = -reach; dy <= reach; dy++) {
-    for (let dx = -reach; dx <= reach; dx++) {
-      const cover = Math.min(Math.max(radius + 0.5 - Math.hypot(dx, dy), 0), 1);
-      if (cover === 0) continue;
-      steps.push(4 * (dy * width + dx));
-      across.push(dx);
-      alphas.push(Math.round(256 * cover * strength));
-    }
-  }
-  return { reach, steps: Int32Array.from(steps), across: Int32Array.from(across), alphas: Int32Array.from(alphas) };
 }

@@ -115,47 +115,18 @@ class RatioMember extends Leaf {
   /**
    * @param {Index} index complete
    * @param {object} spec as of a FoldedMember
-   * @param {object} arrays KEY.coefficients; KEY.graphs: the graph of the page that each kept graph is, -1: none;
-   *   KEY.ptr0, KEY.bins0, KEY.counts0, ...: counts of those that are none, one after the other
+   * @param {object} arrays KEY.coefficients; KEY.ptr0, KEY.bins0, KEY.counts0, ...: counts of the kept graphs
    */
   constructor(index, spec, arrays) {
     super(index, spec);
     this.coefficients = arrays[`${spec.key}.coefficients`];
-    this.graphs = arrays[`${spec.key}.graphs`];
-    this.n = this.graphs.length;
-    this.streams = spec.streamWeights.map((_, s) => this._kept(s, ["ptr", "bins", "counts"].map((name) => arrays[`${spec.key}.${name}${s}`])));
-    this.shared = new Float64Array(this.n);
-  }
-
-  /** Counts of the kept graphs by bin, and what each shares with itself. */
-  _kept(s, [ptr, bins, counts]) {
-    const keptAt = new Map();
-    const own = new Float64Array(this.n);
-    const entry = { bins: [], counts: [], ptr: new Uint32Array(this.n + 1) };
-    this.graphs.forEach((g, i) => { if (g >= 0) keptAt.set(g, i); });
-    const found = Array.from({ length: this.n }, () => []);
-    const { starts, graphs, counts: numbers } = this.vocabulary.postings[s];
-    for (let bin = 0; bin + 1 < starts.length; bin++) {
-      for (let p = starts[bin]; p < starts[bin + 1]; p++) {
-        const i = keptAt.get(graphs[p]);
-        if (i !== undefined) found[i].push([bin, numbers[p]]);
-      }
-    }
-    let next = 0;
-    this.graphs.forEach((g, i) => {
-      if (g >= 0) own[i] = this.vocabulary.own[Number(this.assigned)][s][g];
-      else {
-        for (let k = ptr[next]; k < ptr[next + 1]; k++) found[i].push([bins[k], counts[k]]);
-        own[i] = ownSum(counts.subarray(ptr[next], ptr[next + 1]), this.assigned);
-        next++;
-      }
-      for (const [bin, count] of found[i]) {
-        entry.bins.push(bin);
-        entry.counts.push(count);
-      }
-      entry.ptr[i + 1] = entry.bins.length;
+    this.n = this.coefficients.length / this.columns;
+    this.streams = spec.streamWeights.map((_, s) => {
+      const [ptr, bins, counts] = ["ptr", "bins", "counts"].map((name) => arrays[`${spec.key}.${name}${s}`]);
+      const own = Float64Array.from({ length: this.n }, (_, i) => ownSum(counts.subarray(ptr[i], ptr[i + 1]), this.assigned));
+      return { own, ...inverted({ bins, counts, ptr }, this.vocabulary.tables[s].size, this.n) };
     });
-    return { own, ...inverted(entry, this.vocabulary.tables[s].size, this.n) };
+    this.shared = new Float64Array(this.n);
   }
 
   /** What a stream of a counted graph shares with each kept graph, in `this.shared`. */

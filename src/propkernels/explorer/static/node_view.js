@@ -2,7 +2,6 @@
 
 const MOST_DRAWN = 40; // nodes of a drawn neighborhood
 const RING_GAP = 0.95; // between neighbors on a circle
-const MOST_LISTED = 300; // nodes of a listed selection
 
 /** Lists of equal sizes or not, one after the other in flat arrays. */
 function ranges(sizes) {
@@ -151,20 +150,6 @@ function ringed(nodes, near) {
   return nodes.map((u) => place.get(u));
 }
 
-/** The nodes that are selected: how many, of which classes, and which. */
-function showSelection() {
-  const panel = byId("ex-panel-selection");
-  if (!app.filter) return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points."));
-  const chosen = [...app.filter];
-  panel.replaceChildren(selectionHead(chosen));
-  if (meta.classes) {
-    const rows = meta.classes.map((name, c) => numberRow(name, plain(chosen.filter((v) => app.map_.predicted[v] === c).length)));
-    panel.append(dataTable(["predicted class", "nodes"], rows));
-  }
-  panel.append(make("h3", {}, "Nodes"), make("ul", { className: "ex-list" }, ...chosen.slice(0, MOST_LISTED).map((v) => make("li", {}, pointLink(v)))));
-  if (chosen.length > MOST_LISTED) panel.append(make("p", { className: "pk-soft" }, `and ${plain(chosen.length - MOST_LISTED)} more`));
-}
-
 async function start() {
   const sections = readJSON("ex-data");
   const [map_, edges, explained] = await Promise.all([unpack(sections.map), unpack(sections.edges), unpack(sections.explained)]);
@@ -183,11 +168,10 @@ async function start() {
   listen();
   listenToTabs();
   recolor();
-  showSelection();
   openFirst();
   say("");
   document.body.dataset.ready = "true";
 }
 
 start().catch(failed);
-globalThis.propkernels = { app, select, setFilter }; // for programs, and for the curious
+globalThis.propkernels = { app, select }; // for programs, and for the curious

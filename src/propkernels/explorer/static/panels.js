@@ -130,14 +130,25 @@ function graphsWith(bin) {
   return found;
 }
 
+/** Show only some graphs in color; null: all. */
+function setFilter(graphs, title) {
+  say("");
+  app.filter = graphs ? new Set(graphs) : null;
+  app.filterTitle = title;
+  refilter();
+  showSelection();
+  if (graphs) chooseTab("selection");
+}
+
 /** The graphs that are selected: how many, of which classes, and what they are called. */
 function showSelection() {
   const panel = byId("ex-panel-selection");
   const chosen = app.filter ? [...app.filter] : [];
   if (!app.filter) {
-    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Press Lasso and draw around points, click a cell of the confusion matrix under Errors, or press “on the map” beside a pattern."));
+    return panel.replaceChildren(make("h2", {}, "Selection"), make("p", {}, "Nothing is selected. Click a cell of the confusion matrix under Errors, or press “on the map” beside a pattern."));
   }
-  panel.replaceChildren(selectionHead(chosen));
+  const clear = make("button", { type: "button", onclick: () => setFilter(null) }, "Clear");
+  panel.replaceChildren(make("div", { className: "ex-title" }, make("h2", {}, `${plain(chosen.length)} ${words.graph}s ${app.filterTitle || ""}`), clear));
   if (meta.classes) {
     const { target, predicted } = app.map_;
     const rows = meta.classes.map((name, c) => {

@@ -19,7 +19,7 @@ function make(name, properties = {}, ...children) {
 /** A number with its sign and three decimals; very small and very large ones with an exponent. */
 function signed(value, digits = 3) {
   if (!Number.isFinite(value)) return "–";
-  return (value < 0 ? "−" : "+") + decimals(Math.abs(value), digits);
+  return (value < -1e-12 ? "−" : "+") + decimals(Math.abs(value), digits);
 }
 
 /** A number with three decimals; integers without any. */
@@ -29,7 +29,7 @@ function plain(value, digits = 3) {
 }
 
 function decimals(value, digits) {
-  if (value === 0) return (0).toFixed(digits);
+  if (value < 1e-12) return (0).toFixed(digits);
   if (value >= 1e5 || value < 0.5 * 10 ** -digits) return value.toExponential(1).replace("e-", "e−").replace("e+", "e");
   return value.toFixed(digits);
 }

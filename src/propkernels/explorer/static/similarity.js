@@ -10,34 +10,19 @@ class Similarity {
   /** The mean of the normalized kernels between a counted graph and all graphs of the page. */
   of(counted) {
     const n = this.index.collection.length;
-    const total = new Float64Array(n), shared = new Float64Array(n);
-    const kernels = this.leaves.map(() => new Float64Array(n));
-    for (const [key, group] of this._groups()) {
-      const [place, assigned, s] = key.split(",").map(Number);
-      const part = counted.parts[place], vocabulary = this.index.vocabularies[place];
-      shared.fill(0);
-      vocabulary.addShared(part.streams[s], s, Boolean(assigned), shared);
-      for (const k of group) {
-        const leaf = this.leaves[k], own = vocabulary.own[assigned][s], sum = part.own[assigned][s];
-        for (let g = 0; g < n; g++) if (shared[g] > 0) kernels[k][g] += leaf.streamWeights[s] * leaf.compare(shared[g], sum, own[g]);
-      }
-    }
+    const total = new Float64Array(n), kernel = new Float64Array(n), shared = new Float64Array(n);
     this.leaves.forEach((leaf, k) => {
-      const square = leaf.square(counted);
-      for (let g = 0; g < n; g++) total[g] += (kernels[k][g] * inverseRoot(square * this.squares[k][g])) / this.leaves.length;
+      const part = counted.parts[leaf.place], assigned = Number(leaf.assigned), square = leaf.square(counted);
+      kernel.fill(0);
+      leaf.streamWeights.forEach((weight, s) => {
+        const own = leaf.vocabulary.own[assigned][s], sum = part.own[assigned][s];
+        shared.fill(0);
+        leaf.vocabulary.addShared(part.streams[s], s, leaf.assigned, shared);
+        for (let g = 0; g < n; g++) if (shared[g] > 0) kernel[g] += weight * leaf.compare(shared[g], sum, own[g]);
+      });
+      for (let g = 0; g < n; g++) total[g] += (kernel[g] * inverseRoot(square * this.squares[k][g])) / this.leaves.length;
     });
     return total;
-  }
-
-  /** Leaves that compare the same stream in the same way, by "vocabulary,assigned,stream". */
-  _groups() {
-    const groups = new Map();
-    this.leaves.forEach((leaf, k) => leaf.streamWeights.forEach((_, s) => {
-      const key = `${leaf.place},${Number(leaf.assigned)},${s}`;
-      if (!groups.has(key)) groups.set(key, []);
-      groups.get(key).push(k);
-    }));
-    return groups;
   }
 
   /** The most similar graphs, best first, without one of them. */
