@@ -55,7 +55,7 @@ def test_without_a_kernel_contributions_add_up_to_the_similarity(graphs):
     assert str(why).startswith("similarity = ")
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda one: " ".join(repr(one).split()))
 def test_contributions_add_up_to_the_kernel(kernel):
     graphs = pair()
     reference = clone(kernel).fit_transform(graphs)[0, 1]

@@ -178,9 +178,11 @@ def test_bins_of_a_path_are_symmetric_and_refined():
     assert all(np.array_equal(row, row[::-1]) for row in bins)
 
 
-def test_several_graphs_are_refused():
+def test_several_graphs_and_no_features_are_refused():
     with pytest.raises(ValueError, match=r"draws one graph, got 2: pass graphs\[i\]"):
         plot_propagation(pk.datasets.make_molecules(2, random_state=0).graphs)
+    with pytest.raises(TypeError, match="int does not count nodes"):
+        plot_propagation(nx.path_graph(5), 0)
 
 
 # plot contacts

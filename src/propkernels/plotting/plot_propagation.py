@@ -85,7 +85,7 @@ def plot_propagation(
 
 def node_bins(features: Any, graph: GraphDatabase) -> list[NDArray[np.int32]]:
     """Return the number of each node's bin at each iteration, bins numbered by first appearance."""
-    counter = features.fit(graph)._counter
+    counter: Any = getattr(features.fit(graph), "_counter", None) if hasattr(features, "fit") else None
     if not hasattr(counter, "codes"):
         raise TypeError(f"{type(features).__name__} does not count nodes: use PropagationFeatures or another")
     by_iteration: dict[int, NDArray[np.int32]] = {}
