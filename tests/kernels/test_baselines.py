@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from propkernels.kernels import AttributeKernel, LabelHistogram, LabelHistogramFeatures
-from tests.kernels.test_pairwise_kernel import attributed
+from tests.kernels.test_pairs import attributed
 from tests.naive_baselines import attribute_kernel, gram_of, node_kernel, plain_graphs
 from tests.strategies import databases
 

@@ -131,5 +131,5 @@ def test_restricted_without_iterations_is_normalized_or_not():
             expected = clone(kernel).set_params(normalize=normalize).fit(graphs[:20])
             found = whole._restricted(None, normalize)
             assert np.array_equal(found.transform(graphs), expected.transform(graphs))
-    with pytest.raises(ValueError, match="no iterations"):
+    with pytest.raises(ValueError, match="t_max"):
         whole._restricted(1, False)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import propkernels as pk
 from propkernels.kernels import SubgraphMatching
-from propkernels.kernels.pairwise_kernel import NodeComparison
+from propkernels.kernels.pairs import NodeComparison
 from propkernels.kernels.subgraph_matching import SubgraphComparison
 from tests.strategies import databases
 from tests.zoo import complete_edges, cycle_edges, one, path_edges
@@ -19,10 +19,9 @@ from tests.zoo import complete_edges, cycle_edges, one, path_edges
 def by_cliques(kernel, graphs):
     """The same kernel by cliques of product graphs, pair of graphs by pair."""
     nodes = NodeComparison.learn(graphs, kernel)
-    lambdas = np.ones(kernel.k)
-    comparison = SubgraphComparison(nodes, lambdas, kernel.edge_labels, kernel.edge_weights, True)
-    prepared, all_graphs = comparison.prepare(graphs), slice(0, len(graphs))
-    return comparison.tile(prepared, all_graphs, prepared, all_graphs)
+    settings = kernel.edge_labels, kernel.edge_weights, True
+    sizes = [SubgraphComparison(nodes, np.ones(k), *settings) for k in range(1, kernel.k + 1)]
+    return np.stack([comparison.square(comparison.count(graphs, None)) for comparison in sizes])
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def test_weights_tell_edges_apart_if_asked_for(connected):
 
 def test_words_of_edges_tell_directions_apart_and_every_pair_has_one():
     graphs = pk.check_graphs([np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0]])])  # 0 -> 1, 1 <-> 2
-    prepared = SubgraphMatching(k=2, labels=None, connected=False).fit(graphs)._prepared
+    prepared = SubgraphMatching(k=2, labels=None, connected=False).fit(graphs)._counts
     words = prepared.edges.reshape(3, 3)
     assert not words[[0, 1, 2, 0, 2], [0, 1, 2, 2, 0]].any()
     assert words[1, 2] == words[2, 1]

@@ -50,6 +50,6 @@ def test_gaps_that_mean_something_are_kept(tmp_path):
             np.eye(4)[:, [1, 0, 2, 3]] * [1, 1, 0, 0], [0, 2, 4], node_attributes=np.arange(4.0)[:, None]
         )
     )
-    assert np.isinf(kernel._prepared.distances).any()
+    assert np.isinf(kernel._counts.distances).any()
     pk.save_model(kernel, tmp_path / "kernel.pk")
-    assert np.isinf(pk.load_model(tmp_path / "kernel.pk")._prepared.distances).any()
+    assert np.isinf(pk.load_model(tmp_path / "kernel.pk")._counts.distances).any()

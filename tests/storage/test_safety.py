@@ -469,7 +469,7 @@ def test_memory_of_a_pipeline_cannot_be_set(folder, tmp_path):
         ("clusters", "SphereExclusion", "centers_", None),
         ("picker", "MaxMinPicker", "indices_", [0, 0]),
         ("picker", "MaxMinPicker", "similarities_", None),
-        ("shortest path", "ShortestPath", "_prepared", []),
+        ("shortest path", "ShortestPath", "_counts", []),
         ("graph hopper", "HopComparison", "nodes", 0),
     ],
 )

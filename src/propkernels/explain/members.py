@@ -439,7 +439,7 @@ class KernelMember(GraphMember):
     @property
     def vocabularies(self) -> list[Vocabulary]:
         """Vocabulary of the training graphs; empty if the kernel does not count."""
-        if not hasattr(self.kernel, "_coder") or not hasattr(self.kernel, "_counts"):
+        if not isinstance(getattr(self.kernel, "_counts", None), list):
             return []
         codes = [stream.codes for stream in self.kernel._counts]
         return [derived(self, "vocabulary", lambda: Vocabulary(self.kernel._coder, codes))]

@@ -14,11 +14,10 @@ from propkernels._utils.typing import BaseKernelLike
 from propkernels.graphs.database import GraphDatabase
 from propkernels.kernels.count_features import CountFeatures
 from propkernels.kernels.count_kernel import CountKernel
-from propkernels.kernels.pairwise_kernel import (
+from propkernels.kernels.pairs import (
     ATTRIBUTE_KERNELS,
     NodeComparison,
     Nodes,
-    PairwiseKernel,
     TiledComparison,
 )
 from propkernels.kernels.weisfeiler_lehman import RefinementCoder
@@ -26,7 +25,7 @@ from propkernels.propagation.initial import LABEL_SOURCES, resolve_source
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AttributeKernel(PairwiseKernel):
+class AttributeKernel(CountKernel):
     """Mean of a node kernel over all pairs of nodes, without edges: the baseline A of the paper.
 
     Parameters
@@ -74,7 +73,9 @@ class AttributeKernel(PairwiseKernel):
     normalize: bool = False
     n_jobs: int | None = None
 
-    def _learn(self, graphs: GraphDatabase) -> TiledComparison:
+    _is_dot_product = False
+
+    def _learn_coder(self, graphs: GraphDatabase) -> MeanOverPairs:
         check_choice(self.attributes, ATTRIBUTE_KERNELS[1:], "attributes")
         return MeanOverPairs(NodeComparison.learn(graphs, self))
 
@@ -84,17 +85,17 @@ class MeanOverPairs(TiledComparison):
     """Mean node kernel over all pairs of nodes."""
 
     nodes: NodeComparison
-    prepared_type: ClassVar[type] = Nodes
+    data_type: ClassVar[type] = Nodes
 
-    def prepare(self, graphs: GraphDatabase) -> Nodes:
+    def count(self, graphs: GraphDatabase, known: None) -> Nodes:
         """Return labels and attributes of the nodes."""
         return self.nodes.nodes(graphs)
 
     def tile(self, left: Nodes, rows: slice, right: Nodes, columns: slice) -> NDArray[np.float64]:
-        """Return the kernel between two runs of graphs, (depth, rows, columns)."""
+        """Return the kernel between two runs of graphs, (rows, columns)."""
         a, b = left.some(rows), right.some(columns)
-        out = np.empty((1, len(a.ptr) - 1, len(b.ptr) - 1))
-        _core.sum_blocks(self.nodes.matrix(a, b), a.ptr, b.ptr, out[0])
+        out = np.empty((len(a.ptr) - 1, len(b.ptr) - 1))
+        _core.sum_blocks(self.nodes.matrix(a, b), a.ptr, b.ptr, out)
         return out / np.maximum(np.outer(np.diff(a.ptr), np.diff(b.ptr)), 1)
 
 

@@ -44,10 +44,6 @@ class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
     n_jobs: int | None
     device: str = "cpu"  # default of estimators without this parameter
 
-    @abstractmethod
-    def _learn_coder(self, graphs: GraphDatabase) -> Counter:
-        """Validate the parameters, and return the counter fitted to the training graphs."""
-
     def _device(self, graphs: GraphDatabase) -> Any:
         """Return the GPU to compute on; None for the CPU."""
         if isinstance(self.device, str) and self.device == "cpu":
@@ -65,16 +61,55 @@ class CountEstimator(GraphInput, TransformerMixin, BaseEstimator, ABC):
 Matrix = NDArray[np.float64]
 
 
-class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
-    """Base class of kernels that are computed from counts."""
+class Comparison(ABC):
+    """Kernel of graphs that is no function of counts of codes: a counter and a base kernel in one.
 
-    _base_kernel: BaseKernel
+    ``count`` returns the data of graphs, in place of counts; the methods of base kernels compare them.
+    """
+
+    @abstractmethod
+    def count(self, graphs: GraphDatabase, known: None) -> Any:
+        """Return the data of graphs that are compared."""
+
+    @abstractmethod
+    def square(self, data: Any) -> Matrix:
+        """Return the kernel among training graphs."""
+
+    @abstractmethod
+    def cross(self, new: Any, train: Any) -> Matrix:
+        """Return the kernel of new against training graphs."""
+
+    @abstractmethod
+    def diagonal(self, data: Any) -> Matrix:
+        """Return k(x, x) of each graph."""
+
+    @abstractmethod
+    def check_data(self, data: Any, n_graphs: int) -> None:
+        """Raise unless the data are those of training graphs."""
+
+    def matrices_at_once(self, data: Any) -> int:
+        """Return the number of matrices of the kernel's shape in memory at a time."""
+        return 1
+
+    def diagonal_in(self, kernel: Matrix, data: Any) -> Matrix:
+        """Return k(x, x), given the kernel among training graphs."""
+        return kernel.diagonal().copy()
+
+
+class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
+    """Base class of kernels: of base kernels between counts of codes, or of a :class:`Comparison`."""
+
+    _base_kernel: BaseKernel | Comparison
     _coder: Any
-    _counts: list[StreamCounts]
+    _counts: Any  # of the training graphs: a list of StreamCounts, or the data of a comparison
     diagonal_: NDArray[np.float64]
     _n_features_out: int
-    base_kernel: Any
+    base_kernel: Any = "linear"  # default of kernels without this parameter
     normalize: bool
+
+    @abstractmethod
+    def _learn_coder(self, graphs: GraphDatabase) -> Counter | Comparison:
+        """Validate the parameters, and return the counter, or the comparison, of the training graphs."""
 
     @threaded
     def fit(self, X: Graphs, y: object = None) -> Self:
@@ -113,7 +148,8 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             nullcontext() if device is None else device.square(n, not self._stays_on_device),
         ):
             base_kernel, _, counts = learned = self._learn(database)
-            found = None if device is None else self._computed_on_device(base_kernel, counts)
+            on_cpu = device is None or isinstance(base_kernel, Comparison)
+            found = None if on_cpu else self._computed_on_device(base_kernel, counts)
             if found is None:
                 check_room(n, n, base_kernel.matrices_at_once(counts))
                 kernel = base_kernel.square(counts)
@@ -125,7 +161,7 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         return found[0]
 
     def _computed_on_device(
-        self, base_kernel: BaseKernel, counts: list[StreamCounts]
+        self, base_kernel: Any, counts: list[StreamCounts]
     ) -> tuple[Any, NDArray[np.float64]] | None:
         """Return the kernel matrix of the training graphs from a device, and k(x, x) before normalization.
 
@@ -147,30 +183,6 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
             return None
         are_whole = not self.normalize and all(weight == 1.0 for weight, _ in products)
         return device.to_host(kernel, diagonal.max(initial=0.0) if are_whole else None), diagonal
-
-    @threaded
-    def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
-        """Fit, and return the kernel matrices of t_max = 0, 1, ... from one pass.
-
-        Returns
-        -------
-        ndarray of shape (t_max + 1, n, n)
-            Entry ``t`` is the kernel matrix with ``t_max=t``.
-        """
-        database = check_graphs(X)
-        check_room(len(database), len(database))
-        with running_on(self._device(database)):
-            base_kernel, _, counts = learned = self._learn(database)
-            n_kernels = counts[-1].iteration + 1
-            check_room(len(database), len(database), n_kernels + base_kernel.matrices_at_once(counts))
-            kernels = base_kernel.cumulative(counts)
-            last_diagonal = base_kernel.diagonal_in(kernels[-1], counts)
-        if self.normalize:
-            for t, kernel in enumerate(kernels):  # the same rounding as in a fit with t_max=t
-                normalized_square(kernel, base_kernel.diagonal([s for s in counts if s.iteration <= t]))
-        self._keep(*learned, last_diagonal)
-        with running_on(self._device(database)):
-            return self._placed(kernels)
 
     @threaded
     def transform(self, X: Graphs) -> Matrix:
@@ -221,26 +233,30 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
     @property
     def _counter(self) -> Counter | None:
         """Counter of the features, if the kernel is a dot product of counts; else None."""
-        return self._base_kernel.counter(self._coder)
+        base_kernel = self._base_kernel
+        return None if isinstance(base_kernel, Comparison) else base_kernel.counter(self._coder)
 
     @property
     def _training_counts(self) -> list[StreamCounts]:
         """Counts of the training graphs by ``_counter``."""
-        return self._base_kernel.features(self._counts)
+        base_kernel: Any = self._base_kernel
+        counts: list[StreamCounts] = base_kernel.features(self._counts)
+        return counts
 
     @property
     def _counting(self) -> Counting | None:
         """Counts and their comparison, if graphs are compared bin by bin; else None."""
         base_kernel = self._base_kernel
-        if base_kernel.assigned is None:
+        if isinstance(base_kernel, Comparison) or base_kernel.assigned is None:
             return None
         return Counting(
             self._coder, self._counts, base_kernel.assigned, base_kernel.is_ratio, bool(self.normalize)
         )
 
-    def _count(self, graphs: GraphDatabase) -> list[StreamCounts]:
+    def _count(self, graphs: GraphDatabase) -> Any:
+        is_counted = isinstance(self._coder, Counter)
         with running_on(self._device(graphs)):
-            return self._coder.count(graphs, [stream.codes for stream in self._counts])
+            return self._coder.count(graphs, [s.codes for s in self._counts] if is_counted else None)
 
     def _restricted(self, t: int | None, normalize: bool) -> Self:
         """Return a fitted copy with fewer iterations, from the counts of this kernel.
@@ -268,18 +284,20 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
         kernel._keep(self._base_kernel, self._coder.restricted(t), counts, diagonal)
         return kernel
 
-    def _learn(self, graphs: GraphDatabase) -> tuple[BaseKernel, Any, list[StreamCounts]]:
+    def _learn(self, graphs: GraphDatabase) -> tuple[BaseKernel | Comparison, Any, Any]:
         """Compute the fitted state without changing self, so that a failed fit changes nothing."""
         base_kernel = resolve_base_kernel(self.base_kernel)
         check_options(self)
         check_choice(getattr(self, "output", "host"), ("host", "device"), "output")
         coder = self._learn_coder(graphs)
         counts = coder.count(graphs, None)
+        if isinstance(coder, Comparison):
+            return coder, coder, counts
         base_kernel.fit(counts)
         return base_kernel, coder, counts
 
     def _keep(
-        self, base_kernel: BaseKernel, coder: Any, counts: list[StreamCounts], diagonal: NDArray[np.float64]
+        self, base_kernel: BaseKernel | Comparison, coder: Any, counts: Any, diagonal: NDArray[np.float64]
     ) -> None:
         self._base_kernel, self._coder = base_kernel, coder
         self._counts, self.diagonal_ = counts, diagonal
@@ -287,11 +305,43 @@ class CountKernel(ClassNamePrefixFeaturesOutMixin, CountEstimator):
 
     def _check_parts(self) -> None:
         """Raise if streams have counts of different graphs."""
-        if hasattr(self, "_counts"):
+        if hasattr(self, "_counts") and isinstance(self._base_kernel, Comparison):
+            require(self._coder is self._base_kernel, "a comparison is its own counter")
+            self._base_kernel.check_data(self._counts, len(self.diagonal_))
+        elif hasattr(self, "_counts"):
             sizes = {stream.counts.shape[0] for stream in self._counts}
             require(len(sizes) == 1, "all streams must have counts of the same graphs")
             require(isinstance(self._coder, Counter), "_coder must be a counter")
             require(self.diagonal_.shape == (*sizes,), "every graph needs a self-similarity")
+
+
+class IteratedKernel(CountKernel):
+    """Base class of kernels with ``t_max``."""
+
+    @threaded
+    def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
+        """Fit, and return the kernel matrices of t_max = 0, 1, ... from one pass.
+
+        Returns
+        -------
+        ndarray of shape (t_max + 1, n, n)
+            Entry ``t`` is the kernel matrix with ``t_max=t``.
+        """
+        database = check_graphs(X)
+        check_room(len(database), len(database))
+        with running_on(self._device(database)):
+            base_kernel, _, counts = learned = self._learn(database)
+            n_kernels = counts[-1].iteration + 1
+            check_room(len(database), len(database), n_kernels + base_kernel.matrices_at_once(counts))
+            assert isinstance(base_kernel, BaseKernel)
+            kernels = base_kernel.cumulative(counts)
+            last_diagonal = base_kernel.diagonal_in(kernels[-1], counts)
+        if self.normalize:
+            for t, kernel in enumerate(kernels):  # the same rounding as in a fit with t_max=t
+                normalized_square(kernel, base_kernel.diagonal([s for s in counts if s.iteration <= t]))
+        self._keep(*learned, last_diagonal)
+        with running_on(self._device(database)):
+            return self._placed(kernels)
 
 
 TIMES = ("auto", *VIEWS)

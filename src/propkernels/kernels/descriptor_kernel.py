@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
-from propkernels._utils.arrays import check_room
-from propkernels._utils.checks import GraphInput, check_positive
-from propkernels._utils.stored import SOMETIMES, is_array, require
+from propkernels._utils.checks import check_positive
+from propkernels._utils.stored import NOT_FINITE, is_array, require
 from propkernels.convert.check import check_edges
-from propkernels.graphs.descriptors import Descriptors, descriptors_of
-from propkernels.graphs.grid_database import Graphs
-from propkernels.kernels.count_kernel import check_options
+from propkernels.graphs.database import GraphDatabase
+from propkernels.graphs.descriptors import descriptors_of
+from propkernels.kernels.count_kernel import Comparison, CountKernel
 
 Matrix = NDArray[np.float64]
 UNKNOWN = 0.5  # rank of an unknown number: the middle of the training graphs
 
 
-class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DescriptorKernel(CountKernel):
     """Laplacian kernel of the descriptors of whole graphs, compared by their ranks.
 
     The kernel is ``exp(-gamma * mean_j |r_j(x) - r_j(y)|)``, where r_j is the share of training graphs with a
@@ -69,10 +67,6 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
            [0.368, 0.135, 1.   ]])
     """
 
-    names_: tuple[str, ...]
-    _ranks: Matrix  # (training graphs, descriptors)
-    _sorted: Matrix  # each descriptor of the training graphs, ascending; NaN last
-    _n_features_out: Annotated[int, SOMETIMES]
     _has_constant_diagonal = True
     _is_dot_product = False
     _reads_whole_graphs = True
@@ -82,91 +76,74 @@ class DescriptorKernel(GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.normalize = normalize
         self.n_jobs = n_jobs
 
-    def fit(self, X: Graphs, y: object = None) -> Self:
-        """Learn the ranks of the training graphs.
+    @property
+    def names_(self) -> tuple[str, ...]:
+        """Names of the descriptors."""
+        names: tuple[str, ...] = self._coder.names
+        return names
 
-        Parameters
-        ----------
-        X : GraphDatabase or sequence of graphs
-            See :func:`propkernels.check_graphs`.
-        y : ignored
+    def _learn_coder(self, graphs: GraphDatabase) -> Ranks:
+        gamma, described = check_positive(self.gamma, "gamma"), descriptors_of(check_edges(graphs))
+        return Ranks(described.names, np.sort(described.values, axis=0), gamma)
 
-        Returns
-        -------
-        self
-        """
-        graphs = check_edges(X)
-        check_options(self)
-        check_positive(self.gamma, "gamma")
-        described = descriptors_of(graphs)
-        self.names_, self._sorted = described.names, np.sort(described.values, axis=0)
-        self._ranks = self._ranked(described)
-        self._n_features_out = len(graphs)
-        return self
 
-    def fit_transform(self, X: Graphs, y: object = None, **fit_params: object) -> Matrix:
-        """Fit, and return the kernel matrix of the training graphs.
+@dataclass(frozen=True)
+class Ranks(Comparison):
+    """Comparison of graphs by the ranks of their descriptors among those of the training graphs.
 
-        Returns
-        -------
-        ndarray of shape (n, n)
-        """
-        graphs = check_edges(X)
-        check_room(len(graphs), len(graphs), 2)  # before fit, so that nothing is half fitted
-        return self._compare(self.fit(graphs)._ranks)
+    Attributes
+    ----------
+    names : tuple of str
+    descriptors : ndarray, (training graphs, descriptors)
+        Each column is ascending; NaN last.
+    gamma : float
+    """
 
-    def transform(self, X: Graphs) -> Matrix:
-        """Return the kernel of new graphs against the training graphs.
+    names: tuple[str, ...]
+    descriptors: Annotated[Matrix, NOT_FINITE]
+    gamma: float
 
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        check_is_fitted(self, "_ranks")
-        return self._compare(self._ranked(descriptors_of(check_edges(X))))
+    def _check_parts(self) -> None:
+        """Raise unless every descriptor has a name."""
+        fits = self.descriptors.ndim == 2 and self.descriptors.shape[1] == len(self.names)
+        require(fits, "every descriptor needs a name")
 
-    def self_similarities(self, X: Graphs) -> Matrix:
-        """Return k(x, x) = 1 of new graphs.
+    def check_data(self, data: Any, n_graphs: int) -> None:
+        """Raise unless every training graph has its ranks."""
+        fits = is_array(data, "f", 2) and data.shape == self.descriptors.shape
+        require(fits and n_graphs == len(self.descriptors), "every training graph needs its descriptors")
 
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
-        check_is_fitted(self, "_ranks")
-        return np.ones(len(check_edges(X)))
-
-    def _restricted(self, t: int | None, normalize: bool) -> Self:
-        """Return the kernel itself; t must be None."""
-        if t is not None:
-            raise ValueError(f"DescriptorKernel has no iterations, got t = {t}")
-        return self
-
-    def _ranked(self, described: Descriptors) -> Matrix:
+    def count(self, graphs: GraphDatabase, known: None) -> Matrix:
         """Return the share of training graphs with smaller descriptors; equal ones count half."""
-        if described.names != self.names_:
+        described = descriptors_of(check_edges(graphs))
+        if described.names != self.names:
             raise ValueError(
                 f"graphs have {len(described.names)} descriptors, but the training graphs have "
-                f"{len(self.names_)}: compute the same for all"
+                f"{len(self.names)}: compute the same for all"
             )
         ranks = np.full(described.values.shape, UNKNOWN)
-        for column, known, rank in zip(described.values.T, self._sorted.T, ranks.T, strict=True):
-            training = known[~np.isnan(known)]
+        for column, known_values, rank in zip(described.values.T, self.descriptors.T, ranks.T, strict=True):
+            training = known_values[~np.isnan(known_values)]
             given = ~np.isnan(column)
             if len(training):
                 below, upto = (np.searchsorted(training, column[given], side) for side in ("left", "right"))
                 rank[given] = (below + upto) / (2 * len(training))
         return ranks
 
-    def _compare(self, ranks: Matrix) -> Matrix:
-        """Return the kernel of graphs against the training graphs from their ranks."""
-        check_room(len(ranks), len(self._ranks), 2)
-        differs = (self._ranks != self._ranks[:1]).any(axis=0)
-        distances = cdist(ranks[:, differs], self._ranks[:, differs], "cityblock")
+    def matrices_at_once(self, data: Matrix) -> int:
+        """Return 2: the distances and the kernel."""
+        return 2
+
+    def square(self, data: Matrix) -> Matrix:
+        """Return the kernel among training graphs."""
+        return self.cross(data, data)
+
+    def cross(self, new: Matrix, train: Matrix) -> Matrix:
+        """Return the kernel of new against training graphs."""
+        differs = (train != train[:1]).any(axis=0)
+        distances = cdist(new[:, differs], train[:, differs], "cityblock")
         return np.asarray(np.exp(-self.gamma / max(int(differs.sum()), 1) * distances))
 
-    def _check_parts(self) -> None:
-        """Raise unless ranks and sorted descriptors match."""
-        if hasattr(self, "_ranks"):
-            shape = (self._n_features_out, len(self.names_))
-            fits = all(is_array(part, "f", 2) and part.shape == shape for part in (self._ranks, self._sorted))
-            require(fits, "every training graph needs its descriptors")
+    def diagonal(self, data: Matrix) -> Matrix:
+        """Return 1 for each graph."""
+        return np.ones(len(data))

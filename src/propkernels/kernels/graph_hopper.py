@@ -33,13 +33,8 @@ from propkernels.codes.distances import (
 )
 from propkernels.counts.counters import CodeList, Counter, Known, Occurrences, StreamCounts, count_lists
 from propkernels.graphs.database import GraphDatabase
-from propkernels.kernels.pairwise_kernel import (
-    CountedComparison,
-    NodeComparison,
-    Nodes,
-    PairwiseKernel,
-    TiledComparison,
-)
+from propkernels.kernels.count_kernel import CountKernel
+from propkernels.kernels.pairs import NodeComparison, Nodes, TiledComparison
 from propkernels.propagation.initial import node_keys, numbered_keys, plain_labels
 
 Matrix = NDArray[np.float64]
@@ -190,9 +185,9 @@ class HopComparison(TiledComparison):
 
     nodes: NodeComparison
     weighted: bool
-    prepared_type: ClassVar[type] = Hops
+    data_type: ClassVar[type] = Hops
 
-    def prepare(self, graphs: GraphDatabase) -> Hops:
+    def count(self, graphs: GraphDatabase, known: None) -> Hops:
         """Return labels, attributes and path counts."""
         counts = [_packed(matrices) for matrices in _node_matrices(graphs, self.weighted)]
         return Hops(self.nodes.nodes(graphs), counts)
@@ -204,8 +199,8 @@ class HopComparison(TiledComparison):
         width = min(max(counts.shape[1] for counts in side) for side in sides)
         values = _stacked(sides[0], width) @ _stacked(sides[1], width).T
         values *= self.nodes.matrix(a, b)
-        out = np.empty((1, len(a.ptr) - 1, len(b.ptr) - 1))
-        _core.sum_blocks(values, a.ptr, b.ptr, out[0])
+        out = np.empty((len(a.ptr) - 1, len(b.ptr) - 1))
+        _core.sum_blocks(values, a.ptr, b.ptr, out)
         return out
 
 
@@ -227,7 +222,7 @@ def _stacked(counts: list[Matrix], width: int) -> Matrix:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GraphHopper(PairwiseKernel):
+class GraphHopper(CountKernel):
     """GraphHopper kernel (Feragen et al., NIPS 2013).
 
     Pairs of shortest paths with equally many nodes are compared node by node: the kernel is the sum of the
@@ -290,9 +285,9 @@ class GraphHopper(PairwiseKernel):
         """Whether the kernel is a dot product of counts, which holds without attributes."""
         return self.attributes is None
 
-    def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
+    def _learn_coder(self, graphs: GraphDatabase) -> HopCounter | HopComparison:
         check_choice(self.weighted, (True, False), "weighted")
         nodes = NodeComparison.learn(graphs, self)
         if nodes.kind == 0:
-            return CountedComparison(HopCounter(nodes.source, self.weighted))
+            return HopCounter(nodes.source, self.weighted)
         return HopComparison(nodes, self.weighted)

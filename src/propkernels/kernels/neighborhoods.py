@@ -15,7 +15,7 @@ from propkernels.codes.contents import Words, bits, contents_by_value
 from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import GridDatabase
-from propkernels.kernels.count_kernel import CountKernel, learn_in_time
+from propkernels.kernels.count_kernel import IteratedKernel, learn_in_time
 from propkernels.kernels.propagation_kernel import PropagationKernel
 
 NUMBERS = ("weights", "attributes")
@@ -92,7 +92,7 @@ class NeighborhoodCoder(Coder):
         return (self.t_max + 1) * (3 if self.numbers else 1)
 
 
-class Neighborhoods(CountKernel):
+class Neighborhoods(IteratedKernel):
     """Kernel of :func:`propkernels.similarity`: neighborhoods of up to ``t_max`` steps, counted.
 
     Everything that graphs carry makes neighborhoods different: labels, edge labels, directions, weights and
@@ -105,7 +105,6 @@ class Neighborhoods(CountKernel):
     n_jobs : int or None, default=None
     """
 
-    base_kernel = "linear"
     edge_labels, time = True, "auto"  # of graphs in time
 
     def __init__(self, *, t_max: int = 3, normalize: bool = False, n_jobs: int | None = None) -> None:

@@ -22,7 +22,7 @@ from propkernels.counts.counters import Coder, Known, StreamCounts, count_spread
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs, GridDatabase
 from propkernels.kernels.count_features import CountFeatures
-from propkernels.kernels.count_kernel import CountKernel, learn_in_time
+from propkernels.kernels.count_kernel import IteratedKernel, learn_in_time
 from propkernels.propagation.attributes import AttributeTreatment, Standardizer, resolve_attributes, way_of
 from propkernels.propagation.edge_labels import EdgeFactors
 from propkernels.propagation.gaussian_mixtures import GaussianMixtures
@@ -299,7 +299,7 @@ class PropagationParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PropagationKernel(PropagationParameters, CountKernel):
+class PropagationKernel(PropagationParameters, IteratedKernel):
     """Propagation kernel between graphs (Algorithms 1 to 3).
 
     Label distributions propagate along the edges; after each step, a locality sensitive hash puts nodes with

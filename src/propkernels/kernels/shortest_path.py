@@ -29,7 +29,6 @@ from propkernels.codes.distances import (
     runs_of_nodes,
     threads_for_pairs,
 )
-from propkernels.counts.base_kernels import resolve_base_kernel
 from propkernels.counts.counters import (
     CodeList,
     Counter,
@@ -43,13 +42,8 @@ from propkernels.counts.counters import (
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import LabelColumn, entry_of, number_of_entries
 from propkernels.kernels.count_features import CountFeatures
-from propkernels.kernels.pairwise_kernel import (
-    CountedComparison,
-    NodeComparison,
-    Nodes,
-    PairwiseKernel,
-    TiledComparison,
-)
+from propkernels.kernels.count_kernel import CountKernel
+from propkernels.kernels.pairs import NodeComparison, Nodes, TiledComparison
 from propkernels.propagation.initial import (
     LABEL_SOURCES,
     check_edge_labels,
@@ -265,23 +259,23 @@ class EqualLengths(TiledComparison):
 
     nodes: NodeComparison
     weighted: bool
-    prepared_type: ClassVar[type] = Paths
+    data_type: ClassVar[type] = Paths
 
-    def prepare(self, graphs: GraphDatabase) -> Paths:
+    def count(self, graphs: GraphDatabase, known: None) -> Paths:
         """Return labels, attributes and distances."""
         paths = path_lengths(graphs, self.weighted)
         distances = np.where(paths.distances == 0, np.inf, paths.distances)
         return Paths(self.nodes.nodes(graphs), paths.pair_ptr, distances)
 
     def tile(self, left: Paths, rows: slice, right: Paths, columns: slice) -> NDArray[np.float64]:
-        """Return the kernel between two runs of graphs, (depth, rows, columns)."""
+        """Return the kernel between two runs of graphs, (rows, columns)."""
         a, b = _some(left, rows), _some(right, columns)
         values = np.unique(np.concatenate([a.distances, b.distances]))
         values = values[values < np.inf]
         numbers = [np.searchsorted(values, paths.distances) for paths in (a, b)]  # len(values) of inf
-        out = np.empty((1, len(a.pair_ptr) - 1, len(b.pair_ptr) - 1))
+        out = np.empty((len(a.pair_ptr) - 1, len(b.pair_ptr) - 1))
         sides = (a.nodes.ptr, a.pair_ptr, numbers[0], b.nodes.ptr, b.pair_ptr, numbers[1])
-        _core.equal_length_sums(self.nodes.matrix(a.nodes, b.nodes), *sides, len(values), out[0])
+        _core.equal_length_sums(self.nodes.matrix(a.nodes, b.nodes), *sides, len(values), out)
         return out
 
 
@@ -311,7 +305,7 @@ class ShortestPathParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ShortestPath(ShortestPathParameters, PairwiseKernel):
+class ShortestPath(ShortestPathParameters, CountKernel):
     """Shortest-path kernel (Borgwardt and Kriegel, ICDM 2005, Definition 6).
 
     The kernel is a sum over pairs of shortest paths of equal length, of the node kernels of both ends. Pairs
@@ -375,15 +369,14 @@ class ShortestPath(ShortestPathParameters, PairwiseKernel):
         """Whether the kernel is a dot product of counts, which holds without attributes."""
         return self.attributes is None
 
-    def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
+    def _learn_coder(self, graphs: GraphDatabase) -> TripletCoder | EqualLengths:
         self._check_paths(graphs)
         check_choice(self.base_kernel, ("linear", "intersection"), "base_kernel")
         if is_entry(self.labels) and self.attributes is not None:
             raise ValueError("ShortestPath does not support an entry of labels with attributes: choose one")
         nodes = None if is_entry(self.labels) else NodeComparison.learn(graphs, self)
         if nodes is None or nodes.kind == 0:
-            counter = TripletCoder.learn(graphs, self)
-            return CountedComparison(counter, base_kernel=resolve_base_kernel(self.base_kernel))
+            return TripletCoder.learn(graphs, self)
         if self.base_kernel != "linear":
             raise ValueError(f"base_kernel={self.base_kernel!r} does not support attributes: use 'linear'")
         if self.edge_labels:

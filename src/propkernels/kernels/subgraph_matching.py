@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from math import factorial, isqrt
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -11,16 +11,18 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array
+from sklearn.base import clone
 
 from propkernels import _core
-from propkernels._utils.arrays import index_dtype, offsets
+from propkernels._utils.arrays import check_room, index_dtype, offsets, sum_in_order
 from propkernels._utils.checks import check_choice, check_integer, shown
 from propkernels._utils.parallel import threaded, threads_for, whole_runs
 from propkernels._utils.progress import ProgressBar
 from propkernels._utils.randomness import mix
-from propkernels._utils.stored import ANY_NUMBER, Offsets, is_whole, require
+from propkernels._utils.stored import ANY_NUMBER, Offsets, require
 from propkernels._utils.typing import Floats
-from propkernels.counts.base_kernels import Linear
+from propkernels.convert.check import check_graphs
+from propkernels.counts.base_kernels import BaseKernel, Linear
 from propkernels.counts.counters import (
     Counter,
     Known,
@@ -30,16 +32,11 @@ from propkernels.counts.counters import (
     count_codes,
     looked_up,
 )
-from propkernels.counts.products import Counting, normalized_square, square_gram
+from propkernels.counts.products import square_gram
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.grid_database import Graphs
-from propkernels.kernels.pairwise_kernel import (
-    CountedComparison,
-    NodeComparison,
-    Nodes,
-    PairwiseKernel,
-    TiledComparison,
-)
+from propkernels.kernels.count_kernel import Comparison, CountKernel
+from propkernels.kernels.pairs import NodeComparison, Nodes, TiledComparison
 from propkernels.propagation.initial import check_edge_labels, edge_keys, node_keys
 
 
@@ -62,7 +59,7 @@ class Wired(NamedTuple):
 
 @dataclass(frozen=True)
 class SubgraphComparison(TiledComparison):
-    """Weighted sums over matched subgraphs; layer s is the kernel with sizes 1..s+1.
+    """Weighted sum over matched subgraphs.
 
     Attributes
     ----------
@@ -80,18 +77,13 @@ class SubgraphComparison(TiledComparison):
     edge_labels: bool
     edge_weights: bool
     connected: bool
-    prepared_type: ClassVar[type] = Wired
+    data_type: ClassVar[type] = Wired
 
     def _check_parts(self) -> None:
         """Raise unless there is one weight per size."""
         require(self.lambdas.ndim == 1 and len(self.lambdas) >= 1, "every size needs a weight")
 
-    @property
-    def depth(self) -> int:  # type: ignore[override]
-        """Number of kernels: one per maximum size."""
-        return len(self.lambdas)
-
-    def prepare(self, graphs: GraphDatabase) -> Wired:
+    def count(self, graphs: GraphDatabase, known: None) -> Wired:
         """Return labels, attributes and edges."""
         pair_ptr = offsets(graphs.graph_sizes**2)
         there = edge_words(graphs, self.edge_labels, self.edge_weights).tocoo()
@@ -102,13 +94,13 @@ class SubgraphComparison(TiledComparison):
         return Wired(self.nodes.nodes(graphs), pair_ptr, words)
 
     def tile(self, left: Wired, rows: slice, right: Wired, columns: slice) -> NDArray[np.float64]:
-        """Return the kernel between two runs of graphs, (depth, rows, columns)."""
+        """Return the kernel between two runs of graphs, (rows, columns)."""
         a, b = left.some(rows), right.some(columns)
         sides = [(side.nodes.ptr, side.pair_ptr, side.edges) for side in (a, b)]
-        out = np.empty((self.depth, len(a.nodes.ptr) - 1, len(b.nodes.ptr) - 1))
-        settings = (self.depth, self.connected, self.nodes.kind == 0)
+        out = np.empty((len(self.lambdas), len(a.nodes.ptr) - 1, len(b.nodes.ptr) - 1))
+        settings = (len(self.lambdas), self.connected, self.nodes.kind == 0)
         _core.match_subgraphs(self.nodes.matrix(a.nodes, b.nodes), *sides, *settings, out)
-        return np.asarray(np.cumsum(out * self.lambdas[:, None, None], axis=0))
+        return sum_in_order(out * self.lambdas[:, None, None])
 
 
 def edge_words(graphs: GraphDatabase, edge_labels: bool, edge_weights: bool) -> csr_array:
@@ -132,7 +124,7 @@ LARGEST_SUBGRAPH = 1000  # limit of k, far beyond feasible searches
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SubgraphMatching(PairwiseKernel):
+class SubgraphMatching(CountKernel):
     """Common subgraph matching kernel (CSM; Kriege and Mutzel, ICML 2012, Definition 4).
 
     The kernel is the sum, over all bijections between induced subgraphs of two graphs with at most k nodes
@@ -212,33 +204,69 @@ class SubgraphMatching(PairwiseKernel):
 
     @threaded
     def fit_transform_cumulative(self, X: Graphs, y: object = None) -> NDArray[np.float64]:
-        """Fit, and return the kernel matrices of k = 1, 2, ... from one pass.
+        """Fit, and return the kernel matrices of k = 1, 2, ....
 
         Returns
         -------
         ndarray of shape (k, n, n)
             Entry ``s`` is the kernel matrix with ``k=s + 1``.
         """
-        kernels = self._fit_kernels(X, cumulative=True)
-        for kernel in kernels if self.normalize else ():
-            normalized_square(kernel, kernel.diagonal().copy())
-        return kernels
+        graphs, k = check_graphs(X), check_integer(self.k, "k", 1, LARGEST_SUBGRAPH)
+        lambdas = _check_lambdas(self.lambdas, k)
+        check_room(len(graphs), len(graphs), k)
+        smaller = [clone(self).set_params(k=size, lambdas=lambdas[:size]) for size in range(1, k)]
+        return np.stack([kernel.fit_transform(graphs) for kernel in (*smaller, self)])
 
     @property
     def _is_dot_product(self) -> bool:
         """Whether the kernel is a dot product of counts: no attributes, connected subgraphs only."""
         return self.attributes is None and bool(self.connected)
 
-    def _learn(self, graphs: GraphDatabase) -> TiledComparison | CountedComparison:
+    def _learn_coder(self, graphs: GraphDatabase) -> SubgraphCounter | SubgraphComparison:
         for name in ("edge_labels", "edge_weights", "connected"):
             check_choice(getattr(self, name), (True, False), name)
         check_edge_labels(graphs, self.edge_labels)
         lambdas = _check_lambdas(self.lambdas, check_integer(self.k, "k", 1, LARGEST_SUBGRAPH))
         nodes = NodeComparison.learn(graphs, self)
         if nodes.kind == 0 and self.connected:
-            counter = SubgraphCounter(nodes.source, len(lambdas), self.edge_labels, self.edge_weights)
-            return SubgraphCounts(counter, lambdas)
+            return SubgraphCounter(nodes.source, lambdas, self.edge_labels, self.edge_weights)
         return SubgraphComparison(nodes, lambdas, self.edge_labels, self.edge_weights, self.connected)
+
+    def _learn(self, graphs: GraphDatabase) -> tuple[BaseKernel | Comparison, Any, Any]:
+        base_kernel, coder, counts = super()._learn(graphs)
+        if isinstance(coder, SubgraphCounter):
+            base_kernel = SizesWeighed(coder.lambdas)
+        return base_kernel, coder, counts
+
+
+@dataclass(frozen=True)
+class SizesWeighed(Linear):
+    """Dot product of counts of subgraphs: whole numbers are summed before they are weighted by lambda.
+
+    Two isomorphic subgraphs have as many bijections that preserve labels and edges as symmetries; other pairs
+    have none. So the sum over all pairs of subgraphs is the sum over all kinds of subgraphs of (symmetries x
+    occurrences in one graph x occurrences in the other), weighted by lambda_s for s nodes.
+
+    Attributes
+    ----------
+    lambdas : ndarray, (k,)
+        Weight of each size.
+    """
+
+    lambdas: NDArray[np.float64]
+
+    def square(self, streams: Sequence[StreamCounts]) -> NDArray[np.float64]:
+        """Return the kernel matrix of the training graphs, by one product per distinct lambda."""
+        found = list(zip((s.counts for s in streams), kinds(len(self.lambdas)), strict=True))
+
+        def part(weight: float) -> NDArray[np.float64]:
+            group = [(counts, kind[1]) for counts, kind in found if self.lambdas[kind[0] - 1] == weight]
+            counts, symmetries = zip(*([one for one in group if one[0].nnz] or group[:1]), strict=True)
+            gram = square_gram(counts, np.array(symmetries))
+            gram *= weight
+            return gram
+
+        return sum_in_order(map(part, np.unique(self.lambdas)))
 
 
 def _check_lambdas(lambdas: Any, k: int) -> NDArray[np.float64]:
@@ -257,108 +285,15 @@ def _check_lambdas(lambdas: Any, k: int) -> NDArray[np.float64]:
 FOUND = np.dtype([("code", np.int64), ("count", np.float64), ("size", np.int64), ("symmetries", np.int64)])
 STEPS_OF_A_NODE = 2**8  # estimated steps per node
 NODES_OF_A_BATCH = 2**9
-Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class SubgraphCounts(CountedComparison):
-    """Subgraph matching by counts, for node kernels with values 0 and 1.
-
-    Two isomorphic subgraphs have as many bijections that preserve labels and edges as symmetries; other pairs
-    have none. So the sum over all pairs of subgraphs is the sum over all kinds of subgraphs of (symmetries x
-    occurrences in one graph x occurrences in the other), weighted by lambda_s for s nodes.
-
-    Attributes
-    ----------
-    counter : SubgraphCounter
-    lambdas : ndarray, (k,)
-        Weight of each size.
-    """
-
-    counter: SubgraphCounter
-    lambdas: NDArray[np.float64]
-
-    def _check_parts(self) -> None:
-        """Raise unless there is one weight per size."""
-        require(self.lambdas.shape == (self.counter.k,), "every size needs a weight")
-
-    def check_prepared(self, counts: Any) -> None:
-        """Raise unless each size has counts, and each number of symmetries occurs once per size."""
-        super().check_prepared(counts)
-        kinds = [(stream.iteration, stream.weight) for stream in counts]
-        whole = all(weight >= 1 and float(weight).is_integer() for _, weight in kinds)
-        require(whole and len(set(kinds)) == len(kinds), "numbers of symmetries must be distinct integers")
-        require({size for size, _ in kinds} == set(range(self.counter.k)), "every size needs counts")
-
-    def explicit(self) -> Counter:
-        """Return the counter, with streams weighted by lambda as well."""
-        return replace(self.counter, lambdas=self.lambdas)
-
-    def counting(self, counts: list[StreamCounts], normalize: bool) -> Counting:
-        """Return counts and their comparison, with streams weighted by lambda as well."""
-        return Counting(self.explicit(), self.explicit_counts(counts), False, False, normalize)
-
-    def explicit_counts(self, counts: list[StreamCounts]) -> list[StreamCounts]:
-        """Return the counts of the training graphs, with streams weighted by lambda as well."""
-        by_kind = {_kind_of(stream): stream for stream in counts}
-        no_columns = csr_array((counts[0].counts.shape[0], 0))
-        streams = []
-        for size, symmetries in self.counter.kinds():
-            empty = StreamCounts(no_columns, np.empty(0, dtype=np.int64), size - 1, float(symmetries))
-            stream = by_kind.get((size, symmetries), empty)
-            streams.append(replace(stream, weight=float(self.lambdas[size - 1] * symmetries)))
-        return streams
-
-    @property
-    def depth(self) -> int:
-        """Number of kernels: one per maximum size."""
-        return len(self.lambdas)
-
-    def square(self, counts: list[StreamCounts]) -> Matrix:
-        """Return the kernel matrix of the training graphs, (1, n, n); one product per distinct weight."""
-        total: Matrix | None = None
-        for weight in np.unique(self.lambdas):
-            gram = _gram([stream for stream in counts if self.lambdas[stream.iteration] == weight])
-            gram *= weight
-            total = gram if total is None else np.add(total, gram, out=total)
-        assert total is not None
-        return total[None]
-
-    def cumulative(self, counts: list[StreamCounts]) -> Matrix:
-        """Return the kernel matrices of the training graphs for every maximum size, (k, n, n)."""
-        kernels = np.stack([_gram(streams) for streams in self._sizes(counts)])
-        kernels *= self.lambdas[:, None, None]
-        return np.asarray(np.cumsum(kernels, axis=0, out=kernels))
-
-    def diagonal(self, counts: list[StreamCounts]) -> Matrix:
-        """Return self-similarities."""
-        return self._sum(Linear().diagonal(streams) for streams in self._sizes(counts))
-
-    def cross(self, graphs: GraphDatabase, train: list[StreamCounts]) -> tuple[Matrix, Matrix]:
-        """Return the kernel of new graphs against training graphs, and k(x, x) of the new graphs."""
-        known = {_kind_of(stream): stream.codes for stream in train}
-        no_codes = np.empty(0, dtype=np.int64)
-        new = self.counter.count(graphs, [known.get(kind, no_codes) for kind in self.counter.kinds()])
-        shared = [stream for stream in new if _kind_of(stream) in known]
-        sides = zip(self._sizes(shared), self._sizes(train), strict=True)
-        return self._sum(Linear().cross(a, b) for a, b in sides), self.diagonal(new)
-
-    def _sizes(self, counts: list[StreamCounts]) -> list[list[StreamCounts]]:
-        """Return the streams of subgraphs with 1, 2, ... nodes."""
-        return [[s for s in counts if s.iteration == size] for size in range(len(self.lambdas))]
-
-    def _sum(self, kernels: Any) -> Matrix:
-        return np.asarray(sum(weight * kernel for weight, kernel in zip(self.lambdas, kernels, strict=True)))
-
-
-def _gram(streams: list[StreamCounts]) -> Matrix:
-    """Return the sum over streams of <Phi, Phi>, times the number of symmetries."""
-    nonempty = [stream for stream in streams if stream.counts.nnz] or streams[:1]
-    symmetries = np.array([int(stream.weight) for stream in nonempty])
-    return square_gram([stream.counts for stream in nonempty], symmetries)
-
-
 Kind = tuple[int, int]  # number of nodes, number of symmetries
+
+
+def kinds(k: int) -> list[Kind]:
+    """Return all possible pairs (number of nodes, at most k, and number of symmetries).
+
+    The symmetries of s nodes form a subgroup of the s! permutations, so their number divides s!.
+    """
+    return [(size, number) for size in range(1, k + 1) for number in _divisors(factorial(size))]
 
 
 @dataclass(frozen=True)
@@ -372,37 +307,32 @@ class SubgraphCounter(Counter):
     ----------
     source : {"node", "degree", None}
         Source of labels.
-    k : int
-        Largest number of nodes.
+    lambdas : ndarray, (k,)
+        Weight of each number of nodes 1, ..., k.
     edge_labels, edge_weights : bool
         Whether edge labels, and edge weights, distinguish subgraphs.
-    lambdas : ndarray, (k,), or None
-        Weight of each size; None: 1.
     """
 
     source: str | None
-    k: int
+    lambdas: NDArray[np.float64]
     edge_labels: bool
     edge_weights: bool
-    lambdas: NDArray[np.float64] | None = None
 
     def _check_parts(self) -> None:
-        """Raise if k is below 1."""
-        require(is_whole(self.k, 1), "k must be at least 1")
+        """Raise unless there is one weight per size."""
+        require(self.lambdas.ndim == 1 and len(self.lambdas) >= 1, "every size needs a weight")
 
-    def kinds(self) -> list[Kind]:
-        """Return all possible pairs (number of nodes, number of symmetries).
-
-        The symmetries of s nodes form a subgroup of the s! permutations, so their number divides s!.
-        """
-        return [(size, number) for size in range(1, self.k + 1) for number in _divisors(factorial(size))]
+    @property
+    def k(self) -> int:
+        """Largest number of nodes."""
+        return len(self.lambdas)
 
     def count(self, graphs: GraphDatabase, known: Known) -> list[StreamCounts]:
         """Return the counts of all graphs; known codes have the first columns."""
         lengths, found = self._search(graphs, graphs.graph_ptr, None)
         graph = np.repeat(np.arange(len(lengths)), lengths)
         streams = []
-        for s, kind in enumerate(self.kinds()):
+        for s, kind in enumerate(kinds(self.k)):
             chosen = _of_kind(found, kind)
             ptr = offsets(np.bincount(graph[chosen], minlength=len(lengths)))
             counted, bins = count_codes(found["code"][chosen], ptr)
@@ -437,7 +367,7 @@ class SubgraphCounter(Counter):
     def occurrences(self, graphs: GraphDatabase) -> Iterator[Occurrences]:
         """Yield nodes with the number of their subgraphs of each kind, divided by the number of nodes."""
         nodes, found = self._subgraphs_of_nodes(graphs)
-        for kind in self.kinds():
+        for kind in kinds(self.k):
             chosen = _of_kind(found, kind)
             codes, numbers = found["code"][chosen], found["count"][chosen] / kind[0]
             yield Occurrences(codes, nodes[chosen, None], kind[0] - 1, self._weight(kind), numbers)
@@ -459,7 +389,7 @@ class SubgraphCounter(Counter):
         return nodes, np.concatenate([np.empty(0, FOUND), *rest])
 
     def _weight(self, kind: Kind) -> float:
-        return float(kind[1] if self.lambdas is None else self.lambdas[kind[0] - 1] * kind[1])
+        return float(self.lambdas[kind[0] - 1] * kind[1])
 
 
 @cache
@@ -489,7 +419,3 @@ def _difference(whole: NDArray[np.void], part: NDArray[np.void]) -> NDArray[np.v
 def _of_kind(found: NDArray[np.void], kind: Kind) -> NDArray[np.int64]:
     """Return the places of a kind."""
     return np.flatnonzero((found["size"] == kind[0]) & (found["symmetries"] == kind[1]))
-
-
-def _kind_of(stream: StreamCounts) -> Kind:
-    return stream.iteration + 1, int(stream.weight)

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from propkernels._utils.arrays import check_room, sum_in_order
-from propkernels._utils.checks import Documented, shown
+from propkernels._utils.checks import GraphInput, shown
 from propkernels._utils.parallel import threaded
 from propkernels._utils.stored import SOMETIMES, Indices, not_negative, require
 from propkernels._utils.typing import Estimator, Floats, Record
@@ -49,7 +49,7 @@ class SumParameters:
     n_jobs: int | None = None
 
 
-class SumKernel(SumParameters, Documented, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SumKernel(SumParameters, GraphInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Weighted sum of kernels.
 
     The features of a sum of kernels are the features of all parts. If all parts are dot products of counts,
@@ -158,28 +158,6 @@ class SumKernel(SumParameters, Documented, ClassNamePrefixFeaturesOutMixin, Tran
         return self._finish(weighted_sum(weights, list(stack)))
 
     @threaded
-    def fit_transform_cumulative(self, X: Graphs, y: object = None) -> Matrix:
-        """Fit, and return the sums of t_max = 0, 1, ... from one pass of each part.
-
-        A part with fewer iterations than t_max contributes its last iteration.
-
-        Returns
-        -------
-        ndarray of shape (t_max + 1, n, n)
-        """
-        graphs, parts = check_graphs(X), self._parts()
-        for part in parts:
-            if not hasattr(part, "fit_transform_cumulative"):
-                raise TypeError(f"{type(part).__name__} has no iterations, so the sum has none")
-        check_room(len(graphs), len(graphs), 2 * len(parts))
-        stacks = [np.asarray(part.fit_transform_cumulative(graphs)) for part in parts]
-        weights = _check_weights(self.weights, len(parts))
-        self._keep(parts, weights, [stack[-1].diagonal().copy() for stack in stacks])
-        last = max(len(stack) for stack in stacks)
-        at = [[stack[min(t, len(stack) - 1)] for stack in stacks] for t in range(last)]
-        return np.stack([self._finish(weighted_sum(weights, matrices)) for matrices in at])
-
-    @threaded
     def transform(self, X: Graphs) -> Matrix:
         """Return the kernel of new graphs against the training graphs.
 
@@ -273,12 +251,6 @@ class SumKernel(SumParameters, Documented, ClassNamePrefixFeaturesOutMixin, Tran
         if self.normalize:
             normalized_square(kernel, kernel.diagonal().copy())
         return kernel
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.allow_nan = False
-        return tags
 
     def _check_parts(self) -> None:
         """Raise unless parts are kernels with weights, fitted to the same graphs."""

@@ -15,7 +15,7 @@ from propkernels.counts.counters import Coder
 from propkernels.graphs.database import GraphDatabase
 from propkernels.graphs.labels import entry_of, number_of_entries
 from propkernels.kernels.count_features import CountFeatures
-from propkernels.kernels.count_kernel import CountKernel, learn_in_time
+from propkernels.kernels.count_kernel import IteratedKernel, learn_in_time
 from propkernels.propagation.initial import (
     ENTRIES,
     KNOWN_SOURCES,
@@ -113,7 +113,7 @@ class WeisfeilerLehmanParameters:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class WeisfeilerLehman(WeisfeilerLehmanParameters, CountKernel):
+class WeisfeilerLehman(WeisfeilerLehmanParameters, IteratedKernel):
     """Weisfeiler-Lehman subtree kernel (Shervashidze et al., JMLR 2011, Definition 5).
 
     In each iteration, the label of a node becomes the pair of its label and the multiset of its neighbors'

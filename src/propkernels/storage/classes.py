@@ -30,14 +30,14 @@ _BY_MODULE = {
         "LabelHistogramFeatures",
         "MeanOverPairs",
     ),
-    "propkernels.kernels.descriptor_kernel": ("DescriptorKernel",),
+    "propkernels.kernels.descriptor_kernel": ("DescriptorKernel", "Ranks"),
     "propkernels.kernels.propagation_kernel": (
         "P2K",
         "PropagationCoder",
         "PropagationFeatures",
         "PropagationKernel",
     ),
-    "propkernels.kernels.pairwise_kernel": ("CountedComparison", "NodeComparison", "Nodes"),
+    "propkernels.kernels.pairs": ("NodeComparison", "Nodes"),
     "propkernels.kernels.shortest_path": (
         "EqualLengths",
         "Paths",
@@ -56,9 +56,9 @@ _BY_MODULE = {
     "propkernels.kernels.sum_kernel": ("JoinedCounter", "SumKernel"),
     "propkernels.kernels.count_kernel": ("TimeCoder",),
     "propkernels.kernels.subgraph_matching": (
+        "SizesWeighed",
         "SubgraphComparison",
         "SubgraphCounter",
-        "SubgraphCounts",
         "SubgraphMatching",
         "Wired",
     ),

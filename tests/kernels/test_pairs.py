@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import propkernels as pk
-from propkernels.kernels import AttributeKernel, GraphHopper, SubgraphMatching, pairwise_kernel
-from propkernels.kernels.pairwise_kernel import NodeComparison, check_finite
+from propkernels.kernels import AttributeKernel, GraphHopper, SubgraphMatching, pairs
+from propkernels.kernels.pairs import NodeComparison, check_finite
 from tests.zoo import labelled_zoo
 
 
@@ -32,7 +32,7 @@ KERNELS = [
 def test_tiles_and_threads_do_not_matter(kernel, monkeypatch):
     graphs = attributed()
     reference = kernel.fit_transform(graphs)
-    monkeypatch.setattr(pairwise_kernel, "NODES_IN_TILE", 16)
+    monkeypatch.setattr(pairs, "NODES_IN_TILE", 16)
     for n_jobs in (1, 2):
         other = pickle.loads(pickle.dumps(kernel)).set_params(n_jobs=n_jobs)
         assert np.array_equal(other.fit_transform(graphs), reference)
@@ -48,13 +48,12 @@ def test_values_must_be_finite():
         check_finite(np.array([1.0, np.inf]))
 
 
-def test_graphs_prepared_for_another_comparison_are_refused():
-    tiled = SubgraphMatching(k=3, connected=False).fit(labelled_zoo())
-    counted = pk.ShortestPath().fit(labelled_zoo())
-    for kernel, other, message in ((tiled, counted, "another comparison"), (counted, tiled, "need counts")):
-        kernel._comparison.check_prepared(kernel._prepared)
+def test_data_of_another_comparison_or_other_graphs_are_refused():
+    graphs = attributed()
+    hops, paths = (kernel.fit(graphs) for kernel in (GraphHopper(attributes="linear"), KERNELS[1]))
+    for data, n_graphs, message in ((paths._counts, 21, "another comparison"), (hops._counts, 3, "self-sim")):
         with pytest.raises(ValueError, match=message):
-            kernel._comparison.check_prepared(other._prepared)
+            hops._coder.check_data(data, n_graphs)
 
 
 EDGE = np.array([[0, 1], [1, 0]])
